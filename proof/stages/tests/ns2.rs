@@ -325,9 +325,11 @@ fn the_quick_cells_agree_with_ns2() {
         let file = cells().into_iter().find(|file| file.file_stem() == Some(name.as_ref())).expect(name);
         let scenario = cell(&file, &set);
         let on = |stage: &dyn Stage| {
-            fairwire_experiment::run(stage, &scenario, &[0], 0, &Unwatched, &NEVER).expect("it runs")
+            let (runs, name) = (stage.run_all(&scenario, &[0], 0, &Unwatched, &NEVER), stage.name());
+            runs.expect("it runs").into_iter().map(|run| RunRecord { stage: name.into(), ..run })
         };
-        let judged: Vec<Agreement> = compared(&scenario, &[on(&Ns2), on(&Sim)].concat(), "ns2");
+        let runs: Vec<RunRecord> = on(&Ns2).chain(on(&Sim)).collect();
+        let judged: Vec<Agreement> = compared(&scenario, &runs, "ns2");
         let of_classes = judged.iter().filter(|one| one.verdict.is_some());
         assert_eq!(of_classes.count(), 2 * scenario.spec().flow.len(), "{name}: {judged:?}");
         for one in judged {

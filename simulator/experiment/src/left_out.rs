@@ -2,7 +2,7 @@
 //! reason.
 
 use crate::plan::Plan;
-use crate::stage::{CannotRun, Stage};
+use crate::stage::{CannotRun, Failed, Stage};
 use fairwire_scenario::Scenario;
 
 /// Disciplines of a scenario that a stage does not run, for one reason.
@@ -20,7 +20,7 @@ pub struct LeftOut {
 pub fn left_out(stage: &dyn Stage, scenario: &Scenario) -> Vec<LeftOut> {
     let mut found: Vec<LeftOut> = Vec::new();
     for discipline in 0..scenario.spec().disciplines.len() {
-        let Err(why) = stage.can_run(&Plan { scenario, discipline }) else { continue };
+        let Err(why) = stage.can_run(&Plan { scenario, discipline }).map_err(Failed::why) else { continue };
         match found.iter_mut().find(|known| known.why == why) {
             Some(known) => known.disciplines.push(discipline),
             None => found.push(LeftOut { stage: stage.name(), disciplines: vec![discipline], why }),

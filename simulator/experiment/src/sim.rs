@@ -1,11 +1,12 @@
 //! The packet simulator as a stage.
 
 use crate::plan::Plan;
-use crate::stage::{CannotRun, Failed, Stage};
+use crate::runs::WatchRuns;
+use crate::stage::{About, Clock, Failed, Stage};
 use crate::watch::Watch;
 use fairwire_core::Time;
 use fairwire_metrics::record::RunRecord;
-use fairwire_scenario::run_single;
+use fairwire_scenario::{Scenario, run_single, run_some};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -14,23 +15,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Sim;
 
 impl Stage for Sim {
-    fn name(&self) -> &'static str {
-        "sim"
+    fn about(&self) -> About {
+        About {
+            name: "sim",
+            summary: "the packet simulator: every scenario, the same bits for the same seed",
+            clock: Clock::Simulated,
+        }
     }
 
-    fn summary(&self) -> &'static str {
-        "the packet simulator: every scenario, the same bits for the same seed"
-    }
-
-    fn is_simulated(&self) -> bool {
-        true
-    }
-
-    fn can_run_beside_others(&self) -> bool {
-        true // its clock is its own
-    }
-
-    fn can_run(&self, _: &Plan<'_>) -> Result<(), CannotRun> {
+    fn can_run(&self, _: &Plan<'_>) -> Result<(), Failed> {
         Ok(()) // a scenario was checked for the simulator when it was read
     }
 
@@ -47,7 +40,19 @@ impl Stage for Sim {
             watch.reached((now.secs() / duration).min(1.0));
             if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        run_single(plan.scenario, plan.discipline, seed, &mut go_on, None)
-            .map_err(|error| Failed::Machine(error.to_string()))
+        Ok(run_single(plan.scenario, plan.discipline, seed, &mut go_on, None)?)
+    }
+
+    /// With what observers see.
+    fn run_all(
+        &self,
+        scenario: &Scenario,
+        disciplines: &[usize],
+        jobs: usize,
+        watch: &dyn WatchRuns,
+        stop: &AtomicBool,
+    ) -> Result<Vec<RunRecord>, Failed> {
+        let reached = |fraction| watch.reached(fraction);
+        Ok(run_some(scenario, disciplines, jobs, &reached, stop, watch.observers())?.runs)
     }
 }

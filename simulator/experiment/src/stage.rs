@@ -1,27 +1,20 @@
 //! What a place is where an experiment can be run.
 
 use crate::plan::Plan;
+use crate::runs::{WatchRuns, one_by_one};
 use crate::watch::Watch;
 use fairwire_metrics::record::RunRecord;
+use fairwire_scenario::{RunError, Scenario};
 use std::sync::atomic::AtomicBool;
 
 /// A place where an experiment can be run.
 pub trait Stage: Sync {
+    /// What it is.
+    fn about(&self) -> About;
+
     /// Its name, as typed after `--on` and in results.
-    fn name(&self) -> &'static str;
-
-    /// What it is, in one line.
-    fn summary(&self) -> &'static str;
-
-    /// Does it keep a time of its own, so that its packets are simulated?
-    fn is_simulated(&self) -> bool {
-        false
-    }
-
-    /// Can several of its runs go on side by side, and give what they give one by one? Each keeps
-    /// about one core busy.
-    fn can_run_beside_others(&self) -> bool {
-        false
+    fn name(&self) -> &'static str {
+        self.about().name
     }
 
     /// Can it run this plan, here and now? Whatever is started to find that out has ended when this
@@ -29,7 +22,7 @@ pub trait Stage: Sync {
     ///
     /// # Errors
     /// What of the plan it cannot run, or what is missing on this machine.
-    fn can_run(&self, plan: &Plan<'_>) -> Result<(), CannotRun>;
+    fn can_run(&self, plan: &Plan<'_>) -> Result<(), Failed>;
 
     /// Runs the plan under `seed`. `watch` follows it.
     ///
@@ -44,6 +37,48 @@ pub trait Stage: Sync {
         watch: &mut dyn Watch,
         stop: &AtomicBool,
     ) -> Result<Option<RunRecord>, Failed>;
+
+    /// Runs `scenario` under each of its `disciplines` (places in its list) and seeds: one after
+    /// the other, or `jobs` at a time (0: one per core) where its [`Clock`] is no machine's.
+    ///
+    /// What is finished is returned when `stop` becomes true, in the order of disciplines and
+    /// seeds. The caller names the stage in the records.
+    ///
+    /// # Errors
+    /// When a run failed: no other begins then, and those that were finished are lost with it.
+    fn run_all(
+        &self,
+        scenario: &Scenario,
+        disciplines: &[usize],
+        jobs: usize,
+        watch: &dyn WatchRuns,
+        stop: &AtomicBool,
+    ) -> Result<Vec<RunRecord>, Failed> {
+        one_by_one(self, scenario, disciplines, jobs, watch, stop)
+    }
+}
+
+/// The description of a stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct About {
+    /// Its name, as typed after `--on` and in results.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// By what its time passes.
+    pub clock: Clock,
+}
+
+/// By what the time of a stage passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// The clock of this machine. A run needs the machine for itself.
+    Machine,
+    /// A clock of its own, for real packets. Several runs can go on side by side, and give what
+    /// they give one by one; each keeps about one core busy.
+    Virtual,
+    /// A clock of its own, for simulated packets. Runs can go on side by side, too.
+    Simulated,
 }
 
 /// Why a stage cannot run a plan.
@@ -79,6 +114,12 @@ pub enum Failed {
     /// The machine, or we.
     #[error("{0}")]
     Machine(String),
+}
+
+impl From<RunError> for Failed {
+    fn from(error: RunError) -> Self {
+        Failed::Machine(error.to_string())
+    }
 }
 
 impl Failed {

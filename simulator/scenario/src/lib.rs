@@ -98,8 +98,8 @@ pub use live::Live;
 pub use load::{Overrides, QueueView, Scenario, load, parse, parse_in};
 pub use output::{Output, OutputSpec};
 pub use run::{
-    ENGINE, Observers, Outcome, RunError, RunId, discipline, fairness, network, of_part, report, run_all,
-    run_all_observed, run_single, steps, threads,
+    ENGINE, Observers, Outcome, RunError, RunId, Unobserved, discipline, fairness, network, of_part, report,
+    run_all, run_all_observed, run_single, run_some, steps, threads,
 };
 pub use sampled_rows::SampledRows;
 pub use samples::{Row, rows};

@@ -85,7 +85,8 @@ pub trait Observers: Sync {
 }
 
 /// No run has an observer.
-struct Unobserved;
+#[derive(Clone, Copy, Debug)]
+pub struct Unobserved;
 
 impl Observers for Unobserved {
     fn observe(&self, _: RunId<'_>, go: &mut dyn FnMut(Option<&mut dyn Observer>) -> bool) {
@@ -101,22 +102,37 @@ pub fn run_all_observed(
     stop: &AtomicBool,
     observers: &dyn Observers,
 ) -> Result<Outcome, RunError> {
+    let all: Vec<usize> = (0..scenario.spec().disciplines.len()).collect();
+    run_some(scenario, &all, jobs, progress, stop, observers)
+}
+
+/// As [`run_all_observed`], under these `disciplines` alone, places in the scenario's list.
+pub fn run_some(
+    scenario: &Scenario,
+    disciplines: &[usize],
+    jobs: usize,
+    progress: &(dyn Fn(f64) + Sync),
+    stop: &AtomicBool,
+    observers: &dyn Observers,
+) -> Result<Outcome, RunError> {
     let spec = scenario.spec();
     let seeds = spec.seeds.as_slice();
-    let pairs: Vec<(&Compared, u64)> = spec
-        .disciplines
-        .iter()
-        .flat_map(|compared| seeds.iter().map(move |&seed| (compared, seed)))
-        .collect();
+    let of = |&discipline: &usize| {
+        let compared = &spec.disciplines[discipline];
+        seeds.iter().enumerate().map(move |(at, &seed)| {
+            let which = RunId { index: discipline * seeds.len() + at, discipline: compared.label(), seed };
+            (compared, which)
+        })
+    };
+    let pairs: Vec<(&Compared, RunId<'_>)> = disciplines.iter().flat_map(of).collect();
     let meter =
         Meter { done: AtomicU64::new(0), total: pairs.len() as f64 * spec.duration.0.secs(), progress, stop };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads(jobs, pairs.len())).build()?;
-    let one = |(index, &(compared, seed)): (usize, &(&Compared, u64))| {
-        let which = RunId { index, discipline: compared.label(), seed };
+    let one = |&(compared, which): &(&Compared, RunId<'_>)| {
         run_one(scenario, compared, which, &RunContext { meter: &meter, observers })
     };
     let runs: Vec<Option<RunRecord>> =
-        pool.install(|| pairs.par_iter().enumerate().map(one).collect::<Result<_, _>>())?;
+        pool.install(|| pairs.par_iter().map(one).collect::<Result<_, _>>())?;
     let interrupted = runs.iter().any(Option::is_none);
     Ok(Outcome { runs: runs.into_iter().flatten().collect(), interrupted })
 }

@@ -16,8 +16,7 @@ use fairwire_control::protocol::{MAX_STEPS, RateStep};
 use fairwire_core::{Duration, Rate, RateLaw, Step, Time};
 use fairwire_experiment::contest::{self, ContestError, ContestPlan, Coordinator, Held, Next};
 use fairwire_experiment::dumbbell::{Dumbbell, steps};
-use fairwire_experiment::{CannotRun, Failed, Stage};
-use fairwire_experiment::{Plan, Watch};
+use fairwire_experiment::{About, CannotRun, Clock, Failed, Plan, Stage, Watch};
 use fairwire_linux::clock;
 use fairwire_linux::program::find;
 use fairwire_metrics::record::RunRecord;
@@ -45,21 +44,21 @@ const SOCKET: &str = "gateway.sock";
 const TAIL: Duration = Duration::from_ms(750);
 
 impl Stage for Gateway {
-    fn name(&self) -> &'static str {
-        "gateway"
+    fn about(&self) -> About {
+        About {
+            name: "gateway",
+            summary: "the same through the gateway's own process and configuration, written from the scenario",
+            clock: Clock::Machine,
+        }
     }
 
-    fn summary(&self) -> &'static str {
-        "the same through the gateway's own process and configuration, written from the scenario"
-    }
-
-    fn can_run(&self, plan: &Plan<'_>) -> Result<(), CannotRun> {
+    fn can_run(&self, plan: &Plan<'_>) -> Result<(), Failed> {
         // Neither the senders nor the configuration depend on the seed.
-        let dumbbell = Dumbbell::of(plan, 0).map_err(Failed::why)?;
+        let dumbbell = Dumbbell::of(plan, 0)?;
         rate_steps(&dumbbell.law)?;
         program()?;
         contest::check(&dumbbell)?;
-        config::check(plan, &ContestPlan::of(plan, 0, &dumbbell))
+        Ok(config::check(plan, &ContestPlan::of(plan, 0, &dumbbell))?)
     }
 
     fn run(
@@ -75,10 +74,8 @@ impl Stage for Gateway {
         check_interval(contest.every)?;
         let folder = folder(plan, &contest)
             .map_err(|error| Failed::Machine(format!("writing the gateway's configuration: {error}")))?;
-        match hold(&contest, steps, folder.path(), watch, stop) {
-            Ok(held) => Ok(Some(contest.record(plan, seed, held, watch))),
-            Err(error) => with_last_words(error, folder.path()).stopped_or_failed(),
-        }
+        let held = hold(&contest, steps, folder.path(), watch, stop);
+        contest.outcome(plan, held.map_err(|error| with_last_words(error, folder.path())), watch)
     }
 }
 

@@ -16,8 +16,7 @@ use fairwire_experiment::contest::{
     self, ContestError, ContestPlan, Coordinator, Counted, Held, Meter, Next, handed,
 };
 use fairwire_experiment::dumbbell::{Dumbbell, rates};
-use fairwire_experiment::{CannotRun, Failed, Stage};
-use fairwire_experiment::{Plan, Watch};
+use fairwire_experiment::{About, CannotRun, Clock, Failed, Plan, Stage, Watch};
 use fairwire_linux::af_packet::AfPacket;
 use fairwire_linux::clock;
 use fairwire_linux::port::{Port, PortError};
@@ -44,16 +43,16 @@ const CATCH_UP: Duration = Duration::from_ms(10);
 const DRAIN: Duration = Duration::from_secs(2);
 
 impl Stage for Kernel {
-    fn name(&self) -> &'static str {
-        "kernel"
+    fn about(&self) -> About {
+        About {
+            name: "kernel",
+            summary: "the same under this kernel's own discipline, where it has that",
+            clock: Clock::Machine,
+        }
     }
 
-    fn summary(&self) -> &'static str {
-        "the same under this kernel's own discipline, where it has that"
-    }
-
-    fn can_run(&self, plan: &Plan<'_>) -> Result<(), CannotRun> {
-        let dumbbell = Dumbbell::of(plan, 0).map_err(Failed::why)?;
+    fn can_run(&self, plan: &Plan<'_>) -> Result<(), Failed> {
+        let dumbbell = Dumbbell::of(plan, 0)?;
         let at_gateway = at_gateway(plan, &dumbbell)?;
         contest::check(&dumbbell)?;
         // A kernel may have a discipline as a module, so whether it has one is known only when it
@@ -62,7 +61,7 @@ impl Stage for Kernel {
         let (mut unwatched, never) = (|_: f64| {}, AtomicBool::new(false));
         let tried = Coordinator::new(&contest, at_gateway, &mut unwatched, &never)
             .and_then(|mut coordinator| coordinator.wait_for_wire().map(drop));
-        tried.or_else(|error| refused(error).map(|_: Option<()>| ()).map_err(Failed::why))
+        tried.or_else(|error| refused(error).stopped_or_failed().map(|_: Option<()>| ()))
     }
 
     fn run(
@@ -75,10 +74,8 @@ impl Stage for Kernel {
         let dumbbell = Dumbbell::of(plan, seed)?;
         let at_gateway = at_gateway(plan, &dumbbell)?;
         let contest = ContestPlan::watched(plan, seed, &dumbbell, watch)?;
-        match hold(&contest, at_gateway, watch, stop) {
-            Ok(held) => Ok(Some(contest.record(plan, seed, held, watch))),
-            Err(error) => refused(error),
-        }
+        let held = hold(&contest, at_gateway, watch, stop);
+        contest.outcome(plan, held.map_err(refused), watch)
     }
 }
 
@@ -104,13 +101,13 @@ fn tick() -> Duration {
 
 /// What the stage says of an error: a kernel that refuses to shape like that lacks a part of what
 /// is needed.
-fn refused<T>(error: ContestError) -> Result<Option<T>, Failed> {
+fn refused(error: ContestError) -> ContestError {
     match error {
         ContestError::Testbed(TestbedError::Helper { role, operation, reason }) if role == "gateway" => {
             let allowed = "iproute2, and a kernel with HTB and this discipline; the stage `linux` brings one";
-            Err(CannotRun::lacking(format!("`{operation}` failed ({reason})"), allowed).into())
+            CannotRun::lacking(format!("`{operation}` failed ({reason})"), allowed).into()
         }
-        other => other.stopped_or_failed(),
+        other => other,
     }
 }
 

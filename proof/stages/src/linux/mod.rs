@@ -26,8 +26,7 @@ use contest::{Class, Contest};
 use fairwire_core::{Duration, Rate, Seed, WireLaw};
 use fairwire_datapath::account::FlowCount;
 use fairwire_experiment::dumbbell::{Dumbbell, Sender, rates};
-use fairwire_experiment::{CannotRun, Failed, Stage};
-use fairwire_experiment::{Plan, Watch};
+use fairwire_experiment::{About, CannotRun, Clock, Failed, Plan, Stage, Watch};
 use fairwire_metrics::histogram::DelayHistogram;
 use fairwire_metrics::record::{BacklogRecord, FlowRecord, LinkRecord, RunRecord, Sojourn, WireRecord};
 use fairwire_testbed::path::{FaultCounts, Faults};
@@ -51,21 +50,17 @@ const TICK: Duration = Duration::from_ms(10);
 const MAX_CLASSES: usize = 200;
 
 impl Stage for Linux {
-    fn name(&self) -> &'static str {
-        "linux"
+    fn about(&self) -> About {
+        About {
+            name: "linux",
+            summary: "Linux's own discipline and TCP, in User Mode Linux on a virtual clock",
+            clock: Clock::Virtual,
+        }
     }
 
-    fn summary(&self) -> &'static str {
-        "Linux's own discipline and TCP, in User Mode Linux on a virtual clock"
-    }
-
-    fn can_run_beside_others(&self) -> bool {
-        true // its clock is its own
-    }
-
-    fn can_run(&self, plan: &Plan<'_>) -> Result<(), CannotRun> {
-        contest(&Dumbbell::of(plan, 0).map_err(Failed::why)?, plan, 0)?;
-        Uml::find().map(drop).map_err(missing)
+    fn can_run(&self, plan: &Plan<'_>) -> Result<(), Failed> {
+        contest(&Dumbbell::of(plan, 0)?, plan, 0)?;
+        Ok(Uml::find().map(drop).map_err(missing)?)
     }
 
     fn run(

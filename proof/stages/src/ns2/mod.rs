@@ -8,8 +8,7 @@ mod printed;
 mod queue;
 mod words;
 
-use fairwire_experiment::{CannotRun, Failed, Stage};
-use fairwire_experiment::{Plan, Watch};
+use fairwire_experiment::{About, CannotRun, Clock, Failed, Plan, Stage, Watch};
 use fairwire_metrics::record::RunRecord;
 use printed::Printed;
 pub use queue::Queue;
@@ -36,26 +35,18 @@ const LOOK: StdDuration = StdDuration::from_millis(100);
 pub struct Ns2;
 
 impl Stage for Ns2 {
-    fn name(&self) -> &'static str {
-        "ns2"
+    fn about(&self) -> About {
+        About {
+            name: "ns2",
+            summary: "the simulator ns-2 2.35, with its own queue and its own TCP",
+            clock: Clock::Simulated,
+        }
     }
 
-    fn summary(&self) -> &'static str {
-        "the simulator ns-2 2.35, with its own queue and its own TCP"
-    }
-
-    fn is_simulated(&self) -> bool {
-        true
-    }
-
-    fn can_run_beside_others(&self) -> bool {
-        true // its clock is its own
-    }
-
-    fn can_run(&self, plan: &Plan<'_>) -> Result<(), CannotRun> {
+    fn can_run(&self, plan: &Plan<'_>) -> Result<(), Failed> {
         // What is sent does not depend on the seed.
         Dumbbell::of(plan, 0)?;
-        program().map(drop)
+        Ok(program().map(drop)?)
     }
 
     fn run(

@@ -257,19 +257,19 @@ fn sources_in_short(columns: usize) -> String {
 
 fn stages_in_short(columns: usize) -> String {
     let names: Vec<_> =
-        fairwire_experiment::all().map(|stage| (stage.name().into(), stage.summary().into())).collect();
+        fairwire_experiment::all().map(|stage| (stage.name().into(), stage.about().summary.into())).collect();
     group("stages, for `fairwire run FILE --on`", &names, columns)
 }
 
 fn stages() -> Rows {
-    let rows = fairwire_experiment::all().map(|stage| [stage.name(), stage.summary()]);
+    let rows = fairwire_experiment::all().map(|stage| [stage.name(), stage.about().summary]);
     let all = std::iter::once(["name", "what it is"]).chain(rows);
     all.map(|cells| cells.map(String::from).to_vec()).collect()
 }
 
 fn stages_as_json() -> Value {
     let stages = fairwire_experiment::all();
-    stages.map(|stage| json!({ "name": stage.name(), "summary": stage.summary() })).collect()
+    stages.map(|stage| json!({ "name": stage.name(), "summary": stage.about().summary })).collect()
 }
 
 fn sources() -> Rows {

@@ -1,11 +1,10 @@
 //! `fairwire run`.
 
 use super::files;
-use super::kept::Kept;
-use super::stages::{self, Done};
+use super::stages::{self, Done, Stages};
 use crate::args::{Format, OutputArgs, RunArgs};
 use crate::output::Outputs;
-use crate::progress::{Part, Progress};
+use crate::progress::Part;
 use crate::report::{Again, Destination, Folder, Headline, Member};
 use crate::scene::Showing;
 use crate::typed;
@@ -13,9 +12,8 @@ use fairwire_core::Duration;
 use fairwire_experiment::{LeftOut, Stage, Unjudged, unjudged};
 use fairwire_metrics::judge::Verdict;
 use fairwire_metrics::record::{Agreement, Report};
-use fairwire_scenario::{Judgement, LinkSpec, Links, QueueView, Scenario, judge, run_all_observed};
+use fairwire_scenario::{Judgement, LinkSpec, Links, QueueView, Scenario, judge};
 use fairwire_terminal::failure::{Ending, Failure};
-use fairwire_terminal::interrupt;
 use fairwire_terminal::notice::notice;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -58,7 +56,7 @@ pub(crate) struct Order<'a> {
     /// The folder of the scenario's file, where it has one: other files that it names are relative
     /// to it.
     pub folder: Option<&'a Path>,
-    /// Where it is run, side by side; empty for the simulator alone.
+    /// Where it is run, side by side; empty for the simulator, whom results then do not name.
     pub stages: &'a [&'a dyn Stage],
     /// Is no run taken from those that are kept, and none added?
     pub is_uncached: bool,
@@ -114,25 +112,21 @@ pub(super) fn judged(
 ) -> Result<(Judged, Option<Failure>), Failure> {
     let again = Again::of(scenario, order.folder.unwrap_or(Path::new("")))?;
     let folder = order.out.map(|path| Folder::prepare(path, Some(&again))).transpose()?;
-    let outputs = Outputs::prepare(order.output, scenario, order.stages)?;
-    let Done { mut report, trouble, left_out } = if order.stages.is_empty() {
-        let kept = Kept::of(scenario, &outputs, order.is_uncached);
-        let report = simulate(scenario, order.jobs, (part, quiet), &kept)?;
-        Done { report, trouble: None, left_out: Vec::new() }
-    } else {
-        let showing = order.watched.clone().map(Showing::begin);
-        let how = stages::Order {
-            jobs: order.jobs,
-            part,
-            quiet,
-            outputs: &outputs,
-            is_uncached: order.is_uncached,
-            views: showing.as_ref().map(Showing::views),
-        };
-        let done = stages::carry_out(scenario, order.stages, &how);
-        // What follows is printed on the terminal that it filled.
-        showing.map_or(Ok(()), Showing::end).and(done)?
+    let stages = Stages::of(order.stages);
+    let outputs = Outputs::prepare(order.output, scenario, stages.names().collect())?;
+    let showing = order.watched.clone().map(Showing::begin);
+    let how = stages::Order {
+        stages,
+        jobs: order.jobs,
+        part,
+        quiet,
+        outputs: &outputs,
+        is_uncached: order.is_uncached,
+        views: showing.as_ref().map(Showing::views),
     };
+    let done = stages::carry_out(scenario, &how);
+    // What follows is printed on the terminal that it filled.
+    let Done { mut report, trouble, left_out } = showing.map_or(Ok(()), Showing::end).and(done)?;
     report.manifest.command = typed::command();
     if order.format != Format::Table {
         // The table has them.
@@ -158,37 +152,15 @@ pub(super) fn judged(
     closed.and(taken).map(|judged| (judged, trouble))
 }
 
-/// Runs the scenario under a progress bar.
-fn simulate(
-    scenario: &Scenario,
-    jobs: usize,
-    (part, quiet): (Part, bool),
-    kept: &Kept<'_>,
-) -> Result<Report, Failure> {
-    let runs = runs(scenario);
-    let stop = interrupt::flag();
-    let what = format!("{}: {}", scenario.spec().name, counted(runs, "run"));
-    let progress = Progress::new(&what, 4, part, quiet);
-    let outcome = run_all_observed(scenario, jobs, &|fraction| progress.reach(fraction), stop, kept);
-    drop(progress);
-    let outcome = outcome.map_err(|error| Failure::Ours(error.to_string()))?;
-    if outcome.interrupted {
-        let finished = outcome.runs.len();
-        notice(format_args!(
-            "interrupted: {finished} of {runs} runs finished; the results are of those, and expectations are not judged"
-        ));
-    }
-    Ok(fairwire_scenario::report(scenario, outcome))
-}
-
 /// The lines above the table and the picture.
 fn headline(scenario: &Scenario, report: &Report) -> Headline {
     let Headline { title, mut detail } = announced(scenario, &report.manifest.stages);
     if report.manifest.interrupted {
+        let runs = scenario.spec().disciplines.len() * scenario.spec().seeds.as_slice().len();
         detail += &format!(
             "; interrupted after {} of {}",
             report.runs.len(),
-            counted(runs(scenario) * report.manifest.stages.len().max(1), "run")
+            counted(runs * report.manifest.stages.len().max(1), "run")
         );
     }
     Headline { title, detail }
@@ -336,8 +308,4 @@ pub(super) fn counted(number: usize, thing: &str) -> String {
 
 fn counted_of(number: usize, one: &str, more: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { more })
-}
-
-fn runs(scenario: &Scenario) -> usize {
-    scenario.spec().disciplines.len() * scenario.spec().seeds.as_slice().len()
 }

@@ -1,19 +1,50 @@
-//! A scenario on several stages, side by side.
+//! A scenario on one stage, or on several side by side.
 
 use super::kept::Kept;
+use super::run::counted;
 use crate::output::{Outputs, StageRun};
 use crate::progress::{Part, Progress};
 use fairwire_core::Duration;
+use fairwire_experiment::sim::Sim;
 use fairwire_experiment::view::View;
-use fairwire_experiment::{Failed, LeftOut, Stage, WatchRun, WatchRuns, compared, find, left_out, run};
+use fairwire_experiment::{Clock, Failed, LeftOut, Stage, WatchRun, WatchRuns, compared, find, left_out};
 use fairwire_metrics::record::{Mode, Report, RunRecord};
-use fairwire_scenario::{Outcome, Row, RunId, Scenario, run_all_observed};
+use fairwire_scenario::{Observers, Outcome, Row, RunId, Scenario};
 use fairwire_terminal::failure::Failure;
 use fairwire_terminal::interrupt;
 use fairwire_terminal::notice::notice;
+use std::sync::OnceLock;
 use std::sync::mpsc::Sender;
 
-/// The stages of these names, each once; empty for the simulator alone.
+/// Where a scenario is run, side by side.
+#[derive(Clone, Copy)]
+pub(crate) struct Stages<'a> {
+    all: &'a [&'a dyn Stage],
+    /// Was one requested? The simulator that is taken otherwise has no name in results.
+    are_named: bool,
+}
+
+impl<'a> Stages<'a> {
+    /// Those that are `requested`; the simulator where none is.
+    pub(crate) fn of(requested: &'a [&'a dyn Stage]) -> Self {
+        match requested {
+            [] => Stages { all: &[&Sim], are_named: false },
+            all => Stages { all, are_named: true },
+        }
+    }
+
+    /// What results call them; none where they do not name them.
+    pub(crate) fn names(self) -> impl Iterator<Item = &'static str> + 'a {
+        self.all.iter().filter(move |_| self.are_named).map(|stage| stage.name())
+    }
+
+    /// What results call `stage`.
+    fn name_of(self, stage: &dyn Stage) -> &'static str {
+        if self.are_named { stage.name() } else { "" }
+    }
+}
+
+/// The stages of these names, each once.
 pub(crate) fn named(names: &[String]) -> Result<Vec<&'static dyn Stage>, Failure> {
     let mut stages: Vec<&'static dyn Stage> = Vec::new();
     for name in names {
@@ -33,6 +64,8 @@ pub(crate) fn named(names: &[String]) -> Result<Vec<&'static dyn Stage>, Failure
 
 /// How the runs are done and shown.
 pub(crate) struct Order<'a> {
+    /// Where they are done.
+    pub stages: Stages<'a>,
     /// Runs at the same time, where a stage can do that; 0 for as many as there are cores.
     pub jobs: usize,
     /// The part of the command that it is.
@@ -57,12 +90,9 @@ pub(crate) struct Done {
     pub left_out: Vec<LeftOut>,
 }
 
-/// Runs `scenario` on `stages`, as far as each can.
-pub(crate) fn carry_out(
-    scenario: &Scenario,
-    stages: &[&dyn Stage],
-    order: &Order<'_>,
-) -> Result<Done, Failure> {
+/// Runs `scenario` on its stages, as far as each can.
+pub(crate) fn carry_out(scenario: &Scenario, order: &Order<'_>) -> Result<Done, Failure> {
+    let stages = order.stages.all;
     let mut notes = Vec::new();
     if let Some(option) = order.outputs.of_simulator_only()
         && stages.iter().any(|stage| stage.name() != "sim")
@@ -80,10 +110,14 @@ pub(crate) fn carry_out(
         }
         let part = order.part.between(f64::from(at) / all, f64::from(at + 1) / all);
         match on_stage(*stage, scenario, disciplines, part, order) {
-            Ok(more) => runs.extend(more),
+            Ok(more) => {
+                let stage = order.stages.name_of(*stage);
+                runs.extend(more.into_iter().map(|run| RunRecord { stage: stage.into(), ..run }));
+            }
             Err(Failed::Plan(why)) => {
                 left.push(LeftOut { stage: stage.name(), disciplines: disciplines.clone(), why });
             }
+            Err(Failed::Machine(what)) if !order.stages.are_named => return Err(Failure::Ours(what)),
             Err(Failed::Machine(what)) => {
                 notes.push(format!("{} did not finish: {what}", stage.name()));
                 trouble = Some(Failure::Ours(format!("{}: {what}", stage.name())));
@@ -94,7 +128,7 @@ pub(crate) fn carry_out(
     if runs.is_empty() && trouble.is_none() && !interrupt::is_requested() {
         return Err(Failure::user("no stage can run this scenario", notes.join("\n")));
     }
-    Ok(Done { report: report(scenario, stages, &able, runs, notes), trouble, left_out: left })
+    Ok(Done { report: report(scenario, order.stages, &able, runs, notes), trouble, left_out: left })
 }
 
 /// The disciplines that each stage can run, by their places in the scenario.
@@ -125,35 +159,23 @@ fn on_stage(
     part: Part,
     order: &Order<'_>,
 ) -> Result<Vec<RunRecord>, Failed> {
-    let stop = interrupt::flag();
-    let seeds = scenario.spec().seeds.as_slice().len();
-    let count = disciplines.len() * seeds;
-    let what = format!(
-        "{} on {}: {count} run{}",
-        scenario.spec().name,
-        stage.name(),
-        if count == 1 { "" } else { "s" }
-    );
+    let name = &scenario.spec().name;
+    let runs = counted(disciplines.len() * scenario.spec().seeds.as_slice().len(), "run");
+    let what = match order.stages.name_of(stage) {
+        "" => format!("{name}: {runs}"),
+        stage => format!("{name} on {stage}: {runs}"),
+    };
     let progress = Progress::new(&what, 4, part, order.quiet);
-    if stage.name() == "sim" {
-        // On all cores, and watched by what writes series and traces.
-        let kept = Kept::of(scenario, order.outputs, order.is_uncached);
-        let outcome = run_all_observed(scenario, order.jobs, &|done| progress.reach(done), stop, &kept)
-            .map_err(|error| Failed::Machine(error.to_string()))?;
-        let named = |run| RunRecord { stage: stage.name().into(), ..run };
-        return Ok(outcome.runs.into_iter().map(named).collect());
-    }
-    let (outputs, views) = (order.outputs, order.views);
-    let watch = Watching { stage: stage.name(), scenario, outputs, views, progress: &progress };
-    run(stage, scenario, disciplines, order.jobs, &watch, stop)
+    let watch = Watching { stage: stage.name(), scenario, order, kept: OnceLock::new(), progress: &progress };
+    stage.run_all(scenario, disciplines, order.jobs, &watch, interrupt::flag())
 }
 
-/// Follows the runs on a stage other than the simulator.
+/// Follows the runs on a stage.
 struct Watching<'a> {
     stage: &'static str,
     scenario: &'a Scenario,
-    outputs: &'a Outputs<'a>,
-    views: Option<&'a Sender<View>>,
+    order: &'a Order<'a>,
+    kept: OnceLock<Kept<'a>>,
     progress: &'a Progress,
 }
 
@@ -162,11 +184,14 @@ impl WatchRuns for Watching<'_> {
         let RunId { discipline, seed, .. } = which;
         let duration = self.scenario.spec().duration;
         self.progress.say(&format!("{}: {discipline}, seed {seed}, {duration}", self.stage));
-        let run = self.outputs.begin(which, self.stage);
-        Box::new(WatchingOne { outputs: self.outputs, views: self.views, run })
+        let Order { outputs, views, .. } = *self.order;
+        Box::new(WatchingOne { outputs, views, run: outputs.begin(which, self.stage) })
     }
     fn reached(&self, fraction: f64) {
         self.progress.reach(fraction);
+    }
+    fn observers(&self) -> &dyn Observers {
+        self.kept.get_or_init(|| Kept::of(self.scenario, self.order.outputs, self.order.is_uncached))
     }
 }
 
@@ -200,7 +225,7 @@ impl WatchRun for WatchingOne<'_> {
 /// One report of all stages: the runs of a discipline are together, in the order of the stages.
 fn report(
     scenario: &Scenario,
-    stages: &[&dyn Stage],
+    stages: Stages<'_>,
     able: &[Vec<usize>],
     mut runs: Vec<RunRecord>,
     notes: Vec<String>,
@@ -214,18 +239,19 @@ fn report(
             runs.len()
         ));
     }
-    let place = |run: &RunRecord| {
-        let labels = scenario.spec().disciplines.iter().map(|compared| compared.label());
-        labels.into_iter().position(|label| label == run.discipline)
-    };
-    runs.sort_by_key(|run| (place(run), stages.iter().position(|stage| stage.name() == run.stage)));
-    let first = stages.first().map_or("sim", |stage| stage.name());
-    let agreement = compared(scenario, &runs, first);
+    let names: Vec<&str> = stages.names().collect();
+    let mut agreement = Vec::new();
+    if let [first, _, ..] = names[..] {
+        let labels: Vec<&str> = scenario.spec().disciplines.iter().map(|compared| compared.label()).collect();
+        let place = |run: &RunRecord| labels.iter().position(|label| *label == run.discipline);
+        runs.sort_by_key(|run| (place(run), names.iter().position(|name| *name == run.stage)));
+        agreement = compared(scenario, &runs, first);
+    }
     let mut report = fairwire_scenario::report(scenario, Outcome { runs, interrupted });
     report.agreement = agreement;
-    report.manifest.stages = stages.iter().map(|stage| stage.name().to_owned()).collect();
+    report.manifest.stages = names.into_iter().map(str::to_owned).collect();
     report.manifest.notes.extend(notes);
-    if !stages.iter().any(|stage| stage.is_simulated()) {
+    if !stages.all.iter().any(|stage| stage.about().clock == Clock::Simulated) {
         report.manifest.mode = Mode::Live;
     }
     report

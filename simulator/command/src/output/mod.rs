@@ -19,7 +19,6 @@ mod written;
 
 use crate::args::OutputArgs;
 use fairwire_core::{Duration, Time};
-use fairwire_experiment::Stage;
 use fairwire_metrics::record::Report;
 use fairwire_metrics::summary;
 use fairwire_scenario::{
@@ -53,32 +52,27 @@ pub(crate) struct Outputs<'a> {
     writers: Vec<Box<dyn Writer + 'a>>,
     every: Duration,
     baseline: Option<String>,
-    /// Where it is run; empty for the simulator alone.
+    /// Where it is run; empty where results do not name it.
     stages: Vec<&'static str>,
     /// What went wrong in runs.
     failed: Mutex<Vec<Failure>>,
 }
 
 impl<'a> Outputs<'a> {
-    /// Checks the outputs that `args` request of runs of `scenario` on `stages`, which are empty
-    /// for the simulator alone.
+    /// Checks the outputs that `args` request of runs of `scenario` on `stages`, as results name
+    /// them.
     pub(crate) fn prepare(
         args: &'a OutputArgs,
         scenario: &'a Scenario,
-        stages: &[&dyn Stage],
+        stages: Vec<&'static str>,
     ) -> Result<Self, Failure> {
         let request = Request::new(args, scenario, !stages.is_empty());
         let writers = ALL.iter().map(|prepare| prepare(&request));
         let writers: Vec<Box<dyn Writer + 'a>> =
             writers.filter_map(Result::transpose).collect::<Result<_, _>>()?;
         let (every, spec) = (request.every(), scenario.spec());
-        let outputs = Outputs {
-            writers,
-            every,
-            baseline: request.baseline()?,
-            stages: stages.iter().map(|stage| stage.name()).collect(),
-            failed: Mutex::default(),
-        };
+        let outputs =
+            Outputs { writers, every, baseline: request.baseline()?, stages, failed: Mutex::default() };
         if outputs.wants().samples && (every == Duration::ZERO || every > spec.duration.0) {
             let help = format!("allowed: from 1 ns to the duration of a run, {}", spec.duration);
             return Err(Failure::user(format!("`--every` is {every}, but then a run has no sample"), help));

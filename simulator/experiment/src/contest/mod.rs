@@ -143,9 +143,24 @@ impl ContestPlan {
         self.law.mean(self.rate, self.warm_up, self.duration)
     }
 
-    /// What a stage gives for a contest of `plan` that was `held`: its record, and to `watch` its
-    /// series.
-    pub fn record(&self, plan: &Plan<'_>, seed: u64, held: Held, watch: &mut dyn Watch) -> RunRecord {
+    /// What a stage returns for a contest of `plan` that was `held`: its record, and to `watch` its
+    /// series; `None` where the caller stopped it.
+    ///
+    /// # Errors
+    /// Why it could not be held.
+    pub fn outcome(
+        &self,
+        plan: &Plan<'_>,
+        held: Result<Held, ContestError>,
+        watch: &mut dyn Watch,
+    ) -> Result<Option<RunRecord>, Failed> {
+        match held {
+            Ok(held) => Ok(Some(self.record(plan, held, watch))),
+            Err(error) => error.stopped_or_failed(),
+        }
+    }
+
+    fn record(&self, plan: &Plan<'_>, held: Held, watch: &mut dyn Watch) -> RunRecord {
         let Held { counted, seen, snapshots } = held;
         Series {
             link: &self.name,
@@ -164,7 +179,7 @@ impl ContestPlan {
             flows.iter_mut().zip(lost_of).for_each(|(flow, lost)| flow.packets_lost = Some(lost));
         }
         add_losses(&mut link, [("path-overflow", overflowed), ("path-failed", failed)]);
-        plan.record(seed, flows, link)
+        plan.record(self.seed, flows, link)
     }
 
     /// Throughput is what left for the sink, which with all drops before it is what the sink gets:
@@ -280,6 +295,9 @@ pub enum ContestError {
         /// How long.
         seconds: u64,
     },
+    /// It cannot be held like that.
+    #[error(transparent)]
+    CannotRun(#[from] CannotRun),
     /// The sockets that watch the link came too late: what became of some packets is not known.
     #[error("{0} frames at the link were not seen in time: this machine is too busy for the link's rate")]
     Missed(u64),
@@ -293,6 +311,7 @@ impl ContestError {
     pub fn stopped_or_failed<T>(self) -> Result<Option<T>, Failed> {
         match self {
             ContestError::Stopped => Ok(None),
+            ContestError::CannotRun(why) => Err(why.into()),
             ContestError::Testbed(error @ (TestbedError::NoRights { .. } | TestbedError::NoVeth { .. })) => {
                 Err(CannotRun::lacking(error.to_string(), "the stage `sim`, which needs no rights").into())
             }

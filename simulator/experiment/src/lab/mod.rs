@@ -18,7 +18,7 @@ mod views;
 use crate::contest::{self, ContestPlan};
 use crate::dumbbell::Dumbbell;
 use crate::plan::Plan;
-use crate::stage::{CannotRun, Failed, Stage};
+use crate::stage::{About, Clock, Failed, Stage};
 use crate::watch::Watch;
 use fairwire_metrics::record::RunRecord;
 use std::sync::atomic::AtomicBool;
@@ -42,17 +42,17 @@ impl Lab {
 }
 
 impl Stage for Lab {
-    fn name(&self) -> &'static str {
-        "lab"
+    fn about(&self) -> About {
+        About {
+            name: "lab",
+            summary: "this kernel's own TCP and UDP between network namespaces, through the same compiled discipline",
+            clock: Clock::Machine,
+        }
     }
 
-    fn summary(&self) -> &'static str {
-        "this kernel's own TCP and UDP between network namespaces, through the same compiled discipline"
-    }
-
-    fn can_run(&self, plan: &Plan<'_>) -> Result<(), CannotRun> {
+    fn can_run(&self, plan: &Plan<'_>) -> Result<(), Failed> {
         // The senders do not depend on the seed.
-        contest::check(&self.dumbbell(plan, 0).map_err(Failed::why)?)
+        Ok(contest::check(&self.dumbbell(plan, 0)?)?)
     }
 
     fn run(
@@ -64,9 +64,7 @@ impl Stage for Lab {
     ) -> Result<Option<RunRecord>, Failed> {
         let dumbbell = self.dumbbell(plan, seed)?;
         let contest = ContestPlan::watched(plan, seed, &dumbbell, watch)?;
-        match datapath::hold(&contest, (plan.label(), dumbbell.discipline), watch, stop) {
-            Ok(held) => Ok(Some(contest.record(plan, seed, held, watch))),
-            Err(error) => error.stopped_or_failed(),
-        }
+        let held = datapath::hold(&contest, (plan.label(), dumbbell.discipline), watch, stop);
+        contest.outcome(plan, held, watch)
     }
 }
