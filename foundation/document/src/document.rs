@@ -110,15 +110,34 @@ pub fn read<T: DeserializeOwned>(
     index(root.get_ref(), "", &mut locations);
     let sha256_without = sha256(root.get_ref(), without);
     let sha256 = sha256(root.get_ref(), &[]);
-    match reader::read(&root) {
-        Ok(value) => Ok(Read { value, locations, sha256, sha256_without }),
-        Err(first) => {
-            let mut found = mistakes::all::<T>(root, first);
-            found.sort_by_key(|mistake| mistake.span.start);
-            let explained = found.into_iter().map(|mistake| explained(&locations, mistake)).collect();
-            Err(DocumentError::of_all(explained).expect("there is one"))
-        }
+    Ok(Read { value: value(root, &locations)?, locations, sha256, sha256_without })
+}
+
+/// Reads `changes` by themselves, which replace top-level keys of a document that was read with
+/// `locations`. These then are those of the changed document.
+pub fn read_changes<T: DeserializeOwned>(
+    changes: &[Change],
+    locations: &mut Locations,
+) -> Result<T, DocumentError> {
+    let mut root = Spanned::new(0..0, DeTable::new());
+    apply(root.get_mut(), changes, locations)?;
+    for (key, _) in root.get_ref() {
+        let is_other = |path: &str| path.split('.').next() != Some(key.get_ref());
+        locations.spans.retain(|path, _| is_other(path));
+        locations.names.retain(|path, _| is_other(path));
     }
+    index(root.get_ref(), "", locations);
+    value(root, locations)
+}
+
+/// What `root` says, or all of its mistakes.
+fn value<T: DeserializeOwned>(root: Spanned<DeTable<'_>>, locations: &Locations) -> Result<T, DocumentError> {
+    reader::read(&root).map_err(|first| {
+        let mut found = mistakes::all::<T>(root, first);
+        found.sort_by_key(|mistake| mistake.span.start);
+        let explained = found.into_iter().map(|mistake| explained(locations, mistake)).collect();
+        DocumentError::of_all(explained).expect("there is one")
+    })
 }
 
 /// Applies `changes` to `text`, removes the keys at the dotted paths `without`, and returns TOML
@@ -168,12 +187,20 @@ fn parsed<'a>(
 ) -> Result<Spanned<DeTable<'a>>, DocumentError> {
     locations.sources.add(name, text);
     let mut root = DeTable::parse(text).map_err(|error| not_toml(locations, &error))?;
-    for change in changes {
-        let start = locations.sources.add(change.source, &change.text);
-        set::apply(root.get_mut(), &change.text, start)
-            .map_err(|SetError { problem, span }| locations.at(span, problem))?;
-    }
+    apply(root.get_mut(), changes, locations)?;
     Ok(root)
+}
+
+fn apply<'a>(
+    root: &mut DeTable<'a>,
+    changes: &'a [Change],
+    locations: &mut Locations,
+) -> Result<(), DocumentError> {
+    changes.iter().try_for_each(|change| {
+        let start = locations.sources.add(change.source, &change.text);
+        set::apply(root, &change.text, start)
+            .map_err(|SetError { problem, span }| locations.at(span, problem))
+    })
 }
 
 fn not_toml(locations: &Locations, error: &Error) -> DocumentError {

@@ -16,7 +16,7 @@ mod set;
 mod text;
 mod words;
 
-pub use document::{Change, Locations, Read, changed, elements, read, read_document};
+pub use document::{Change, Locations, Read, changed, elements, read, read_changes, read_document};
 pub use error::{DocumentError, Problem, listed};
 pub use file::{bounded, read_open, read_text};
 pub use location::Location;

@@ -22,6 +22,8 @@ pub struct Location {
     pub line: usize,
     /// Column in characters, from 1, in the text as it was written.
     pub column: usize,
+    /// Which of the changes to the document its source is, from 0; `None` for the document itself.
+    pub change: Option<usize>,
 }
 
 impl Location {
@@ -67,7 +69,8 @@ impl Sources {
 
     /// The location of `span`; `None` only when there are no texts.
     pub(crate) fn location(&self, span: Range<usize>) -> Option<Location> {
-        let part = self.parts.iter().rev().find(|part| part.start <= span.start)?;
+        let at = self.parts.iter().rposition(|part| part.start <= span.start)?;
+        let part = &self.parts[at];
         let start = floor_boundary(&part.text, span.start - part.start);
         let end = floor_boundary(&part.text, span.end.saturating_sub(part.start)).max(start);
         let before = &part.text[..start];
@@ -79,6 +82,7 @@ impl Sources {
             span: excerpt.span,
             line: before.matches('\n').count() + 1,
             column: before[line_start..].chars().count() + 1,
+            change: at.checked_sub(1),
         })
     }
 }

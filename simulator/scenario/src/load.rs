@@ -19,6 +19,7 @@ use fairwire_document::DocumentError as ScenarioError;
 use fairwire_document::{self as document, Change, Locations, Problem, Read, quoted, read_text, shortened};
 use fairwire_metrics::agreement::Tolerance;
 use fairwire_parameters::Field;
+use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
@@ -241,24 +242,17 @@ fn read(
     overrides: &Overrides,
     folder: Option<&Path>,
 ) -> Result<Scenario, ScenarioError> {
-    let mut changes = set_changes(overrides);
-    let before = typed(name, text, &changes)?;
-    let own = &before.value.disciplines;
-    let files = Files::read(&before.value, folder, &before.locations)?;
-    let topology = check::check(&before.value, own, &files, &before.locations)?;
-    let choices = choices(overrides);
-    let (spec, topology, locations) = match choices.is_empty() {
-        true => (before.value.clone(), topology, before.locations.clone()),
-        false => {
-            changes.extend(choices);
-            let Read { value: mut spec, locations, .. } = typed(name, text, &changes)?;
-            choose(&mut spec.disciplines, own);
-            let topology = check::check(&spec, own, &files, &locations)?;
-            (spec, topology, locations)
-        }
-    };
+    let read: Read<Spec> = document::read(name, text, &set_changes(overrides), &FOR_PEOPLE)
+        .map_err(|error| error.with_owners(&owners))?;
+    let (own, mut locations) = (read.value.dealt(), read.locations);
+    let files = Files::read(&own, folder, &locations)?;
+    let topology = check::check(&own, &files, &locations)?;
+    let spec = chosen(&own, overrides, &mut locations)?;
+    if !overrides.disciplines.is_empty() {
+        check::chosen(&spec, &own.disciplines, &topology, &locations)?;
+    }
     Ok(Scenario {
-        toml: Source { name, text, overrides }.effective(&before.value, &spec)?,
+        toml: Source { name, text, overrides }.effective(&own, &spec)?,
         set: overrides.set.clone(),
         files: files.named(&spec),
         notes: notes::of(&spec, &topology),
@@ -266,16 +260,30 @@ fn read(
         topology,
         locations,
         source: (name.to_owned(), folder.map(Path::to_owned)),
-        sha256: files.hashed(before.sha256),
-        traffic_sha256: files.hashed(before.sha256_without),
+        sha256: files.hashed(read.sha256),
+        traffic_sha256: files.hashed(read.sha256_without),
     })
 }
 
-/// The scenario in `text` after `changes`, as typed.
-fn typed(name: &str, text: &str, changes: &[Change]) -> Result<Read<Spec>, ScenarioError> {
-    let read: Read<Spec> =
-        document::read(name, text, changes, &FOR_PEOPLE).map_err(|error| error.with_owners(&owners))?;
-    Ok(Read { value: read.value.dealt(), ..read })
+/// What may be chosen in place of what a scenario says.
+#[derive(Deserialize)]
+struct Choices {
+    disciplines: Option<Vec<Compared>>,
+    seeds: Option<Seeds>,
+}
+
+/// The scenario `own` with the disciplines and seeds that `overrides` choose.
+fn chosen(own: &Spec, overrides: &Overrides, locations: &mut Locations) -> Result<Spec, ScenarioError> {
+    let choices = choices(overrides);
+    let Choices { disciplines, seeds } =
+        document::read_changes(&choices, locations).map_err(|error| error.with_owners(&owners))?;
+    let mut spec = own.clone();
+    if let Some(disciplines) = disciplines {
+        spec.disciplines = disciplines;
+        choose(&mut spec.disciplines, &own.disciplines);
+    }
+    spec.seeds = seeds.unwrap_or(spec.seeds);
+    Ok(spec)
 }
 
 /// The parts of any kind that have a parameter called `name`.

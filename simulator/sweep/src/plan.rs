@@ -123,15 +123,17 @@ impl Plan {
     }
 
     fn of(base: Base, spec: &SweepSpec, locations: &Locations) -> Result<Self, DocumentError> {
-        let maker = Maker { spec, locations };
-        maker.check()?;
+        let before = base.set.len();
         let base = base.with(&spec.set);
-        let own = base.scenario(&Overrides::default())?;
+        let maker = Maker { spec, locations, base: &base, before };
+        maker.check()?;
+        let own = base.scenario(&Overrides::default());
+        let own = own.map_err(|error| maker.placed(error, &maker.paths(&[], &[], 0)))?;
         let axes = maker.axes()?;
         let disciplines = maker.disciplines(&own)?;
-        let cells = maker.cells(&base, &axes, &disciplines)?;
+        let cells = maker.cells(&axes, &disciplines)?;
         let seeds = spec.seeds.as_ref().unwrap_or(&own.spec().seeds).as_slice().to_vec();
-        let measures = maker.measures(&base, &axes, &cells)?;
+        let measures = maker.measures(&axes, &cells)?;
         let Cells(cells) = cells;
         let names = own.spec();
         let title = if names.title.is_empty() { &names.name } else { &names.title }.clone();
@@ -257,6 +259,10 @@ pub(crate) fn hash(scenario: &Scenario) -> Arc<str> {
 struct Maker<'a> {
     spec: &'a SweepSpec,
     locations: &'a Locations,
+    /// The scenario, with the changes that the plan makes in every cell.
+    base: &'a Base,
+    /// How many changes it had before those.
+    before: usize,
 }
 
 struct Cells(Vec<Cell>);
@@ -342,7 +348,26 @@ impl Maker<'_> {
         Ok(self.values(key, axis)?.into_iter().map(text).collect())
     }
 
-    fn cells(&self, base: &Base, axes: &[Axis], disciplines: &[Arc<str>]) -> Result<Cells, DocumentError> {
+    /// Where the plan has each change of a cell at these values of the axes, and its discipline.
+    fn paths(&self, axes: &[Axis], at: &[usize], discipline: usize) -> Vec<String> {
+        let set = (0..self.spec.set.len()).map(|at| format!("set.{at}"));
+        let values = axes.iter().zip(at).map(|(axis, at)| format!("vary.{}.{at}", axis.key));
+        set.chain(values).chain([format!("vary.{DISCIPLINE}.{discipline}")]).collect()
+    }
+
+    /// `error` of the scenario after changes, at the place in the plan of the one that is wrong.
+    fn placed(&self, error: DocumentError, paths: &[String]) -> DocumentError {
+        let DocumentError { problem, location, more } = error;
+        let change = location.as_ref().and_then(|location| location.change);
+        let path = change.and_then(|change| paths.get(change.checked_sub(self.before)?));
+        let more = more.into_iter().map(|error| self.placed(error, paths)).collect();
+        match path {
+            Some(path) => DocumentError { more, ..self.locations.refuse(path, problem) },
+            None => DocumentError { problem, location, more },
+        }
+    }
+
+    fn cells(&self, axes: &[Axis], disciplines: &[Arc<str>]) -> Result<Cells, DocumentError> {
         let sizes: Vec<usize> = axes.iter().map(|axis| axis.values.len()).collect();
         let count = sizes.iter().try_fold(disciplines.len(), |count, size| count.checked_mul(*size));
         let count = count.filter(|count| *count <= MAX_CELLS).ok_or_else(|| {
@@ -363,10 +388,13 @@ impl Maker<'_> {
             at
         };
         let cell = |number: usize| {
-            let (at, given) = (at(number), &disciplines[number % disciplines.len()]);
+            let (at, discipline) = (at(number), number % disciplines.len());
+            let given = &disciplines[discipline];
             let overrides =
                 Overrides { set: set(axes, &at), disciplines: vec![given.to_string()], seeds: None };
-            let scenario = base.scenario(&overrides)?;
+            let scenario = self.base.scenario(&overrides);
+            let scenario =
+                scenario.map_err(|error| self.placed(error, &self.paths(axes, &at, discipline)))?;
             let [compared] = scenario.spec().disciplines.as_slice() else {
                 let message = format!("`{given}` is several disciplines; allowed: one in each value");
                 return Err(self.refuse("vary.discipline", message));
@@ -398,12 +426,7 @@ impl Maker<'_> {
     }
 
     /// The measures that are kept; each is one that some cell has.
-    fn measures(
-        &self,
-        base: &Base,
-        axes: &[Axis],
-        Cells(cells): &Cells,
-    ) -> Result<Vec<String>, DocumentError> {
+    fn measures(&self, axes: &[Axis], Cells(cells): &Cells) -> Result<Vec<String>, DocumentError> {
         let mut known: Vec<String> = Vec::new();
         // Which measures there are may depend on any axis, but not on a pair of them.
         let on_one_axis = |cell: &&Cell| cell.at.iter().filter(|at| **at > 0).count() <= 1;
@@ -414,7 +437,7 @@ impl Maker<'_> {
                 disciplines: vec![cell.given.to_string()],
                 seeds: None,
             };
-            for name in base.scenario(&overrides)?.measures() {
+            for name in self.base.scenario(&overrides)?.measures() {
                 if !known.contains(&name) {
                     known.push(name);
                 }

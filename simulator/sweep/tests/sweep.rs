@@ -300,6 +300,33 @@ fn a_plan_that_cannot_be_is_refused_at_its_place() {
 }
 
 #[test]
+fn what_is_wrong_with_a_value_is_refused_at_its_place_in_the_plan() {
+    for (from, to, place) in [
+        ("\"20 packets\"", "\"20 pakets\"", "plan.toml:7:18: "),
+        ("\"40 packets\"]", "\"0 packets\"]", "plan.toml:7:32: "),
+        ("[1, 3]", "[1, -3]", "plan.toml:8:24: "),
+        ("[1, 3]", "{ from = 0, to = 2, points = 3 }", "plan.toml:8:20: "),
+        ("link.buffer", "link.bufer", "plan.toml:7:17: "),
+        ("\"faba\"", "\"fabba\"", "plan.toml:6:28: "),
+        ("\"faba\"", "{ faba = { gain = 1 } }", "plan.toml:6:28: "),
+        ("seeds = \"1..=3\"", "set = [\"warm_up=1 s\", \"link.delay=5\"]", "plan.toml:3:23: "),
+        ("seeds = \"1..=3\"", "set = [\"link.dealy=5 ms\"]", "plan.toml:3:8: "),
+    ] {
+        let text = PLAN.replacen(from, to, 1);
+        assert_ne!(text, PLAN);
+        let message = refused(&text);
+        assert!(message.starts_with(place), "{to}: {message}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_change_made_before_is_no_fault_of_the_plan() {
+    let base = Base::text(SCENARIO).with(&["link.dealy=5 ms".into()]);
+    let message = Plan::parse("plan.toml", PLAN, base).unwrap_err().to_string();
+    assert!(message.starts_with("--set:1:6: unknown key `dealy`"), "{message}");
+}
+
+#[test]
 fn a_store_that_is_none_of_ours_is_refused_and_stays() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(PLAN);

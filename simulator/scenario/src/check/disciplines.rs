@@ -14,7 +14,7 @@ use fairwire_document::shortened;
 const A_DROPPER: &str = "a scheduler and a dropper, such as `drr+faba`; or a discipline alone";
 
 impl Check<'_> {
-    pub(super) fn disciplines(&self, topology: &Topology) -> Checked {
+    pub(super) fn compared(&self, topology: &Topology) -> Checked {
         let compared = &self.spec.disciplines;
         if compared.is_empty() {
             return self.refuse(Refusal {
@@ -33,6 +33,11 @@ impl Check<'_> {
             }
             self.label(at, compared)?;
         }
+        Ok(())
+    }
+
+    pub(super) fn disciplines(&self, topology: &Topology) -> Checked {
+        self.compared(topology)?;
         for (at, queue) in topology.queues.iter().enumerate() {
             let Some(own) = &queue.own else { continue };
             let path = format!("{}.discipline", queue.path);
@@ -53,7 +58,7 @@ impl Check<'_> {
     /// Checks the tables `[discipline.<name>]` that no discipline here takes unchanged.
     fn base(&self, topology: &Topology) -> Checked {
         let of_queues = topology.queues.iter().filter_map(|queue| queue.own.as_ref());
-        let uses = self.spec.disciplines.iter().chain(self.own).chain(of_queues);
+        let uses = self.own.iter().chain(of_queues);
         match build::check_base(self.spec, topology, uses.map(|compared| &compared.choice)) {
             Err(BuildError::Parameter(bad)) => {
                 let path = format!("discipline.{}", bad.path());

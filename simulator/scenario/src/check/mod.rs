@@ -29,16 +29,9 @@ use std::ops::RangeInclusive;
 /// Eleven days. Longer is a slip of the unit.
 const MAX_RUN: Duration = Duration::from_secs(1_000_000);
 
-/// Checks the whole scenario, and reports the first mistake. `own` are the disciplines that the
-/// file compares. Others may have been chosen for this run, while expectations may still name its
-/// own.
-pub(crate) fn check(
-    spec: &Spec,
-    own: &[Compared],
-    files: &Files,
-    locations: &Locations,
-) -> Result<Topology, ScenarioError> {
-    let check = Check { spec, own, locations };
+/// Checks the whole scenario, and reports the first mistake.
+pub(crate) fn check(spec: &Spec, files: &Files, locations: &Locations) -> Result<Topology, ScenarioError> {
+    let check = Check { spec, own: &spec.disciplines, locations };
     check.head()?;
     check.times()?;
     check.links()?;
@@ -62,8 +55,20 @@ pub(crate) fn check(
     Ok(topology)
 }
 
+/// Checks the disciplines of `spec`, which were chosen for this run in place of its `own`. With
+/// those it was checked before, and has this `topology`.
+pub(crate) fn chosen(
+    spec: &Spec,
+    own: &[Compared],
+    topology: &Topology,
+    locations: &Locations,
+) -> Result<(), ScenarioError> {
+    Check { spec, own, locations }.compared(topology)
+}
+
 struct Check<'a> {
     spec: &'a Spec,
+    /// The disciplines that the file compares.
     own: &'a [Compared],
     locations: &'a Locations,
 }

@@ -226,6 +226,32 @@ fn choices_of_the_command_line_are_checked_like_the_file() {
 }
 
 #[test]
+fn a_wrong_set_is_refused_at_what_was_typed_whatever_is_chosen_beside_it() {
+    let refusal = |set: &[&str], disciplines: &[&str]| {
+        let owned = |texts: &[&str]| texts.iter().map(ToString::to_string).collect();
+        let overrides =
+            Overrides { set: owned(set), disciplines: owned(disciplines), seeds: Some("1..=2".into()) };
+        let error = parse("good.toml", GOOD, &overrides).unwrap_err();
+        let location = error.location.as_ref().expect("it has a place").as_ref().clone();
+        (error.to_string(), location.text, location.change)
+    };
+    let (message, typed, change) = refusal(&["flow.tcp.count=4", "link.buffer=0 packets"], &["faba", "red"]);
+    says(&message, &["--set:1:13", "`link.buffer`"]);
+    assert_eq!((typed.as_str(), change), ("link.buffer=0 packets", Some(1)));
+    let (message, _, change) = refusal(&["flow.tcp.count=4"], &["faba", "{ red = { gentel = true } }"]);
+    says(&message, &["--discipline:1:", "did you mean `gentle`?"]);
+    assert_eq!(change, Some(1));
+    // A parameter that only what is chosen has, at its place in the changes of the file.
+    let (message, typed, _) = refusal(&["discipline.blue.buffer=99999999 packets"], &["blue"]);
+    says(&message, &["--set:1:24", "`discipline.blue.buffer`"]);
+    assert_eq!(typed, "discipline.blue.buffer=99999999 packets");
+    // An entry of the file that is no more has no place.
+    let own = "disciplines=[{ red = { gentle = true } }, 'tail-drop']";
+    let (message, ..) = refusal(&[own], &["tail-drop,tail-drop"]);
+    says(&message, &["--discipline:1:27", "is there already"]);
+}
+
+#[test]
 fn the_hash_is_of_what_it_says_and_not_of_how() {
     let hash = |text: &str, set: &[&str]| read(text, set).unwrap().sha256().to_string();
     let base = hash(GOOD, &[]);
