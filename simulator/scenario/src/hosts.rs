@@ -3,7 +3,7 @@
 use crate::fault::{Fault, refused};
 use crate::generated::{Layout, Line};
 use crate::spec::FlowSpec;
-use crate::topology::{NOT_SIZED, QueuePlan, Route};
+use crate::topology::plan::{NOT_SIZED, QueuePlan, Route};
 use fairwire_core::{RateLaw, WireLaw};
 use fairwire_document::Problem;
 use fairwire_sim::Hop;

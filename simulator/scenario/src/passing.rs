@@ -1,7 +1,7 @@
 //! What passes each queue: computed once, since there may be a hundred thousand ways.
 
 use crate::source::Sends;
-use crate::topology::Route;
+use crate::topology::plan::Route;
 
 /// What passes a queue.
 #[derive(Clone, Copy, Debug)]

@@ -5,15 +5,20 @@
 //! are too few seeds. When two series are compared, the interval is that of the differences seed by
 //! seed.
 
+mod names;
+mod words;
+
+pub(crate) use names::check;
+
 use crate::plan::{Plan, is_meant};
 use crate::record::{Claim, Number, Published, Verdict};
-use crate::spec::{At, BoundSpec, ClaimSpec, Direction, ExtremeSpec, Names, OrderSpec, TrendSpec, ValueSpec};
-use crate::text::{hint, listed, shown, with_interval};
+use crate::spec::{BoundSpec, ClaimSpec, Direction, ExtremeSpec, Names, OrderSpec, TrendSpec, ValueSpec};
+use crate::text::{shown, with_interval};
 use fairwire_metrics::interval::estimate;
 use fairwire_metrics::judge::{self, Allowed, Rule, Value};
 use fairwire_metrics::record::Estimate;
-use fairwire_scenario::ScenarioError;
 use std::collections::BTreeMap;
+use words::{Side, allowance, difference, here, name, of, places, range};
 
 /// The numbers of an exhibit, for lookup.
 pub(crate) struct Table<'a> {
@@ -87,7 +92,7 @@ pub(crate) fn beside_print(plan: &Plan<'_>, table: &Table<'_>, number: &Number) 
 }
 
 fn judged(claim: &ClaimSpec, plan: &Plan<'_>, table: &Table<'_>) -> Claim {
-    let (check, findings) = findings(claim, plan, table);
+    let Checked { check, findings } = checked(claim, plan, table);
     let each: Vec<Verdict> = findings.iter().map(|finding| finding.verdict(table.is_exact)).collect();
     let verdict = match Verdict::of_all(each.iter().copied()) {
         _ if claim.not_testable.is_some() => Verdict::NotTestable,
@@ -143,8 +148,16 @@ fn detail(findings: &[Finding], verdicts: &[Verdict]) -> String {
     parts.join(". ")
 }
 
-/// What is checked, in words, and what came of each comparison.
-fn findings(claim: &ClaimSpec, plan: &Plan<'_>, table: &Table<'_>) -> (String, Vec<Finding>) {
+/// A claim that was checked.
+#[derive(Default)]
+struct Checked {
+    /// What is checked, in words.
+    check: String,
+    /// What came of each comparison.
+    findings: Vec<Finding>,
+}
+
+fn checked(claim: &ClaimSpec, plan: &Plan<'_>, table: &Table<'_>) -> Checked {
     let check = Check { plan, table };
     if let Some(order) = &claim.order {
         check.order(order)
@@ -161,7 +174,7 @@ fn findings(claim: &ClaimSpec, plan: &Plan<'_>, table: &Table<'_>) -> (String, V
     } else if let Some(highest) = &claim.highest {
         check.extreme(highest, -1.0)
     } else {
-        (String::new(), Vec::new())
+        Checked::default()
     }
 }
 
@@ -179,6 +192,11 @@ impl Check<'_, '_> {
     fn unit(&self, measure: &str) -> String {
         let of = self.plan.measures.iter().find(|known| known.id == measure);
         of.map_or(String::new(), |known| known.unit.clone())
+    }
+
+    /// What came of a comparison of `measure`.
+    fn finding(&self, what: String, measure: &str, estimate: Option<Estimate>, allowed: Allowed) -> Finding {
+        Finding { what, estimate, unit: self.unit(measure), allowed }
     }
 
     fn of(&self, measure: &str, series: &str) -> Vec<&Number> {
@@ -203,10 +221,9 @@ impl Check<'_, '_> {
         all
     }
 
-    fn order(&self, spec: &OrderSpec) -> (String, Vec<Finding>) {
+    fn order(&self, spec: &OrderSpec) -> Checked {
         let measure = self.measure(&spec.measure);
         let than_measure = spec.than_measure.as_deref().unwrap_or(measure);
-        let unit = self.unit(measure);
         let times = spec.times.unwrap_or(1.0);
         let factor = if times == 1.0 { String::new() } else { format!("{} times ", shown(times)) };
         let required =
@@ -224,14 +241,14 @@ impl Check<'_, '_> {
                     let b = self.of(than_measure, &than).into_iter().find(other);
                     let estimate = b.and_then(|b| paired(a, b, |a, b| a - times * b));
                     let what = difference(
-                        (&more, a),
-                        (&than, b),
+                        Side { series: &more, number: a },
+                        Side { series: &than, number: b },
                         (than_measure != measure).then_some([measure, than_measure]),
                         &factor,
                     );
                     let what = format!("{what}{required}");
                     let allowed = Allowed::at_least(spec.by - spec.tolerance);
-                    findings.push(Finding { what, estimate, unit: unit.clone(), allowed });
+                    findings.push(self.finding(what, measure, estimate, allowed));
                 }
             }
         }
@@ -245,22 +262,28 @@ impl Check<'_, '_> {
             allowance(spec.tolerance),
             places(&spec.at)
         );
-        (check, findings)
+        Checked { check, findings }
     }
 
-    fn bound(&self, spec: &BoundSpec) -> (String, Vec<Finding>) {
+    fn bound(&self, spec: &BoundSpec) -> Checked {
         let measure = self.measure(&spec.measure);
         let mut findings = Vec::new();
         for series in self.series(&spec.of, measure) {
             for number in self.of(measure, &series).into_iter().filter(|n| is_meant(n.x, &n.at, &spec.at)) {
                 let what = format!("{series}{}", here(number));
-                findings.push(within(what, (number.estimate, self.unit(measure)), spec.min, spec.max));
+                findings.push(self.finding(
+                    what,
+                    measure,
+                    number.estimate,
+                    Allowed::between(spec.min, spec.max),
+                ));
             }
         }
-        (format!("{measure}{} {}{}", of(&spec.of), range(spec.min, spec.max), places(&spec.at)), findings)
+        let range = range(spec.min, spec.max);
+        Checked { check: format!("{measure}{} {range}{}", of(&spec.of), places(&spec.at)), findings }
     }
 
-    fn value(&self, spec: &ValueSpec) -> (String, Vec<Finding>) {
+    fn value(&self, spec: &ValueSpec) -> Checked {
         let measure = self.measure(&spec.measure);
         let mut findings = Vec::new();
         for series in self.series(&spec.of, measure) {
@@ -274,7 +297,8 @@ impl Check<'_, '_> {
             shown(spec.tolerance)
         };
         let value = spec.is.map_or("what is printed".into(), shown);
-        (format!("{measure}{} is {value} ± {tolerance}{}", of(&spec.of), places(&spec.at)), findings)
+        let check = format!("{measure}{} is {value} ± {tolerance}{}", of(&spec.of), places(&spec.at));
+        Checked { check, findings }
     }
 
     /// `number` beside what `spec` requires or the paper prints; `None` where neither says a value.
@@ -286,11 +310,10 @@ impl Check<'_, '_> {
         let away = if spec.relative { spec.tolerance * value.abs() } else { spec.tolerance };
         let from = if spec.is.is_some() { "required" } else { "printed" };
         let what = format!("{}{}, {from} {}", number.series, here(number), shown(value));
-        let found = (number.estimate, self.unit(&number.measure));
-        Some(within(what, found, Some(value - away), Some(value + away)))
+        Some(self.finding(what, &number.measure, number.estimate, Allowed::near(value, away)))
     }
 
-    fn trend(&self, spec: &TrendSpec) -> (String, Vec<Finding>) {
+    fn trend(&self, spec: &TrendSpec) -> Checked {
         let measure = self.measure(&spec.measure);
         let mut findings = Vec::new();
         let is_in = |n: &&Number| {
@@ -303,17 +326,16 @@ impl Check<'_, '_> {
                 let middle = means.iter().sum::<f64>() / means.len() as f64;
                 for number in numbers {
                     let what = format!("{series} at {}, mean of all {}", number.at, shown(middle));
-                    let (min, max) = (Some(middle - spec.tolerance), Some(middle + spec.tolerance));
-                    findings.push(within(what, (number.estimate, self.unit(measure)), min, max));
+                    let allowed = Allowed::near(middle, spec.tolerance);
+                    findings.push(self.finding(what, measure, number.estimate, allowed));
                 }
                 continue;
             }
             let sign = if spec.direction == Direction::Rises { 1.0 } else { -1.0 };
-            let step = |a: &Number, b: &Number, min: f64| Finding {
-                what: format!("{series} from {} to {}", a.at, b.at),
-                estimate: paired(b, a, |b, a| sign * (b - a)),
-                unit: self.unit(measure),
-                allowed: Allowed::at_least(min),
+            let step = |a: &Number, b: &Number, min: f64| {
+                let what = format!("{series} from {} to {}", a.at, b.at);
+                let estimate = paired(b, a, |b, a| sign * (b - a));
+                self.finding(what, measure, estimate, Allowed::at_least(min))
             };
             if numbers.len() > 2 {
                 findings.extend(numbers.windows(2).map(|pair| step(pair[0], pair[1], -spec.tolerance)));
@@ -333,10 +355,11 @@ impl Check<'_, '_> {
                 format!(" ({} to {})", from.map_or("first".into(), shown), to.map_or("last".into(), shown))
             }
         };
-        (format!("{measure}{} {direction}{}{ends}", of(&spec.of), allowance(spec.tolerance)), findings)
+        let check = format!("{measure}{} {direction}{}{ends}", of(&spec.of), allowance(spec.tolerance));
+        Checked { check, findings }
     }
 
-    fn slope(&self, spec: &BoundSpec) -> (String, Vec<Finding>) {
+    fn slope(&self, spec: &BoundSpec) -> Checked {
         let measure = self.measure(&spec.measure);
         let mut findings = Vec::new();
         for series in self.series(&spec.of, measure) {
@@ -344,18 +367,20 @@ impl Check<'_, '_> {
                 self.of(measure, &series).into_iter().filter(|n| is_meant(n.x, &n.at, &spec.at)).collect();
             let slopes: Vec<f64> =
                 seeds(&numbers).into_iter().filter_map(|seed| slope(&numbers, seed)).collect();
-            let found = (estimate(&slopes), String::new());
-            findings.push(within(format!("slope of {series}"), found, spec.min, spec.max));
+            findings.push(Finding {
+                what: format!("slope of {series}"),
+                estimate: estimate(&slopes),
+                unit: String::new(),
+                allowed: Allowed::between(spec.min, spec.max),
+            });
         }
-        (
-            format!("slope of {measure}{} {}{}", of(&spec.of), range(spec.min, spec.max), places(&spec.at)),
-            findings,
-        )
+        let range = range(spec.min, spec.max);
+        Checked { check: format!("slope of {measure}{} {range}{}", of(&spec.of), places(&spec.at)), findings }
     }
 
     /// The best place within is better than the best without. `sign` is 1 for the lowest, -1 for
     /// the highest.
-    fn extreme(&self, spec: &ExtremeSpec, sign: f64) -> (String, Vec<Finding>) {
+    fn extreme(&self, spec: &ExtremeSpec, sign: f64) -> Checked {
         let measure = self.measure(&spec.measure);
         let [from, to] = spec.between;
         let mut findings = Vec::new();
@@ -367,7 +392,8 @@ impl Check<'_, '_> {
                 |list: Vec<&Number>| list.into_iter().min_by(|a, b| key(a).total_cmp(&key(b))).cloned();
             let (Some(inside), Some(outside)) = (best(inside), best(outside)) else {
                 let what = format!("{series}: no point within, or none without");
-                findings.push(within(what, (None, String::new()), Some(0.0), Some(0.0)));
+                let allowed = Allowed::near(0.0, 0.0);
+                findings.push(Finding { what, estimate: None, unit: String::new(), allowed });
                 continue;
             };
             let what = format!(
@@ -375,7 +401,7 @@ impl Check<'_, '_> {
                 inside.at, outside.at
             );
             let estimate = paired(&outside, &inside, |outside, inside| sign * (outside - inside));
-            findings.push(within(what, (estimate, self.unit(measure)), Some(-spec.tolerance), None));
+            findings.push(self.finding(what, measure, estimate, Allowed::at_least(-spec.tolerance)));
         }
         let word = if sign > 0.0 { "lowest" } else { "highest" };
         let check = format!(
@@ -385,7 +411,7 @@ impl Check<'_, '_> {
             shown(to),
             allowance(spec.tolerance)
         );
-        (check, findings)
+        Checked { check, findings }
     }
 }
 
@@ -394,15 +420,6 @@ impl Published {
     pub fn is_at(&self, number: &Number) -> bool {
         self.at == number.at || self.x.is_some_and(|x| crate::sweep::is_near(x, number.x))
     }
-}
-
-fn within(
-    what: String,
-    (estimate, unit): (Option<Estimate>, String),
-    min: Option<f64>,
-    max: Option<f64>,
-) -> Finding {
-    Finding { what, estimate, unit, allowed: Allowed::between(min, max) }
 }
 
 /// Over the seeds that both have.
@@ -427,120 +444,6 @@ fn slope(numbers: &[&Number], seed: u64) -> Option<f64> {
         .iter()
         .fold((0.0, 0.0), |(both, square), p| (both + (p.0 - x) * (p.1 - y), square + (p.0 - x) * (p.0 - x)));
     (square > 0.0).then(|| both / square)
-}
-
-fn name(at: &At) -> String {
-    match at {
-        At::X(x) => shown(*x),
-        At::Name(name) => name.clone(),
-    }
-}
-
-/// What is subtracted from what: `B minus A at 2`, or of one scheme `FABA at 2P minus at P/10`. The
-/// measures are named where there are two.
-fn difference(
-    (more, a): (&str, &Number),
-    (than, b): (&str, Option<&Number>),
-    measures: Option<[&str; 2]>,
-    factor: &str,
-) -> String {
-    let is_elsewhere = b.is_some_and(|b| b.at != a.at);
-    let [own, others] =
-        measures.map_or([String::new(), String::new()], |names| names.map(|name| format!("{name} of ")));
-    // One scheme is not named twice, unless what is taken of it has a name.
-    let other =
-        if than == more && is_elsewhere && factor.is_empty() && others.is_empty() { "" } else { than };
-    let (first_at, second_at) = match b {
-        Some(b) if is_elsewhere => (here(a), here(b)),
-        _ => (String::new(), here(a)),
-    };
-    let other = format!("{factor}{others}{other}");
-    format!("{own}{more}{first_at} minus {}", format!("{other}{second_at}").trim_start())
-}
-
-/// The location of a number, if there is more than one.
-fn here(number: &Number) -> String {
-    if number.at.is_empty() { String::new() } else { format!(" at {}", number.at) }
-}
-
-fn places(at: &[At]) -> String {
-    if at.is_empty() {
-        String::new()
-    } else {
-        format!(" at {}", at.iter().map(name).collect::<Vec<_>>().join(", "))
-    }
-}
-
-fn of(names: &Names) -> String {
-    if names.list().is_empty() { String::new() } else { format!(" of {}", names.list().join(", ")) }
-}
-
-fn allowance(tolerance: f64) -> String {
-    if tolerance == 0.0 { String::new() } else { format!(", but for {}", shown(tolerance)) }
-}
-
-fn range(min: Option<f64>, max: Option<f64>) -> String {
-    match (min, max) {
-        (Some(min), Some(max)) => format!("from {} to {}", shown(min), shown(max)),
-        (Some(min), None) => format!("at least {}", shown(min)),
-        (None, Some(max)) => format!("at most {}", shown(max)),
-        (None, None) => "anything".into(),
-    }
-}
-
-/// Names in claims are those that the exhibit has.
-pub(crate) fn check(plan: &Plan<'_>) -> Result<(), ScenarioError> {
-    for (number, claim) in plan.spec().claim.iter().enumerate() {
-        check_claim(claim, plan)
-            .map_err(|why| plan.study.refuse(plan.at, &format!("claim.{number}.id"), why))?;
-    }
-    Ok(())
-}
-
-fn check_claim(claim: &ClaimSpec, plan: &Plan<'_>) -> Result<(), String> {
-    let mut measures: Vec<&Option<String>> = Vec::new();
-    let mut series: Vec<&Names> = Vec::new();
-    if let Some(order) = &claim.order {
-        measures.extend([&order.measure, &order.than_measure]);
-        series.extend([&order.more, &order.than]);
-    }
-    for bound in [&claim.bound, &claim.slope].into_iter().flatten() {
-        measures.push(&bound.measure);
-        series.push(&bound.of);
-    }
-    if let Some(value) = &claim.value {
-        measures.push(&value.measure);
-        series.push(&value.of);
-    }
-    if let Some(trend) = &claim.trend {
-        measures.push(&trend.measure);
-        series.push(&trend.of);
-    }
-    for extreme in [&claim.lowest, &claim.highest].into_iter().flatten() {
-        measures.push(&extreme.measure);
-        series.push(&extreme.of);
-    }
-    let known: Vec<String> = plan.measures.iter().map(|measure| measure.id.clone()).collect();
-    measures.into_iter().flatten().try_for_each(|name| is_one_of("measure", name, &known))?;
-    if plan.computed.is_some() {
-        return Ok(()); // its series and points are known when it was made
-    }
-    series.into_iter().flat_map(Names::list).try_for_each(|name| is_one_of("series", name, &plan.series))?;
-    let points = crate::sweep::points(plan.spec().vary.as_ref()).map_err(|(_, why)| why)?;
-    let names: Vec<String> = points.iter().map(|point| point.at.clone()).collect();
-    claim
-        .points()
-        .iter()
-        .filter(|at| !points.iter().any(|point| point.is(at)))
-        .try_for_each(|at| is_one_of("point", &name(at), &names))
-}
-
-fn is_one_of(what: &str, name: &str, known: &[String]) -> Result<(), String> {
-    if known.iter().any(|known| known == name) {
-        return Ok(());
-    }
-    let near = hint(name, known);
-    Err(format!("there is no {what} `{name}` in this exhibit; allowed: {}{near}", listed(known)))
 }
 
 #[cfg(test)]

@@ -131,17 +131,16 @@ fn of_many_comparisons_the_worst_is_printed_and_numbers_have_their_unit() {
         detail("bound = { of = 'A', min = 4.5 }"),
         "against it: worst of 4: A at 1: 1 ± 0. for it: A at 5: 5 ± 0"
     );
-    let finding = within("A".into(), (numbers[0].estimate, "Mbit/s".into()), None, None);
+    let (estimate, unit) = (numbers[0].estimate, "Mbit/s".into());
+    let finding = Finding { what: "A".into(), estimate, unit, allowed: Allowed::ANYTHING };
     assert_eq!(finding.text(), "A: 4 ± 0 Mbit/s");
 }
 
 #[test]
 fn two_measures_are_named_where_they_are_compared() {
     let (a, b) = (number("TB", 1.0, &[1.0]), number("TB", 1.0, &[2.0]));
-    assert_eq!(
-        difference(("TB", &a), ("TB", Some(&b)), Some(["g1", "g2"]), ""),
-        "g1 of TB minus g2 of TB at 1"
-    );
+    let (one, other) = (Side { series: "TB", number: &a }, Side { series: "TB", number: Some(&b) });
+    assert_eq!(difference(one, other, Some(["g1", "g2"]), ""), "g1 of TB minus g2 of TB at 1");
 }
 
 #[test]

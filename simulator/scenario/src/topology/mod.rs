@@ -1,0 +1,142 @@
+//! From links and flows as typed to queues, and the route of each group. Computed once,
+//! when a scenario is read.
+
+mod network;
+pub(crate) mod plan;
+mod shared;
+
+pub(crate) use plan::{NOT_SIZED, QueuePlan, Route};
+
+use crate::fault::{Fault, refused};
+use crate::files::Files;
+use crate::generated::NetworkChoice;
+use crate::hosts::Hosts;
+use crate::links::Links;
+use crate::passing::{Passing, passing};
+use crate::source::Sends;
+use crate::spec::Spec;
+use fairwire_core::units::{Amount, Room};
+use fairwire_core::{Duration, RateLaw};
+use fairwire_parameters::OutOfRange;
+use fairwire_sim::Hop;
+use plan::{Laid, UNCONTENDED, only_with, tail_drop, wire};
+use std::sync::Arc;
+
+/// The queues of a scenario, and the routes over them.
+#[derive(Clone, Debug)]
+pub(crate) struct Topology {
+    /// Links at which packets wait, each in one direction; those marked as the bottleneck first.
+    pub(crate) queues: Vec<QueuePlan>,
+    /// What passes each of them.
+    pub(crate) passing: Vec<Passing>,
+    /// Per group of flows, in the order of the file: its ways, one at least, whose flows come one
+    /// after the other.
+    pub(crate) routes: Vec<Vec<Route>>,
+    /// What each group sends, likewise.
+    pub(crate) sends: Vec<Sends>,
+}
+
+/// The queues and routes of `spec`, whose values are within their ranges.
+pub(crate) fn resolve(spec: &Spec, sends: Vec<Sends>, files: &Files) -> Result<Topology, Fault> {
+    let is_network = matches!(spec.link, Some(Links::Network(_)));
+    if !spec.nodes.is_empty() && !is_network {
+        return Err(only_with("nodes", "`[[link]]`"));
+    }
+    if spec.return_link.is_some() && !matches!(spec.link, Some(Links::Shared(_))) {
+        return Err(only_with("return", "`[link]`"));
+    }
+    let (mut queues, mut routes) = match (&spec.link, &spec.network) {
+        (Some(Links::Shared(link)), _) => shared::laid(spec, link, files),
+        (Some(Links::Network(links)), _) => network::laid(spec, links, files),
+        (None, Some(network)) => generated(spec, network),
+        (None, None) => unreachable!("without links nothing is resolved"),
+    }?;
+    add_access_wires(spec, &mut queues, &mut routes)?;
+    let passing = passing(queues.len(), &routes, &sends);
+    Ok(Topology { queues, passing, routes, sends })
+}
+
+/// Adds the wires with faults of access links out of the network. That of a group is behind a link
+/// of its own, at which nothing waits, after the last one on its ways.
+fn add_access_wires(
+    spec: &Spec,
+    queues: &mut Vec<QueuePlan>,
+    routes: &mut [Vec<Route>],
+) -> Result<(), Fault> {
+    for (at, (flow, routes)) in spec.flow.iter().zip(routes).enumerate() {
+        let Some(impair) = flow.access.impair.as_deref() else { continue };
+        let (name, path) = (format!("{}-access", flow.group), format!("flow.{at}.access"));
+        let wire = wire(&path, Some(impair), Arc::default())?;
+        if wire.is_plain() {
+            continue;
+        }
+        if queues.iter().any(|queue| queue.name == name) {
+            let why = "a link has that name, which results would call the access link";
+            return Err(refused(
+                format!("flow.{at}.group"),
+                &format!("`{}`", flow.group),
+                why,
+                "another name",
+            ));
+        }
+        let link = Hop::Link(queues.len() as u32);
+        routes.iter_mut().for_each(|route| route.forward.push(link));
+        queues.push(QueuePlan {
+            name,
+            rate: UNCONTENDED,
+            law: RateLaw::Fixed,
+            delay: Duration::ZERO,
+            wire,
+            room: Room::Amount(Amount::Packets(1000)),
+            buffer: NOT_SIZED,
+            own: Some(tail_drop()),
+            path,
+        });
+    }
+    Ok(())
+}
+
+impl Topology {
+    /// Is it of no account at which of two queues a discipline works, but for its draws?
+    fn are_alike(&self, one: usize, other: usize) -> bool {
+        let site = |at: usize| {
+            let QueuePlan { rate, buffer, .. } = &self.queues[at];
+            (*rate, *buffer, self.passing[at].packet_bytes)
+        };
+        site(one) == site(other)
+    }
+
+    /// Where the disciplines that are compared work: of places that are alike, the first.
+    pub(crate) fn compared_places(&self) -> Vec<usize> {
+        let mut places: Vec<usize> = Vec::new();
+        for (at, _) in self.compared() {
+            if !places.iter().any(|other| self.are_alike(*other, at)) {
+                places.push(at);
+            }
+        }
+        places
+    }
+
+    /// Where the disciplines that are compared work.
+    pub(crate) fn compared(&self) -> impl Iterator<Item = (usize, &QueuePlan)> {
+        self.queues.iter().enumerate().filter(|(_, queue)| queue.own.is_none())
+    }
+}
+
+/// A network that is generated.
+fn generated(spec: &Spec, network: &NetworkChoice) -> Result<Laid, Fault> {
+    let path = format!("network.{}", network.name());
+    let wire = wire(&path, network.impair(), Arc::default())?;
+    let refuse = |bad: OutOfRange| {
+        refused(format!("{path}.{}", bad.name), &bad.given, "that is out of range", &bad.allowed)
+    };
+    let layout = network.layout().map_err(refuse)?;
+    let mut hosts = Hosts::new(&*layout, path);
+    for (at, flow) in spec.flow.iter().enumerate() {
+        if flow.direction.is_some() {
+            return Err(only_with(&format!("flow.{at}.direction"), "`[link]`"));
+        }
+        hosts.add(at, flow)?;
+    }
+    Ok(hosts.laid(&wire))
+}

@@ -1,0 +1,145 @@
+//! What is laid of a network: its queues, and the ways over them.
+
+use crate::compared::Compared;
+use crate::fault::{Fault, refused};
+use crate::files::Files;
+use crate::impair::ImpairSpec;
+use crate::rates::Changes;
+use crate::spec::FlowSpec;
+use crate::varying::Varying;
+use fairwire_catalogue::Choice;
+use fairwire_core::units::{Amount, Room};
+use fairwire_core::{DelayStep, Duration, Rate, RateLaw, WireLaw};
+use fairwire_sim::Hop;
+use std::sync::Arc;
+
+/// A link at which packets wait.
+#[derive(Clone, Debug)]
+pub(crate) struct QueuePlan {
+    pub(crate) name: String,
+    pub(crate) rate: Rate,
+    pub(crate) law: RateLaw,
+    pub(crate) delay: Duration,
+    pub(crate) wire: WireLaw,
+    /// How much may wait, as given.
+    pub(crate) room: Room,
+    /// The same, as an amount.
+    pub(crate) buffer: Amount,
+    /// What works there whatever is compared; `None` where those compared do.
+    pub(crate) own: Option<Compared>,
+    /// Its path in the file.
+    pub(crate) path: String,
+}
+
+/// From the source's access link to the sink's, and back.
+#[derive(Clone, Debug)]
+pub(crate) struct Route {
+    pub(crate) forward: Vec<Hop>,
+    pub(crate) back: Vec<Hop>,
+    /// How many flows go it.
+    pub(crate) flows: u32,
+}
+
+/// A buffer before its size is known: the routes say what a bandwidth-delay product is.
+pub(crate) const NOT_SIZED: Amount = Amount::Packets(1);
+
+/// The queues, and the routes of each group.
+pub(crate) type Laid = (Vec<QueuePlan>, Vec<Vec<Route>>);
+
+impl QueuePlan {
+    /// May packets wait there?
+    pub(crate) fn is_contended(&self) -> bool {
+        self.rate != UNCONTENDED
+    }
+
+    /// What it can send from `from` to `to`, in bit/s: the mean, where its rate changes.
+    pub(crate) fn mean_bps(&self, from: Duration, to: Duration) -> f64 {
+        self.law.mean_bps(self.rate, from, to)
+    }
+}
+
+/// The rate of a link at which nothing waits: more than any that may be given, and than all that
+/// come together there.
+pub(super) const UNCONTENDED: Rate = Rate::from_bps(10_000_000_000_000).expect("not zero");
+
+impl Route {
+    /// The queues on the forward route.
+    pub(crate) fn queues(&self) -> impl Iterator<Item = usize> {
+        queues(&self.forward)
+    }
+
+    /// The slowest wire of the forward route.
+    pub(crate) fn slowest_wire(&self) -> Option<Rate> {
+        let rate = |hop: &Hop| match hop {
+            Hop::Wire { rate, .. } => Some(*rate),
+            Hop::Link(_) => None,
+        };
+        self.forward.iter().filter_map(rate).min()
+    }
+
+    /// The queues on the route of acknowledgements.
+    pub(crate) fn queues_back(&self) -> impl Iterator<Item = usize> {
+        queues(&self.back)
+    }
+}
+
+fn queues(hops: &[Hop]) -> impl Iterator<Item = usize> {
+    hops.iter().filter_map(|hop| match hop {
+        Hop::Link(link) => Some(*link as usize),
+        Hop::Wire { .. } => None,
+    })
+}
+
+/// What the wire of the link in the table at `path` does.
+pub(super) fn wire(
+    path: &str,
+    given: Option<&ImpairSpec>,
+    delays: Arc<[DelayStep]>,
+) -> Result<WireLaw, Fault> {
+    let law = WireLaw { delays, ..WireLaw::default() };
+    given.map_or(Ok(law.clone()), |impair| impair.law(path, law))
+}
+
+/// What the way back over a link has of its own.
+pub(super) struct Own<'a> {
+    pub(super) impair: Option<&'a ImpairSpec>,
+    pub(super) varying: Varying<'a>,
+    pub(super) has_rate: bool,
+}
+
+/// How the way back over the link `there` changes, and what its wire does: as there, where it has
+/// nothing of its own. With a rate of its own its rate does not change as there.
+pub(super) fn back_laws(
+    path: &str,
+    own: Own<'_>,
+    there: &QueuePlan,
+    rate: Rate,
+    files: &Files,
+) -> Result<(RateLaw, WireLaw), Fault> {
+    let changes = if own.varying.is_given() || own.has_rate {
+        own.varying.law(path, rate, files)?
+    } else {
+        Changes { rates: there.law.clone(), delays: Arc::clone(&there.wire.delays) }
+    };
+    let Some(impair) = own.impair else {
+        return Ok((changes.rates, WireLaw { delays: changes.delays, ..there.wire.clone() }));
+    };
+    Ok((changes.rates, wire(path, Some(impair), changes.delays)?))
+}
+
+pub(super) fn no_pattern(at: usize, flow: &FlowSpec) -> Result<(), Fault> {
+    match flow.pattern {
+        Some(_) => Err(only_with(&format!("flow.{at}.pattern"), "`network`")),
+        None => Ok(()),
+    }
+}
+
+/// A `tail-drop` without the parameters of `[discipline.tail-drop]`, which apply only where it is
+/// named.
+pub(super) fn tail_drop() -> Compared {
+    Compared { choice: Choice::with_defaults("tail-drop"), label: None }
+}
+
+pub(super) fn only_with(path: &str, table: &str) -> Fault {
+    refused(path.into(), "given", &format!("it belongs to {table}"), &format!("leave it out, or use {table}"))
+}

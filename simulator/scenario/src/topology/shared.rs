@@ -1,0 +1,80 @@
+//! One link that all flows share, `[link]`, and its way back.
+
+use super::plan::{
+    Laid, NOT_SIZED, Own, QueuePlan, Route, back_laws, no_pattern, only_with, tail_drop, wire,
+};
+use crate::fault::{Fault, refused};
+use crate::files::Files;
+use crate::links::{LinkSpec, ReturnSpec};
+use crate::spec::{DirectionSpec, FlowSpec, Spec};
+use fairwire_core::{Rate, RateLaw, WireLaw};
+use fairwire_sim::Hop;
+
+/// The names of the shared link and of its return direction in results.
+const SHARED: [&str; 2] = ["bottleneck", "return"];
+
+/// The queues and routes of `link`.
+pub(super) fn laid(spec: &Spec, link: &LinkSpec, files: &Files) -> Result<Laid, Fault> {
+    let (rate, delay) = (link.varying().required_rate("link", link.rate, files)?, link.delay.0);
+    let changes = link.varying().law("link", rate, files)?;
+    let mut queues = vec![QueuePlan {
+        name: SHARED[0].into(),
+        rate,
+        law: changes.rates,
+        delay,
+        wire: wire("link", link.impair.as_deref(), changes.delays)?,
+        room: link.buffer.0,
+        buffer: NOT_SIZED,
+        own: None,
+        path: "link".into(),
+    }];
+    if let Some(back) = &spec.return_link {
+        let rate = back.varying().rate(back.rate, files).unwrap_or(rate);
+        let own =
+            Own { impair: back.impair.as_deref(), varying: back.varying(), has_rate: back.rate.is_some() };
+        let (law, wire) = back_laws("return", own, &queues[0], rate, files)?;
+        queues.push(QueuePlan { wire, ..return_queue(link, back, rate, law) });
+    }
+    let back = if queues.len() > 1 { Hop::Link(1) } else { Hop::Wire { rate, delay } };
+    let routes = spec
+        .flow
+        .iter()
+        .enumerate()
+        .map(|(at, flow)| shared_route(at, flow, back))
+        .collect::<Result<_, _>>()?;
+    Ok((queues, routes))
+}
+
+fn return_queue(link: &LinkSpec, back: &ReturnSpec, rate: Rate, law: RateLaw) -> QueuePlan {
+    QueuePlan {
+        name: SHARED[1].into(),
+        rate,
+        law,
+        delay: back.delay.unwrap_or(link.delay).0,
+        wire: WireLaw::default(),
+        room: back.buffer.unwrap_or(link.buffer).0,
+        buffer: NOT_SIZED,
+        own: if back.bottleneck { None } else { Some(back.discipline.clone().unwrap_or_else(tail_drop)) },
+        path: "return".into(),
+    }
+}
+
+fn shared_route(at: usize, flow: &FlowSpec, back: Hop) -> Result<Vec<Route>, Fault> {
+    let places = [("from", flow.from.is_some()), ("to", flow.to.is_some()), ("via", !flow.via.is_empty())];
+    if let Some((key, _)) = places.iter().find(|(_, is_given)| *is_given) {
+        return Err(only_with(&format!("flow.{at}.{key}"), "`[[link]]`"));
+    }
+    no_pattern(at, flow)?;
+    let there = Hop::Link(0);
+    let route = |there, back| Ok(vec![Route { forward: vec![there], back: vec![back], flows: flow.count() }]);
+    match (flow.direction.unwrap_or_default(), back) {
+        (DirectionSpec::Forward, back) => route(there, back),
+        (DirectionSpec::Reverse, Hop::Link(_)) => route(back, there),
+        (DirectionSpec::Reverse, Hop::Wire { .. }) => Err(refused(
+            format!("flow.{at}.direction"),
+            "`reverse`",
+            "the route back has no queue that its packets could wait in",
+            "`forward`, or a table `[return]`",
+        )),
+    }
+}

@@ -1,0 +1,191 @@
+//! Claims of a study, as typed.
+
+use super::At;
+use crate::record::Origin;
+use serde::Deserialize;
+
+/// Something that the paper says. One check, or `not_testable`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClaimSpec {
+    /// Its name within the exhibit.
+    pub id: String,
+    /// In plain words.
+    pub says: String,
+    /// Where in the paper.
+    #[serde(rename = "where")]
+    pub place: String,
+    /// Is it printed, read out of words, checked at points of ours, ours, or arithmetic?
+    pub origin: Origin,
+    /// Why the tolerance, margin or bound is what it is. Required where there is one.
+    #[serde(default)]
+    pub because: String,
+    /// Why the check requires more than the paper says, if it does.
+    pub stricter: Option<String>,
+    /// Why nothing can be checked.
+    pub not_testable: Option<String>,
+    /// One is more than the other.
+    pub order: Option<OrderSpec>,
+    /// It lies between bounds.
+    pub bound: Option<BoundSpec>,
+    /// It is what is printed.
+    pub value: Option<ValueSpec>,
+    /// It rises, falls or stays.
+    pub trend: Option<TrendSpec>,
+    /// By how much it rises with each unit of `x`.
+    pub slope: Option<BoundSpec>,
+    /// Where it is lowest.
+    pub lowest: Option<ExtremeSpec>,
+    /// Where it is highest.
+    pub highest: Option<ExtremeSpec>,
+}
+
+impl ClaimSpec {
+    /// The points that it names.
+    pub fn points(&self) -> Vec<At> {
+        let order = self.order.iter().flat_map(|order| order.at.iter().chain(&order.than_at));
+        let bounds = [&self.bound, &self.slope].into_iter().flatten().flat_map(|bound| &bound.at);
+        let value = self.value.iter().flat_map(|value| &value.at);
+        order.chain(bounds).chain(value).cloned().collect()
+    }
+}
+
+/// One thing or several.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(untagged, expecting = "these are not names; allowed: a name in quotes, or an array of names")]
+pub enum Names {
+    /// None is named.
+    #[default]
+    All,
+    /// One.
+    One(String),
+    /// Several.
+    Several(Vec<String>),
+}
+
+impl Names {
+    /// The names; none where none is named.
+    pub fn list(&self) -> &[String] {
+        match self {
+            Names::All => &[],
+            Names::One(name) => std::slice::from_ref(name),
+            Names::Several(names) => names,
+        }
+    }
+}
+
+/// One is more than the other, by paired differences: `more - times * than - by >= 0`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OrderSpec {
+    /// The measure, by `id`. Default: the exhibit's only one.
+    pub measure: Option<String>,
+    /// The measure of what is less. Default: the same.
+    pub than_measure: Option<String>,
+    /// The series that have more. Default: each one, held against itself.
+    #[serde(default)]
+    pub more: Names,
+    /// The series that have less. Default: those that have more.
+    #[serde(default)]
+    pub than: Names,
+    /// At these points. Default: at all.
+    #[serde(default)]
+    pub at: Vec<At>,
+    /// The other side at this point. Default: at the same.
+    pub than_at: Option<At>,
+    /// The margin. Default: 0.
+    #[serde(default)]
+    pub by: f64,
+    /// By this factor. Default: 1.
+    pub times: Option<f64>,
+    /// The shortfall that still counts. Default: 0.
+    #[serde(default)]
+    pub tolerance: f64,
+}
+
+/// It lies between bounds.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BoundSpec {
+    /// The measure, by `id`. Default: the exhibit's only one.
+    pub measure: Option<String>,
+    /// Of these series. Default: of all.
+    #[serde(default)]
+    pub of: Names,
+    /// At these points. Default: at all.
+    #[serde(default)]
+    pub at: Vec<At>,
+    /// At least this.
+    pub min: Option<f64>,
+    /// At most this.
+    pub max: Option<f64>,
+}
+
+/// It is what is printed.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ValueSpec {
+    /// The measure, by `id`. Default: the exhibit's only one.
+    pub measure: Option<String>,
+    /// Of these series. Default: of all for which a number is printed.
+    #[serde(default)]
+    pub of: Names,
+    /// At these points. Default: at all for which a number is printed.
+    #[serde(default)]
+    pub at: Vec<At>,
+    /// The number, in place of those of `reference.toml`.
+    pub is: Option<f64>,
+    /// The distance that still counts.
+    pub tolerance: f64,
+    /// Is the tolerance a fraction of the number?
+    #[serde(default)]
+    pub relative: bool,
+}
+
+/// It rises, falls or stays along the horizontal axis.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrendSpec {
+    /// The measure, by `id`. Default: the exhibit's only one.
+    pub measure: Option<String>,
+    /// Of these series. Default: of all.
+    #[serde(default)]
+    pub of: Names,
+    /// Where to.
+    pub direction: Direction,
+    /// From this `x` on. Default: from the first.
+    pub from: Option<f64>,
+    /// To this `x`. Default: to the last.
+    pub to: Option<f64>,
+    /// A step the other way, no longer than this, still counts; of `flat`, so far from the mean.
+    #[serde(default)]
+    pub tolerance: f64,
+}
+
+/// Where to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// No step goes down, and the last is above the first.
+    Rises,
+    /// No step goes up, and the last is below the first.
+    Falls,
+    /// All are near their mean.
+    Flat,
+}
+
+/// Where it is lowest or highest.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExtremeSpec {
+    /// The measure, by `id`. Default: the exhibit's only one.
+    pub measure: Option<String>,
+    /// Of these series. Default: of all.
+    #[serde(default)]
+    pub of: Names,
+    /// Between these two, on the horizontal axis.
+    pub between: [f64; 2],
+    /// A place outside that is better by no more than this still counts. Default: 0.
+    #[serde(default)]
+    pub tolerance: f64,
+}
