@@ -22,7 +22,7 @@ pub(crate) fn classifier() -> Classifier {
 }
 
 /// Twice the longest frames that fit `buffer` at `rate`, and some more for a burst.
-pub(crate) fn pool_size((buffer, rate): (Amount, Rate), frame_bytes: u32) -> PoolSize {
+pub(crate) fn pool_size(buffer: Amount, rate: Rate, frame_bytes: u32) -> PoolSize {
     let waiting = buffer.in_packets(frame_bytes, rate);
     // At most a million, lest a wild scenario take all memory; what does not fit is counted as
     // lost.
@@ -33,8 +33,10 @@ pub(crate) fn pool_size((buffer, rate): (Amount, Rate), frame_bytes: u32) -> Poo
 /// What is seen at `now` of `link`, which has this name and this rate. Its wait is that of the last
 /// second.
 pub(crate) fn link_view(
-    (name, rate_bps): (&str, f64),
-    (link, now): (&Direction, Time),
+    name: &str,
+    rate_bps: f64,
+    link: &Direction,
+    now: Time,
     flows: Vec<FlowView>,
 ) -> LinkView {
     let (totals, backlog, waits) = (link.totals(), link.backlog(), link.sojourns().window(now));

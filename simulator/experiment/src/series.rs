@@ -5,7 +5,7 @@ use crate::dumbbell::Sender;
 use crate::stage::CannotRun;
 use crate::watch::Watch;
 use fairwire_core::{Backlog, Duration, Rate, RateLaw, Time};
-use fairwire_scenario::Row;
+use fairwire_scenario::{Row, Subject};
 use fairwire_testbed::traffic::{FlowSeen, Seen, TcpSample};
 use std::collections::BTreeMap;
 
@@ -157,8 +157,8 @@ impl Series<'_> {
 
     fn link(&self, now: &Snapshot, before: Option<&Snapshot>, write: &mut dyn FnMut(Row<'_>)) {
         let all = now.link.minus(before.map_or(Count::default(), |before| before.link));
-        let mut row =
-            |measure, unit, value| write(Row { kind: "link", name: self.link, measure, unit, value });
+        let of = Subject { kind: "link", name: self.link };
+        let mut row = |measure, unit, value| write(of.row(measure, unit, value));
         let from = before.map_or(Duration::ZERO, |before| before.at);
         row("capacity", "bit/s", self.law.mean_bps(self.rate, from, now.at));
         row("backlog", "packets", f64::from(now.backlog.packets));
@@ -173,7 +173,9 @@ impl Series<'_> {
                 _ => groups.push((&sender.group, count)), // the flows of a group are adjacent
             }
         }
-        groups.into_iter().for_each(|(name, count)| counts(("group", name), count, seconds, write));
+        groups
+            .into_iter()
+            .for_each(|(name, count)| counts(Subject { kind: "group", name }, count, seconds, write));
     }
 
     fn flows(
@@ -185,7 +187,7 @@ impl Series<'_> {
         let of_link: Vec<Count> = snapshot.map_or(Vec::new(), |(now, before)| since(now, before).collect());
         let seconds = snapshot.map_or(0.0, |(now, before)| interval(now, before));
         for (flow, sender) in self.senders.iter().enumerate() {
-            let of = ("flow", sender.name.as_str());
+            let of = Subject { kind: "flow", name: &sender.name };
             if let Some(count) = of_link.get(flow) {
                 counts(of, *count, seconds, write);
             }
@@ -207,15 +209,15 @@ fn interval(now: &Snapshot, before: Option<&Snapshot>) -> f64 {
     Duration::from_ns(now.at.ns() - earlier.ns()).secs()
 }
 
-fn counts((kind, name): (&'static str, &str), count: Count, seconds: f64, write: &mut dyn FnMut(Row<'_>)) {
-    let mut row = |measure, unit, value| write(Row { kind, name, measure, unit, value });
+fn counts(of: Subject<'_>, count: Count, seconds: f64, write: &mut dyn FnMut(Row<'_>)) {
+    let mut row = |measure, unit, value| write(of.row(measure, unit, value));
     row("egress", "bit/s", count.left_bytes as f64 * 8.0 / seconds);
     row("drops", "packets", count.dropped as f64);
     row("marks", "packets", count.marked as f64);
 }
 
-fn tcp((kind, name): (&'static str, &str), state: &TcpSample, again: u32, write: &mut dyn FnMut(Row<'_>)) {
-    let mut row = |measure, unit, value| write(Row { kind, name, measure, unit, value });
+fn tcp(of: Subject<'_>, state: &TcpSample, again: u32, write: &mut dyn FnMut(Row<'_>)) {
+    let mut row = |measure, unit, value| write(of.row(measure, unit, value));
     row("cwnd", "segments", f64::from(state.cwnd));
     if let Some(ssthresh) = state.ssthresh {
         row("ssthresh", "segments", f64::from(ssthresh));

@@ -38,7 +38,7 @@ pub(crate) fn network(
             .iter()
             .zip(&topology.routes)
             .zip(&topology.sends)
-            .flat_map(|((flow, routes), sends)| groups(flow, routes, sends, (topology, seed)))
+            .flat_map(|((flow, routes), sends)| groups(flow, routes, sends, topology, seed))
             .collect(),
         aggregates: aggregate::plans(spec, topology, seed)?,
     })
@@ -133,7 +133,8 @@ fn groups<'a>(
     flow: &'a FlowSpec,
     routes: &'a [Route],
     sends: &'a Sends,
-    (topology, seed): (&'a Topology, Seed),
+    topology: &'a Topology,
+    seed: Seed,
 ) -> impl Iterator<Item = GroupPlan> + 'a {
     let streams = seed.numbered(format_args!("flow/{}.", flow.group));
     let reach = flow.reach("flow").expect("checked when the scenario was read");

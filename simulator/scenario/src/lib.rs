@@ -102,7 +102,7 @@ pub use run::{
     run_all, run_all_observed, run_single, run_some, steps, threads,
 };
 pub use sampled_rows::SampledRows;
-pub use samples::{Row, rows};
+pub use samples::{Row, Subject, rows};
 pub use schema::schema;
 pub use source::{
     BulkSpec, BurstsSpec, CbrSpec, OnOffSpec, PoissonSpec, ReplaySpec, SequenceSpec, SourceChoice,

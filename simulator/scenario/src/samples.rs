@@ -21,6 +21,22 @@ pub struct Row<'a> {
     pub value: f64,
 }
 
+/// What a row is of: its kind and its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Subject<'a> {
+    /// As [`Row::kind`].
+    pub kind: &'a str,
+    /// As [`Row::name`].
+    pub name: &'a str,
+}
+
+impl<'a> Subject<'a> {
+    /// The row of one of its measures.
+    pub fn row(self, measure: &'a str, unit: &'a str, value: f64) -> Row<'a> {
+        Row { kind: self.kind, name: self.name, measure, unit, value }
+    }
+}
+
 /// Gives every row of `view`, which was taken `interval` after the one before: links with their
 /// gauges, groups, aggregates, and with `has_flows` each flow. What is no number is left out.
 pub fn rows(view: &View<'_>, interval: Duration, has_flows: bool, report: &mut dyn FnMut(Row<'_>)) {
@@ -41,16 +57,16 @@ pub fn rows(view: &View<'_>, interval: Duration, has_flows: bool, report: &mut d
 fn links(view: &View<'_>, interval: Duration, report: &mut dyn FnMut(Row<'_>)) {
     let since = view.now().saturating_sub(interval);
     for (at, link) in (0..).zip(view.links()) {
-        let mut row =
-            |measure, unit, value| report(Row { kind: "link", name: link.name, measure, unit, value });
+        let of = Subject { kind: "link", name: link.name };
+        let mut row = |measure, unit, value| report(of.row(measure, unit, value));
         row("capacity", "bit/s", link.bits(since, view.now()) / interval.secs());
         row("backlog", "packets", f64::from(link.backlog.packets));
         row("backlog", "B", link.backlog.bytes as f64);
         row("drops", "packets", link.dropped as f64);
         row("marks", "packets", link.marked as f64);
         let waited = view.waits().iter().filter(|wait| wait.link == at);
-        sojourns(("link", link.name), waited.map(|wait| wait.wait).collect(), report);
-        link.discipline.inspect(&mut Gauges { report, of: ("link", link.name), parts: Vec::new() });
+        sojourns(of, waited.map(|wait| wait.wait).collect(), report);
+        link.discipline.inspect(&mut Gauges { report, of, parts: Vec::new() });
     }
 }
 
@@ -88,18 +104,19 @@ fn groups(view: &View<'_>, interval_s: f64, report: &mut dyn FnMut(Row<'_>)) {
         groups[group_of[wait.flow as usize]].2.push(wait.wait);
     }
     for (name, sums, waits) in groups {
-        counts(("group", name), sums, interval_s, report);
-        sojourns(("group", name), waits, report);
+        let of = Subject { kind: "group", name };
+        counts(of, sums, interval_s, report);
+        sojourns(of, waits, report);
     }
 }
 
 /// How long packets waited; no row where none left a queue.
-fn sojourns((kind, name): (&'static str, &str), mut waits: Vec<Duration>, report: &mut dyn FnMut(Row<'_>)) {
+fn sojourns(of: Subject<'_>, mut waits: Vec<Duration>, report: &mut dyn FnMut(Row<'_>)) {
     waits.sort_unstable();
     let Some(longest) = waits.last() else { return };
     let mean_s = waits.iter().map(|wait| wait.secs()).sum::<f64>() / waits.len() as f64;
     let p95 = waits[(waits.len() * 95).div_ceil(100) - 1]; // the least that 95 % do not exceed
-    let mut row = |measure, value| report(Row { kind, name, measure, unit: "s", value });
+    let mut row = |measure, value| report(of.row(measure, "s", value));
     row("sojourn mean", mean_s);
     row("sojourn p95", p95.secs());
     row("sojourn max", longest.secs());
@@ -107,11 +124,11 @@ fn sojourns((kind, name): (&'static str, &str), mut waits: Vec<Duration>, report
 
 fn aggregates(view: &View<'_>, interval_s: f64, report: &mut dyn FnMut(Row<'_>)) {
     for aggregate in view.aggregates() {
-        let of = ("aggregate", aggregate.name);
+        let of = Subject { kind: "aggregate", name: aggregate.name };
         let mut sums = Sums::default();
         view.flows().filter(|flow| aggregate.groups.contains(&flow.group)).for_each(|flow| sums.add(&flow));
         counts(of, sums, interval_s, report);
-        let mut row = |measure, unit, value| report(Row { kind: of.0, name: of.1, measure, unit, value });
+        let mut row = |measure, unit, value| report(of.row(measure, unit, value));
         if let Some(target_bps) = aggregate.target_bps {
             row("target", "bit/s", target_bps);
         }
@@ -134,22 +151,24 @@ fn flows(view: &View<'_>, interval_s: f64, report: &mut dyn FnMut(Row<'_>)) {
             let mut own = Sums::default();
             own.add(&flow);
             let name = format!("{name}.{connection}");
-            counts(("connection", &name), own, interval_s, report);
-            window(("connection", &name), &flow, report);
+            let of = Subject { kind: "connection", name: &name };
+            counts(of, own, interval_s, report);
+            window(of, &flow, report);
         }
         if flows.peek().is_some_and(|next| (next.group, next.number) == (flow.group, flow.number)) {
             continue;
         }
-        counts(("flow", &name), std::mem::take(&mut sums), interval_s, report);
+        let of = Subject { kind: "flow", name: &name };
+        counts(of, std::mem::take(&mut sums), interval_s, report);
         if flow.connection.is_none() {
-            window(("flow", &name), &flow, report);
+            window(of, &flow, report);
         }
     }
 }
 
-fn window((kind, name): (&'static str, &str), flow: &FlowView<'_>, report: &mut dyn FnMut(Row<'_>)) {
+fn window(of: Subject<'_>, flow: &FlowView<'_>, report: &mut dyn FnMut(Row<'_>)) {
     let Some(window) = flow.window else { return };
-    let mut row = |measure, unit, value| report(Row { kind, name, measure, unit, value });
+    let mut row = |measure, unit, value| report(of.row(measure, unit, value));
     row("cwnd", "segments", window.cwnd);
     row("ssthresh", "segments", window.ssthresh);
     if let Some(srtt) = window.srtt {
@@ -157,8 +176,8 @@ fn window((kind, name): (&'static str, &str), flow: &FlowView<'_>, report: &mut 
     }
 }
 
-fn counts((kind, name): (&'static str, &str), sums: Sums, interval_s: f64, report: &mut dyn FnMut(Row<'_>)) {
-    let mut row = |measure, unit, value| report(Row { kind, name, measure, unit, value });
+fn counts(of: Subject<'_>, sums: Sums, interval_s: f64, report: &mut dyn FnMut(Row<'_>)) {
+    let mut row = |measure, unit, value| report(of.row(measure, unit, value));
     row("throughput", "bit/s", sums.delivered_bytes as f64 * 8.0 / interval_s);
     row("egress", "bit/s", sums.left_bytes as f64 * 8.0 / interval_s);
     row("drops", "packets", sums.dropped as f64);
@@ -168,7 +187,7 @@ fn counts((kind, name): (&'static str, &str), sums: Sums, interval_s: f64, repor
 /// Reports the gauges of a discipline or marker, those of a part under its name.
 struct Gauges<'a> {
     report: &'a mut dyn FnMut(Row<'_>),
-    of: (&'static str, &'a str),
+    of: Subject<'a>,
     parts: Vec<String>,
 }
 
@@ -179,8 +198,7 @@ impl Probe for Gauges<'_> {
             .iter()
             .for_each(|part| measure += &format!("{}/", part.replace([',', '"', '\n', '\r'], " ")));
         measure += name;
-        let (kind, name) = self.of;
-        (self.report)(Row { kind, name, measure: &measure, unit: unit.symbol(), value });
+        (self.report)(self.of.row(&measure, unit.symbol(), value));
     }
     fn enter(&mut self, part: &str) {
         self.parts.push(part.into());

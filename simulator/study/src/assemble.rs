@@ -67,41 +67,50 @@ fn numbers(plan: &Plan<'_>, gathered: &Gathered) -> Vec<Number> {
                 };
                 let point = &plan.points[cell.point];
                 let values = plan.seeds.iter().filter_map(|seed| value(*seed)).collect();
-                numbers.push(made(&measure.id, name, (point.x, &point.at), values));
+                let place = Place { series: name, x: point.x, at: &point.at };
+                numbers.push(made(&measure.id, place, values));
             }
         }
     }
     numbers
 }
 
-fn made(measure: &str, series: &str, (x, at): (f64, &str), values: BTreeMap<u64, f64>) -> Number {
+/// Where a number is in a figure.
+#[derive(Clone, Copy, PartialEq)]
+struct Place<'a> {
+    series: &'a str,
+    x: f64,
+    at: &'a str,
+}
+
+fn made(measure: &str, Place { series, x, at }: Place<'_>, values: BTreeMap<u64, f64>) -> Number {
     let estimate = estimate(&values.values().copied().collect::<Vec<_>>());
     Number { measure: measure.into(), series: series.into(), x, at: at.into(), values, estimate }
 }
 
 /// Those of a computed exhibit, in the order in which it gives them.
 fn computed(plan: &Plan<'_>, gathered: &Gathered) -> Vec<Number> {
-    let mut places: Vec<(&str, f64, &str)> = Vec::new();
+    let mut places: Vec<Place<'_>> = Vec::new();
     let mut known: BTreeMap<(u64, &str, &str), BTreeMap<&str, f64>> = BTreeMap::new();
     for (seed, made) in &gathered.made {
         for number in &made.numbers {
-            let place = (number.series.as_str(), number.x, number.at.as_str());
+            let place = Place { series: &number.series, x: number.x, at: &number.at };
             if !places.contains(&place) {
                 places.push(place);
             }
-            known.entry((*seed, place.0, place.2)).or_default().insert(&number.name, number.value);
+            known.entry((*seed, place.series, place.at)).or_default().insert(&number.name, number.value);
         }
     }
     let mut numbers = Vec::new();
     for measure in &plan.measures {
-        for &(series, x, at) in &places {
+        for &place in &places {
             let value = |seed: u64| {
-                let named = known.get(&(seed, series, at))?;
-                Some((seed, measure.of.value(&OfComputed { named, x })?))
+                let named = known.get(&(seed, place.series, place.at))?;
+                Some((seed, measure.of.value(&OfComputed { named, x: place.x })?))
             };
             let values: BTreeMap<u64, f64> = plan.seeds.iter().filter_map(|seed| value(*seed)).collect();
             if !values.is_empty() {
-                numbers.push(made(&measure.id, series, (x, at), values));
+                numbers.push(made(&measure.id, place, values));
             }
         }
     }

@@ -57,6 +57,15 @@ pub struct Cell {
     pub discipline: usize,
 }
 
+/// A scenario of an exhibit.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Wanted {
+    file: String,
+    /// The changes.
+    set: Vec<String>,
+    disciplines: Vec<String>,
+}
+
 /// What is measured.
 #[derive(Clone, Debug)]
 pub struct Measure {
@@ -232,7 +241,7 @@ impl Maker<'_> {
         if plan.points.is_empty() {
             return Err(self.refuse("quick", "it leaves no point; allowed: at least one"));
         }
-        let mut made: BTreeMap<(String, Vec<String>, Vec<String>), Arc<Scenario>> = BTreeMap::new();
+        let mut made: BTreeMap<Wanted, Arc<Scenario>> = BTreeMap::new();
         for (number, point) in plan.points.iter().enumerate() {
             for case in self.cases() {
                 let wanted = self.wanted(point, case);
@@ -258,8 +267,7 @@ impl Maker<'_> {
         if self.spec.case.is_empty() { vec![None] } else { self.spec.case.iter().map(Some).collect() }
     }
 
-    /// The scenario file, the changes and the disciplines.
-    fn wanted(&self, point: &Point, case: Option<&CaseSpec>) -> (String, Vec<String>, Vec<String>) {
+    fn wanted(&self, point: &Point, case: Option<&CaseSpec>) -> Wanted {
         let of_case = case.and_then(|case| case.scenario.as_ref());
         let file =
             point.scenario.as_ref().or(of_case).or(self.spec.scenario.as_ref()).cloned().unwrap_or_default();
@@ -276,13 +284,10 @@ impl Maker<'_> {
             &self.spec.disciplines,
         ];
         let disciplines = lists.into_iter().find(|list| !list.is_empty()).cloned().unwrap_or_default();
-        (file, set, disciplines)
+        Wanted { file, set, disciplines }
     }
 
-    fn scenario(
-        &self,
-        (file, set, disciplines): (String, Vec<String>, Vec<String>),
-    ) -> Result<Scenario, ScenarioError> {
+    fn scenario(&self, Wanted { file, set, disciplines }: Wanted) -> Result<Scenario, ScenarioError> {
         let folder = &self.study.folder;
         let Some(text) = folder.files.get(&file) else {
             let is_one = |name: &&String| !NO_SCENARIOS.contains(&name.as_str());

@@ -2,7 +2,7 @@
 
 use super::formats;
 use super::plan::{Destination, Request};
-use super::written::{Done, Kept, Recorder, Run, Wants, Writer};
+use super::written::{Done, Kept, Place, Recorder, Run, Wants, Writer};
 use fairwire_core::Time;
 use fairwire_metrics::record::{DelayRecord, Report};
 use fairwire_metrics::{Bin, DelayHistogram, FlowName};
@@ -95,7 +95,7 @@ impl Writer for Delays {
 /// Counts the delays of one run.
 struct OfRun<'a> {
     delays: &'a Delays,
-    at: (usize, usize),
+    at: Place,
     discipline: String,
     seed: u64,
     /// The delays from source to receiver, if requested.

@@ -1,7 +1,7 @@
 //! The picture of what leaves the link over time.
 
 use super::plan::{Destination, Request};
-use super::written::{Done, Kept, Looks, Recorder, Run, Wants, Writer};
+use super::written::{Done, Kept, Looks, Place, Recorder, Run, Wants, Writer};
 use crate::figure::{Form, RATE, Sampled, conditions, over_time};
 use fairwire_core::{Duration, Time};
 use fairwire_figures::Figure;
@@ -52,7 +52,7 @@ impl Writer for Plot {
 /// Keeps what is drawn of one run.
 struct OfRun<'a> {
     plot: &'a Plot,
-    at: (usize, usize),
+    at: Place,
     sampled: Sampled,
 }
 

@@ -2,7 +2,7 @@
 
 use super::formats;
 use super::plan::{Destination, Request};
-use super::written::{Done, Kept, Looks, Recorder, Run, Wants, Writer};
+use super::written::{Done, Kept, Looks, Place, Recorder, Run, Wants, Writer};
 use fairwire_core::Time;
 use fairwire_metrics::record::Report;
 use fairwire_scenario::Output;
@@ -96,7 +96,7 @@ impl Writer for AllSeries {
 /// Writes the rows of one run.
 struct Series<'a> {
     all: &'a AllSeries,
-    at: (usize, usize),
+    at: Place,
     out: Scratch,
     discipline: String,
     stage: Option<&'static str>,

@@ -2,7 +2,7 @@
 
 use super::formats;
 use super::plan::{Destination, Request};
-use super::written::{Done, Kept, Recorder, Run, Wants, Writer};
+use super::written::{Done, Kept, Place, Recorder, Run, Wants, Writer};
 use core::fmt::Debug;
 use fairwire_metrics::FlowName;
 use fairwire_metrics::record::Report;
@@ -104,7 +104,7 @@ impl Writer for Traces {
 /// Writes the packets of one run.
 struct Trace<'a> {
     traces: &'a Traces,
-    at: (usize, usize),
+    at: Place,
     out: Scratch,
     packets: Box<dyn Packets>,
     names: Names,

@@ -2,7 +2,7 @@
 
 use super::formats;
 use super::plan::{Destination, Request};
-use super::written::{Done, Kept, Recorder, Run, Writer};
+use super::written::{Done, Kept, Place, Recorder, Run, Writer};
 use fairwire_core::Time;
 use fairwire_metrics::record::{CompletedRecord, Report};
 use fairwire_metrics::{FlowName, Kind};
@@ -60,7 +60,7 @@ impl Writer for Transfers {
 /// Keeps what one run completes after its warm-up.
 struct OfRun<'a> {
     transfers: &'a Transfers,
-    at: (usize, usize),
+    at: Place,
     discipline: String,
     seed: u64,
     /// Of each flow, or connection, its group and its user.

@@ -1,7 +1,7 @@
 //! Checks with MSER-5, on the sampled throughput, that the warm-up is long enough.
 
 use super::plan::Request;
-use super::written::{Done, Kept, Looks, Recorder, Run, Wants, Writer};
+use super::written::{Done, Kept, Looks, Place, Recorder, Run, Wants, Writer};
 use fairwire_core::{Duration, Time};
 use fairwire_metrics::mser::{Truncation, mser5};
 use fairwire_metrics::record::Report;
@@ -61,7 +61,7 @@ impl Writer for WarmUps {
 /// Adds up the throughputs of one run.
 struct OfRun<'a> {
     all: &'a WarmUps,
-    at: (usize, usize),
+    at: Place,
     totals: Totals,
     /// When the latest of these was sampled.
     since: Time,

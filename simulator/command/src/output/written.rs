@@ -98,9 +98,16 @@ pub(super) trait Recorder: Send {
     fn finish(self: Box<Self>) -> Result<(), Failure>;
 }
 
-/// What finished runs left, in the order of the runs; the stages of a run are adjacent.
+/// The place of what a run leaves: by runs, and the stages of a run are adjacent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    run: usize,
+    stage: usize,
+}
+
+/// What finished runs left, in the order of their places.
 #[derive(Debug)]
-pub(super) struct Kept<T>(Mutex<BTreeMap<(usize, usize), T>>);
+pub(super) struct Kept<T>(Mutex<BTreeMap<Place, T>>);
 
 impl<T> Default for Kept<T> {
     fn default() -> Self {
@@ -109,8 +116,8 @@ impl<T> Default for Kept<T> {
 }
 
 impl<T> Kept<T> {
-    pub(super) fn keep(&self, (run, stage): (usize, usize), what: T) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert((run, stage), what);
+    pub(super) fn keep(&self, at: Place, what: T) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(at, what);
     }
 
     /// All, once.
@@ -121,8 +128,8 @@ impl<T> Kept<T> {
 
 impl Run<'_> {
     /// The place of what it leaves.
-    pub(super) fn place(&self) -> (usize, usize) {
-        (self.which.index, self.at_stage)
+    pub(super) fn place(&self) -> Place {
+        Place { run: self.which.index, stage: self.at_stage }
     }
 }
 

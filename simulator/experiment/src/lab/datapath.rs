@@ -30,7 +30,8 @@ use std::sync::atomic::AtomicBool;
 /// `stop` becomes true the contest ends with [`ContestError::Stopped`].
 pub(super) fn hold(
     plan: &ContestPlan,
-    (label, discipline): (&str, Box<dyn Discipline>),
+    label: &str,
+    discipline: Box<dyn Discipline>,
     watch: &mut dyn Watch,
     stop: &AtomicBool,
 ) -> Result<Held, ContestError> {
@@ -41,14 +42,13 @@ pub(super) fn hold(
     let meter = SharedMeter::new(clock::now());
     let discipline = Box::new(Metered { discipline, rate: plan.rate, meter: meter.clone() });
     let mut datapath = Datapath::new(gateway(plan, &classifier, discipline));
-    let (mut warm, mut views, mut follows) = (None, Views::new(plan.senders.len()), false);
+    let (mut warm, mut views, mut follows) = (None, Views::new(plan, label), false);
     let flows = (0..plan.senders.len()).map(|flow| classifier.flow(&plan.flow_key(flow))).collect();
     let mut samples = Samples::new(plan.every, plan.duration, flows);
     let driven = driver::run(&mut datapath, &mut wire, &mut |now, datapath| {
         let (link, warm, samples, views) = (&mut datapath.forward, &mut warm, &mut samples, &mut views);
         let (classifier, follows) = (&classifier, &mut follows);
-        let mut at_link =
-            AtLink { plan, label, classifier, link, follows, meter: &meter, warm, samples, views };
+        let mut at_link = AtLink { plan, classifier, link, follows, meter: &meter, warm, samples, views };
         match coordinator.follow(now, &mut at_link) {
             Next::At(time) => driver::Next::CallAt(time),
             Next::Over => driver::Next::Stop,
@@ -68,7 +68,7 @@ const OTHER_FLOWS: usize = 64;
 /// Towards the sink the contest's link; back only a wire.
 fn gateway(plan: &ContestPlan, classifier: &Classifier, discipline: Box<dyn Discipline>) -> DatapathPlan {
     // With a VLAN tag.
-    let pool = pool_size((plan.buffer, plan.rate), plan.mtu + ETHERNET_HEADER_BYTES as u32 + 4);
+    let pool = pool_size(plan.buffer, plan.rate, plan.mtu + ETHERNET_HEADER_BYTES as u32 + 4);
     let flows = plan.senders.len() + OTHER_FLOWS;
     let direction =
         |shaper| DirectionPlan { shaper, classifier: classifier.clone(), pool, flows, classes: 1 };
@@ -85,9 +85,8 @@ struct Warm {
 }
 
 /// What is counted on the way to the sink.
-struct AtLink<'a> {
+struct AtLink<'a, 'p> {
     plan: &'a ContestPlan,
-    label: &'a str,
     classifier: &'a Classifier,
     link: &'a mut Direction,
     /// Does the link follow the law of its rate yet?
@@ -95,10 +94,10 @@ struct AtLink<'a> {
     meter: &'a SharedMeter,
     warm: &'a mut Option<Warm>,
     samples: &'a mut Samples,
-    views: &'a mut Views,
+    views: &'a mut Views<'p>,
 }
 
-impl AtLink<'_> {
+impl AtLink<'_, '_> {
     /// What was counted of each flow since the start.
     fn flows(&self) -> Vec<FlowCount> {
         let count = |flow| self.link.accounts().of(self.classifier.flow(&self.plan.flow_key(flow)));
@@ -106,7 +105,7 @@ impl AtLink<'_> {
     }
 }
 
-impl Meter for AtLink<'_> {
+impl Meter for AtLink<'_, '_> {
     fn look(&mut self, start: Time, now: Time) -> Result<(), ContestError> {
         if self.plan.law != RateLaw::Fixed && !std::mem::replace(self.follows, true) {
             self.link.follow(&self.plan.law, start, now);
@@ -116,9 +115,8 @@ impl Meter for AtLink<'_> {
     }
 
     fn view(&mut self, start: Time, now: Time) -> Option<View> {
-        let (flows, plan) = (self.flows(), self.plan);
-        let rate = |from, to| plan.law.mean_bps(plan.rate, from, to);
-        self.views.take((start, now), (self.label, &rate), self.link, &plan.senders, flows)
+        let flows = self.flows();
+        self.views.take(start, now, self.link, flows)
     }
 
     fn due(&self, start: Time) -> Time {

@@ -64,7 +64,7 @@ impl Stage for Lab {
     ) -> Result<Option<RunRecord>, Failed> {
         let dumbbell = self.dumbbell(plan, seed)?;
         let contest = ContestPlan::watched(plan, seed, &dumbbell, watch)?;
-        let held = datapath::hold(&contest, (plan.label(), dumbbell.discipline), watch, stop);
+        let held = datapath::hold(&contest, plan.label(), dumbbell.discipline, watch, stop);
         contest.outcome(plan, held, watch)
     }
 }

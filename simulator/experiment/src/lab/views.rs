@@ -1,32 +1,36 @@
 //! The link, seen while the contest goes on.
 
+use crate::contest::ContestPlan;
 use crate::dumbbell::Sender;
 use crate::forwarding::{VIEW_EVERY, flow_view, link_view};
 use crate::view::{FlowView, View};
-use fairwire_core::{Duration, Time};
+use fairwire_core::Time;
 use fairwire_datapath::account::FlowCount;
 use fairwire_datapath::direction::Direction;
 
 /// What the next view needs of those before.
-pub(super) struct Views {
+pub(super) struct Views<'a> {
+    plan: &'a ContestPlan,
+    /// What the link is called.
+    label: &'a str,
     next: Time,
     before: Time,
     flows: Vec<FlowCount>,
 }
 
-impl Views {
-    pub(super) fn new(flows: usize) -> Self {
-        Views { next: Time::ZERO, before: Time::ZERO, flows: vec![FlowCount::default(); flows] }
+impl<'a> Views<'a> {
+    pub(super) fn new(plan: &'a ContestPlan, label: &'a str) -> Self {
+        let flows = vec![FlowCount::default(); plan.senders.len()];
+        Views { plan, label, next: Time::ZERO, before: Time::ZERO, flows }
     }
 
     /// The view that is due at `now`, of a contest that began at `start`, where the flows were
-    /// counted for `flows`. Its link has a name, and a mean rate between two times after the start.
+    /// counted for `flows`.
     pub(super) fn take(
         &mut self,
-        (start, now): (Time, Time),
-        (name, rate): (&str, &dyn Fn(Duration, Duration) -> f64),
+        start: Time,
+        now: Time,
         link: &Direction,
-        senders: &[Sender],
         flows: Vec<FlowCount>,
     ) -> Option<View> {
         if now < self.next.max(start) {
@@ -42,9 +46,10 @@ impl Views {
         let flow = |(sender, (count, before)): (&Sender, (&FlowCount, &FlowCount))| {
             flow_view(sender.name.clone(), &count.since(before), count.dropped, seconds)
         };
-        let flows: Vec<FlowView> = senders.iter().zip(self.flows.iter().zip(&before)).map(flow).collect();
-        let rate_bps = rate(since.since(start), now.since(start));
-        let view = link_view((name, rate_bps), (link, now), flows);
+        let flows: Vec<FlowView> =
+            self.plan.senders.iter().zip(self.flows.iter().zip(&before)).map(flow).collect();
+        let rate_bps = self.plan.law.mean_bps(self.plan.rate, since.since(start), now.since(start));
+        let view = link_view(self.label, rate_bps, link, now, flows);
         Some(View { at_s: now.since(start).secs(), links: vec![view] })
     }
 }

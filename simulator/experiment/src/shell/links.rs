@@ -6,7 +6,6 @@ use crate::plan::Plan;
 use crate::stage::CannotRun;
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate, RateLaw, Wire};
-use fairwire_datapath::DatapathPlan;
 use fairwire_datapath::direction::{DirectionPlan, ShaperPlan};
 use fairwire_datapath::not_ip::default_rate;
 use fairwire_datapath::pool::PoolSize;
@@ -14,17 +13,28 @@ use fairwire_scenario::Scenario;
 use fairwire_sim::{Hop, LinkPlan};
 use fairwire_testbed::enclosure::MTU;
 
-/// The line that a command is behind. Of each pair the first is of the way towards the command, and
-/// the second of the one away from it.
+/// The line that a command is behind.
 pub struct Line {
-    pub(super) plan: DatapathPlan,
-    pub(super) rates: [Option<Varying>; 2],
-    /// The delay of each wire, and the wire where that has faults.
-    pub(super) wires: [(Duration, Option<Wire>); 2],
+    pub(super) to_command: OneWay,
+    pub(super) away: OneWay,
 }
 
-/// A rate at first, and how it changes; none where nothing waits.
-pub(super) type Varying = (Rate, RateLaw);
+/// One way of it.
+pub(super) struct OneWay {
+    pub(super) plan: DirectionPlan,
+    /// None where nothing waits.
+    pub(super) rate: Option<Varying>,
+    /// The delay of the wire.
+    pub(super) delay: Duration,
+    /// The wire, where it has faults.
+    pub(super) wire: Option<Wire>,
+}
+
+/// A rate that changes.
+pub(super) struct Varying {
+    pub(super) at_first: Rate,
+    pub(super) law: RateLaw,
+}
 
 /// Flows that are counted one by one.
 const FLOWS: usize = 4096;
@@ -54,21 +64,16 @@ pub fn line(scenario: &Scenario, seed: u64) -> Result<Line, CannotRun> {
     let mut links = network.links.into_iter().zip(buffers);
     let Some((down, buffer)) = links.next() else { return Err(CannotRun::new("no link", needed)) };
     let delay = way_back.unwrap_or(down.delay);
-    let bare = || (plan(None, PASSING), None, (delay, None));
-    let up = links.next().map_or_else(bare, |(up, buffer)| one_way(up, buffer));
-    let (forward, down_rate, to_command) = one_way(down, buffer);
-    let (backward, up_rate, away) = up;
-    let plan = DatapathPlan { forward, backward };
-    Ok(Line { plan, rates: [down_rate, up_rate], wires: [to_command, away] })
+    let bare = || OneWay { plan: plan(None, PASSING), rate: None, delay, wire: None };
+    let away = links.next().map_or_else(bare, |(up, buffer)| one_way(up, buffer));
+    Ok(Line { to_command: one_way(down, buffer), away })
 }
 
-fn one_way(
-    LinkPlan { rate, law, delay, wire, discipline, .. }: LinkPlan,
-    buffer: Amount,
-) -> (DirectionPlan, Option<Varying>, (Duration, Option<Wire>)) {
+fn one_way(LinkPlan { rate, law, delay, wire, discipline, .. }: LinkPlan, buffer: Amount) -> OneWay {
     // What is due is done at its own time: nothing has to be made up for.
     let shaper = ShaperPlan { discipline, rate, catch_up: Duration::ZERO, not_ip: default_rate(rate) };
-    (plan(Some(shaper), pool_size((buffer, rate), MTU)), Some((rate, law)), (delay, wire))
+    let plan = plan(Some(shaper), pool_size(buffer, rate, MTU));
+    OneWay { plan, rate: Some(Varying { at_first: rate, law }), delay, wire }
 }
 
 fn plan(shaper: Option<ShaperPlan>, pool: PoolSize) -> DirectionPlan {

@@ -22,6 +22,12 @@ pub(super) struct Meter {
     accounts: [Vec<Account>; 2],
 }
 
+/// One way, and the packets that its wire lost.
+pub(super) struct Seen<'a> {
+    pub(super) link: &'a Direction,
+    pub(super) lost: u64,
+}
+
 /// Flows of a view.
 const MAX_FLOWS: usize = 16;
 
@@ -31,8 +37,8 @@ impl Meter {
         Meter { watched, rates, start, before: start, accounts: Default::default() }
     }
 
-    /// Takes a view where one is due. Of each way there are the packets that its wire lost.
-    pub(super) fn look(&mut self, now: Time, [down, up]: [(&Direction, u64); 2]) {
+    /// Takes a view where one is due.
+    pub(super) fn look(&mut self, now: Time, [down, up]: [Seen<'_>; 2]) {
         if now >= self.before + VIEW_EVERY && self.watched.has_viewers() {
             let links = vec![self.view(0, "down", down, now), self.view(1, "up", up, now)];
             self.watched.show(View { at_s: now.since(self.start).secs(), links });
@@ -41,7 +47,7 @@ impl Meter {
     }
 
     /// What `link` did since the latest view.
-    fn view(&mut self, way: usize, name: &str, (link, lost): (&Direction, u64), now: Time) -> LinkView {
+    fn view(&mut self, way: usize, name: &str, Seen { link, lost }: Seen<'_>, now: Time) -> LinkView {
         let (accounts, opened) = link.accounts().all();
         let before = std::mem::replace(&mut self.accounts[way], accounts.to_vec());
         let since = |place: usize| {
@@ -58,8 +64,9 @@ impl Meter {
         };
         let flows: Vec<FlowView> = active.iter().take(MAX_FLOWS).map(flow).collect();
         let (from, to) = (self.before.since(self.start), now.since(self.start));
-        let rate_bps = self.rates[way].as_ref().map_or(0.0, |(rate, law)| law.mean_bps(*rate, from, to));
-        let view = link_view((name, rate_bps), (link, now), flows);
+        let rate_bps =
+            self.rates[way].as_ref().map_or(0.0, |rate| rate.law.mean_bps(rate.at_first, from, to));
+        let view = link_view(name, rate_bps, link, now, flows);
         let sent_bps = active.iter().map(|(since, _)| since.bytes_out).sum::<u64>() as f64 * 8.0 / seconds;
         LinkView { sent_bps, lost: view.lost + lost, ..view }
     }

@@ -19,7 +19,7 @@ use crate::stage::CannotRun;
 use drain::{Left, Progress};
 use fairwire_core::{Duration, Time};
 use fairwire_datapath::driver::{Next, emulate};
-use fairwire_datapath::{Datapath, Wire};
+use fairwire_datapath::{Datapath, DatapathPlan, Wire};
 use fairwire_linux::clock;
 use fairwire_linux::port::PortError;
 use fairwire_linux::tun::Tun;
@@ -27,7 +27,7 @@ use fairwire_testbed::enclosure::{Beyond, Enclosure, Way};
 use fairwire_testbed::error::{TestbedError, Trouble};
 use fairwire_testbed::path::WiredPort;
 use fairwire_testbed::relay::{listen_for_names, name_server, serve_names};
-use meter::Meter;
+use meter::{Meter, Seen};
 use signals::Signals;
 use std::ffi::OsString;
 use std::io;
@@ -87,7 +87,7 @@ pub fn run(order: &Order, line: Line, say: &mut dyn FnMut(&str)) -> Result<u8, S
     let watched = Watched::serve().map_err(|source| system("listening for `--watch`", source))?;
     let running = enclosure.start(&order.command, &environment(order, &enclosure), names)?;
     let Enclosure { inside, outside, beyond, network, .. } = enclosure;
-    let mut passing = Passing::new(line, (inside, outside), watched);
+    let mut passing = Passing::new(line, Ends { inside, outside }, watched);
     let mut signal = None;
     passing.until(&mut |_, _| {
         running.is_over() || {
@@ -122,6 +122,12 @@ fn drained(
     Ok(Some(last).filter(|left| *left != Left::NOTHING))
 }
 
+/// The devices at the ends of the line.
+struct Ends {
+    inside: Tun,
+    outside: Tun,
+}
+
 /// What passes the line.
 struct Passing {
     /// Forward is towards the command.
@@ -132,15 +138,16 @@ struct Passing {
 
 impl Passing {
     /// Times of the line begin now.
-    fn new(line: Line, (inside, outside): (Tun, Tun), watched: Watched) -> Self {
-        let Line { plan, rates, wires: [to_command, away] } = line;
+    fn new(Line { to_command, away }: Line, Ends { inside, outside }: Ends, watched: Watched) -> Self {
+        let plan = DatapathPlan { forward: to_command.plan, backward: away.plan };
         let (mut datapath, start) = (Datapath::new(plan), clock::now());
+        let rates = [to_command.rate, away.rate];
         for (way, rate) in [&mut datapath.forward, &mut datapath.backward].into_iter().zip(&rates) {
-            rate.iter().for_each(|(_, law)| way.follow(law, start, start));
+            rate.iter().for_each(|rate| way.follow(&rate.law, start, start));
         }
         let wire = Wire {
-            left: WiredPort::new(outside, away, start),
-            right: WiredPort::new(inside, to_command, start),
+            left: WiredPort::new(outside, (away.delay, away.wire), start),
+            right: WiredPort::new(inside, (to_command.delay, to_command.wire), start),
         };
         Passing { datapath, wire, meter: Meter::new(watched, rates, start) }
     }
@@ -151,7 +158,8 @@ impl Passing {
         let Passing { datapath, wire, meter } = self;
         emulate(datapath, wire, &mut |now, datapath, wire| {
             let Datapath { forward, backward, .. } = datapath;
-            meter.look(now, [(forward, wire.right.lost()), (backward, wire.left.lost())]);
+            let way = |link, lost| Seen { link, lost };
+            meter.look(now, [way(forward, wire.right.lost()), way(backward, wire.left.lost())]);
             let away = backward.packets_inside() + wire.left.under_way();
             if is_over(now, away as u64) { Next::Stop } else { Next::CallAt(now + LOOK) }
         })
