@@ -358,8 +358,13 @@ impl Maker<'_> {
     /// `error` of the scenario after changes, at the place in the plan of the one that is wrong.
     fn placed(&self, error: DocumentError, paths: &[String]) -> DocumentError {
         let DocumentError { problem, location, more } = error;
-        let change = location.as_ref().and_then(|location| location.change);
-        let path = change.and_then(|change| paths.get(change.checked_sub(self.before)?));
+        let path = location.as_ref().and_then(|location| {
+            let path = paths.get(location.change?.checked_sub(self.before)?)?;
+            let (axis, _) = path.rsplit_once('.')?;
+            // A key that is wrong is so with all of its values.
+            let is_key = axis.strip_prefix("vary.").is_some_and(|key| location.column <= key.len());
+            Some(if is_key { axis } else { path })
+        });
         let more = more.into_iter().map(|error| self.placed(error, paths)).collect();
         match path {
             Some(path) => DocumentError { more, ..self.locations.refuse(path, problem) },

@@ -306,7 +306,7 @@ fn what_is_wrong_with_a_value_is_refused_at_its_place_in_the_plan() {
         ("\"40 packets\"]", "\"0 packets\"]", "plan.toml:7:32: "),
         ("[1, 3]", "[1, -3]", "plan.toml:8:24: "),
         ("[1, 3]", "{ from = 0, to = 2, points = 3 }", "plan.toml:8:20: "),
-        ("link.buffer", "link.bufer", "plan.toml:7:17: "),
+        ("link.buffer", "link.bufer", "plan.toml:7:16: "),
         ("\"faba\"", "\"fabba\"", "plan.toml:6:28: "),
         ("\"faba\"", "{ faba = { gain = 1 } }", "plan.toml:6:28: "),
         ("seeds = \"1..=3\"", "set = [\"warm_up=1 s\", \"link.delay=5\"]", "plan.toml:3:23: "),
