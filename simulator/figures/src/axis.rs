@@ -1,6 +1,6 @@
 //! Axes: their ranges, ticks, and the positions of values.
 
-use crate::number::{number, powers, unit};
+use crate::number::{Unit, number, powers, unit};
 use crate::panel::{Axis, Scale};
 use libm::{log, log10, pow};
 
@@ -32,13 +32,13 @@ pub(super) fn can_show(axis: &Axis, value: f64) -> bool {
 pub(super) fn fit(axis: &Axis, values: impl Iterator<Item = f64>, way: Orientation) -> Span {
     let of_paper = axis.range.into_iter().flatten();
     let shown = values.chain(of_paper).filter(|value| can_show(axis, *value)).map(tame);
-    let found = shown.fold(None, |range: Option<(f64, f64)>, value| match range {
-        None => Some((value, value)),
-        Some((low, high)) => Some((low.min(value), high.max(value))),
+    let found = shown.fold(None, |range: Option<[f64; 2]>, value| match range {
+        None => Some([value, value]),
+        Some([low, high]) => Some([low.min(value), high.max(value)]),
     });
     match axis.scale {
-        Scale::Linear => linear(axis, found.unwrap_or((0.0, 1.0)), way),
-        Scale::Log => logarithmic(axis, found.unwrap_or((1.0, 10.0)), way),
+        Scale::Linear => linear(axis, found.unwrap_or([0.0, 1.0]), way),
+        Scale::Log => logarithmic(axis, found.unwrap_or([1.0, 10.0]), way),
     }
 }
 
@@ -47,7 +47,7 @@ fn is_of_paper(axis: &Axis, end: f64) -> bool {
     axis.range.is_some_and(|range| range.contains(&end))
 }
 
-fn linear(axis: &Axis, (mut low, mut high): (f64, f64), way: Orientation) -> Span {
+fn linear(axis: &Axis, [mut low, mut high]: [f64; 2], way: Orientation) -> Span {
     if axis.range.is_none() && low > 0.0 && (way == Orientation::Vertical || low < 0.3 * high) {
         low = 0.0;
     }
@@ -72,8 +72,8 @@ fn linear(axis: &Axis, (mut low, mut high): (f64, f64), way: Orientation) -> Spa
     Span { low, high, scale: Scale::Linear, ticks, step }
 }
 
-fn logarithmic(axis: &Axis, (low, high): (f64, f64), way: Orientation) -> Span {
-    let ends = [low, high];
+fn logarithmic(axis: &Axis, ends: [f64; 2], way: Orientation) -> Span {
+    let [low, high] = ends;
     let room = if low == high { 2.0 } else { pow(high / low, 2.0 * ROOM) };
     let low = if is_of_paper(axis, low) { low } else { low / room };
     let high = if is_of_paper(axis, high) { high } else { high * room };
@@ -184,7 +184,7 @@ impl Span {
         if tick == 0.0 {
             return "0".into();
         }
-        let Some((unit, letter)) = unit(largest) else { return powers(tick, 3) };
+        let Some(Unit(unit, letter)) = unit(largest) else { return powers(tick, 3) };
         let digits = (-log10(self.step / unit) - 1e-9).ceil().clamp(0.0, 9.0) as usize;
         format!("{:.digits$}{letter}", tick / unit)
     }

@@ -26,7 +26,16 @@ const ROOM_FOR_INTERVALS: f64 = 0.3;
 /// The height of a picture, and the layout of each panel.
 pub(super) struct Frame {
     pub height: f64,
-    pub bounds: Vec<Bounds>,
+    pub panels: Vec<Position>,
+}
+
+/// The position of a panel.
+pub(super) struct Position {
+    /// The top of the whole panel, heading included.
+    top: f64,
+    pub bounds: Bounds,
+    /// Are names below it slanted?
+    is_slanted: bool,
 }
 
 impl Frame {
@@ -39,7 +48,7 @@ impl Frame {
         };
         let right = width - MARGIN - keys(panels);
         let mut top = head;
-        let mut bounds = Vec::new();
+        let mut positions = Vec::new();
         for panel in panels {
             let ceiling = top + if panel.title.is_empty() { 4.0 } else { HEADING };
             let is_slanted = are_slanted(panel, right - LEFT);
@@ -49,10 +58,11 @@ impl Frame {
                 _ => (ceiling + plot, foot(panel)),
             };
             let [top_here, right, ceiling, floor] = [top, right, ceiling, floor].map(rounded);
-            bounds.push(Bounds { top: top_here, left: LEFT, right, ceiling, floor, is_slanted });
+            let bounds = Bounds { left: LEFT, right, ceiling, floor };
+            positions.push(Position { top: top_here, bounds, is_slanted });
             top = floor + foot;
         }
-        Frame { height: (top + 14.0).round(), bounds }
+        Frame { height: (top + 14.0).round(), panels: positions }
     }
 }
 
@@ -123,21 +133,22 @@ fn slanted_depth(panel: &Panel) -> f64 {
 }
 
 /// Draws the heading of a panel.
-pub(super) fn heading(out: &mut String, panel: &Panel, bounds: &Bounds) {
+pub(super) fn heading(out: &mut String, panel: &Panel, at: &Position) {
     if panel.title.is_empty() {
         return;
     }
-    let room = (bounds.right - MARGIN) / NAME_LETTER;
+    let room = (at.bounds.right - MARGIN) / NAME_LETTER;
     *out += &format!(
         "<text class=\"name\" x=\"{MARGIN}\" y=\"{:.1}\">{}</text>\n",
-        bounds.top + HEADING - 12.0,
+        at.top + HEADING - 12.0,
         escaped(&cut(&panel.title, room))
     );
 }
 
 /// Draws the axes of `panel`.
-pub(super) fn plot(out: &mut String, panel: &Panel, bounds: &Bounds) -> Plot {
-    let plot = Plot { bounds: *bounds, x: across(panel), y: up(panel) };
+pub(super) fn plot(out: &mut String, panel: &Panel, at: &Position) -> Plot {
+    let bounds = at.bounds;
+    let plot = Plot { bounds, x: across(panel), y: up(panel) };
     let (mut grid, mut ticks) = (String::new(), String::new());
     for tick in &plot.y.ticks {
         let y = plot.y(*tick);
@@ -147,13 +158,13 @@ pub(super) fn plot(out: &mut String, panel: &Panel, bounds: &Bounds) -> Plot {
     }
     together(out, &grid, "end", &ticks);
     if has_names(panel) {
-        names(out, panel, &plot)
+        names(out, panel, &plot, at.is_slanted)
     } else {
         numbers(out, &plot)
     }
-    labels(out, panel, &plot);
+    labels(out, panel, &plot, at.is_slanted);
     if drawn(panel).next().is_none() {
-        let Bounds { left, right, ceiling, floor, .. } = *bounds;
+        let Bounds { left, right, ceiling, floor } = bounds;
         let (x, y) = ((left + right) / 2.0, (ceiling + floor) / 2.0);
         *out += &format!(
             "<text class=\"axis\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">no values</text>\n"
@@ -189,15 +200,15 @@ fn together(out: &mut String, grid: &str, anchor: &str, ticks: &str) {
 }
 
 /// Draws names below the axis; slanted, and not all of them, where there is little room.
-fn names(out: &mut String, panel: &Panel, plot: &Plot) {
+fn names(out: &mut String, panel: &Panel, plot: &Plot, is_slanted: bool) {
     let names = Columns::new(panel).names;
     let spread = (plot.bounds.right - plot.bounds.left) / names.len().max(1) as f64;
-    let every = if plot.bounds.is_slanted { (15.0 / spread).ceil().max(1.0) as usize } else { 1 };
+    let every = if is_slanted { (15.0 / spread).ceil().max(1.0) as usize } else { 1 };
     let y = plot.bounds.floor + 18.0;
     let class = if panel.x.label.is_empty() { "name" } else { "tick" };
     for (at, name) in names.iter().enumerate().step_by(every) {
         let x = plot.x(at as f64);
-        let (anchor, turn) = match plot.bounds.is_slanted {
+        let (anchor, turn) = match is_slanted {
             true => ("end", format!(" transform=\"rotate(-37 {x:.1} {y:.1})\"")),
             false => ("middle", String::new()),
         };
@@ -208,8 +219,8 @@ fn names(out: &mut String, panel: &Panel, plot: &Plot) {
     }
 }
 
-fn labels(out: &mut String, panel: &Panel, plot: &Plot) {
-    let Bounds { left, right, ceiling, floor, is_slanted, .. } = plot.bounds;
+fn labels(out: &mut String, panel: &Panel, plot: &Plot, is_slanted: bool) {
+    let Bounds { left, right, ceiling, floor } = plot.bounds;
     let slant = if is_slanted { slanted_depth(panel) } else { 0.0 };
     *out += &format!(
         "<path class=\"edge\" d=\"M{left} {ceiling}V{floor}H{right:.1}\"/>\n\

@@ -4,18 +4,27 @@ use crate::axis::Span;
 use crate::number::number;
 use crate::panel::{Mark, Panel};
 
-/// The position of a panel, in points of the picture.
+/// A place in a picture: points from its upper left corner.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Place {
+    pub x: f64,
+    pub y: f64,
+}
+
+impl Place {
+    /// The place that is so far to the right of it, and so far down.
+    pub(super) fn by(self, right: f64, down: f64) -> Self {
+        Place { x: self.x + right, y: self.y + down }
+    }
+}
+
+/// The edges of a plot, in points of the picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Bounds {
-    /// The top of the whole panel, heading included.
-    pub top: f64,
-    /// The edges of the plot itself.
     pub left: f64,
     pub right: f64,
     pub ceiling: f64,
     pub floor: f64,
-    /// Are names below it slanted?
-    pub is_slanted: bool,
 }
 
 /// The columns of an axis with names.
@@ -63,6 +72,10 @@ impl Plot {
 
     pub(super) fn y(&self, value: f64) -> f64 {
         self.up(self.y.share(value))
+    }
+
+    pub(super) fn place(&self, mark: &Mark) -> Place {
+        Place { x: self.x(mark.x), y: self.y(mark.y) }
     }
 
     /// As [`Plot::y`], and outside of the plot for values beyond its ends.

@@ -1,6 +1,6 @@
 //! The legend, beside the data.
 
-use crate::layout::Bounds;
+use crate::layout::{Bounds, Place};
 use crate::marker::{class, dash, diamond, outline, stroke};
 use crate::panel::{Kind, Line, Panel};
 use crate::reference;
@@ -66,7 +66,7 @@ pub(super) fn draw(out: &mut String, panel: &Panel, bounds: &Bounds) {
     };
     for line in &panel.lines[..shown] {
         *out += &format!("<g><title>{}</title>", escaped(&line.label));
-        sign(out, panel.kind, line, (left, y));
+        sign(out, panel.kind, line, Place { x: left, y });
         text(out, y, &line.label);
         y += LINE;
     }
@@ -79,7 +79,7 @@ pub(super) fn draw(out: &mut String, panel: &Panel, bounds: &Bounds) {
         let middle = left + 13.0;
         let (stroke, path) = match sign {
             Sign::Reference => (reference::stroke(panel.kind), format!("M{left} {y}h26")),
-            Sign::InPaper => ("class=\"edge\"", diamond((middle, y), 6.0)),
+            Sign::InPaper => ("class=\"edge\"", diamond(Place { x: middle, y }, 6.0)),
             Sign::Interval => ("class=\"edge\"", format!("M{middle} {}v14m-4 0h8m-8 -14h8", y - 7.0)),
         };
         *out += &format!("<g><path {stroke} d=\"{path}\"/>");
@@ -88,7 +88,8 @@ pub(super) fn draw(out: &mut String, panel: &Panel, bounds: &Bounds) {
     }
 }
 
-fn sign(out: &mut String, kind: Kind, line: &Line, (left, y): (f64, f64)) {
+fn sign(out: &mut String, kind: Kind, line: &Line, at: Place) {
+    let Place { x: left, y } = at;
     let class = class(line);
     if kind == Kind::Bars {
         let top = y - 7.0;
@@ -102,6 +103,6 @@ fn sign(out: &mut String, kind: Kind, line: &Line, (left, y): (f64, f64)) {
         *out += &format!("<path class=\"{}\"{} d=\"M{left} {y}h26\"/>", stroke(line), dash(line));
     }
     if matches!(kind, Kind::Lines | Kind::Scatter) {
-        *out += &format!("<path class=\"f{class}\" d=\"{}\"/>", outline(line, (left + 13.0, y), 3.6));
+        *out += &format!("<path class=\"f{class}\" d=\"{}\"/>", outline(line, at.by(13.0, 0.0), 3.6));
     }
 }

@@ -59,13 +59,14 @@ impl Figure<'_> {
         let frame = Frame::new(&panels, head.height(), head.width);
         let mut out = String::new();
         head.open(&mut out, frame.height, setting);
-        for (at, (panel, bounds)) in panels.iter().zip(&frame.bounds).enumerate() {
-            frame::heading(&mut out, panel, bounds);
+        for (at, (panel, position)) in panels.iter().zip(&frame.panels).enumerate() {
+            let bounds = &position.bounds;
+            frame::heading(&mut out, panel, position);
             if panel.is_table() {
                 table::draw(&mut out, panel, bounds);
                 continue;
             }
-            let plot = frame::plot(&mut out, panel, bounds);
+            let plot = frame::plot(&mut out, panel, position);
             reference::bands(&mut out, panel, &plot);
             if panel.kind == Kind::Bars {
                 bars::draw(&mut out, panel, &plot);

@@ -1,7 +1,7 @@
 //! Lines with intervals, curves over time, steps, and scattered points.
 
 use crate::axis::can_show;
-use crate::layout::{Bounds, Plot};
+use crate::layout::{Bounds, Place, Plot};
 use crate::marker::{self, class, dash, outline};
 use crate::number::{number, with_interval};
 use crate::panel::{Kind, Line, Mark, Panel};
@@ -36,7 +36,7 @@ pub(super) fn draw(out: &mut String, panel: &Panel, plot: &Plot, setting: Settin
         *out += &format!("<g><title>{}</title>", escaped(&line.label));
         match panel.kind {
             Kind::Time => stroke(out, line, &curve(panel, line, plot, setting)),
-            Kind::Steps => stroke(out, line, &path(&seen(panel, line, plot), plot, true)),
+            Kind::Steps => stroke(out, line, &path(seen(panel, line, plot).into_iter(), true)),
             _ => marked(out, panel, line, plot, setting),
         }
         out.push_str("</g>\n");
@@ -46,11 +46,10 @@ pub(super) fn draw(out: &mut String, panel: &Panel, plot: &Plot, setting: Settin
     }
     for line in panel.lines.iter().filter(|line| !line.published.is_empty()) {
         for mark in line.published.iter().filter(|mark| is_drawn(panel, mark)) {
-            let at = (plot.x(mark.x), plot.y(mark.y));
             *out += &format!(
                 "<path class=\"ring s{}\" d=\"{}\"><title>{}, in the paper: {}</title></path>\n",
                 class(line),
-                outline(line, at, RING),
+                outline(line, plot.place(mark), RING),
                 escaped(&line.label),
                 number(mark.y, 6)
             );
@@ -60,7 +59,7 @@ pub(super) fn draw(out: &mut String, panel: &Panel, plot: &Plot, setting: Settin
 
 /// Draws a vertical line, and opens a nested picture that clips what leaves the plot.
 fn begin_of_measuring(out: &mut String, plot: &Plot, from: f64) {
-    let Bounds { left, right, ceiling, floor, .. } = plot.bounds;
+    let Bounds { left, right, ceiling, floor } = plot.bounds;
     let (x, width, height) = (plot.x(from), right - left, floor - ceiling);
     *out += &format!(
         "<path class=\"fair\" d=\"M{x:.1} {ceiling}V{floor}\"/>\n\
@@ -72,6 +71,11 @@ fn is_drawn(panel: &Panel, mark: &Mark) -> bool {
     can_show(&panel.y, mark.y) && can_show(&panel.x, mark.x)
 }
 
+/// The place of `mark`, if it is drawn.
+fn placed(panel: &Panel, mark: &Mark, plot: &Plot) -> Option<Place> {
+    is_drawn(panel, mark).then(|| plot.place(mark))
+}
+
 fn stroke(out: &mut String, line: &Line, path: &str) {
     if !path.is_empty() {
         *out += &format!("<path class=\"{}\"{} d=\"{path}\"/>", marker::stroke(line), dash(line));
@@ -79,10 +83,9 @@ fn stroke(out: &mut String, line: &Line, path: &str) {
 }
 
 fn marked(out: &mut String, panel: &Panel, line: &Line, plot: &Plot, setting: Setting) {
-    let points: Vec<Option<(f64, f64)>> =
-        line.marks.iter().map(|mark| is_drawn(panel, mark).then_some((mark.x, mark.y))).collect();
     if panel.kind == Kind::Lines {
-        stroke(out, line, &path(&points, plot, false));
+        let points = line.marks.iter().map(|mark| placed(panel, mark, plot));
+        stroke(out, line, &path(points, false));
     }
     let is_crowded = line.marks.len() > MANY;
     let cap = if is_crowded || setting == Setting::InPage { 0.0 } else { CAP };
@@ -97,13 +100,13 @@ fn marked(out: &mut String, panel: &Panel, line: &Line, plot: &Plot, setting: Se
     for mark in line.marks.iter().filter(|mark| is_drawn(panel, mark)) {
         let radius = if is_crowded { RADIUS / 2.0 } else { RADIUS };
         if setting == Setting::InPage {
-            together += &outline(line, (plot.x(mark.x), plot.y(mark.y)), radius);
+            together += &outline(line, plot.place(mark), radius);
             continue;
         }
         *out += &format!(
             "<path class=\"f{}\" d=\"{}\"><title>{} at {}: {}</title></path>",
             class(line),
-            outline(line, (plot.x(mark.x), plot.y(mark.y)), radius),
+            outline(line, plot.place(mark), radius),
             escaped(&line.label),
             number(mark.x, 4),
             with_interval(mark.y, mark.y_half_width),
@@ -134,7 +137,7 @@ fn band(panel: &Panel, line: &Line, plot: &Plot) -> String {
 
 /// The intervals of `mark`. An end outside of the plot becomes an arrowhead at its edge.
 fn whisker(mark: &Mark, plot: &Plot, cap: f64) -> String {
-    let (x, y) = (plot.x(mark.x), plot.y(mark.y));
+    let Place { x, y } = plot.place(mark);
     let mut path = String::new();
     if let Some(half) = mark.y_half_width.filter(|half| *half > 0.0) {
         let (low, high) = (mark.y - half, mark.y + half);
@@ -142,7 +145,7 @@ fn whisker(mark: &Mark, plot: &Plot, cap: f64) -> String {
         path += &format!("M{x:.1} {low_y:.1}V{high_y:.1}");
         for (end, down) in [(low, -1.0), (high, 1.0)] {
             if !plot.y.holds(end) {
-                path += &arrowhead((x, plot.y(end)), (0.0, down));
+                path += &arrowhead(Place { x, y: plot.y(end) }, [0.0, down]);
             } else if cap > 0.0 {
                 path += &format!("M{:.1} {:.1}h{}", x - cap, plot.y(end), 2.0 * cap);
             }
@@ -153,7 +156,7 @@ fn whisker(mark: &Mark, plot: &Plot, cap: f64) -> String {
         path += &format!("M{:.1} {y:.1}H{:.1}", plot.x(low), plot.x(high));
         for (end, right) in [(low, 1.0), (high, -1.0)] {
             if !plot.x.holds(end) {
-                path += &arrowhead((plot.x(end), y), (right, 0.0));
+                path += &arrowhead(Place { x: plot.x(end), y }, [right, 0.0]);
             } else if cap > 0.0 {
                 path += &format!("M{:.1} {:.1}v{:.1}", plot.x(end), y - cap, 2.0 * cap);
             }
@@ -162,28 +165,28 @@ fn whisker(mark: &Mark, plot: &Plot, cap: f64) -> String {
     path
 }
 
-/// Marks where an interval leaves the plot: two strokes from the tip at `(x, y)` back in the
-/// direction `(right, down)`.
-pub(super) fn arrowhead((x, y): (f64, f64), (right, down): (f64, f64)) -> String {
+/// Marks where an interval leaves the plot: two strokes from `tip` back in the direction
+/// `[right, down]`.
+pub(super) fn arrowhead(tip: Place, [right, down]: [f64; 2]) -> String {
     const LONG: f64 = 5.0;
     const WIDE: f64 = 3.5;
-    let (back_x, back_y) = (x + LONG * right, y + LONG * down);
+    let (Place { x, y }, back) = (tip, tip.by(LONG * right, LONG * down));
     let (side_x, side_y) = (WIDE * down.abs(), WIDE * right.abs());
     format!(
         "M{:.1} {:.1}L{x:.1} {y:.1}L{:.1} {:.1}",
-        back_x - side_x,
-        back_y - side_y,
-        back_x + side_x,
-        back_y + side_y
+        back.x - side_x,
+        back.y - side_y,
+        back.x + side_x,
+        back.y + side_y
     )
 }
 
 /// A line through `points`, broken where one is missing.
-fn path(points: &[Option<(f64, f64)>], plot: &Plot, in_steps: bool) -> String {
+fn path(points: impl Iterator<Item = Option<Place>>, in_steps: bool) -> String {
     let mut path = String::new();
     let mut is_begun = false;
     for point in points {
-        let Some((x, y)) = point.map(|(x, y)| (plot.x(x), plot.y(y))) else {
+        let Some(Place { x, y }) = point else {
             is_begun = false;
             continue;
         };
@@ -240,19 +243,14 @@ pub(super) fn thinned(panel: &Panel, setting: Setting) -> Panel {
 }
 
 /// The steps that are visible, and the last.
-fn seen(panel: &Panel, line: &Line, plot: &Plot) -> Vec<Option<(f64, f64)>> {
-    let mut kept: Vec<Option<(f64, f64)>> = Vec::new();
-    let mut last: Option<(f64, f64)> = None;
+fn seen(panel: &Panel, line: &Line, plot: &Plot) -> Vec<Option<Place>> {
+    let mut kept: Vec<Option<Place>> = Vec::new();
     for (at, mark) in line.marks.iter().enumerate() {
-        if !is_drawn(panel, mark) {
-            (last, _) = (None, kept.push(None));
-            continue;
-        }
-        let here = (plot.x(mark.x), plot.y(mark.y));
-        let is_far = last.is_none_or(|last| (here.0 - last.0).abs().max((here.1 - last.1).abs()) >= SEEN);
-        if is_far || at + 1 == line.marks.len() {
-            kept.push(Some((mark.x, mark.y)));
-            last = Some(here);
+        let here = placed(panel, mark, plot);
+        let is_near = |last: Place, here: Place| (here.x - last.x).abs().max((here.y - last.y).abs()) < SEEN;
+        match (kept.last().copied().flatten(), here) {
+            (Some(last), Some(here)) if is_near(last, here) && at + 1 < line.marks.len() => {}
+            _ => kept.push(here),
         }
     }
     kept

@@ -1,5 +1,6 @@
 //! Markers: one shape per colour, so that no line is identified by its colour alone.
 
+use crate::layout::Place;
 use crate::panel::Line;
 use crate::style::PALETTE;
 
@@ -23,31 +24,41 @@ pub(super) fn dash(line: &Line) -> &'static str {
     }
 }
 
-/// The outline of `line`'s marker around (`x`, `y`).
-pub(super) fn outline(line: &Line, (x, y): (f64, f64), radius: f64) -> String {
-    let r = radius;
+/// The outline of `line`'s marker around `at`.
+pub(super) fn outline(line: &Line, at: Place, r: f64) -> String {
+    let Place { x, y } = at;
     match line.colour % 5 {
         0 => format!("M{:.1} {y:.1}a{r} {r} 0 1 0 {d} 0a{r} {r} 0 1 0-{d} 0", x - r, d = 2.0 * r),
         1 => {
             let s = r * 0.9;
             format!("M{:.1} {:.1}h{d:.1}v{d:.1}h-{d:.1}z", x - s, y - s, d = 2.0 * s)
         }
-        2 => polygon(&[(x, y - 1.25 * r), (x + 1.15 * r, y + 0.8 * r), (x - 1.15 * r, y + 0.8 * r)]),
-        3 => diamond((x, y), 1.25 * r),
-        _ => polygon(&[(x, y + 1.25 * r), (x + 1.15 * r, y - 0.8 * r), (x - 1.15 * r, y - 0.8 * r)]),
+        2 => polygon(&triangle(at, r, r)),
+        3 => diamond(at, 1.25 * r),
+        _ => polygon(&triangle(at, r, -r)),
     }
 }
 
 /// The outline of a diamond.
-pub(super) fn diamond((x, y): (f64, f64), r: f64) -> String {
-    polygon(&[(x, y - r), (x + r, y), (x, y + r), (x - r, y)])
+pub(super) fn diamond(at: Place, r: f64) -> String {
+    polygon(&rhombus(at, r))
 }
 
-fn polygon(corners: &[(f64, f64)]) -> String {
+/// The corners of a diamond.
+pub(super) fn rhombus(at: Place, r: f64) -> [Place; 4] {
+    [at.by(0.0, -r), at.by(r, 0.0), at.by(0.0, r), at.by(-r, 0.0)]
+}
+
+/// The corners of a triangle, which points up, or down where `up` is negative.
+pub(super) fn triangle(at: Place, r: f64, up: f64) -> [Place; 3] {
+    [at.by(0.0, -1.25 * up), at.by(1.15 * r, 0.8 * up), at.by(-1.15 * r, 0.8 * up)]
+}
+
+fn polygon(corners: &[Place]) -> String {
     // Relative to the one before, which is shorter.
-    let mut path = format!("M{:.1} {:.1}l", corners[0].0, corners[0].1);
+    let mut path = format!("M{:.1} {:.1}l", corners[0].x, corners[0].y);
     for pair in corners.windows(2) {
-        path += &format!("{:.1} {:.1} ", pair[1].0 - pair[0].0, pair[1].1 - pair[0].1);
+        path += &format!("{:.1} {:.1} ", pair[1].x - pair[0].x, pair[1].y - pair[0].y);
     }
     path.trim_end().to_string() + "z"
 }

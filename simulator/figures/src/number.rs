@@ -5,16 +5,23 @@ const MAX_DIGITS: f64 = 12.0;
 /// Half an interval below this part of its mean is not chance but the rounding of sums.
 pub const ROUNDING: f64 = 1e-9;
 
-/// A unit of thousands for values up to `largest`, with its letter; none where powers of ten read
-/// better.
-pub(super) fn unit(largest: f64) -> Option<(f64, &'static str)> {
+/// A unit of thousands, and the letter for it.
+pub struct Unit(pub(super) f64, pub(super) &'static str);
+
+impl Unit {
+    /// One, without a letter.
+    pub const ONE: Unit = Unit(1.0, "");
+}
+
+/// The unit for values up to `largest`; none where powers of ten read better.
+pub(super) fn unit(largest: f64) -> Option<Unit> {
     match largest {
         a if !(1e-3..1e15).contains(&a) => None,
-        a if a >= 1e12 => Some((1e12, "T")),
-        a if a >= 1e9 => Some((1e9, "G")),
-        a if a >= 1e6 => Some((1e6, "M")),
-        a if a >= 1e4 => Some((1e3, "k")),
-        _ => Some((1.0, "")),
+        a if a >= 1e12 => Some(Unit(1e12, "T")),
+        a if a >= 1e9 => Some(Unit(1e9, "G")),
+        a if a >= 1e6 => Some(Unit(1e6, "M")),
+        a if a >= 1e4 => Some(Unit(1e3, "k")),
+        _ => Some(Unit::ONE),
     }
 }
 
@@ -27,7 +34,7 @@ pub fn number(value: f64, digits: usize) -> String {
     if value == 0.0 {
         return "0".into();
     }
-    let Some((unit, letter)) = unit(value.abs()) else { return powers(value, digits) };
+    let Some(Unit(unit, letter)) = unit(value.abs()) else { return powers(value, digits) };
     let value = value / unit;
     let before = libm::log10(value.abs()).floor() as isize + 1;
     let after = digits.saturating_add_signed(-before);
@@ -56,10 +63,10 @@ fn trimmed(text: &str) -> &str {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
 
-/// A mean and half of its interval, in a unit with its letter. Both are rounded to the second
+/// A mean and half of its interval, in `unit`. Both are rounded to the second
 /// significant digit of the interval; further digits are chance. `None` if there is no such digit:
 /// the interval is zero or not a number.
-pub fn spread(mean: f64, half: f64, (unit, letter): (f64, &str)) -> Option<String> {
+pub fn spread(mean: f64, half: f64, Unit(unit, letter): Unit) -> Option<String> {
     let is_chance = half > 0.0 && half.is_finite() && mean.is_finite() && half >= ROUNDING * mean.abs();
     let digits = 1.0 - libm::log10(half / unit).floor();
     (is_chance && digits <= MAX_DIGITS).then(|| {
@@ -85,6 +92,6 @@ mod tests {
         assert_eq!(with_interval(0.5, None), "0.5");
         assert_eq!(with_interval(0.5, Some(f64::NAN)), "0.5");
         assert_eq!(with_interval(1.0, Some(1e-13)), "1");
-        assert_eq!(spread(1.0, 1.2e-13, (1.0, "")), None);
+        assert_eq!(spread(1.0, 1.2e-13, Unit::ONE), None);
     }
 }

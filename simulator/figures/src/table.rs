@@ -59,27 +59,22 @@ fn column_widths(panel: &Panel) -> Vec<f64> {
 
 /// Draws it, with wider columns where the picture is wider than needed.
 pub(super) fn draw(out: &mut String, panel: &Panel, bounds: &Bounds) {
-    let widths = column_widths(panel);
-    let columns = Columns::new(panel);
-    let mut right = MARGIN + name_width(panel);
-    let rights: Vec<f64> = widths
-        .iter()
-        .map(|width| {
-            right += width;
-            right
-        })
-        .collect();
-    let end = rights.last().copied().unwrap_or(right);
+    let mut end = MARGIN + name_width(panel);
+    let columns = column_widths(panel).into_iter().map(|width| {
+        end += width;
+        Column { right: end, width }
+    });
+    let columns: Vec<Column> = columns.collect();
     let line = |out: &mut String, y: f64| {
         *out +=
             &format!("<line class=\"grid\" x1=\"{MARGIN}\" y1=\"{y:.1}\" x2=\"{end:.1}\" y2=\"{y:.1}\"/>\n");
     };
     if panel.kind == Kind::Grid {
-        shades(out, panel, (&rights, &widths), bounds.ceiling);
+        shades(out, panel, &columns, bounds.ceiling);
     }
-    let heads: Vec<Anchor> = rights.iter().zip(&widths).map(|column| Anchor::of(panel, column)).collect();
-    for (name, at) in columns.names.iter().zip(&heads) {
-        cell(out, "head", (*at, bounds.ceiling + 18.0), &cut(name, MAX_NAME as f64));
+    let anchors: Vec<Anchor> = columns.iter().map(|column| column.anchor(panel)).collect();
+    for (name, anchor) in Columns::new(panel).names.iter().zip(&anchors) {
+        cell(out, "head", anchor, bounds.ceiling + 18.0, &cut(name, MAX_NAME as f64));
     }
     line(out, bounds.ceiling + HEAD - 4.0);
     for (at, series) in panel.lines.iter().enumerate() {
@@ -89,7 +84,7 @@ pub(super) fn draw(out: &mut String, panel: &Panel, bounds: &Bounds) {
             y + 15.0,
             escaped(&cut(&series.label, MAX_NAME as f64))
         );
-        cells(out, panel, series, (&heads, y));
+        cells(out, panel, series, &anchors, y);
         line(out, y + row(panel) - 4.0);
     }
     if let Some(text) = caption(panel) {
@@ -113,62 +108,69 @@ fn caption(panel: &Panel) -> Option<String> {
 }
 
 /// Draws the background of a grid's cells.
-fn shades(out: &mut String, panel: &Panel, (rights, widths): (&[f64], &[f64]), ceiling: f64) {
-    let columns = Columns::new(panel);
+fn shades(out: &mut String, panel: &Panel, columns: &[Column], ceiling: f64) {
+    let named = Columns::new(panel);
     for (at, line) in panel.lines.iter().enumerate() {
         for mark in line.marks.iter().filter(|mark| can_show(&panel.y, mark.y)) {
-            let Some(column) = columns.of(mark) else { continue };
+            let Some(column) = named.of(mark) else { continue };
+            let Column { right, width } = columns[column];
             let strength = SHADES.0 + (SHADES.1 - SHADES.0) * panel.shade(mark.y);
             *out += &format!(
                 "<rect class=\"f0\" fill-opacity=\"{strength:.2}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\">\
                      <title>{}, {}: {}</title></rect>\n",
-                rights[column] + GAP / 2.0 - widths[column] + 1.0,
+                right + GAP / 2.0 - width + 1.0,
                 ceiling + HEAD + row(panel) * at as f64 - 3.0,
-                widths[column] - 2.0,
+                width - 2.0,
                 row(panel) - 2.0,
                 escaped(&line.label),
-                escaped(&columns.names[column]),
+                escaped(&named.names[column]),
                 with_interval(mark.y, mark.y_half_width)
             );
         }
     }
 }
 
-/// The text anchor of a column: its right end, or in a grid the middle of its cell.
+/// Where a column ends, and how wide it is.
 #[derive(Clone, Copy)]
+struct Column {
+    right: f64,
+    width: f64,
+}
+
+/// The text anchor of a column: its right end, or in a grid the middle of its cell.
 struct Anchor {
     x: f64,
     word: &'static str,
 }
 
-impl Anchor {
-    fn of(panel: &Panel, (right, width): (&f64, &f64)) -> Self {
+impl Column {
+    fn anchor(self, panel: &Panel) -> Anchor {
         match panel.kind {
-            Kind::Grid => Anchor { x: right + (GAP - width) / 2.0, word: "middle" },
-            _ => Anchor { x: *right, word: "end" },
+            Kind::Grid => Anchor { x: self.right + (GAP - self.width) / 2.0, word: "middle" },
+            _ => Anchor { x: self.right, word: "end" },
         }
     }
 }
 
-fn cells(out: &mut String, panel: &Panel, line: &Line, (anchors, y): (&[Anchor], f64)) {
+fn cells(out: &mut String, panel: &Panel, line: &Line, anchors: &[Anchor], y: f64) {
     let columns = Columns::new(panel);
     for mark in &line.marks {
         if let Some(at) = columns.of(mark).and_then(|at| anchors.get(at)) {
-            cell(out, "cell", (*at, y + 15.0), &measured(panel, mark));
+            cell(out, "cell", at, y + 15.0, &measured(panel, mark));
         }
     }
     for mark in &line.published {
         if let Some(at) = columns.of(mark).and_then(|at| anchors.get(at)) {
-            cell(out, "detail", (*at, y + 32.0), &number(mark.y, 6));
+            cell(out, "detail", at, y + 32.0, &number(mark.y, 6));
         }
     }
 }
 
-fn cell(out: &mut String, class: &str, (at, y): (Anchor, f64), text: &str) {
+fn cell(out: &mut String, class: &str, anchor: &Anchor, y: f64, text: &str) {
     *out += &format!(
         "<text class=\"{class}\" x=\"{:.1}\" y=\"{y:.1}\" text-anchor=\"{}\">{}</text>\n",
-        at.x,
-        at.word,
+        anchor.x,
+        anchor.word,
         escaped(text)
     );
 }

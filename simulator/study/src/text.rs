@@ -1,6 +1,6 @@
 //! Words for messages.
 
-use fairwire_figures::number::{ROUNDING, spread};
+use fairwire_figures::number::{ROUNDING, Unit, spread};
 
 /// `; did you mean `a`?` where one of `known`, or some, are near to `given`.
 pub fn hint(given: &str, known: &[String]) -> String {
@@ -30,7 +30,7 @@ pub fn shown(value: f64) -> String {
 /// A mean and half of its interval, as in [`spread`] where they have one.
 pub fn with_interval(mean: f64, half_width: Option<f64>) -> String {
     let Some(half) = half_width else { return shown(mean) };
-    spread(mean, half, (1.0, "")).unwrap_or_else(|| {
+    spread(mean, half, Unit::ONE).unwrap_or_else(|| {
         let half = if half < ROUNDING * mean.abs() { 0.0 } else { half };
         format!("{} ± {}", shown(mean), shown(half))
     })

@@ -4,6 +4,7 @@ use super::font::Ruler;
 use super::page::{LINE, Page, SIZE};
 use super::shapes;
 use super::sheet::{Anchor, BLACK, Stroke};
+use crate::layout::Place;
 use crate::panel::{Kind, Line, Panel};
 
 /// The length of the sample of a line.
@@ -47,32 +48,31 @@ pub(super) fn height(ruler: &Ruler, panel: &Panel, room: f64) -> f64 {
     places(ruler, panel, room).last().map_or(0.0, |(_, row)| (row + 1) as f64 * LINE)
 }
 
-/// Draws them, and returns how high they are.
-pub(super) fn draw(page: &mut Page, panel: &Panel, (left, right): (f64, f64), top: f64) -> f64 {
-    let room = right - left;
+/// Draws them from `at` on, in rows of this width, and returns how high they are.
+pub(super) fn draw(page: &mut Page, panel: &Panel, at: Place, room: f64) -> f64 {
     let height = height(&page.ruler, panel, room);
     if height == 0.0 {
         return 0.0;
     }
-    for (line, (at, row)) in panel.lines.iter().zip(places(&page.ruler, panel, room)) {
-        let (x, y) = (left + at, top + row as f64 * LINE + LINE / 2.0);
-        sample(page, panel.kind, line, (x, y));
+    for (line, (right, row)) in panel.lines.iter().zip(places(&page.ruler, panel, room)) {
+        let at = at.by(right, row as f64 * LINE).by(0.0, LINE / 2.0);
+        sample(page, panel.kind, line, at);
         let label = page.ruler.cut(&line.label, SIZE, room - SAMPLE - 3.0);
-        page.text((x + SAMPLE + 3.0, y + SIZE * 0.35), Anchor::Start, label);
+        page.text(at.by(SAMPLE, 0.0).by(3.0, SIZE * 0.35), Anchor::Start, label);
     }
     height
 }
 
-fn sample(page: &mut Page, kind: Kind, line: &Line, (x, y): (f64, f64)) {
+fn sample(page: &mut Page, kind: Kind, line: &Line, at: Place) {
     if kind == Kind::Bars {
-        let area = [x + SAMPLE - 10.0, y - 3.5, x + SAMPLE, y + 3.5];
+        let area = [at.x + SAMPLE - 10.0, at.y - 3.5, at.x + SAMPLE, at.y + 3.5];
         return bar(page, line, area);
     }
     if kind != Kind::Scatter {
-        page.sheet.line((x, y), (x + SAMPLE, y), shapes::stroke(line));
+        page.sheet.line(at, at.by(SAMPLE, 0.0), shapes::stroke(line));
     }
     if matches!(kind, Kind::Lines | Kind::Scatter) {
-        page.sheet.fill(shapes::marker(line, (x + SAMPLE / 2.0, y), 1.9), shapes::colour(line));
+        page.sheet.fill(shapes::marker(line, at.by(SAMPLE / 2.0, 0.0), 1.9), shapes::colour(line));
     }
 }
 

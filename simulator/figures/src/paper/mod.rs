@@ -14,6 +14,7 @@ mod shapes;
 mod sheet;
 mod tex;
 
+use crate::layout::{Bounds, Place};
 use crate::panel::{Kind, Panel};
 use crate::{Figure, Setting};
 use font::Ruler;
@@ -44,11 +45,12 @@ impl Figure<'_> {
         let width = paper.width.points();
         let mut page = Page { ruler: Ruler::new(), sheet: Sheet { width, ..Sheet::default() } };
         page.sheet.title = self.title.into();
-        let mut top = page.head((self.title, &self.detail), paper);
+        let mut top = page.head(self.title, &self.detail, paper);
         let places = Places::of(&page.ruler, &panels, paper);
         let is_shared = panels.len() > 1 && panels.windows(2).all(|pair| keys::are_alike(&pair[0], &pair[1]));
         if let Some(first) = panels.first().filter(|_| is_shared) {
-            top += keys::draw(&mut page, first, (places.left, width - MARGIN), top);
+            top +=
+                keys::draw(&mut page, first, Place { x: places.left, y: top }, width - MARGIN - places.left);
         }
         for row in panels.chunks(places.columns) {
             let keys = |panel: &Panel| keys::height(&page.ruler, panel, places.inner());
@@ -61,13 +63,13 @@ impl Figure<'_> {
                 let right = left + places.inner();
                 if has_title(panel, panels.len(), paper) {
                     let title = page.ruler.cut(&panel.title, SIZE, right - left);
-                    page.text((left, top + SIZE), Anchor::Start, title);
+                    page.text(Place { x: left, y: top + SIZE }, Anchor::Start, title);
                 }
                 if !is_shared {
-                    keys::draw(&mut page, panel, (left, right), top + titles);
+                    keys::draw(&mut page, panel, Place { x: left, y: top + titles }, right - left);
                 }
                 let ceiling = top + titles + room + 3.0;
-                let bounds = draw::Bounds { left, right, ceiling, floor: ceiling + places.height(panel) };
+                let bounds = Bounds { left, right, ceiling, floor: ceiling + places.height(panel) };
                 deepest = deepest.max(draw::panel(&mut page, panel, &bounds));
             }
             top = deepest + 6.0;

@@ -2,6 +2,7 @@
 
 use super::font::Ruler;
 use super::sheet::{Anchor, BLACK, Rgb, Sheet, Text};
+use crate::layout::Place;
 use crate::panel::Panel;
 
 /// The width of a figure on paper: that of IEEE's columns.
@@ -52,16 +53,16 @@ pub(super) struct Page {
 }
 
 impl Page {
-    pub(super) fn text(&mut self, at: (f64, f64), anchor: Anchor, text: String) {
+    pub(super) fn text(&mut self, at: Place, anchor: Anchor, text: String) {
         self.coloured(at, anchor, text, BLACK);
     }
 
-    pub(super) fn coloured(&mut self, at: (f64, f64), anchor: Anchor, text: String, colour: Rgb) {
+    pub(super) fn coloured(&mut self, at: Place, anchor: Anchor, text: String, colour: Rgb) {
         self.sheet.text(Text { at, size: SIZE, anchor, turn: 0.0, colour, text });
     }
 
     /// Draws the title and the conditions, and returns where the panels begin.
-    pub(super) fn head(&mut self, (title, detail): (&str, &[String]), paper: Paper) -> f64 {
+    pub(super) fn head(&mut self, title: &str, detail: &[String], paper: Paper) -> f64 {
         let mut top = MARGIN;
         if paper.is_bare {
             return top;
@@ -72,7 +73,7 @@ impl Page {
         {
             for line in self.wrapped(text, size, room) {
                 top += size + 1.5;
-                let at = (MARGIN, top);
+                let at = Place { x: MARGIN, y: top };
                 let (anchor, turn, colour) = (Anchor::Start, 0.0, BLACK);
                 self.sheet.text(Text { at, size, anchor, turn, colour, text: line });
             }

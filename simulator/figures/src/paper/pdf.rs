@@ -132,8 +132,8 @@ fn content(sheet: &Sheet, glyphs: &mut Glyphs) -> Vec<u8> {
                 });
                 stroke.iter().for_each(|stroke| set_stroke(&mut out, stroke));
                 path.iter().for_each(|step| match *step {
-                    Step::To(x, y) => drop(out.move_to(x as f32, up(y))),
-                    Step::Line(x, y) => drop(out.line_to(x as f32, up(y))),
+                    Step::To(at) => drop(out.move_to(at.x as f32, up(at.y))),
+                    Step::Line(at) => drop(out.line_to(at.x as f32, up(at.y))),
                     Step::Curve([a, b, c, d, x, y]) => {
                         out.cubic_to(a as f32, up(b), c as f32, up(d), x as f32, up(y));
                     }
@@ -146,7 +146,7 @@ fn content(sheet: &Sheet, glyphs: &mut Glyphs) -> Vec<u8> {
                 };
                 out.restore_state();
             }
-            Item::Text(text) => write(&mut out, text, glyphs, up(text.at.1)),
+            Item::Text(text) => write(&mut out, text, glyphs, up(text.at.y)),
         }
     }
     out.finish().to_vec()
@@ -174,6 +174,6 @@ fn write(out: &mut Content, text: &Text, glyphs: &mut Glyphs, y: f32) {
     let (sin, cos) = (libm::sinf(angle), libm::cosf(angle));
     let [red, green, blue] = parts(text.colour);
     out.begin_text().set_fill_rgb(red, green, blue).set_font(F, text.size as f32);
-    out.set_text_matrix([cos, sin, -sin, cos, text.at.0 as f32 - back * cos, y - back * sin]);
+    out.set_text_matrix([cos, sin, -sin, cos, text.at.x as f32 - back * cos, y - back * sin]);
     out.show(Str(&bytes)).end_text();
 }

@@ -1,6 +1,8 @@
 //! Colours, dashes, markers and hatching of lines and bars.
 
 use super::sheet::{Rgb, Step, Stroke, WHITE};
+use crate::layout::Place;
+use crate::marker::{rhombus, triangle};
 use crate::panel::Line;
 use crate::style::PALETTE;
 
@@ -49,37 +51,36 @@ pub(super) fn stroke(line: &Line) -> Stroke {
 }
 
 /// The outline of `line`'s marker.
-pub(super) fn marker(line: &Line, (x, y): (f64, f64), r: f64) -> Vec<Step> {
+pub(super) fn marker(line: &Line, at: Place, r: f64) -> Vec<Step> {
+    let s = 0.9 * r;
     match line.colour % 5 {
-        0 => circle((x, y), r),
-        1 => {
-            let s = 0.9 * r;
-            polygon(&[(x - s, y - s), (x + s, y - s), (x + s, y + s), (x - s, y + s)])
-        }
-        2 => polygon(&[(x, y - 1.25 * r), (x + 1.15 * r, y + 0.8 * r), (x - 1.15 * r, y + 0.8 * r)]),
-        3 => polygon(&[(x, y - 1.3 * r), (x + 1.3 * r, y), (x, y + 1.3 * r), (x - 1.3 * r, y)]),
-        _ => polygon(&[(x, y + 1.25 * r), (x + 1.15 * r, y - 0.8 * r), (x - 1.15 * r, y - 0.8 * r)]),
+        0 => circle(at, r),
+        1 => rectangle([at.x - s, at.y - s, at.x + s, at.y + s]),
+        2 => polygon(&triangle(at, r, r)),
+        3 => polygon(&rhombus(at, 1.3 * r)),
+        _ => polygon(&triangle(at, r, -r)),
     }
 }
 
 /// An outline with these corners.
-pub(super) fn polygon(corners: &[(f64, f64)]) -> Vec<Step> {
-    let step = |(at, (x, y)): (usize, &(f64, f64))| {
-        if at == 0 { Step::To(*x, *y) } else { Step::Line(*x, *y) }
-    };
-    corners.iter().enumerate().map(step).chain([Step::Close]).collect()
+pub(super) fn polygon(corners: &[Place]) -> Vec<Step> {
+    let first = corners.first().map(|at| Step::To(*at));
+    let others = corners.iter().skip(1).map(|at| Step::Line(*at));
+    first.into_iter().chain(others).chain([Step::Close]).collect()
 }
 
 /// A rectangle: left, top, right, bottom.
 pub(super) fn rectangle([left, top, right, bottom]: [f64; 4]) -> Vec<Step> {
-    polygon(&[(left, top), (right, top), (right, bottom), (left, bottom)])
+    let corners = [[left, top], [right, top], [right, bottom], [left, bottom]];
+    polygon(&corners.map(|[x, y]| Place { x, y }))
 }
 
 /// Four Bézier curves: off by 0.03 % of the radius at most.
-fn circle((x, y): (f64, f64), r: f64) -> Vec<Step> {
+fn circle(at: Place, r: f64) -> Vec<Step> {
+    let Place { x, y } = at;
     let k = 0.5523 * r;
     vec![
-        Step::To(x + r, y),
+        Step::To(at.by(r, 0.0)),
         Step::Curve([x + r, y + k, x + k, y + r, x, y + r]),
         Step::Curve([x - k, y + r, x - r, y + k, x - r, y]),
         Step::Curve([x - r, y - k, x - k, y - r, x, y - r]),
@@ -92,18 +93,17 @@ fn circle((x, y): (f64, f64), r: f64) -> Vec<Step> {
 pub(super) fn hatching(colour: usize, [left, top, right, bottom]: [f64; 4]) -> Vec<Step> {
     const APART: f64 = 3.0;
     let mut path = Vec::new();
-    let mut line = |from: (f64, f64), to: (f64, f64)| {
-        path.extend([Step::To(from.0, from.1), Step::Line(to.0, to.1)]);
-    };
+    let mut line = |from: Place, to: Place| path.extend([Step::To(from), Step::Line(to)]);
     let (width, height) = (right - left, bottom - top);
-    let slanted = |line: &mut dyn FnMut((f64, f64), (f64, f64)), is_rising: bool| {
+    let slanted = |line: &mut dyn FnMut(Place, Place), is_rising: bool| {
         let count = ((width + height) / APART) as usize;
         for at in 1..=count {
             // From the left or the upper edge to the right or the lower one.
             let along = at as f64 * APART;
             let (x0, y0) = if along <= height { (0.0, along) } else { (along - height, height) };
             let (x1, y1) = if along <= width { (along, 0.0) } else { (width, along - width) };
-            let place = |x: f64, y: f64| (left + x, if is_rising { top + y } else { bottom - y });
+            let place =
+                |x: f64, y: f64| Place { x: left + x, y: if is_rising { top + y } else { bottom - y } };
             line(place(x0, y0), place(x1, y1));
         }
     };
@@ -118,7 +118,7 @@ pub(super) fn hatching(colour: usize, [left, top, right, bottom]: [f64; 4]) -> V
         _ => {
             let count = (height / APART) as usize;
             for y in (1..=count).map(|at| top + at as f64 * APART).filter(|y| *y < bottom) {
-                line((left, y), (right, y));
+                line(Place { x: left, y }, Place { x: right, y });
             }
         }
     }

@@ -1,6 +1,7 @@
 //! What is drawn, as data: paths and texts on a sheet, in points of 1/72 inch from its upper left
 //! corner. It becomes SVG here, and PDF in `pdf`.
 
+use crate::layout::Place;
 use crate::style::escaped;
 
 /// A colour, red, green and blue, from 0 to 255.
@@ -12,8 +13,8 @@ pub(super) const WHITE: Rgb = [255, 255, 255];
 /// A piece of an outline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Step {
-    To(f64, f64),
-    Line(f64, f64),
+    To(Place),
+    Line(Place),
     Curve([f64; 6]),
     Close,
 }
@@ -38,7 +39,7 @@ pub(super) enum Anchor {
 /// A text.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Text {
-    pub at: (f64, f64),
+    pub at: Place,
     pub size: f64,
     pub anchor: Anchor,
     /// By how much it is turned, degrees against the clock.
@@ -80,8 +81,8 @@ impl Sheet {
     }
 
     /// A straight line.
-    pub(super) fn line(&mut self, from: (f64, f64), to: (f64, f64), stroke: Stroke) {
-        self.stroke(vec![Step::To(from.0, from.1), Step::Line(to.0, to.1)], stroke);
+    pub(super) fn line(&mut self, from: Place, to: Place, stroke: Stroke) {
+        self.stroke(vec![Step::To(from), Step::Line(to)], stroke);
     }
 
     pub(super) fn text(&mut self, text: Text) {
@@ -150,8 +151,8 @@ fn stroked(stroke: &Stroke) -> String {
 
 fn outline(path: &[Step]) -> String {
     let step = |step: &Step| match step {
-        Step::To(x, y) => format!("M{} {}", number(*x), number(*y)),
-        Step::Line(x, y) => format!("L{} {}", number(*x), number(*y)),
+        Step::To(at) => format!("M{} {}", number(at.x), number(at.y)),
+        Step::Line(at) => format!("L{} {}", number(at.x), number(at.y)),
         Step::Curve(places) => format!("C{}", places.map(number).join(" ")),
         Step::Close => "Z".into(),
     };
@@ -159,7 +160,7 @@ fn outline(path: &[Step]) -> String {
 }
 
 fn written(text: &Text) -> String {
-    let (x, y) = (number(text.at.0), number(text.at.1));
+    let (x, y) = (number(text.at.x), number(text.at.y));
     let anchor = match text.anchor {
         Anchor::Start => "start",
         Anchor::Middle => "middle",

@@ -1,4 +1,5 @@
 use super::*;
+use crate::layout::Place;
 use crate::samples::{line, panel, table1};
 
 const KINDS: [Kind; 7] =
@@ -30,12 +31,12 @@ fn every_kind_is_drawn_on_the_sheet_whatever_numbers_there_are() {
         for paper in PAPERS {
             let sheet = figure(&[one.clone(), one.clone()]).sheet(paper);
             for item in &sheet.items {
-                let places: Vec<(f64, f64)> = match item {
+                let places: Vec<Place> = match item {
                     sheet::Item::Text(text) => vec![text.at],
                     sheet::Item::Path { within: Some(_), .. } => Vec::new(),
                     sheet::Item::Path { path, .. } => path.iter().filter_map(place).collect(),
                 };
-                for (x, y) in places {
+                for Place { x, y } in places {
                     let is_inside = (0.0..=sheet.width).contains(&x) && (0.0..=sheet.height).contains(&y);
                     assert!(is_inside, "{kind:?}: {x} {y} of {} {}: {item:?}", sheet.width, sheet.height);
                 }
@@ -46,9 +47,10 @@ fn every_kind_is_drawn_on_the_sheet_whatever_numbers_there_are() {
     }
 }
 
-fn place(step: &sheet::Step) -> Option<(f64, f64)> {
+fn place(step: &sheet::Step) -> Option<Place> {
     match *step {
-        sheet::Step::To(x, y) | sheet::Step::Line(x, y) | sheet::Step::Curve([.., x, y]) => Some((x, y)),
+        sheet::Step::To(at) | sheet::Step::Line(at) => Some(at),
+        sheet::Step::Curve([.., x, y]) => Some(Place { x, y }),
         sheet::Step::Close => None,
     }
 }
