@@ -2,26 +2,22 @@
 
 use super::about::About;
 use super::changes::{ChangeKind, Changes};
-use super::digest::{self, Digest, SHOWN_FLOWS};
+use super::digest::{self, Digest};
 use super::events::{NamedEvent, Names};
-use super::observer::{Gauge, MAX_GAUGES, PortState, Samplers, kept};
+use super::observer::{Samplers, kept};
 use super::pulse::{MAX_PICKED, Pick, Pulse};
 use super::sample::{FlowSample, RecentCopies, Sampler};
-use super::verdict;
-use super::{counts, process};
-use fairwire_control::snapshot::Change;
+use super::tick::{Tick, histogram, utilization};
+use super::{counts, process, verdict};
 use fairwire_control::snapshot::{
-    CountsSnapshot, EdgeSnapshot, FlowSnapshot, PortSnapshot, SNAPSHOT_VERSION, Snapshot, SojournHistogram,
-    SojournSnapshot, TotalsSnapshot, WayCounts, WaySnapshot,
+    Change, CountsSnapshot, EdgeSnapshot, FlowSnapshot, SNAPSHOT_VERSION, Snapshot, WayCounts,
 };
-use fairwire_core::{Backlog, Cause, Duration, FlowHash, RateLaw, Time, Unit, Weight};
-use fairwire_datapath::account::{FirstPacket, FlowCount};
+use fairwire_core::{FlowHash, RateLaw, Time, Weight};
+use fairwire_datapath::account::FirstPacket;
 use fairwire_datapath::arrivals::{ArrivalBatch, SharedArrivals};
 use fairwire_datapath::capture::{PartialFile, Ring, Setting, SharedRing, as_pcapng, write_pcapng};
 use fairwire_datapath::class_book::ClassKind;
-use fairwire_datapath::ledger::{Loss, Totals};
-use fairwire_datapath::sojourn::{self, Waits};
-use fairwire_datapath::trips::TcpCount;
+use fairwire_datapath::ledger::Loss;
 use fairwire_wire::Way;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -56,48 +52,8 @@ pub struct AtLimits {
     pub classes: Vec<String>,
 }
 
-/// What is taken at each interval.
-#[derive(Clone, Debug)]
-pub(super) struct Tick {
-    pub now: Time,
-    pub ways: [WayTick; 2],
-    pub ports: [PortState; 2],
-    /// Processor time of the thread that forwards.
-    pub processor: Duration,
-    /// What was picked, and what it got since the start.
-    pub picked: Vec<(Pick, FlowCount)>,
-}
-
-/// What is taken of one way at each interval.
-#[derive(Clone, Debug, Default)]
-pub(super) struct WayTick {
-    pub totals: Totals,
-    pub inside: u64,
-    pub backlog: Backlog,
-    pub sojourn: sojourn::Summary,
-    pub waits: Waits,
-    pub throughput_bps: f64,
-    pub captured: u64,
-    pub missed: u64,
-    pub gauges: Vec<Gauge>,
-    pub trips: TripsTick,
-}
-
-/// What is taken of the round trips of one way.
-#[derive(Clone, Debug, Default)]
-pub(super) struct TripsTick {
-    pub window: sojourn::Summary,
-    pub since_start: Waits,
-    pub tcp: TcpCount,
-}
-
-impl Tick {
-    pub(super) fn new(now: Time) -> Self {
-        let way = || WayTick { gauges: Vec::with_capacity(MAX_GAUGES), ..WayTick::default() };
-        let picked = Vec::with_capacity(MAX_PICKED);
-        Tick { now, ways: [way(), way()], ports: Default::default(), processor: Duration::ZERO, picked }
-    }
-}
+/// The most classes in a snapshot without all classes.
+const SHOWN_CLASSES: usize = 32;
 
 /// The copies of counters, taken four times a second, and what was computed from them.
 #[derive(Debug)]
@@ -318,7 +274,7 @@ impl Board {
             let (tick, copy) = (&tick.ways[way as usize], store.kept[way as usize].newest());
             WayCounts {
                 way: way.name().into(),
-                totals: totals(tick),
+                totals: tick.totals(),
                 backlog_packets: tick.backlog.packets.into(),
                 backlog_bytes: tick.backlog.bytes,
                 waits: histogram(tick.waits.fine_histogram()),
@@ -333,7 +289,7 @@ impl Board {
             name: store.about.name.clone(),
             uptime_s: tick.now.since(store.start).secs(),
             ways: Way::ALL.map(way).to_vec(),
-            ports: ports(&store.about, &tick),
+            ports: tick.ports(&store.about),
         }
     }
 
@@ -359,32 +315,24 @@ impl Board {
 
     /// Writes the content of the capture rings to `file`. Returns the number of packets.
     pub(crate) fn capture_into(&self, file: &File) -> io::Result<u64> {
-        let (about, since) = {
-            let store = lock(&self.store);
-            (store.about.clone(), store.since)
-        };
-        let copies = self.rings();
-        let disciplines = [0, 1].map(|way: usize| about.ways[way].discipline.as_str());
-        let setting = Setting { book: &about.book, disciplines, since };
-        write_pcapng(file, [&copies[0], &copies[1]], &setting)
+        self.captured(|rings, setting| write_pcapng(file, rings, setting))
     }
 
     /// The same as bytes.
     pub fn capture_bytes(&self) -> Vec<u8> {
+        self.captured(|rings, setting| as_pcapng(rings, setting).0)
+    }
+
+    /// Writes copies of both rings, taken one after the other, and each for as long as copying
+    /// takes: events during that are counted as missed.
+    fn captured<T>(&self, write: impl FnOnce([&Ring; 2], &Setting<'_>) -> T) -> T {
         let (about, since) = {
             let store = lock(&self.store);
             (store.about.clone(), store.since)
         };
-        let copies = self.rings();
-        let disciplines = [0, 1].map(|way: usize| about.ways[way].discipline.as_str());
-        let setting = Setting { book: &about.book, disciplines, since };
-        as_pcapng([&copies[0], &copies[1]], &setting).0
-    }
-
-    /// Copies of both rings, taken one after the other, and each for as long as copying takes:
-    /// events during that are counted as missed.
-    fn rings(&self) -> [Ring; 2] {
-        [0, 1].map(|way: usize| lock(&self.rings[way]).clone())
+        let copies = [0, 1].map(|way: usize| lock(&self.rings[way]).clone());
+        let disciplines = about.ways.each_ref().map(|way| way.discipline.as_str());
+        write(copies.each_ref(), &Setting { book: &about.book, disciplines, since })
     }
 
     /// The newest events of `way` after the first `seen`, at most `max`, with their names and
@@ -409,10 +357,7 @@ impl Board {
             let digests = Way::ALL.map(|way| store.digest(way));
             (store.about.clone(), store.weights.clone(), store.start, store.reloads, digests)
         };
-        let way = |way: Way| {
-            let (tick, digest) = ((&tick.ways[way as usize], tick.now), &digests[way as usize]);
-            way_snapshot(way, &about, &weights, tick, digest, classes)
-        };
+        let way = |way: Way| tick.way(way, &about, &weights, &digests[way as usize], classes);
         let ways = Way::ALL.map(way).to_vec();
         let (changes, last_changes) = {
             let changes = lock(&self.changes);
@@ -427,107 +372,13 @@ impl Board {
             changes,
             last_changes,
             ways,
-            ports: ports(&about, &tick),
+            ports: tick.ports(&about),
             captured: tick.ways.iter().map(|way| way.captured).sum(),
             capture_missed: tick.ways.iter().map(|way| way.missed).sum(),
             process: process::snapshot(tick.processor),
             edge: lock(&self.edge).clone(),
         }
     }
-}
-
-/// The most classes in a snapshot without all classes.
-pub(super) const SHOWN_CLASSES: usize = 32;
-
-fn way_snapshot(
-    way: Way,
-    about: &About,
-    weights: &[Weight],
-    (tick, now): (&WayTick, Time),
-    digest: &Digest,
-    classes: Option<usize>,
-) -> WaySnapshot {
-    let known = &about.ways[way as usize];
-    let rate_bps = known.rate_bps_at(now);
-    // JSON has no infinity.
-    let gauges = tick.gauges.iter().filter(|(_, _, value)| value.is_finite());
-    WaySnapshot {
-        way: way.name().into(),
-        discipline: known.discipline.clone(),
-        rate_bps,
-        totals: totals(tick),
-        backlog_packets: tick.backlog.packets.into(),
-        backlog_bytes: tick.backlog.bytes,
-        sojourn: summary(tick.sojourn),
-        sojourn_histogram: histogram(tick.waits.histogram()),
-        round_trip: summary(tick.trips.window),
-        round_trip_histogram: histogram(tick.trips.since_start.histogram()),
-        tcp_segments: tick.trips.tcp.segments,
-        retransmitted: tick.trips.tcp.retransmitted,
-        throughput_bps: tick.throughput_bps,
-        utilization: utilization(tick.throughput_bps, rate_bps),
-        gauges: gauges.map(|(name, unit, value)| (gauge_name(name, *unit), *value)).collect(),
-        jain: digest.jain,
-        flows: digest.flows.iter().take(SHOWN_FLOWS).cloned().collect(),
-        active_flows: digest.active_flows,
-        wanting_flows: digest.wanting_flows,
-        classes: digest.classes(about, weights, classes),
-        class_count: about.book.len() as u64,
-        classes_at_ceiling: digest.at_ceiling(about, way, ClassKind::Class).count() as u64,
-        subscribers_at_ceiling: digest.at_ceiling(about, way, ClassKind::Subscriber).count() as u64,
-        worst_share_error_points: digest.worst_share_error_points,
-    }
-}
-
-/// The part of the link in use; 0 where nothing is shaped.
-fn utilization(throughput_bps: f64, rate_bps: u64) -> f64 {
-    if rate_bps > 0 { (throughput_bps / rate_bps as f64).clamp(0.0, 1.0) } else { 0.0 }
-}
-
-fn ports(about: &About, tick: &Tick) -> Vec<PortSnapshot> {
-    let port = |(interface, state): (&String, &PortState)| PortSnapshot {
-        interface: interface.clone(),
-        overflows: state.health.overflows,
-        truncated: state.health.truncated,
-        outages: state.health.outages,
-        is_up: state.is_up,
-    };
-    about.interfaces.iter().zip(&tick.ports).map(port).collect()
-}
-
-fn totals(tick: &WayTick) -> TotalsSnapshot {
-    let Totals { packets_in, bytes_in, packets_out, bytes_out, unshaped, washed, .. } = tick.totals;
-    let causes = |counts: &[u64]| {
-        Cause::ALL.iter().zip(counts).map(|(cause, count)| (cause.name().to_owned(), *count)).collect()
-    };
-    let losses = Loss::ALL.iter().zip(tick.totals.lost);
-    TotalsSnapshot {
-        packets_in,
-        bytes_in,
-        packets_out,
-        bytes_out,
-        unshaped,
-        washed,
-        dropped: causes(&tick.totals.dropped),
-        marked: causes(&tick.totals.marked),
-        lost: losses.map(|(loss, count)| (loss.name().to_owned(), count)).collect(),
-        inside: tick.inside,
-    }
-}
-
-/// The name with its unit last, once.
-fn gauge_name(name: &str, unit: Unit) -> String {
-    let unit = match unit {
-        Unit::One => "1",
-        Unit::Packets => "packets",
-        Unit::Bytes => "bytes",
-        Unit::Flows => "flows",
-        Unit::Tokens => "tokens",
-        Unit::Seconds => "s",
-        Unit::BitsPerSecond => "bps",
-    };
-    let has_it = name.rsplit('_').next() == Some(unit);
-    if has_it { name.to_owned() } else { format!("{name}_{unit}") }
 }
 
 /// A reader that panicked leaves numbers that may be of two instants, and no reason to stop.
@@ -541,14 +392,4 @@ fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
         Err(TryLockError::Poisoned(error)) => Some(error.into_inner()),
         Err(TryLockError::WouldBlock) => None,
     }
-}
-
-fn summary(waits: sojourn::Summary) -> SojournSnapshot {
-    let sojourn::Summary { mean_s, p50_s, p95_s, p99_s, max_s } = waits;
-    SojournSnapshot { mean_s, p50_s, p95_s, p99_s, max_s }
-}
-
-fn histogram(waits: sojourn::Histogram) -> SojournHistogram {
-    let sojourn::Histogram { bounds_s, counts, sum_s } = waits;
-    SojournHistogram { bounds_s, counts, sum_s }
 }

@@ -15,6 +15,7 @@ mod observer;
 pub mod process;
 mod pulse;
 mod sample;
+mod tick;
 mod verdict;
 
 pub use about::{About, WayAbout};

@@ -1,9 +1,10 @@
 //! The observer reads the datapath at each interval, on its thread, and never waits.
 
 use super::about::About;
-use super::board::{Board, Store, Tick, TripsTick};
+use super::board::{Board, Store};
 use super::pulse::{MAX_PICKED, Pick};
 use super::sample::{RecentCopies, Sampler};
+use super::tick::{Tick, TripsTick};
 use fairwire_core::{Duration, Probe, Time, Unit};
 use fairwire_datapath::Datapath;
 use fairwire_datapath::capture::{Ring, SharedRing};

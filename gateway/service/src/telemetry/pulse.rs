@@ -1,6 +1,6 @@
 //! What is read of the board many times a second: counters of both ways, and of what was picked.
 
-use super::board::{Tick, WayTick};
+use super::tick::{Tick, WayTick};
 use fairwire_core::{FlowHash, Time};
 use fairwire_datapath::Datapath;
 use fairwire_datapath::account::FlowCount;

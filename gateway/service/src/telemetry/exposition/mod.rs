@@ -16,13 +16,15 @@
 //! configuration, at most [`MAX_CLASSES`], and never for subscribers: a time series for each of
 //! thousands is what breaks a Prometheus. The socket reports all of them.
 
+mod page;
+
 use super::about::About;
 use fairwire_control::snapshot::{
     ClassSnapshot, EdgeClassSnapshot, EdgeSnapshot, ProcessSnapshot, Snapshot, SojournHistogram, WaySnapshot,
 };
 use fairwire_datapath::class_book::ClassKind;
+use page::{MetricKind, Page};
 use std::collections::BTreeMap;
-use std::fmt::{Display, Write as _};
 
 /// The form of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -448,99 +450,6 @@ fn ports(page: &mut Page, snapshot: &Snapshot) {
     for port in &snapshot.ports {
         page.sample("fairwire_port_up", &[("device", &port.interface)], u8::from(port.is_up));
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum MetricKind {
-    Counter,
-    Gauge,
-    Histogram,
-    Info,
-}
-
-/// Units in which a family's name may end; a longer one comes before its own end.
-const UNITS: [&str; 8] =
-    ["bytes_per_second", "seconds", "bytes", "packets", "flows", "tokens", "ratio", "index"];
-
-/// Text that grows by families and their samples.
-struct Page {
-    text: String,
-    format: Format,
-}
-
-impl Page {
-    /// A family begins. Its name ends with its unit, where it has one.
-    fn family(&mut self, name: &str, kind: MetricKind, help: &str) {
-        // OpenMetrics describes a family, text describes its samples and has no infos.
-        let (kind, suffix) = match (kind, self.format) {
-            (MetricKind::Counter, Format::Text) => ("counter", "_total"),
-            (MetricKind::Counter, Format::OpenMetrics) => ("counter", ""),
-            (MetricKind::Info, Format::Text) => ("gauge", "_info"),
-            (MetricKind::Info, Format::OpenMetrics) => ("info", ""),
-            (MetricKind::Gauge, _) => ("gauge", ""),
-            (MetricKind::Histogram, _) => ("histogram", ""),
-        };
-        // Writing to a string cannot fail, here and below.
-        let _ = writeln!(self.text, "# HELP {name}{suffix} {help}");
-        let _ = writeln!(self.text, "# TYPE {name}{suffix} {kind}");
-        let unit =
-            UNITS.iter().find(|unit| name.strip_suffix(**unit).is_some_and(|rest| rest.ends_with('_')));
-        if let Some(unit) = unit.filter(|_| self.format == Format::OpenMetrics) {
-            let _ = writeln!(self.text, "# UNIT {name} {unit}");
-        }
-    }
-
-    fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: impl Display) {
-        self.text.push_str(name);
-        for (place, (label, value)) in labels.iter().enumerate() {
-            self.text.push(if place == 0 { '{' } else { ',' });
-            let _ = write!(self.text, "{label}=\"{}\"", escaped(value));
-        }
-        self.text.push_str(if labels.is_empty() { " " } else { "} " });
-        let _ = writeln!(self.text, "{value}");
-    }
-
-    /// A family of one sample for each name.
-    fn each<T: Display>(&mut self, kind: MetricKind, all: &[(&str, &str, T)]) {
-        let suffix = if kind == MetricKind::Counter { "_total" } else { "" };
-        for (name, help, value) in all {
-            self.family(name, kind, help);
-            self.sample(&format!("{name}{suffix}"), &[], value);
-        }
-    }
-
-    fn info(&mut self, name: &str, help: &str, label: [(&str, &str); 1]) {
-        self.family(name, MetricKind::Info, help);
-        self.sample(&format!("{name}_info"), &label, 1);
-    }
-
-    /// A histogram since the start, for each way.
-    fn histograms(&mut self, snapshot: &Snapshot, name: &str, help: &str, of: OfHistogram) {
-        self.family(name, MetricKind::Histogram, help);
-        for way in &snapshot.ways {
-            let waits = of(way);
-            let bounds = waits.bounds_s.iter().map(|bound| format!("{bound:?}")).chain(["+Inf".to_owned()]);
-            let mut below = 0;
-            for (bound, count) in bounds.zip(&waits.counts) {
-                below += count;
-                self.sample(&format!("{name}_bucket"), &[("way", &way.way), ("le", &bound)], below);
-            }
-            self.sample(&format!("{name}_sum"), &[("way", &way.way)], waits.sum_s);
-            self.sample(&format!("{name}_count"), &[("way", &way.way)], below);
-        }
-    }
-
-    fn each_way(&mut self, snapshot: &Snapshot, name: &str, help: &str, value: fn(&WaySnapshot) -> f64) {
-        self.family(name, MetricKind::Gauge, help);
-        for way in &snapshot.ways {
-            self.sample(name, &[("way", &way.way)], value(way));
-        }
-    }
-}
-
-/// The value of a label: backslash, quote and line feed are escaped.
-fn escaped(value: &str) -> String {
-    value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
 #[cfg(test)]
