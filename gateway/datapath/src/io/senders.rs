@@ -66,10 +66,17 @@ struct Balance {
 struct Bucket {
     /// The thread that sends them; none for the one that decides.
     owner: Option<usize>,
-    /// The thread, and its parcel, with the last frame that was handed over.
-    last: Option<(usize, u64)>,
+    /// The holder of the last frame that was handed over.
+    last: Option<Holder>,
     /// Frames since the last balance.
     frames: u32,
+}
+
+/// The holder of a frame: a thread, and the number of the parcel there.
+#[derive(Clone, Copy, Debug)]
+struct Holder {
+    at: usize,
+    parcel: u64,
 }
 
 /// A thread, as the one that decides sees it.
@@ -187,8 +194,8 @@ impl Senders {
         (in_flight < ROOM).then_some(at)
     }
 
-    /// Is the parcel on its way, with which the thread `at` has the last frames of a flow?
-    fn holds(&self, (at, parcel): (usize, u64)) -> bool {
+    /// Is the parcel still on its way?
+    fn holds(&self, Holder { at, parcel }: Holder) -> bool {
         self.is_well(at) && self.lanes[at].done.parcels.load(Ordering::Acquire) < parcel
     }
 
@@ -399,7 +406,7 @@ impl<P: Port> Port for SharedPort<P> {
         for (place, frame) in frames.iter().enumerate().take(MAX_FRAMES_AT_ONCE) {
             let bucket = &mut buckets[(frame.flow ^ frame.flow >> 8) as usize % BUCKETS];
             bucket.frames += 1;
-            let holder = bucket.last.filter(|last| senders.holds(*last)).map(|(at, _)| at);
+            let holder = bucket.last.filter(|last| senders.holds(*last)).map(|last| last.at);
             let owner = bucket.owner.filter(|at| senders.is_well(*at));
             let Some(at) = holder.or(owner) else {
                 (own[count], places[count]) = (*frame, place);
@@ -407,7 +414,7 @@ impl<P: Port> Port for SharedPort<P> {
                 continue;
             };
             match senders.lanes[at].put(*side, frame) {
-                Some(parcel) => bucket.last = Some((at, parcel)),
+                Some(parcel) => bucket.last = Some(Holder { at, parcel }),
                 // It would overtake those before it.
                 None if holder.is_some() => refused.add(place),
                 None => {

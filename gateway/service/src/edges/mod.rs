@@ -92,18 +92,18 @@ impl Edges {
         if self.ingress.is_none() && self.egress.is_none() {
             return;
         }
-        let real_ns = clock::calendar().ns();
+        let now = Now { time: now, real_ns: clock::calendar().ns() };
         if let Some(egress) = &mut self.egress {
-            egress.step((now, real_ns), present.config.book(), &present.edges);
+            egress.step(now, present.config.book(), &present.edges);
         }
         if let Some(ingress) = &mut self.ingress {
-            let requests = ingress.step((now, real_ns), &present.config);
+            let requests = ingress.step(now, &present.config);
             if let Some(requests) = requests {
                 // Where that thread is gone, the process is about to end.
-                let _ = present.commands.send(Command::Report(requests, now + HOLDS));
+                let _ = present.commands.send(Command::Report(requests, now.time + HOLDS));
             }
         }
-        board.set_edge(self.snapshot(now, present.config.book(), &present.edges));
+        board.set_edge(self.snapshot(now.time, present.config.book(), &present.edges));
     }
 
     fn snapshot(&self, now: Time, book: &ClassBook, views: &EdgeViews) -> EdgeSnapshot {
@@ -148,6 +148,14 @@ fn word(request: RateRequest) -> &'static str {
     }
 }
 
+/// An instant, by both clocks.
+#[derive(Clone, Copy)]
+struct Now {
+    time: Time,
+    /// What the calendar shows, ns since 1970.
+    real_ns: u64,
+}
+
 /// Where aggregates leave: reports what is seen of them.
 struct Egress {
     socket: UdpSocket,
@@ -179,7 +187,7 @@ impl Egress {
         }
     }
 
-    fn step(&mut self, (now, real_ns): (Time, u64), book: &ClassBook, views: &EdgeViews) {
+    fn step(&mut self, Now { time: now, real_ns }: Now, book: &ClassBook, views: &EdgeViews) {
         if now < self.due {
             return;
         }
@@ -263,7 +271,7 @@ impl Ingress {
     }
 
     /// Reads what has come, and returns what the last report requests that is taken.
-    fn step(&mut self, (now, real_ns): (Time, u64), config: &Arc<Config>) -> Option<Vec<(u32, RateRequest)>> {
+    fn step(&mut self, now: Now, config: &Arc<Config>) -> Option<Vec<(u32, RateRequest)>> {
         if self.of.as_ref().is_none_or(|of| !Arc::ptr_eq(of, config)) {
             self.classes = leaves(config.book()).map(|(number, name)| (ClassId::of(name), number)).collect();
             (self.of, self.named_others) = (Some(config.clone()), false);
@@ -273,15 +281,15 @@ impl Ingress {
         let mut taken = None;
         for _ in 0..MAX_AT_ONCE {
             let Ok((count, _)) = self.socket.recv_from(&mut bytes) else { break };
-            match self.take(&bytes[..count], real_ns) {
+            match self.take(&bytes[..count], now.real_ns) {
                 Ok(report) => taken = Some(report),
                 Err(refusal) => self.refused[refusal as usize] += 1,
             }
         }
         if taken.is_some() {
-            self.heard_at = Some(now);
+            self.heard_at = Some(now.time);
         }
-        self.log(now);
+        self.log(now.time);
         taken.map(|report| self.requests(&report))
     }
 
@@ -370,8 +378,8 @@ mod tests {
         socket((Ipv4Addr::LOCALHOST, 0).into(), "a test".into()).expect("loopback is there")
     }
 
-    fn at(ms: u64) -> (Time, u64) {
-        (Time::from_ns(ms * 1_000_000), 1_000_000 * S + ms * 1_000_000)
+    fn at(ms: u64) -> Now {
+        Now { time: Time::from_ns(ms * 1_000_000), real_ns: 1_000_000 * S + ms * 1_000_000 }
     }
 
     /// Both ends, over loopback.
@@ -433,7 +441,7 @@ mod tests {
         let (egress, mut ingress) = ends();
         let send = |bytes: &[u8]| egress.socket.send_to(bytes, egress.to).expect("loopback takes it");
         let config = two();
-        let (_, real_ns) = at(0);
+        let real_ns = at(0).real_ns;
         let good = report(real_ns, RateRequest::Increase);
         send(&good);
         assert_eq!(ingress.step(at(1), &config), Some(vec![(1, RateRequest::Increase)]));
@@ -446,7 +454,7 @@ mod tests {
         }
         assert_eq!(ingress.step(at(2), &config), None);
         assert_eq!(ingress.refused, [2, 1, 1, 1], "malformed, forged, clock, replayed");
-        assert_eq!(ingress.heard_at, Some(at(1).0));
+        assert_eq!(ingress.heard_at, Some(at(1).time));
     }
 
     #[test]
@@ -462,7 +470,7 @@ mod tests {
     #[test]
     fn a_class_that_is_not_here_is_requested_nothing() {
         let (egress, mut ingress) = ends();
-        let bytes = report(at(0).1, RateRequest::Decrease);
+        let bytes = report(at(0).real_ns, RateRequest::Decrease);
         egress.socket.send_to(&bytes, egress.to).expect("loopback takes it");
         let other = config("[[class]]\nname = \"bronze\"\n");
         assert_eq!(ingress.step(at(0), &other), Some(Vec::new()));
@@ -473,7 +481,7 @@ mod tests {
         let (egress, mut ingress) = ends();
         let config = two();
         let send = |ms| {
-            let bytes = report(at(ms).1, RateRequest::Keep);
+            let bytes = report(at(ms).real_ns, RateRequest::Keep);
             egress.socket.send_to(&bytes, egress.to).expect("loopback takes it");
         };
         ingress.step(at(5000), &config);

@@ -2,6 +2,7 @@
 
 use super::clients::{Clients, Reply};
 use super::engine::{Command, Shared};
+use super::guarding::GuardPipes;
 use super::limits::Limits;
 use super::log::{report, say};
 use super::notify::Reporter;
@@ -19,7 +20,7 @@ use fairwire_wire::Way;
 use rustix::event::{PollFd, PollFlags, poll};
 use std::io::Read;
 use std::net::TcpListener;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -84,8 +85,7 @@ pub(super) struct Control<'a> {
 /// What another process needs that takes over, and what this thread does not use itself.
 pub(super) struct Estate<'a> {
     pub name: &'a NameLock,
-    /// To the guard, and from it.
-    pub guard: Option<(OwnedFd, OwnedFd)>,
+    pub guard: Option<GuardPipes>,
     pub streams: Vec<TcpListener>,
     /// Is the gateway the only one of its process?
     pub is_alone: bool,
@@ -317,8 +317,8 @@ impl Control<'_> {
         let papers: Vec<(Paper, BorrowedFd<'_>)> =
             [(Paper::Control, self.listener.socket.as_fd()), (Paper::Name, self.estate.name.file.as_fd())]
                 .into_iter()
-                .chain(guard.map(|(to, _)| (Paper::ToGuard, to.as_fd())))
-                .chain(guard.map(|(_, from)| (Paper::FromGuard, from.as_fd())))
+                .chain(guard.map(|pipes| (Paper::ToGuard, pipes.to_guard.as_fd())))
+                .chain(guard.map(|pipes| (Paper::FromGuard, pipes.from_guard.as_fd())))
                 .chain(self.estate.streams.iter().map(|listener| (Paper::Stream, listener.as_fd())))
                 .chain(self.edges.listens().map(|socket| (Paper::Datagram, socket.as_fd())))
                 .collect();

@@ -90,7 +90,7 @@ impl Forwarding {
         let live = |opened: OpenInterface, link, name: &str| {
             let OpenInterface { port, lock } = opened;
             let held: Held = Rc::new(RefCell::new(lock));
-            LivePort::new(name, port, opening::again(spec, held.clone()), patience, (link, common.clone()))
+            LivePort::new(name, port, opening::again(spec, held.clone()), patience, link, common.clone())
                 .map_err(|source| PortError::System { operation: "preparing", name: name.to_owned(), source })
                 .map(|port| (port, held))
         };
@@ -124,7 +124,7 @@ impl Forwarding {
                 break outcome.map(|()| None);
             };
             let locks = [&left_lock, &right_lock];
-            if hand_over(&heir, &mut datapath, &mut wire, (locks, &common)) {
+            if hand_over(&heir, &mut datapath, &mut wire, locks, &common) {
                 shared.is_handed_over.store(true, Ordering::Release);
                 break Ok(Some(heir));
             }
@@ -163,7 +163,8 @@ fn hand_over(
     heir: &UnixStream,
     datapath: &mut Datapath,
     wire: &mut Wire<SharedPort<LivePort<AnyPort>>>,
-    (locks, common): ([&Held; 2], &Rc<RefCell<Common>>),
+    locks: [&Held; 2],
+    common: &Rc<RefCell<Common>>,
 ) -> bool {
     let began = clock::now();
     let beat = common.borrow().heartbeat.as_ref().map_or(Time::ZERO, Heartbeat::beat);

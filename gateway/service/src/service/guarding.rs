@@ -69,15 +69,15 @@ impl Guarding {
     }
 
     /// The guard of another process, which is about to hand over its pipes.
-    pub(super) fn handed_over((to_guard, from_guard): (OwnedFd, OwnedFd)) -> Self {
-        let pipes = GuardPipes { to_guard, from_guard, since: clock::now() };
+    pub(super) fn handed_over(pipes: GuardPipes) -> Self {
         Guarding { pipes: Some(pipes), child: None }
     }
 
-    /// Copies of the pipes: to the guard, and from it.
-    pub(super) fn copies(&self) -> Option<(OwnedFd, OwnedFd)> {
-        let pipes = self.pipes.as_ref()?;
-        Some((pipes.to_guard.try_clone().ok()?, pipes.from_guard.try_clone().ok()?))
+    /// Copies of the pipes.
+    pub(super) fn copies(&self) -> Option<GuardPipes> {
+        let GuardPipes { to_guard, from_guard, since } = self.pipes.as_ref()?;
+        let (to_guard, from_guard) = (to_guard.try_clone().ok()?, from_guard.try_clone().ok()?);
+        Some(GuardPipes { to_guard, from_guard, since: *since })
     }
 
     /// The pipes, for the heartbeat, which from then on is what ends the guard.

@@ -129,13 +129,13 @@ pub fn run(gateways: Vec<Configured>, options: &Options, stop: &AtomicBool) -> R
     let mut ready = if options.take_over {
         let [(config, path)] = <[_; 1]>::try_from(configs.iter().cloned().zip(paths).collect::<Vec<_>>())
             .map_err(|_| ServiceError::NotHandedOver { message: "`--take-over` is for one link".into() })?;
-        vec![ReadyGateway::take_over(config, path, first, (user.as_ref(), options))?]
+        vec![ReadyGateway::take_over(config, path, first, user.as_ref(), options.sites)?]
     } else {
         let waiter = Waiter { signals: first, notifier: &notifier, stop };
         let bases = configs.iter().cloned().zip(paths).zip(locks.into_iter().zip(&signals));
         let bases = bases.map(|((config, path), (lock, signals))| Base { config, path, lock, signals });
         let waiter = Some(&waiter).filter(|_| options.wait);
-        match open_all(bases.collect(), waiter, (user.as_ref(), options))? {
+        match open_all(bases.collect(), waiter, user.as_ref(), options.sites)? {
             Some(ready) => ready,
             None => return Ok(()), // ended while it waited
         }
@@ -152,7 +152,8 @@ pub fn run(gateways: Vec<Configured>, options: &Options, stop: &AtomicBool) -> R
 fn open_all<'a>(
     bases: Vec<Base<'a>>,
     waiter: Option<&Waiter<'_>>,
-    (user, options): (Option<&User>, &Options),
+    user: Option<&User>,
+    sites: BindSites,
 ) -> Result<Option<Vec<ReadyGateway<'a>>>, ServiceError> {
     for base in &bases {
         if !opening::look(&base.config, waiter)? {
@@ -163,7 +164,7 @@ fn open_all<'a>(
     let mut ready = Vec::with_capacity(bases.len());
     for base in bases {
         log::set_gateway(Some(name_of(&base.config)).filter(|_| !is_alone));
-        match ReadyGateway::open(base, waiter, (user, options))? {
+        match ReadyGateway::open(base, waiter, user, sites)? {
             Some(gateway) => ready.push(gateway),
             None => return Ok(None),
         }
@@ -204,7 +205,7 @@ fn forward_all(gateways: Vec<(ReadyGateway<'_>, Reporter)>, stop: &AtomicBool) -
     let forward = |(gateway, reporter): (ReadyGateway<'_>, Reporter)| {
         let name = name_of(&gateway.config);
         log::set_gateway(Some(name.clone()).filter(|_| !is_alone));
-        let outcome = forward(gateway, reporter, (stop, is_alone));
+        let outcome = forward(gateway, reporter, stop, is_alone);
         if let Err(error) = outcome.as_ref()
             && !is_alone
         {
@@ -305,14 +306,15 @@ impl<'a> ReadyGateway<'a> {
     fn open(
         base: Base<'a>,
         waiter: Option<&Waiter<'_>>,
-        (user, options): (Option<&User>, &Options),
+        user: Option<&User>,
+        sites: BindSites,
     ) -> Result<Option<Self>, ServiceError> {
         let Base { config, path, lock, signals } = base;
         let Some(wire) = opening::open(&config, waiter)? else { return Ok(None) };
         let links = Links::open([&config.spec().wire.inside, &config.spec().wire.outside])?;
         let (context, datapath) = built(&config)?;
         let listener = Listener::bind(&socket_of_gateway(&config), user::readers(&config)?)?;
-        let sites = (options.sites)(&config, user, &mut Vec::new())?;
+        let sites = sites(&config, user, &mut Vec::new())?;
         let edges = Edges::bind(&config, &mut Vec::new())?;
         let (source, guard) = (Source::Open(Box::new(wire)), None);
         Ok(Some(ReadyGateway {
@@ -337,7 +339,8 @@ impl<'a> ReadyGateway<'a> {
         config: Arc<Config>,
         path: PathBuf,
         signals: &'a Signals,
-        (user, options): (Option<&User>, &Options),
+        user: Option<&User>,
+        sites: BindSites,
     ) -> Result<Self, ServiceError> {
         // What takes long comes first.
         let (context, datapath) = built(&config)?;
@@ -354,7 +357,7 @@ impl<'a> ReadyGateway<'a> {
             links,
             listener: Listener::handed_over(control, &socket),
             signals,
-            sites: (options.sites)(&config, user, &mut streams)?,
+            sites: sites(&config, user, &mut streams)?,
             edges: Edges::bind(&config, &mut datagrams)?,
             guard: guard.map(Guarding::handed_over),
             config,
@@ -381,7 +384,8 @@ fn built(config: &Config) -> Result<(PlanContext, Datapath), ServiceError> {
 fn forward(
     ready: ReadyGateway<'_>,
     reporter: Reporter,
-    (stop, is_alone): (&AtomicBool, bool),
+    stop: &AtomicBool,
+    is_alone: bool,
 ) -> Result<(), ServiceError> {
     let ReadyGateway { config, path, lock, context, mut datapath, source, links, .. } = ready;
     let ReadyGateway { listener, signals, sites, edges, mut guard, .. } = ready;
@@ -446,7 +450,7 @@ fn forward(
     };
     let clients = control.run(&|| forwarding.is_finished());
     is_over.store(true, Ordering::Relaxed);
-    end(&mut control, clients, forwarding, (recorder, guard))
+    end(&mut control, clients, forwarding, recorder, guard)
 }
 
 /// Starts the thread that forwards, and waits until it does. Returns the stream to the process from
@@ -495,7 +499,8 @@ fn end(
     control: &mut Control<'_>,
     clients: clients::Clients,
     forwarding: Thread,
-    (recorder, guard): (Option<thread::JoinHandle<()>>, Option<Guarding>),
+    recorder: Option<thread::JoinHandle<()>>,
+    guard: Option<Guarding>,
 ) -> Result<(), ServiceError> {
     let is_handed_over = control.shared.is_handed_over.load(Ordering::Acquire);
     control.shared.stop.store(true, Ordering::Relaxed);

@@ -61,7 +61,8 @@ impl<P: Port> LivePort<P> {
         port: P,
         open: Open<P>,
         patience: Option<Duration>,
-        (link, common): (Arc<LinkView>, Rc<RefCell<Common>>),
+        link: Arc<LinkView>,
+        common: Rc<RefCell<Common>>,
     ) -> Result<Self, std::io::Error> {
         let nothing = rustix::net::socket_with(
             rustix::net::AddressFamily::UNIX,
@@ -252,7 +253,7 @@ mod tests {
             false => Ok(fragile(&again)),
         });
         let common = Rc::new(RefCell::new(common));
-        LivePort::new("x", fragile(is_gone), open, patience, (LinkView::up(), common)).expect("a socket")
+        LivePort::new("x", fragile(is_gone), open, patience, LinkView::up(), common).expect("a socket")
     }
 
     fn received(port: &mut LivePort<Fragile>) -> Result<u32, PortError> {

@@ -16,6 +16,7 @@
 //! the old process puts its frames back and goes on; the new one forwards nothing before that.
 
 use super::error::ServiceError;
+use super::guarding::GuardPipes;
 use super::log::say;
 use crate::config::Config;
 use crate::config::backend::BackendKind;
@@ -84,8 +85,7 @@ pub(super) struct Papers {
     pub stream: UnixStream,
     pub control: UnixListener,
     pub name: File,
-    /// To the guard, and from it.
-    pub guard: Option<(OwnedFd, OwnedFd)>,
+    pub guard: Option<GuardPipes>,
     pub streams: Vec<TcpListener>,
     pub datagrams: Vec<UdpSocket>,
 }
@@ -180,12 +180,13 @@ impl Papers {
                 Paper::Datagram => datagrams.push(file.into()),
             }
         }
+        let pipes = |(to_guard, from_guard)| GuardPipes { to_guard, from_guard, since: clock::now() };
         let missing = || io::Error::from(ErrorKind::InvalidData);
         Ok(Papers {
             stream,
             control: control.ok_or_else(missing)?,
             name: name.ok_or_else(missing)?,
-            guard: to_guard.zip(from_guard),
+            guard: to_guard.zip(from_guard).map(pipes),
             streams,
             datagrams,
         })
@@ -306,7 +307,7 @@ pub(super) fn hand_over<P: Port + AsFd>(
     let head = Head { places, has_lock: locks.map(|lock| lock.is_some()), frames: count as u32, beat };
     let ports = [Some(wire.left.as_fd()), Some(wire.right.as_fd())];
     let files: Vec<BorrowedFd<'_>> = ports.into_iter().chain(locks).flatten().collect();
-    match move_frames(stream, datapath, &taken, (&head, &files)) {
+    match move_frames(stream, datapath, &taken, &head, &files) {
         Ok(()) => {
             datapath.forward.release(&taken[0]);
             datapath.backward.release(&taken[1]);
@@ -326,7 +327,8 @@ fn move_frames(
     stream: &UnixStream,
     datapath: &mut Datapath,
     taken: &[TakenOut; 2],
-    (head, files): (&Head, &[BorrowedFd<'_>]),
+    head: &Head,
+    files: &[BorrowedFd<'_>],
 ) -> io::Result<()> {
     send_with(stream, &head.bytes(), files)?;
     let mut out = BufWriter::with_capacity(BUFFER, stream);

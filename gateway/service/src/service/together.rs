@@ -89,7 +89,9 @@ pub(super) fn check(configs: &[Arc<Config>]) -> Result<(), DocumentError> {
             for other in &configs[..number] {
                 let all = claims(other);
                 if let Some((theirs, _)) = all.iter().find(|(_, theirs)| claim.excludes(theirs)) {
-                    return Err(refusal(config, key, &claim, (other, theirs)));
+                    let place = place_of(other, theirs);
+                    let why = format!("{place} (`{theirs}`) has it already in this process");
+                    return Err(refusal(config, key, &claim, why));
                 }
             }
         }
@@ -119,8 +121,7 @@ pub(super) fn user(configs: &[Arc<Config>]) -> Result<Option<User>, ServiceError
     Ok(common)
 }
 
-fn refusal(config: &Config, key: &str, claim: &Claim, (other, theirs): (&Config, &str)) -> DocumentError {
-    let why = format!("{} (`{theirs}`) has it already in this process", place_of(other, theirs));
+fn refusal(config: &Config, key: &str, claim: &Claim, why: String) -> DocumentError {
     let (given, allowed) = (format!("`{}`", claim.given()), claim.allowed().to_owned());
     config.refuse(key, Problem::Refused { key: key.into(), given, why, allowed })
 }
