@@ -5,6 +5,8 @@ use fairwire_core::{
 };
 
 type Boxed = Box<dyn Discipline>;
+/// Holds for a discipline alone and the same one inside another?
+type Holds<'a> = &'a dyn Fn(Boxed, Boxed) -> bool;
 
 /// The class of all packets here.
 const CLASS: u32 = 1;
@@ -13,7 +15,7 @@ const CLASS: u32 = 1;
 /// on all calls. `alone` makes the discipline, always the same; `wrap` puts it into another that
 /// gives it all packets of class 1.
 pub fn lost_inside(alone: &dyn Fn() -> Boxed, wrap: &dyn Fn(Boxed) -> Boxed) -> Vec<&'static str> {
-    let checks: [(&str, &dyn Fn(Boxed, Boxed) -> bool); 7] = [
+    let checks: [(&str, Holds<'_>); 7] = [
         ("reports", &|alone, inside| reports(alone) == reports(inside)),
         ("round trips", &|mut alone, mut inside| {
             alone.hears_round_trips() <= inside.hears_round_trips()
