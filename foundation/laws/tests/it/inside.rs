@@ -18,6 +18,7 @@ use fairwire_testing::lost_inside;
 use std::collections::BTreeMap;
 
 type Boxed = Box<dyn Discipline>;
+type Wrap = fn(Boxed) -> Boxed;
 
 /// What is typed for entries that have more to lose than by default.
 const TYPED: &[(&str, &str)] = &[
@@ -60,7 +61,7 @@ fn autorated(inner: Boxed) -> Boxed {
 }
 
 /// Everything that holds a discipline.
-const WRAPPERS: &[(&str, fn(Boxed) -> Boxed)] = &[
+const WRAPPERS: &[(&str, Wrap)] = &[
     ("a box", |inner| Box::new(inner)),
     ("shaper", |inner| Box::new(Shaper::new(inner, fast()))),
     ("autorate", autorated),
