@@ -23,8 +23,8 @@ pub trait Discipline: Control + Any + Send {
     /// Invoked when a packet arrives. The discipline queues it, marks it, or drops it by `signals`.
     ///
     /// Where `room` is [`Room::Full`] the backlog may not grow: the packet either replaces waiting
-    /// packets, by the same rule as in a full buffer, or is dropped. A discipline that holds others
-    /// hands `room` on.
+    /// packets, by the same rule as in a full buffer, or is dropped. One that is longer than all that
+    /// waits is dropped without a verdict of the law. A discipline that holds others hands `room` on.
     fn offer(&mut self, packet: Packet, room: Room, now: Time, signals: &mut dyn Signals);
 
     /// Offers a packet for which there is room around the discipline.
@@ -104,7 +104,8 @@ pub trait Control {
 
     /// Sets the weight of `class` and returns the previous one. O(1) unless the implementation says
     /// otherwise, and without allocation unless several disciplines inside know the class. By
-    /// default it is set in all of these, or in none.
+    /// default it is set in all of these, or in none: after a refusal each is given again the
+    /// previous weight that it returned.
     ///
     /// Packets that wait stay where they are. A queue whose weight is stored with its head packet
     /// uses the new weight from its next packet on.
@@ -155,8 +156,8 @@ pub trait Control {
         false
     }
 
-    /// Does it use round trips? Only such a discipline is given any, so that others cost nothing.
-    /// The answer never changes.
+    /// Does it use round trips? Only such a discipline is given any, so that others cost nothing. A
+    /// caller reads it when it puts a discipline in place.
     fn hears_round_trips(&mut self) -> bool {
         let mut hears = false;
         self.inside(None, &mut |inner| hears |= inner.hears_round_trips());

@@ -79,6 +79,7 @@ impl Link {
     pub(crate) fn change(&mut self, fresh: Box<dyn Discipline>, now: Time, signals: &mut dyn Signals) {
         let mut counted = Counted { inner: signals, meter: &mut self.meter };
         drop(self.server.change(fresh, now, &mut counted));
+        self.hears_round_trips = self.server.discipline_mut().hears_round_trips();
         self.meter.waiting(self.server.backlog(), now);
     }
 
@@ -196,5 +197,62 @@ impl Signals for Counted<'_> {
     fn marked(&mut self, packet: &Packet, cause: Cause) {
         self.meter.marked(cause);
         self.inner.marked(packet, cause);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwire_core::scheduler::Fcfs;
+    use fairwire_core::{Control, Dropper, Limit, Probe, Queue, Room};
+
+    struct TailDrop;
+    impl Dropper for TailDrop {}
+
+    /// Says of itself whether it uses round trips.
+    struct Says(bool, Queue<Fcfs, TailDrop>);
+
+    impl Discipline for Says {
+        fn offer(&mut self, packet: Packet, room: Room, now: Time, signals: &mut dyn Signals) {
+            self.1.offer(packet, room, now, signals);
+        }
+        fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
+            self.1.dequeue(now, signals)
+        }
+        fn ready_at(&self) -> Option<Time> {
+            self.1.ready_at()
+        }
+        fn backlog(&self) -> Backlog {
+            self.1.backlog()
+        }
+        fn inspect(&self, probe: &mut dyn Probe) {
+            self.1.inspect(probe);
+        }
+        fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
+            self.1.drain(take);
+        }
+    }
+
+    impl Control for Says {
+        fn inside(&mut self, _: Option<u32>, _: &mut dyn FnMut(&mut dyn Discipline)) {}
+        fn hears_round_trips(&mut self) -> bool {
+            self.0
+        }
+    }
+
+    #[test]
+    fn a_discipline_put_in_place_later_is_given_round_trips_too() {
+        let says = |hears| Box::new(Says(hears, Queue::new(Limit::packets(9), Fcfs, TailDrop)));
+        let mut link = Link::new(LinkPlan {
+            wire: None,
+            name: "link".into(),
+            rate: Rate::from_bps(1_000_000).expect("not zero"),
+            law: RateLaw::Fixed,
+            delay: Duration::ZERO,
+            discipline: says(false),
+        });
+        assert!(!link.hears_round_trips());
+        link.change(says(true), Time::ZERO, &mut fairwire_core::Ignore);
+        assert!(link.hears_round_trips());
     }
 }

@@ -362,7 +362,7 @@ impl Maker<'_> {
             let path = paths.get(location.change?.checked_sub(self.before)?)?;
             let (axis, _) = path.rsplit_once('.')?;
             // A key that is wrong is so with all of its values.
-            let is_key = axis.strip_prefix("vary.").is_some_and(|key| location.column <= key.len());
+            let is_key = axis.strip_prefix("vary.").is_some_and(|key| location.column <= key.chars().count());
             Some(if is_key { axis } else { path })
         });
         let more = more.into_iter().map(|error| self.placed(error, paths)).collect();

@@ -543,6 +543,8 @@ impl Control for Classful {
     /// Where the classes and their terms are the same, and no leaf is made later.
     fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
         let Some(fresh) = (fresh as &dyn Any).downcast_ref::<Self>() else { return false };
+        // What waits may be ready at another time.
+        self.nodes.iter_mut().for_each(|node| node.not_before = Time::ZERO);
         self.terms.is_some()
             && (&self.terms, &self.tree) == (&fresh.terms, &fresh.tree)
             && (self.default, self.pool) == (fresh.default, fresh.pool)
