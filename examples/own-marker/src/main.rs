@@ -12,6 +12,9 @@ use std::process::ExitCode;
 
 const NAME: &str = "gcra";
 
+const ABOUT: About =
+    About { summary: "green unless it comes too early for its rate", source: "ITU-T I.371, annex A" };
+
 /// Parameters of `gcra`.
 #[parameters(checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,10 +28,6 @@ pub struct Spec {
 }
 
 impl MarkerSpec for Spec {
-    const NAME: &'static str = NAME;
-    const ABOUT: About =
-        About { summary: "green unless it comes too early for its rate", source: "ITU-T I.371, annex A" };
-
     fn default_rate(&mut self, rate: Rate) {
         self.rate.get_or_insert(Quantity(rate));
     }
@@ -65,5 +64,5 @@ impl Marker for Gcra {
 }
 
 fn main() -> ExitCode {
-    fairwire_command::main_with([marker::register::<Spec>()])
+    fairwire_command::main_with([marker::register::<Spec>(ABOUT)])
 }

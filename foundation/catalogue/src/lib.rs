@@ -43,12 +43,14 @@ pub use discipline::{build, check, check_base, inherit_ecn, own_buffer, part_mut
 pub use error::{BuildError, UnknownDiscipline};
 pub use fairwire_laws::about::{About, Family};
 pub use fairwire_laws::{BadParameter, Site};
+pub use fairwire_parameters::NotRegistered;
 pub use parameters::Parameters;
-pub use registered::{Names, NotRegistered, Registry};
+pub use registered::{Names, Registry};
 pub use registry::{Entry, all, allowed, combined, find, register, schedulers, shared_parameters};
 pub use spec::{DisciplineSpec, Inside};
 
 /// The disciplines, and then the markers, that have a parameter called `name`.
 pub fn owners(name: &str) -> Vec<&'static str> {
-    registry::with_parameter(name).chain(marker::with_parameter(name)).collect()
+    let markers = marker::all().iter().filter(|marker| marker.has(name)).map(|marker| marker.name);
+    registry::with_parameter(name).chain(markers).collect()
 }

@@ -4,7 +4,7 @@
 //! `fairwire describe` prints it and `docs/reference` keeps it, so neither can say anything that
 //! the code's own documentation does not say.
 
-use fairwire_parameters::{Declared, Field};
+use fairwire_parameters::{Entry, Field, Kind};
 use schemars::SchemaGenerator;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -80,20 +80,27 @@ pub struct BadDocumentation {
 }
 
 impl Page {
-    /// The page of `name`, whose parameters are of the type `S`, made of what their file says of
-    /// itself; where that has no headings, of the parameters alone.
-    pub(crate) fn of<S: Declared>(
+    /// The page of a part, made of what its file says of itself; where that has no headings, of the
+    /// parameters alone. Fails only where the documentation in the code is not of the form that
+    /// pages are made of.
+    pub fn of<K: Kind>(entry: &Entry<K>) -> Result<Page, BadDocumentation> {
+        let Entry { name, fields, documentation, file, .. } = *entry;
+        Self::of_file(name, [entry.summary(), entry.source()], fields, [documentation, file])
+    }
+
+    pub(crate) fn of_file(
         name: &'static str,
-        summary: &str,
-        source: &str,
+        [summary, source]: [&str; 2],
+        fields: &[Field],
+        [documentation, file]: [&'static str; 2],
     ) -> Result<Page, BadDocumentation> {
-        let is_page = S::DOCUMENTATION.lines().any(|line| line.strip_prefix("# ") == Some(HEADINGS[0]));
+        let is_page = documentation.lines().any(|line| line.strip_prefix("# ") == Some(HEADINGS[0]));
         let page = if is_page {
-            Page::read(name, S::DOCUMENTATION, S::FIELDS).map_err(|fault| BadDocumentation { name, fault })?
+            Page::read(name, documentation, fields).map_err(|fault| BadDocumentation { name, fault })?
         } else {
-            Page::of_fields(name, summary, source, S::FIELDS)
+            Page::of_fields(name, summary, source, fields)
         };
-        Ok(page.with_code(S::FILE))
+        Ok(page.with_code(file))
     }
 
     /// The page of what has parameters and no documentation beyond them.
@@ -375,7 +382,7 @@ fn words(schema: &Value, root: &Value, found: &mut Vec<(String, String)>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fairwire_parameters::parameters;
+    use fairwire_parameters::{Declared as _, parameters};
     use schemars::JsonSchema;
     use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,7 @@
 //! What there is of one kind, by name: what is built in, and what other crates registered.
 
 use core::fmt::{self, Debug};
+use fairwire_parameters::NotRegistered;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// All entries of one kind. What other crates have is added before the first look at it; from then
@@ -87,38 +88,6 @@ impl<E> Debug for Registry<E> {
 /// Can it be typed as a name, and does it differ from a combination?
 fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
-}
-
-/// Something that was not added to what there is.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum NotRegistered {
-    /// Another has the name.
-    #[error("the name `{name}` is taken by the {kind} `{by}`; allowed: a name that no other {kind} has")]
-    Taken {
-        /// What it is.
-        kind: &'static str,
-        /// The name or alias.
-        name: &'static str,
-        /// Who has it.
-        by: &'static str,
-    },
-    /// What there is was looked at before.
-    #[error("the {kind} `{name}` is registered after each {kind} was looked for; register it first of all")]
-    TooLate {
-        /// What it is.
-        kind: &'static str,
-        /// Its name.
-        name: &'static str,
-    },
-    /// It cannot be typed.
-    #[error("`{name}` is not the name of a {kind}; allowed: a to z, 0 to 9 and -")]
-    NoName {
-        /// What it is.
-        kind: &'static str,
-        /// What was given.
-        name: &'static str,
-    },
 }
 
 #[cfg(test)]

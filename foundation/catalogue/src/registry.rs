@@ -2,13 +2,13 @@
 
 use crate::error::UnknownDiscipline;
 use crate::page::{BadDocumentation, Page};
-use crate::registered::{NotRegistered, Registry};
+use crate::registered::Registry;
 use crate::spec::{AnySpec, DisciplineSpec, SpecType};
 use core::any::Any;
 use fairwire_core::spelling;
 use fairwire_laws::about::Family;
 use fairwire_laws::scheduler::Kind;
-use fairwire_parameters::Field;
+use fairwire_parameters::{Field, NotRegistered};
 use serde::de::MapAccess;
 use serde::ser::SerializeMap;
 use std::sync::{LazyLock, Mutex, PoisonError};

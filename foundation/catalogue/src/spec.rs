@@ -126,7 +126,14 @@ impl SpecType {
             table: ByName::of::<S>(),
             schema: SchemaGenerator::subschema_for::<S>,
             fields: S::FIELDS,
-            page: || Page::of::<S>(S::NAME, S::ABOUT.summary, S::ABOUT.source),
+            page: || {
+                Page::of_file(
+                    S::NAME,
+                    [S::ABOUT.summary, S::ABOUT.source],
+                    S::FIELDS,
+                    [S::DOCUMENTATION, S::FILE],
+                )
+            },
         }
     }
 }

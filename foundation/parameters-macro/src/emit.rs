@@ -28,6 +28,8 @@ fn declared(declaration: &Declaration) -> TokenStream {
     let (ident, documentation) = (&declaration.item.ident, &declaration.documentation);
     let parts = declaration.members.iter().map(|member| member.fields(declaration));
     let fillers = declaration.members.iter().map(Member::filler);
+    let name = &declaration.name;
+    let owner = if declaration.is_group { quote!("") } else { quote!(#name) };
     quote! {
         impl ::fairwire_parameters::Declared for #ident {
             const FIELDS: &'static [::fairwire_parameters::Field] = {
@@ -39,6 +41,7 @@ fn declared(declaration: &Declaration) -> TokenStream {
                     <#ident as ::fairwire_parameters::Declared>::FIELDS;
                 &::fairwire_parameters::names::<{ FIELDS.len() }>(FIELDS)
             };
+            const OWNER: &'static str = #owner;
             const DOCUMENTATION: &'static str = #documentation;
             const FILE: &'static str = ::core::file!();
 

@@ -55,6 +55,9 @@ pub trait Declared: Default {
     /// The parameters, in their order.
     const FIELDS: &'static [Field];
 
+    /// Whose parameters they are, as typed; empty for a group.
+    const OWNER: &'static str;
+
     /// Their names.
     const NAMES: &'static [&'static str];
 

@@ -52,6 +52,9 @@
 //! from which reference pages are made. The code for tables is generic over the format alone and
 //! not over the struct: forty structs cost little more to compile than one.
 //!
+//! Parts that are chosen by name, such as markers, are of a [`Kind`]: read, listed and registered
+//! from its declaration.
+//!
 //! Everything that needs serde is under the feature `serde`. A crate with such a feature of its own
 //! uses `#[parameters(gated)]`: its declarations are then readable and writable under that feature,
 //! and can be checked without it.
@@ -59,6 +62,8 @@
 #![cfg_attr(not(test), no_std)]
 
 extern crate alloc;
+#[cfg(feature = "serde")]
+extern crate std;
 
 mod bounds;
 #[cfg(feature = "serde")]
@@ -66,6 +71,8 @@ mod by_name;
 #[cfg(feature = "serde")]
 mod choice;
 mod field;
+#[cfg(feature = "serde")]
+mod named;
 mod quantity;
 mod role;
 #[cfg(feature = "serde")]
@@ -80,6 +87,10 @@ pub use by_name::ByName;
 pub use choice::{Choice, choice_schema, deserialize_choice, tables_schema};
 pub use fairwire_parameters_macro::parameters;
 pub use field::{Declared, Field, NO_SCHEMA, SchemaOf, joined, names, total};
+#[cfg(feature = "serde")]
+pub use named::{
+    Entry, Given, Kind, Listed, Named, NotRegistered, Of, Part, Registry, Tables, Unknown, tables_schema_of,
+};
 pub use quantity::Quantity;
 pub use role::{Role, Roles};
 #[cfg(feature = "serde")]
@@ -89,4 +100,4 @@ pub use written::Written;
 
 #[cfg(feature = "serde")]
 #[doc(hidden)]
-pub use {alloc::borrow::Cow, schemars, serde};
+pub use {alloc::borrow::Cow, alloc::boxed::Box, schemars, serde};

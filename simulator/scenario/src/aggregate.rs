@@ -62,7 +62,7 @@ impl EstimatorSpec {
 impl AggregateSpec {
     /// Its marker, with its contract.
     fn marker(&self, spec: &Spec) -> MarkerChoice {
-        self.marker.clone().filled(&spec.marker).with_contract(self.target.0)
+        with_contract(&self.marker.clone().filled(&spec.marker), self.target.0)
     }
 
     /// Is every packet of it out of profile?
@@ -113,9 +113,14 @@ impl AggregateSpec {
 
 /// Can the parameters in the scenario's `[marker]` tables be used under `contract`?
 fn check_base(spec: &Spec, contract: Rate, site: &Site<'_>) -> Result<(), Fault> {
-    spec.marker
-        .given()
-        .try_for_each(|marker| check_marker(&marker.clone().with_contract(contract), "marker", site))
+    spec.marker.given().try_for_each(|marker| check_marker(&with_contract(marker, contract), "marker", site))
+}
+
+/// The same, with `rate` as its contract unless one is given.
+fn with_contract(marker: &MarkerChoice, rate: Rate) -> MarkerChoice {
+    let mut marker = marker.clone();
+    marker.default_rate(rate);
+    marker
 }
 
 fn check_marker(marker: &MarkerChoice, path: &str, site: &Site<'_>) -> Result<(), Fault> {

@@ -56,7 +56,7 @@ pub fn all() -> impl Iterator<Item = Part> {
         |kind, name, summary, source, fields| Part { kind, name, aliases: &[], summary, source, fields };
     let markers = marker::all().iter();
     let markers =
-        markers.map(move |entry| other("marker", entry.name, entry.summary, entry.source, entry.fields));
+        markers.map(move |entry| other("marker", entry.name, entry.summary(), entry.source(), entry.fields));
     let controllers = control::all().iter();
     let controllers = controllers.map(move |Controller { name, about, fields, .. }| {
         other("controller", name, about.what, about.source, fields)
@@ -125,10 +125,12 @@ pub fn page(name: &str) -> Result<Page, NoPage> {
     if name == IMPAIR {
         return Ok(of_impairments());
     }
-    match (catalogue::find(name), marker::find(name)) {
-        (Ok(entry), _) => Ok(entry.page()?),
-        (Err(_), Ok(entry)) => Ok(entry.page()?),
-        (Err(unknown), Err(_)) => of_parameter(name).ok_or_else(|| not_there(name, unknown.why)),
+    if let Some(marker) = marker::all().iter().find(|marker| marker.name == name) {
+        return Ok(Page::of(marker)?);
+    }
+    match catalogue::find(name) {
+        Ok(entry) => Ok(entry.page()?),
+        Err(unknown) => of_parameter(name).ok_or_else(|| not_there(name, unknown.why)),
     }
 }
 

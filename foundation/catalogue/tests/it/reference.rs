@@ -8,7 +8,7 @@ use fairwire_core::{Rate, Seed};
 /// The pages of all disciplines, by the table that their examples set, and of all markers.
 fn pages() -> Vec<(&'static str, Page)> {
     let disciplines = catalogue::all().iter().map(|entry| (entry.name, entry.page()));
-    let markers = marker::all().iter().map(|entry| ("conditioner", entry.page()));
+    let markers = marker::all().iter().map(|entry| ("conditioner", Page::of(entry)));
     let read = |page: Result<Page, BadDocumentation>| page.unwrap_or_else(|error| panic!("{error}"));
     disciplines.chain(markers).map(|(name, page)| (name, read(page))).collect()
 }

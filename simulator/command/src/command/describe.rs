@@ -75,7 +75,7 @@ fn write_all(folder: &Path) -> Result<(), Failure> {
               | name | what it does | source |\n|---|---|---|\n";
     for marker in marker::all() {
         let name = marker.name;
-        writeln!(index, "| [`{name}`]({name}.md) | {} | {} |", marker.summary, marker.source)
+        writeln!(index, "| [`{name}`]({name}.md) | {} | {} |", marker.summary(), marker.source())
             .expect("writing to a string succeeds");
         files.push((format!("{name}.md"), page(name)?.markdown()));
     }

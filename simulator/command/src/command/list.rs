@@ -119,7 +119,7 @@ fn disciplines_in_full(columns: usize) -> String {
 fn markers_in_short(columns: usize) -> String {
     let names = marker::all()
         .iter()
-        .map(|entry| (entry.name.into(), format!("{} ({})", entry.summary, entry.source)));
+        .map(|entry| (entry.name.into(), format!("{} ({})", entry.summary(), entry.source())));
     beside(&names.collect::<Vec<_>>(), columns)
 }
 
@@ -288,14 +288,15 @@ fn carried(source: &source::Entry) -> &'static str {
 }
 
 fn markers() -> Rows {
-    let rows = marker::all().iter().map(|entry| [entry.name, entry.summary, entry.source]);
+    let rows = marker::all().iter().map(|entry| [entry.name, entry.summary(), entry.source()]);
     let all = std::iter::once(["name", "what it does", "source"]).chain(rows);
     all.map(|cells| cells.map(String::from).to_vec()).collect()
 }
 
 fn markers_as_json() -> Value {
-    let one = |entry: &marker::Entry| json!({ "name": entry.name, "summary": entry.summary, "source": entry.source });
-    marker::all().iter().map(one).collect()
+    let all = marker::all().iter();
+    all.map(|entry| json!({ "name": entry.name, "summary": entry.summary(), "source": entry.source() }))
+        .collect()
 }
 
 fn networks_in_short(columns: usize) -> String {

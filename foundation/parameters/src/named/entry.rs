@@ -1,0 +1,107 @@
+//! What is known of a part.
+
+use super::kind::{Kind, Of, Part};
+use crate::by_name::ByName;
+use crate::field::{Field, SchemaOf};
+use crate::table::schema_of;
+use alloc::boxed::Box;
+use core::fmt::{self, Debug};
+use schemars::{Schema, SchemaGenerator};
+use serde_json::Value;
+
+/// What is known of a part.
+pub struct Entry<K: Kind> {
+    /// Its name, as typed.
+    pub name: &'static str,
+    /// Other names that people know it by.
+    pub aliases: &'static [&'static str],
+    /// Its description.
+    pub about: K::About,
+    /// Its parameters.
+    pub fields: &'static [Field],
+    /// The documentation of the file that declares it. Markdown.
+    pub documentation: &'static str,
+    /// The file that declares it, as the compiler was given it.
+    pub file: &'static str,
+    pub(super) default: fn() -> Box<K::Part>,
+    pub(super) table: ByName,
+    pub(super) read: fn(Value) -> serde_json::Result<Box<K::Part>>,
+    pub(super) schema: SchemaOf,
+}
+
+impl<K: Kind> Entry<K> {
+    /// The part with the parameters `S`.
+    pub const fn of<S: Part>(about: K::About) -> Self
+    where
+        K: Of<S>,
+    {
+        Entry {
+            name: S::OWNER,
+            aliases: &[],
+            about,
+            fields: S::FIELDS,
+            documentation: S::DOCUMENTATION,
+            file: S::FILE,
+            default: || K::boxed(S::default()),
+            table: ByName::of::<S>(),
+            read: |value| serde_json::from_value::<S>(value).map(K::boxed),
+            schema: schema_of::<S>,
+        }
+    }
+
+    /// The same, with other names that people know it by.
+    #[must_use]
+    pub const fn known_as(mut self, aliases: &'static [&'static str]) -> Self {
+        self.aliases = aliases;
+        self
+    }
+
+    /// What it does, in one line.
+    pub fn summary(&self) -> &'static str {
+        K::summary(&self.about)
+    }
+
+    /// The paper or RFC, with its section; empty where there is none.
+    pub fn source(&self) -> &'static str {
+        K::source(&self.about)
+    }
+
+    /// It, with nothing given.
+    pub fn default(&self) -> Box<K::Part> {
+        (self.default)()
+    }
+
+    /// The first of its parameters that must be given: its name alone is not enough then.
+    pub fn needed(&self) -> Option<&'static str> {
+        self.fields.iter().find(|field| field.is_required).map(|field| field.name)
+    }
+
+    /// Has it a parameter of this name?
+    pub fn has(&self, parameter: &str) -> bool {
+        self.fields.iter().any(|field| field.name == parameter)
+    }
+
+    /// The schema of its parameters.
+    pub fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
+        (self.schema)(generator)
+    }
+
+    /// Is `name` its name or another that people know it by?
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.aliases.contains(&name)
+    }
+}
+
+impl<K: Kind> Clone for Entry<K> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<K: Kind> Copy for Entry<K> {}
+
+impl<K: Kind> Debug for Entry<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} `{}`", K::NOUN, self.name)
+    }
+}

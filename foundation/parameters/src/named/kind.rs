@@ -1,0 +1,205 @@
+//! A kind of part: its declaration, and its list.
+
+use super::entry::Entry;
+use super::registry::Registry;
+use crate::choice::tables_schema;
+use crate::table::Tabled;
+use alloc::boxed::Box;
+use alloc::format;
+use core::any::Any;
+use core::fmt::Debug;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Serialize;
+use serde::de::{DeserializeOwned, MapAccess};
+use serde::ser::SerializeMap;
+use serde_json::Value;
+
+/// A kind of part that is chosen by name, such as the markers.
+///
+/// The kind is a declaration. Each of its parts is a struct under `#[parameters]` that implements
+/// the kind's own trait, and a line in its list `parts!`. A part of another crate is
+/// [registered](Registry::register). All else follows: what is [known](Entry) of a part, the choice
+/// of one, what is given for each under its name, and their schemas.
+///
+/// ```
+/// use fairwire_parameters::{Given, Kind, Listed as _, Named, Of, OutOfRange, Part, Tables};
+/// use std::fmt::Debug;
+///
+/// /// What every shape can do.
+/// trait Shape: Given {
+///     fn area(&self) -> Result<f64, OutOfRange>;
+/// }
+///
+/// mod square {
+///     pub const ABOUT: &str = "four equal sides";
+///     const NAME: &str = "square";
+///
+///     #[fairwire_parameters::parameters(checked = Checked)]
+///     #[derive(Debug, Default, PartialEq)]
+///     pub struct Spec {
+///         /// The length of a side.
+///         #[parameter(default = 1.0, min = 0.0, unit = "m")]
+///         pub side: Option<f64>,
+///     }
+///
+///     impl super::Shape for Spec {
+///         fn area(&self) -> Result<f64, fairwire_parameters::OutOfRange> {
+///             self.checked().map(|Checked { side }| side * side)
+///         }
+///     }
+/// }
+///
+/// struct Shapes;
+///
+/// impl Kind for Shapes {
+///     const NOUN: &'static str = "shape";
+///     const EXAMPLE: &'static str = "{ square = { side = 2.0 } }";
+///     const SCHEMA: &'static str = "Shape";
+///     type Part = dyn Shape;
+///     type About = &'static str;
+///
+///     fn summary(about: &&'static str) -> &'static str {
+///         about
+///     }
+/// }
+///
+/// impl<S: Shape + Part> Of<S> for Shapes {
+///     fn boxed(spec: S) -> Box<dyn Shape> {
+///         Box::new(spec)
+///     }
+/// }
+///
+/// fairwire_parameters::parts! { Shapes: square => Spec; }
+///
+/// fn main() -> serde_json::Result<()> {
+///     let base: Tables<Shapes> = serde_json::from_str(r#"{ "square": { "side": 3.0 } }"#)?;
+///     let name: Named<Shapes> = serde_json::from_str(r#""square""#)?;
+///     let table: Named<Shapes> = serde_json::from_str(r#"{ "square": { "side": 2.0 } }"#)?;
+///     assert_eq!((name.area(), table.area()), (Ok(1.0), Ok(4.0)));
+///     assert_eq!((name.filled(&base).area(), table.filled(&base).area()), (Ok(9.0), Ok(4.0)));
+///     assert_eq!(Named::<Shapes>::find("sqare").unwrap_err().likely, ["square"]);
+///     assert_eq!(Shapes::registry().all()[0].about, "four equal sides");
+///     Ok(())
+/// }
+/// ```
+pub trait Kind: Sized + 'static {
+    /// What people call one of them, such as `marker`.
+    const NOUN: &'static str;
+    /// A table of one name with its parameters, as it is typed.
+    const EXAMPLE: &'static str;
+    /// The name of the schema of a choice.
+    const SCHEMA: &'static str;
+    /// The name of the schema of what is given for each under its name, and its description. Empty
+    /// where nothing is read so.
+    const TABLES: [&'static str; 2] = ["", ""];
+
+    /// What every part of this kind can do: `dyn` its own trait, which has [`Given`] as a
+    /// supertrait.
+    type Part: Given + ?Sized;
+
+    /// The description of a part.
+    type About: Copy + Send + Sync + 'static;
+
+    /// What a part does, in one line.
+    fn summary(about: &Self::About) -> &'static str;
+
+    /// The paper or RFC of a part, with its section; empty where there is none.
+    fn source(_about: &Self::About) -> &'static str {
+        ""
+    }
+
+    /// The schema of a choice.
+    fn schema(generator: &mut SchemaGenerator) -> Schema
+    where
+        Self: Listed,
+    {
+        json_schema!({
+            "description": format!("the name of a {}, or a table of one name with its parameters", Self::NOUN),
+            "anyOf": [{ "enum": Self::registry().names() }, tables_schema_of::<Self>(generator)],
+        })
+    }
+
+    /// The schema of the parameters of one part, where they are given under its name.
+    fn table_schema(entry: &Entry<Self>, generator: &mut SchemaGenerator) -> Schema {
+        entry.schema(generator)
+    }
+}
+
+/// The schema of tables of one name with its parameters.
+pub fn tables_schema_of<K: Listed>(generator: &mut SchemaGenerator) -> Schema {
+    let all = K::registry().all().iter();
+    tables_schema(all.map(|entry| (entry.name, K::summary(&entry.about), entry.schema)), generator)
+}
+
+/// A kind whose parts are `S` and others.
+pub trait Of<S>: Kind {
+    /// As a part whose type is forgotten.
+    fn boxed(spec: S) -> Box<Self::Part>;
+}
+
+/// The parts of a kind. Implemented by `parts!`.
+pub trait Listed: Kind {
+    /// All of them.
+    fn registry() -> &'static Registry<Self>;
+
+    /// Reads the parameters of the part at this place, which come next in a table; `None` if it is
+    /// of another crate. By their type, so that a fault has its place in the text.
+    fn read<'de, A: MapAccess<'de>>(place: usize, table: &mut A)
+    -> Result<Option<Box<Self::Part>>, A::Error>;
+
+    /// Writes the parameters of the part at this place under `name`, in the order of their
+    /// declaration; `false` if it is of another crate.
+    fn write<M: SerializeMap>(
+        place: usize,
+        name: &str,
+        part: &dyn Any,
+        map: &mut M,
+    ) -> Result<bool, M::Error>;
+}
+
+/// The parameters of a part of any type. A part with a type of its own is a [`Part`].
+pub trait Given: Any + Debug + Send + Sync {
+    /// To find its type.
+    fn as_any(&self) -> &dyn Any;
+
+    /// To find its type, and to change it.
+    fn as_any_mut(&mut self) -> &mut dyn Any;
+
+    /// Are all parameters of `other` equal to these?
+    fn equals(&self, other: &dyn Any) -> bool;
+
+    /// Takes from `other`, if it has the same type, what is not given here.
+    fn fill_from(&mut self, other: &dyn Any);
+
+    /// As JSON.
+    fn json(&self) -> serde_json::Result<Value>;
+}
+
+/// A struct of parameters that a part can be made of.
+pub trait Part: Given + DeserializeOwned + JsonSchema + PartialEq + Serialize + Tabled {}
+
+impl<S: Given + DeserializeOwned + JsonSchema + PartialEq + Serialize + Tabled> Part for S {}
+
+impl<S: Debug + PartialEq + Send + Serialize + Sync + Tabled + 'static> Given for S {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+
+    fn equals(&self, other: &dyn Any) -> bool {
+        other.downcast_ref() == Some(self)
+    }
+
+    fn fill_from(&mut self, other: &dyn Any) {
+        if let Some(other) = other.downcast_ref() {
+            self.fill(other);
+        }
+    }
+
+    fn json(&self) -> serde_json::Result<Value> {
+        serde_json::to_value(self)
+    }
+}

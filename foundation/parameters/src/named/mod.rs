@@ -1,0 +1,14 @@
+//! Parts that are chosen by name: a name, or a table of one name with its parameters.
+
+mod entry;
+mod kind;
+mod parts;
+mod registry;
+mod tables;
+mod value;
+
+pub use entry::Entry;
+pub use kind::{Given, Kind, Listed, Of, Part, tables_schema_of};
+pub use registry::{NotRegistered, Registry, Unknown};
+pub use tables::Tables;
+pub use value::Named;

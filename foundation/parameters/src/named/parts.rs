@@ -1,0 +1,52 @@
+//! The list of the parts of one kind.
+
+/// Lists each part of a kind of the own crate once: the module with its description `ABOUT`, the
+/// struct of its parameters in that module, and other names that people know it by, if there are
+/// any.
+///
+/// ```text
+/// fairwire_parameters::parts! { Disciplines:
+///     fairwire_laws::dropper::red => Spec;
+///     fairwire_laws::dropper::tail_drop => Spec ("drop-tail", "fifo");
+/// }
+/// ```
+#[macro_export]
+macro_rules! parts {
+    ($kind:ident: $($($module:ident)::+ => $spec:ident $(($($alias:literal),+))?;)+) => {
+        impl $crate::Listed for $kind {
+            fn registry() -> &'static $crate::Registry<Self> {
+                const BUILT_IN: &[$crate::Entry<$kind>] = &[$(
+                    $crate::Entry::of::<$($module)::+::$spec>($($module)::+::ABOUT)
+                        $(.known_as(&[$($alias),+]))?
+                ),+];
+                static ALL: $crate::Registry<$kind> = $crate::Registry::new(BUILT_IN);
+                &ALL
+            }
+
+            fn read<'de, A: $crate::serde::de::MapAccess<'de>>(
+                place: usize,
+                table: &mut A,
+            ) -> ::core::result::Result<::core::option::Option<$crate::Box<Self::Part>>, A::Error> {
+                let mut at = 0..;
+                $(if at.next() == Some(place) {
+                    return Ok(Some(<$kind as $crate::Of<$($module)::+::$spec>>::boxed(table.next_value()?)));
+                })+
+                Ok(None)
+            }
+
+            fn write<M: $crate::serde::ser::SerializeMap>(
+                place: usize,
+                name: &str,
+                part: &dyn ::core::any::Any,
+                map: &mut M,
+            ) -> ::core::result::Result<bool, M::Error> {
+                let mut at = 0..;
+                $(if at.next() == Some(place) {
+                    let part = part.downcast_ref::<$($module)::+::$spec>().expect("a place has one type");
+                    return map.serialize_entry(name, part).map(|()| true);
+                })+
+                Ok(false)
+            }
+        }
+    };
+}

@@ -1,0 +1,171 @@
+//! The parts of one kind: those of the own crate, and those that other crates registered.
+
+use super::entry::Entry;
+use super::kind::Kind;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::{self, Debug, Display};
+use fairwire_core::spelling;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// All parts of one kind. Those of other crates are added before the first look at it; from then on
+/// it stays as it is.
+pub struct Registry<K: Kind> {
+    built_in: &'static [Entry<K>],
+    registered: Mutex<Vec<Entry<K>>>,
+    all: OnceLock<Box<[Entry<K>]>>,
+    names: OnceLock<Box<[&'static str]>>,
+}
+
+impl<K: Kind> Registry<K> {
+    /// With the parts of the own crate.
+    pub const fn new(built_in: &'static [Entry<K>]) -> Self {
+        let registered = Mutex::new(Vec::new());
+        Registry { built_in, registered, all: OnceLock::new(), names: OnceLock::new() }
+    }
+
+    /// Adds a part of another crate.
+    ///
+    /// # Errors
+    ///
+    /// Where its name is taken or cannot be typed, or the parts were looked at already.
+    pub fn register(&self, entry: Entry<K>) -> Result<(), NotRegistered> {
+        let (kind, name) = (K::NOUN, entry.name);
+        let mut registered = self.registered.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.all.get().is_some() {
+            return Err(NotRegistered::TooLate { kind, name });
+        }
+        for name in [name].into_iter().chain(entry.aliases.iter().copied()) {
+            if !is_name(name) {
+                return Err(NotRegistered::NoName { kind, name });
+            }
+            if let Some(other) = self.built_in.iter().chain(&*registered).find(|entry| entry.is_called(name))
+            {
+                return Err(NotRegistered::Taken { kind, name, by: other.name });
+            }
+        }
+        registered.push(entry);
+        Ok(())
+    }
+
+    /// Every part: first those of the own crate, in the order in which they are listed to people.
+    pub fn all(&self) -> &[Entry<K>] {
+        self.all.get_or_init(|| {
+            let registered = self.registered.lock().unwrap_or_else(PoisonError::into_inner);
+            self.built_in.iter().chain(&*registered).copied().collect()
+        })
+    }
+
+    /// The names of [`all`](Self::all), in the same order.
+    pub fn names(&self) -> &[&'static str] {
+        self.names.get_or_init(|| self.all().iter().map(|entry| entry.name).collect())
+    }
+
+    /// The place in [`all`](Self::all) of the part with this name; other names that people know it
+    /// by are none.
+    pub fn place(&self, name: &str) -> Option<usize> {
+        self.names().iter().position(|&other| other == name)
+    }
+
+    /// The part called `name`.
+    pub fn find(&self, name: &str) -> Result<&Entry<K>, Unknown> {
+        self.place(name).map(|place| &self.all()[place]).ok_or_else(|| self.unknown(name))
+    }
+
+    /// The error for a name that no part has.
+    pub fn unknown(&self, given: &str) -> Unknown {
+        let names: Vec<String> = self.names().iter().map(|name| format!("`{name}`")).collect();
+        Unknown {
+            kind: K::NOUN,
+            given: given.chars().take(60).collect(),
+            likely: spelling::likely(given, self.names().iter().copied()),
+            allowed: names.join(", "),
+        }
+    }
+}
+
+impl<K: Kind> Debug for Registry<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Registry of each {}", K::NOUN)
+    }
+}
+
+/// Can it be typed as a name, and does it differ from a combination?
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+}
+
+/// No part has the name given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unknown {
+    /// What it would be.
+    pub kind: &'static str,
+    /// What was given, cut after 60 letters.
+    pub given: String,
+    /// The names that were most likely meant, if any come near.
+    pub likely: Vec<&'static str>,
+    /// All names, for people.
+    allowed: String,
+}
+
+impl core::error::Error for Unknown {}
+
+impl Display for Unknown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "there is no {} `{}`; ", self.kind, self.given)?;
+        if let Some(question) = spelling::question(&self.likely) {
+            write!(f, "{question} ")?;
+        }
+        write!(f, "allowed: {}", self.allowed)
+    }
+}
+
+/// A part that was not added to those of its kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotRegistered {
+    /// Another has the name.
+    Taken {
+        /// What it is.
+        kind: &'static str,
+        /// Its name.
+        name: &'static str,
+        /// Who has it.
+        by: &'static str,
+    },
+    /// The parts were looked at before.
+    TooLate {
+        /// What it is.
+        kind: &'static str,
+        /// Its name.
+        name: &'static str,
+    },
+    /// It cannot be typed.
+    NoName {
+        /// What it is.
+        kind: &'static str,
+        /// What was given.
+        name: &'static str,
+    },
+}
+
+impl core::error::Error for NotRegistered {}
+
+impl Display for NotRegistered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NotRegistered::Taken { kind, name, by } => write!(
+                f,
+                "the name `{name}` is taken by the {kind} `{by}`; allowed: a name that no other {kind} has"
+            ),
+            NotRegistered::TooLate { kind, name } => write!(
+                f,
+                "the {kind} `{name}` is registered after each {kind} was looked for; register it first of all"
+            ),
+            NotRegistered::NoName { kind, name } => {
+                write!(f, "`{name}` is not the name of a {kind}; allowed: a to z, 0 to 9 and -")
+            }
+        }
+    }
+}
