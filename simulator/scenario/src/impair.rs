@@ -18,7 +18,7 @@ pub(crate) const EXAMPLE: &str =
 ///
 /// They took their time at the queue, and no discipline hears of it.
 #[parameters(name = "impair", checked = Checked)]
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ImpairSpec {
     /// The probability that a packet is lost; with `to_bad`, while the wire is good.
     #[parameter(default = 0.0, min = 0.0, max = 1.0, unit = "1")]

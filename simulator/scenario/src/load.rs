@@ -291,7 +291,7 @@ fn owners(name: &str) -> Vec<&'static str> {
     let has = |fields: &[Field]| fields.iter().any(|field| field.name == name);
     let controllers = control::all().iter().filter(|controller| has(controller.fields));
     let sources = source::all().iter().filter(|source| has(source.fields)).map(|source| source.name);
-    let networks = generated::all().iter().filter(|network| has(network.fields)).map(|network| network.name);
+    let networks = generated::all().iter().filter(|network| network.has(name)).map(|network| network.name);
     let mut owners = catalogue::owners(name);
     owners.extend(controllers.map(|controller| controller.name).chain(sources).chain(networks));
     owners

@@ -3,13 +3,14 @@
 //! What registered itself under its kind is here too. `fairwire describe` and Python's `describe`
 //! print the pages, and `docs/reference` keeps them.
 
-use crate::{Controller, ImpairSpec, control, generated, impair, source};
+use crate::generated::{self, Networks};
+use crate::{Controller, ImpairSpec, control, impair, source};
 use fairwire_catalogue::page::{BadDocumentation, Page, ParameterPage};
 use fairwire_catalogue::{self as catalogue, marker};
 use fairwire_core::spelling;
 use fairwire_document::shortened;
-use fairwire_parameters::Declared as _;
 pub use fairwire_parameters::Field;
+use fairwire_parameters::{Declared as _, Entry};
 use std::collections::BTreeSet;
 
 /// What can be described, in the order in which it is looked for.
@@ -64,8 +65,8 @@ pub fn all() -> impl Iterator<Item = Part> {
     let sources = source::all().iter();
     let sources = sources.map(move |entry| other("source", entry.name, entry.about.what, "", entry.fields));
     let networks = generated::all().iter();
-    let networks =
-        networks.map(move |entry| other("network", entry.name, entry.summary, entry.source, entry.fields));
+    let networks = networks
+        .map(move |entry| other("network", entry.name, entry.summary(), entry.source(), entry.fields));
     let impairments = [other("impairment", IMPAIR, impair::SUMMARY, "", ImpairSpec::FIELDS)];
     disciplines.chain(markers).chain(controllers).chain(sources).chain(networks).chain(impairments)
 }
@@ -175,10 +176,10 @@ fn of_source(source: &source::Entry) -> Page {
     page
 }
 
-fn of_network(network: &generated::Entry) -> Page {
-    let generated::Entry { name, summary, source, example, fields, .. } = *network;
-    let mut page = Page::of_fields(name, summary, source, fields);
-    page.example = format!("network = {{ {name} = {{ {example} }} }}");
+fn of_network(network: &Entry<Networks>) -> Page {
+    let Entry { name, about, fields, .. } = *network;
+    let mut page = Page::of_fields(name, about.summary, about.source, fields);
+    page.example = format!("network = {{ {name} = {{ {} }} }}", about.example);
     page
 }
 

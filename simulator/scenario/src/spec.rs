@@ -103,7 +103,7 @@ impl Spec {
     /// The same, where each group with a pattern and without a `count` has a flow for each of its
     /// pairs.
     pub(crate) fn dealt(mut self) -> Self {
-        let Some((hosts, _)) = self.network.as_ref().and_then(NetworkChoice::nodes) else { return self };
+        let Some((hosts, _)) = self.network.as_ref().and_then(|network| network.nodes()) else { return self };
         for FlowSpec { count, pattern, .. } in &mut self.flow {
             if let (None, Some(pattern)) = (&count, pattern) {
                 *count = Some(u32::try_from(pattern.count(hosts)).unwrap_or(u32::MAX));

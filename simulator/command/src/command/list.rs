@@ -301,19 +301,20 @@ fn markers_as_json() -> Value {
 
 fn networks_in_short(columns: usize) -> String {
     let names: Vec<_> =
-        generated::all().iter().map(|entry| (entry.name.to_owned(), entry.summary.to_owned())).collect();
+        generated::all().iter().map(|entry| (entry.name.to_owned(), entry.summary().to_owned())).collect();
     group("networks, for `network` in a scenario", &names, columns)
 }
 
 fn networks() -> Rows {
-    let rows = generated::all().iter().map(|entry| [entry.name, entry.summary, entry.source]);
+    let rows = generated::all().iter().map(|entry| [entry.name, entry.summary(), entry.source()]);
     let all = std::iter::once(["name", "what it is", "source"]).chain(rows);
     all.map(|cells| cells.map(String::from).to_vec()).collect()
 }
 
 fn networks_as_json() -> Value {
-    let one = |entry: &generated::Entry| json!({ "name": entry.name, "summary": entry.summary, "source": entry.source });
-    generated::all().iter().map(one).collect()
+    let all = generated::all().iter();
+    all.map(|entry| json!({ "name": entry.name, "summary": entry.summary(), "source": entry.source() }))
+        .collect()
 }
 
 /// The folders of lessons, where none is given.

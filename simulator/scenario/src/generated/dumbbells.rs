@@ -1,7 +1,7 @@
 //! A dumbbell of dumbbells: two hubs with a link between them, and at each hub as many branches,
 //! behind a link of its own each, with hosts.
 
-use super::{About, Layout, Line, check_nodes};
+use super::{About, Layout, Line, NetworkSpec, check_nodes};
 use crate::impair::ImpairSpec;
 use fairwire_core::units::Room;
 use fairwire_core::{Duration, Rate};
@@ -18,7 +18,7 @@ pub(super) const ABOUT: About = About {
 /// A dumbbell of dumbbells: hosts at switches, an inner link from each switch to its hub, and an
 /// outer link between the two hubs.
 #[parameters(name = "dumbbells", checked = Checked)]
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DumbbellsSpec {
     /// The switches at each hub.
     #[parameter(required, min = 1, max = 10000, unit = "1")]
@@ -52,27 +52,25 @@ pub struct DumbbellsSpec {
     pub impair: Option<ImpairSpec>,
 }
 
-impl DumbbellsSpec {
-    /// The network, if all parameters are within their bounds.
-    pub(super) fn layout(&self) -> Result<Dumbbells, OutOfRange> {
+impl NetworkSpec for DumbbellsSpec {
+    fn impair(&self) -> Option<&ImpairSpec> {
+        self.impair.as_ref()
+    }
+
+    fn layout(&self) -> Result<Box<dyn Layout>, OutOfRange> {
         let Checked { branches, hosts: per_switch, rate, inner_rate, outer_rate, delay, outer_delay, buffer } =
             self.checked()?;
         let nodes = 2 + 2 * u64::from(branches) * (1 + u64::from(per_switch));
         check_nodes("hosts", per_switch, nodes)?;
         let rates = [outer_rate, inner_rate, rate];
-        Ok(Dumbbells {
-            branches,
-            per_switch,
-            rates,
-            delays: [outer_delay.unwrap_or(delay), delay, delay],
-            buffer,
-        })
+        let delays = [outer_delay.unwrap_or(delay), delay, delay];
+        Ok(Box::new(Dumbbells { branches, per_switch, rates, delays, buffer }))
     }
 }
 
 /// A dumbbell of dumbbells that makes sense.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Dumbbells {
+struct Dumbbells {
     /// The switches at each hub.
     branches: u32,
     per_switch: u32,

@@ -4,7 +4,7 @@
 //! Source: M. Al-Fares, A. Loukissas and A. Vahdat, "A scalable, commodity data center network
 //! architecture", SIGCOMM 2008, section 3.
 
-use super::{About, Layout, Line, check_nodes};
+use super::{About, Layout, Line, NetworkSpec, check_nodes};
 use crate::impair::ImpairSpec;
 use fairwire_core::units::Room;
 use fairwire_core::{Duration, Rate};
@@ -20,7 +20,7 @@ pub(super) const ABOUT: About = About {
 /// A fat-tree of switches with `k` ports: `k` pods of `k`/2 edge switches and `k`/2 aggregation
 /// switches each, under (`k`/2)² core switches.
 #[parameters(name = "fat-tree", checked = Checked)]
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FatTreeSpec {
     /// The ports of a switch, an even number.
     ///
@@ -49,9 +49,12 @@ pub struct FatTreeSpec {
     pub impair: Option<ImpairSpec>,
 }
 
-impl FatTreeSpec {
-    /// The network, if all parameters are within their bounds.
-    pub(super) fn layout(&self) -> Result<FatTree, OutOfRange> {
+impl NetworkSpec for FatTreeSpec {
+    fn impair(&self) -> Option<&ImpairSpec> {
+        self.impair.as_ref()
+    }
+
+    fn layout(&self) -> Result<Box<dyn Layout>, OutOfRange> {
         let Checked { k, hosts, rate, switch_rate, delay, buffer } = self.checked()?;
         if k % 2 == 1 {
             let (given, allowed) = (k.to_string(), "an even number: half of the ports lead up".into());
@@ -63,13 +66,13 @@ impl FatTreeSpec {
         let tree = FatTree { half, per_edge, rates, delay, buffer };
         let nodes = u64::from(tree.hosts()) + u64::from(tree.switches());
         check_nodes("hosts", per_edge, nodes)?;
-        Ok(tree)
+        Ok(Box::new(tree))
     }
 }
 
 /// A fat-tree that makes sense.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct FatTree {
+struct FatTree {
     /// Half of a switch's ports: those that lead up.
     half: u32,
     per_edge: u32,
@@ -182,7 +185,7 @@ mod tests {
     use super::*;
     use fairwire_core::units::Amount;
 
-    fn tree(k: u32, hosts: Option<u32>) -> FatTree {
+    fn tree(k: u32, hosts: Option<u32>) -> Box<dyn Layout> {
         let rate = Some(Quantity("10 Mbit/s".parse().expect("a rate")));
         let (delay, buffer) =
             (Some(Quantity(Duration::from_ms(1))), Some(Quantity(Room::Amount(Amount::Packets(9)))));

@@ -13,20 +13,19 @@ pub use fat_tree::FatTreeSpec;
 pub use pattern::{AllToAllSpec, PatternChoice, PermutationSpec, StrideSpec};
 
 use crate::impair::ImpairSpec;
-use core::fmt::{self, Debug};
+use core::fmt::Debug;
 use fairwire_core::units::Room;
 use fairwire_core::{Duration, Rate};
-use fairwire_parameters::{Choice, Declared, Field, OutOfRange, SchemaOf, deserialize_choice, tables_schema};
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess};
-use std::borrow::Cow;
+use fairwire_parameters::{
+    Entry, Given, Kind, Listed as _, Named, NotRegistered, Of, OutOfRange, Part, tables_schema_of,
+};
+use schemars::{Schema, SchemaGenerator};
 
 /// More nodes are a slip: the links of a fat-tree of these take a gigabyte.
 pub(crate) const MAX_NODES: u64 = 100_000;
 
 /// What a generated network is like.
-pub(crate) trait Layout {
+pub trait Layout: Debug {
     /// Hosts, numbered from 0. People call the first one `h1`.
     fn hosts(&self) -> u32;
 
@@ -49,167 +48,99 @@ pub(crate) trait Layout {
 
 /// A link of a generated network, in one direction.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Line {
-    pub(crate) name: String,
-    pub(crate) rate: Rate,
-    pub(crate) delay: Duration,
+pub struct Line {
+    /// Its name: those of its ends, with `-` between them.
+    pub name: String,
+    /// Its rate.
+    pub rate: Rate,
+    /// Its propagation delay, one way.
+    pub delay: Duration,
 }
 
-/// A network as typed: `{ fat-tree = { k = 4, rate = "10 Mbit/s", delay = "1 ms", buffer = "100
-/// packets" } }`.
-#[derive(Clone, Debug)]
-pub struct NetworkChoice {
-    /// In the list of all.
-    place: usize,
-    given: Given,
+/// The parameters of a network, and how it is made of them.
+pub trait NetworkSpec: Given {
+    /// What the wire behind each link does to packets, where that was given.
+    fn impair(&self) -> Option<&ImpairSpec> {
+        None
+    }
+
+    /// The network, if all parameters are within their bounds.
+    fn layout(&self) -> Result<Box<dyn Layout>, OutOfRange>;
+
+    /// How many hosts and how many switches it has; `None` where its parameters make no sense.
+    fn nodes(&self) -> Option<(u32, u32)> {
+        self.layout().ok().map(|layout| (layout.hosts(), layout.switches()))
+    }
 }
 
-/// What is known of a kind of network.
-#[derive(Clone, Copy)]
-pub struct Entry {
-    /// Its name, as typed in scenarios.
-    pub name: &'static str,
+/// What is said of a kind of network in its file.
+#[derive(Clone, Copy, Debug)]
+pub struct About {
     /// What it is, in one line.
     pub summary: &'static str,
     /// The paper.
     pub source: &'static str,
     /// Parameters of an example as typed.
     pub example: &'static str,
-    /// Its parameters.
-    pub fields: &'static [Field],
-    schema: SchemaOf,
 }
 
-impl Debug for Entry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Entry").field("name", &self.name).finish_non_exhaustive()
-    }
-}
+/// The kind.
+pub struct Networks;
 
-/// What is said of a kind of network in its file.
-struct About {
-    summary: &'static str,
-    source: &'static str,
-    example: &'static str,
-}
+/// A network as typed: `{ fat-tree = { k = 4, rate = "10 Mbit/s", delay = "1 ms", buffer = "100
+/// packets" } }`.
+pub type NetworkChoice = Named<Networks>;
 
-/// Lists each kind of network once: its name, its file, its parameters.
-macro_rules! networks {
-    ($($name:literal => $module:ident::$spec:ident;)+) => {
-        const ALL: &[Entry] = &[$(Entry {
-            name: $name,
-            summary: $module::ABOUT.summary,
-            source: $module::ABOUT.source,
-            example: $module::ABOUT.example,
-            fields: $module::$spec::FIELDS,
-            schema: SchemaGenerator::subschema_for::<$module::$spec>,
-        }),+];
-
-        const NAMES: &[&str] = &[$($name),+];
-
-        /// What was given for one of them.
-        #[derive(Clone, Debug)]
-        enum Given {
-            $($spec($module::$spec),)+
-        }
-
-        impl Given {
-            /// Reads the parameters of the network at this place, which come next in a table.
-            fn read<'de, A: MapAccess<'de>>(place: usize, table: &mut A) -> Result<Self, A::Error> {
-                let mut at = 0..;
-                $(if at.next() == Some(place) {
-                    return table.next_value().map(Given::$spec);
-                })+
-                unreachable!("a place is in the list")
-            }
-
-            fn impair(&self) -> Option<&ImpairSpec> {
-                match self {
-                    $(Given::$spec(spec) => spec.impair.as_ref(),)+
-                }
-            }
-
-            fn layout(&self) -> Result<Box<dyn Layout>, OutOfRange> {
-                match self {
-                    $(Given::$spec(spec) => Ok(Box::new(spec.layout()?)),)+
-                }
-            }
-        }
-    };
-}
-
-networks! {
-    "fat-tree" => fat_tree::FatTreeSpec;
-    "dumbbells" => dumbbells::DumbbellsSpec;
-}
-
-/// Every kind of network, in the order in which it is listed to people.
-pub fn all() -> &'static [Entry] {
-    ALL
-}
-
-impl NetworkChoice {
-    /// Its name, as typed in scenarios.
-    pub fn name(&self) -> &'static str {
-        NAMES[self.place]
-    }
-
-    /// How many hosts and how many switches it has; `None` where its parameters make no sense.
-    pub fn nodes(&self) -> Option<(u32, u32)> {
-        self.layout().ok().map(|layout| (layout.hosts(), layout.switches()))
-    }
-
-    /// What the wire behind each link does to packets, where that was given.
-    pub(crate) fn impair(&self) -> Option<&ImpairSpec> {
-        self.given.impair()
-    }
-
-    /// The network, if all parameters are within their bounds.
-    pub(crate) fn layout(&self) -> Result<Box<dyn Layout>, OutOfRange> {
-        self.given.layout()
-    }
-}
-
-impl<'de> Deserialize<'de> for NetworkChoice {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserialize_choice(deserializer)
-    }
-}
-
-impl Choice for NetworkChoice {
-    const WHAT: &'static str = "network";
+impl Kind for Networks {
+    const NOUN: &'static str = "network";
     const EXAMPLE: &'static str =
         "{ fat-tree = { k = 4, rate = \"10 Mbit/s\", delay = \"1 ms\", buffer = \"100 packets\" } }";
+    const SCHEMA: &'static str = "Network";
 
-    fn names() -> &'static [&'static str] {
-        NAMES
+    type Part = dyn NetworkSpec;
+    type About = About;
+
+    fn summary(about: &About) -> &'static str {
+        about.summary
     }
 
-    fn named(_: usize) -> Self {
-        unreachable!("each needs a parameter")
+    fn source(about: &About) -> &'static str {
+        about.source
     }
 
-    fn needed(place: usize) -> Option<&'static str> {
-        ALL[place].fields.iter().find(|field| field.is_required).map(|field| field.name)
-    }
-
-    fn read<'de, A: MapAccess<'de>>(place: usize, table: &mut A) -> Result<Self, A::Error> {
-        Given::read(place, table).map(|given| NetworkChoice { place, given })
-    }
-}
-
-impl JsonSchema for NetworkChoice {
-    fn schema_name() -> Cow<'static, str> {
-        "Network".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let mut schema =
-            tables_schema(ALL.iter().map(|entry| (entry.name, entry.summary, entry.schema)), generator);
+    /// Each has a parameter that must be given.
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = tables_schema_of::<Networks>(generator);
         let what = "A network that is generated: a table of the name of its kind with its parameters.";
         schema.insert("description".into(), what.into());
         schema
     }
+}
+
+impl<S: NetworkSpec + Part> Of<S> for Networks {
+    fn boxed(spec: S) -> Box<dyn NetworkSpec> {
+        Box::new(spec)
+    }
+}
+
+fairwire_parameters::parts! { Networks:
+    fat_tree => FatTreeSpec;
+    dumbbells => DumbbellsSpec;
+}
+
+/// Every kind of network, in the order in which it is listed to people.
+pub fn all() -> &'static [Entry<Networks>] {
+    Networks::registry().all()
+}
+
+/// Adds a network of another crate. Call it before anything else, since the list that was looked at
+/// once stays as it is.
+///
+/// # Errors
+///
+/// Where the name is taken, or the list was looked at already.
+pub fn register<S: NetworkSpec + Part>(about: About) -> Result<(), NotRegistered> {
+    Networks::registry().register(Entry::of::<S>(about))
 }
 
 /// Refuses more nodes than there can be. `name` is the parameter that makes for most of them.
