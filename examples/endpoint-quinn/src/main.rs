@@ -1,8 +1,8 @@
 //! The command `fairwire` with QUIC of quinn-proto as a source, `quic`.
 
 use fairwire_core::{Ecn, Time};
-use fairwire_parameters::{OutOfRange, parameters};
-use fairwire_scenario::source::{self, About, Offer, SourceSpec};
+use fairwire_parameters::parameters;
+use fairwire_scenario::source::{self, About, At, NoOffer, Offer, SourceSpec};
 use fairwire_sim::endpoint::{Endpoint, Endpoints, Packet, Start};
 use quinn_proto::DatagramEvent::{ConnectionEvent, NewConnection};
 use quinn_proto::rustls::{RootCertStore, pki_types::CertificateDer, pki_types::PrivatePkcs8KeyDer};
@@ -12,6 +12,7 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::{process::ExitCode, sync::Arc, time::Duration, time::Instant};
 
 const NAME: &str = "quic";
+const ABOUT: About = About::endpoints("A QUIC connection of quinn-proto that sends without end.");
 const HEADERS: usize = 28; // IPv4 and UDP
 const PACKET: u32 = 1480; // 1452, which quinn's search for the path's MTU comes to, and headers
 const ADDRESS: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 4433)); // of either end
@@ -92,7 +93,7 @@ impl Endpoint for Quic {
 
 /// Parameters of `quic`.
 #[parameters(checked = Checked)]
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
     /// Whether the client's congestion controller is BBR rather than CUBIC.
     #[parameter(default = false)]
@@ -100,9 +101,7 @@ pub struct Spec {
 }
 
 impl SourceSpec for Spec {
-    const NAME: &'static str = NAME;
-    const ABOUT: About = About::endpoints("A QUIC connection of quinn-proto that sends without end.");
-    fn offers(&self) -> Result<Offer, OutOfRange> {
+    fn offers(&self, _: At<'_>) -> Result<Offer, NoOffer> {
         let Checked { bbr } = self.checked()?;
         let both = move |mut start: Start| {
             #[expect(clippy::disallowed_methods, reason = "what counts is the difference of instants")]
@@ -115,6 +114,6 @@ impl SourceSpec for Spec {
 }
 
 fn main() -> ExitCode {
-    source::register::<Spec>().expect("no other has its name");
+    source::register::<Spec>(ABOUT).expect("no other has its name");
     fairwire_command::main()
 }

@@ -1,8 +1,8 @@
 //! The command `fairwire` with a TCP of smoltcp as a source, `smoltcp`.
 
 use fairwire_core::Time;
-use fairwire_parameters::{OutOfRange, parameters};
-use fairwire_scenario::source::{self, About, Offer, SourceSpec};
+use fairwire_parameters::parameters;
+use fairwire_scenario::source::{self, About, At, NoOffer, Offer, SourceSpec};
 use fairwire_sim::endpoint::{Endpoint, Endpoints, Packet};
 use smoltcp::iface::{Config, Interface, SocketHandle, SocketSet};
 use smoltcp::phy::{ChecksumCapabilities, Device, DeviceCapabilities, Medium, RxToken, TxToken};
@@ -11,6 +11,7 @@ use smoltcp::{time::Instant, wire::HardwareAddress, wire::IpAddress, wire::IpCid
 use std::{collections::VecDeque, process::ExitCode};
 
 const NAME: &str = "smoltcp";
+const ABOUT: About = About::endpoints("A TCP of smoltcp that sends without end.");
 
 /// A network card: what has come, and what is to leave.
 #[derive(Default)]
@@ -102,19 +103,17 @@ impl Endpoint for Host {
 
 /// Parameters of `smoltcp`: none.
 #[parameters(checked = Checked)]
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {}
 
 impl SourceSpec for Spec {
-    const NAME: &'static str = NAME;
-    const ABOUT: About = About::endpoints("A TCP of smoltcp that sends without end.");
-    fn offers(&self) -> Result<Offer, OutOfRange> {
+    fn offers(&self, _: At<'_>) -> Result<Offer, NoOffer> {
         let both = |_| (Host::new(1), Host::new(2)); // smoltcp's own seed is always the same
         Ok(Offer::Endpoints { endpoints: Endpoints::new(NAME, 1500, both), packet_bytes: 1500 })
     }
 }
 
 fn main() -> ExitCode {
-    source::register::<Spec>().expect("no other has its name");
+    source::register::<Spec>(ABOUT).expect("no other has its name");
     fairwire_command::main()
 }

@@ -6,6 +6,7 @@ use fairwire_tcp::congestion::{About, Acked, Congested, Control, ControlConfig, 
 use std::process::ExitCode;
 
 const NAME: &str = "gentle";
+const ABOUT: About = About::new("a segment more per round trip, and after a loss most of it", "an example");
 
 /// Parameters of `gentle`.
 #[parameters(checked = Checked)]
@@ -17,10 +18,6 @@ pub struct Spec {
 }
 
 impl ControllerSpec for Spec {
-    const NAME: &'static str = NAME;
-    const ABOUT: About =
-        About::new("a segment more per round trip, and after a loss most of it", "an example");
-
     fn config(&self) -> Result<ControlConfig, OutOfRange> {
         let Checked { keeps } = self.checked()?;
         Ok(ControlConfig::Outside(Outside::new(NAME, move |start| {
@@ -67,5 +64,5 @@ impl Control for Gentle {
 }
 
 fn main() -> ExitCode {
-    fairwire_command::main_with([control::register::<Spec>()])
+    fairwire_command::main_with([control::register::<Spec>(ABOUT)])
 }

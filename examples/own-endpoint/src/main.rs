@@ -2,12 +2,13 @@
 
 use fairwire_core::units::Size;
 use fairwire_core::{Duration, Ecn, Time};
-use fairwire_parameters::{OutOfRange, Quantity, parameters};
-use fairwire_scenario::source::{self, About, Offer, SourceSpec};
+use fairwire_parameters::{Quantity, parameters};
+use fairwire_scenario::source::{self, About, At, NoOffer, Offer, SourceSpec};
 use fairwire_sim::endpoint::{Endpoint, Endpoints, Packet, Start};
 use std::process::ExitCode;
 
 const NAME: &str = "steady";
+const ABOUT: About = About::endpoints("A paced sender that gets reports of what was lost or marked.");
 const REPORT_BYTES: usize = 64;
 const FIRST_BPS: f64 = 500e3;
 const MORE_BPS: f64 = 100e3; // a report without losses or marks
@@ -81,7 +82,7 @@ impl Endpoint for Receiver {
 
 /// Parameters of `steady`.
 #[parameters(checked = Checked)]
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
     /// Bytes on the wire per packet.
     #[parameter(default = "1000 B", min = "100 B", max = "9000 B")]
@@ -92,10 +93,7 @@ pub struct Spec {
 }
 
 impl SourceSpec for Spec {
-    const NAME: &'static str = NAME;
-    const ABOUT: About = About::endpoints("A paced sender that gets reports of what was lost or marked.");
-
-    fn offers(&self) -> Result<Offer, OutOfRange> {
+    fn offers(&self, _: At<'_>) -> Result<Offer, NoOffer> {
         let Checked { packet, every } = self.checked()?;
         let packet_bytes = packet.0 as u32;
         let both = move |mut start: Start| {
@@ -108,6 +106,6 @@ impl SourceSpec for Spec {
 }
 
 fn main() -> ExitCode {
-    source::register::<Spec>().expect("no other has its name");
+    source::register::<Spec>(ABOUT).expect("no other has its name");
     fairwire_command::main()
 }

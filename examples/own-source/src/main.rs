@@ -2,16 +2,17 @@
 
 use fairwire_core::units::Size;
 use fairwire_core::{Duration, Rng, Time};
-use fairwire_parameters::{OutOfRange, Quantity, parameters};
-use fairwire_scenario::source::{self, About, Offer, SourceSpec};
+use fairwire_parameters::{Quantity, parameters};
+use fairwire_scenario::source::{self, About, At, NoOffer, Offer, SourceSpec};
 use fairwire_sim::app::{DatagramSource, Emission, Law, OutsideTraffic, Sampler, Traffic};
 use std::process::ExitCode;
 
 const NAME: &str = "pairs";
+const ABOUT: About = About::datagrams("Pairs of packets at random times.");
 
 /// Parameters of `pairs`.
 #[parameters(checked = Checked)]
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
     /// The mean time from one pair to the next.
     #[parameter(default = "10 ms", min = "1 us", max = "1 h")]
@@ -22,10 +23,7 @@ pub struct Spec {
 }
 
 impl SourceSpec for Spec {
-    const NAME: &'static str = NAME;
-    const ABOUT: About = About::datagrams("Pairs of packets at random times.");
-
-    fn offers(&self) -> Result<Offer, OutOfRange> {
+    fn offers(&self, _: At<'_>) -> Result<Offer, NoOffer> {
         let Checked { gap, packet } = self.checked()?;
         let packet_bytes = packet.0 as u32;
         let gap = Law::Exponential { mean: gap.secs() };
@@ -52,5 +50,5 @@ impl DatagramSource for Pairs {
 }
 
 fn main() -> ExitCode {
-    fairwire_command::main_with([source::register::<Spec>()])
+    fairwire_command::main_with([source::register::<Spec>(ABOUT)])
 }

@@ -6,7 +6,7 @@ use fairwire_laws::BadParameter;
 use fairwire_laws::Site;
 use fairwire_laws::marker as law;
 use fairwire_laws::spec::Quantity;
-use fairwire_parameters::{Entry, Given, Kind, Listed as _, Named, NotRegistered, Of, Part, Tables};
+use fairwire_parameters::{Entry, Given, Kind, Listed as _, Named, NotRegistered, Of, Part, Tables, Writes};
 
 pub use law::About;
 
@@ -77,6 +77,8 @@ impl<S: MarkerSpec + Part> Of<S> for Markers {
         Box::new(spec)
     }
 }
+
+impl Writes<MarkerChoice> for Markers {}
 
 /// Makes each of these a [`MarkerSpec`]: its module, and what says whether all is out of profile,
 /// where that can be.

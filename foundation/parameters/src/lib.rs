@@ -89,7 +89,8 @@ pub use fairwire_parameters_macro::parameters;
 pub use field::{Declared, Field, NO_SCHEMA, SchemaOf, joined, names, total};
 #[cfg(feature = "serde")]
 pub use named::{
-    Entry, Given, Kind, Listed, Named, NotRegistered, Of, Part, Registry, Tables, Unknown, tables_schema_of,
+    Entry, Given, Kind, Listed, Named, NotRegistered, Of, Part, Registry, Tables, Unknown, Writes,
+    tables_schema_of,
 };
 pub use quantity::Quantity;
 pub use role::{Role, Roles};

@@ -18,7 +18,7 @@ use fairwire_core::{Rate, RateLaw};
 use fairwire_document::DocumentError as ScenarioError;
 use fairwire_document::{self as document, Change, Locations, Problem, Read, quoted, read_text, shortened};
 use fairwire_metrics::agreement::Tolerance;
-use fairwire_parameters::Field;
+use fairwire_parameters::{Entry, Kind};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
@@ -288,12 +288,11 @@ fn chosen(own: &Spec, overrides: &Overrides, locations: &mut Locations) -> Resul
 
 /// The parts of any kind that have a parameter called `name`.
 fn owners(name: &str) -> Vec<&'static str> {
-    let has = |fields: &[Field]| fields.iter().any(|field| field.name == name);
-    let controllers = control::all().iter().filter(|controller| has(controller.fields));
-    let sources = source::all().iter().filter(|source| has(source.fields)).map(|source| source.name);
-    let networks = generated::all().iter().filter(|network| network.has(name)).map(|network| network.name);
+    fn of<K: Kind>(all: &'static [Entry<K>], name: &str) -> impl Iterator<Item = &'static str> {
+        all.iter().filter(move |entry| entry.has(name)).map(|entry| entry.name)
+    }
     let mut owners = catalogue::owners(name);
-    owners.extend(controllers.map(|controller| controller.name).chain(sources).chain(networks));
+    owners.extend(of(control::all(), name).chain(of(source::all(), name)).chain(of(generated::all(), name)));
     owners
 }
 

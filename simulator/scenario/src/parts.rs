@@ -10,7 +10,7 @@ use fairwire_catalogue::{self as catalogue, marker};
 use fairwire_core::spelling;
 use fairwire_document::shortened;
 pub use fairwire_parameters::Field;
-use fairwire_parameters::{Declared as _, Entry};
+use fairwire_parameters::{Declared as _, Entry, Kind};
 use std::collections::BTreeSet;
 
 /// What can be described, in the order in which it is looked for.
@@ -37,6 +37,11 @@ pub struct Part {
 }
 
 impl Part {
+    fn of<K: Kind>(entry: &Entry<K>) -> Part {
+        let Entry { name, aliases, fields, .. } = *entry;
+        Part { kind: K::NOUN, name, aliases, summary: entry.summary(), source: entry.source(), fields }
+    }
+
     /// The names under which it is found.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
         [self.name].into_iter().chain(self.aliases.iter().copied())
@@ -53,22 +58,20 @@ pub fn all() -> impl Iterator<Item = Part> {
         source: entry.source,
         fields: entry.fields(),
     });
-    let other =
-        |kind, name, summary, source, fields| Part { kind, name, aliases: &[], summary, source, fields };
-    let markers = marker::all().iter();
-    let markers =
-        markers.map(move |entry| other("marker", entry.name, entry.summary(), entry.source(), entry.fields));
-    let controllers = control::all().iter();
-    let controllers = controllers.map(move |Controller { name, about, fields, .. }| {
-        other("controller", name, about.what, about.source, fields)
-    });
-    let sources = source::all().iter();
-    let sources = sources.map(move |entry| other("source", entry.name, entry.about.what, "", entry.fields));
-    let networks = generated::all().iter();
-    let networks = networks
-        .map(move |entry| other("network", entry.name, entry.summary(), entry.source(), entry.fields));
-    let impairments = [other("impairment", IMPAIR, impair::SUMMARY, "", ImpairSpec::FIELDS)];
-    disciplines.chain(markers).chain(controllers).chain(sources).chain(networks).chain(impairments)
+    let impairment = Part {
+        kind: "impairment",
+        name: IMPAIR,
+        aliases: &[],
+        summary: impair::SUMMARY,
+        source: "",
+        fields: ImpairSpec::FIELDS,
+    };
+    disciplines
+        .chain(marker::all().iter().map(Part::of))
+        .chain(control::all().iter().map(Part::of))
+        .chain(source::all().iter().map(Part::of))
+        .chain(generated::all().iter().map(Part::of))
+        .chain([impairment])
 }
 
 /// What is wrong if a name means parts of two kinds: it could not be described, and has one page.

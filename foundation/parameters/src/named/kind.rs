@@ -157,6 +157,10 @@ pub trait Listed: Kind {
     ) -> Result<bool, M::Error>;
 }
 
+/// A kind of which `T`, a choice or the tables, is written too. What is only read has no default in
+/// schemas.
+pub trait Writes<T>: Listed {}
+
 /// The parameters of a part of any type. A part with a type of its own is a [`Part`].
 pub trait Given: Any + Debug + Send + Sync {
     /// To find its type.

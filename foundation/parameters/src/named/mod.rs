@@ -8,7 +8,7 @@ mod tables;
 mod value;
 
 pub use entry::Entry;
-pub use kind::{Given, Kind, Listed, Of, Part, tables_schema_of};
+pub use kind::{Given, Kind, Listed, Of, Part, Writes, tables_schema_of};
 pub use registry::{NotRegistered, Registry, Unknown};
 pub use tables::Tables;
 pub use value::Named;

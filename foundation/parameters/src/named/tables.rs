@@ -1,6 +1,6 @@
 //! What is given for each part of a kind, under its name.
 
-use super::kind::{Given as _, Kind, Listed, Part};
+use super::kind::{Given as _, Kind, Listed, Part, Writes};
 use super::value::Named;
 use crate::choice::Choice as _;
 use crate::table::OneOf;
@@ -132,7 +132,7 @@ impl<K: Kind> PartialEq for Tables<K> {
     }
 }
 
-impl<K: Listed> Serialize for Tables<K> {
+impl<K: Writes<Tables<K>>> Serialize for Tables<K> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.given.len()))?;
         self.given().try_for_each(|part| part.write_as(part.name(), &mut map))?;

@@ -1,7 +1,7 @@
 //! A part as given: its name, or a table of one name with its parameters.
 
 use super::entry::Entry;
-use super::kind::{Given as _, Kind, Listed};
+use super::kind::{Given as _, Kind, Listed, Writes};
 use super::registry::Unknown;
 use super::tables::Tables;
 use crate::choice::{Choice, deserialize_choice};
@@ -146,7 +146,7 @@ impl<'de, K: Listed> Deserialize<'de> for Named<K> {
     }
 }
 
-impl<K: Listed> Serialize for Named<K> {
+impl<K: Writes<Named<K>>> Serialize for Named<K> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if *self == Self::at(self.place) {
             return serializer.serialize_str(self.name());

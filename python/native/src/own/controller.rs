@@ -24,10 +24,10 @@ pub(super) struct Spec {
     class: Option<String>,
 }
 
-impl ControllerSpec for Spec {
-    const NAME: &'static str = CONTROLLER;
-    const ABOUT: About = About::new("a controller that is a class of Python", "fairwire.own");
+/// Its description.
+pub(super) const ABOUT: About = About::new("a controller that is a class of Python", "fairwire.own");
 
+impl ControllerSpec for Spec {
     fn config(&self) -> Result<ControlConfig, OutOfRange> {
         let text = self.class.as_deref().unwrap_or_default();
         let found = scope::find(text).filter(|(class, _)| class.kind == Kind::Controller);

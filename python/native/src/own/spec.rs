@@ -24,7 +24,7 @@ use std::sync::Arc;
 pub(crate) fn register() -> PyResult<()> {
     catalogue::register::<DropperSpec>()
         .and_then(|()| catalogue::register::<QueueSpec>())
-        .and_then(|()| control::register::<controller::Spec>())
+        .and_then(|()| control::register::<controller::Spec>(controller::ABOUT))
         .map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 

@@ -8,7 +8,7 @@ use fairwire_core::{Duration, Rate};
 use fairwire_document::Problem;
 use fairwire_laws::spec::Quantity;
 use fairwire_metrics::Kind;
-use fairwire_parameters::OutOfRange;
+use fairwire_parameters::{Given, OutOfRange};
 use fairwire_sim::app::{Law, Load, Offered, Traffic};
 use fairwire_sim::endpoint::Endpoints;
 use std::sync::Arc;
@@ -90,15 +90,43 @@ pub enum Offer {
     },
 }
 
-/// The table of a source of this crate.
-pub(crate) trait Source: Clone + Debug + Send + Sync + 'static {
-    /// What it offers there.
-    fn offers(&self, at: At<'_>) -> Result<Offer, Fault>;
+/// The parameters of a source, declared with `#[parameters]`.
+pub trait SourceSpec: Given {
+    /// What it offers in a group of flows, if its parameters are allowed there.
+    fn offers(&self, at: At<'_>) -> Result<Offer, NoOffer>;
+}
+
+/// Why a source offers nothing: a parameter is out of its bounds, or makes no sense there.
+#[derive(Debug)]
+pub struct NoOffer(Why);
+
+#[derive(Debug)]
+enum Why {
+    OutOfRange(OutOfRange),
+    Refused(Fault),
+}
+
+impl From<OutOfRange> for NoOffer {
+    fn from(fault: OutOfRange) -> Self {
+        NoOffer(Why::OutOfRange(fault))
+    }
+}
+
+impl NoOffer {
+    /// With the place of the source, which is at `at`.
+    pub(super) fn placed(self, at: At<'_>) -> Fault {
+        match self.0 {
+            Why::OutOfRange(OutOfRange { name, given, allowed }) => {
+                refused(at.key_path(name), &given, "that is out of range", &allowed)
+            }
+            Why::Refused(fault) => fault,
+        }
+    }
 }
 
 /// The location of a source, and the properties of its group of flows that it needs.
 #[derive(Clone, Copy)]
-pub(crate) struct At<'a> {
+pub struct At<'a> {
     /// The group.
     pub(super) path: &'a str,
     /// Its name.
@@ -113,29 +141,27 @@ pub(crate) struct At<'a> {
 
 impl At<'_> {
     /// One of two parameters is missing.
-    pub(super) fn missing(self, key: &str, note: &str) -> Fault {
-        let path = format!("{}.source.{}", self.path, self.key);
+    pub(super) fn missing(self, key: &str, note: &str) -> NoOffer {
+        let path = self.key_path("");
         let problem = Problem::Missing { key: key.into(), table: path.clone(), note: note.into() };
-        Fault { path, problem }
+        NoOffer(Why::Refused(Fault { path, problem }))
     }
 
-    /// A parameter is out of its bounds.
-    pub(super) fn out_of_range(self, fault: OutOfRange) -> Fault {
-        let OutOfRange { name, given, allowed } = fault;
-        self.refuse(name, &given, "that is out of range", &allowed)
-    }
-
-    pub(super) fn refuse(self, key: &str, given: &str, why: &str, allowed: &str) -> Fault {
-        let dot = if key.is_empty() { "" } else { "." };
-        refused(format!("{}.source.{}{dot}{key}", self.path, self.key), given, why, allowed)
+    pub(super) fn refuse(self, key: &str, given: &str, why: &str, allowed: &str) -> NoOffer {
+        NoOffer(Why::Refused(refused(self.key_path(key), given, why, allowed)))
     }
 
     /// What is wrong with `key`, or with the source if it is empty, is not one value.
-    pub(super) fn invalid(self, key: &str, why: &str, allowed: &str) -> Fault {
-        let dot = if key.is_empty() { "" } else { "." };
-        let path = format!("{}.source.{}{dot}{key}", self.path, self.key);
+    pub(super) fn invalid(self, key: &str, why: &str, allowed: &str) -> NoOffer {
+        let path = self.key_path(key);
         let problem = Problem::BadValue { key: path.clone(), message: format!("{why}; allowed: {allowed}") };
-        Fault { path, problem }
+        NoOffer(Why::Refused(Fault { path, problem }))
+    }
+
+    /// The path of a parameter, or of the source where `key` is empty.
+    fn key_path(self, key: &str) -> String {
+        let dot = if key.is_empty() { "" } else { "." };
+        format!("{}.source.{}{dot}{key}", self.path, self.key)
     }
 
     pub(super) fn law<Q: Random>(
@@ -143,7 +169,7 @@ impl At<'_> {
         key: &str,
         given: Option<&LawSpec<Q>>,
         default: Law,
-    ) -> Result<Law, Fault> {
+    ) -> Result<Law, NoOffer> {
         let allowed = format!(
             "one law, such as {{ exponential = \"{}\" }}; `min` at most `max`, both 0 or more",
             Q::EXAMPLES[0]
@@ -151,7 +177,7 @@ impl At<'_> {
         given.map_or(Ok(default), |spec| spec.law().map_err(|why| self.invalid(key, why, &allowed)))
     }
 
-    pub(super) fn gap(self, key: &str, gap: Duration) -> Result<Duration, Fault> {
+    pub(super) fn gap(self, key: &str, gap: Duration) -> Result<Duration, NoOffer> {
         let allowed = format!("{MIN_GAP} to {MAX_GAP}");
         let why = if gap < MIN_GAP { "a run would take days" } else { "a run ends before the first one" };
         if (MIN_GAP..=MAX_GAP).contains(&gap) {
@@ -161,7 +187,7 @@ impl At<'_> {
         }
     }
 
-    pub(super) fn connections(self, connections: u16) -> Result<u16, Fault> {
+    pub(super) fn connections(self, connections: u16) -> Result<u16, NoOffer> {
         if (1..=MAX_CONNECTIONS).contains(&connections) {
             return Ok(connections);
         }
@@ -174,7 +200,7 @@ impl At<'_> {
     }
 
     /// What comes faster than its own link sends would wait in front of it without end.
-    pub(super) fn carried(self, key: &str, bps: f64) -> Result<(), Fault> {
+    pub(super) fn carried(self, key: &str, bps: f64) -> Result<(), NoOffer> {
         let most = self.access;
         if bps <= most.0.bps() as f64 {
             return Ok(());

@@ -1,7 +1,6 @@
 //! Endless data.
 
-use super::at::{About, At, Offer, Source};
-use crate::fault::Fault;
+use super::at::{About, At, NoOffer, Offer, SourceSpec};
 use fairwire_parameters::parameters;
 
 /// Its description.
@@ -9,11 +8,11 @@ pub(super) const ABOUT: About = About::tcp("A TCP with endless data.");
 
 /// Endless data has no parameters.
 #[parameters(name = "bulk")]
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BulkSpec {}
 
-impl Source for BulkSpec {
-    fn offers(&self, _: At<'_>) -> Result<Offer, Fault> {
+impl SourceSpec for BulkSpec {
+    fn offers(&self, _: At<'_>) -> Result<Offer, NoOffer> {
         Ok(Offer::Endless)
     }
 }

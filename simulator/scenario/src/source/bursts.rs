@@ -1,7 +1,6 @@
 //! Bursts of segments, with pauses between.
 
-use super::at::{About, At, Offer, Source};
-use crate::fault::Fault;
+use super::at::{About, At, NoOffer, Offer, SourceSpec};
 use crate::law::{LawSpec, Packets};
 use fairwire_core::Duration;
 use fairwire_metrics::Kind;
@@ -14,7 +13,7 @@ pub(super) const ABOUT: About =
 
 /// Bursts of segments, with pauses between.
 #[parameters(name = "bursts", checked = Checked)]
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BurstsSpec {
     /// Segments per burst, before rounding to whole ones, at least one.
     #[parameter(
@@ -35,11 +34,11 @@ pub struct BurstsSpec {
     pub renews: Option<bool>,
 }
 
-impl Source for BurstsSpec {
-    fn offers(&self, at: At<'_>) -> Result<Offer, Fault> {
+impl SourceSpec for BurstsSpec {
+    fn offers(&self, at: At<'_>) -> Result<Offer, NoOffer> {
         // The laws that hold unless given are the simulator's; `unset` above says them in words.
         let default = Bursts::default();
-        let Checked { renews } = self.checked().map_err(|fault| at.out_of_range(fault))?;
+        let Checked { renews } = self.checked()?;
         Ok(Offer::Tcp(Load::Bursts(Bursts {
             burst: at.law("burst", self.burst.as_ref(), default.burst)?,
             idle: at.law("idle", self.idle.as_ref(), default.idle)?,

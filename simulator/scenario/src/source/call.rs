@@ -1,7 +1,6 @@
 //! One direction of a call with pictures.
 
-use super::at::{About, At, Offer, Source, bytes};
-use crate::fault::Fault;
+use super::at::{About, At, NoOffer, Offer, SourceSpec, bytes};
 use fairwire_core::units::Size;
 use fairwire_core::{Duration, Rate};
 use fairwire_parameters::{Quantity, parameters};
@@ -19,7 +18,7 @@ const HEADER_OF_RTP: u32 = 40;
 
 /// One direction of a call with pictures, whose rate follows the path (NADA).
 #[parameters(name = "call", checked = Checked)]
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CallSpec {
     /// The least rate, with headers.
     #[parameter(
@@ -74,9 +73,9 @@ pub struct CallSpec {
     pub ecn: Option<bool>,
 }
 
-impl Source for CallSpec {
-    fn offers(&self, at: At<'_>) -> Result<Offer, Fault> {
-        let checked = self.checked().map_err(|fault| at.out_of_range(fault))?;
+impl SourceSpec for CallSpec {
+    fn offers(&self, at: At<'_>) -> Result<Offer, NoOffer> {
+        let checked = self.checked()?;
         let Checked { least, most, priority, frame, variation, key_size, deadline, packet, ecn } = checked;
         if most < least {
             let why = format!("it is below `least`, {least}");

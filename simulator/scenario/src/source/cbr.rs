@@ -1,7 +1,6 @@
 //! Packets at a constant rate.
 
-use super::at::{About, At, Offer, Source, bytes};
-use crate::fault::Fault;
+use super::at::{About, At, NoOffer, Offer, SourceSpec, bytes};
 use fairwire_core::Rate;
 use fairwire_core::units::Size;
 use fairwire_parameters::{Quantity, parameters};
@@ -12,7 +11,7 @@ pub(super) const ABOUT: About =
 
 /// Packets at a constant rate.
 #[parameters(name = "cbr", checked = Checked)]
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CbrSpec {
     /// Bits per second on the wire.
     #[parameter(required)]
@@ -25,9 +24,9 @@ pub struct CbrSpec {
     pub dither: Option<f64>,
 }
 
-impl Source for CbrSpec {
-    fn offers(&self, at: At<'_>) -> Result<Offer, Fault> {
-        let Checked { rate, packet, dither } = self.checked().map_err(|fault| at.out_of_range(fault))?;
+impl SourceSpec for CbrSpec {
+    fn offers(&self, at: At<'_>) -> Result<Offer, NoOffer> {
+        let Checked { rate, packet, dither } = self.checked()?;
         let most = at.access;
         if rate > most.0 {
             let why = format!("the flow's own link, `access`, sends only {most}");

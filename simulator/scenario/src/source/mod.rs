@@ -5,7 +5,7 @@ mod bulk;
 mod bursts;
 mod call;
 mod cbr;
-pub(crate) mod chosen;
+pub(crate) mod group;
 mod listed;
 mod on_off;
 mod poisson;
@@ -18,13 +18,12 @@ mod video;
 mod voip;
 mod web;
 
-pub use at::{About, Offer};
+pub use at::{About, At, NoOffer, Offer, SourceSpec};
 pub use bulk::BulkSpec;
 pub use bursts::BurstsSpec;
 pub use call::CallSpec;
 pub use cbr::CbrSpec;
-pub use chosen::SourceChoice;
-pub use listed::{Entry, SourceSpec, all, register};
+pub use listed::{Entry, SourceChoice, Sources, all, register};
 pub use on_off::OnOffSpec;
 pub use poisson::PoissonSpec;
 pub use replay::ReplaySpec;
@@ -40,7 +39,7 @@ use crate::fault::{Fault, refused};
 use crate::files::Files;
 use crate::spec::FlowSpec;
 use crate::tcp::TcpSpec;
-use at::{At, bytes_or};
+use at::bytes_or;
 use fairwire_sim::Source;
 use fairwire_sim::app::{Load, Traffic};
 use fairwire_tcp::Config;
@@ -96,26 +95,31 @@ pub(crate) fn sends(path: &str, flow: &FlowSpec, files: &Files) -> Result<Sends,
     let header = bytes_or(flow.header, flow.source.about().header_bytes);
     let capture = |name: &str| files.capture(name);
     let at = At { path, key: flow.source.name(), header, access: flow.access.rate, capture: &capture };
-    match flow.source.offers(at)? {
-        Offer::Datagrams { traffic, packet_bytes } => at.datagrams(traffic, packet_bytes),
-        Offer::Constant { rate, packet_bytes, dither } => {
-            let source = Source::Cbr { rate, packet_bytes, header_bytes: header, dither };
-            Ok(Sends { source, packet_bytes })
-        }
-        Offer::Endless => {
-            let tcp = tcp_config(flow);
-            Ok(Sends { packet_bytes: full_packet(&tcp), source: Source::Bulk { tcp } })
-        }
-        Offer::Tcp(load) => at.load(load, tcp_config(flow)),
-        Offer::Endpoints { endpoints, packet_bytes } => {
-            Ok(Sends { source: Source::Endpoints { endpoints, header_bytes: header }, packet_bytes })
-        }
-    }
+    at.sends(flow).map_err(|none| none.placed(at))
 }
 
 impl At<'_> {
+    fn sends(self, flow: &FlowSpec) -> Result<Sends, NoOffer> {
+        let header_bytes = self.header;
+        match flow.source.offers(self)? {
+            Offer::Datagrams { traffic, packet_bytes } => self.datagrams(traffic, packet_bytes),
+            Offer::Constant { rate, packet_bytes, dither } => {
+                let source = Source::Cbr { rate, packet_bytes, header_bytes, dither };
+                Ok(Sends { source, packet_bytes })
+            }
+            Offer::Endless => {
+                let tcp = tcp_config(flow);
+                Ok(Sends { packet_bytes: full_packet(&tcp), source: Source::Bulk { tcp } })
+            }
+            Offer::Tcp(load) => self.load(load, tcp_config(flow)),
+            Offer::Endpoints { endpoints, packet_bytes } => {
+                Ok(Sends { source: Source::Endpoints { endpoints, header_bytes }, packet_bytes })
+            }
+        }
+    }
+
     /// What remains wrong is said by the simulator.
-    fn datagrams(self, traffic: Traffic, packet_bytes: u32) -> Result<Sends, Fault> {
+    fn datagrams(self, traffic: Traffic, packet_bytes: u32) -> Result<Sends, NoOffer> {
         let header_bytes = self.header;
         if let Some(problem) = traffic.problem(header_bytes) {
             return Err(self.invalid("", &problem, &self.page()));
@@ -128,7 +132,7 @@ impl At<'_> {
         format!("the ranges that `fairwire describe {}` shows", self.key)
     }
 
-    fn load(self, load: Load, tcp: Config) -> Result<Sends, Fault> {
+    fn load(self, load: Load, tcp: Config) -> Result<Sends, NoOffer> {
         if let Some(problem) = load.problem() {
             return Err(self.invalid("", &problem, &self.page()));
         }

@@ -1,7 +1,6 @@
 //! Bursts at a constant rate, with pauses between.
 
-use super::at::{About, At, Offer, Source, bytes};
-use crate::fault::Fault;
+use super::at::{About, At, NoOffer, Offer, SourceSpec, bytes};
 use crate::law::{LawSpec, Packets};
 use fairwire_core::units::Size;
 use fairwire_core::{Duration, Rate};
@@ -18,7 +17,7 @@ const EXAMPLE: &str =
 
 /// Bursts at a constant rate, with pauses between.
 #[parameters(name = "on-off", checked = Checked)]
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct OnOffSpec {
     /// Bits per second on the wire within a burst.
     #[parameter(required)]
@@ -34,9 +33,9 @@ pub struct OnOffSpec {
     pub idle: Option<LawSpec<Duration>>,
 }
 
-impl Source for OnOffSpec {
-    fn offers(&self, at: At<'_>) -> Result<Offer, Fault> {
-        let Checked { rate, packet, burst, idle } = self.checked().map_err(|fault| at.out_of_range(fault))?;
+impl SourceSpec for OnOffSpec {
+    fn offers(&self, at: At<'_>) -> Result<Offer, NoOffer> {
+        let Checked { rate, packet, burst, idle } = self.checked()?;
         at.carried("rate", rate.bps() as f64)?;
         let packet_bytes = bytes(packet);
         let burst = at.law("burst", Some(&burst), Law::Fixed(1.0))?;

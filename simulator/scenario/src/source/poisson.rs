@@ -1,7 +1,6 @@
 //! A Poisson process of packets.
 
-use super::at::{About, At, Offer, PACKET, Source, whole_bytes};
-use crate::fault::Fault;
+use super::at::{About, At, NoOffer, Offer, PACKET, SourceSpec, whole_bytes};
 use crate::law::LawSpec;
 use fairwire_core::Duration;
 use fairwire_core::units::Size;
@@ -14,7 +13,7 @@ pub(super) const ABOUT: About =
 
 /// A Poisson process of packets.
 #[parameters(name = "poisson", checked = Checked)]
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PoissonSpec {
     /// Mean time between packets.
     #[parameter(required)]
@@ -24,9 +23,9 @@ pub struct PoissonSpec {
     pub size: Option<LawSpec<Size>>,
 }
 
-impl Source for PoissonSpec {
-    fn offers(&self, at: At<'_>) -> Result<Offer, Fault> {
-        let Checked { mean_gap } = self.checked().map_err(|fault| at.out_of_range(fault))?;
+impl SourceSpec for PoissonSpec {
+    fn offers(&self, at: At<'_>) -> Result<Offer, NoOffer> {
+        let Checked { mean_gap } = self.checked()?;
         let mean_gap = at.gap("mean_gap", mean_gap)?;
         let size = at.law("size", self.size.as_ref(), Law::Fixed(PACKET.into()))?;
         let about = self.size.as_ref().map_or(f64::from(PACKET), LawSpec::about);

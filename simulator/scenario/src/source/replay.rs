@@ -1,7 +1,6 @@
 //! A capture, played again.
 
-use super::at::{About, At, Offer, Source};
-use crate::fault::Fault;
+use super::at::{About, At, NoOffer, Offer, SourceSpec};
 use fairwire_parameters::parameters;
 use fairwire_sim::app::{Replay, Traffic};
 
@@ -11,7 +10,7 @@ pub(super) const ABOUT: About =
 
 /// A capture, played again.
 #[parameters(name = "replay", checked = Checked)]
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReplaySpec {
     /// A pcap or pcapng file; its path is from the scenario's folder.
     #[parameter(required, unit = "path")]
@@ -24,9 +23,9 @@ pub struct ReplaySpec {
     pub repeats: Option<bool>,
 }
 
-impl Source for ReplaySpec {
-    fn offers(&self, at: At<'_>) -> Result<Offer, Fault> {
-        let Checked { file, speed, repeats } = self.checked().map_err(|fault| at.out_of_range(fault))?;
+impl SourceSpec for ReplaySpec {
+    fn offers(&self, at: At<'_>) -> Result<Offer, NoOffer> {
+        let Checked { file, speed, repeats } = self.checked()?;
         let packets = (at.capture)(&file);
         let total: u64 = packets.iter().map(|packet| u64::from(packet.bytes)).sum();
         let seconds = packets.last().map_or(0.0, |last| last.at.secs());

@@ -1,7 +1,6 @@
 //! One TCP connection after the other, each with data without end, and cut off after a time.
 
-use super::at::{About, At, Offer, Source};
-use crate::fault::Fault;
+use super::at::{About, At, NoOffer, Offer, SourceSpec};
 use fairwire_core::Duration;
 use fairwire_parameters::{Quantity, parameters};
 use fairwire_sim::app::{Load, Sequence};
@@ -12,16 +11,16 @@ pub(super) const ABOUT: About =
 
 /// TCP connections with endless data, one after the other, each cut off after a time.
 #[parameters(name = "sequence", checked = Checked)]
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SequenceSpec {
     /// How long each connection sends before the next one takes its place, from 1 us to 1000000 s.
     #[parameter(default = "5 s", source = "A. Kamra et al., 2003.")]
     pub lasts: Option<Quantity<Duration>>,
 }
 
-impl Source for SequenceSpec {
-    fn offers(&self, at: At<'_>) -> Result<Offer, Fault> {
-        let Checked { lasts } = self.checked().map_err(|fault| at.out_of_range(fault))?;
+impl SourceSpec for SequenceSpec {
+    fn offers(&self, at: At<'_>) -> Result<Offer, NoOffer> {
+        let Checked { lasts } = self.checked()?;
         Ok(Offer::Tcp(Load::Sequence(Sequence { lasts: at.gap("lasts", lasts)? })))
     }
 }

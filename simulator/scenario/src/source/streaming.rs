@@ -1,7 +1,6 @@
 //! A video over TCP, in chunks, at a bitrate that adapts.
 
-use super::at::{About, At, Offer, Source};
-use crate::fault::Fault;
+use super::at::{About, At, NoOffer, Offer, SourceSpec};
 use fairwire_core::{Duration, Rate};
 use fairwire_parameters::{Quantity, parameters};
 use fairwire_sim::app::{Load, STREAMING_KINDS, Streaming};
@@ -14,7 +13,7 @@ pub(super) const ABOUT: About = About {
 
 /// Video in chunks, at a bitrate that the viewer's buffer chooses (BBA-0).
 #[parameters(name = "streaming", checked = Checked)]
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct StreamingSpec {
     /// How long a chunk plays.
     #[parameter(
@@ -51,9 +50,9 @@ pub struct StreamingSpec {
     pub cushion: Option<Quantity<Duration>>,
 }
 
-impl Source for StreamingSpec {
-    fn offers(&self, at: At<'_>) -> Result<Offer, Fault> {
-        let Checked { chunk, buffer, start } = self.checked().map_err(|fault| at.out_of_range(fault))?;
+impl SourceSpec for StreamingSpec {
+    fn offers(&self, at: At<'_>) -> Result<Offer, NoOffer> {
+        let Checked { chunk, buffer, start } = self.checked()?;
         let rates_bps = self.rates(at)?;
         let part = |of: f64| Duration::from_secs_f64(buffer.secs() * of);
         let reservoir = self.reservoir.map_or(part(0.375), |reservoir| reservoir.0);
@@ -88,7 +87,7 @@ impl Source for StreamingSpec {
 
 impl StreamingSpec {
     /// The bitrates, bit/s.
-    fn rates(&self, at: At<'_>) -> Result<Vec<f64>, Fault> {
+    fn rates(&self, at: At<'_>) -> Result<Vec<f64>, NoOffer> {
         let Some(rates) = &self.rates else { return Ok(Streaming::default().rates_bps) };
         let allowed = "rates that rise, such as [\"500 kbit/s\", \"2 Mbit/s\"]";
         if rates.is_empty() {

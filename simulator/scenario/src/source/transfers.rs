@@ -1,7 +1,6 @@
 //! Files, each over a connection of its own.
 
-use super::at::{About, At, Offer, Source};
-use crate::fault::Fault;
+use super::at::{About, At, NoOffer, Offer, SourceSpec};
 use crate::law::LawSpec;
 use fairwire_core::Duration;
 use fairwire_core::units::Size;
@@ -19,7 +18,7 @@ const EXAMPLE: &str = "size = { fixed = \"10 kB\" }, mean_gap = \"100 ms\"";
 
 /// Files, each over a connection of its own.
 #[parameters(name = "transfers", checked = Checked)]
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TransfersSpec {
     /// Bytes per file, sent in whole segments.
     #[parameter(required, unit = "law of sizes")]
@@ -37,9 +36,9 @@ pub struct TransfersSpec {
     pub connections: Option<u16>,
 }
 
-impl Source for TransfersSpec {
-    fn offers(&self, at: At<'_>) -> Result<Offer, Fault> {
-        let Checked { size } = self.checked().map_err(|fault| at.out_of_range(fault))?;
+impl SourceSpec for TransfersSpec {
+    fn offers(&self, at: At<'_>) -> Result<Offer, NoOffer> {
+        let Checked { size } = self.checked()?;
         let size = at.law("size", Some(&size), Law::Fixed(0.0))?;
         let arrivals = match (&self.think, self.mean_gap) {
             (Some(_), None) if self.connections.is_some() => {

@@ -1,7 +1,6 @@
 //! A stream of video frames.
 
-use super::at::{About, At, Offer, Source, bytes};
-use crate::fault::Fault;
+use super::at::{About, At, NoOffer, Offer, SourceSpec, bytes};
 use crate::law::LawSpec;
 use fairwire_core::Duration;
 use fairwire_core::units::Size;
@@ -17,7 +16,7 @@ const P_FRAME: f64 = 11_364.0;
 
 /// A stream of video frames.
 #[parameters(name = "video", checked = Checked)]
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct VideoSpec {
     /// Time between frames.
     #[parameter(unset = "a thirtieth of a second")]
@@ -40,10 +39,10 @@ pub struct VideoSpec {
     pub paced: Option<bool>,
 }
 
-impl Source for VideoSpec {
-    fn offers(&self, at: At<'_>) -> Result<Offer, Fault> {
+impl SourceSpec for VideoSpec {
+    fn offers(&self, at: At<'_>) -> Result<Offer, NoOffer> {
         let default = Video::default();
-        let Checked { group, packet, paced } = self.checked().map_err(|fault| at.out_of_range(fault))?;
+        let Checked { group, packet, paced } = self.checked()?;
         let plan = Video {
             frame: at.gap("frame", self.frame.map_or(default.frame, |frame| frame.0))?,
             group,

@@ -1,7 +1,6 @@
 //! One direction of a telephone call.
 
-use super::at::{About, At, MIN_GAP, Offer, Source, bytes};
-use crate::fault::Fault;
+use super::at::{About, At, MIN_GAP, NoOffer, Offer, SourceSpec, bytes};
 use crate::law::LawSpec;
 use fairwire_core::Duration;
 use fairwire_core::units::Size;
@@ -17,7 +16,7 @@ const HEADER_OF_RTP: u32 = 40;
 
 /// One direction of a telephone call.
 #[parameters(name = "voip", checked = Checked)]
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct VoipSpec {
     /// Time between packets of a talk spurt.
     #[parameter(default = "20 ms")]
@@ -36,10 +35,9 @@ pub struct VoipSpec {
     pub silence: Option<LawSpec<Duration>>,
 }
 
-impl Source for VoipSpec {
-    fn offers(&self, at: At<'_>) -> Result<Offer, Fault> {
-        let Checked { frame, payload, continuous } =
-            self.checked().map_err(|fault| at.out_of_range(fault))?;
+impl SourceSpec for VoipSpec {
+    fn offers(&self, at: At<'_>) -> Result<Offer, NoOffer> {
+        let Checked { frame, payload, continuous } = self.checked()?;
         let frame = at.gap("frame", frame)?;
         let payload_bytes = bytes(payload);
         let usual = Talk::default();

@@ -1,7 +1,6 @@
 //! A web client. What is absent is of the web browsing model of 3GPP2 C.R1002.
 
-use super::at::{About, At, Offer, Source};
-use crate::fault::Fault;
+use super::at::{About, At, NoOffer, Offer, SourceSpec};
 use crate::law::{LawSpec, Objects};
 use fairwire_core::Duration;
 use fairwire_core::units::Size;
@@ -14,7 +13,7 @@ pub(super) const ABOUT: About = About { timed: &[Kind::Transfer, Kind::Page], ..
 
 /// A web client. What is absent is of the web browsing model of 3GPP2 C.R1002.
 #[parameters(name = "web", checked = Checked)]
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WebSpec {
     /// Bytes of a page's first object.
     #[parameter(
@@ -60,10 +59,10 @@ pub struct WebSpec {
     pub persistent: Option<bool>,
 }
 
-impl Source for WebSpec {
-    fn offers(&self, at: At<'_>) -> Result<Offer, Fault> {
+impl SourceSpec for WebSpec {
+    fn offers(&self, at: At<'_>) -> Result<Offer, NoOffer> {
         let default = Web::default();
-        let Checked { connections, persistent } = self.checked().map_err(|fault| at.out_of_range(fault))?;
+        let Checked { connections, persistent } = self.checked()?;
         Ok(Offer::Tcp(Load::Web(Box::new(Web {
             first_bytes: at.law("first", self.first.as_ref(), default.first_bytes)?,
             parsing: at.law("parsing", self.parsing.as_ref(), default.parsing)?,

@@ -33,7 +33,7 @@ use super::growth::{Arithmetic, half, kept, slow_start};
 use fairwire_parameters::parameters;
 
 /// Its description in lists and documentation.
-pub(super) const ABOUT: About = About::new(
+pub const ABOUT: About = About::new(
     "a window that searches by halves for the one that was too much",
     "Xu, Harfoush and Rhee 2004",
 );

@@ -4,28 +4,27 @@
 //! that a million Renos do not pay for the room of a BBR. Those of other crates are called by a
 //! table of functions, which the others do not pay for either.
 
-use super::bbr::{self, Bbr, BbrParameters, BbrSpec};
-use super::bbr3::{self, Bbr3, Bbr3Parameters, Bbr3Spec};
-use super::bic::{self, Bic, BicParameters, BicSpec};
-use super::binomial::{self, Binomial, BinomialParameters, BinomialSpec};
-use super::control::{About, Acked, Congested, Control, Feedback, Start};
-use super::cubic::{self, Cubic, CubicParameters, CubicSpec};
-use super::dctcp::{self, Dctcp, DctcpParameters, DctcpSpec};
-use super::ledbat::{self, Ledbat, LedbatParameters, LedbatSpec};
-use super::prague::{self, Prague, PragueParameters, PragueSpec};
-use super::reno::{self, Reno, RenoSpec};
-use super::vegas::{self, Vegas, VegasParameters, VegasSpec};
-use super::westwood::{self, Westwood, WestwoodParameters, WestwoodSpec};
+use super::bbr::{Bbr, BbrParameters, BbrSpec};
+use super::bbr3::{Bbr3, Bbr3Parameters, Bbr3Spec};
+use super::bic::{Bic, BicParameters, BicSpec};
+use super::binomial::{Binomial, BinomialParameters, BinomialSpec};
+use super::control::{Acked, Congested, Control, Feedback, Start};
+use super::cubic::{Cubic, CubicParameters, CubicSpec};
+use super::dctcp::{Dctcp, DctcpParameters, DctcpSpec};
+use super::ledbat::{Ledbat, LedbatParameters, LedbatSpec};
+use super::prague::{Prague, PragueParameters, PragueSpec};
+use super::reno::{Reno, RenoSpec};
+use super::vegas::{Vegas, VegasParameters, VegasSpec};
+use super::westwood::{Westwood, WestwoodParameters, WestwoodSpec};
 use crate::config::Config;
 use core::fmt::{self, Debug};
 use fairwire_core::Time;
 use fairwire_core::units::Size;
-use fairwire_parameters::{Declared, OutOfRange};
+use fairwire_parameters::{Declared as _, OutOfRange};
 use std::sync::Arc;
 
 /// The controllers of this crate but for Reno, each once: its file, what it is, its parameters as
-/// typed and as they are, and its name. Hands the list to the macro `$then`, before whatever else
-/// is given.
+/// typed and as they are. Hands the list to the macro `$then`, before whatever else is given.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! controllers {
@@ -33,42 +32,37 @@ macro_rules! controllers {
         $then! {
             [
                 /// Generalised window control.
-                binomial::Binomial(BinomialSpec, BinomialParameters) = "binomial";
+                binomial::Binomial(BinomialSpec, BinomialParameters);
                 /// CUBIC (RFC 9438).
-                cubic::Cubic(CubicSpec, CubicParameters) = "cubic";
+                cubic::Cubic(CubicSpec, CubicParameters);
                 /// DCTCP (RFC 8257).
-                dctcp::Dctcp(DctcpSpec, DctcpParameters) = "dctcp";
+                dctcp::Dctcp(DctcpSpec, DctcpParameters);
                 /// TCP Prague, for a low-latency queue that marks early.
-                prague::Prague(PragueSpec, PragueParameters) = "prague";
+                prague::Prague(PragueSpec, PragueParameters);
                 /// LEDBAT (RFC 6817), a background flow.
-                ledbat::Ledbat(LedbatSpec, LedbatParameters) = "ledbat";
+                ledbat::Ledbat(LedbatSpec, LedbatParameters);
                 /// BBR, version 1. It wants SACK: without it the losses of its start-up take the
                 /// timer, again and again.
-                bbr::Bbr(BbrSpec, BbrParameters) = "bbr";
+                bbr::Bbr(BbrSpec, BbrParameters);
                 /// BBR, version 3. It wants SACK, as version 1 does.
-                bbr3::Bbr3(Bbr3Spec, Bbr3Parameters) = "bbr3";
+                bbr3::Bbr3(Bbr3Spec, Bbr3Parameters);
                 /// Vegas, which keeps a few segments in the queue.
-                vegas::Vegas(VegasSpec, VegasParameters) = "vegas";
+                vegas::Vegas(VegasSpec, VegasParameters);
                 /// BIC, the predecessor of CUBIC.
-                bic::Bic(BicSpec, BicParameters) = "bic";
+                bic::Bic(BicSpec, BicParameters);
                 /// Westwood+, which takes its window after a loss from what was acknowledged.
-                westwood::Westwood(WestwoodSpec, WestwoodParameters) = "westwood";
+                westwood::Westwood(WestwoodSpec, WestwoodParameters);
             ]
             $($with)*
         }
     };
 }
 
-/// The parameters of a controller as typed, under `#[parameters]`, and its description.
+/// The parameters of a controller as typed, under `#[parameters]`.
 ///
 /// Those of this crate are listed here; one of another crate is registered
 /// (`fairwire_scenario::control::register`).
-pub trait ControllerSpec: Clone + Debug + Declared + PartialEq {
-    /// Its name, as typed in scenario files.
-    const NAME: &'static str;
-    /// Its description in lists and documentation.
-    const ABOUT: About;
-
+pub trait ControllerSpec {
     /// The controller with its constants, if all are within their bounds.
     fn config(&self) -> Result<ControlConfig, OutOfRange>;
 }
@@ -107,9 +101,6 @@ impl PartialEq for Outside {
 }
 
 impl ControllerSpec for RenoSpec {
-    const NAME: &'static str = "reno";
-    const ABOUT: About = reno::ABOUT;
-
     fn config(&self) -> Result<ControlConfig, OutOfRange> {
         Ok(ControlConfig::Reno)
     }
@@ -117,7 +108,7 @@ impl ControllerSpec for RenoSpec {
 
 /// Makes of the list what is chosen, and what works.
 macro_rules! choices {
-    ([$($(#[$doc:meta])* $module:ident::$kind:ident($spec:ident, $parameters:ident) = $name:literal;)+]) => {
+    ([$($(#[$doc:meta])* $module:ident::$kind:ident($spec:ident, $parameters:ident);)+]) => {
         /// A controller by kind, with its constants.
         #[derive(Clone, Debug, Default, PartialEq)]
         pub enum ControlConfig {
@@ -133,8 +124,8 @@ macro_rules! choices {
             /// Its name.
             pub fn name(&self) -> &'static str {
                 match self {
-                    ControlConfig::Reno => "reno",
-                    $(ControlConfig::$kind(_) => $name,)+
+                    ControlConfig::Reno => RenoSpec::OWNER,
+                    $(ControlConfig::$kind(_) => $spec::OWNER,)+
                     ControlConfig::Outside(outside) => outside.name,
                 }
             }
@@ -163,9 +154,6 @@ macro_rules! choices {
         }
 
         $(impl ControllerSpec for $spec {
-            const NAME: &'static str = $name;
-            const ABOUT: About = $module::ABOUT;
-
             fn config(&self) -> Result<ControlConfig, OutOfRange> {
                 self.checked().map(|checked| ControlConfig::$kind(checked.into()))
             }
@@ -193,7 +181,7 @@ macro_rules! each {
 }
 
 macro_rules! arms {
-    ([$($(#[$doc:meta])* $module:ident::$kind:ident($($of:ident),+) = $name:literal;)+]
+    ([$($(#[$doc:meta])* $module:ident::$kind:ident($($of:ident),+);)+]
         $controller:expr, $control:ident => $do:expr) => {
         match $controller {
             Controller::Reno($control) => $do,

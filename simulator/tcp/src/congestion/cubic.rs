@@ -44,7 +44,7 @@ use fairwire_core::Time;
 use fairwire_parameters::parameters;
 
 /// Its description in lists and documentation.
-pub(super) const ABOUT: About =
+pub const ABOUT: About =
     About::new("a window that is a cubic function of the time since it was last reduced", "RFC 9438");
 
 /// Parameters of CUBIC.

@@ -37,7 +37,7 @@ use fairwire_core::{Ecn, Time};
 use fairwire_parameters::parameters;
 
 /// Its description in lists and documentation.
-pub(super) const ABOUT: About = About {
+pub const ABOUT: About = About {
     ecn: Ecn::Ect0, // it learns nothing without marks (RFC 8257, section 3)
     ..About::new("a window that shrinks by as much as the queue is marked", "RFC 8257")
 };

@@ -34,7 +34,7 @@ use fairwire_core::{Duration, Time};
 use fairwire_parameters::{Quantity, parameters};
 
 /// Its description in lists and documentation.
-pub(super) const ABOUT: About =
+pub const ABOUT: About =
     About::new("a background transport that holds its own queueing delay at a target", "RFC 6817");
 
 /// Parameters of LEDBAT.

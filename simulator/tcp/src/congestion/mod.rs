@@ -2,25 +2,25 @@
 //!
 //! What is lost, and what is to be sent again, is not decided here: see [`Sender`](crate::Sender).
 
-mod bbr;
-mod bbr3;
+pub mod bbr;
+pub mod bbr3;
 mod bbr_parts;
-mod bic;
-mod binomial;
+pub mod bic;
+pub mod binomial;
 mod control;
 mod controller;
-mod cubic;
-mod dctcp;
+pub mod cubic;
+pub mod dctcp;
 mod growth;
 mod hystart;
-mod ledbat;
+pub mod ledbat;
 mod marks;
 mod max_filter;
-mod prague;
-mod reno;
+pub mod prague;
+pub mod reno;
 mod round_trip;
-mod vegas;
-mod westwood;
+pub mod vegas;
+pub mod westwood;
 
 pub use bbr::{Bbr, BbrParameters, BbrSpec, BbrState, FirstPhase};
 pub use bbr3::{Bbr3, Bbr3Parameters, Bbr3Spec, Bbr3State};

@@ -38,7 +38,7 @@ use fairwire_core::{Duration, Ecn, Time};
 use fairwire_parameters::{Quantity, parameters};
 
 /// Its description in lists and documentation.
-pub(super) const ABOUT: About = About {
+pub const ABOUT: About = About {
     ecn: Ecn::Ect1, // RFC 9331, section 4.1
     ..About::new(
         "DCTCP's response, paced, and without the advantage of short round-trip times",

@@ -35,7 +35,7 @@ use fairwire_core::Duration;
 use fairwire_parameters::parameters;
 
 /// Its description in lists and documentation.
-pub(super) const ABOUT: About = About::new(
+pub const ABOUT: About = About::new(
     "a window that keeps two to four segments of its own in the queue",
     "Brakmo and Peterson 1995",
 );

@@ -32,7 +32,7 @@ use fairwire_core::{Duration, Time};
 use fairwire_parameters::{Quantity, parameters};
 
 /// Its description in lists and documentation.
-pub(super) const ABOUT: About = About::new(
+pub const ABOUT: About = About::new(
     "Reno's growth, and after a loss the window that the path was seen to carry",
     "Mascolo and others 2001; Grieco and Mascolo 2004",
 );

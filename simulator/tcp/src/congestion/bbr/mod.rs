@@ -53,7 +53,7 @@ use fairwire_core::{Duration, Time};
 
 mod parameters;
 
-pub(super) use parameters::ABOUT;
+pub use parameters::ABOUT;
 pub use parameters::{BbrParameters, BbrSpec, FirstPhase};
 
 /// The state of BBR: section 4.3.

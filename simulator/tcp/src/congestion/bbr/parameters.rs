@@ -4,7 +4,7 @@ use crate::congestion::control::About;
 use fairwire_parameters::parameters;
 
 /// Its description in lists and documentation.
-pub(crate) const ABOUT: About = About {
+pub const ABOUT: About = About {
     // Its model of the network is made of what has arrived, and without knowing that the window
     // collapses at every loss.
     needs_sack: true,

@@ -52,7 +52,7 @@ mod parameters;
 mod sample;
 mod states;
 
-pub(super) use parameters::ABOUT;
+pub use parameters::ABOUT;
 pub use parameters::{Bbr3Parameters, Bbr3Spec};
 use sample::{Latest, Sample};
 

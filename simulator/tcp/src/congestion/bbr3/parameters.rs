@@ -4,7 +4,7 @@ use crate::congestion::control::About;
 use fairwire_parameters::parameters;
 
 /// Its description in lists and documentation.
-pub(crate) const ABOUT: About = About {
+pub const ABOUT: About = About {
     // It counts what was lost in a round trip, which takes the scoreboard.
     needs_sack: true,
     ..About::new(

@@ -1,104 +1,11 @@
-//! The source that a group of flows names: its name, or a table of one name with its parameters.
+//! The table of a group of flows, which names a source.
 
-use super::at::{About, At, Offer};
-use super::listed::{self, AnySource, Entry};
-use crate::fault::Fault;
+use super::listed;
 use core::fmt;
 use core::marker::PhantomData;
-use fairwire_parameters::{Choice, deserialize_choice, tables_schema};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::value::StrDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
-use serde_json::{Value, json};
-use std::borrow::Cow;
-
-/// A source: `"bulk"`, or `{ cbr = { rate = "1 Mbit/s" } }`.
-#[derive(Debug)]
-pub struct SourceChoice {
-    /// Its index in [`listed::all`].
-    place: usize,
-    /// Its parameters; all defaults where only a name is given.
-    given: Box<dyn AnySource>,
-}
-
-impl SourceChoice {
-    /// Its name, as typed in scenarios.
-    pub fn name(&self) -> &'static str {
-        self.entry().name
-    }
-
-    /// Its description.
-    pub fn about(&self) -> &'static About {
-        &self.entry().about
-    }
-
-    /// Its parameters, if their type is `S`.
-    pub fn given<S: 'static>(&self) -> Option<&S> {
-        self.given.as_any().downcast_ref()
-    }
-
-    fn entry(&self) -> &'static Entry {
-        &listed::all()[self.place]
-    }
-
-    /// The traffic that it offers in the group at `at`, if its parameters are allowed there.
-    pub(super) fn offers(&self, at: At<'_>) -> Result<Offer, Fault> {
-        self.given.offers(at)
-    }
-}
-
-impl Clone for SourceChoice {
-    fn clone(&self) -> Self {
-        SourceChoice { place: self.place, given: self.given.cloned() }
-    }
-}
-
-impl<'de> Deserialize<'de> for SourceChoice {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserialize_choice(deserializer)
-    }
-}
-
-impl Choice for SourceChoice {
-    const WHAT: &'static str = "source";
-    const EXAMPLE: &'static str = "{ cbr = { rate = \"1 Mbit/s\" } }";
-
-    fn names() -> &'static [&'static str] {
-        listed::names()
-    }
-
-    fn named(place: usize) -> Self {
-        SourceChoice { place, given: listed::all()[place].default() }
-    }
-
-    fn needed(place: usize) -> Option<&'static str> {
-        listed::all()[place].needed()
-    }
-
-    fn read<'de, A: MapAccess<'de>>(place: usize, table: &mut A) -> Result<Self, A::Error> {
-        listed::read(place, table).map(|given| SourceChoice { place, given })
-    }
-}
-
-impl JsonSchema for SourceChoice {
-    fn schema_name() -> Cow<'static, str> {
-        "Source".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let by_name = |source: &Entry| json!({ "type": "string", "const": source.name, "description": source.about.what });
-        // A source with a required parameter cannot be given by its name alone.
-        let complete = listed::all().iter().filter(|source| source.needed().is_none());
-        let names: Vec<Value> = complete.map(by_name).collect();
-        let all = listed::all().iter().map(|source| (source.name, source.about.what, source.schema));
-        let tables = tables_schema(all, generator);
-        json_schema!({
-            "description": "What sends: the name of a source, or a table of one name with its parameters.",
-            "anyOf": [{ "oneOf": names }, tables],
-        })
-    }
-}
 
 /// The table of a group of flows. It refuses the parameters of a source that are written beside
 /// `source` instead of in it, with an error that shows where they belong.
