@@ -11,6 +11,15 @@ use std::process::ExitCode;
 
 const NAME: &str = "linear";
 
+const ABOUT: About = About {
+    family: Family::ActiveQueueManagement,
+    summary: "drops early, the more the fuller the buffer is",
+    state: "none",
+    cost: "O(1)",
+    marks: true,
+    source: "an example",
+};
+
 /// Parameters of `linear`.
 #[parameters(checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,16 +35,6 @@ pub struct Spec {
 impl Part for Spec {}
 
 impl DisciplineSpec for Spec {
-    const NAME: &'static str = NAME;
-    const ABOUT: About = About {
-        family: Family::ActiveQueueManagement,
-        summary: "drops early, the more the fuller the buffer is",
-        state: "none",
-        cost: "O(1)",
-        marks: true,
-        source: "an example",
-    };
-
     fn check(&self, site: &Site<'_>) -> Result<(), BuildError> {
         self.checked().of(NAME)?;
         self.queue.check(NAME, site)?;
@@ -66,5 +65,5 @@ impl Dropper for Linear {
 }
 
 fn main() -> ExitCode {
-    fairwire_command::main_with([catalogue::register::<Spec>()])
+    fairwire_command::main_with([catalogue::register::<Spec>(ABOUT)])
 }

@@ -1,7 +1,7 @@
 //! A discipline as given: its name, or a table with its name and its parameters.
 
-use crate::parameters::{Parameters, properties};
 use crate::registry;
+use crate::spec::Parameters;
 use core::fmt;
 use fairwire_laws::BadParameter;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -60,7 +60,7 @@ impl Choice {
     /// The path of `bad`, which is of this discipline or inside of it, from the choice on: under
     /// its name as given.
     pub fn path_of(&self, bad: &BadParameter) -> String {
-        let key = registry::find(&self.name).map_or(&*self.name, |entry| entry.key);
+        let key = registry::key(&self.name);
         let path = bad.path();
         path.strip_prefix(key).map_or_else(|| path.clone(), |below| format!("{}{below}", self.name))
     }
@@ -91,7 +91,7 @@ pub fn read_table<'de, A: MapAccess<'de>>(
             Key::Other(place) => other(place, &mut table)?,
             Key::Discipline(name) if choice.is_none() => {
                 let entry = registry::find(&name).expect("it was looked up");
-                let parameters = Parameters::read_one(entry, &mut table)?;
+                let parameters = Parameters::read_one(entry.key, &mut table)?;
                 choice = Some(Choice { name: Cow::Owned(name), parameters });
             }
             Key::Discipline(name) => {
@@ -190,7 +190,7 @@ impl JsonSchema for Choice {
 
 /// The schema of a table with the name of one discipline, its parameters, and these other keys.
 pub fn table_schema(generator: &mut SchemaGenerator, others: &[(&str, Schema)]) -> Schema {
-    let mut properties = properties(generator);
+    let mut properties = Parameters::properties(generator);
     for (key, schema) in others {
         properties.insert((*key).into(), schema.clone().to_value());
     }

@@ -2,8 +2,8 @@
 
 use crate::choice::Choice;
 use crate::error::{BuildError, UnknownDiscipline};
-use crate::parameters::Parameters;
 use crate::registry::{Entry, find};
+use crate::spec::Parameters;
 use fairwire_core::Discipline;
 use fairwire_core::units::Amount;
 use fairwire_laws::error::Parameter;
@@ -24,7 +24,7 @@ pub fn build(
     let entry = find(name)?;
     match served(entry, parameters)?.find(entry.key) {
         Some(spec) => spec.build(site),
-        None => (entry.spec.default)().build(site),
+        None => entry.spec.default().build(site),
     }
 }
 
@@ -34,7 +34,7 @@ pub fn check(name: &str, parameters: &Parameters, site: &Site<'_>) -> Result<(),
     let entry = find(name)?;
     match served(entry, parameters)?.find(entry.key) {
         Some(spec) => spec.check(site),
-        None => (entry.spec.default)().check(site),
+        None => entry.spec.default().check(site),
     }
 }
 
@@ -66,13 +66,14 @@ pub fn check_base<'a>(
 /// The buffer that was typed for the discipline called `name` itself; `None` if it takes the
 /// site's.
 pub fn own_buffer(name: &str, parameters: &Parameters) -> Result<Option<Amount>, UnknownDiscipline> {
-    Ok(parameters.find(find(name)?.key).and_then(|spec| role::BUFFER.given(spec.part())).map(|own| own.0))
+    Ok(parameters.find(find(name)?.key).and_then(|spec| role::BUFFER.given(spec)).map(|own| own.0))
 }
 
 /// Gives the discipline called `name` the ECN policy of the one around it, unless it has one of its
 /// own.
 pub fn inherit_ecn(name: &str, parameters: &mut Parameters, ecn: EcnChoice) -> Result<(), UnknownDiscipline> {
-    parameters.entry(find(name)?.key).part_mut().set_default(role::ECN, ecn);
+    let part: &mut dyn Part = parameters.entry(find(name)?.key);
+    part.set_default(role::ECN, ecn);
     Ok(())
 }
 
@@ -86,7 +87,7 @@ pub fn with_part<R>(
     let entry = find(name)?;
     let is_typed = entry.scheduler.is_none();
     Ok(match parameters.find(entry.key).filter(|_| is_typed) {
-        Some(spec) => answer(spec.part()),
+        Some(spec) => answer(spec),
         None => answer(part_mut(name, &mut parameters.clone())?),
     })
 }
@@ -99,7 +100,7 @@ pub fn part_mut<'a>(
 ) -> Result<&'a mut dyn Part, UnknownDiscipline> {
     let entry = find(name)?;
     serve(entry, parameters);
-    Ok(parameters.entry(entry.key).part_mut())
+    Ok(parameters.entry(entry.key))
 }
 
 /// The parameters of a choice, to be changed; `None` if the name is unknown.
@@ -111,7 +112,7 @@ pub(crate) fn part_of_choice(choice: &mut Choice) -> Option<&mut dyn Part> {
 /// The parameters with the scheduler of the entry's name.
 fn served<'a>(entry: &Entry, parameters: &'a Parameters) -> Result<Cow<'a, Parameters>, BadParameter> {
     let Some(kind) = entry.scheduler else { return Ok(Cow::Borrowed(parameters)) };
-    let typed = parameters.find(entry.key).and_then(|spec| SCHEDULER.given(spec.part()));
+    let typed = parameters.find(entry.key).and_then(|spec| SCHEDULER.given(spec));
     if let Some(other) = typed.filter(|service| service.name != kind) {
         let parameter = Parameter { discipline: entry.key, name: "scheduler" };
         let allowed = format_args!("`{}`, or none, with the discipline `{}`", kind.name(), entry.name);
@@ -126,7 +127,7 @@ fn served<'a>(entry: &Entry, parameters: &'a Parameters) -> Result<Cow<'a, Param
 /// [refused](served) if it is another.
 fn serve(entry: &Entry, parameters: &mut Parameters) {
     if let Some(kind) = entry.scheduler
-        && let Some(service) = SCHEDULER.slot(parameters.entry(entry.key).part_mut())
+        && let Some(service) = SCHEDULER.slot(parameters.entry(entry.key))
     {
         service.get_or_insert_with(|| Service { name: kind, ..Service::default() });
     }

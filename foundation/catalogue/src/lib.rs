@@ -33,8 +33,6 @@ mod listed;
 pub mod marker;
 pub mod nested;
 pub mod page;
-mod parameters;
-mod registered;
 mod registry;
 mod spec;
 
@@ -44,10 +42,8 @@ pub use error::{BuildError, UnknownDiscipline};
 pub use fairwire_laws::about::{About, Family};
 pub use fairwire_laws::{BadParameter, Site};
 pub use fairwire_parameters::NotRegistered;
-pub use parameters::Parameters;
-pub use registered::{Names, Registry};
-pub use registry::{Entry, all, allowed, combined, find, register, schedulers, shared_parameters};
-pub use spec::{DisciplineSpec, Inside};
+pub use registry::{Entry, all, allowed, combined, find, key, register, schedulers, shared_parameters};
+pub use spec::{DisciplineSpec, Disciplines, Inside, Parameters};
 
 /// The disciplines, and then the markers, that have a parameter called `name`.
 pub fn owners(name: &str) -> Vec<&'static str> {

@@ -3,9 +3,8 @@
 use crate::choice::Choice;
 use crate::discipline;
 use crate::error::BuildError;
-use crate::parameters::Parameters;
 use crate::registry;
-use crate::spec::Inside;
+use crate::spec::{Inside, Parameters};
 use core::fmt::Display;
 use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, spelling};

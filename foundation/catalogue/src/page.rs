@@ -85,20 +85,11 @@ impl Page {
     /// pages are made of.
     pub fn of<K: Kind>(entry: &Entry<K>) -> Result<Page, BadDocumentation> {
         let Entry { name, fields, documentation, file, .. } = *entry;
-        Self::of_file(name, [entry.summary(), entry.source()], fields, [documentation, file])
-    }
-
-    pub(crate) fn of_file(
-        name: &'static str,
-        [summary, source]: [&str; 2],
-        fields: &[Field],
-        [documentation, file]: [&'static str; 2],
-    ) -> Result<Page, BadDocumentation> {
         let is_page = documentation.lines().any(|line| line.strip_prefix("# ") == Some(HEADINGS[0]));
         let page = if is_page {
             Page::read(name, documentation, fields).map_err(|fault| BadDocumentation { name, fault })?
         } else {
-            Page::of_fields(name, summary, source, fields)
+            Page::of_fields(name, entry.summary(), entry.source(), fields)
         };
         Ok(page.with_code(file))
     }

@@ -2,15 +2,12 @@
 
 use crate::error::UnknownDiscipline;
 use crate::page::{BadDocumentation, Page};
-use crate::registered::Registry;
-use crate::spec::{AnySpec, DisciplineSpec, SpecType};
-use core::any::Any;
+use crate::spec::{DisciplineSpec, Disciplines};
 use fairwire_core::spelling;
-use fairwire_laws::about::Family;
+use fairwire_laws::about::{About, Family};
+use fairwire_laws::part::Part;
 use fairwire_laws::scheduler::Kind;
-use fairwire_parameters::{Field, NotRegistered};
-use serde::de::MapAccess;
-use serde::ser::SerializeMap;
+use fairwire_parameters::{self as parameters, Field, Listed as _, NotRegistered};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// One discipline.
@@ -36,25 +33,15 @@ pub struct Entry {
     pub key: &'static str,
     /// The scheduler in its name: of `drr+faba` it is `drr`.
     pub(crate) scheduler: Option<Kind>,
-    pub(crate) spec: SpecType,
+    pub(crate) spec: &'static parameters::Entry<Disciplines>,
 }
 
 impl Entry {
     /// The entry of a discipline.
-    pub(crate) const fn of<S: DisciplineSpec>() -> Self {
-        Entry {
-            name: S::NAME,
-            aliases: S::ALIASES,
-            family: S::ABOUT.family,
-            summary: S::ABOUT.summary,
-            state: S::ABOUT.state,
-            cost: S::ABOUT.cost,
-            marks: S::ABOUT.marks,
-            source: S::ABOUT.source,
-            key: S::NAME,
-            scheduler: None,
-            spec: SpecType::of::<S>(),
-        }
+    fn of(spec: &'static parameters::Entry<Disciplines>) -> Self {
+        let parameters::Entry { name, aliases, about, .. } = *spec;
+        let About { family, summary, state, cost, marks, source } = about;
+        Entry { name, aliases, family, summary, state, cost, marks, source, key: name, scheduler: None, spec }
     }
 
     /// Its parameters.
@@ -66,7 +53,7 @@ impl Entry {
     /// that pages are made of.
     pub fn page(&self) -> Result<Page, BadDocumentation> {
         let takes_scheduler = self.takes_scheduler();
-        let mut page = (self.spec.page)()?.of_discipline(takes_scheduler);
+        let mut page = Page::of(self.spec)?.of_discipline(takes_scheduler);
         if takes_scheduler {
             let served = schedulers().filter_map(|(_, entry)| Some(entry?.name)).collect();
             page.related.push(("Schedulers that serve it, beside first come, first served", served));
@@ -86,12 +73,13 @@ impl Entry {
 
     /// Can any scheduler serve it?
     fn takes_scheduler(&self) -> bool {
-        (self.spec.default)().part_mut().takes_scheduler()
+        let part: &mut dyn Part = &mut *self.spec.default();
+        part.takes_scheduler()
     }
 
     /// Is `name` its name or an alias of it?
     fn is_called(&self, name: &str) -> bool {
-        self.name == name || self.aliases.contains(&name)
+        self.spec.is_called(name)
     }
 
     /// Is `name` a scheduler and a dropper, each by any of their names, that make this?
@@ -104,35 +92,6 @@ impl Entry {
     }
 }
 
-/// The disciplines of this crate. This file names none of them: `listed` has them and imports this
-/// file, not the other way round.
-pub(crate) struct BuiltIn;
-
-/// A list of disciplines, whose types are known where it is written.
-pub(crate) trait Listed {
-    /// The entries, in the order in which they are listed to people.
-    const ENTRIES: &'static [Entry];
-
-    /// Reads the parameters of the entry at this place of the list; `None` past its end. By their
-    /// types and not by way of [`SpecType::read`], so that a fault has its place in the text.
-    fn read<'de, A: MapAccess<'de>>(
-        place: usize,
-        table: &mut A,
-    ) -> Result<Option<Box<dyn AnySpec>>, A::Error>;
-
-    /// Writes the parameters of the entry at this place of the list, in the order of their
-    /// declaration; `false` past its end.
-    fn write<M: SerializeMap>(
-        place: usize,
-        name: &str,
-        spec: &dyn Any,
-        map: &mut M,
-    ) -> Result<bool, M::Error>;
-}
-
-static ENTRIES: Registry<Entry> =
-    Registry::new("discipline", BuiltIn::ENTRIES, |entry| (entry.name, entry.aliases));
-
 /// Adds a discipline of another crate. From then on its name works in scenarios, gateway files and
 /// on the command line. So do its table of parameters, its schema and, if it takes any scheduler,
 /// its combinations.
@@ -142,14 +101,13 @@ static ENTRIES: Registry<Entry> =
 /// # Errors
 ///
 /// If the name is taken, or the catalogue was used already.
-pub fn register<S: DisciplineSpec>() -> Result<(), NotRegistered> {
-    ENTRIES.register(Entry::of::<S>())
+pub fn register<S: DisciplineSpec + parameters::Part>(about: About) -> Result<(), NotRegistered> {
+    Disciplines::registry().register(parameters::Entry::of::<S>(about))
 }
 
 /// The disciplines that have a parameter of this name.
 pub(crate) fn with_parameter(name: &str) -> impl Iterator<Item = &'static str> {
-    let has = move |entry: &&Entry| entry.spec.fields.iter().any(|field| field.name == name);
-    all().iter().filter(has).map(|entry| entry.name)
+    all().iter().filter(move |entry| entry.spec.has(name)).map(|entry| entry.name)
 }
 
 /// The disciplines that have the parameter `field`, declared in the same words.
@@ -255,12 +213,9 @@ fn dropper(name: &str) -> Option<&'static str> {
 
 /// Every discipline, in the order in which it is listed to people; without the [`combined`] ones.
 pub fn all() -> &'static [Entry] {
-    ENTRIES.all()
-}
-
-/// The names of [`all`], in the same order.
-pub(crate) fn names() -> &'static [&'static str] {
-    ENTRIES.names()
+    static ALL: LazyLock<Box<[Entry]>> =
+        LazyLock::new(|| Disciplines::registry().all().iter().map(Entry::of).collect());
+    &ALL
 }
 
 /// The names of [`all`] after these others, as the error for an unknown key lists them.
@@ -273,14 +228,9 @@ pub(crate) fn names_and(others: &'static [&'static str]) -> &'static [&'static s
     if let Some([_, all]) = kept.iter().find(|[other, _]| std::ptr::eq(*other, others)) {
         return all;
     }
-    let all: &'static [_] = [others, names()].concat().leak();
+    let all: &'static [_] = [others, Disciplines::registry().names()].concat().leak();
     kept.push([others, all]);
     all
-}
-
-/// The place in [`all`] of the entry with this name.
-pub(crate) fn place(name: &str) -> Option<usize> {
-    ENTRIES.place(name)
 }
 
 /// The discipline called `name`, or known by it as an alias, or a scheduler and a dropper with `+`
@@ -306,6 +256,12 @@ pub fn find(name: &str) -> Result<&'static Entry, UnknownDiscipline> {
         let likely = if why.is_some() { Vec::new() } else { likely(name) };
         UnknownDiscipline { given: shortened(name), why, likely, allowed: listed() }
     })
+}
+
+/// The name of the table of parameters of the discipline called `name`: of `drr+faba` it is `faba`.
+/// An unknown name is its own.
+pub fn key(name: &str) -> &str {
+    find(name).map_or(name, |entry| entry.key)
 }
 
 /// The allowed names that are spelt nearly as `given`.

@@ -1,34 +1,39 @@
-//! An entry of the catalogue: the parameters of a discipline, and how it is made of them.
+//! The kind of part that disciplines are: their parameters, and how they are made of them.
 
 use crate::choice::Choice;
 use crate::error::BuildError;
-use crate::page::{BadDocumentation, Page};
-use core::any::Any;
-use core::fmt::{self, Debug};
 use fairwire_core::Discipline;
 use fairwire_laws::Site;
 use fairwire_laws::about::About;
 use fairwire_laws::part::Part;
-use fairwire_parameters::{ByName, Declared, Field, Tabled};
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use fairwire_parameters::{self as parameters, Given, Kind, Of, Tables, Writes};
+use schemars::{Schema, SchemaGenerator};
+
+/// The kind.
+pub struct Disciplines;
+
+/// What is given for each discipline, under its name: in TOML, `[discipline.red]` with `gentle =
+/// true`.
+///
+/// What is left out has its documented default. Unknown keys are refused.
+///
+/// ```
+/// use fairwire_catalogue::Parameters;
+/// use fairwire_laws::dropper::red;
+///
+/// let given: Parameters = toml::from_str("[red]\ngentle = false")?;
+/// assert_eq!(given.spec::<red::Spec>().unwrap().gentle, Some(false));
+/// assert!(toml::from_str::<Parameters>("[red]\ngentel = false").is_err());
+/// # Ok::<(), toml::de::Error>(())
+/// ```
+pub type Parameters = Tables<Disciplines>;
 
 /// The parameters of one discipline, and how it is made of them: an entry of the catalogue.
 ///
 /// Those of this crate are listed there; others are added with [`catalogue::register`].
-pub trait DisciplineSpec:
-    Clone + Debug + DeserializeOwned + JsonSchema + Part + PartialEq + Send + Serialize + Sync + Tabled + 'static
-{
-    /// Its name, as typed in scenario files and on command lines.
-    const NAME: &'static str;
-
-    /// Other names that people know it by.
-    const ALIASES: &'static [&'static str] = &[];
-
-    /// Its entry in the catalogue.
-    const ABOUT: About;
-
+///
+/// [`catalogue::register`]: crate::register
+pub trait DisciplineSpec: Given + Part {
     /// The disciplines inside of it, and where they work.
     fn inside<'a>(&'a self, _site: &Site<'a>) -> Vec<Inside<'a>> {
         Vec::new()
@@ -44,102 +49,37 @@ pub trait DisciplineSpec:
 /// A discipline that was given inside another, and where it works.
 pub type Inside<'a> = (&'a Choice, Site<'a>);
 
-/// A [`DisciplineSpec`], whichever.
-pub(crate) trait AnySpec: Debug + Send + Sync {
-    fn as_any(&self) -> &dyn Any;
-    fn as_any_mut(&mut self) -> &mut dyn Any;
-    fn cloned(&self) -> Box<dyn AnySpec>;
-    fn equals(&self, other: &dyn AnySpec) -> bool;
-    fn fill(&mut self, base: &dyn AnySpec);
-    fn part(&self) -> &dyn Part;
-    fn part_mut(&mut self) -> &mut dyn Part;
-    fn inside<'a>(&'a self, site: &Site<'a>) -> Vec<Inside<'a>>;
-    fn check(&self, site: &Site<'_>) -> Result<(), BuildError>;
-    fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError>;
-    fn json(&self) -> serde_json::Result<serde_json::Value>;
-}
+impl Kind for Disciplines {
+    const NOUN: &'static str = "discipline";
+    const EXAMPLE: &'static str = "{ red = { gentle = true } }";
+    const SCHEMA: &'static str = "Discipline";
+    const TABLES: [&'static str; 2] = [
+        "Parameters",
+        "What is given for each discipline, under its name. What is left out has its default.",
+    ];
 
-impl<S: DisciplineSpec> AnySpec for S {
-    fn as_any(&self) -> &dyn Any {
-        self
+    type Part = dyn DisciplineSpec;
+    type About = About;
+
+    fn summary(about: &About) -> &'static str {
+        about.summary
     }
 
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
+    fn source(about: &About) -> &'static str {
+        about.source
     }
 
-    fn cloned(&self) -> Box<dyn AnySpec> {
-        Box::new(self.clone())
-    }
-
-    fn equals(&self, other: &dyn AnySpec) -> bool {
-        other.as_any().downcast_ref() == Some(self)
-    }
-
-    fn fill(&mut self, base: &dyn AnySpec) {
-        if let Some(base) = base.as_any().downcast_ref() {
-            Declared::fill(self, base);
-        }
-    }
-
-    fn part(&self) -> &dyn Part {
-        self
-    }
-
-    fn part_mut(&mut self) -> &mut dyn Part {
-        self
-    }
-
-    fn inside<'a>(&'a self, site: &Site<'a>) -> Vec<Inside<'a>> {
-        DisciplineSpec::inside(self, site)
-    }
-
-    fn check(&self, site: &Site<'_>) -> Result<(), BuildError> {
-        DisciplineSpec::check(self, site)
-    }
-
-    fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
-        DisciplineSpec::build(self, site)
-    }
-
-    fn json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
+    fn table_schema(entry: &parameters::Entry<Disciplines>, generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = entry.schema(generator);
+        schema.insert("description".into(), format!("Parameters of `{}`.", entry.name).into());
+        schema
     }
 }
 
-/// What the catalogue must know of a type of [`DisciplineSpec`].
-#[derive(Clone, Copy)]
-pub(crate) struct SpecType {
-    pub default: fn() -> Box<dyn AnySpec>,
-    pub read: fn(serde_json::Value) -> serde_json::Result<Box<dyn AnySpec>>,
-    pub table: ByName,
-    pub schema: fn(&mut SchemaGenerator) -> Schema,
-    pub fields: &'static [Field],
-    pub page: fn() -> Result<Page, BadDocumentation>,
-}
-
-impl SpecType {
-    pub(crate) const fn of<S: DisciplineSpec>() -> Self {
-        SpecType {
-            default: || Box::new(S::default()),
-            read: |value| Ok(Box::new(serde_json::from_value::<S>(value)?)),
-            table: ByName::of::<S>(),
-            schema: SchemaGenerator::subschema_for::<S>,
-            fields: S::FIELDS,
-            page: || {
-                Page::of_file(
-                    S::NAME,
-                    [S::ABOUT.summary, S::ABOUT.source],
-                    S::FIELDS,
-                    [S::DOCUMENTATION, S::FILE],
-                )
-            },
-        }
+impl<S: DisciplineSpec + parameters::Part> Of<S> for Disciplines {
+    fn boxed(spec: S) -> Box<dyn DisciplineSpec> {
+        Box::new(spec)
     }
 }
 
-impl Debug for SpecType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SpecType")
-    }
-}
+impl Writes<Parameters> for Disciplines {}

@@ -7,7 +7,7 @@ use crate::output::OutputSpec;
 use crate::run;
 use crate::spec::Spec;
 use crate::topology::{NOT_SIZED, Topology};
-use fairwire_catalogue::{BuildError, Parameters};
+use fairwire_catalogue::{self as catalogue, BuildError, Parameters};
 use fairwire_core::units::Room;
 use fairwire_core::{Discipline, Rate, RateLaw, Seed, Time};
 use fairwire_document::{DocumentError as ScenarioError, Problem};
@@ -195,7 +195,7 @@ fn works(scenario: &Scenario, discipline: usize, at: usize) -> String {
     let spec = scenario.spec();
     let queue = &scenario.topology().queues[at];
     let works = queue.own.as_ref().unwrap_or(&spec.disciplines[discipline]);
-    let parameters = works.parameters(&spec.discipline).only(works.name());
+    let parameters = works.parameters(&spec.discipline).only(catalogue::key(works.name()));
     format!("{} {parameters:?} {:?} {:?}", works.name(), queue.rate, queue.buffer)
 }
 

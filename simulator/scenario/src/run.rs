@@ -6,7 +6,7 @@ use crate::compared::Compared;
 use crate::load::Scenario;
 use crate::spec::{FlowSpec, TieRuleSpec};
 use crate::topology;
-use fairwire_catalogue::{BuildError, Choice};
+use fairwire_catalogue::{self as catalogue, BuildError, Choice};
 use fairwire_core::{Duration, Seed, Time};
 use fairwire_laws::Site;
 use fairwire_laws::part::Part;
@@ -282,7 +282,7 @@ pub fn network(scenario: &Scenario, discipline: usize, seed: u64) -> Result<Netw
 pub fn discipline(scenario: &Scenario, discipline: usize) -> Choice {
     let spec = scenario.spec();
     let compared = &spec.disciplines[discipline];
-    let parameters = compared.parameters(&spec.discipline).only(compared.name());
+    let parameters = compared.parameters(&spec.discipline).only(catalogue::key(compared.name()));
     let is_typed = parameters.typed().next().is_some();
     if is_typed { Choice::new(compared.name(), parameters) } else { Choice::from(compared.name().to_owned()) }
 }

@@ -34,7 +34,7 @@ use crate::choice::Choice;
 use crate::discipline::{self, part_of_choice};
 use crate::error::BuildError;
 use crate::nested::{Nested, Placed, check_slots};
-use crate::parameters::Parameters;
+use crate::spec::Parameters;
 use fairwire_core::Discipline;
 use fairwire_core::units::Amount;
 use fairwire_laws::about::{About, Family};

@@ -60,6 +60,11 @@ impl<K: Listed> Tables<K> {
         Tables { given: own.map(|(&place, part)| (place, part.clone())).collect() }
     }
 
+    /// The names of the parts for which something is given.
+    pub fn typed(&self) -> impl Iterator<Item = &'static str> {
+        self.given.values().map(Named::name)
+    }
+
     /// The parts for which something is given, with that.
     pub fn given(&self) -> impl Iterator<Item = &Named<K>> {
         self.given.values()

@@ -8,6 +8,7 @@ use super::shaping::{self, Chosen, Shaping};
 use super::spec::DefaultsChoice;
 use super::tree::{Tree, quoted};
 use fairwire_catalogue::compose::classful;
+pub(super) use fairwire_catalogue::key;
 use fairwire_catalogue::{self as catalogue, BuildError, Choice, Parameters, Site};
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Discipline, Duration, Rate, Seed, Weight};
@@ -48,11 +49,6 @@ pub(super) fn sharing(
         }
         classes => Ok(classes),
     }
-}
-
-/// The name of the table of parameters of `discipline`.
-pub(super) fn key(discipline: &str) -> &str {
-    catalogue::find(discipline).map_or(discipline, |entry| entry.key)
 }
 
 /// Refuses parameters of the discipline that follow from the classes: classes are declared once.

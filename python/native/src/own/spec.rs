@@ -22,8 +22,8 @@ use std::sync::Arc;
 
 /// Adds the entries behind which classes are. Invoked once, before anything is looked up.
 pub(crate) fn register() -> PyResult<()> {
-    catalogue::register::<DropperSpec>()
-        .and_then(|()| catalogue::register::<QueueSpec>())
+    catalogue::register::<DropperSpec>(about("a dropper that is a class of Python"))
+        .and_then(|()| catalogue::register::<QueueSpec>(about("a whole queue that is a class of Python")))
         .and_then(|()| control::register::<controller::Spec>(controller::ABOUT))
         .map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
@@ -84,9 +84,6 @@ pub(super) struct QueueSpec {
 impl Part for DropperSpec {}
 
 impl DisciplineSpec for DropperSpec {
-    const NAME: &'static str = DROPPER;
-    const ABOUT: About = about("a dropper that is a class of Python");
-
     fn check(&self, site: &Site<'_>) -> Result<(), BuildError> {
         self.queue.check(DROPPER, site)?;
         found(DROPPER, &self.class, Kind::Dropper)?;
@@ -109,9 +106,6 @@ impl DisciplineSpec for DropperSpec {
 impl Part for QueueSpec {}
 
 impl DisciplineSpec for QueueSpec {
-    const NAME: &'static str = QUEUE;
-    const ABOUT: About = about("a whole queue that is a class of Python");
-
     fn check(&self, site: &Site<'_>) -> Result<(), BuildError> {
         site.room(QUEUE, self.buffer)?;
         found(QUEUE, &self.class, Kind::Queue)?;

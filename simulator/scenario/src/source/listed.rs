@@ -1,8 +1,6 @@
 //! Every source, by name, and what is known of each.
 
 use super::at::{About, SourceSpec};
-use super::{bulk, bursts, call, cbr, on_off, poisson, replay, sequence};
-use super::{streaming, telnet, transfers, video, voip, web};
 use fairwire_parameters::{
     self as parameters, Kind, Listed as _, Named, NotRegistered, Of, Part, tables_schema_of,
 };
@@ -65,20 +63,20 @@ impl<S: SourceSpec + Part> Of<S> for Sources {
 }
 
 fairwire_parameters::parts! { Sources:
-    bulk => BulkSpec;
-    cbr => CbrSpec;
-    on_off => OnOffSpec;
-    poisson => PoissonSpec;
-    voip => VoipSpec;
-    video => VideoSpec;
-    replay => ReplaySpec;
-    call => CallSpec;
-    transfers => TransfersSpec;
-    bursts => BurstsSpec;
-    telnet => TelnetSpec;
-    sequence => SequenceSpec;
-    web => WebSpec;
-    streaming => StreamingSpec;
+    super::bulk => BulkSpec;
+    super::cbr => CbrSpec;
+    super::on_off => OnOffSpec;
+    super::poisson => PoissonSpec;
+    super::voip => VoipSpec;
+    super::video => VideoSpec;
+    super::replay => ReplaySpec;
+    super::call => CallSpec;
+    super::transfers => TransfersSpec;
+    super::bursts => BurstsSpec;
+    super::telnet => TelnetSpec;
+    super::sequence => SequenceSpec;
+    super::web => WebSpec;
+    super::streaming => StreamingSpec;
 }
 
 #[cfg(test)]
