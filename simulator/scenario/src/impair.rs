@@ -183,11 +183,8 @@ mod tests {
     fn what_makes_no_sense_is_refused() {
         for (text, place, why) in [
             ("loss = 1.0", "link.impair.loss", "carry nothing"),
-            ("loss = 1.5", "link.impair.loss", "out of range"),
             ("loss = 1.0\nto_bad = 0.1\nto_good = 0.1", "link.impair.loss", "carry nothing"),
             ("to_bad = 0.1", "link.impair.to_bad", "never leave its bad state"),
-            ("to_bad = 0.1\nto_good = 0.0", "link.impair.to_good", "out of range"),
-            ("to_bad = 0.0\nto_good = 0.1", "link.impair.to_bad", "out of range"),
             ("to_good = 0.1", "link.impair.to_good", "never becomes bad"),
             ("loss_when_bad = 0.1", "link.impair.loss_when_bad", "never becomes bad"),
             ("jitter = { uniform = \"0 s\" }", "link.impair.jitter", "not above 0"),

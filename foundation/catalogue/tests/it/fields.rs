@@ -1,18 +1,16 @@
 //! Every declared parameter of every discipline and marker, one at a time: its bounds, and that it
 //! is read, allowed and written back.
 
+use super::bounds::{Kind, allowed, bounds};
 use super::{refusal, site};
 use fairwire_catalogue::compose::{classful, conditioner, prio};
 use fairwire_catalogue::page::ParameterPage;
 use fairwire_catalogue::{self as catalogue, Parameters, marker};
-use fairwire_core::units::Size;
-use fairwire_core::{Duration, Rate};
 use fairwire_laws::autorate;
 use fairwire_laws::dropper::rio;
 use fairwire_laws::scheduler::service::ServiceTerms;
 use fairwire_laws::spec::TreeClass;
 use fairwire_parameters::{Declared, Entry, Field};
-use schemars::SchemaGenerator;
 
 /// A table of parameters.
 struct Table {
@@ -76,103 +74,15 @@ impl Table {
     }
 }
 
-/// A kind of value with bounds, as messages call it.
-#[derive(Clone, Copy, PartialEq)]
-enum Kind {
-    Whole,
-    Number,
-    Time,
-    Size,
-    Rate,
-}
-
-impl Kind {
-    fn of(field: &Field) -> Kind {
-        let schema = (field.schema)(&mut SchemaGenerator::default()).to_value();
-        let name = |key: &str| schema[key].as_str().unwrap_or_default().rsplit('/').next().map(str::to_owned);
-        match (name("type").as_deref(), name("$ref").as_deref()) {
-            (Some("integer"), _) => Kind::Whole,
-            (Some("number"), _) => Kind::Number,
-            (_, Some("Duration")) => Kind::Time,
-            (_, Some("Size")) => Kind::Size,
-            (_, Some("Rate")) => Kind::Rate,
-            _ => panic!("`{}` has bounds and is {schema}", field.name),
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Kind::Whole => "a whole number",
-            Kind::Number => "a number",
-            Kind::Time => "a time",
-            Kind::Size => "a size",
-            Kind::Rate => "a rate",
-        }
-    }
-
-    /// A bound as it is shown, as it is typed.
-    fn typed(self, bound: &str) -> String {
-        let bound = if bound == "zero" { "0 s" } else { bound };
-        match self {
-            Kind::Whole => bound.to_owned(),
-            Kind::Number => format!("{:?}", bound.parse::<f64>().expect("a number")),
-            Kind::Time => format!("'{} ns'", bound.parse::<Duration>().expect("a time").ns()),
-            Kind::Size => format!("'{} B'", bound.parse::<Size>().expect("a size").0),
-            Kind::Rate => format!("'{} bit/s'", bound.parse::<Rate>().expect("a rate").bps()),
-        }
-    }
-
-    /// The value next to one as it is typed; `None` for less than nothing.
-    fn next(self, typed: &str, is_up: bool) -> Option<String> {
-        if self == Kind::Number {
-            let number: f64 = typed.parse().expect("as it was typed");
-            return Some(format!("{:?}", if is_up { number.next_up() } else { number.next_down() }));
-        }
-        let digits: String = typed.chars().filter(char::is_ascii_digit).collect();
-        let number: u64 = digits.parse().expect("as it was typed");
-        let next = if is_up { number + 1 } else { number.checked_sub(1)? };
-        Some(typed.replace(&digits, &next.to_string()))
-    }
-}
-
-/// The outermost values that are allowed by a declaration, and the first ones beyond these, as they
-/// are typed.
-fn bounds(field: &Field) -> (Vec<String>, Vec<String>) {
-    let kind = Kind::of(field);
-    let (mut allowed, mut refused) = (Vec::new(), Vec::new());
-    let mut low = |bound: &str, is_allowed: bool| {
-        let bound = kind.typed(bound);
-        let other = kind.next(&bound, !is_allowed);
-        let (inside, beyond) = if is_allowed { (Some(bound), other) } else { (other, Some(bound)) };
-        allowed.extend(inside);
-        refused.extend(beyond);
-    };
-    let range = field.range;
-    let (lowest, most) = range.split_once(" to ").or(range.split_once(", at most ")).unwrap_or((range, ""));
-    let most = if most.is_empty() { range.strip_prefix("at most ") } else { Some(most) };
-    if let Some(least) = lowest.strip_prefix("from ").or(lowest.strip_prefix("at least ")) {
-        low(least, true);
-    } else if let Some(above) = lowest.strip_prefix("above ") {
-        low(above, false);
-    }
-    if let Some(most) = most {
-        let most = kind.typed(most);
-        refused.extend(kind.next(&most, true));
-        allowed.push(most);
-    }
-    (allowed, refused)
-}
-
 #[test]
 fn a_value_at_its_bound_is_allowed_and_the_first_one_beyond_is_refused_by_its_name() {
     for table in tables() {
         for field in table.fields.iter().filter(|field| !field.range.is_empty()) {
-            let of = if field.range.starts_with("at ") { " of" } else { "" };
             let key = table.key.replace("{}", field.name);
-            let ends = format!("; allowed: {}{of} {}", Kind::of(field).name(), field.range);
-            let (allowed, refused) = bounds(field);
-            assert!(!allowed.is_empty() && !refused.is_empty(), "{key}: {}", field.range);
-            for value in &allowed {
+            let ends = format!("; {}", allowed(field));
+            let (within, refused) = bounds(field);
+            assert!(!within.is_empty() && !refused.is_empty(), "{key}: {}", field.range);
+            for value in &within {
                 assert_eq!(table.check(&table.with(field, value)), Ok(()), "{key}: {value}");
             }
             for value in &refused {

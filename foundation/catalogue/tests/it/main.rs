@@ -1,6 +1,7 @@
 //! Integration tests of the catalogue: one binary, since each would be linked with everything
 //! again.
 
+mod bounds;
 mod fields;
 mod fuzz;
 mod markers;

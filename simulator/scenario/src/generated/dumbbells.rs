@@ -193,11 +193,8 @@ mod tests {
     }
 
     #[test]
-    fn no_hosts_and_too_many_nodes_are_refused() {
-        let refused =
-            |branches, hosts| spec(branches, hosts).layout().expect_err("it makes no sense").to_string();
-        assert_eq!(refused(3, 0), "`hosts` is 0; allowed: a whole number from 1 to 10000");
-        assert_eq!(refused(0, 3), "`branches` is 0; allowed: a whole number from 1 to 10000");
-        assert!(refused(1000, 50).contains("50, which makes 102002 nodes"));
+    fn too_many_nodes_are_refused() {
+        let refused = spec(1000, 50).layout().expect_err("it makes no sense").to_string();
+        assert!(refused.contains("50, which makes 102002 nodes"));
     }
 }

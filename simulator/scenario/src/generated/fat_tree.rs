@@ -234,7 +234,5 @@ mod tests {
         };
         assert_eq!(refused(5, None), "`k` is 5; allowed: an even number: half of the ports lead up");
         assert!(refused(64, Some(1000)).contains("allowed: at most 100000 nodes"));
-        assert!(refused(0, None).contains("a whole number from 2 to 64"));
-        assert!(refused(4, Some(0)).starts_with("`hosts` is 0"));
     }
 }

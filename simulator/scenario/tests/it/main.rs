@@ -2,6 +2,8 @@
 //! again.
 
 mod aggregates;
+#[path = "../../../../foundation/catalogue/tests/it/bounds.rs"]
+mod bounds;
 mod cake_hosts;
 mod calls_and_videos;
 mod comparisons;
@@ -12,6 +14,7 @@ mod labels;
 mod links;
 mod live;
 mod one_queue;
+mod parameters;
 mod refusals;
 mod schema;
 mod selfish_flow;
