@@ -36,9 +36,16 @@ fn it_forwards_reports_reloads_under_load_refuses_nonsense_and_ends_without_a_tr
         (&"faba".into(), &20_000_000.into())
     );
 
-    let counts = bed.call(&["status", path, "--flows", "--format", "json"]);
-    let shown: serde_json::Value = serde_json::from_slice(&counts.stdout).expect("JSON");
-    assert!(shown["ways"][0]["totals"]["packets_out"].as_u64() > Some(0), "{shown}");
+    // Counts are copied at intervals: the first copy may be older than the first packet.
+    let has_counted = || {
+        let counts = bed.call(&["status", path, "--flows", "--format", "json"]);
+        let shown: serde_json::Value = serde_json::from_slice(&counts.stdout).expect("JSON");
+        shown["ways"][0]["totals"]["packets_out"].as_u64() > Some(0)
+    };
+    assert!((0..20).any(|_| has_counted() || {
+        thread::sleep(Duration::from_millis(100));
+        false
+    }));
     assert!(bed.call(&["status", path, "--flows", "5"]).status.success());
 
     reload_under_load(&bed, &gateway, &hosts, path);
