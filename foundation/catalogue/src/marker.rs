@@ -17,7 +17,7 @@ pub struct Markers;
 /// token bucket.
 pub type MarkerChoice = Named<Markers>;
 
-/// What is given for each marker, under its name, wherever that marker is named.
+/// The parameters given for each marker, under its name, wherever that marker is named.
 pub type MarkerParameters = Tables<Markers>;
 
 /// Adds a marker of another crate: from here on it has its name in scenarios and gateway files, its

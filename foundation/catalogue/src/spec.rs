@@ -12,10 +12,10 @@ use schemars::{Schema, SchemaGenerator};
 /// The kind.
 pub struct Disciplines;
 
-/// What is given for each discipline, under its name: in TOML, `[discipline.red]` with `gentle =
+/// The parameters given for each discipline, under its name: in TOML, `[discipline.red]` with `gentle =
 /// true`.
 ///
-/// What is left out has its documented default. Unknown keys are refused.
+/// A parameter left out has its documented default. Unknown keys are refused.
 ///
 /// ```
 /// use fairwire_catalogue::Parameters;

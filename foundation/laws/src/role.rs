@@ -1,4 +1,4 @@
-//! What parameters are to those who do not know whose they are: a gateway that suits a discipline to
+//! Roles of parameters, for callers that do not know their owner: a gateway that suits a discipline to
 //! its link, a discipline around it. A field says it by `#[parameter(is = role::BUFFER)]`.
 
 use crate::spec::{EcnChoice, Measure, Quantity, Share, TreeClass, Weights};
@@ -34,7 +34,7 @@ pub const WEIGHTS: Role<Weights> = Role::named("weights");
 /// The weights of classes, where each flow of a class has the weight of the class.
 pub const FLOW_WEIGHTS: Role<Weights> = Role::named("weights of flows");
 
-/// What has a bucket, and a weight.
+/// The unit that has a bucket and a weight: a flow or a class.
 pub const SHARE_BETWEEN: Role<Share> = Role::named("share between");
 
 /// A tree of classes by weights.

@@ -1,9 +1,9 @@
-//! What a parameter is to those who know nothing else of its owner.
+//! Roles of parameters, for callers that know nothing else of their owner.
 
 use core::any::Any;
 use core::marker::PhantomData;
 
-/// What a parameter is, in any struct: `#[parameter(is = BUFFER)]`, where its values are `T`.
+/// The role of a parameter, the same in any struct: `#[parameter(is = BUFFER)]`, where its values are `T`.
 ///
 /// ```
 /// use fairwire_parameters::{Role, parameters};

@@ -1,4 +1,4 @@
-//! What a discipline can do, it can do inside another.
+//! Capabilities of a discipline, compared alone and inside another.
 
 use fairwire_core::{
     Cause, Discipline, Duration, Packet, Probe, RateRequest, Room, RoundTrip, Signals, Time, Unit, Weight,
@@ -56,7 +56,7 @@ fn after_round_trips(mut discipline: Boxed) -> Vec<(&'static str, f64)> {
     gauges_of(&*discipline)
 }
 
-/// What comes of a weight for the class, and for one that is not there.
+/// Results of setting a weight for the class, twice, and for one that is not there.
 fn set_weights(discipline: &mut Boxed) -> impl PartialEq + use<> {
     let weight = Weight::new(2.0).expect("allowed");
     [CLASS, CLASS, 77].map(|class| discipline.set_weight(class, weight).map_err(|error| error.to_string()))

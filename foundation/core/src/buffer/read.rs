@@ -1,4 +1,4 @@
-//! What schedulers and droppers read: packets by arrival, flows, and what each has waiting.
+//! Reads of a buffer by schedulers and droppers: packets by arrival, flows, and their backlogs.
 
 use super::{Buffer, Flow, FlowKey, Key, NO_FLOWS, Slot, VACANT, pick, some};
 use crate::discipline::Backlog;

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 type Boxed = Box<dyn Discipline>;
 type Wrap = fn(Boxed) -> Boxed;
 
-/// What is typed for entries that have more to lose than by default.
+/// Parameters of entries that have more to lose than by default.
 const TYPED: &[(&str, &str)] = &[
     ("conditioner", "class = [{ id = 1, marker = 'adaptive-token-bucket' }]"),
     ("shaper", "autorate = {}"),

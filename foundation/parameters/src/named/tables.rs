@@ -1,4 +1,4 @@
-//! What is given for each part of a kind, under its name.
+//! Parameters given for each part of a kind, under its name.
 
 use super::kind::{Given as _, Kind, Listed, Part, Writes};
 use super::value::Named;
@@ -14,10 +14,10 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-/// What is given for each part, under its name, wherever that part is named: in TOML,
+/// The parameters given for each part, under its name, wherever that part is named: in TOML,
 /// `[discipline.red]` with `gentle = true`.
 ///
-/// What is left out has its documented default. Unknown keys are refused.
+/// A parameter left out has its documented default. Unknown keys are refused.
 pub struct Tables<K: Kind> {
     /// By place in the list of all.
     given: BTreeMap<usize, Named<K>>,

@@ -1,4 +1,4 @@
-//! What a leaf has: a label, a discipline, and its part of a pool.
+//! The leaf of a tree: a label, a discipline, and its part of a pool.
 
 use alloc::boxed::Box;
 use alloc::string::String;

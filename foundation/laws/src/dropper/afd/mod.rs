@@ -333,7 +333,7 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// What was typed for `discipline`, and how it samples.
+    /// The parameters typed for `discipline`, and how it samples.
     pub(super) fn check(
         &self,
         discipline: &'static str,
