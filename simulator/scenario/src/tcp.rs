@@ -4,7 +4,7 @@ use crate::control::ControlSpec;
 use fairwire_core::units::Size;
 use fairwire_core::{Duration, Ecn};
 use fairwire_laws::spec::Quantity;
-use fairwire_tcp::{Config, DelayedAck, EcnMode, Profile, Quirks, Recovery};
+use fairwire_tcp::{Config, DelayedAck, EcnMode, Processing, Profile, Quirks, Recovery};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -32,6 +32,9 @@ pub struct TcpSpec {
     pub tick: Option<Quantity<Duration>>,
     /// Shortest retransmission timeout.
     pub min_rto: Option<Quantity<Duration>>,
+    /// Is `min_rto` the least of what is added to the round-trip time, as in Linux, rather than of
+    /// the timeout? Default: only with "modern".
+    pub floors_variation: Option<bool>,
     /// Longest retransmission timeout.
     pub max_rto: Option<Quantity<Duration>>,
     /// Retransmission timeout before the first measurement.
@@ -53,7 +56,7 @@ pub struct TcpSpec {
     /// Default: only with "modern".
     pub whole_segments: Option<bool>,
     /// Is a cut of the window spread over a round trip (PRR, RFC 9937), as in Linux? Only with
-    /// recovery = "sack", and not by `bbr` and `bbr3`. Default: only with "modern".
+    /// recovery = "sack" or "rack", and not by `bbr` and `bbr3`. Default: only with "modern".
     pub spreads_cuts: Option<bool>,
     /// Is the gap behind a paced segment that left late shorter by as much, down to half of it, as
     /// in Linux? Default: false.
@@ -65,6 +68,10 @@ pub struct TcpSpec {
     pub exact_rtt: Option<bool>,
     /// The window after a pause longer than the retransmission timeout, in segments; 0 keeps it.
     pub restart_window: Option<u32>,
+    /// How long the host works on each segment before it leaves: drawn evenly from nothing to this;
+    /// segments stay in order. "packet" is what a segment takes at the slowest link, at most an
+    /// eighth of a round trip; "0 s" is no time. Default: "packet" with "modern", otherwise "0 s".
+    pub processing: Option<ProcessingSpec>,
     /// Peculiarities of simulators.
     pub quirks: Option<QuirksSpec>,
 }
@@ -82,7 +89,8 @@ pub enum ProfileSpec {
     /// ns-2 as of 2006: shortest timeout 0.2 s.
     #[serde(rename = "ns2-2006")]
     Ns2In2006,
-    /// A host of today: CUBIC, SACK, initial window 10, delayed ACKs.
+    /// A host of today: CUBIC, RACK-TLP, initial window 10, delayed ACKs, processing that takes
+    /// time.
     #[serde(rename = "modern")]
     Modern,
     /// The same as "modern".
@@ -102,6 +110,26 @@ pub enum RecoverySpec {
     NewReno,
     /// Fast recovery with selective acknowledgements (RFC 2018, RFC 6675).
     Sack,
+    /// The same by time, with probes of the tail and undoing (RFC 8985, RFC 5682, RFC 4015).
+    Rack,
+}
+
+/// How long a host works on a segment, at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum ProcessingSpec {
+    /// A word.
+    Word(ProcessingWord),
+    /// A time.
+    Time(Quantity<Duration>),
+}
+
+/// How long a host works on a segment, in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ProcessingWord {
+    /// What a segment takes at the slowest link.
+    Packet,
 }
 
 /// When acknowledgements wait (RFC 5681, section 4.2).
@@ -180,6 +208,7 @@ impl TcpSpec {
             handshake: self.handshake.unwrap_or(base.handshake),
             tick: time(self.tick, base.tick),
             min_rto: time(self.min_rto, base.min_rto),
+            floors_variation: self.floors_variation.unwrap_or(base.floors_variation),
             max_rto: time(self.max_rto, base.max_rto),
             initial_rto: time(self.initial_rto, base.initial_rto),
             limited_transmit: self.limited_transmit.unwrap_or(base.limited_transmit),
@@ -196,6 +225,7 @@ impl TcpSpec {
                 Some(0) => None,
                 Some(segments) => Some(segments),
             },
+            processing: self.processing.map_or(base.processing, ProcessingSpec::processing),
             quirks: self.quirks.unwrap_or_default().over(base.quirks),
             control,
             ..base
@@ -250,6 +280,17 @@ impl RecoverySpec {
             RecoverySpec::Reno => Recovery::Reno,
             RecoverySpec::NewReno => Recovery::NewReno,
             RecoverySpec::Sack => Recovery::Sack,
+            RecoverySpec::Rack => Recovery::Rack,
+        }
+    }
+}
+
+impl ProcessingSpec {
+    fn processing(self) -> Processing {
+        match self {
+            ProcessingSpec::Word(ProcessingWord::Packet) => Processing::Packet,
+            ProcessingSpec::Time(Quantity(Duration::ZERO)) => Processing::None,
+            ProcessingSpec::Time(Quantity(most)) => Processing::UpTo(most),
         }
     }
 }

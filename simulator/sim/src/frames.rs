@@ -33,6 +33,8 @@ pub(crate) struct Frame {
     is_special: bool,
     /// Of a segment: the window was reduced. Of an acknowledgement: a mark is echoed.
     flag: bool,
+    /// Of an acknowledgement: is it a retransmission whose timestamp it echoes?
+    echoes_repeat: bool,
     /// Of a segment, as it was sent or as it arrived.
     pub(crate) ecn: Ecn,
     /// What edges wrote on it.
@@ -66,6 +68,7 @@ impl Frame {
             is_syn,
             is_special: is_retransmission,
             flag: cwr,
+            echoes_repeat: false,
             ecn,
             tag: Tag::default(),
         }
@@ -73,7 +76,7 @@ impl Frame {
 
     #[inline]
     fn answering(flow: u32, connection: u16, ack: Ack, leg: u32) -> Self {
-        let Ack { next, is_for_syn, ece, marks, sack } = ack;
+        let Ack { next, is_for_syn, ece, marks, echoes_repeat, sack } = ack;
         Frame {
             seq: next,
             flow,
@@ -84,6 +87,7 @@ impl Frame {
             is_syn: is_for_syn,
             is_special: !sack.is_empty(),
             flag: ece,
+            echoes_repeat,
             ecn: Ecn::NotEct,
             tag: Tag::default(),
         }
@@ -236,9 +240,9 @@ impl Frames {
     /// The acknowledgement in `slot`.
     #[inline(always)]
     pub(crate) fn ack(&self, slot: u32) -> Ack {
-        let Frame { seq, marks, is_syn, is_special, flag, .. } = self.slots[slot as usize];
+        let Frame { seq, marks, is_syn, is_special, flag, echoes_repeat, .. } = self.slots[slot as usize];
         let sack = if is_special { self.sacks[slot as usize] } else { Sack::NONE };
-        Ack { next: seq, is_for_syn: is_syn, ece: flag, marks, sack }
+        Ack { next: seq, is_for_syn: is_syn, ece: flag, marks, echoes_repeat, sack }
     }
 
     /// The blocks of the acknowledgement in `slot`; none where it has none, or is no

@@ -7,7 +7,7 @@ use crate::link::Link;
 use crate::plan::{GroupPlan, Hop, Source};
 use crate::route::{self, Leg, Sizes};
 use fairwire_core::{Duration, FlowHash, Packet, Rate, Time, rng};
-use fairwire_tcp::Config;
+use fairwire_tcp::{Config, Processing};
 use std::sync::Arc;
 
 /// A group: what its flows have in common.
@@ -32,6 +32,7 @@ pub(crate) struct Group {
     pub(crate) ack_on_access: Duration,
     /// What its ways take where nothing is on them.
     pub(crate) empty: Empty,
+    work: Work,
     /// The first leg there, and the first one back.
     pub(crate) forward: u32,
     pub(crate) back: u32,
@@ -86,6 +87,45 @@ impl Empty {
     }
 }
 
+/// How long a host works on a segment, at most: [`Processing`].
+#[derive(Clone, Copy, Debug)]
+struct Work {
+    most: Duration,
+    /// The round trip without a queue and without the flow's own propagation delays, at the rates of
+    /// the start; absent where `most` is given.
+    round_trip: Option<Duration>,
+}
+
+/// A host works on a segment for no more than this part of a round trip, where it is not given how
+/// long.
+const MOST_OF_ROUND_TRIP: u64 = 8;
+
+impl Work {
+    fn of(plan: &GroupPlan, tcp: Option<&Config>, sizes: Sizes, links: &[Link]) -> Self {
+        let none = Work { most: Duration::ZERO, round_trip: None };
+        match tcp.map_or(Processing::None, |tcp| tcp.processing) {
+            Processing::None => return none,
+            Processing::UpTo(most) => return Work { most, ..none },
+            Processing::Packet => {}
+        }
+        let own = [(plan.access_rate, Duration::ZERO); 2];
+        let of_hop = |hop: &Hop| match *hop {
+            Hop::Wire { rate, delay } => (rate, delay),
+            Hop::Link(at) => links.get(at as usize).map_or(own[0], Link::at_start),
+        };
+        let way = |hops: &[Hop]| own.into_iter().chain(hops.iter().map(of_hop)).collect::<Vec<_>>();
+        let (there, back) = (way(&plan.forward), way(&plan.back));
+        let sent = |(rate, _): &(Rate, Duration)| rate.time_to_send(sizes.data.into());
+        let passed = |time: Duration, hop: &(Rate, Duration)| time + hop.1;
+        let delay = there.iter().chain(&back).fold(Duration::ZERO, passed);
+        let sending = there.iter().map(sent).fold(Duration::ZERO, |sum, one| sum + one);
+        Work {
+            most: there.iter().map(sent).max().unwrap_or(Duration::ZERO),
+            round_trip: Some(delay + sending),
+        }
+    }
+}
+
 impl Group {
     pub(crate) fn new(
         number: u32,
@@ -112,7 +152,12 @@ impl Group {
         };
         let vary = matches!(plan.source, Source::Datagrams { .. } | Source::Endpoints { .. });
         let sizes = Sizes { data: data_bytes, ack: ack_bytes, vary };
+        let tcp = match &plan.source {
+            Source::Bulk { tcp } | Source::Tcp { tcp, .. } => Some(Arc::new(tcp.clone())),
+            Source::Cbr { .. } | Source::Datagrams { .. } | Source::Endpoints { .. } => None,
+        };
         Group {
+            work: Work::of(&plan, tcp.as_deref(), sizes, links),
             head: number,
             before: 0,
             members: 0,
@@ -122,10 +167,7 @@ impl Group {
             is_outside: matches!(plan.source, Source::Endpoints { .. }),
             pace: Pace::new(plan.access_rate, data_bytes),
             ack_on_access: plan.access_rate.time_to_send(ack_bytes.into()),
-            tcp: match &plan.source {
-                Source::Bulk { tcp } | Source::Tcp { tcp, .. } => Some(Arc::new(tcp.clone())),
-                Source::Cbr { .. } | Source::Datagrams { .. } | Source::Endpoints { .. } => None,
-            },
+            tcp,
             data_bytes,
             ack_bytes,
             empty: Empty::of(&plan, sizes, links),
@@ -158,6 +200,22 @@ impl Group {
     /// where nothing comes back, or a rate changes.
     pub(crate) fn base_rtt(&self, access_delay: Duration) -> Option<Duration> {
         self.empty.round_trip(access_delay).filter(|_| self.is_acknowledged())
+    }
+
+    /// How long the host of the flow `index` works on the segment that is given to it `now`, after
+    /// `sent` others: evenly drawn from nothing to the longest.
+    #[inline]
+    pub(crate) fn works(&self, index: u32, sent: u64, access_delay: Duration, now: Time) -> Duration {
+        if self.work.most.is_zero() {
+            return Duration::ZERO;
+        }
+        let most = self.work.round_trip.map_or(self.work.most, |round_trip| {
+            let own = access_delay + access_delay;
+            let round_trip = round_trip + own + own;
+            self.work.most.min(Duration::from_ns(round_trip.ns() / MOST_OF_ROUND_TRIP))
+        });
+        let drawn = rng::mix(self.salt ^ u64::from(index) ^ (sent << 32) ^ now.ns().rotate_left(20));
+        Duration::from_ns(((u128::from(drawn) * u128::from(most.ns())) >> 64) as u64)
     }
 
     /// Are both ends of its flows of another crate?

@@ -102,6 +102,11 @@ impl Link {
         &self.name
     }
 
+    /// Its rate and its propagation delay before anything has changed.
+    pub(crate) fn at_start(&self) -> (Rate, Duration) {
+        (self.rate(), self.delay)
+    }
+
     /// Its rate and its propagation delay; `None` where one of them changes.
     pub(crate) fn fixed(&self) -> Option<(Rate, Duration)> {
         let delay_changes = self.faulty.as_ref().is_some_and(|wire| wire.has_delays());

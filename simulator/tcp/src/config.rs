@@ -21,8 +21,12 @@ pub struct Config {
     pub handshake: bool,
     /// Clock granularity of round-trip measurements; zero for exact ones.
     pub tick: Duration,
-    /// Shortest retransmission timeout.
+    /// Shortest retransmission timeout; the least of its second term, which is added to the
+    /// round-trip time, where [`floors_variation`](Config::floors_variation).
     pub min_rto: Duration,
+    /// Is it the round-trip time's variation that is never below `min_rto`, as in Linux, rather
+    /// than the timeout?
+    pub floors_variation: bool,
     /// Longest retransmission timeout.
     pub max_rto: Duration,
     /// Retransmission timeout before the first measurement.
@@ -55,6 +59,8 @@ pub struct Config {
     /// The window after a pause longer than the retransmission timeout, segments (RFC 5681,
     /// section 4.1); `None` keeps it.
     pub restart_window: Option<u32>,
+    /// How long the host works on each segment.
+    pub processing: Processing,
     /// Peculiarities of simulators.
     pub quirks: Quirks,
 }
@@ -71,6 +77,27 @@ pub enum Recovery {
     NewReno,
     /// Fast recovery with selective acknowledgements (RFC 2018, RFC 6675).
     Sack,
+    /// The same where time decides what is lost, with a probe of the tail (RACK-TLP, RFC 8985). The
+    /// receiver reports what arrives twice (RFC 2883), and a reduction for what was no loss is
+    /// undone (RFC 4015, RFC 5682).
+    Rack,
+}
+
+/// How long a host works on a segment before it leaves. Each takes a time of its own, drawn evenly
+/// from nothing to the longest, and none overtakes another.
+///
+/// Without it, what acknowledgements clock out reaches a full queue in the place that a departure
+/// has just freed, so that who loses follows from round-trip times modulo a packet's transmission
+/// time (S. Floyd and V. Jacobson, "On traffic phase effects in packet-switched gateways", 1992).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Processing {
+    /// No time.
+    #[default]
+    None,
+    /// Up to what a full segment takes at the slowest link of its way, at most a millisecond.
+    Packet,
+    /// Up to this.
+    UpTo(Duration),
 }
 
 /// When a receiver acknowledges that may wait (RFC 5681, section 4.2). What is out of order, fills
@@ -149,9 +176,10 @@ pub enum Profile {
     Ns2In2002,
     /// ns-2 as of 2006: the same, with a shortest timeout of 0.2 s.
     Ns2In2006,
-    /// A host of today: initial window 10, SACK, delayed ACKs, exact round-trip times, shortest
-    /// timeout 0.2 s, CUBIC; windows grow by the segments acknowledged and are cut to whole ones,
-    /// as in Linux.
+    /// A host of today: initial window 10, RACK-TLP, delayed ACKs, exact round-trip times, a timeout
+    /// of the round-trip time and at least 0.2 s, CUBIC; windows grow by the segments acknowledged
+    /// and are cut to whole ones, as in Linux. A host takes up to a packet's transmission time for
+    /// each segment.
     Modern,
 }
 
@@ -164,6 +192,7 @@ impl Config {
             (ControlConfig::Reno, Recovery::Reno) => "reno",
             (ControlConfig::Reno, Recovery::NewReno) => "newreno",
             (ControlConfig::Reno, Recovery::Sack) => "sack",
+            (ControlConfig::Reno, Recovery::Rack) => "rack",
             (other, _) => other.name(),
         }
     }
@@ -214,6 +243,7 @@ impl Config {
             handshake: true,
             tick: Duration::from_ms(10),
             min_rto: Duration::from_secs(1),
+            floors_variation: false,
             max_rto: Duration::from_secs(60),
             initial_rto: Duration::from_secs(3),
             limited_transmit: true,
@@ -227,6 +257,7 @@ impl Config {
             ecn: EcnMode::Off,
             exact_rtt: false,
             restart_window: Some(1),
+            processing: Processing::None,
             quirks: Quirks {
                 max_per_duplicate: 2,
                 max_per_ack: 0,
@@ -246,9 +277,10 @@ impl Config {
             initial_window: 10, // RFC 6928
             tick: Duration::ZERO,
             min_rto: Duration::from_ms(200), // Linux; RFC 6298 recommends 1 s
+            floors_variation: true,          // Linux
             max_rto: Duration::from_secs(120),
             initial_rto: Duration::from_secs(1), // RFC 6298, 2.1
-            recovery: Recovery::Sack,
+            recovery: Recovery::Rack,
             control: ControlConfig::Cubic(CubicParameters::default()),
             delayed_ack: Some(DelayedAck { segments: 2, timeout: Duration::from_ms(40), quick_acks: 0 }),
             counts_segments: true, // Linux
@@ -256,6 +288,7 @@ impl Config {
             spreads_cuts: true,    // Linux
             exact_rtt: true,
             restart_window: Some(10),
+            processing: Processing::Packet,
             quirks: Quirks::default(),
             ..Config::of_ns2(segment_bytes)
         }

@@ -9,6 +9,7 @@
 //! send it and the time until it was acknowledged.
 
 use crate::congestion::RateSample;
+use crate::rack::Latest;
 use fairwire_core::{Duration, Time};
 use std::collections::VecDeque;
 
@@ -23,6 +24,8 @@ pub(crate) struct Journal {
     least_rtt: Duration,
     limited_until: Option<u32>, // the count of delivered segments at which what the application held back has passed
     newest: Option<Record>,     // of those delivered by the acknowledgement at hand, the one sent last
+    newest_seq: u64,
+    lowest_original: u64, // the first of those that was sent once; MAX for none
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +39,8 @@ struct Record {
     is_limited: bool,
 }
 
-/// The measurements of an acknowledgement: a round-trip time and a rate of delivery.
+/// The measurements of an acknowledgement: a round-trip time, a rate of delivery, and what it
+/// delivers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Measures {
     /// The round-trip time of the segment sent last of those it acknowledges, unless that was sent
@@ -44,6 +48,10 @@ pub(crate) struct Measures {
     pub(crate) rtt: Option<Duration>,
     /// The rate of delivery.
     pub(crate) rate: Option<RateSample>,
+    /// The segment sent last of those that it delivers, and whether that was sent twice.
+    pub(crate) latest: Option<(Latest, bool)>,
+    /// The first of those that was sent once.
+    pub(crate) lowest_original: Option<u64>,
 }
 
 /// Room that is kept, in records.
@@ -61,7 +69,33 @@ impl Journal {
             least_rtt: Duration::MAX,
             limited_until: None,
             newest: None,
+            newest_seq: 0,
+            lowest_original: u64::MAX,
         }
+    }
+
+    /// When segment `seq`, which is in flight, was last sent.
+    pub(crate) fn last_sent(&self, seq: u64) -> Time {
+        self.record(seq).map_or(Time::ZERO, |record| record.sent)
+    }
+
+    /// Was segment `seq`, which is in flight, sent twice?
+    pub(crate) fn is_repeated(&self, seq: u64) -> bool {
+        self.record(seq).is_some_and(|record| record.is_repeated)
+    }
+
+    /// The least round-trip time so far; [`Duration::MAX`] before the first.
+    pub(crate) fn least_rtt(&self) -> Duration {
+        self.least_rtt
+    }
+
+    /// A round-trip time was measured before any data was sent.
+    pub(crate) fn saw_rtt(&mut self, rtt: Duration) {
+        self.least_rtt = self.least_rtt.min(rtt);
+    }
+
+    fn record(&self, seq: u64) -> Option<&Record> {
+        self.records.get(seq.checked_sub(self.base)? as usize)
     }
 
     /// Segment `seq` is sent at `now`, with nothing else in flight where `is_alone`.
@@ -97,16 +131,16 @@ impl Journal {
         let Some(record) = self.records.get_mut((seq - self.base) as usize) else { return };
         if !std::mem::replace(&mut record.is_delivered, true) {
             let record = *record;
-            self.note(record, now);
+            self.note(seq, record, now);
         }
     }
 
     /// Everything below `unacked` is acknowledged.
     pub(crate) fn advance(&mut self, unacked: u64, now: Time) {
-        for _ in self.base..unacked {
+        for seq in self.base..unacked {
             let Some(record) = self.records.pop_front() else { break };
             if !record.is_delivered {
-                self.note(record, now);
+                self.note(seq, record, now);
             }
         }
         self.base = unacked;
@@ -118,21 +152,30 @@ impl Journal {
     /// What the acknowledgement just taken in measures at `now`.
     pub(crate) fn measures(&mut self, now: Time) -> Measures {
         let Some(record) = self.newest.take() else { return Measures::default() };
-        let rtt = now.since(record.sent);
-        let rtt = (!record.is_repeated).then_some(rtt);
+        let rtt = (!record.is_repeated).then_some(now.since(record.sent));
+        let latest = Latest { sent: record.sent, seq: self.newest_seq };
+        let lowest = std::mem::replace(&mut self.lowest_original, u64::MAX);
         self.least_rtt = self.least_rtt.min(rtt.unwrap_or(Duration::MAX));
         if self.limited_until.is_some_and(|until| self.delivered.wrapping_sub(until).cast_signed() > 0) {
             self.limited_until = None;
         }
-        Measures { rtt, rate: self.rate(&record) }
+        Measures {
+            rtt,
+            rate: self.rate(&record),
+            latest: Some((latest, record.is_repeated)),
+            lowest_original: (lowest != u64::MAX).then_some(lowest),
+        }
     }
 
-    fn note(&mut self, record: Record, now: Time) {
+    fn note(&mut self, seq: u64, record: Record, now: Time) {
+        if !record.is_repeated {
+            self.lowest_original = self.lowest_original.min(seq);
+        }
         self.delivered = self.delivered.wrapping_add(1);
         self.delivered_at = now;
         if self.newest.is_none_or(|newest| record.sent >= newest.sent) {
             self.first_sent = record.sent;
-            self.newest = Some(record);
+            (self.newest, self.newest_seq) = (Some(record), seq);
         }
     }
 

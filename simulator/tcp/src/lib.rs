@@ -34,13 +34,14 @@ mod config;
 pub mod congestion;
 mod cut;
 mod journal;
+mod rack;
 mod receiver;
 mod rtt;
 mod scoreboard;
 mod segment;
 mod sender;
 
-pub use config::{Config, DelayedAck, EcnMode, Profile, Quirks, Recovery};
+pub use config::{Config, DelayedAck, EcnMode, Processing, Profile, Quirks, Recovery};
 pub use receiver::Receiver;
 pub use rtt::RttEstimator;
 pub use segment::{Ack, Block, Sack, Segment};

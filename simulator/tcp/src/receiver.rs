@@ -3,7 +3,8 @@
 //!
 //! # Source
 //! RFC 5681, section 4.2 (delayed acknowledgements); RFC 2018, section 4 (blocks, the latest
-//! first); RFC 3168, section 6.1.3 (echo until the sender has answered). A delayed acknowledgement
+//! first); RFC 2883 (a segment that came twice); RFC 7323, section 4.3 (which segment an
+//! acknowledgement echoes); RFC 3168, section 6.1.3 (echo until the sender has answered). A delayed acknowledgement
 //! follows the second segment, or the timeout. RFC 5681 recommends to delay and requires nothing,
 //! so some may leave at once ([`DelayedAck::quick_acks`]).
 //!
@@ -28,7 +29,7 @@ pub struct Receiver {
     has_quick: bool, // are some not delayed? Which ones is in `many`
     is_echoing: bool,
     window: u32,
-    reports_blocks: bool,
+    reports: Reports,
     kept: Kept,
     few: Few,
     many: Option<Box<Ahead>>, // made when it is needed first
@@ -113,7 +114,18 @@ struct Near {
 struct Ahead {
     runs: VecDeque<Run>, // ascending, with holes between
     recent: Recent,
+    duplicate: Option<u64>, // the segment at hand, where it came twice
+    echoes_repeat: bool,
     quick: Option<Quick>,
+}
+
+/// What an acknowledgement reports beside the next segment expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reports {
+    Nothing,
+    Blocks,
+    /// And what came twice, and whether the timestamp it echoes is that of a retransmission.
+    All,
 }
 
 /// Segments from `start` to before `end`.
@@ -144,7 +156,11 @@ impl Receiver {
             has_quick: quick.is_some(),
             many: quick.map(|quick| Box::new(Ahead { quick: Some(quick), ..Ahead::default() })),
             window: config.window.unwrap_or(u32::MAX),
-            reports_blocks: config.recovery == Recovery::Sack,
+            reports: match config.recovery {
+                Recovery::Tahoe | Recovery::Reno | Recovery::NewReno => Reports::Nothing,
+                Recovery::Sack => Reports::Blocks,
+                Recovery::Rack => Reports::All,
+            },
             delay: delayed.timeout,
             ..Receiver::of_nothing()
         }
@@ -161,7 +177,7 @@ impl Receiver {
             has_quick: false,
             is_echoing: false,
             window: 0,
-            reports_blocks: false,
+            reports: Reports::Nothing,
             kept: Kept::Nothing,
             few: Few::NONE,
             many: None,
@@ -191,6 +207,9 @@ impl Receiver {
         }
         self.note_marks(segment);
         let was_in_order = self.kept == Kept::Nothing && segment.seq == self.next;
+        if self.reports == Reports::All {
+            self.note_repeat(segment);
+        }
         self.take(segment.seq);
         if was_in_order && self.may_wait(now) {
             return None;
@@ -211,7 +230,7 @@ impl Receiver {
     /// Would an acknowledgement that is sent now have blocks?
     #[inline(always)]
     pub fn has_blocks(&self) -> bool {
-        self.reports_blocks && self.kept != Kept::Nothing
+        self.reports != Reports::Nothing && (self.kept != Kept::Nothing || self.duplicate().is_some())
     }
 
     /// The blocks of an acknowledgement that is sent now.
@@ -263,7 +282,14 @@ impl Receiver {
         }
         self.waiting = 0;
         self.due = Time::MAX;
-        Ack { next: self.next, is_for_syn: false, ece: self.is_echoing, marks: self.marks, sack: Sack::NONE }
+        Ack {
+            next: self.next,
+            is_for_syn: false,
+            ece: self.is_echoing,
+            marks: self.marks,
+            echoes_repeat: self.reports == Reports::All && self.echoes_repeat(),
+            sack: Sack::NONE,
+        }
     }
 
     #[inline(always)]
@@ -278,11 +304,44 @@ impl Receiver {
         } // else it came before, or was never allowed
     }
 
+    /// Notes whether a segment comes for the second time, and whether the timestamp that is echoed
+    /// from here on is that of a retransmission.
+    #[inline]
+    fn note_repeat(&mut self, segment: Segment) {
+        let Segment { seq, is_retransmission, .. } = segment;
+        let is_below = seq < self.next;
+        if self.many.is_none() && !is_retransmission && !is_below {
+            return; // as most are
+        }
+        let is_duplicate = is_below || (self.kept == Kept::InMany && self.is_ahead(seq));
+        let is_echoed = if is_below { is_retransmission } else { seq == self.next && self.waiting == 0 };
+        let ahead = self.many.get_or_insert_default();
+        ahead.duplicate = is_duplicate.then_some(seq);
+        if is_echoed {
+            ahead.echoes_repeat = is_retransmission;
+        }
+    }
+
+    #[inline]
+    fn echoes_repeat(&self) -> bool {
+        self.many.as_deref().is_some_and(|ahead| ahead.echoes_repeat)
+    }
+
+    #[inline]
+    fn duplicate(&self) -> Option<u64> {
+        self.many.as_deref()?.duplicate
+    }
+
+    #[inline(never)]
+    fn is_ahead(&self, seq: u64) -> bool {
+        self.many.as_deref().is_some_and(|ahead| ahead.run_of(seq).is_some())
+    }
+
     /// Keeps what is out of order.
     #[inline(never)]
     fn keep(&mut self, seq: u64) {
         if self.kept != Kept::InMany {
-            if !self.reports_blocks && self.few.keep(seq - self.next) {
+            if self.reports == Reports::Nothing && self.few.keep(seq - self.next) {
                 self.kept = Kept::InFew;
                 return;
             }
@@ -293,7 +352,7 @@ impl Receiver {
         }
         let Some(ahead) = self.many.as_deref_mut() else { return };
         ahead.keep(seq);
-        if self.reports_blocks {
+        if self.reports != Reports::Nothing {
             ahead.touch(seq, self.next);
         }
     }
@@ -327,7 +386,7 @@ impl Receiver {
         for (block, run) in sack.blocks.iter_mut().zip(runs) {
             *block = Block { offset: (run.start - self.next) as u32, len: (run.end - run.start) as u32 };
         }
-        sack
+        ahead.duplicate.map_or(sack, |seq| sack.after_duplicate(seq, self.next))
     }
 }
 

@@ -68,13 +68,16 @@ impl RttEstimator {
         self.backoff = 1;
     }
 
-    /// The timeout: smoothed time and four variations, not below the floor, times the back-off, not
-    /// above the ceiling.
+    /// The timeout: smoothed time and four variations, either it or these not below the floor, times
+    /// the back-off, not above the ceiling.
     #[inline]
     pub fn timeout(&self, config: &Config) -> Duration {
         let base = match self.rtt_ns_x8 {
             0 => config.initial_rto.ns(),
-            rtt_x8 => counted(rtt_x8 / 8, config) + self.variation_ns_x4.max(config.tick.ns()),
+            rtt_x8 => {
+                let least = if config.floors_variation { config.min_rto } else { config.tick };
+                counted(rtt_x8 / 8, config) + self.variation_ns_x4.max(least.ns())
+            }
         };
         let backed_off = base.max(config.min_rto.ns()).saturating_mul(u64::from(self.backoff));
         Duration::from_ns(backed_off.min(config.max_rto.ns()))

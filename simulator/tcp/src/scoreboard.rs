@@ -5,12 +5,19 @@
 //! while nothing is lost. What is in flight ("pipe") follows from counts kept at every change, so
 //! that an acknowledgement costs what it newly reports, not a window.
 //!
+//! Under [`Recovery::Rack`](crate::Recovery::Rack), time decides what is lost (RFC 8985, section 6.2,
+//! step 5). Segments that were sent once are looked at in the order of their numbers, which is that
+//! of their times, and retransmissions in that of theirs, so that each is looked at once.
+//!
 //! # Where we differ
-//! A retransmission is taken for lost when a segment first sent after it is selectively
+//! Without it, a retransmission is taken for lost when a segment first sent after it is selectively
 //! acknowledged, in the spirit of RFC 8985; RFC 6675 alone would wait for the timer.
 
 use crate::cut::Cut;
+use crate::journal::Journal;
+use crate::rack::{DUPLICATES, Rack};
 use crate::segment::Sack;
+use fairwire_core::{Duration, Time};
 use std::collections::VecDeque;
 
 /// The scoreboard of RFC 6675: which segments in flight arrived, are lost, or were sent again.
@@ -27,32 +34,44 @@ pub(crate) struct Scoreboard {
     losses: u32,       // all of them, wrapping
     reported: u32,     // of those, at the last call of `newly_lost`
     repeats: VecDeque<Repeat>,
-    forgets_repeats: bool,
+    rule: Rule,
+    /// What is known of times and of reordering, under [`Rule::Time`].
+    pub(crate) rack: Rack,
     /// The cut of the window that is being made.
     pub(crate) cut: Cut,
 }
 
-/// A retransmission, and what had never been sent when it was.
+/// What makes a segment lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Rule {
+    /// Three arrivals above it; of a retransmission, the arrival of one first sent later.
+    #[default]
+    Count,
+    /// Three arrivals above it; a retransmission is never lost.
+    CountOnce,
+    /// The time since it was sent (RFC 8985).
+    Time,
+}
+
+/// A retransmission: when it was sent, and what had never been sent then.
 #[derive(Clone, Copy, Debug)]
 struct Repeat {
     seq: u64,
     before: u64,
+    at: Time,
 }
 
 const SACKED: u8 = 1;
 const LOST: u8 = 2;
 const REPEATED: u8 = 4;
 
-/// Segments that must have arrived above one that is lost (RFC 6675, section 2).
-const DUPLICATES: u32 = 3;
-
 /// Room that an empty board keeps, in segments.
 const KEPT: usize = 64;
 
 impl Scoreboard {
-    /// A board that never takes a retransmission for lost.
-    pub(crate) fn forgetting_repeats() -> Self {
-        Scoreboard { forgets_repeats: true, ..Scoreboard::default() }
+    /// A board by this rule.
+    pub(crate) fn by(rule: Rule) -> Self {
+        Scoreboard { rule, ..Scoreboard::default() }
     }
 
     /// How many segments of `[unacked, highest)` are in flight: neither arrived nor lost, or sent
@@ -118,7 +137,7 @@ impl Scoreboard {
             }
             self.sacked_below = self.sacked_below.max(end);
         }
-        if self.sacked > before {
+        if self.sacked > before && self.rule != Rule::Time {
             self.find_lost();
             self.find_lost_repeats();
         }
@@ -135,6 +154,98 @@ impl Scoreboard {
     /// How many segments have been taken for lost so far, wrapping.
     pub(crate) fn losses(&self) -> u32 {
         self.losses
+    }
+
+    /// One beyond the highest that has arrived out of order; 0 for none.
+    pub(crate) fn sacked_below(&self) -> u64 {
+        self.sacked_below
+    }
+
+    /// Is anything taken for lost that has not arrived?
+    pub(crate) fn has_lost(&self) -> bool {
+        self.lost > 0
+    }
+
+    /// How many retransmissions are in flight.
+    pub(crate) fn repeated(&self) -> u32 {
+        self.repeated
+    }
+
+    /// Have as many segments arrived out of order that the first is lost, were there no reordering?
+    pub(crate) fn has_duplicates(&self) -> bool {
+        self.sacked >= DUPLICATES
+    }
+
+    /// RACK_detect_loss: takes for lost what was sent before the latest that has arrived, and has
+    /// not arrived within a round trip and `window`. `highest` was never sent. Returns when the
+    /// last of what else was sent before it will be lost.
+    pub(crate) fn find_late(
+        &mut self,
+        journal: &Journal,
+        window: Duration,
+        highest: u64,
+        now: Time,
+    ) -> Option<Time> {
+        let Rack { latest, rtt, .. } = self.rack;
+        let patience = rtt + window;
+        let is_before = |sent: Time, seq: u64| (sent, seq) < (latest.sent, latest.seq);
+        let mut is_waiting = false;
+        let mut seq = self.lost_below.max(self.base);
+        while seq < highest {
+            if self.state(seq) & SACKED == 0 && !journal.is_repeated(seq) {
+                let sent = journal.last_sent(seq);
+                if !is_before(sent, seq) {
+                    break;
+                }
+                if sent + patience > now {
+                    is_waiting = true;
+                    break;
+                }
+                self.extend_to(seq + 1);
+                self.lose(seq);
+            }
+            seq += 1;
+        }
+        self.lost_below = self.lost_below.max(seq);
+        while let Some(&Repeat { seq, at, .. }) = self.repeats.front() {
+            let is_current = self.is_repeated(seq) && journal.last_sent(seq) == at;
+            if is_current && (!is_before(at, seq) || at + patience > now) {
+                is_waiting |= is_before(at, seq);
+                break;
+            }
+            self.repeats.pop_front();
+            if is_current {
+                self.lose_again(seq);
+            }
+        }
+        is_waiting.then_some(latest.sent + patience)
+    }
+
+    /// The timer ran out: what has not arrived is lost, but for what was sent less than a round
+    /// trip ago (RFC 8985, section 6.3).
+    pub(crate) fn lose_old(&mut self, journal: &Journal, highest: u64, now: Time) {
+        self.extend_to(highest);
+        let oldest = now.saturating_sub(self.rack.rtt);
+        for seq in self.base..highest {
+            if seq > self.base && journal.last_sent(seq) > oldest {
+                continue;
+            }
+            if self.is_repeated(seq) {
+                self.lose_again(seq);
+            } else {
+                self.lose(seq);
+            }
+        }
+        self.reported = self.losses; // the sender knows
+    }
+
+    /// Nothing was lost: what was taken for it is in flight.
+    pub(crate) fn lose_nothing(&mut self) {
+        for state in &mut self.segments {
+            *state &= !LOST;
+        }
+        self.lost = 0;
+        (self.lost_below, self.repair_from) = (self.base, self.base);
     }
 
     /// Takes the first segment for lost, as three duplicate acknowledgements say it is.
@@ -179,16 +290,19 @@ impl Scoreboard {
         self.first(self.base, self.sacked_below, |state| state & (SACKED | REPEATED) == 0)
     }
 
-    /// Segment `seq` was sent again; `highest` was never sent.
-    pub(crate) fn repeat(&mut self, seq: u64, highest: u64) {
+    /// Segment `seq` was sent again at `at`; `highest` was never sent.
+    pub(crate) fn repeat(&mut self, seq: u64, highest: u64, at: Time) {
         self.extend_to(seq + 1);
         let state = &mut self.segments[(seq - self.base) as usize];
         if *state & REPEATED == 0 {
             *state |= REPEATED;
             self.repeated += 1;
         }
-        if !self.forgets_repeats {
-            self.repeats.push_back(Repeat { seq, before: highest });
+        if self.rule != Rule::CountOnce {
+            self.repeats.push_back(Repeat { seq, before: highest, at });
+        }
+        if self.rule == Rule::Time {
+            self.rack.repeated();
         }
     }
 
@@ -242,6 +356,18 @@ impl Scoreboard {
         }
     }
 
+    /// The retransmission of `seq` is lost.
+    fn lose_again(&mut self, seq: u64) {
+        self.uncount(REPEATED);
+        let state = &mut self.segments[(seq - self.base) as usize];
+        *state &= !REPEATED;
+        if *state & LOST == 0 {
+            return self.lose(seq);
+        }
+        self.losses = self.losses.wrapping_add(1);
+        self.repair_from = self.repair_from.min(seq);
+    }
+
     /// A segment is lost when three above it have arrived (RFC 6675, section 4, IsLost).
     fn find_lost(&mut self) {
         let mut above = 0;
@@ -262,16 +388,13 @@ impl Scoreboard {
     /// Whatever was sent again before something that has arrived was first sent, and has not
     /// arrived itself, is lost again.
     fn find_lost_repeats(&mut self) {
-        while let Some(&Repeat { seq, before }) = self.repeats.front() {
+        while let Some(&Repeat { seq, before, .. }) = self.repeats.front() {
             if before >= self.sacked_below {
                 break;
             }
             self.repeats.pop_front();
             if self.is_repeated(seq) {
-                self.uncount(REPEATED);
-                self.losses = self.losses.wrapping_add(1);
-                self.segments[(seq - self.base) as usize] &= !REPEATED;
-                self.repair_from = self.repair_from.min(seq);
+                self.lose_again(seq);
             }
         }
     }
@@ -308,11 +431,11 @@ mod tests {
         assert_eq!(board.take(&sack(0, &[(5, 6), (2, 4)]), 10, |_| {}), 1);
         assert!(board.is_lost(0) && board.is_lost(1) && !board.is_lost(4));
         assert_eq!((board.pipe(0, 10), board.next_lost()), (5, Some(0)));
-        board.repeat(0, 10);
+        board.repeat(0, 10, Time::ZERO);
         assert_eq!((board.pipe(0, 10), board.next_lost()), (6, Some(1)));
         assert_eq!(board.advance(1), 1);
         assert_eq!(board.pipe(1, 10), 5);
-        board.repeat(1, 10);
+        board.repeat(1, 10, Time::ZERO);
         assert_eq!((board.next_lost(), board.next_doubtful()), (None, Some(4)));
         assert_eq!(board.advance(4), 1); // of 1, 2 and 3 only 1 was not known to have arrived
         assert_eq!(board.pipe(4, 10), 5);
@@ -322,12 +445,12 @@ mod tests {
     fn a_retransmission_is_lost_when_what_was_first_sent_after_it_arrives() {
         let mut board = Scoreboard::default();
         board.take(&sack(0, &[(1, 4)]), 6, |_| {});
-        board.repeat(0, 6);
+        board.repeat(0, 6, Time::ZERO);
         board.take(&sack(0, &[(1, 6)]), 6, |_| {});
         assert_eq!(board.next_lost(), None);
         board.take(&sack(0, &[(1, 7)]), 8, |_| {});
         assert_eq!((board.next_lost(), board.pipe(0, 8)), (Some(0), 1));
-        board.repeat(0, 8);
+        board.repeat(0, 8, Time::ZERO);
         assert_eq!((board.next_lost(), board.pipe(0, 8)), (None, 2));
     }
 
@@ -335,10 +458,10 @@ mod tests {
     fn a_timeout_loses_all_that_has_not_arrived() {
         let mut board = Scoreboard::default();
         board.take(&sack(0, &[(1, 4)]), 6, |_| {});
-        board.repeat(0, 6);
+        board.repeat(0, 6, Time::ZERO);
         board.lose_all(6);
         assert_eq!((board.pipe(0, 6), board.next_lost()), (0, Some(0)));
-        board.repeat(0, 6);
+        board.repeat(0, 6, Time::ZERO);
         assert_eq!(board.next_lost(), Some(4));
         board.advance(6);
         assert!(board.is_empty());
@@ -385,7 +508,7 @@ mod tests {
     fn counts_are_those_of_the_definitions_over_random_acknowledgements() {
         let mut rng = Seed(5).stream("scoreboard");
         for _ in 0..200 {
-            let mut board = Scoreboard::forgetting_repeats(); // RFC 6675 takes no retransmission for lost
+            let mut board = Scoreboard::by(Rule::CountOnce); // RFC 6675 takes no retransmission for lost
             let mut plain = Plain { base: 0, sacked: vec![], repeated: vec![], lost: vec![] };
             for _ in 0..200 {
                 let highest = plain.sacked.len() + rng.below(4) as usize + 1;
@@ -408,7 +531,7 @@ mod tests {
                     }
                     2..5 => {
                         if let Some(seq) = plain.next_lost() {
-                            board.repeat(seq, highest);
+                            board.repeat(seq, highest, Time::ZERO);
                             plain.repeated[seq as usize] = true;
                         }
                     }

@@ -42,14 +42,18 @@ pub struct Ack {
     /// Marked segments that arrived so far, of the whole connection, wrapping. A total outlives the
     /// loss of an acknowledgement.
     pub marks: u32,
-    /// What has arrived beyond `next`.
+    /// Was the segment whose timestamp it echoes (RFC 7323, section 4.3) a retransmission? That is
+    /// the last segment to arrive in order, or the first of those that a delayed acknowledgement
+    /// covers. Kept where the receiver reports blocks.
+    pub echoes_repeat: bool,
+    /// What has arrived beyond `next`, or twice.
     pub sack: Sack,
 }
 
 impl Ack {
     /// An acknowledgement of all data below `next`, and of nothing else.
     pub const fn of(next: u64) -> Self {
-        Ack { next, is_for_syn: false, ece: false, marks: 0, sack: Sack::NONE }
+        Ack { next, is_for_syn: false, ece: false, marks: 0, echoes_repeat: false, sack: Sack::NONE }
     }
 
     /// The answer to a SYN.
@@ -59,7 +63,8 @@ impl Ack {
 }
 
 /// Up to three blocks of segments that have arrived out of order (RFC 2018), that with the latest
-/// arrival first. An empty block ends the list.
+/// arrival first. An empty block ends the list. A segment that has arrived twice takes the place of
+/// the first block (DSACK, RFC 2883).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sack {
     /// The blocks.
@@ -82,16 +87,48 @@ impl Sack {
     /// No blocks.
     pub const NONE: Sack = Sack { blocks: [Block { offset: 0, len: 0 }; Sack::MOST] };
 
-    /// Are there no blocks?
+    /// Are there no blocks, and no segment that has arrived twice?
     #[inline]
     pub const fn is_empty(&self) -> bool {
         self.blocks[0].len == 0
     }
 
-    /// The blocks that there are.
-    pub fn iter(&self) -> impl Iterator<Item = Block> + '_ {
-        self.blocks.iter().copied().take_while(|block| block.len > 0)
+    /// The same, after a report that segment `seq` has arrived twice. `next` is the next segment
+    /// expected.
+    pub(crate) fn after_duplicate(self, seq: u64, next: u64) -> Self {
+        let [first, second, _] = self.blocks;
+        let duplicate = Block { offset: seq.wrapping_sub(next) as u32, len: Block::DUPLICATE };
+        Sack { blocks: [duplicate, first, second] }
     }
+
+    /// The segment that has arrived twice, relative to the acknowledgement's [`next`](Ack::next).
+    pub fn duplicate(&self) -> Option<i32> {
+        let [first, ..] = self.blocks;
+        (first.len == Block::DUPLICATE).then_some(first.offset.cast_signed())
+    }
+
+    /// What the option reports, in its order, as sequence numbers from the first to before the
+    /// last, in an acknowledgement of everything below `next`: a segment that has arrived twice,
+    /// then the blocks.
+    pub fn ranges(&self, next: u64) -> impl Iterator<Item = [u64; 2]> + '_ {
+        let twice = self.duplicate().map(|offset| next.wrapping_add_signed(offset.into()));
+        let blocks = self.iter().map(move |block| {
+            let first = next + u64::from(block.offset);
+            [first, first + u64::from(block.len)]
+        });
+        twice.map(|seq| [seq, seq + 1]).into_iter().chain(blocks)
+    }
+
+    /// The blocks that there are, without a segment that has arrived twice.
+    pub fn iter(&self) -> impl Iterator<Item = Block> + '_ {
+        let skipped = usize::from(self.duplicate().is_some());
+        self.blocks.iter().copied().skip(skipped).take_while(|block| block.len > 0)
+    }
+}
+
+impl Block {
+    /// The length that means a segment that has arrived twice.
+    const DUPLICATE: u32 = u32::MAX;
 }
 
 const _: () = assert!(size_of::<Segment>() == 16 && size_of::<Ack>() <= 40);

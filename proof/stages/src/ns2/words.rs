@@ -175,6 +175,7 @@ fn tcp_agent(tcp: &Config) -> Option<(&'static str, String)> {
         Recovery::Reno => "reno",
         Recovery::NewReno => "newreno",
         Recovery::Sack => "sack",
+        Recovery::Rack => return None,
     };
     let mut variables = format!("packetSize_ {} minrto_ {}", tcp.segment_bytes, seconds(min_rto));
     if let Some(window) = window {

@@ -121,10 +121,10 @@ impl Check<'_> {
     /// made of that.
     fn has_sack_where_needed(&self, path: &str, tcp: &TcpSpec, config: &Config) -> Checked {
         let needing = tcp.control.as_ref().filter(|control| control.about().needs_sack);
-        let Some(control) = needing.filter(|_| config.recovery != Recovery::Sack) else { return Ok(()) };
+        let Some(control) = needing.filter(|_| !matches!(config.recovery, Recovery::Sack | Recovery::Rack)) else { return Ok(()) };
         let why = match tcp.recovery {
             Some(_) => {
-                "`recovery` is not \"sack\", and it measures the path by selective acknowledgements".into()
+                "`recovery` is not \"sack\" or \"rack\", and it measures the path by selective acknowledgements".into()
             }
             None => {
                 let profile = tcp.effective_profile().word();
@@ -139,7 +139,7 @@ impl Check<'_> {
             given: format!("`{name}`"),
             why,
             allowed: format!(
-                "`{name}` with `profile = \"modern\"`, or with `recovery = \"sack\"`; another `control`"
+                "`{name}` with `profile = \"modern\"`, or with `recovery = \"rack\"` or \"sack\"; another `control`"
             ),
         })
     }

@@ -49,12 +49,13 @@ impl<E: Events> Outlet<'_, '_, E> {
         let takes = group.takes(leg, frame.is_data(), bytes);
         let slot = frames.store(frame);
         frames.stamp(slot, *now);
+        let ready = *now + group.works(frame.flow, self.way.sent, self.way.access_delay, *now);
         // A lane is for events that come mostly in order. A packet that waits for its own link
         // arrives after packets of other flows that are sent later. So those that wait for one
         // packet have a lane of their own, in groups that are acknowledged. All others have none.
-        let queued = self.way.up.queued(*now, &group.pace);
+        let queued = self.way.up.queued(ready, &group.pace);
         let lane = self.way.out.get(queued).copied().unwrap_or(Lane::NONE);
-        let there = self.way.up.start(bytes, *now, &group.pace) + self.way.access_delay + takes;
+        let there = self.way.up.start(bytes, ready, &group.pace) + self.way.access_delay + takes;
         let event = match leg.to {
             Target::Queue(_) => Event::Arrival(slot),
             Target::End => Event::Sink(slot),

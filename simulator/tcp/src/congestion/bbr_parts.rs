@@ -72,6 +72,11 @@ impl Plateau {
         Plateau { rate, ..Plateau::default() }
     }
 
+    /// The search begins anew; what it has found stays found.
+    pub(super) fn restart(&mut self) {
+        *self = Plateau { is_reached: self.is_reached, ..Plateau::default() };
+    }
+
     /// BBRCheckFullBWReached, at the start of a round whose samples are the path's.
     pub(super) fn take(&mut self, rate: f64) {
         if rate >= self.rate * GROWTH_OF_A_PIPE_NOT_FULL {

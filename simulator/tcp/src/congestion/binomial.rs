@@ -118,6 +118,10 @@ impl Control for Binomial {
         self.window = (self.window - by).max(1.0);
     }
 
+    fn undone(&mut self, window: f64, threshold: f64) {
+        (self.window, self.threshold) = (self.window.max(window), self.threshold.max(threshold));
+    }
+
     fn restarted(&mut self, window: f64) {
         self.window = self.window.min(window);
     }

@@ -144,6 +144,11 @@ pub trait Control: Debug {
     /// Invoked when a loss is repaired: everything sent before it was seen is acknowledged.
     fn recovered(&mut self, _now: Time) {}
 
+    /// Invoked when a reduction for a loss or a timeout turns out to have been for none (RFC 4015):
+    /// the flow goes on from at least `window` and `threshold` segments, which it had before. A
+    /// controller whose window does not follow from losses may ignore it.
+    fn undone(&mut self, _window: f64, _threshold: f64) {}
+
     /// Invoked when a partial acknowledgement in recovery covered `by` segments more than were
     /// known to have left the network (RFC 6582, section 3.2, step 5). A controller whose window
     /// does not count what is in flight may ignore it.

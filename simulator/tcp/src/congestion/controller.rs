@@ -239,6 +239,10 @@ impl Control for Controller {
         each!(self, control => control.recovered(now))
     }
 
+    fn undone(&mut self, window: f64, threshold: f64) {
+        each!(self, control => control.undone(window, threshold))
+    }
+
     fn deflated(&mut self, by: f64) {
         each!(self, control => control.deflated(by))
     }

@@ -31,7 +31,8 @@
 //!   numbers of segments, as in Linux: the window that is reduced, what is left of it, and the
 //!   distance of the curve from its plateau. It matters for small windows: 11.9 is cut to 7, not to
 //!   8.3, and the curve reaches its plateau 1.36 s early, when less than a segment is missing.
-//! - Spurious reductions are not undone (section 4.9, optional).
+//! - After a spurious reduction the curve begins anew, at the window that is restored (section 4.9,
+//!   optional, restores the curve too).
 //! - What is stored is the instant of the curve's inflection, not its beginning and K. While the
 //!   window is not used, and while it is below the threshold again (after an idle time), the
 //!   instant is put off, which keeps that time out of t.
@@ -278,6 +279,12 @@ impl Control for Cubic {
     fn timed_out(&mut self, congested: &Congested) {
         self.reduce(congested.in_use);
         (self.window, self.stage) = (1.0, Stage::SlowStart);
+    }
+
+    /// The curve begins anew at the window, as in Linux; section 4.9 has its former one go on.
+    fn undone(&mut self, window: f64, threshold: f64) {
+        (self.window, self.threshold) = (self.window.max(window), self.threshold.max(threshold));
+        self.stage = Stage::SlowStart;
     }
 
     fn restarted(&mut self, window: f64) {

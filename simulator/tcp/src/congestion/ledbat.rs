@@ -157,6 +157,10 @@ impl Control for Ledbat {
         self.window = 1.0;
     }
 
+    fn undone(&mut self, window: f64, _threshold: f64) {
+        self.window = self.window.max(window);
+    }
+
     fn restarted(&mut self, window: f64) {
         self.window = self.window.min(window);
     }

@@ -237,6 +237,10 @@ impl Control for Vegas {
         self.begin_round();
     }
 
+    fn undone(&mut self, window: f64, threshold: f64) {
+        (self.window, self.threshold) = (self.window.max(window), self.threshold.max(threshold));
+    }
+
     fn restarted(&mut self, window: f64) {
         self.window = self.window.min(window);
     }

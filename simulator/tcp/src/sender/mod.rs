@@ -1,13 +1,14 @@
 //! The sending end: what may be sent and when, the retransmission timer (RFC 6298), and restarts
 //! after idling (RFC 5681, 4.1).
 //!
-//! How a loss is found and repaired is in [`loss`] (Tahoe, Reno, NewReno) and [`selective`] (SACK);
-//! how the window changes is a [`Control`]ler's business.
+//! How a loss is found and repaired is in [`loss`] (Tahoe, Reno, NewReno), [`selective`] (SACK) and
+//! [`timely`] (RACK-TLP); how the window changes is a [`Control`]ler's business.
 
 mod counts;
 mod loss;
 mod release;
 mod selective;
+mod timely;
 
 pub use counts::LossCounts;
 
@@ -15,7 +16,7 @@ use crate::config::{Config, Recovery};
 use crate::congestion::{Acked, Congested, Control, Controller};
 use crate::journal::{Journal, Measures};
 use crate::rtt::RttEstimator;
-use crate::scoreboard::Scoreboard;
+use crate::scoreboard::{Rule, Scoreboard};
 use crate::segment::{Ack, Segment};
 use fairwire_core::{Duration, Ecn, Time};
 use std::sync::Arc;
@@ -48,16 +49,18 @@ pub struct Sender {
     end: u64,            // what the application has written so far; MAX for no end
     timed_seq: u64,      // the segment that is timed, or NONE
     timed_at: Time,      // when it, or the SYN, was sent
-    retransmit_at: Time, // MAX for never
+    retransmit_at: Time, // when `timer` is due; MAX for never
     release_at: Time,    // when pacing, or a mark at a window of 1, lets the next segment out
     control: Controller,
     rtt: RttEstimator,
     duplicates: u32,
     inflation: u32, // segments known to have left the network during recovery
     phase: Phase,
+    timer: Timer,
     ecn: Ecn, // of new data
     /// Options fixed when it was made, then flags of its current state.
     has_board: bool,
+    is_timely: bool,
     has_journal: bool,
     counts_marks: bool,
     is_held: bool,    // until `release_at`
@@ -92,6 +95,20 @@ enum Phase {
     Recovery {
         has_acted: bool,
     },
+    /// Of RACK-TLP: after a timeout. Is it still to be seen whether anything was lost (F-RTO)?
+    Lost {
+        is_testing: bool,
+    },
+}
+
+/// What the one timer is set for. All but the first are of RACK-TLP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Timer {
+    Retransmission,
+    /// What was overtaken is lost.
+    Reordering,
+    /// Nothing follows the last segment, and a probe will.
+    Tail,
 }
 
 /// Why the window was last reduced.
@@ -108,8 +125,9 @@ impl Sender {
     pub fn new(config: &Arc<Config>) -> Self {
         let control = Controller::new(config);
         let feedback = control.feedback();
-        let keeps_journal = config.exact_rtt || feedback.exact_rtt || feedback.rate;
-        let has_board = config.recovery == Recovery::Sack;
+        let is_timely = config.recovery == Recovery::Rack;
+        let keeps_journal = is_timely || config.exact_rtt || feedback.exact_rtt || feedback.rate;
+        let has_board = is_timely || config.recovery == Recovery::Sack;
         Sender {
             unacked: 0,
             next: 0,
@@ -124,8 +142,10 @@ impl Sender {
             duplicates: 0,
             inflation: 0,
             phase: Phase::Closed,
+            timer: Timer::Retransmission,
             ecn: config.ecn.codepoint(),
             has_board,
+            is_timely,
             has_journal: keeps_journal,
             counts_marks: feedback.counted_marks,
             is_held: false,
@@ -244,7 +264,7 @@ impl Sender {
         match self.phase {
             Phase::Closed => return,
             Phase::SynSent { is_timed } => return self.opened(is_timed, now, out),
-            Phase::Open | Phase::Recovery { .. } => {}
+            Phase::Open | Phase::Recovery { .. } | Phase::Lost { .. } => {}
         }
         // Sent again or answered twice; overtaken by a newer one; or of what was never sent.
         if ack.is_for_syn || ack.next < self.unacked || ack.next > self.highest {
@@ -255,7 +275,9 @@ impl Sender {
         } else {
             self.is_slowed = false;
         }
-        if self.has_board {
+        if self.is_timely {
+            self.on_timely(ack, now, out);
+        } else if self.has_board {
             self.on_selective(ack, now, out);
         } else if ack.next > self.unacked {
             self.on_new_ack(&ack, now, out);
@@ -272,7 +294,11 @@ impl Sender {
             self.transmit(now, out);
         }
         if self.retransmit_at <= now {
-            self.on_silence(now, out);
+            match self.timer {
+                Timer::Retransmission => self.on_silence(now, out),
+                Timer::Reordering => self.on_reordering_over(now, out),
+                Timer::Tail => self.on_tail_silence(now, out),
+            }
         }
     }
 
@@ -292,6 +318,9 @@ impl Sender {
             }
             out.send(Segment::SYN);
             return self.arm(now);
+        }
+        if self.is_timely {
+            return self.on_late_silence(now, out);
         }
         let congested = self.congested(now);
         self.control.timed_out(&congested);
@@ -317,7 +346,11 @@ impl Sender {
 
     fn opened(&mut self, is_timed: bool, now: Time, out: &mut impl Output) {
         if is_timed {
-            self.rtt.measured(self.elapsed(now), &self.config);
+            let elapsed = self.elapsed(now);
+            self.rtt.measured(elapsed, &self.config);
+            if let Some(journal) = self.journal.as_mut().filter(|_| self.is_timely) {
+                journal.saw_rtt(elapsed);
+            }
         }
         self.phase = Phase::Open;
         self.retransmit_at = Time::MAX;
@@ -329,6 +362,9 @@ impl Sender {
     fn on_echo(&mut self, acked_to: u64, now: Time) {
         if self.ecn == Ecn::NotEct || self.counts_marks {
             return;
+        }
+        if self.is_timely && matches!(self.phase, Phase::Recovery { .. } | Phase::Lost { .. }) {
+            return self.keep_reduction(); // it answers to the mark, too
         }
         let is_new = self.recover == 0 || acked_to > self.recover || self.reaction == Reaction::Timeout;
         if is_new && self.highest > 0 {
@@ -479,6 +515,7 @@ impl Sender {
 
     #[inline]
     fn arm(&mut self, now: Time) {
+        self.timer = Timer::Retransmission;
         self.retransmit_at = now + self.rtt.timeout(&self.config);
     }
 
@@ -494,7 +531,11 @@ impl Sender {
 }
 
 fn board(config: &Config) -> Scoreboard {
-    if config.quirks.sack_counts_acks { Scoreboard::forgetting_repeats() } else { Scoreboard::default() }
+    Scoreboard::by(match (config.recovery, config.quirks.sack_counts_acks) {
+        (Recovery::Rack, _) => Rule::Time,
+        (_, true) => Rule::CountOnce,
+        (_, false) => Rule::Count,
+    })
 }
 
 #[cfg(test)]

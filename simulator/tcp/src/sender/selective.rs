@@ -98,6 +98,9 @@ impl Sender {
         if self.highest < end {
             return Some(self.highest);
         }
+        if self.is_timely {
+            return None; // the probe of the tail does it
+        }
         let Phase::Recovery { has_acted } = &mut self.phase else { return None };
         if let Some(seq) = board.next_doubtful() {
             return Some(seq);
@@ -110,20 +113,24 @@ impl Sender {
         is_useful.then_some(last)
     }
 
-    fn send_selected(&mut self, seq: u64, now: Time, out: &mut impl Output) {
+    pub(super) fn send_selected(&mut self, seq: u64, now: Time, out: &mut impl Output) {
+        let is_again = seq < self.highest;
         if let Some(board) = &mut self.board {
             board.cut.sent();
-            if seq < self.highest {
-                board.repeat(seq, self.highest);
+            if is_again {
+                board.repeat(seq, self.highest, now);
             }
         }
         self.send_data(seq, now, out);
         self.next = self.highest;
+        if self.is_timely {
+            self.note_sent(seq, is_again, now);
+        }
     }
 
     /// Brings the scoreboard and the journal up to date. How many segments have newly arrived, and
     /// what that measures.
-    fn take_in(&mut self, ack: &Ack, now: Time) -> (u64, Measures) {
+    pub(super) fn take_in(&mut self, ack: &Ack, now: Time) -> (u64, Measures) {
         let Some(board) = &mut self.board else { return (0, Measures::default()) };
         let mut newly = board.advance(ack.next);
         self.unacked = ack.next;
@@ -151,9 +158,13 @@ impl Sender {
         self.board.as_ref().is_some_and(|board| board.is_repeated(self.unacked))
     }
 
-    fn enter_recovery(&mut self, now: Time) {
+    pub(super) fn enter_recovery(&mut self, now: Time) {
         self.count_repair();
-        if self.is_new_loss() || self.reaction != Reaction::Mark {
+        let reduces = self.is_new_loss() || self.reaction != Reaction::Mark;
+        if self.is_timely {
+            self.note_reduction(!reduces);
+        }
+        if reduces {
             let congested = self.congested(now);
             let before = self.control.window();
             self.control.lost(&congested);
@@ -163,7 +174,9 @@ impl Sender {
         self.phase = Phase::Recovery { has_acted: false };
         self.timed_seq = NONE;
         self.arm(now);
-        if let Some(board) = &mut self.board {
+        if let Some(board) = &mut self.board
+            && !self.is_timely
+        {
             board.lose_first();
         }
     }
@@ -186,7 +199,7 @@ impl Sender {
         }
     }
 
-    fn end_cut(&mut self, acked: u64) {
+    pub(super) fn end_cut(&mut self, acked: u64) {
         let is_repairing = self.is_in_recovery();
         if let Some(board) = &mut self.board
             && !is_repairing
@@ -197,23 +210,23 @@ impl Sender {
     }
 
     #[inline]
-    fn is_cutting(&self) -> bool {
+    pub(super) fn is_cutting(&self) -> bool {
         self.board.as_ref().is_some_and(|board| board.cut.is_on())
     }
 
-    fn step_cut(&mut self, newly: u64, is_safe: bool) {
+    pub(super) fn step_cut(&mut self, newly: u64, is_safe: bool) {
         let delivery = Delivery { newly: newly as u32, is_safe, in_flight: self.in_flight().into() };
         if let Some(board) = &mut self.board {
             board.cut.step(delivery);
         }
     }
 
-    fn losses(&self) -> u32 {
+    pub(super) fn losses(&self) -> u32 {
         self.board.as_ref().map_or(0, |board| board.losses())
     }
 
     /// How many segments may be in flight.
-    fn room(&self) -> u64 {
+    pub(super) fn room(&self) -> u64 {
         let window = self.control.window();
         self.board.as_ref().map_or(window as u64, |board| board.cut.room(window))
     }
@@ -306,7 +319,7 @@ impl Sender {
         if seq < self.next
             && let Some(board) = &mut self.board
         {
-            board.repeat(seq, self.next);
+            board.repeat(seq, self.next, now);
         }
         self.send_data(seq, now, out);
         self.next = self.next.max(seq + 1);

@@ -260,8 +260,8 @@ fn the_receiver_window_is_never_overrun() {
 fn the_segment_sent_first_after_a_repair_began_may_be_lost_again_and_that_is_a_new_loss() {
     // Segment 0 is lost, and so is the first that is sent once its repair has begun, which is where
     // the repair ends.
-    let config =
-        Config { delayed_ack: None, control: ControlConfig::Reno, ..Config::new(Profile::Modern, 512) };
+    let (recovery, control) = (Recovery::Sack, ControlConfig::Reno);
+    let config = Config { delayed_ack: None, recovery, control, ..Config::new(Profile::Modern, 512) };
     let mut receiver = Receiver::new(&config);
     let (mut sender, mut sent) = open_as(config, 16);
     let mut flight: Vec<u64> = (1..16).collect();
@@ -292,8 +292,8 @@ fn the_segment_sent_first_after_a_repair_began_may_be_lost_again_and_that_is_a_n
 fn a_hole_that_the_repair_before_has_filled_is_not_filled_twice() {
     // Of 0..16, segment 0 is lost; of what leaves during its repair, two, of which the second is
     // seen and sent again before the first repair ends.
-    let config =
-        Config { delayed_ack: None, control: ControlConfig::Reno, ..Config::new(Profile::Modern, 512) };
+    let (recovery, control) = (Recovery::Sack, ControlConfig::Reno);
+    let config = Config { delayed_ack: None, recovery, control, ..Config::new(Profile::Modern, 512) };
     for lost in [[17, 18], [16, 18], [16, 17], [18, 20]] {
         let mut receiver = Receiver::new(&config);
         let (mut sender, mut sent) = open_as(config.clone(), 16);
@@ -396,5 +396,5 @@ fn a_million_flows_fit_into_memory() {
         size_of::<Receiver>()
     );
     assert!(size_of::<Controller>() <= size_of::<Reno>());
-    assert!(size_of::<Scoreboard>() <= 160 && size_of::<Journal>() <= 136);
+    assert!(size_of::<Scoreboard>() <= 352 && size_of::<Journal>() <= 152);
 }

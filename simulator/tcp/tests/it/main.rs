@@ -8,3 +8,4 @@ mod ns2;
 mod path;
 mod pipe;
 mod repair;
+mod timely;

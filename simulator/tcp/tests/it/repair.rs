@@ -93,7 +93,8 @@ fn sack_repairs_all_losses_within_a_round_trip_however_it_counts() {
 fn sack_sends_a_doubtful_segment_again_where_there_is_nothing_new() {
     // Of 20 segments, all in the first window, 10 and 17 are lost: only two arrivals show 17, one
     // too few to call it lost.
-    let config = Arc::new(Config { initial_window: 20, ..Config::new(Profile::Modern, 512) });
+    let of_today = Config::new(Profile::Modern, 512);
+    let config = Arc::new(Config { initial_window: 20, recovery: Recovery::Sack, ..of_today });
     let mut path = Path::with(Sender::without_data(&config), &config, 1000).losing(&[11, 18]);
     path.start();
     path.write(20);

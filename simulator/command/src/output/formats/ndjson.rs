@@ -3,7 +3,7 @@
 use crate::output::series::{Form, Of, Row};
 use crate::output::trace::{Names, Packets};
 use fairwire_core::Ecn;
-use fairwire_scenario::{Block, Content, PacketEvent, What};
+use fairwire_scenario::{Content, PacketEvent, What};
 use std::io::{self, Write};
 
 /// Writes a line for each packet.
@@ -58,11 +58,8 @@ impl Packets for Lines {
                 )
             }
             Content::Ack { next, is_for_syn: _, ece, sack } => {
-                let block = |block: Block| {
-                    let first = next + u64::from(block.offset);
-                    format!("[{first},{}]", first + u64::from(block.len))
-                };
-                let blocks: Vec<String> = sack.iter().map(block).collect();
+                let blocks: Vec<String> =
+                    sack.ranges(next).map(|[first, end]| format!("[{first},{end}]")).collect();
                 let blocks = blocks.join(",");
                 format!(",\"packet\":\"ack\",\"next\":{next},\"ece\":{ece},\"sack\":[{blocks}]")
             }

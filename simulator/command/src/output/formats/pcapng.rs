@@ -71,9 +71,8 @@ fn made_up(event: &PacketEvent, flow: &Flow) -> MadeUp {
         Content::Data { seq, cwr, .. } => tcp(at(seq), Some(1), if cwr { CWR } else { 0 }),
         Content::Ack { next, is_for_syn, ece, sack } => {
             let mut edges = none;
-            for (to, block) in edges.iter_mut().zip(sack.iter()) {
-                let first = next + u64::from(block.offset);
-                *to = Some([at(first), at(first + u64::from(block.len))]);
+            for (to, range) in edges.iter_mut().zip(sack.ranges(next)) {
+                *to = Some(range.map(at));
             }
             let flags = if is_for_syn { SYN } else { 0 } | if ece { ECE } else { 0 };
             Transport::Tcp { seq: u32::from(!is_for_syn), ack: Some(at(next)), flags, sack: edges }

@@ -448,6 +448,12 @@ impl Control for Bbr {
         self.repaired();
     }
 
+    /// The window is what it was, and the search for a full pipe begins anew, as in Linux.
+    fn undone(&mut self, _window: f64, _threshold: f64) {
+        self.repaired();
+        self.plateau.restart();
+    }
+
     fn pace(&self) -> Option<f64> {
         Some(self.pace)
     }

@@ -12,7 +12,7 @@
 //! below what overflows it, and leaves 15 % of it to others between probes.
 //!
 //! # State and cost
-//! 448 bytes, and eight for each acknowledgement of the last round trip that showed a loss; O(1)
+//! 480 bytes, and eight for each acknowledgement of the last round trip that showed a loss; O(1)
 //! per acknowledgement. It needs exact round-trip times, rates of delivery and a scoreboard, and
 //! paces.
 //!
@@ -30,8 +30,6 @@
 //!   pseudocode of section 5.3.3.6 leaves the phase of acknowledgements at `STOPPING`, and would
 //!   move it on in each round. A cycle in which nothing was measured does not count.
 //! - Lost ranges in Startup are counted as acknowledgements that show a loss.
-//! - A repair that the sender finds spurious is not undone (section 5.5.11): our senders do not
-//!   find out.
 //! - A restart from idle is not noticed (section 5.4.1), as in version 1.
 //! - Marks do nothing: the draft has no response to them.
 
@@ -109,6 +107,8 @@ pub struct Bbr3 {
     /// BBR.drain_start_round.
     drain_began_in: u32,
     bounds: Bounds,
+    /// What a spurious repair restores: BBR.undo_state, and the bounds.
+    undo: (Bbr3State, Bounds),
     latest: Latest,
     losses: Losses,
     /// BBR.loss_in_round.
@@ -131,7 +131,7 @@ pub struct Bbr3 {
 }
 
 /// What losses allow; infinite where they have said nothing.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Bounds {
     /// BBR.inflight_longterm.
     in_flight_long: f64,
@@ -139,6 +139,14 @@ struct Bounds {
     in_flight_short: f64,
     /// BBR.bw_shortterm.
     rate_short: f64,
+}
+
+impl Bounds {
+    const NONE: Bounds = Bounds {
+        in_flight_long: f64::INFINITY,
+        in_flight_short: f64::INFINITY,
+        rate_short: f64::INFINITY,
+    };
 }
 
 /// How the long-term bound grows in `Up`.
@@ -231,11 +239,8 @@ impl Bbr3 {
             recent_rtt: LeastRtt::none(),
             dwell: Dwell::new(),
             drain_began_in: 0,
-            bounds: Bounds {
-                in_flight_long: f64::INFINITY,
-                in_flight_short: f64::INFINITY,
-                rate_short: f64::INFINITY,
-            },
+            bounds: Bounds::NONE,
+            undo: (Bbr3State::Startup, Bounds::NONE),
             latest: Latest::default(),
             losses: Losses::default(),
             has_lost_in_round: false,
@@ -375,6 +380,12 @@ impl Bbr3 {
         long.min(self.bounds.in_flight_short).max(LOWEST_WINDOW)
     }
 
+    /// BBRSaveStateUponLoss, and BBRSaveCwnd.
+    fn save(&mut self) {
+        self.undo = (self.state, self.bounds);
+        self.save_window();
+    }
+
     /// BBRSaveCwnd.
     fn save_window(&mut self) {
         let is_modulated = self.repair != Repair::None || self.state == Bbr3State::ProbeRtt;
@@ -438,7 +449,7 @@ impl Control for Bbr3 {
 
     /// BBROnEnterFastRecovery. The model answers to losses, not the repair.
     fn lost(&mut self, _congested: &Congested) {
-        self.save_window();
+        self.save();
         self.note_loss();
         self.repair = Repair::Fast;
     }
@@ -448,7 +459,7 @@ impl Control for Bbr3 {
 
     /// BBROnEnterRTO: nothing is in flight any more, and one segment may be.
     fn timed_out(&mut self, congested: &Congested) {
-        self.save_window();
+        self.save();
         self.note_loss();
         self.window = 1.0;
         self.lost_flight = Flight::of(congested.in_flight);
@@ -457,6 +468,25 @@ impl Control for Bbr3 {
 
     fn recovered(&mut self, _now: Time) {
         self.repaired();
+    }
+
+    /// BBRHandleSpuriousLossDetection.
+    fn undone(&mut self, _window: f64, _threshold: f64) {
+        self.repaired();
+        self.has_lost_in_round = false;
+        self.plateau = Plateau::default();
+        let (state, before) = self.undo;
+        self.bounds = Bounds {
+            in_flight_long: self.bounds.in_flight_long.max(before.in_flight_long),
+            in_flight_short: self.bounds.in_flight_short.max(before.in_flight_short),
+            rate_short: self.bounds.rate_short.max(before.rate_short),
+        };
+        match (state, self.state) {
+            (before, now) if before == now || now == Bbr3State::ProbeRtt => {}
+            (Bbr3State::Startup, _) => self.state = Bbr3State::Startup,
+            (Bbr3State::Up, _) => self.start_up(self.rate()),
+            _ => {}
+        }
     }
 
     fn pace(&self) -> Option<f64> {

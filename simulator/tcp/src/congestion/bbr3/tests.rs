@@ -74,7 +74,7 @@ impl Rounds {
 
 #[test]
 fn its_state_is_as_small_as_documented() {
-    assert_eq!(size_of::<Bbr3>(), 448);
+    assert_eq!(size_of::<Bbr3>(), 480);
 }
 
 #[test]

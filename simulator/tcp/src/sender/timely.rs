@@ -1,0 +1,435 @@
+//! Loss recovery by time: RACK-TLP, F-RTO, and the undoing of reductions for what was no loss.
+//!
+//! # Source
+//! RFC 8985 (RACK-TLP) over the [`Scoreboard`](crate::scoreboard::Scoreboard); RFC 5682, section
+//! 3.1 (F-RTO); RFC 3522 and RFC 4015 (Eifel), with the timestamp of RFC 7323; RFC 3708 (DSACK).
+//! Where the RFCs leave a choice it is Linux's: the order of an acknowledgement's effects, the rule
+//! which arrival shows reordering, an undo that restores the larger of the windows before and now.
+
+use super::{Output, Phase, Reaction, Sender, Timer};
+use crate::congestion::Control;
+use crate::journal::Measures;
+use crate::rack::{Probe, Rack, Undo};
+use crate::segment::Ack;
+use fairwire_core::{Duration, Time};
+
+/// What a receiver may wait with an acknowledgement (RFC 8985, section 7.2: TLP.max_ack_delay),
+/// where a single segment is in flight.
+const MAX_ACK_DELAY: Duration = Duration::from_ms(200);
+
+/// Degrees of reordering up to this are no reason to let the window grow out of order; Linux's
+/// `tcp_reordering`.
+const USUAL_DEGREE: u64 = 3;
+
+/// What is sent in answer to an acknowledgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answer {
+    /// What is lost, and then what is new.
+    Usual,
+    /// What is new, if there is any.
+    NewFirst,
+}
+
+/// What an acknowledgement reports, beside its numbers.
+struct Report {
+    is_new: bool,
+    /// Did an original fill the first hole (RFC 3522)? A retransmission that filled it would be
+    /// echoed.
+    is_original_first: bool,
+    /// Did a segment arrive that was sent once, before the last reduction (RFC 5682)?
+    has_original: bool,
+    /// Did data arrive out of order?
+    is_selective: bool,
+    /// The segment that arrived twice.
+    duplicate: Option<u64>,
+}
+
+impl Sender {
+    pub(super) fn on_timely(&mut self, ack: Ack, now: Time, out: &mut impl Output) {
+        let in_flight = self.in_flight();
+        let (before, losses) = (self.unacked, self.losses());
+        let is_new = ack.next > before;
+        let duplicate = ack.sack.duplicate().map(|offset| ack.next.wrapping_add_signed(offset.into()));
+        let forward = self.sacked_below();
+        let was_repeated = duplicate.is_some_and(|seq| self.is_repeated(seq));
+        let (newly, measures) = self.take_in(&ack, now);
+        if !is_new && newly == 0 && duplicate.is_none() {
+            return; // it reported nothing
+        }
+        let lowest = measures.lowest_original;
+        let report = Report {
+            is_new,
+            is_original_first: is_new && !ack.echoes_repeat,
+            has_original: lowest.is_some_and(|seq| seq < self.recover),
+            is_selective: newly > ack.next - before || self.sacked_below() > forward,
+            duplicate,
+        };
+        self.note_order(&report, [before, forward], was_repeated, &measures, now);
+        self.answer_probe(&report, ack.next, now);
+        if is_new {
+            self.duplicates = 0;
+            if !self.is_slowed {
+                self.rtt.progressed(); // a timestamp measures what was sent twice, too
+            }
+        } else {
+            self.duplicates += 1;
+        }
+        if is_new || self.shows_progress(&measures) {
+            self.rearm(now);
+        }
+        let answer = self.change_phase(&report, before, now);
+        self.end_cut(ack.next);
+        let begins = answer == Answer::Usual && self.find_losses(now);
+        self.set_probe(now);
+        self.take_growth(&ack, newly, in_flight, measures, now);
+        if self.is_cutting() {
+            self.step_cut(newly, is_new && self.losses() == losses);
+        }
+        if begins && self.has_lost_first() {
+            self.send_selected(self.unacked, now, out);
+        }
+        if answer == Answer::Usual || !self.send_new(now, out) {
+            self.send_by_board(now, out);
+        }
+    }
+
+    /// RACK_update, steps 2 and 3, and what DSACK says (step 4). `edges` are what was acknowledged
+    /// and the end of what had arrived out of order, before.
+    fn note_order(
+        &mut self,
+        report: &Report,
+        edges: [u64; 2],
+        was_repeated: bool,
+        measures: &Measures,
+        now: Time,
+    ) {
+        let [before, forward] = edges;
+        let (highest, least) = (self.highest, self.least_rtt());
+        let Some(rack) = self.rack() else { return };
+        if let Some((latest, is_repeat)) = measures.latest {
+            rack.advance(latest, is_repeat, least, now);
+        }
+        if let Some(lowest) = measures.lowest_original.filter(|&lowest| lowest < forward) {
+            rack.saw_reordering(forward - lowest);
+        }
+        if let Some(seq) = report.duplicate {
+            rack.saw_duplicate(seq, before, highest, was_repeated);
+        }
+    }
+
+    /// The window grows by what arrived in order; out of order too where that is usual on this
+    /// path.
+    fn take_growth(&mut self, ack: &Ack, newly: u64, in_flight: u32, measures: Measures, now: Time) {
+        if newly == 0 {
+            return;
+        }
+        let is_new = self.duplicates == 0;
+        let is_usual = self.board.as_ref().is_some_and(|board| board.rack.degree > USUAL_DEGREE);
+        if self.is_in_recovery() {
+            if self.control.grows_in_recovery() {
+                return self.report_acked(ack, newly, in_flight, measures, now);
+            }
+        } else if (is_new || is_usual) && (self.counts_marks || !self.is_cutting()) {
+            let before = self.control.window();
+            self.open_window(ack, newly, in_flight, measures, now);
+            if self.counts_marks {
+                self.spread_cut(before);
+            }
+            return;
+        }
+        self.unreported = self.unreported.saturating_add(newly as u32);
+    }
+
+    /// Ends or undoes the repair under way.
+    fn change_phase(&mut self, report: &Report, before: u64, now: Time) -> Answer {
+        let is_over = self.unacked >= self.recover;
+        match self.phase {
+            Phase::Recovery { .. } if is_over => {
+                self.end_recovery(report);
+                self.control.recovered(now);
+            }
+            Phase::Recovery { .. } if report.is_new && report.is_original_first && self.may_undo_once() => {
+                // The hole was filled by what was only late (RFC 4015).
+                let forward = self.sacked_below();
+                if let Some(rack) = self.rack() {
+                    rack.saw_reordering(forward.saturating_sub(before));
+                }
+                if self.repeated() > 0 {
+                    return Answer::NewFirst; // no more is taken for lost meanwhile
+                }
+                self.undo(true);
+            }
+            Phase::Lost { is_testing } => return self.on_ack_after_timeout(report, is_testing, is_over),
+            _ if self.is_explained() => {
+                self.undo(false);
+                if let Some(rack) = self.rack() {
+                    rack.explained();
+                }
+            }
+            _ => {}
+        }
+        Answer::Usual
+    }
+
+    /// F-RTO with SACK (RFC 5682, section 3.1), after Eifel, which is surer.
+    fn on_ack_after_timeout(&mut self, report: &Report, is_testing: bool, is_over: bool) -> Answer {
+        let is_late = report.is_original_first || self.is_explained();
+        let is_spurious = is_testing && report.has_original;
+        if self.may_undo_once() && ((report.is_new && is_late) || is_spurious) {
+            self.undo(true);
+            return Answer::Usual;
+        }
+        if is_testing {
+            if self.highest > self.recover {
+                if report.is_selective || !report.is_new {
+                    self.phase = Phase::Lost { is_testing: false }; // step 3.a: the loss was real
+                }
+            } else if report.is_new && !is_over {
+                self.recover = self.highest;
+                return Answer::NewFirst; // step 2.b
+            }
+        }
+        if is_over {
+            self.end_recovery(report);
+        }
+        Answer::Usual
+    }
+
+    /// Everything that was sent before a loss was seen has arrived.
+    fn end_recovery(&mut self, report: &Report) {
+        if self.may_undo_once() && (report.is_original_first || self.is_explained()) {
+            return self.undo(false);
+        }
+        if let Some(rack) = self.rack() {
+            rack.recovered();
+        }
+        self.phase = Phase::Open;
+    }
+
+    /// A mark was echoed: what was reduced stays so.
+    pub(super) fn keep_reduction(&mut self) {
+        if let Some(undo) = self.rack().and_then(|rack| rack.undo.as_mut()) {
+            undo.before = None;
+        }
+    }
+
+    fn may_undo_once(&self) -> bool {
+        self.board.as_ref().is_some_and(|board| board.rack.undo.is_some())
+    }
+
+    fn is_explained(&self) -> bool {
+        self.board.as_ref().is_some_and(|board| board.rack.is_explained())
+    }
+
+    /// The last reduction was for no loss: what it took is given back. `forgets` says that what is
+    /// taken for lost is not.
+    fn undo(&mut self, forgets: bool) {
+        let Some(board) = &mut self.board else { return };
+        if forgets {
+            board.lose_nothing();
+        }
+        board.cut.end();
+        let undo = board.rack.undo.take();
+        if let Some([window, threshold]) = undo.and_then(|undo| undo.before) {
+            self.control.undone(window, threshold);
+        }
+        self.phase = Phase::Open;
+        self.reaction = Reaction::None;
+    }
+
+    /// RACK_detect_loss. Returns whether a repair begins.
+    fn find_losses(&mut self, now: Time) -> bool {
+        let is_repairing = matches!(self.phase, Phase::Recovery { .. } | Phase::Lost { .. });
+        let smoothed = self.rtt.smoothed().unwrap_or(self.config.initial_rto);
+        let least = self.least_rtt();
+        let (Some(board), Some(journal)) = (&mut self.board, &self.journal) else { return false };
+        let window = board.rack.window(is_repairing || board.has_duplicates(), least, smoothed);
+        let repeated = board.repeated();
+        let due = board.find_late(journal, window, self.highest, now);
+        let begins = match self.phase {
+            Phase::Open => board.has_lost(),
+            Phase::Lost { .. } => board.repeated() < repeated, // a retransmission is lost
+            _ => false,
+        };
+        if begins {
+            self.enter_recovery(now);
+        }
+        if let Some(due) = due {
+            (self.retransmit_at, self.timer) = (due.max(now), Timer::Reordering);
+        }
+        begins
+    }
+
+    /// A reduction that may be undone is about to be made; not so if a mark has made it
+    /// (`is_marked`).
+    pub(super) fn note_reduction(&mut self, is_marked: bool) {
+        let (window, threshold) = (self.control.window(), self.control.threshold());
+        let before = (!is_marked).then_some([window, threshold.max(0.75 * window)]); // as Linux has it
+        let from = self.unacked;
+        let Some(board) = &mut self.board else { return };
+        let of_probe = board.rack.probe.take().is_some_and(|probe| probe.is_repeat);
+        let repeats = board.repeated() + u32::from(of_probe);
+        board.rack.undo = Some(Undo { from, unexplained: (repeats > 0).then_some(repeats), before });
+    }
+
+    fn has_lost_first(&self) -> bool {
+        let first = self.unacked;
+        self.board.as_deref().is_some_and(|board| board.is_lost(first) && !board.is_repeated(first))
+    }
+
+    /// Sends new data while the window has room. Returns whether any was sent.
+    fn send_new(&mut self, now: Time, out: &mut impl Output) -> bool {
+        let end = self.sendable_end();
+        let highest = self.highest;
+        while self.highest < end && u64::from(self.in_flight()) < self.room() && self.may_leave(now) {
+            self.send_selected(self.highest, now, out);
+        }
+        if self.highest == highest {
+            self.phase = Phase::Lost { is_testing: false };
+        }
+        self.highest > highest
+    }
+}
+
+/// Timers: one at a time, as in Linux.
+impl Sender {
+    /// The retransmission timer has run out (RFC 6298, section 5; RFC 8985, section 6.3).
+    pub(super) fn on_late_silence(&mut self, now: Time, out: &mut impl Output) {
+        let is_again = matches!(self.phase, Phase::Lost { .. });
+        let is_first = self.phase == Phase::Open || self.unacked >= self.recover;
+        let congested = self.congested(now);
+        if let (Some(board), Some(journal)) = (&mut self.board, &self.journal) {
+            board.cut.end();
+            board.lose_old(journal, self.highest, now);
+        }
+        if is_first {
+            self.note_reduction(false);
+        }
+        // The threshold falls once for what is lost (RFC 5681, section 3.1).
+        if is_first || self.control.grows_in_recovery() {
+            self.control.timed_out(&congested);
+        } else {
+            self.control.restarted(1.0);
+        }
+        self.reduced(Reaction::Timeout);
+        self.duplicates = 0;
+        self.phase = Phase::Lost { is_testing: is_first || is_again };
+        self.arm(now);
+        if self.has_lost_first() {
+            self.send_selected(self.unacked, now, out);
+        }
+        self.send_by_board(now, out);
+    }
+
+    /// The time for reordering is over: what has not arrived is lost.
+    pub(super) fn on_reordering_over(&mut self, now: Time, out: &mut impl Output) {
+        self.arm_from_first(now);
+        let losses = self.losses();
+        let begins = self.find_losses(now);
+        if self.losses() == losses {
+            return;
+        }
+        if begins && self.is_cutting() {
+            self.step_cut(1, false);
+        }
+        if begins && self.has_lost_first() {
+            self.send_selected(self.unacked, now, out);
+        }
+        self.send_by_board(now, out);
+    }
+
+    /// TLP_send_probe (RFC 8985, section 7.3): a new segment, or the last one once more.
+    pub(super) fn on_tail_silence(&mut self, now: Time, out: &mut impl Output) {
+        let is_new = self.highest < self.sendable_end();
+        let seq = if is_new { self.highest } else { self.highest - 1 };
+        self.send_selected(seq, now, out);
+        let end = self.highest;
+        if let Some(rack) = self.rack() {
+            rack.probe = Some(Probe { end, is_repeat: !is_new });
+        }
+        self.arm_from_first(now);
+    }
+
+    /// TLP_process_ack (section 7.4): was the tail that the probe stood for lost?
+    fn answer_probe(&mut self, report: &Report, acked: u64, now: Time) {
+        let Some(Probe { end, is_repeat }) = self.rack().and_then(|rack| rack.probe) else { return };
+        if acked < end {
+            return;
+        }
+        let arrived_twice = report.duplicate.is_some_and(|seq| seq + 1 == end);
+        let is_lost = is_repeat && !arrived_twice && acked > end;
+        let is_answered = !is_repeat || arrived_twice || is_lost || (!report.is_new && !report.is_selective);
+        if is_answered && let Some(rack) = self.rack() {
+            rack.probe = None;
+        }
+        if is_lost && self.phase == Phase::Open {
+            // The probe repaired a loss, and the window answers to it.
+            self.count_repair();
+            let congested = self.congested(now);
+            self.control.lost(&congested);
+            self.reduced(Reaction::Duplicates);
+            self.control.recovered(now);
+        }
+    }
+
+    /// After an acknowledgement, or where new data was sent: the probe of the tail in place of the
+    /// retransmission timer, where there may be one (TLP_calc_PTO, section 7.2).
+    pub(super) fn set_probe(&mut self, now: Time) {
+        let may_probe = self.phase == Phase::Open
+            && self.timer != Timer::Reordering
+            && self.highest > self.unacked
+            && self.board.as_ref().is_some_and(|board| board.is_empty() && board.rack.probe.is_none());
+        let Some(smoothed) = self.rtt.smoothed().filter(|_| may_probe) else { return };
+        let is_single = self.highest - self.unacked == 1;
+        let patience = smoothed + smoothed + if is_single { MAX_ACK_DELAY } else { Duration::ZERO };
+        let first = self.journal.as_ref().map_or(now, |journal| journal.last_sent(self.unacked));
+        let timeout = first + self.rtt.timeout(&self.config);
+        (self.retransmit_at, self.timer) = ((now + patience).min(timeout.max(now)), Timer::Tail);
+    }
+
+    /// Segment `seq` was sent, for the first time or again.
+    pub(super) fn note_sent(&mut self, seq: u64, is_again: bool, now: Time) {
+        if !is_again {
+            self.set_probe(now);
+        } else if seq == self.unacked && self.timer != Timer::Reordering {
+            self.arm(now);
+        }
+    }
+
+    /// The retransmission timer, from when the first unacknowledged segment was sent.
+    fn arm_from_first(&mut self, now: Time) {
+        let first = self.journal.as_ref().map_or(now, |journal| journal.last_sent(self.unacked));
+        let due = first + self.rtt.timeout(&self.config);
+        (self.retransmit_at, self.timer) = (due.max(now + Duration::from_ns(1)), Timer::Retransmission);
+    }
+
+    /// Did something arrive that was sent before the first unacknowledged segment last was? Then
+    /// that may still arrive, and is waited for.
+    fn shows_progress(&self, measures: &Measures) -> bool {
+        let Some((latest, _)) = measures.latest else { return false };
+        self.journal.as_ref().is_some_and(|journal| latest.sent < journal.last_sent(self.unacked))
+    }
+}
+
+/// What is remembered.
+impl Sender {
+    fn rack(&mut self) -> Option<&mut Rack> {
+        self.board.as_mut().map(|board| &mut board.rack)
+    }
+
+    fn sacked_below(&self) -> u64 {
+        self.board.as_ref().map_or(0, |board| board.sacked_below())
+    }
+
+    fn repeated(&self) -> u32 {
+        self.board.as_ref().map_or(0, |board| board.repeated())
+    }
+
+    fn is_repeated(&self, seq: u64) -> bool {
+        self.journal.as_ref().is_some_and(|journal| journal.is_repeated(seq))
+    }
+
+    fn least_rtt(&self) -> Duration {
+        self.journal.as_ref().map_or(Duration::MAX, |journal| journal.least_rtt())
+    }
+}
