@@ -1,17 +1,50 @@
 //! Notes on a scenario: values taken that it does not state and results depend on, and likely
 //! slips.
 
-use crate::spec::Spec;
+use crate::compared::Compared;
+use crate::spec::{FlowSpec, Spec};
 use crate::topology::{QueuePlan, Topology};
+use fairwire_catalogue as catalogue;
 use fairwire_core::{Rate, RateLaw};
 use fairwire_sim::Source;
+use fairwire_tcp::Processing;
 
 /// A line for each. More groups than this are counted, and not named.
 const MAX_NAMED: usize = 6;
 
 /// The notes on `spec`, whose topology has been resolved.
 pub(crate) fn of(spec: &Spec, topology: &Topology) -> Vec<String> {
-    profiles(spec).into_iter().chain(traces(spec, topology)).chain(idle_links(spec, topology)).collect()
+    let notes = profiles(spec).into_iter().chain(phase(spec, topology)).chain(traces(spec, topology));
+    notes.chain(idle_links(spec, topology)).collect()
+}
+
+/// Disciplines that drop by what is in the queue when a packet arrives: RED does above its maximum.
+const DROP_BY_PLACE: [&str; 5] = ["tail-drop", "lqd", "lqd-binned", "alqd", "red"];
+
+/// Notes where shares may follow from round trips modulo the time that a packet takes on the link:
+/// several flows of endless data, hosts that take no time, and a discipline that drops by place.
+fn phase(spec: &Spec, topology: &Topology) -> Option<String> {
+    let takes_no_time =
+        |source: &Source| matches!(source, Source::Bulk { tcp } if tcp.processing == Processing::None);
+    let flows = spec.flow.iter().zip(&topology.sends);
+    let groups: Vec<&FlowSpec> =
+        flows.filter(|(_, sends)| takes_no_time(&sends.source)).map(|(flow, _)| flow).collect();
+    let by_place = |compared: &Compared| {
+        let name = catalogue::find(compared.name()).ok()?.name;
+        name.rsplit('+').next().filter(|dropper| DROP_BY_PLACE.contains(dropper)).map(|_| name)
+    };
+    let mut disciplines: Vec<&str> = spec.disciplines.iter().filter_map(by_place).collect();
+    disciplines.dedup();
+    let flows: u64 = groups.iter().map(|flow| u64::from(flow.count())).sum();
+    (flows > 1 && !disciplines.is_empty()).then(|| {
+        let groups: Vec<&str> = groups.iter().map(|flow| flow.group.as_str()).collect();
+        format!(
+            "{}: hosts take no time, so under {} the losers may follow from round trips modulo a packet's \
+             transmission time; tcp = {{ processing = \"packet\" }} gives hosts time",
+            named(&groups),
+            named(&disciplines)
+        )
+    })
 }
 
 /// Notes on links that follow a trace, except for the shared link, which the head describes.

@@ -9,6 +9,7 @@ use fairwire_core::units::{Amount, Room};
 use fairwire_core::{Duration, Rng};
 use fairwire_document::Problem;
 use fairwire_sim::Hop;
+use fairwire_tcp::Processing;
 
 /// How far away the flows of a group are, as given.
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +57,14 @@ impl Reach<'_> {
             Reach::RoundTrip(rtt) => rtt.mean(),
         }
     }
+
+    /// The shortest round-trip time without waiting.
+    fn shortest_trip(self, way: Duration) -> Duration {
+        match self {
+            Reach::Access(delay) => way + delay.shortest() * 4,
+            Reach::RoundTrip(rtt) => rtt.shortest(),
+        }
+    }
 }
 
 /// What a packet and its answer take on `route` without waiting and without access links: the
@@ -81,9 +90,22 @@ pub(crate) fn settle(flows: &[FlowSpec], topology: &mut Topology) -> Result<(), 
     Ok(())
 }
 
-/// No round-trip time is shorter than the way of its flows.
+/// No round-trip time is shorter than the way of its flows, or than their hosts work on a segment.
 fn check(flows: &[FlowSpec], routes: &[Vec<Route>], queues: &[QueuePlan]) -> Result<(), Fault> {
     for (at, (flow, routes)) in flows.iter().zip(routes).enumerate() {
+        if let Some(Processing::UpTo(most)) = flow.tcp.as_ref().map(|tcp| tcp.config().processing) {
+            let ways = routes.iter().map(|route| way(route, queues));
+            let reach = flow.reach(&format!("flow.{at}"))?;
+            let shortest = reach.shortest_trip(ways.min().unwrap_or_default());
+            if most >= shortest {
+                return Err(refused(
+                    format!("flow.{at}.tcp.processing"),
+                    &most.to_string(),
+                    &format!("a round trip takes {shortest} without waiting"),
+                    "less than that, \"packet\", or \"0 s\" for none",
+                ));
+            }
+        }
         let Some(rtt) = &flow.rtt else { continue };
         let longest = routes.iter().map(|route| way(route, queues)).max().unwrap_or_default();
         if rtt.shortest() < longest {

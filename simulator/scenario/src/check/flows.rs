@@ -12,7 +12,7 @@ use fairwire_core::units::Size;
 use fairwire_document::DocumentError as ScenarioError;
 use fairwire_laws::spec::Quantity;
 use fairwire_parameters::OutOfRange;
-use fairwire_tcp::{Config, Recovery};
+use fairwire_tcp::{Config, Processing, Recovery};
 use std::ops::RangeInclusive;
 
 /// Each flow takes about 2 kB in the simulator: a million of them are 2 GB.
@@ -88,7 +88,21 @@ impl Check<'_> {
 
     fn tcp(&self, path: &str, tcp: &TcpSpec) -> Checked {
         let config = tcp.config();
+        let (tick, hour) = (Duration::from_ns(1), Duration::from_secs(3600));
         self.has_sack_where_needed(path, tcp, &config)?;
+        if config.recovery == Recovery::Rack && config.quirks.sack_counts_acks {
+            let profile = tcp.effective_profile().word();
+            self.refuse(Refusal {
+                path: &format!("{path}.recovery"),
+                given: "`rack`".into(),
+                why: format!("the profile \"{profile}\" counts by acknowledgements what is in flight"),
+                allowed: "it with `profile = \"modern\"` or `quirks = { sack_counts_acks = false }`; `sack`"
+                    .into(),
+            })?;
+        }
+        if let Processing::UpTo(most) = config.processing {
+            self.within(&format!("{path}.processing"), most, tick..=Duration::from_secs(1))?;
+        }
         let header = u64::from(config.header_bytes);
         self.size(&format!("{path}.header"), tcp.header, 1..=MAX_PACKET - 1)?;
         self.size(&format!("{path}.ack"), tcp.ack, 1..=MAX_PACKET - 1)?;
@@ -97,7 +111,6 @@ impl Check<'_> {
         let most = 1 << 30;
         self.within(&format!("{path}.window"), tcp.window.unwrap_or(1), 1..=most)?;
         self.within(&format!("{path}.initial_window"), config.initial_window, 1..=most)?;
-        let (tick, hour) = (Duration::from_ns(1), Duration::from_secs(3600));
         self.within(&format!("{path}.tick"), config.tick, Duration::ZERO..=hour)?;
         self.within(&format!("{path}.min_rto"), config.min_rto, tick..=hour)?;
         self.within(&format!("{path}.max_rto"), config.max_rto, config.min_rto..=hour)?;

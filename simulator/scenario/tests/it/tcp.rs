@@ -47,6 +47,7 @@ fn every_recovery_profile_and_controller_can_be_chosen() {
     for recovery in ["tahoe", "reno", "newreno", "sack"] {
         assert_eq!(kind(&format!("recovery = \"{recovery}\"")), format!("bulk {recovery}"));
     }
+    assert_eq!(kind("profile = \"modern\", recovery = \"rack\", control = \"reno\""), "bulk rack");
     for control in
         ["binomial", "cubic", "dctcp", "prague", "ledbat", "bbr", "bbr3", "vegas", "bic", "westwood"]
     {

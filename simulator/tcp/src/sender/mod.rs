@@ -413,6 +413,12 @@ impl Sender {
         self.config.window.map_or(f64::INFINITY, f64::from)
     }
 
+    /// Is what is in flight known from acknowledgements alone, as in ns-2's Sack1?
+    #[inline]
+    fn counts_acks(&self) -> bool {
+        self.config.quirks.sack_counts_acks && !self.is_timely
+    }
+
     fn congested(&self, now: Time) -> Congested {
         Congested { now, in_use: self.in_use(), in_flight: self.in_flight() }
     }
@@ -427,7 +433,7 @@ impl Sender {
     #[inline]
     fn in_flight(&self) -> u32 {
         match &self.board {
-            Some(board) if !self.config.quirks.sack_counts_acks => {
+            Some(board) if !self.counts_acks() => {
                 board.pipe(self.unacked, self.highest).min(MAX_IN_FLIGHT) as u32
             }
             _ => self.in_flight_without_board(),

@@ -9,7 +9,7 @@ impl Sender {
     /// Sends what the window and pacing allow.
     #[inline]
     pub(super) fn transmit(&mut self, now: Time, out: &mut impl Output) {
-        match (&self.board, self.config.quirks.sack_counts_acks) {
+        match (&self.board, self.counts_acks()) {
             (None, _) => self.send_window(self.max_per_ack(), now, out),
             (Some(_), false) => self.send_by_board(now, out),
             (Some(_), true) => self.send_by_count(now, out),

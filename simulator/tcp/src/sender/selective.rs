@@ -21,7 +21,7 @@ use fairwire_core::Time;
 
 impl Sender {
     pub(super) fn on_selective(&mut self, ack: Ack, now: Time, out: &mut impl Output) {
-        if self.config.quirks.sack_counts_acks {
+        if self.counts_acks() {
             return self.on_counted(ack, now, out);
         }
         let in_flight = self.in_flight();
@@ -188,12 +188,13 @@ impl Sender {
     /// down to it by and by.
     pub(super) fn spread_cut(&mut self, before: f64) {
         let (target, window_limit) = (self.control.window(), self.window_limit());
+        let has_pipe = !self.counts_acks();
         if !self.config.spreads_cuts || target >= before || self.control.grows_in_recovery() {
             return;
         }
         let highest = self.highest;
         if let Some(board) = &mut self.board
-            && !self.config.quirks.sack_counts_acks
+            && has_pipe
         {
             board.cut.begin(before.min(window_limit), target, highest);
         }
