@@ -182,12 +182,12 @@ access = { rate = "100 Mbit/s", delay = "3 ms" }
 const GOLDEN: [(&str, &str); 8] = [
     ("newreno-against-cbr", "59c32bc0847f29bd"),
     ("sack-at-three-distances", "7d4a15b51eeae01a"),
-    ("cubic-and-dctcp", "5169e77733a8c121"),
-    ("bbr-against-reno", "43770ae9dc194c29"),
+    ("cubic-and-dctcp", "ca7124af0887d884"),
+    ("bbr-against-reno", "b7cb93b0e9d5db4d"),
     ("two-way", "b2d983fad683ac0d"),
-    ("laws-with-logarithms", "e005e41a2997d6ec"),
+    ("laws-with-logarithms", "1c513dfe4ec8ebb3"),
     ("adaptive-contracts", "d3cddf358c387c7c"),
-    ("applications", "07dba2f17a7816f5"),
+    ("applications", "06a11bebde6e7b84"),
 ];
 
 fn scenario(at: usize) -> Scenario {

@@ -202,10 +202,10 @@ impl Group {
         self.empty.round_trip(access_delay).filter(|_| self.is_acknowledged())
     }
 
-    /// How long the host of the flow `index` works on the segment that is given to it `now`, after
-    /// `sent` others: evenly drawn from nothing to the longest.
+    /// How long the host of the flow `index` works on what is given to it `now`: evenly drawn from
+    /// nothing to the longest.
     #[inline]
-    pub(crate) fn works(&self, index: u32, sent: u64, access_delay: Duration, now: Time) -> Duration {
+    pub(crate) fn works(&self, index: u32, access_delay: Duration, now: Time) -> Duration {
         if self.work.most.is_zero() {
             return Duration::ZERO;
         }
@@ -214,8 +214,8 @@ impl Group {
             let round_trip = round_trip + own + own;
             self.work.most.min(Duration::from_ns(round_trip.ns() / MOST_OF_ROUND_TRIP))
         });
-        let drawn = rng::mix(self.salt ^ u64::from(index) ^ (sent << 32) ^ now.ns().rotate_left(20));
-        Duration::from_ns(((u128::from(drawn) * u128::from(most.ns())) >> 64) as u64)
+        let drawn = rng::mix(self.salt ^ u64::from(index) ^ now.ns().rotate_left(20)) >> 32;
+        Duration::from_ns((drawn * most.ns()) >> 32) // at most a second: 30 bits
     }
 
     /// Are both ends of its flows of another crate?

@@ -24,7 +24,9 @@ pub(crate) struct Journal {
     least_rtt: Duration,
     limited_until: Option<u32>, // the count of delivered segments at which what the application held back has passed
     newest: Option<Record>,     // of those delivered by the acknowledgement at hand, the one sent last
-    newest_seq: u64,
+    newest_seq: u64, // this, and the two that follow, until the next that delivers anything
+    newest_sent: Time,
+    is_newest_repeated: bool,
     lowest_original: u64, // the first of those that was sent once; MAX for none
 }
 
@@ -39,8 +41,7 @@ struct Record {
     is_limited: bool,
 }
 
-/// The measurements of an acknowledgement: a round-trip time, a rate of delivery, and what it
-/// delivers.
+/// The measurements of an acknowledgement: a round-trip time and a rate of delivery.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Measures {
     /// The round-trip time of the segment sent last of those it acknowledges, unless that was sent
@@ -48,10 +49,6 @@ pub(crate) struct Measures {
     pub(crate) rtt: Option<Duration>,
     /// The rate of delivery.
     pub(crate) rate: Option<RateSample>,
-    /// The segment sent last of those that it delivers, and whether that was sent twice.
-    pub(crate) latest: Option<(Latest, bool)>,
-    /// The first of those that was sent once.
-    pub(crate) lowest_original: Option<u64>,
 }
 
 /// Room that is kept, in records.
@@ -70,6 +67,8 @@ impl Journal {
             limited_until: None,
             newest: None,
             newest_seq: 0,
+            newest_sent: Time::ZERO,
+            is_newest_repeated: false,
             lowest_original: u64::MAX,
         }
     }
@@ -87,6 +86,18 @@ impl Journal {
     /// The least round-trip time so far; [`Duration::MAX`] before the first.
     pub(crate) fn least_rtt(&self) -> Duration {
         self.least_rtt
+    }
+
+    /// The segment sent last of those that the latest acknowledgement with any delivered, and
+    /// whether it was sent twice.
+    pub(crate) fn latest(&self) -> (Latest, bool) {
+        (Latest { sent: self.newest_sent, seq: self.newest_seq }, self.is_newest_repeated)
+    }
+
+    /// The first of what was delivered since the last call that was sent once.
+    pub(crate) fn lowest_original(&mut self) -> Option<u64> {
+        let lowest = std::mem::replace(&mut self.lowest_original, u64::MAX);
+        (lowest != u64::MAX).then_some(lowest)
     }
 
     /// A round-trip time was measured before any data was sent.
@@ -153,18 +164,11 @@ impl Journal {
     pub(crate) fn measures(&mut self, now: Time) -> Measures {
         let Some(record) = self.newest.take() else { return Measures::default() };
         let rtt = (!record.is_repeated).then_some(now.since(record.sent));
-        let latest = Latest { sent: record.sent, seq: self.newest_seq };
-        let lowest = std::mem::replace(&mut self.lowest_original, u64::MAX);
         self.least_rtt = self.least_rtt.min(rtt.unwrap_or(Duration::MAX));
         if self.limited_until.is_some_and(|until| self.delivered.wrapping_sub(until).cast_signed() > 0) {
             self.limited_until = None;
         }
-        Measures {
-            rtt,
-            rate: self.rate(&record),
-            latest: Some((latest, record.is_repeated)),
-            lowest_original: (lowest != u64::MAX).then_some(lowest),
-        }
+        Measures { rtt, rate: self.rate(&record) }
     }
 
     fn note(&mut self, seq: u64, record: Record, now: Time) {
@@ -176,6 +180,7 @@ impl Journal {
         if self.newest.is_none_or(|newest| record.sent >= newest.sent) {
             self.first_sent = record.sent;
             (self.newest, self.newest_seq) = (Some(record), seq);
+            (self.newest_sent, self.is_newest_repeated) = (record.sent, record.is_repeated);
         }
     }
 

@@ -604,6 +604,39 @@ mod tests {
     }
 
     #[test]
+    fn what_comes_twice_is_reported_once_before_the_blocks() {
+        let mut receiver = Receiver::new(&Config { recovery: Recovery::Rack, ..config(Profile::Ns2In2002) });
+        let mut ranges = |seq| {
+            let ack = at_once(&mut receiver, seq);
+            ack.sack.ranges(ack.next).collect::<Vec<_>>()
+        };
+        assert_eq!([0, 1].map(&mut ranges), [[], []] as [[[u64; 2]; 0]; 2]);
+        assert_eq!(ranges(0), [[0, 1]], "below what is acknowledged (RFC 2883, section 4.1.1)");
+        assert_eq!(ranges(4), [[4, 5]]);
+        assert_eq!(ranges(4), [[4, 5], [4, 5]], "within a block (section 4.1.2)");
+        assert_eq!((ranges(6), ranges(8)), (vec![[6, 7], [4, 5]], vec![[8, 9], [6, 7], [4, 5]]));
+        assert_eq!(ranges(1), [[1, 2], [8, 9], [6, 7]], "three in all");
+        assert_eq!(ranges(2), [[8, 9], [6, 7], [4, 5]]);
+    }
+
+    #[test]
+    fn an_acknowledgement_echoes_the_segment_that_moved_it_on() {
+        let delayed_ack = Some(DelayedAck { segments: 2, timeout: Duration::from_ms(40), quick_acks: 0 });
+        let config = Config { recovery: Recovery::Rack, delayed_ack, ..config(Profile::Ns2In2002) };
+        let mut receiver = Receiver::new(&config);
+        let mut echo = |seq, is_retransmission| {
+            let ack = receiver.on_segment(Segment { is_retransmission, ..Segment::data(seq) }, NOW);
+            ack.map(|ack| ack.echoes_repeat)
+        };
+        assert_eq!([0, 1].map(|seq| echo(seq, false)), [None, Some(false)]);
+        assert_eq!(echo(3, false), Some(false), "nothing moved");
+        assert_eq!(echo(2, true), Some(true), "a retransmission filled the hole");
+        assert_eq!([4, 5].map(|seq| echo(seq, false)), [None, Some(false)]);
+        assert_eq!([(6, true), (7, false)].map(|(seq, again)| echo(seq, again)), [None, Some(true)], "the first");
+        assert_eq!(echo(6, false), Some(true), "an original that comes late is not echoed");
+    }
+
+    #[test]
     fn what_is_beyond_the_window_is_not_kept() {
         let mut receiver = Receiver::new(&Config { window: Some(4), ..config(Profile::Ns2In2002) });
         assert_eq!(acks(&mut receiver, &[3, 4, 0, 1, 2]), [0, 0, 1, 2, 4]);

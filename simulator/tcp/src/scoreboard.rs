@@ -176,6 +176,13 @@ impl Scoreboard {
         self.sacked >= DUPLICATES
     }
 
+    /// Was everything in flight sent after the latest that has arrived, as it is where nothing is
+    /// lost and all is in order?
+    #[inline]
+    pub(crate) fn is_in_order(&self, journal: &Journal) -> bool {
+        self.is_empty() && journal.last_sent(self.base) >= self.rack.latest.sent
+    }
+
     /// RACK_detect_loss: takes for lost what was sent before the latest that has arrived, and has
     /// not arrived within a round trip and `window`. `highest` was never sent. Returns when the
     /// last of what else was sent before it will be lost.

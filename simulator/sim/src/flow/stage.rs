@@ -49,7 +49,9 @@ impl<E: Events> Outlet<'_, '_, E> {
         let takes = group.takes(leg, frame.is_data(), bytes);
         let slot = frames.store(frame);
         frames.stamp(slot, *now);
-        let ready = *now + group.works(frame.flow, self.way.sent, self.way.access_delay, *now);
+        // What is let out at one instant is worked on at once, and leaves in a row.
+        let is_free = self.way.up.free_at() <= *now;
+        let ready = if is_free { *now + group.works(frame.flow, self.way.access_delay, *now) } else { *now };
         // A lane is for events that come mostly in order. A packet that waits for its own link
         // arrives after packets of other flows that are sent later. So those that wait for one
         // packet have a lane of their own, in groups that are acknowledged. All others have none.

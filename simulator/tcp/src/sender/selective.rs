@@ -12,7 +12,7 @@
 //! acknowledgement that ends recovery does not open the window. A timeout forgets the scoreboard
 //! and goes back N, and duplicates after it are ignored until new data is acknowledged.
 
-use super::{DUPLICATES, NONE, Output, Phase, Reaction, Sender};
+use super::{DUPLICATES, NONE, Output, Phase, Reaction, Sender, Timer};
 use crate::congestion::Control;
 use crate::cut::Delivery;
 use crate::journal::Measures;
@@ -73,6 +73,13 @@ impl Sender {
     /// Sends what is lost, then what is new, while the window has room beside what is in flight
     /// (RFC 6675, section 5, step C).
     pub(super) fn send_by_board(&mut self, now: Time, out: &mut impl Output) {
+        self.send_in_room(now, out);
+        if self.is_timely {
+            self.set_probe(now);
+        }
+    }
+
+    fn send_in_room(&mut self, now: Time, out: &mut impl Output) {
         let mut left = self.max_per_ack();
         while left > 0 && u64::from(self.in_flight()) < self.room() {
             let Some(seq) = self.next_to_send() else { return self.note_starved(u64::MAX) };
@@ -123,8 +130,8 @@ impl Sender {
         }
         self.send_data(seq, now, out);
         self.next = self.highest;
-        if self.is_timely {
-            self.note_sent(seq, is_again, now);
+        if is_again && self.is_timely && seq == self.unacked && self.timer != Timer::Reordering {
+            self.arm(now);
         }
     }
 

@@ -8,8 +8,9 @@
 
 use super::{Output, Phase, Reaction, Sender, Timer};
 use crate::congestion::Control;
-use crate::journal::Measures;
+use crate::journal::{Journal, Measures};
 use crate::rack::{Probe, Rack, Undo};
+use crate::scoreboard::Scoreboard;
 use crate::segment::Ack;
 use fairwire_core::{Duration, Time};
 
@@ -32,7 +33,11 @@ enum Answer {
 
 /// What an acknowledgement reports, beside its numbers.
 struct Report {
+    /// What was acknowledged before.
+    before: u64,
     is_new: bool,
+    /// Did anything arrive?
+    has_delivered: bool,
     /// Did an original fill the first hole (RFC 3522)? A retransmission that filled it would be
     /// echoed.
     is_original_first: bool,
@@ -42,6 +47,8 @@ struct Report {
     is_selective: bool,
     /// The segment that arrived twice.
     duplicate: Option<u64>,
+    /// Is it known to have been sent twice?
+    was_repeated: bool,
 }
 
 impl Sender {
@@ -56,15 +63,18 @@ impl Sender {
         if !is_new && newly == 0 && duplicate.is_none() {
             return; // it reported nothing
         }
-        let lowest = measures.lowest_original;
+        let lowest = self.journal.as_mut().and_then(|journal| journal.lowest_original());
         let report = Report {
+            before,
             is_new,
+            has_delivered: newly > 0,
             is_original_first: is_new && !ack.echoes_repeat,
             has_original: lowest.is_some_and(|seq| seq < self.recover),
             is_selective: newly > ack.next - before || self.sacked_below() > forward,
             duplicate,
+            was_repeated,
         };
-        self.note_order(&report, [before, forward], was_repeated, &measures, now);
+        self.note_order(&report, forward, lowest, now);
         self.answer_probe(&report, ack.next, now);
         if is_new {
             self.duplicates = 0;
@@ -74,13 +84,12 @@ impl Sender {
         } else {
             self.duplicates += 1;
         }
-        if is_new || self.shows_progress(&measures) {
+        if is_new || (newly > 0 && self.shows_progress()) {
             self.rearm(now);
         }
-        let answer = self.change_phase(&report, before, now);
+        let answer = self.change_phase(&report, now);
         self.end_cut(ack.next);
         let begins = answer == Answer::Usual && self.find_losses(now);
-        self.set_probe(now);
         self.take_growth(&ack, newly, in_flight, measures, now);
         if self.is_cutting() {
             self.step_cut(newly, is_new && self.losses() == losses);
@@ -93,27 +102,21 @@ impl Sender {
         }
     }
 
-    /// RACK_update, steps 2 and 3, and what DSACK says (step 4). `edges` are what was acknowledged
-    /// and the end of what had arrived out of order, before.
-    fn note_order(
-        &mut self,
-        report: &Report,
-        edges: [u64; 2],
-        was_repeated: bool,
-        measures: &Measures,
-        now: Time,
-    ) {
-        let [before, forward] = edges;
-        let (highest, least) = (self.highest, self.least_rtt());
-        let Some(rack) = self.rack() else { return };
-        if let Some((latest, is_repeat)) = measures.latest {
-            rack.advance(latest, is_repeat, least, now);
+    /// RACK_update, steps 2 and 3, and what DSACK says (step 4). `forward` is the end of what had
+    /// arrived out of order before, and `lowest` the first of what was sent once and has arrived.
+    fn note_order(&mut self, report: &Report, forward: u64, lowest: Option<u64>, now: Time) {
+        let highest = self.highest;
+        let (Some(board), Some(journal)) = (&mut self.board, &self.journal) else { return };
+        let rack = &mut board.rack;
+        if report.has_delivered {
+            let (latest, is_repeat) = journal.latest();
+            rack.advance(latest, is_repeat, journal.least_rtt(), now);
         }
-        if let Some(lowest) = measures.lowest_original.filter(|&lowest| lowest < forward) {
+        if let Some(lowest) = lowest.filter(|&lowest| lowest < forward) {
             rack.saw_reordering(forward - lowest);
         }
         if let Some(seq) = report.duplicate {
-            rack.saw_duplicate(seq, before, highest, was_repeated);
+            rack.saw_duplicate(seq, report.before, highest, report.was_repeated);
         }
     }
 
@@ -141,7 +144,7 @@ impl Sender {
     }
 
     /// Ends or undoes the repair under way.
-    fn change_phase(&mut self, report: &Report, before: u64, now: Time) -> Answer {
+    fn change_phase(&mut self, report: &Report, now: Time) -> Answer {
         let is_over = self.unacked >= self.recover;
         match self.phase {
             Phase::Recovery { .. } if is_over => {
@@ -152,7 +155,7 @@ impl Sender {
                 // The hole was filled by what was only late (RFC 4015).
                 let forward = self.sacked_below();
                 if let Some(rack) = self.rack() {
-                    rack.saw_reordering(forward.saturating_sub(before));
+                    rack.saw_reordering(forward.saturating_sub(report.before));
                 }
                 if self.repeated() > 0 {
                     return Answer::NewFirst; // no more is taken for lost meanwhile
@@ -239,6 +242,10 @@ impl Sender {
 
     /// RACK_detect_loss. Returns whether a repair begins.
     fn find_losses(&mut self, now: Time) -> bool {
+        let is_in_order = |board: &Scoreboard| self.journal.as_deref().is_some_and(|of| board.is_in_order(of));
+        if self.board.as_deref().is_some_and(is_in_order) {
+            return false;
+        }
         let is_repairing = matches!(self.phase, Phase::Recovery { .. } | Phase::Lost { .. });
         let smoothed = self.rtt.smoothed().unwrap_or(self.config.initial_rto);
         let least = self.least_rtt();
@@ -284,10 +291,11 @@ impl Sender {
         while self.highest < end && u64::from(self.in_flight()) < self.room() && self.may_leave(now) {
             self.send_selected(self.highest, now, out);
         }
-        if self.highest == highest {
+        let has_sent = self.highest > highest;
+        if !has_sent && matches!(self.phase, Phase::Lost { .. }) {
             self.phase = Phase::Lost { is_testing: false };
         }
-        self.highest > highest
+        has_sent
     }
 }
 
@@ -387,15 +395,6 @@ impl Sender {
         (self.retransmit_at, self.timer) = ((now + patience).min(timeout.max(now)), Timer::Tail);
     }
 
-    /// Segment `seq` was sent, for the first time or again.
-    pub(super) fn note_sent(&mut self, seq: u64, is_again: bool, now: Time) {
-        if !is_again {
-            self.set_probe(now);
-        } else if seq == self.unacked && self.timer != Timer::Reordering {
-            self.arm(now);
-        }
-    }
-
     /// The retransmission timer, from when the first unacknowledged segment was sent.
     fn arm_from_first(&mut self, now: Time) {
         let first = self.journal.as_ref().map_or(now, |journal| journal.last_sent(self.unacked));
@@ -405,9 +404,9 @@ impl Sender {
 
     /// Did something arrive that was sent before the first unacknowledged segment last was? Then
     /// that may still arrive, and is waited for.
-    fn shows_progress(&self, measures: &Measures) -> bool {
-        let Some((latest, _)) = measures.latest else { return false };
-        self.journal.as_ref().is_some_and(|journal| latest.sent < journal.last_sent(self.unacked))
+    fn shows_progress(&self) -> bool {
+        let is_before = |journal: &Journal| journal.latest().0.sent < journal.last_sent(self.unacked);
+        self.journal.as_deref().is_some_and(is_before)
     }
 }
 
