@@ -27,6 +27,7 @@ pub(crate) struct Journal {
     newest_seq: u64, // this, and the two that follow, until the next that delivers anything
     newest_sent: Time,
     is_newest_repeated: bool,
+    measures_rate: bool,
     lowest_original: u64, // the first of those that was sent once; MAX for none
 }
 
@@ -55,9 +56,10 @@ pub(crate) struct Measures {
 const KEPT: usize = 16;
 
 impl Journal {
-    /// A journal with nothing in it.
-    pub(crate) fn new() -> Self {
+    /// A journal with nothing in it; `measures_rate` says whether rates of delivery are wanted.
+    pub(crate) fn new(measures_rate: bool) -> Self {
         Journal {
+            measures_rate,
             base: 0,
             records: VecDeque::new(),
             delivered: 0,
@@ -168,7 +170,7 @@ impl Journal {
         if self.limited_until.is_some_and(|until| self.delivered.wrapping_sub(until).cast_signed() > 0) {
             self.limited_until = None;
         }
-        Measures { rtt, rate: self.rate(&record) }
+        Measures { rtt, rate: if self.measures_rate { self.rate(&record) } else { None } }
     }
 
     fn note(&mut self, seq: u64, record: Record, now: Time) {
@@ -215,7 +217,7 @@ mod tests {
 
     #[test]
     fn each_acknowledgement_measures_the_segment_sent_last_and_none_sent_twice() {
-        let mut journal = Journal::new();
+        let mut journal = Journal::new(true);
         for (seq, at) in [(0, 0), (1, 10), (2, 20), (3, 30)] {
             journal.sent(seq, ms(at), seq == 0);
         }
@@ -232,7 +234,7 @@ mod tests {
 
     #[test]
     fn the_rate_is_what_was_delivered_over_the_longer_of_sending_and_acknowledging() {
-        let mut journal = Journal::new();
+        let mut journal = Journal::new(true);
         // Ten segments at once; acknowledged one per 2 ms from 40 ms on: 500 per second.
         for seq in 0..10 {
             journal.sent(seq, ms(0), seq == 0);
@@ -259,7 +261,7 @@ mod tests {
 
     #[test]
     fn samples_are_the_applications_until_what_it_held_back_has_passed() {
-        let mut journal = Journal::new();
+        let mut journal = Journal::new(true);
         journal.sent(0, ms(0), true);
         journal.limited(1);
         journal.advance(1, ms(50));
@@ -274,7 +276,7 @@ mod tests {
 
     #[test]
     fn room_is_given_back() {
-        let mut journal = Journal::new();
+        let mut journal = Journal::new(true);
         for seq in 0..10_000 {
             journal.sent(seq, ms(0), seq == 0);
         }

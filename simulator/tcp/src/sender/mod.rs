@@ -161,7 +161,7 @@ impl Sender {
             unreported: 0,
             counts: LossCounts::default(),
             board: has_board.then(|| Box::new(board(config))),
-            journal: keeps_journal.then(|| Box::new(Journal::new())),
+            journal: keeps_journal.then(|| Box::new(Journal::new(feedback.rate))),
             config: Arc::clone(config),
         }
     }
