@@ -72,7 +72,7 @@ fn of_plan(file: &Path) -> Result<Vec<Cell>, Failure> {
         for (axis, at) in plan.axes.iter().zip(&cell.at) {
             let text = &axis.values[*at].0;
             match axis.key.as_str() {
-                key if key.ends_with(CONTROL) => controller = unquoted(text),
+                key if key.ends_with(CONTROL) => controller = name_of(text),
                 "link.impair" | "link.changes" => fault = fault_of(text),
                 _ => others.push(unquoted(text)),
             }
@@ -92,6 +92,11 @@ fn of_plan(file: &Path) -> Result<Vec<Cell>, Failure> {
 
 fn unquoted(text: &str) -> String {
     text.trim_matches('"').to_owned()
+}
+
+/// The name in `text`: that, or a table of one name with its parameters.
+fn name_of(text: &str) -> String {
+    unquoted(text.trim_start_matches(['{', ' ']).split([' ', '=']).next().unwrap_or(text))
 }
 
 /// What a wire with this `impair`, or a link with these `changes`, does, in a few words.
@@ -194,6 +199,12 @@ mod tests {
         ] {
             assert_eq!(fault_of(text), wanted);
         }
+    }
+
+    #[test]
+    fn a_controller_has_its_name_with_and_without_parameters() {
+        assert_eq!(name_of("\"cubic\""), "cubic");
+        assert_eq!(name_of("{ bic = { scales_by_acks = true } }"), "bic");
     }
 
     #[test]

@@ -25,8 +25,10 @@ pub fn svg(rows: &[Row]) -> String {
 fn panel(rows: &[Row], plan: &str, controllers: &[String]) -> Panel {
     let of_plan: Vec<&Row> = rows.iter().filter(|row| row.plan == plan).collect();
     let faults = distinct(of_plan.iter().map(|row| &row.fault));
+    let here = distinct(of_plan.iter().map(|row| &row.controller));
     let line = |(colour, controller): (usize, &String)| {
-        let offset = WIDTH * ((colour as f64 + 0.5) / controllers.len() as f64 - 0.5);
+        let place = here.iter().position(|other| other == controller).unwrap_or_default();
+        let offset = WIDTH * ((place as f64 + 0.5) / here.len() as f64 - 0.5);
         let mut marks: Vec<Mark> = of_plan
             .iter()
             .filter(|row| row.controller == *controller)
@@ -41,7 +43,7 @@ fn panel(rows: &[Row], plan: &str, controllers: &[String]) -> Panel {
     Panel {
         title: plan.into(),
         kind: Kind::Scatter,
-        y: Axis { label: "ours / the kernel's".into(), scale: Scale::Log, range: None },
+        y: Axis { label: "ours / the kernel's".into(), scale: Scale::Log, range: Some(range(rows)) },
         lines: controllers.iter().enumerate().map(line).filter(|line| !line.marks.is_empty()).collect(),
         reference: vec![Reference {
             y: 1.0,
@@ -51,6 +53,12 @@ fn panel(rows: &[Row], plan: &str, controllers: &[String]) -> Panel {
         categories: faults,
         ..Panel::default()
     }
+}
+
+/// From half to twice the kernel's, or as far as marks are.
+fn range(rows: &[Row]) -> [f64; 2] {
+    let ends = |[low, high]: [f64; 2], row: &Row| [low.min(row.ratio), high.max(row.ratio)];
+    rows.iter().fold([0.5, 2.0], ends)
 }
 
 /// Each once, in the order in which they come first.
