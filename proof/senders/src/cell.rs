@@ -156,7 +156,8 @@ fn figure(cell: &Cell, stage: &dyn Stage, seeds: usize) -> Result<Option<Figure>
     let failed = |error: Failed| Failure::Machine(format!("{}: {}: {error}", cell.plan, cell.name));
     match stage.can_run(&plan) {
         Ok(()) => {}
-        Err(Failed::Plan(why)) if !why.is_machines => return Ok(None),
+        Err(Failed::Plan(why)) if why.is_machines => return Err(Failure::Lacking(why.to_string())),
+        Err(Failed::Plan(_)) => return Ok(None),
         Err(error) => return Err(failed(error)),
     }
     let all = cell.scenario.spec().seeds.as_slice();

@@ -15,6 +15,9 @@ pub enum Failure {
     /// Wrong arguments, or a file that makes no sense.
     #[error("{0}")]
     User(String),
+    /// This machine lacks what a stage needs.
+    #[error("{0}")]
+    Lacking(String),
     /// A run failed, or a file could not be written.
     #[error("{0}")]
     Machine(String),

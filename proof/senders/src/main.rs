@@ -29,7 +29,7 @@ Usage: fairwire-senders [OPTION]... [PLAN | FOLDER]...
   --jobs N         runs at the same time (default: one for each core)
   --out FOLDER     where the table goes as CSV and JSON, and the picture (default: out/senders)
 
-Exit codes: 0 ours are as near as is wanted; 1 a run failed; 2 wrong arguments, or a file that makes no sense; 3 they are not.";
+Exit codes: 0 ours are as near as is wanted, or SKIPPED where this machine lacks a stage; 1 a run failed; 2 wrong arguments, or a file that makes no sense; 3 they are not.";
 
 const SUITE: &str = "proof/suite/senders";
 
@@ -53,6 +53,10 @@ fn main() -> ExitCode {
         Err(Failure::User(why)) => {
             eprintln!("{why}");
             ExitCode::from(2)
+        }
+        Err(Failure::Lacking(what)) => {
+            eprintln!("SKIPPED: fairwire-senders: {what}");
+            ExitCode::SUCCESS
         }
         Err(Failure::Machine(why)) => {
             eprintln!("{why}");
@@ -187,24 +191,23 @@ fn number(option: &str, given: &str, least: usize) -> Result<usize, Failure> {
     })
 }
 
-/// A stage on which a kernel sends.
+/// The stage called `name`, if a kernel sends there.
 fn stage(name: &str) -> Result<&'static dyn Stage, Failure> {
     const KERNELS: [&str; 3] = ["linux", "lab", "kernel"];
-    let stage = fairwire_experiment::find(name).map_err(|why| Failure::User(format!("--on: {why}")))?;
-    if KERNELS.contains(&name) {
-        return Ok(stage);
-    }
-    let why = format!(
-        "--on: `{name}` is no stage on which a kernel's TCP sends; allowed: `linux`, `lab`, `kernel`"
-    );
-    Err(Failure::User(why))
+    let is_kernels = KERNELS.contains(&name);
+    fairwire_experiment::find(name).ok().filter(|_| is_kernels).ok_or_else(|| {
+        Failure::User(format!(
+            "--on {name}: it is no stage on which a kernel's TCP sends; allowed: `{}`",
+            KERNELS.join("`, `")
+        ))
+    })
 }
 
 /// The version of the kernel that sends on `stage`.
 fn kernel_of(stage: &dyn Stage) -> Result<String, Failure> {
     if stage.name() == "linux" {
         let uml = fairwire_stages::linux::uml::Uml::find();
-        return uml.map(|uml| uml.version).map_err(|error| Failure::Machine(format!("SKIPPED: {error}")));
+        return uml.map(|uml| uml.version).map_err(|error| Failure::Lacking(error.to_string()));
     }
     Ok(rustix::system::uname().release().to_string_lossy().into_owned())
 }
