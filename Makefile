@@ -153,6 +153,11 @@ oracle-ns2: rust ## hold our simulator against ns-2 over a grid of disciplines a
 	@if command -v ns > /dev/null; then $(proof) run proof/suite/ns2 --on ns2,sim $(ARGS); \
 	else echo "SKIPPED: make oracle-ns2: ns-2 (ns) is missing; on Debian and Ubuntu: apt install ns2" >&2; fi
 
+.PHONY: senders
+senders: rust ## hold our TCPs against a kernel's over wires with faults, a minute; ARGS="--on linux" measures the kernel anew (an hour)
+	@cargo build --release --locked -p fairwire-senders -p fairwire-stages --bins --examples
+	@$(target)/release/fairwire-senders $(ARGS)
+
 .PHONY: field
 field: rust ## hold the gateway against its promises in real networks: contests, faults, 20 000 subscribers (root; about half an hour)
 	@cargo build --release --locked -p fairwire-gateway -p fairwire-field --bins

@@ -156,6 +156,19 @@ impl Plan {
         self.cells.len() * self.seeds.len()
     }
 
+    /// The scenario of `cell`, with its discipline and the plan's seeds.
+    ///
+    /// # Errors
+    /// If a file that it names has changed since the plan was read.
+    pub fn scenario(&self, cell: &Cell) -> Result<Scenario, DocumentError> {
+        let seeds: Vec<String> = self.seeds.iter().map(u64::to_string).collect();
+        self.base.scenario(&Overrides {
+            set: self.set(cell),
+            disciplines: vec![cell.given.to_string()],
+            seeds: Some(seeds.join(",")),
+        })
+    }
+
     /// The changes of a cell, as `--set` takes them.
     pub(crate) fn set(&self, cell: &Cell) -> Vec<String> {
         set(&self.axes, &cell.at)

@@ -1,0 +1,237 @@
+//! How near ours come to a kernel's.
+
+use crate::Failure;
+use crate::cell::Cell;
+use crate::kept::Figure;
+use fairwire_document::{read_document, read_text};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// How far the goodput of a cell may be from the kernel's: this part of the link, or this part of
+/// the kernel's, whichever is wider (fixed before anything was compared).
+pub const ALLOWED: (f64, f64) = (0.05, 0.10);
+/// The part of the cells that is to be within that.
+pub const WITHIN: f64 = 0.9;
+/// How far the geometric mean of ours over the kernel's may be from 1, for each controller.
+pub const BIAS: f64 = 0.03;
+/// Larger than any list of causes.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// One cell on both sides.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// The plan that has the cell.
+    pub plan: String,
+    /// The cell's name there.
+    pub cell: String,
+    /// Its controller.
+    pub controller: String,
+    /// What its wire does.
+    pub fault: String,
+    /// The stage and the version of the kernel.
+    pub kernel: String,
+    /// Our goodput, bit/s.
+    pub ours_bps: f64,
+    /// The kernel's, bit/s.
+    pub kernels_bps: f64,
+    /// Ours over the kernel's.
+    pub ratio: f64,
+    /// Is it within what is allowed?
+    pub is_within: bool,
+    /// Why it is not, where that is known.
+    pub because: Option<String>,
+}
+
+/// Why cells are outside. A key that is left out is any.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cause {
+    plan: Option<String>,
+    controller: Option<String>,
+    fault: Option<String>,
+    cell: Option<String>,
+    because: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Causes {
+    #[serde(default)]
+    known: Vec<Cause>,
+}
+
+impl Cause {
+    fn is_of(&self, cell: &Cell) -> bool {
+        let is =
+            |wanted: &Option<String>, given: &str| wanted.as_deref().is_none_or(|wanted| wanted == given);
+        is(&self.plan, &cell.plan)
+            && is(&self.controller, &cell.controller)
+            && is(&self.fault, &cell.fault)
+            && is(&self.cell, &cell.name)
+    }
+}
+
+/// The causes in `file`; none where there is no file.
+///
+/// # Errors
+/// What is wrong with it, at its place; a cause of no cell.
+pub fn causes(file: &Path, cells: &[Cell]) -> Result<Vec<Cause>, Failure> {
+    if !file.exists() {
+        return Ok(Vec::new());
+    }
+    let text = read_text(file, MAX_BYTES, "a list of causes, such as proof/suite/senders/known.toml")?;
+    let (Causes { known }, _) = read_document::<Causes>(&file.display().to_string(), &text)?;
+    for (at, cause) in known.iter().enumerate() {
+        if !cells.iter().any(|cell| cause.is_of(cell)) {
+            let (file, number) = (file.display(), at + 1);
+            return Err(Failure::User(format!(
+                "{file}: cause {number} of `known` is of no cell; allowed: a plan, a controller, a fault and a cell as the table has them"
+            )));
+        }
+    }
+    Ok(known)
+}
+
+impl Row {
+    /// Of `cell`: `ours`, and the kernel's.
+    ///
+    /// # Errors
+    /// Where the two are of different links.
+    pub fn of(cell: &Cell, ours: &Figure, kernels: &Figure, causes: &[Cause]) -> Result<Row, Failure> {
+        if (ours.rate_bps - kernels.rate_bps).abs() > 1.0 {
+            return Err(Failure::User(format!(
+                "{}: {}: the kernel's figure is of a link of {} bit/s, the cell's has {}; allowed: one that is measured anew, with `--on {}`",
+                cell.plan, cell.name, kernels.rate_bps, ours.rate_bps, kernels.stage
+            )));
+        }
+        let (ours_bps, kernels_bps) = (ours.goodput_bps, kernels.goodput_bps);
+        let allowed = (ALLOWED.0 * ours.rate_bps).max(ALLOWED.1 * kernels_bps);
+        let is_within = (ours_bps - kernels_bps).abs() <= allowed;
+        let because = causes.iter().find(|cause| !is_within && cause.is_of(cell));
+        Ok(Row {
+            plan: cell.plan.clone(),
+            cell: cell.name.clone(),
+            controller: cell.controller.clone(),
+            fault: cell.fault.clone(),
+            kernel: format!("{} {}", kernels.stage, kernels.kernel),
+            ours_bps,
+            kernels_bps,
+            ratio: ours_bps / kernels_bps,
+            is_within,
+            because: because.map(|cause| cause.because.clone()),
+        })
+    }
+}
+
+/// How near ours come over several cells.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Sum {
+    /// Of which: a controller, a fault, or `all`.
+    pub of: String,
+    /// How many cells.
+    pub cells: usize,
+    /// How many are within what is allowed.
+    pub within: usize,
+    /// The geometric mean of ours over the kernel's.
+    pub mean_ratio: f64,
+}
+
+impl Sum {
+    fn of(name: &str, rows: &[&Row]) -> Sum {
+        let logs: f64 = rows.iter().map(|row| row.ratio.ln()).sum();
+        Sum {
+            of: name.into(),
+            cells: rows.len(),
+            within: rows.iter().filter(|row| row.is_within).count(),
+            mean_ratio: (logs / rows.len() as f64).exp(),
+        }
+    }
+}
+
+/// All rows together.
+#[derive(Clone, Debug, Serialize)]
+pub struct Verdict {
+    /// For each controller.
+    pub controllers: Vec<Sum>,
+    /// For each fault.
+    pub faults: Vec<Sum>,
+    /// Over all cells.
+    pub all: Sum,
+    /// Cells outside whose cause is not known.
+    pub unexplained: usize,
+}
+
+impl Verdict {
+    /// Of `rows`, of which there is one at least.
+    pub fn of(rows: &[Row]) -> Verdict {
+        let by = |key: fn(&Row) -> &str| {
+            let mut groups: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
+            rows.iter().for_each(|row| groups.entry(key(row)).or_default().push(row));
+            groups.iter().map(|(name, rows)| Sum::of(name, rows)).collect()
+        };
+        Verdict {
+            controllers: by(|row| &row.controller),
+            faults: by(|row| &row.fault),
+            all: Sum::of("all", &rows.iter().collect::<Vec<_>>()),
+            unexplained: rows.iter().filter(|row| !row.is_within && row.because.is_none()).count(),
+        }
+    }
+
+    /// What does not hold.
+    pub fn misses(&self) -> Vec<String> {
+        let mut misses = Vec::new();
+        let Sum { cells, within, .. } = self.all;
+        if (within as f64) < WITHIN * cells as f64 {
+            misses.push(format!(
+                "{within} of {cells} cells are within what is allowed; {WITHIN} of them are to be"
+            ));
+        }
+        for Sum { of, mean_ratio, .. } in &self.controllers {
+            if (mean_ratio - 1.0).abs() > BIAS {
+                misses.push(format!(
+                    "the mean of {of} is {mean_ratio:.3} of the kernel's; within {BIAS} is allowed"
+                ));
+            }
+        }
+        if self.unexplained > 0 {
+            misses.push(format!("{} cells are outside, and `known.toml` has no cause", self.unexplained));
+        }
+        misses
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(controller: &str, ratio: f64, is_within: bool) -> Row {
+        Row {
+            plan: "loss".into(),
+            cell: "a".into(),
+            controller: controller.into(),
+            fault: "loss 1 %".into(),
+            kernel: "linux".into(),
+            ours_bps: ratio,
+            kernels_bps: 1.0,
+            ratio,
+            is_within,
+            because: None,
+        }
+    }
+
+    #[test]
+    fn means_are_geometric_and_by_controller() {
+        let verdict =
+            Verdict::of(&[row("cubic", 2.0, false), row("cubic", 0.5, false), row("reno", 1.1, true)]);
+        let means: Vec<f64> = verdict.controllers.iter().map(|sum| sum.mean_ratio).collect();
+        assert!((means[0] - 1.0).abs() < 1e-12 && (means[1] - 1.1).abs() < 1e-12, "{means:?}");
+        assert_eq!((verdict.all.within, verdict.unexplained), (1, 2));
+        assert_eq!(verdict.misses().len(), 3, "{:?}", verdict.misses());
+    }
+
+    #[test]
+    fn what_is_as_the_kernels_misses_nothing() {
+        assert_eq!(Verdict::of(&[row("bbr", 1.01, true)]).misses(), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,73 @@
+//! Ours over the kernel's as a picture.
+
+use crate::judge::{ALLOWED, Row};
+use fairwire_figures::panel::{Axis, Kind, Line, Mark, Panel, Reference, Scale};
+use fairwire_figures::{Figure, Setting};
+
+/// The part of a place's width in which its marks are.
+const WIDTH: f64 = 0.6;
+
+/// A panel for each plan: faults side by side, a colour for each controller, a mark for each cell.
+pub fn svg(rows: &[Row]) -> String {
+    let controllers = distinct(rows.iter().map(|row| &row.controller));
+    let plans = distinct(rows.iter().map(|row| &row.plan));
+    let panels: Vec<Panel> = plans.iter().map(|plan| panel(rows, plan, &controllers)).collect();
+    Figure {
+        title: "Goodput, ours over the kernel's",
+        detail: vec!["One mark for each cell. The band: within 10 % of the kernel's.".into()],
+        panels: &panels,
+        has_one_scale: true,
+        is_as_wide_as_bars: true,
+    }
+    .svg(Setting::Alone)
+}
+
+fn panel(rows: &[Row], plan: &str, controllers: &[String]) -> Panel {
+    let of_plan: Vec<&Row> = rows.iter().filter(|row| row.plan == plan).collect();
+    let faults = distinct(of_plan.iter().map(|row| &row.fault));
+    let here = distinct(of_plan.iter().map(|row| &row.controller));
+    let line = |(colour, controller): (usize, &String)| {
+        let place = here.iter().position(|other| other == controller).unwrap_or_default();
+        let offset = WIDTH * ((place as f64 + 0.5) / here.len() as f64 - 0.5);
+        let mut marks: Vec<Mark> = of_plan
+            .iter()
+            .filter(|row| row.controller == *controller)
+            .map(|row| {
+                let place = faults.iter().position(|fault| *fault == row.fault).unwrap_or_default();
+                Mark { x: place as f64 + offset, y: row.ratio, ..Mark::default() }
+            })
+            .collect();
+        marks.sort_by(|a, b| a.x.total_cmp(&b.x));
+        Line { label: controller.clone(), colour, marks, ..Line::default() }
+    };
+    Panel {
+        title: plan.into(),
+        kind: Kind::Scatter,
+        y: Axis { label: "ours / the kernel's".into(), scale: Scale::Log, range: Some(range(rows)) },
+        lines: controllers.iter().enumerate().map(line).filter(|line| !line.marks.is_empty()).collect(),
+        reference: vec![Reference {
+            y: 1.0,
+            label: "the kernel".into(),
+            band: Some([1.0 - ALLOWED.1, 1.0 + ALLOWED.1]),
+        }],
+        categories: faults,
+        ..Panel::default()
+    }
+}
+
+/// From half to twice the kernel's, or as far as marks are.
+fn range(rows: &[Row]) -> [f64; 2] {
+    let ends = |[low, high]: [f64; 2], row: &Row| [low.min(row.ratio), high.max(row.ratio)];
+    rows.iter().fold([0.5, 2.0], ends)
+}
+
+/// Each once, in the order in which they come first.
+fn distinct<'a>(texts: impl Iterator<Item = &'a String>) -> Vec<String> {
+    let mut distinct: Vec<String> = Vec::new();
+    for text in texts {
+        if !distinct.contains(text) {
+            distinct.push(text.clone());
+        }
+    }
+    distinct
+}
