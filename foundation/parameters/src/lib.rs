@@ -91,7 +91,7 @@ pub use fairwire_parameters_macro::{parameters, word};
 pub use field::{Declared, Field, NO_SCHEMA, SchemaOf, joined, names, total};
 #[cfg(feature = "serde")]
 pub use named::{
-    Entry, Given, Kind, Listed, Named, NotRegistered, Of, Part, Registry, Tables, Unknown, Writes,
+    Entry, Given, Kind, Listed, Named, NotRegistered, Part, Registry, Tables, Unknown, Writes, shortened,
     tables_schema_of,
 };
 pub use quantity::Quantity;
