@@ -1,7 +1,7 @@
 //! The command `fairwire` with a dropper `linear`, which drops more often the fuller the buffer is.
 
 use fairwire_catalogue::{self as catalogue, About, Family};
-use fairwire_catalogue::{BuildError, DisciplineSpec, Site};
+use fairwire_catalogue::{BadParameter, DisciplineSpec, Site};
 use fairwire_core::{Buffer, Cause, Discipline, Dropper, Packet, Rng, Time, Verdict};
 use fairwire_laws::error::Of as _;
 use fairwire_laws::part::Part;
@@ -35,13 +35,13 @@ pub struct Spec {
 impl Part for Spec {}
 
 impl DisciplineSpec for Spec {
-    fn check(&self, site: &Site<'_>) -> Result<(), BuildError> {
+    fn check(&self, site: &Site<'_>) -> Result<(), BadParameter> {
         self.checked().of(NAME)?;
         self.queue.check(NAME, site)?;
         Ok(())
     }
 
-    fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
+    fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         let queue = self.queue.check(NAME, site)?;
         let start = self.checked().of(NAME)?.start;
         Ok(queue.serve(Linear { start, most: queue.room.packets, rng: site.rng(NAME) }))

@@ -3,7 +3,7 @@
 use crate::choice::Choice;
 use crate::error::{BuildError, UnknownDiscipline};
 use crate::registry::{Entry, find};
-use crate::spec::Parameters;
+use crate::spec::{DisciplineSpec, Parameters};
 use fairwire_core::Discipline;
 use fairwire_core::units::Amount;
 use fairwire_laws::error::Parameter;
@@ -21,20 +21,24 @@ pub fn build(
     parameters: &Parameters,
     site: &Site<'_>,
 ) -> Result<Box<dyn Discipline>, BuildError> {
-    let entry = find(name)?;
-    match served(entry, parameters)?.find(entry.key) {
-        Some(spec) => spec.build(site),
-        None => entry.spec.default().build(site),
-    }
+    Ok(with_spec(find(name)?, parameters, |spec| spec.build(site))?)
 }
 
 /// Checks what was typed for the discipline called `name` (or known by it as an alias) at `site`,
 /// without building it.
 pub fn check(name: &str, parameters: &Parameters, site: &Site<'_>) -> Result<(), BuildError> {
-    let entry = find(name)?;
+    Ok(with_spec(find(name)?, parameters, |spec| spec.check(site))?)
+}
+
+/// What `made` makes of what was typed for the discipline of `entry`, or of its defaults.
+pub(crate) fn with_spec<R>(
+    entry: &Entry,
+    parameters: &Parameters,
+    made: impl FnOnce(&dyn DisciplineSpec) -> Result<R, BadParameter>,
+) -> Result<R, BadParameter> {
     match served(entry, parameters)?.find(entry.key) {
-        Some(spec) => spec.check(site),
-        None => entry.spec.default().check(site),
+        Some(spec) => made(spec),
+        None => made(&*entry.spec.default()),
     }
 }
 
@@ -98,9 +102,13 @@ pub fn part_mut<'a>(
     name: &str,
     parameters: &'a mut Parameters,
 ) -> Result<&'a mut dyn Part, UnknownDiscipline> {
-    let entry = find(name)?;
+    Ok(part_of_entry(find(name)?, parameters))
+}
+
+/// What was typed for the discipline of `entry`, or its defaults, to be changed.
+pub(crate) fn part_of_entry<'a>(entry: &Entry, parameters: &'a mut Parameters) -> &'a mut dyn Part {
     serve(entry, parameters);
-    Ok(parameters.entry(entry.key))
+    parameters.entry(entry.key)
 }
 
 /// The parameters of a choice, to be changed; `None` if the name is unknown.

@@ -1,16 +1,8 @@
 //! Every built-in discipline, once.
 
-use crate::error::BuildError;
 use crate::spec::{DisciplineSpec, Disciplines, Inside};
 use fairwire_core::Discipline;
-use fairwire_laws::Site;
-
-/// The same, with the error as one of the catalogue.
-fn of_catalogue<E: Into<BuildError>>(
-    built: Result<Box<dyn Discipline>, E>,
-) -> Result<Box<dyn Discipline>, BuildError> {
-    built.map_err(Into::into)
-}
+use fairwire_laws::{BadParameter, Site};
 
 /// Lists each discipline of this crate once: the module with its `ABOUT` and its `Spec`, its
 /// aliases, and the method that has the disciplines inside of it, where there may be any.
@@ -22,13 +14,12 @@ macro_rules! catalogue {
                     self.$inside(site).into_iter().map(|(nested, site)| (nested.choice, site)).collect()
                 })?
 
-                fn check(&self, site: &Site<'_>) -> Result<(), BuildError> {
-                    $($module)::+::Spec::check(self, site)?;
-                    Ok(())
+                fn check(&self, site: &Site<'_>) -> Result<(), BadParameter> {
+                    $($module)::+::Spec::check(self, site).map(drop)
                 }
 
-                fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
-                    of_catalogue($($module)::+::Spec::build(self, site))
+                fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
+                    $($module)::+::Spec::build(self, site)
                 }
             }
         )+

@@ -6,7 +6,7 @@ use fairwire_laws::BadParameter;
 use fairwire_laws::Site;
 use fairwire_laws::marker as law;
 use fairwire_laws::spec::Quantity;
-use fairwire_parameters::{Entry, Given, Kind, Listed as _, Named, NotRegistered, Of, Part, Tables, Writes};
+use fairwire_parameters::{Entry, Given, Kind, Listed as _, Named, NotRegistered, Part, Tables, Writes};
 
 pub use law::About;
 
@@ -28,7 +28,7 @@ pub type MarkerParameters = Tables<Markers>;
 ///
 /// Where the name is taken, or the list was looked at already.
 pub fn register<S: MarkerSpec + Part>(about: About) -> Result<(), NotRegistered> {
-    Markers::registry().register(Entry::of::<S>(about))
+    Markers::registry().register(Entry::<Markers>::of::<S>(about, || Box::new(S::default())))
 }
 
 /// Every marker, in the order in which it is listed to people.
@@ -69,12 +69,6 @@ impl Kind for Markers {
 
     fn source(about: &About) -> &'static str {
         about.source
-    }
-}
-
-impl<S: MarkerSpec + Part> Of<S> for Markers {
-    fn boxed(spec: S) -> Box<dyn MarkerSpec> {
-        Box::new(spec)
     }
 }
 

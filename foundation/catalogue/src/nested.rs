@@ -2,9 +2,8 @@
 
 use crate::choice::Choice;
 use crate::discipline;
-use crate::error::BuildError;
-use crate::registry;
-use crate::spec::{Inside, Parameters};
+use crate::registry::{self, Entry};
+use crate::spec::{DisciplineSpec, Inside, Parameters};
 use core::fmt::Display;
 use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, spelling};
@@ -12,6 +11,8 @@ use fairwire_laws::BadParameter;
 use fairwire_laws::Site;
 use fairwire_laws::error::Parameter;
 use fairwire_laws::memory::SLOT;
+use fairwire_laws::part::Part;
+use fairwire_laws::role;
 use fairwire_laws::scheduler::service::SCHEDULER;
 use fairwire_laws::site::MAX_SLOTS;
 use fairwire_laws::spec::EcnChoice;
@@ -38,56 +39,57 @@ pub type Placed<'a> = (Nested<'a>, Site<'a>);
 
 impl Nested<'_> {
     /// Checks it at `site`.
-    pub fn check(&self, site: &Site<'_>) -> Result<(), BuildError> {
-        self.check_outline(site)?;
-        let parameters = self.effective()?;
-        discipline::check(self.choice.name(), &parameters, site).map_err(|error| self.placed_error(error))
+    pub fn check(&self, site: &Site<'_>) -> Result<(), BadParameter> {
+        self.with_spec(site, |spec| spec.check(site))
     }
 
     /// Checks and builds it at `site`.
-    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
-        self.check_outline(site)?;
-        let parameters = self.effective()?;
-        discipline::build(self.choice.name(), &parameters, site).map_err(|error| self.placed_error(error))
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
+        self.with_spec(site, |spec| spec.build(site))
     }
 
-    /// `error` of this discipline, or of one inside it, with the path to it.
-    pub(crate) fn placed_error(&self, error: BuildError) -> BuildError {
-        let BuildError::Parameter(bad) = error else {
-            return error;
-        };
+    fn with_spec<R>(
+        &self,
+        site: &Site<'_>,
+        made: impl FnOnce(&dyn DisciplineSpec) -> Result<R, BadParameter>,
+    ) -> Result<R, BadParameter> {
+        let entry = self.outlined(site)?;
+        discipline::with_spec(entry, &self.effective(entry), made).map_err(|bad| self.placed(bad))
+    }
+
+    /// `bad`, which is of this discipline, or of one inside it, with the path to it.
+    pub(crate) fn placed(&self, bad: BadParameter) -> BadParameter {
         let Parameter { discipline, name } = self.typed_as;
         let outer = match self.place {
             Some(place) => format!("{discipline}.{name}.{place}.discipline"),
             None => format!("{discipline}.{name}"),
         };
-        bad.inside(&outer).into()
+        bad.inside(&outer)
     }
 
     /// Its parameters with what it inherits.
-    fn effective(&self) -> Result<Cow<'_, Parameters>, BuildError> {
+    fn effective(&self, entry: &Entry) -> Cow<'_, Parameters> {
         let Some(ecn) = self.ecn else {
-            return Ok(self
-                .choice
-                .parameters()
-                .map_or_else(|| Cow::Owned(Parameters::default()), Cow::Borrowed));
+            return self.choice.parameters().map_or_else(|| Cow::Owned(Parameters::default()), Cow::Borrowed);
         };
         let mut parameters = self.choice.parameters().cloned().unwrap_or_default();
-        discipline::inherit_ecn(self.choice.name(), &mut parameters, ecn)?;
-        Ok(Cow::Owned(parameters))
+        let part: &mut dyn Part = parameters.entry(entry.key);
+        part.set_default(role::ECN, ecn);
+        Cow::Owned(parameters)
     }
 
-    /// Refuses an unknown name, and too deep nesting, before anything recurses into it.
-    pub(crate) fn check_outline(&self, site: &Site<'_>) -> Result<(), BadParameter> {
-        if let Err(unknown) = registry::find(self.choice.name()) {
+    /// What is known of it. Refuses an unknown name, and too deep nesting, before anything recurses
+    /// into it.
+    pub(crate) fn outlined(&self, site: &Site<'_>) -> Result<&'static Entry, BadParameter> {
+        let entry = registry::find(self.choice.name()).map_err(|unknown| {
             let why = unknown.why.as_ref().map_or(String::new(), |why| format!(" ({why})"));
             let near = spelling::question(&unknown.likely).map_or(String::new(), |near| format!("; {near}"));
             let given = format_args!("`{}`{why}", unknown.given);
             let allowed = format_args!("the name of a discipline in the catalogue{near}");
-            return Err(self.refuse(self.key(), given, allowed));
-        }
+            self.refuse(self.key(), given, allowed)
+        })?;
         if fits_into(&(self.choice, *site), MAX_NESTED - 1) {
-            return Ok(());
+            return Ok(entry);
         }
         let given =
             format_args!("`{}`, with {MAX_NESTED} or more levels of disciplines in all", self.choice.name());

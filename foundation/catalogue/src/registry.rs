@@ -4,10 +4,10 @@ use crate::error::UnknownDiscipline;
 use crate::page::{BadDocumentation, Page};
 use crate::spec::{DisciplineSpec, Disciplines};
 use fairwire_core::spelling;
-use fairwire_laws::about::{About, Family};
+use fairwire_laws::about::About;
 use fairwire_laws::part::Part;
 use fairwire_laws::scheduler::Kind;
-use fairwire_parameters::{self as parameters, Field, Listed as _, NotRegistered};
+use fairwire_parameters::{self as parameters, Field, Kind as _, Listed as _, NotRegistered, shortened};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// One discipline.
@@ -17,18 +17,8 @@ pub struct Entry {
     pub name: &'static str,
     /// Other names that people know it by.
     pub aliases: &'static [&'static str],
-    /// What kind of discipline it is.
-    pub family: Family,
-    /// What it does, in one line.
-    pub summary: &'static str,
-    /// The state that it keeps, per flow, class or queue.
-    pub state: &'static str,
-    /// The work per packet.
-    pub cost: &'static str,
-    /// Does it give early signals, which a mark can carry in place of a drop?
-    pub marks: bool,
-    /// The paper or RFC, with its section.
-    pub source: &'static str,
+    /// What it says of itself.
+    pub about: About,
     /// The name of its table of parameters: of `drr+faba` it is `faba`.
     pub key: &'static str,
     /// The scheduler in its name: of `drr+faba` it is `drr`.
@@ -40,8 +30,7 @@ impl Entry {
     /// The entry of a discipline.
     fn of(spec: &'static parameters::Entry<Disciplines>) -> Self {
         let parameters::Entry { name, aliases, about, .. } = *spec;
-        let About { family, summary, state, cost, marks, source } = about;
-        Entry { name, aliases, family, summary, state, cost, marks, source, key: name, scheduler: None, spec }
+        Entry { name, aliases, about, key: name, scheduler: None, spec }
     }
 
     /// Its parameters.
@@ -102,7 +91,8 @@ impl Entry {
 ///
 /// If the name is taken, or the catalogue was used already.
 pub fn register<S: DisciplineSpec + parameters::Part>(about: About) -> Result<(), NotRegistered> {
-    Disciplines::registry().register(parameters::Entry::of::<S>(about))
+    Disciplines::registry()
+        .register(parameters::Entry::<Disciplines>::of::<S>(about, || Box::new(S::default())))
 }
 
 /// The disciplines that have a parameter of this name.
@@ -254,7 +244,8 @@ pub fn find(name: &str) -> Result<&'static Entry, UnknownDiscipline> {
     found.ok_or_else(|| {
         let why = why_not(name);
         let likely = if why.is_some() { Vec::new() } else { likely(name) };
-        UnknownDiscipline { given: shortened(name), why, likely, allowed: listed() }
+        let (kind, given) = (Disciplines::NOUN, shortened(name));
+        UnknownDiscipline { kind, given, why, likely, allowed: listed() }
     })
 }
 
@@ -277,11 +268,6 @@ fn listed() -> String {
     };
     let names: Vec<String> = all().iter().map(one).collect();
     format!("{}, or a scheduler and a dropper such as `drr+faba`", names.join(", "))
-}
-
-/// At most 60 characters of `text`.
-fn shortened(text: &str) -> String {
-    if text.chars().count() > 60 { text.chars().take(60).chain(['…']).collect() } else { text.into() }
 }
 
 #[cfg(test)]

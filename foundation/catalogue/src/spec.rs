@@ -1,12 +1,11 @@
 //! The kind of part that disciplines are: their parameters, and how they are made of them.
 
 use crate::choice::Choice;
-use crate::error::BuildError;
 use fairwire_core::Discipline;
-use fairwire_laws::Site;
 use fairwire_laws::about::About;
 use fairwire_laws::part::Part;
-use fairwire_parameters::{self as parameters, Given, Kind, Of, Tables, Writes};
+use fairwire_laws::{BadParameter, Site};
+use fairwire_parameters::{self as parameters, Given, Kind, Tables, Writes};
 use schemars::{Schema, SchemaGenerator};
 
 /// The kind.
@@ -40,10 +39,10 @@ pub trait DisciplineSpec: Given + Part {
     }
 
     /// Checks it against the site.
-    fn check(&self, site: &Site<'_>) -> Result<(), BuildError>;
+    fn check(&self, site: &Site<'_>) -> Result<(), BadParameter>;
 
     /// Checks and builds.
-    fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError>;
+    fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter>;
 }
 
 /// A discipline that was given inside another, and where it works.
@@ -73,12 +72,6 @@ impl Kind for Disciplines {
         let mut schema = entry.schema(generator);
         schema.insert("description".into(), format!("Parameters of `{}`.", entry.name).into());
         schema
-    }
-}
-
-impl<S: DisciplineSpec + parameters::Part> Of<S> for Disciplines {
-    fn boxed(spec: S) -> Box<dyn DisciplineSpec> {
-        Box::new(spec)
     }
 }
 

@@ -2,25 +2,25 @@
 //! weights.
 
 use crate::error::{BadParameter, Parameter};
+use crate::site::Site;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::{self, Display};
 use fairwire_core::class_tree::MAX_CLASSES;
-use fairwire_core::{ClassTerms, ClassTree, EcnPolicy, SetWeightError, Weight};
+use fairwire_core::units::Amount;
+use fairwire_core::{Backlog, ClassTerms, ClassTree, EcnPolicy, SetWeightError, Unit, Weight};
 #[cfg(feature = "serde")]
 use schemars::JsonSchema;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 pub use fairwire_parameters::Quantity;
-use fairwire_parameters::parameters;
+use fairwire_parameters::{parameters, word};
 
 /// What becomes of a congestion signal for an ECN-capable packet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
-#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+#[word(gated)]
 pub enum EcnChoice {
     /// The packet is dropped, as in the papers' experiments.
     #[default]
@@ -39,9 +39,7 @@ impl From<EcnChoice> for EcnPolicy {
 }
 
 /// What the queue is counted in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
-#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+#[word(gated)]
 pub enum Measure {
     /// Packets: each counts as one.
     #[default]
@@ -50,10 +48,52 @@ pub enum Measure {
     Bytes,
 }
 
+impl Measure {
+    /// `amount`, in this.
+    pub fn counted(self, amount: Amount, site: &Site<'_>) -> f64 {
+        match self {
+            Measure::Packets => amount.in_packets(site.packet_bytes, site.rate),
+            Measure::Bytes => amount.in_bytes(site.packet_bytes, site.rate),
+        }
+    }
+
+    /// What waits, in this.
+    #[inline]
+    pub(crate) fn of(self, backlog: Backlog) -> f64 {
+        match self {
+            Measure::Packets => f64::from(backlog.packets),
+            Measure::Bytes => backlog.bytes as f64,
+        }
+    }
+
+    /// What a packet of `len` bytes counts as.
+    #[inline]
+    pub(crate) fn size(self, len: u32) -> u32 {
+        match self {
+            Measure::Packets => 1,
+            Measure::Bytes => len,
+        }
+    }
+
+    pub(crate) fn unit(self) -> Unit {
+        match self {
+            Measure::Packets => Unit::Packets,
+            Measure::Bytes => Unit::Bytes,
+        }
+    }
+}
+
+impl Display for Measure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Measure::Packets => "packets",
+            Measure::Bytes => "bytes",
+        })
+    }
+}
+
 /// What has a bucket of its own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
-#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+#[word(gated)]
 pub enum Share {
     /// Each flow.
     #[default]

@@ -1,14 +1,15 @@
-//! The attribute `#[parameters]`: one declaration of each parameter. Documented in
-//! `fairwire-parameters`, which exports it.
+//! The attributes `#[parameters]` and `#[word]`: one declaration of each parameter, and of the words
+//! that it may have. Documented in `fairwire-parameters`, which exports them.
 
 mod declaration;
 mod emit;
 
 use declaration::Declaration;
 use proc_macro::{Span, TokenStream};
+use quote::quote;
 use std::fs;
 use std::path::PathBuf;
-use syn::{ItemStruct, parse_macro_input};
+use syn::{Error, ItemEnum, ItemStruct, parse_macro_input};
 
 /// Makes a struct of optional fields a set of declared parameters. See the documentation of
 /// `fairwire_parameters`.
@@ -19,6 +20,33 @@ pub fn parameters(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let declaration = Declaration::read(arguments.into(), item, documentation);
     let expanded = declaration.map(|declaration| emit::all(&declaration));
     expanded.unwrap_or_else(|error| error.to_compile_error()).into()
+}
+
+/// Makes an enum without values the words that a parameter may have. See the documentation of
+/// `fairwire_parameters`.
+#[proc_macro_attribute]
+pub fn word(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let item = parse_macro_input!(item as ItemEnum);
+    let serde = quote! {
+        derive(
+            ::fairwire_parameters::serde::Deserialize,
+            ::fairwire_parameters::serde::Serialize,
+            ::fairwire_parameters::schemars::JsonSchema,
+        ),
+        serde(crate = "::fairwire_parameters::serde", rename_all = "kebab-case"),
+        schemars(crate = "::fairwire_parameters::schemars")
+    };
+    let gate = match arguments.to_string().as_str() {
+        "" => quote!(all()),
+        "gated" => quote!(feature = "serde"),
+        _ => return Error::new_spanned(item.ident, "allowed: `gated`").to_compile_error().into(),
+    };
+    quote! {
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[cfg_attr(#gate, #serde)]
+        #item
+    }
+    .into()
 }
 
 /// The leading `//!` lines of a file. Empty where there is no file, as in some editors.

@@ -15,7 +15,9 @@
 //!
 //! The owner of the parameters is named by the constant `NAME`, or by `#[parameters(name = "…")]`.
 //!
-//! A value is a number, a text with a unit (a [`Quantity`]), a word (an enum), or a table.
+//! A value is a number, a text with a unit (a [`Quantity`]), a word, or a table. Words are an enum
+//! under `#[word]`, which can be copied, compared, read and written, in kebab case; one is the
+//! `#[default]`.
 //!
 //! ```
 //! use fairwire_core::Duration;
@@ -85,11 +87,11 @@ pub use bounds::{Bounded, Bounds, OutOfRange, literal, required};
 pub use by_name::ByName;
 #[cfg(feature = "serde")]
 pub use choice::{Choice, choice_schema, deserialize_choice, tables_schema};
-pub use fairwire_parameters_macro::parameters;
+pub use fairwire_parameters_macro::{parameters, word};
 pub use field::{Declared, Field, NO_SCHEMA, SchemaOf, joined, names, total};
 #[cfg(feature = "serde")]
 pub use named::{
-    Entry, Given, Kind, Listed, Named, NotRegistered, Of, Part, Registry, Tables, Unknown, Writes,
+    Entry, Given, Kind, Listed, Named, NotRegistered, Part, Registry, Tables, Unknown, Writes, shortened,
     tables_schema_of,
 };
 pub use quantity::Quantity;

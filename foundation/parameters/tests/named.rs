@@ -1,6 +1,6 @@
 //! Parts by name: those of the own crate, and those that are registered.
 
-use fairwire_parameters::{Entry, Given, Kind, NotRegistered, Of, Part, Registry};
+use fairwire_parameters::{Entry, Given, Kind, NotRegistered, Registry};
 
 trait Pet: Given {}
 
@@ -18,12 +18,6 @@ impl Kind for Pets {
     }
 }
 
-impl<S: Pet + Part> Of<S> for Pets {
-    fn boxed(spec: S) -> Box<dyn Pet> {
-        Box::new(spec)
-    }
-}
-
 /// Declares a pet, and `entry`, which is what is known of it.
 macro_rules! pet {
     ($module:ident, $name:literal) => {
@@ -35,7 +29,7 @@ macro_rules! pet {
             impl super::Pet for Spec {}
 
             pub(super) const fn entry() -> fairwire_parameters::Entry<super::Pets> {
-                fairwire_parameters::Entry::of::<Spec>("a pet")
+                fairwire_parameters::Entry::<super::Pets>::of::<Spec>("a pet", || Box::new(Spec {}))
             }
         }
     };

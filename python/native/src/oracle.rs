@@ -136,11 +136,11 @@ struct Row {
 pub(crate) fn disciplines() -> PyResult<Table> {
     let rows = catalogue::all().iter().map(|entry| Row {
         name: entry.name,
-        family: entry.family.to_string(),
-        summary: entry.summary,
-        state: entry.state,
-        cost: entry.cost,
-        source: entry.source,
+        family: entry.about.family.to_string(),
+        summary: entry.about.summary,
+        state: entry.about.state,
+        cost: entry.about.cost,
+        source: entry.about.source,
     });
     Table::new(records::table(rows), &["name"])
 }

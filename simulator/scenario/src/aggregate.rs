@@ -1,26 +1,17 @@
 //! Aggregates: groups of flows with one contract at the edge, as typed, checked, built, and
 //! measured.
 
-use crate::aggregate_spec::AggregateSpec;
-use crate::aggregate_spec::CadenceSpec;
-use crate::aggregate_spec::EstimatorSpec;
-use crate::fault::Fault;
-use crate::fault::refused;
+use crate::aggregate_spec::{AggregateSpec, CadenceSpec, EstimatorSpec};
+use crate::fault::{Fault, refused, unknown};
 use crate::passing::Sizes;
 use crate::spec::Spec;
 use crate::topology::{Route, Topology};
 use fairwire_catalogue::Site;
 use fairwire_catalogue::marker::MarkerChoice;
 use fairwire_core::{Rate, Seed};
-use fairwire_document::Problem;
-use fairwire_document::shortened;
 use fairwire_laws::error::BadParameter;
-use fairwire_metrics::record::AggregateRecord;
-use fairwire_metrics::record::FlowRecord;
-use fairwire_sim::AggregateCount;
-use fairwire_sim::AggregatePlan;
-use fairwire_sim::Cadence;
-use fairwire_sim::EstimatorPlan;
+use fairwire_metrics::record::{AggregateRecord, FlowRecord};
+use fairwire_sim::{AggregateCount, AggregatePlan, Cadence, EstimatorPlan};
 use std::collections::BTreeSet;
 
 /// The maximum window of an estimate, in packets. Park and Choi 2003 have 10; at 1 Mbit/s it takes
@@ -49,7 +40,7 @@ impl EstimatorSpec {
         let within = |key: &str, given: f64, is_within: bool, allowed: &str| {
             let why = "that is out of range";
             let path = format!("{path}.{key}");
-            if is_within { Ok(()) } else { Err(refused(path, &given.to_string(), why, allowed)) }
+            if is_within { Ok(()) } else { Err(refused(path, given, why, allowed)) }
         };
         let windows = 1..=MAX_WINDOW;
         within("window", window.into(), windows.contains(&window), &format!("1 to {MAX_WINDOW}"))?;
@@ -91,7 +82,7 @@ impl AggregateSpec {
     fn check(&self, path: &str, spec: &Spec, topology: &Topology) -> Result<(), Fault> {
         if self.groups(spec).next().is_none() {
             let allowed = format!("`aggregate = \"{}\"` in at least one `[[flow]]`", self.name);
-            return Err(refused(format!("{path}.name"), &self.given(), "no group belongs to it", &allowed));
+            return Err(refused(format!("{path}.name"), self.given(), "no group belongs to it", allowed));
         }
         self.estimator.check(&format!("{path}.estimator"))?;
         let stream = self.stream();
@@ -126,7 +117,7 @@ fn with_contract(marker: &MarkerChoice, rate: Rate) -> MarkerChoice {
 fn check_marker(marker: &MarkerChoice, path: &str, site: &Site<'_>) -> Result<(), Fault> {
     marker.check(site).map_err(|bad| {
         let why = format!("`{}` does not accept that", bad.discipline);
-        refused(format!("{path}.{}", bad.path()), &bad.given, &why, &bad.allowed)
+        refused(format!("{path}.{}", bad.path()), &bad.given, why, &bad.allowed)
     })
 }
 
@@ -136,14 +127,13 @@ pub(crate) fn check(spec: &Spec, topology: &Topology) -> Result<(), Fault> {
         let Some(name) = &flow.aggregate else { continue };
         if spec.aggregate.iter().all(|aggregate| aggregate.name != *name) {
             let allowed = spec.aggregate.iter().map(|aggregate| aggregate.name.clone()).collect();
-            let problem = Problem::Unknown { what: "aggregate", given: shortened(name), allowed };
-            return Err(Fault { path: format!("flow.{at}.aggregate"), problem });
+            return Err(unknown(format!("flow.{at}.aggregate"), "aggregate", name, allowed));
         }
         // No edge would colour its packets, and no link would bound its share.
         if topology.routes[at].iter().any(|route| route.queues().next().is_none()) {
             let (path, given) = (format!("flow.{at}.aggregate"), format!("`{name}`"));
             let allowed = "a group that passes a link with a queue";
-            return Err(refused(path, &given, "this group passes no queue", allowed));
+            return Err(refused(path, given, "this group passes no queue", allowed));
         }
     }
     for (at, aggregate) in spec.aggregate.iter().enumerate() {
@@ -152,7 +142,7 @@ pub(crate) fn check(spec: &Spec, topology: &Topology) -> Result<(), Fault> {
             let path = format!("{path}.name");
             return Err(refused(
                 path,
-                &aggregate.given(),
+                aggregate.given(),
                 "another aggregate has that name",
                 "each name once",
             ));

@@ -1,8 +1,6 @@
 //! A congestion controller as given: its name, or a table of one name with its parameters.
 
-use fairwire_parameters::{
-    Entry, Given, Kind, Listed as _, Named, NotRegistered, Of, Part, tables_schema_of,
-};
+use fairwire_parameters::{Entry, Given, Kind, Listed as _, Named, NotRegistered, Part, tables_schema_of};
 use fairwire_tcp::congestion::{About, ControllerSpec};
 use schemars::{Schema, SchemaGenerator, json_schema};
 
@@ -23,7 +21,7 @@ pub type ControlSpec = Named<Controllers>;
 ///
 /// Where the name is taken, or the list was looked at already.
 pub fn register<S: ControllerSpec + Part>(about: About) -> Result<(), NotRegistered> {
-    Controllers::registry().register(Controller::of::<S>(about))
+    Controllers::registry().register(Controller::of::<S>(about, || Box::new(S::default())))
 }
 
 /// Every controller, in the order in which it is listed to people.
@@ -58,12 +56,6 @@ impl Kind for Controllers {
         let what = "A controller: `\"cubic\"`, or `{ cubic = { beta = 0.8 } }`.";
         schema.insert("description".into(), what.into());
         schema
-    }
-}
-
-impl<S: ControllerSpec + Part> Of<S> for Controllers {
-    fn boxed(spec: S) -> Box<dyn GivenController> {
-        Box::new(spec)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is wrong in a scenario, and at which key.
 
-use fairwire_document::Problem;
+use fairwire_document::{DocumentError, Locations, Problem, shortened};
 
 /// What is wrong, and at which key.
 #[derive(Debug)]
@@ -9,9 +9,38 @@ pub(crate) struct Fault {
     pub(crate) problem: Problem,
 }
 
+impl Fault {
+    /// With its place in the file.
+    pub(crate) fn located(self, locations: &Locations) -> DocumentError {
+        locations.refuse(&self.path, self.problem)
+    }
+}
+
 /// The value at `path` is refused.
-pub(crate) fn refused(path: String, given: &str, why: &str, allowed: &str) -> Fault {
-    let problem =
-        Problem::Refused { key: path.clone(), given: given.into(), why: why.into(), allowed: allowed.into() };
+pub(crate) fn refused(
+    path: impl Into<String>,
+    given: impl ToString,
+    why: impl Into<String>,
+    allowed: impl Into<String>,
+) -> Fault {
+    let path = path.into();
+    let (key, given, why, allowed) = (path.clone(), given.to_string(), why.into(), allowed.into());
+    Fault { path, problem: Problem::Refused { key, given, why, allowed } }
+}
+
+/// The table at `path` has no `key`; `note` says what else it could have.
+pub(crate) fn missing(path: impl Into<String>, key: &str, note: &str) -> Fault {
+    let path = path.into();
+    let problem = Problem::Missing { key: key.into(), table: path.clone(), note: note.into() };
     Fault { path, problem }
+}
+
+/// There is no `what` as `given` at `path`.
+pub(crate) fn unknown(
+    path: impl Into<String>,
+    what: &'static str,
+    given: &str,
+    allowed: Vec<String>,
+) -> Fault {
+    Fault { path: path.into(), problem: Problem::Unknown { what, given: shortened(given), allowed } }
 }

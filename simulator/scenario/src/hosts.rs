@@ -1,11 +1,10 @@
 //! The links and ways of a generated network that flows need.
 
-use crate::fault::{Fault, refused};
+use crate::fault::{Fault, missing, refused};
 use crate::generated::{Layout, Line};
 use crate::spec::FlowSpec;
 use crate::topology::plan::{NOT_SIZED, QueuePlan, Route};
 use fairwire_core::{RateLaw, WireLaw};
-use fairwire_document::Problem;
 use fairwire_sim::Hop;
 
 /// The hosts of a network, and what of its links is laid so far.
@@ -62,19 +61,15 @@ impl<'a> Hosts<'a> {
         }
         let Some(pattern) = &flow.pattern else {
             let [from, to] = [("from", &flow.from), ("to", &flow.to)].map(|(key, name)| {
-                let missing = || {
-                    let note = "or `pattern`".into();
-                    let problem = Problem::Missing { key: key.into(), table: path.into(), note };
-                    Fault { path: path.into(), problem }
-                };
-                name.as_ref().ok_or_else(missing).and_then(|name| self.host(&format!("{path}.{key}"), name))
+                let name = name.as_ref().ok_or_else(|| missing(path, key, "or `pattern`"));
+                name.and_then(|name| self.host(&format!("{path}.{key}"), name))
             });
             let (from, to) = (from?, to?);
             if from == to {
                 let given = format!("`{}`", flow.to.as_deref().unwrap_or_default());
                 return Err(refused(
                     format!("{path}.to"),
-                    &given,
+                    given,
                     "that is where it comes from",
                     "another host",
                 ));
@@ -101,7 +96,7 @@ impl<'a> Hosts<'a> {
         number.filter(is_plain).map(|number| number - 1).ok_or_else(|| {
             let given = format!("`{}`", fairwire_document::shortened(name));
             let why = format!("the network has only {hosts} hosts");
-            refused(path.into(), &given, &why, &format!("`h1` to `h{hosts}`"))
+            refused(path, given, why, format!("`h1` to `h{hosts}`"))
         })
     }
 

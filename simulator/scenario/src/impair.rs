@@ -85,7 +85,7 @@ impl ImpairSpec {
         }
         if law.loss.is_some_and(|loss| loss.mean() >= 1.0) {
             let given = format!("{}", self.loss.unwrap_or_default());
-            return Err(refused(at("loss"), &given, "the wire would carry nothing", "a number below 1"));
+            return Err(refused(at("loss"), given, "the wire would carry nothing", "a number below 1"));
         }
         Ok(law)
     }
@@ -112,11 +112,11 @@ fn losses(given: [Option<f64>; 4], at: Named<'_>) -> Result<Option<Loss>, Fault>
             return Ok((loss_when_good > 0.0).then_some(Loss::Bernoulli(loss_when_good)));
         };
         let why = "the wire never becomes bad";
-        return Err(refused(at(key), &given.to_string(), why, "`to_bad` beside it"));
+        return Err(refused(at(key), given, why, "`to_bad` beside it"));
     };
     let Some(to_good) = to_good else {
         let why = "the wire would never leave its bad state";
-        return Err(refused(at("to_bad"), &to_bad.to_string(), why, "`to_good` beside it"));
+        return Err(refused(at("to_bad"), to_bad, why, "`to_good` beside it"));
     };
     let loss_when_bad = loss_when_bad.unwrap_or(1.0);
     Ok(Some(Loss::GilbertElliott(GilbertElliott { to_bad, to_good, loss_when_good, loss_when_bad })))
@@ -133,11 +133,11 @@ fn reordering(
         (true, Some(by)) => Ok(Some((reorder, by))),
         (true, None) => {
             let why = "for how long is not given";
-            Err(refused(at("reorder"), &reorder.to_string(), why, "`reorder_by` beside it"))
+            Err(refused(at("reorder"), reorder, why, "`reorder_by` beside it"))
         }
         (false, Some(by)) => {
             let why = "no packet is held back";
-            Err(refused(at("reorder_by"), &by.to_string(), why, "`reorder` beside it, above 0"))
+            Err(refused(at("reorder_by"), by, why, "`reorder` beside it, above 0"))
         }
     }
 }

@@ -2,23 +2,14 @@
 
 use crate::compared::Compared;
 use crate::impair::ImpairSpec;
-use crate::varying::ChangeSpec;
-use crate::varying::Varying;
-use fairwire_core::Duration;
-use fairwire_core::Rate;
+use crate::varying::{ChangeSpec, Varying};
 use fairwire_core::units::Room;
+use fairwire_core::{Duration, Rate};
 use fairwire_laws::spec::Quantity;
-use schemars::JsonSchema;
-use schemars::Schema;
-use schemars::SchemaGenerator;
-use schemars::json_schema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
-use serde::de::Deserializer;
-use serde::de::MapAccess;
-use serde::de::SeqAccess;
-use serde::de::Visitor;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::value::SeqAccessDeserializer;
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
 use std::fmt;
 
@@ -151,33 +142,19 @@ impl Links {
     }
 }
 
-impl LinkSpec {
-    /// How its rate changes.
-    pub(crate) fn varying(&self) -> Varying<'_> {
-        Varying { changes: self.changes.as_ref(), trace: self.trace.as_ref() }
-    }
+/// What says how the rate of a link changes, for each table that has it.
+macro_rules! varying {
+    ($($spec:ident),+) => {
+        $(impl $spec {
+            /// How its rate changes.
+            pub(crate) fn varying(&self) -> Varying<'_> {
+                Varying { changes: self.changes.as_ref(), trace: self.trace.as_ref() }
+            }
+        })+
+    };
 }
 
-impl ReturnSpec {
-    /// How its rate changes.
-    pub(crate) fn varying(&self) -> Varying<'_> {
-        Varying { changes: self.changes.as_ref(), trace: self.trace.as_ref() }
-    }
-}
-
-impl NetworkLinkSpec {
-    /// How its rate changes.
-    pub(crate) fn varying(&self) -> Varying<'_> {
-        Varying { changes: self.changes.as_ref(), trace: self.trace.as_ref() }
-    }
-}
-
-impl BackSpec {
-    /// How its rate changes.
-    pub(crate) fn varying(&self) -> Varying<'_> {
-        Varying { changes: self.changes.as_ref(), trace: self.trace.as_ref() }
-    }
-}
+varying!(LinkSpec, ReturnSpec, NetworkLinkSpec, BackSpec);
 
 impl<'de> Deserialize<'de> for Links {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

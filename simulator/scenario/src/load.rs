@@ -246,10 +246,10 @@ fn read(
         .map_err(|error| error.with_owners(&owners))?;
     let (own, mut locations) = (read.value.dealt(), read.locations);
     let files = Files::read(&own, folder, &locations)?;
-    let topology = check::check(&own, &files, &locations)?;
+    let topology = check::check(&own, &files).map_err(|fault| fault.located(&locations))?;
     let spec = chosen(&own, overrides, &mut locations)?;
     if !overrides.disciplines.is_empty() {
-        check::chosen(&spec, &own.disciplines, &topology, &locations)?;
+        check::chosen(&spec, &own.disciplines, &topology).map_err(|fault| fault.located(&locations))?;
     }
     Ok(Scenario {
         toml: Source { name, text, overrides }.effective(&own, &spec)?,

@@ -6,11 +6,11 @@
 use crate::generated::{self, Networks};
 use crate::{Controller, ImpairSpec, control, impair, source};
 use fairwire_catalogue::page::{BadDocumentation, Page, ParameterPage};
-use fairwire_catalogue::{self as catalogue, marker};
+use fairwire_catalogue::{self as catalogue, Disciplines, marker};
 use fairwire_core::spelling;
 use fairwire_document::shortened;
 pub use fairwire_parameters::Field;
-use fairwire_parameters::{Declared as _, Entry, Kind};
+use fairwire_parameters::{Declared as _, Entry, Kind, Listed as _};
 use std::collections::BTreeSet;
 
 /// What can be described, in the order in which it is looked for.
@@ -50,14 +50,6 @@ impl Part {
 
 /// Every part, by kind and in the order in which they are listed to people.
 pub fn all() -> impl Iterator<Item = Part> {
-    let disciplines = catalogue::all().iter().map(|entry| Part {
-        kind: "discipline",
-        name: entry.name,
-        aliases: entry.aliases,
-        summary: entry.summary,
-        source: entry.source,
-        fields: entry.fields(),
-    });
     let impairment = Part {
         kind: "impairment",
         name: IMPAIR,
@@ -66,6 +58,7 @@ pub fn all() -> impl Iterator<Item = Part> {
         source: "",
         fields: ImpairSpec::FIELDS,
     };
+    let disciplines = Disciplines::registry().all().iter().map(Part::of);
     disciplines
         .chain(marker::all().iter().map(Part::of))
         .chain(control::all().iter().map(Part::of))

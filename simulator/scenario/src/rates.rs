@@ -1,18 +1,10 @@
 //! How a link changes, as checked: by steps, or as in a trace.
 
 use crate::bounds::{FASTEST, MAX_DELAY};
-use crate::fault::Fault;
-use crate::fault::refused;
+use crate::fault::{Fault, missing, refused};
 use crate::files::Files;
-use crate::varying::ChangeSpec;
-use crate::varying::Varying;
-use fairwire_core::DelayStep;
-use fairwire_core::Duration;
-use fairwire_core::Rate;
-use fairwire_core::RateLaw;
-use fairwire_core::Step;
-use fairwire_core::Time;
-use fairwire_document::Problem;
+use crate::varying::{ChangeSpec, Varying};
+use fairwire_core::{DelayStep, Duration, Rate, RateLaw, Step, Time};
 use fairwire_laws::spec::Quantity;
 use std::sync::Arc;
 
@@ -61,11 +53,7 @@ impl Varying<'_> {
         typed: Option<Quantity<Rate>>,
         files: &Files,
     ) -> Result<Rate, Fault> {
-        self.rate(typed, files).ok_or_else(|| {
-            let note = "or `trace`".into();
-            let problem = Problem::Missing { key: "rate".into(), table: path.into(), note };
-            Fault { path: path.into(), problem }
-        })
+        self.rate(typed, files).ok_or_else(|| missing(path, "rate", "or `trace`"))
     }
 }
 
@@ -75,7 +63,7 @@ const EXAMPLE: &str = "such as { at = \"10 s\", rate = \"5 Mbit/s\" }";
 fn steps(path: &str, changes: &[ChangeSpec], first: Rate) -> Result<Changes, Fault> {
     if changes.is_empty() {
         let allowed = format!("at least one, {EXAMPLE}");
-        return Err(refused(path.into(), "empty", "a link that changes has changes", &allowed));
+        return Err(refused(path, "empty", "a link that changes has changes", allowed));
     }
     let (mut rates, mut delays) = (Vec::new(), Vec::new());
     let (mut rate, mut free_from, mut why) =
@@ -85,7 +73,7 @@ fn steps(path: &str, changes: &[ChangeSpec], first: Rate) -> Result<Changes, Fau
         let at = change.at.0;
         if at <= free_from {
             let allowed = format!("later than {free_from}");
-            return Err(refused(format!("{path}.at"), &at.to_string(), why, &allowed));
+            return Err(refused(format!("{path}.at"), at, why, allowed));
         }
         check(&path, change)?;
         let step = |after, rate| Step { at: Time::ZERO + at + after, rate };
@@ -111,18 +99,18 @@ fn check(path: &str, change: &ChangeSpec) -> Result<(), Fault> {
     let ChangeSpec { at: _, rate, delay, down } = change;
     if rate.is_none() && delay.is_none() && down.is_none() {
         let allowed = format!("`rate`, `delay` or `down`, {EXAMPLE}");
-        return Err(refused(path.into(), "a time alone", "nothing changes then", &allowed));
+        return Err(refused(path, "a time alone", "nothing changes then", allowed));
     }
     let fastest = Rate::from_bps(FASTEST).expect("not zero");
     let above = "that is above the maximum";
     if let Some(rate) = rate.filter(|rate| rate.0 > fastest) {
         let allowed = format!("1 bit/s to {fastest}");
-        return Err(refused(format!("{path}.rate"), &rate.to_string(), above, &allowed));
+        return Err(refused(format!("{path}.rate"), rate, above, allowed));
     }
     for (key, given) in [("delay", delay), ("down", down)] {
         if let Some(given) = given.filter(|given| given.0 > MAX_DELAY) {
             let allowed = format!("0 ns to {MAX_DELAY}");
-            return Err(refused(format!("{path}.{key}"), &given.to_string(), above, &allowed));
+            return Err(refused(format!("{path}.{key}"), given, above, allowed));
         }
     }
     if down.is_some_and(|down| down.0.is_zero()) {

@@ -2,12 +2,11 @@
 //! a buffer in bandwidth-delay products is made.
 
 use crate::delays::Delays;
-use crate::fault::{Fault, refused};
+use crate::fault::{Fault, missing, refused};
 use crate::spec::FlowSpec;
 use crate::topology::{QueuePlan, Route, Topology};
 use fairwire_core::units::{Amount, Room};
 use fairwire_core::{Duration, Rng};
-use fairwire_document::Problem;
 use fairwire_sim::Hop;
 use fairwire_tcp::Processing;
 
@@ -30,11 +29,7 @@ impl FlowSpec {
                 let why = "`access.delay` says already how far away the flows are";
                 Err(refused(format!("{path}.rtt"), "given", why, "one of the two"))
             }
-            (None, None) => {
-                let (path, note) = (format!("{path}.access"), "or `rtt` beside `access`".into());
-                let problem = Problem::Missing { key: "delay".into(), table: path.clone(), note };
-                Err(Fault { path, problem })
-            }
+            (None, None) => Err(missing(format!("{path}.access"), "delay", "or `rtt` beside `access`")),
         }
     }
 }
@@ -111,9 +106,9 @@ fn check(flows: &[FlowSpec], routes: &[Vec<Route>], queues: &[QueuePlan]) -> Res
         if rtt.shortest() < longest {
             return Err(refused(
                 format!("flow.{at}.rtt"),
-                &rtt.shortest().to_string(),
-                &format!("the links on the way take {longest} there and back"),
-                &format!("at least {longest}, or links with a shorter `delay`"),
+                rtt.shortest(),
+                format!("the links on the way take {longest} there and back"),
+                format!("at least {longest}, or links with a shorter `delay`"),
             ));
         }
     }
@@ -142,7 +137,7 @@ fn buffer(
 
 fn refuse_room(queue: &QueuePlan, why: &str) -> Fault {
     let allowed = "packets, a size or a time; or flows over the link whose way takes time";
-    refused(format!("{}.buffer", queue.path), &queue.room.to_string(), why, allowed)
+    refused(format!("{}.buffer", queue.path), queue.room, why, allowed)
 }
 
 /// That of the flows which pass queue number `at`; `None` where none does.

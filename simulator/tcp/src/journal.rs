@@ -24,7 +24,7 @@ pub(crate) struct Journal {
     least_rtt: Duration,
     limited_until: Option<u32>, // the count of delivered segments at which what the application held back has passed
     newest: Option<Record>,     // of those delivered by the acknowledgement at hand, the one sent last
-    newest_seq: u64, // this, and the two that follow, until the next that delivers anything
+    newest_seq: u64,            // this, and the two that follow, until the next that delivers anything
     newest_sent: Time,
     is_newest_repeated: bool,
     measures_rate: bool,

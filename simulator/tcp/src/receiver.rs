@@ -632,7 +632,11 @@ mod tests {
         assert_eq!(echo(3, false), Some(false), "nothing moved");
         assert_eq!(echo(2, true), Some(true), "a retransmission filled the hole");
         assert_eq!([4, 5].map(|seq| echo(seq, false)), [None, Some(false)]);
-        assert_eq!([(6, true), (7, false)].map(|(seq, again)| echo(seq, again)), [None, Some(true)], "the first");
+        assert_eq!(
+            [(6, true), (7, false)].map(|(seq, again)| echo(seq, again)),
+            [None, Some(true)],
+            "the first"
+        );
         assert_eq!(echo(6, false), Some(true), "an original that comes late is not echoed");
     }
 

@@ -55,7 +55,7 @@ fn draw_family(
         .y_label_formatter(&whole)
         .max_light_lines(0)
         .draw()?;
-    let entries = catalogue::all().iter().filter(|entry| entry.family == family);
+    let entries = catalogue::all().iter().filter(|entry| entry.about.family == family);
     for (at, entry) in entries.enumerate() {
         let cost = |flows: u32| Some((f64::from(flows), find(rows, entry.name, flows)?.ns));
         let points: Vec<_> = crate::FLOWS.into_iter().filter_map(cost).collect();

@@ -49,7 +49,6 @@
 //! ```
 
 use crate::choice::Choice;
-use crate::error::BuildError;
 use crate::nested::{Nested, check_slots, part_of};
 use fairwire_core::class_tree::{Overpromised, guarantees};
 use fairwire_core::units::{Amount, Size};
@@ -186,11 +185,11 @@ fn parameter(name: &'static str) -> Parameter {
 
 impl Spec {
     /// Checks what was typed against the site, the disciplines inside included.
-    pub fn check(&self, site: &Site<'_>) -> Result<Config, BuildError> {
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         let classes = self.classes();
         if classes.is_empty() || classes.len() > MAX_NODES {
             let allowed = format!("from 1 to {MAX_NODES} classes");
-            return Err(parameter("class").refuse(format_args!("{} classes", classes.len()), allowed).into());
+            return Err(parameter("class").refuse(format_args!("{} classes", classes.len()), allowed));
         }
         let checked = classes.iter().enumerate();
         let checked = checked.map(|(at, class)| class.checked().of_item(parameter("class"), at));
@@ -316,7 +315,7 @@ impl Spec {
     }
 
     /// Checks and builds.
-    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         let config = self.check(site)?;
         let is_leaf = config.tree.leaves();
         let mut contents = Vec::with_capacity(config.tree.len());

@@ -31,7 +31,6 @@
 //! ```
 
 use crate::choice::Choice;
-use crate::error::BuildError;
 use crate::marker::MarkerChoice;
 use crate::nested::{Nested, check_slots};
 use fairwire_core::units::Amount;
@@ -111,11 +110,11 @@ pub struct Class {
 
 impl Spec {
     /// Checks what was typed against the site, the discipline inside included.
-    pub fn check(&self, site: &Site<'_>) -> Result<(), BuildError> {
+    pub fn check(&self, site: &Site<'_>) -> Result<(), BadParameter> {
         self.checked_ids()?;
         self.check_markers(site)?;
         self.nested().check(&self.inner_site(site))?;
-        Ok(check_slots(NAME, &self.placed(site))?)
+        check_slots(NAME, &self.placed(site))
     }
 
     /// The numbers of the classes, as they were listed.
@@ -172,7 +171,7 @@ impl Spec {
     }
 
     /// Checks and builds.
-    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         self.check(site)?;
         let ids = self.checked_ids()?;
         let inner = self.nested().build(&self.inner_site(site))?;

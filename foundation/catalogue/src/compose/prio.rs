@@ -29,7 +29,6 @@
 //! ```
 
 use crate::choice::Choice;
-use crate::error::BuildError;
 use crate::nested::{Nested, check_slots, part_of};
 use fairwire_core::Discipline;
 use fairwire_core::class_tree::MAX_CLASSES;
@@ -101,12 +100,12 @@ pub struct Band {
 
 impl Spec {
     /// Checks what was typed against the site, the disciplines inside included.
-    pub fn check(&self, site: &Site<'_>) -> Result<Config, BuildError> {
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         let given = self.checked().of(NAME)?;
         let bands = self.bands();
         if bands.is_empty() || bands.len() > MAX_BANDS {
             let allowed = format!("from 1 to {MAX_BANDS} bands");
-            return Err(parameter("band").refuse(format_args!("{} bands", bands.len()), allowed).into());
+            return Err(parameter("band").refuse(format_args!("{} bands", bands.len()), allowed));
         }
         let last = bands.len() as u32;
         let default_band =
@@ -138,7 +137,7 @@ impl Spec {
     }
 
     /// Checks and builds.
-    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         let config = self.check(site)?;
         let mut bands = Vec::with_capacity(self.bands().len());
         for ((nested, inner_site), number) in self.placed(site).into_iter().zip(1..) {

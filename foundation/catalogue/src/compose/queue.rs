@@ -32,9 +32,9 @@
 
 use crate::choice::Choice;
 use crate::discipline::{self, part_of_choice};
-use crate::error::BuildError;
 use crate::nested::{Nested, Placed, check_slots};
-use crate::spec::Parameters;
+use crate::registry::Entry;
+use crate::spec::{DisciplineSpec, Parameters};
 use fairwire_core::Discipline;
 use fairwire_core::units::Amount;
 use fairwire_laws::about::{About, Family};
@@ -109,26 +109,24 @@ impl Spec {
     }
 
     /// The dropper, with the order of service and the ECN policy of the whole.
-    fn whole(&self) -> Result<Parameters, BuildError> {
+    fn whole(&self, entry: &Entry) -> Result<Parameters, BadParameter> {
         let name = self.choice().name();
         let mut parameters = self.choice().parameters().cloned().unwrap_or_default();
         let refuse = |name, given: String, allowed: &str| -> BadParameter {
             Parameter { discipline: NAME, name }.refuse(given, allowed)
         };
-        let part = discipline::part_mut(name, &mut parameters)?;
+        let part = discipline::part_of_entry(entry, &mut parameters);
         if !part.takes_scheduler() {
             let allowed =
                 "a dropper that any scheduler can serve, such as `tail-drop`, `red`, `lqd` or `faba`";
-            return Err(
-                refuse("dropper", format!("`{name}`, which has a scheduler of its own"), allowed).into()
-            );
+            return Err(refuse("dropper", format!("`{name}`, which has a scheduler of its own"), allowed));
         }
         if let Some(service) = &self.scheduler
             && let Some(slot) = SCHEDULER.slot(part)
             && slot.replace(service.clone()).is_some_and(|own| own != *service)
         {
             let given = format!("`{}`, and another for the dropper `{name}`", service.name.name());
-            return Err(refuse("scheduler", given, "one of the two").into());
+            return Err(refuse("scheduler", given, "one of the two"));
         }
         if let Some(ecn) = self.ecn {
             part.set_default(role::ECN, ecn);
@@ -141,19 +139,25 @@ impl Spec {
         Nested { choice: self.choice(), ecn: self.ecn, typed_as, place: None }
     }
 
-    /// `error` of the dropper with the order of service of the whole: an error in that belongs to
-    /// the whole.
-    fn placed_error(&self, error: BuildError) -> BuildError {
-        match error {
-            BuildError::Parameter(bad)
-                if self.scheduler.is_some()
-                    && bad.within.is_empty()
-                    && bad.parameter.starts_with("scheduler") =>
-            {
-                BadParameter { discipline: NAME, ..bad }.into()
-            }
-            error => self.nested().placed_error(error),
+    /// `bad`, which is of the dropper with the order of service of the whole: an error in that
+    /// belongs to the whole.
+    fn placed_error(&self, bad: BadParameter) -> BadParameter {
+        let is_order = bad.within.is_empty() && bad.parameter.starts_with("scheduler");
+        match self.scheduler.is_some() && is_order {
+            true => BadParameter { discipline: NAME, ..bad },
+            false => self.nested().placed(bad),
         }
+    }
+
+    /// What `made` makes of the dropper with what the whole says.
+    fn with_whole<R>(
+        &self,
+        site: &Site<'_>,
+        made: impl FnOnce(&dyn DisciplineSpec, &Site<'_>) -> Result<R, BadParameter>,
+    ) -> Result<R, BadParameter> {
+        let entry = self.nested().outlined(site)?;
+        let made = |spec: &dyn DisciplineSpec| made(spec, &self.inner_site(site));
+        discipline::with_spec(entry, &self.whole(entry)?, made).map_err(|bad| self.placed_error(bad))
     }
 
     fn inner_site<'a>(&self, site: &Site<'a>) -> Site<'a> {
@@ -166,17 +170,14 @@ impl Spec {
     }
 
     /// Checks what was given against the site, the dropper included.
-    pub fn check(&self, site: &Site<'_>) -> Result<(), BuildError> {
-        self.nested().check_outline(site)?;
-        let checked = discipline::check(self.choice().name(), &self.whole()?, &self.inner_site(site));
-        checked.map_err(|error| self.placed_error(error))?;
-        Ok(check_slots(NAME, &self.placed(site))?)
+    pub fn check(&self, site: &Site<'_>) -> Result<(), BadParameter> {
+        self.with_whole(site, |spec, site| spec.check(site))?;
+        check_slots(NAME, &self.placed(site))
     }
 
     /// Checks and builds.
-    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         self.check(site)?;
-        let built = discipline::build(self.choice().name(), &self.whole()?, &self.inner_site(site));
-        built.map_err(|error| self.placed_error(error))
+        self.with_whole(site, |spec, site| spec.build(site))
     }
 }

@@ -34,11 +34,9 @@
 //! ```
 
 use crate::choice::Choice;
-use crate::error::BuildError;
 use crate::nested::{Nested, check_slots};
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Discipline, Rate, Transmitter};
-use fairwire_laws::Site;
 use fairwire_laws::about::{About, Family};
 use fairwire_laws::autorate;
 use fairwire_laws::compose::autorated::Autorated;
@@ -47,6 +45,7 @@ use fairwire_laws::error::Parameter;
 use fairwire_laws::part::Part;
 use fairwire_laws::role;
 use fairwire_laws::spec::{EcnChoice, Quantity};
+use fairwire_laws::{BadParameter, Site};
 use fairwire_parameters::parameters;
 
 /// Its entry in the catalogue.
@@ -102,10 +101,10 @@ impl Part for Spec {}
 
 impl Spec {
     /// Checks what was typed against the site, the discipline inside included.
-    pub fn check(&self, site: &Site<'_>) -> Result<(), BuildError> {
+    pub fn check(&self, site: &Site<'_>) -> Result<(), BadParameter> {
         self.nested().check(&self.inner_site(site))?;
         self.followed(site)?;
-        Ok(check_slots(NAME, &self.placed(site))?)
+        check_slots(NAME, &self.placed(site))
     }
 
     /// The discipline inside.
@@ -131,14 +130,13 @@ impl Spec {
     }
 
     /// How the rate follows the line.
-    fn followed(&self, site: &Site<'_>) -> Result<Option<autorate::Config>, BuildError> {
+    fn followed(&self, site: &Site<'_>) -> Result<Option<autorate::Config>, BadParameter> {
         let check = |spec: &autorate::Spec| spec.check(self.shaped_rate(site));
-        let checked = self.autorate.as_ref().map(check).transpose();
-        checked.map_err(|bad| BuildError::from(bad.inside(NAME)))
+        self.autorate.as_ref().map(check).transpose().map_err(|bad| bad.inside(NAME))
     }
 
     /// Checks and builds.
-    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         self.check(site)?;
         let inner_site = self.inner_site(site);
         let inner = self.nested().build(&inner_site)?;

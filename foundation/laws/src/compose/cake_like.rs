@@ -61,11 +61,7 @@ use crate::spec::{EcnChoice, Quantity};
 use alloc::boxed::Box;
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Discipline, Limit, Queue, Queues, Rng};
-use fairwire_parameters::parameters;
-#[cfg(feature = "serde")]
-use schemars::JsonSchema;
-#[cfg(feature = "serde")]
-use serde::{Deserialize, Serialize};
+use fairwire_parameters::{parameters, word};
 
 /// Its description in the catalogue.
 pub const ABOUT: About = About {
@@ -129,9 +125,7 @@ impl Part for Spec {
 }
 
 /// What may wait in a queue however small the target is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
-#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+#[word(gated)]
 pub enum Allowance {
     /// What two packets of each backlogged queue take, and four at least: a flow that has its turn
     /// once a round needs a queue of that length to keep its share.

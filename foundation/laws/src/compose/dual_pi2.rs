@@ -61,11 +61,7 @@ use fairwire_core::{
     Backlog, Buffer, Cause, Control, Discipline, Duration, Ecn, EcnPolicy, Limit, Needs, Packet, Probe,
     Queues, Room, Signals, Time, Unit,
 };
-use fairwire_parameters::parameters;
-#[cfg(feature = "serde")]
-use schemars::JsonSchema;
-#[cfg(feature = "serde")]
-use serde::{Deserialize, Serialize};
+use fairwire_parameters::{parameters, word};
 
 /// Its description in the catalogue.
 pub const ABOUT: About = About {
@@ -173,9 +169,7 @@ impl Part for Spec {
 }
 
 /// How the L4S queue is served nearly first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
-#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[word(gated)]
 pub enum Serve {
     /// Weighted round robin: the classic queue has a small share of its own.
     #[default]

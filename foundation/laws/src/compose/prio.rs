@@ -9,18 +9,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::any::Any;
 use fairwire_core::{Backlog, Control, Discipline, Packet, Probe, Room, Signals, Time, Unit};
-#[cfg(feature = "serde")]
-use schemars::JsonSchema;
-#[cfg(feature = "serde")]
-use serde::{Deserialize, Serialize};
+use fairwire_parameters::word;
 
 /// The maximum number of bands: each is polled in turn.
 pub const MAX_BANDS: usize = 64;
 
 /// What decides on the band.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
-#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+#[word(gated)]
 pub enum By {
     /// The class that the classifier put the packet in.
     #[default]

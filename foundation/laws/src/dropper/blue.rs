@@ -125,17 +125,13 @@ impl Spec {
         let given = self.checked().of(NAME)?;
         let queue = self.queue.check(NAME, site)?;
         let measure = given.measure;
-        let counted = |typed: Quantity<Amount>| match measure {
-            Measure::Packets => typed.0.in_packets(site.packet_bytes, site.rate),
-            Measure::Bytes => typed.0.in_bytes(site.packet_bytes, site.rate),
-        };
         let config = Config {
             limit: queue.room.limit,
             measure,
             increase: given.increase,
             decrease: given.decrease,
             freeze_time: given.freeze_time,
-            threshold: self.threshold.map(counted),
+            threshold: self.threshold.map(|typed| measure.counted(typed.0, site)),
             idle_decay: given.idle_decay,
             packet_bytes: site.packet_bytes,
         };
@@ -226,11 +222,7 @@ impl Dropper for Blue {
     #[inline]
     fn tracked(&mut self, _: &Packet, _: FlowKey, inside: bool, buffer: &Buffer) {
         let Some(threshold) = self.config.threshold else { return };
-        let backlog = match self.config.measure {
-            Measure::Packets => f64::from(buffer.len()),
-            Measure::Bytes => buffer.bytes() as f64,
-        };
-        if inside && backlog > threshold {
+        if inside && self.config.measure.of(buffer.backlog()) > threshold {
             self.raise(self.now);
         }
     }

@@ -44,11 +44,7 @@ use crate::timer::rescheduled;
 use alloc::boxed::Box;
 use fairwire_core::units::Size;
 use fairwire_core::{Backlog, Cause, Discipline, Duration, EcnPolicy, Packet, Probe, Time, Unit, Verdict};
-use fairwire_parameters::parameters;
-#[cfg(feature = "serde")]
-use schemars::JsonSchema;
-#[cfg(feature = "serde")]
-use serde::{Deserialize, Serialize};
+use fairwire_parameters::{parameters, word};
 
 /// Its description in the catalogue.
 pub const ABOUT: About = About {
@@ -106,9 +102,7 @@ pub struct Control {
 impl Part for Spec {}
 
 /// How finely the law counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
-#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+#[word(gated)]
 pub enum Arithmetic {
     /// As RFC 8289 writes it, in nanoseconds.
     #[default]
@@ -161,9 +155,7 @@ pub struct Terms {
 }
 
 /// What the law of one queue of many heeds besides its own packets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
-#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+#[word(gated)]
 pub enum Rules {
     /// As RFC 8290 has it: its own queue and nothing else.
     #[default]

@@ -164,7 +164,7 @@ impl Spec {
             measure: given.measure,
             ramp: self.ramp(&queue.room, site)?,
             weight: given.weight,
-            min_q: self.counted(self.min_q.map_or(min_q, |typed| typed.0), site),
+            min_q: given.measure.counted(self.min_q.map_or(min_q, |typed| typed.0), site),
             many_flow_support: given.many_flow_support,
             packet_bytes: site.packet_bytes,
             rate: site.rate,
@@ -172,24 +172,13 @@ impl Spec {
         Ok((queue, config))
     }
 
-    fn counted(&self, amount: Amount, site: &Site<'_>) -> f64 {
-        match self.measure.unwrap_or_default() {
-            Measure::Packets => amount.in_packets(site.packet_bytes, site.rate),
-            Measure::Bytes => amount.in_bytes(site.packet_bytes, site.rate),
-        }
-    }
-
     fn ramp(&self, room: &Room, site: &Site<'_>) -> Result<Ramp, BadParameter> {
         let given = self.checked().of(NAME)?;
-        let quarter = self.counted(room.amount, site) / 4.0;
-        let min = self.min_threshold.map_or(quarter, |typed| self.counted(typed.0, site));
-        let max = self.max_threshold.map_or(2.0 * min, |typed| self.counted(typed.0, site));
+        let counted = |amount| given.measure.counted(amount, site);
+        let min = self.min_threshold.map_or(counted(room.amount) / 4.0, |typed| counted(typed.0));
+        let max = self.max_threshold.map_or(2.0 * min, |typed| counted(typed.0));
         if let Some(typed) = self.max_threshold.filter(|_| max <= min) {
-            let unit = match given.measure {
-                Measure::Packets => "packets",
-                Measure::Bytes => "bytes",
-            };
-            let allowed = format!("more than min_threshold, which is {min} {unit}");
+            let allowed = format!("more than min_threshold, which is {min} {}", given.measure);
             return Err(parameter("max_threshold").refuse(typed, allowed));
         }
         Ok(Ramp { min, max, max_probability: given.max_probability, gentle: false })
@@ -253,14 +242,6 @@ impl Fred {
     /// The strikes of a flow that has packets waiting.
     pub fn strikes(&self, flow: FlowKey) -> u32 {
         self.strikes[flow.index()]
-    }
-
-    #[inline]
-    fn counted(&self, packets: u32, bytes: u64) -> f64 {
-        match self.config.measure {
-            Measure::Packets => f64::from(packets),
-            Measure::Bytes => bytes as f64,
-        }
     }
 
     #[inline]
@@ -330,10 +311,7 @@ impl Fred {
 /// What a packet counts as, where the law names one.
 #[inline]
 fn packet_size(config: &Config) -> f64 {
-    match config.measure {
-        Measure::Packets => 1.0,
-        Measure::Bytes => f64::from(config.packet_bytes),
-    }
+    config.measure.size(config.packet_bytes).into()
 }
 
 impl Dropper for Fred {
@@ -348,7 +326,7 @@ impl Dropper for Fred {
         }
         let flow = buffer.flow(packet);
         let backlog = flow.map(|flow| buffer.flow_backlog(flow)).unwrap_or_default();
-        let waiting = self.counted(backlog.packets, backlog.bytes);
+        let waiting = self.config.measure.of(backlog);
         let strikes = flow.map_or(0, |flow| self.strikes(flow));
         if self.is_over(waiting, strikes) {
             if let Some(flow) = flow {
@@ -364,7 +342,7 @@ impl Dropper for Fred {
     fn on_departure(&mut self, _: &Packet, _: Left, buffer: &Buffer, now: Time) -> Verdict {
         // As many flows as before the packet left: in the listing its flow goes only after the
         // average is updated.
-        self.update_average(self.counted(buffer.len(), buffer.bytes()), self.active);
+        self.update_average(self.config.measure.of(buffer.backlog()), self.active);
         self.active = buffer.backlogged_flows();
         if buffer.is_empty() {
             self.empty_since = now;
@@ -382,7 +360,7 @@ impl Dropper for Fred {
             self.strikes[flow.index()] = 0; // another flow's, that had this place before
         }
         self.active = buffer.backlogged_flows();
-        self.update_average(self.counted(buffer.len(), buffer.bytes()), self.active);
+        self.update_average(self.config.measure.of(buffer.backlog()), self.active);
     }
 
     fn retune(&mut self, fresh: &Self, _: Time) -> bool {
@@ -399,10 +377,7 @@ impl Dropper for Fred {
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {
-        let unit = match self.config.measure {
-            Measure::Packets => Unit::Packets,
-            Measure::Bytes => Unit::Bytes,
-        };
+        let unit = self.config.measure.unit();
         probe.gauge("average", unit, self.average);
         probe.gauge("average_flow", unit, self.average_flow);
         probe.gauge("probability", Unit::One, self.config.ramp.probability(self.average));

@@ -45,11 +45,7 @@ use crate::spec::{Measure, Quantity};
 use crate::timer::rescheduled;
 use alloc::boxed::Box;
 use fairwire_core::{Backlog, Cause, Discipline, Duration, Packet, Probe, Rng, Time, Unit, Verdict};
-use fairwire_parameters::parameters;
-#[cfg(feature = "serde")]
-use schemars::JsonSchema;
-#[cfg(feature = "serde")]
-use serde::{Deserialize, Serialize};
+use fairwire_parameters::{parameters, word};
 
 /// Its description in the catalogue.
 pub const ABOUT: About = About {
@@ -129,9 +125,7 @@ pub struct Control {
 impl Part for Spec {}
 
 /// How the delay is estimated.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
-#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+#[word(gated)]
 pub enum Estimate {
     /// The time that the packet that left last had waited; zero once nothing waits. RFC 8033,
     /// section 4.3.

@@ -49,11 +49,7 @@ use fairwire_core::units::Amount;
 use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, Duration, Left, Limit, Packet, Probe, Rng, Time, Unit, Verdict,
 };
-use fairwire_parameters::parameters;
-#[cfg(feature = "serde")]
-use schemars::JsonSchema;
-#[cfg(feature = "serde")]
-use serde::{Deserialize, Serialize};
+use fairwire_parameters::{parameters, word};
 
 /// Its description in the catalogue.
 pub const ABOUT: About = About {
@@ -119,9 +115,7 @@ pub struct Spec {
 impl Part for Spec {}
 
 /// Where packets that can carry a mark are judged. Drops are always on arrival.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
-#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+#[word(gated)]
 pub enum MarkAt {
     /// When it leaves, by the price of that time: the sender learns of it sooner. ns-2.
     #[default]

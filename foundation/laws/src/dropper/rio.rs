@@ -55,11 +55,7 @@ use fairwire_core::{
     Backlog, Buffer, Cause, Discipline, Dropper, FlowKey, Limit, Packet, Probe, Rate, Rng, Time, Unit,
     Verdict, Victim,
 };
-use fairwire_parameters::parameters;
-#[cfg(feature = "serde")]
-use schemars::JsonSchema;
-#[cfg(feature = "serde")]
-use serde::{Deserialize, Serialize};
+use fairwire_parameters::{parameters, word};
 
 /// Its description in the catalogue.
 pub const ABOUT: About = About {
@@ -157,9 +153,7 @@ pub struct Thresholds {
 }
 
 /// What a colour's average counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
-#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+#[word(gated)]
 pub enum Coupling {
     /// Packets of this colour and of all better ones: RIO-C.
     #[default]
@@ -171,9 +165,7 @@ pub enum Coupling {
 }
 
 /// How packets out of profile are counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
-#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+#[word(gated)]
 pub enum OutRule {
     /// Each arrival updates the averages that count it, and each drop starts the count to the next
     /// signal anew.
@@ -185,9 +177,7 @@ pub enum OutRule {
 
 /// What is done to a packet at an average above its colour's upper threshold, or twice that where
 /// it is `gentle`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
-#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+#[word(gated)]
 pub enum AboveMax {
     /// It is dropped, ECN-capable or not: RED's authors, and RFC 3168, section 7.
     #[default]
@@ -278,12 +268,9 @@ impl Spec {
         site: &Site<'_>,
     ) -> Result<Ramp, BadParameter> {
         let given = self.checked().of(NAME)?;
-        let (counted, unit): (&dyn Fn(Amount) -> f64, _) = match given.measure {
-            Measure::Packets => (&|amount| amount.in_packets(site.packet_bytes, site.rate), "packets"),
-            Measure::Bytes => (&|amount| amount.in_bytes(site.packet_bytes, site.rate), "bytes"),
-        };
+        let unit = given.measure;
         let threshold = |typed: Option<Quantity<Amount>>, part: f64| {
-            typed.map_or(part * counted(room.amount), |typed| counted(typed.0))
+            typed.map_or(part * unit.counted(room.amount, site), |typed| unit.counted(typed.0, site))
         };
         let min = threshold(typed.min_threshold, defaults.min);
         let max = threshold(typed.max_threshold, defaults.max);
@@ -356,10 +343,7 @@ impl Rio {
                 Backlog { packets: sum.packets + color.held.packets, bytes: sum.bytes + color.held.bytes }
             }),
         };
-        match self.config.measure {
-            Measure::Packets => f64::from(sum.packets),
-            Measure::Bytes => sum.bytes as f64,
-        }
+        self.config.measure.of(sum)
     }
 
     /// Brings the averages that count an arrival of `color` up to date.
@@ -496,10 +480,7 @@ impl Dropper for Rio {
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {
-        let unit = match self.config.measure {
-            Measure::Packets => Unit::Packets,
-            Measure::Bytes => Unit::Bytes,
-        };
+        let unit = self.config.measure.unit();
         for (at, name) in ["green", "yellow", "red"].into_iter().enumerate().take(self.config.colors) {
             let color = &self.colors[at];
             probe.enter(name);

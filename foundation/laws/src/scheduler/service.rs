@@ -11,11 +11,7 @@ use alloc::format;
 use alloc::string::String;
 use fairwire_core::units::Size;
 use fairwire_core::{Discipline, Dropper, Limit, Queue, Queues, Rate, Seed};
-use fairwire_parameters::{Role, parameters};
-#[cfg(feature = "serde")]
-use schemars::JsonSchema;
-#[cfg(feature = "serde")]
-use serde::{Deserialize, Serialize};
+use fairwire_parameters::{Role, parameters, word};
 
 /// The order of service, where it can be any.
 pub const SCHEDULER: Role<Service> = Role::named("scheduler");
@@ -69,9 +65,7 @@ pub struct QueueTerms {
 }
 
 /// What has a queue of its own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
-#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+#[word(gated)]
 pub enum Per {
     /// Each flow.
     #[default]
@@ -81,9 +75,7 @@ pub enum Per {
 }
 
 /// How flows share a bounded number of queues.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
-#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[word(gated)]
 pub enum Sharing {
     /// A hash of the flow picks the queue.
     #[default]

@@ -205,7 +205,7 @@ fn a_drain_decides_nothing_of_what_comes_after() {
 fn every_pair_conserves_packets_in_every_sequence_of_six_operations() {
     // Push-out makes schedulers repair their queues; the other pairs share all of their code with
     // these.
-    let is_at_risk = |entry: &&Entry| [Family::PushOut, Family::FairQueueing].contains(&entry.family);
+    let is_at_risk = |entry: &&Entry| [Family::PushOut, Family::FairQueueing].contains(&entry.about.family);
     for entry in catalogue::all().iter().filter(is_at_risk) {
         let is_plain = |variant: &&String| !variant.contains("sharing") && !variant.contains("per =");
         for variant in variants(entry).iter().filter(is_plain) {
@@ -297,8 +297,8 @@ fn under_mark_no_capable_packet_is_dropped_early() {
         assert_eq!(drops, 0, "{}", entry.name);
         // The contest does reach such decisions: who drops early under one policy marks under the
         // other.
-        assert_eq!(early_drops("drop").0 > 0, entry.marks, "{}", entry.name);
-        assert_eq!(marks > 0, entry.marks, "{}", entry.name);
+        assert_eq!(early_drops("drop").0 > 0, entry.about.marks, "{}", entry.name);
+        assert_eq!(marks > 0, entry.about.marks, "{}", entry.name);
         assert_eq!(early_drops("drop").1, 0, "{}", entry.name);
     }
 }

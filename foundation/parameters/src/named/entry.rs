@@ -1,10 +1,11 @@
 //! What is known of a part.
 
-use super::kind::{Kind, Of, Part};
+use super::kind::{Kind, Part};
 use crate::by_name::ByName;
 use crate::field::{Field, SchemaOf};
 use crate::table::schema_of;
 use alloc::boxed::Box;
+use core::any::Any;
 use core::fmt::{self, Debug};
 use schemars::{Schema, SchemaGenerator};
 use serde_json::Value;
@@ -25,16 +26,13 @@ pub struct Entry<K: Kind> {
     pub file: &'static str,
     pub(super) default: fn() -> Box<K::Part>,
     pub(super) table: ByName,
-    pub(super) read: fn(Value) -> serde_json::Result<Box<K::Part>>,
+    pub(super) read: fn(Value) -> serde_json::Result<Box<dyn Any>>,
     pub(super) schema: SchemaOf,
 }
 
 impl<K: Kind> Entry<K> {
-    /// The part with the parameters `S`.
-    pub const fn of<S: Part>(about: K::About) -> Self
-    where
-        K: Of<S>,
-    {
+    /// The part with the parameters `S`, which `default` makes with nothing given.
+    pub const fn of<S: Part>(about: K::About, default: fn() -> Box<K::Part>) -> Self {
         Entry {
             name: S::OWNER,
             aliases: &[],
@@ -42,9 +40,9 @@ impl<K: Kind> Entry<K> {
             fields: S::FIELDS,
             documentation: S::DOCUMENTATION,
             file: S::FILE,
-            default: || K::boxed(S::default()),
+            default,
             table: ByName::of::<S>(),
-            read: |value| serde_json::from_value::<S>(value).map(K::boxed),
+            read: |value| Ok(Box::new(serde_json::from_value::<S>(value)?)),
             schema: schema_of::<S>,
         }
     }

@@ -22,7 +22,7 @@ use serde_json::Value;
 /// of one, what is given for each under its name, and their schemas.
 ///
 /// ```
-/// use fairwire_parameters::{Given, Kind, Listed as _, Named, Of, OutOfRange, Part, Tables};
+/// use fairwire_parameters::{Given, Kind, Listed as _, Named, OutOfRange, Tables};
 /// use std::fmt::Debug;
 ///
 /// /// What every shape can do.
@@ -60,12 +60,6 @@ use serde_json::Value;
 ///
 ///     fn summary(about: &&'static str) -> &'static str {
 ///         about
-///     }
-/// }
-///
-/// impl<S: Shape + Part> Of<S> for Shapes {
-///     fn boxed(spec: S) -> Box<dyn Shape> {
-///         Box::new(spec)
 ///     }
 /// }
 ///
@@ -129,12 +123,6 @@ pub trait Kind: Sized + 'static {
 pub fn tables_schema_of<K: Listed>(generator: &mut SchemaGenerator) -> Schema {
     let all = K::registry().all().iter();
     tables_schema(all.map(|entry| (entry.name, K::summary(&entry.about), entry.schema)), generator)
-}
-
-/// A kind whose parts are `S` and others.
-pub trait Of<S>: Kind {
-    /// As a part whose type is forgotten.
-    fn boxed(spec: S) -> Box<Self::Part>;
 }
 
 /// The parts of a kind. Implemented by `parts!`.

@@ -8,7 +8,7 @@ mod tables;
 mod value;
 
 pub use entry::Entry;
-pub use kind::{Given, Kind, Listed, Of, Part, Writes, tables_schema_of};
-pub use registry::{NotRegistered, Registry, Unknown};
+pub use kind::{Given, Kind, Listed, Part, Writes, tables_schema_of};
+pub use registry::{NotRegistered, Registry, Unknown, shortened};
 pub use tables::Tables;
 pub use value::Named;

@@ -16,8 +16,10 @@ macro_rules! parts {
         impl $crate::Listed for $kind {
             fn registry() -> &'static $crate::Registry<Self> {
                 const BUILT_IN: &[$crate::Entry<$kind>] = &[$(
-                    $crate::Entry::of::<$($module)::+::$spec>($($module)::+::ABOUT)
-                        $(.known_as(&[$($alias),+]))?
+                    $crate::Entry::<$kind>::of::<$($module)::+::$spec>($($module)::+::ABOUT, || {
+                        $crate::Box::new(<$($module)::+::$spec>::default())
+                    })
+                    $(.known_as(&[$($alias),+]))?
                 ),+];
                 static ALL: $crate::Registry<$kind> = $crate::Registry::new(BUILT_IN);
                 &ALL
@@ -29,7 +31,7 @@ macro_rules! parts {
             ) -> ::core::result::Result<::core::option::Option<$crate::Box<Self::Part>>, A::Error> {
                 let mut at = 0..;
                 $(if at.next() == Some(place) {
-                    return Ok(Some(<$kind as $crate::Of<$($module)::+::$spec>>::boxed(table.next_value()?)));
+                    return Ok(Some($crate::Box::new(table.next_value::<$($module)::+::$spec>()?)));
                 })+
                 Ok(None)
             }

@@ -77,12 +77,8 @@ impl<K: Kind> Registry<K> {
     /// The error for a name that no part has.
     pub fn unknown(&self, given: &str) -> Unknown {
         let names: Vec<String> = self.names().iter().map(|name| format!("`{name}`")).collect();
-        Unknown {
-            kind: K::NOUN,
-            given: given.chars().take(60).collect(),
-            likely: spelling::likely(given, self.names().iter().copied()),
-            allowed: names.join(", "),
-        }
+        let likely = spelling::likely(given, self.names().iter().copied());
+        Unknown { kind: K::NOUN, given: shortened(given), why: None, likely, allowed: names.join(", ") }
     }
 }
 
@@ -102,19 +98,30 @@ fn is_name(name: &str) -> bool {
 pub struct Unknown {
     /// What it would be.
     pub kind: &'static str,
-    /// What was given, cut after 60 letters.
+    /// What was given, cut short where it is long.
     pub given: String,
+    /// Why it is none, where that is more than a slip.
+    pub why: Option<String>,
     /// The names that were most likely meant, if any come near.
     pub likely: Vec<&'static str>,
     /// All names, for people.
-    allowed: String,
+    pub allowed: String,
+}
+
+/// At most 60 characters of `text`.
+pub fn shortened(text: &str) -> String {
+    if text.chars().count() > 60 { text.chars().take(60).chain(['…']).collect() } else { text.into() }
 }
 
 impl core::error::Error for Unknown {}
 
 impl Display for Unknown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "there is no {} `{}`; ", self.kind, self.given)?;
+        write!(f, "there is no {} `{}`", self.kind, self.given)?;
+        if let Some(why) = &self.why {
+            write!(f, ": {why}")?;
+        }
+        write!(f, "; ")?;
         if let Some(question) = spelling::question(&self.likely) {
             write!(f, "{question} ")?;
         }

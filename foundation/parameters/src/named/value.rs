@@ -135,7 +135,9 @@ impl<K: Listed> Choice for Named<K> {
             return Ok(Named { place, part });
         }
         let entry = K::registry().all()[place];
-        let part = (entry.read)(table.next_value_seed(entry.table)?).map_err(A::Error::custom)?;
+        let given = (entry.read)(table.next_value_seed(entry.table)?).map_err(A::Error::custom)?;
+        let mut part = entry.default();
+        part.fill_from(&*given);
         Ok(Named { place, part })
     }
 }

@@ -5,7 +5,7 @@ use super::controller;
 use super::dropper::Law;
 use super::queue::Full;
 use super::scope::{Run, find};
-use fairwire_catalogue::{self as catalogue, About, BuildError, DisciplineSpec, Family};
+use fairwire_catalogue::{self as catalogue, About, DisciplineSpec, Family};
 use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, Dropper, Queue, scheduler::Fcfs};
 use fairwire_laws::error::Parameter;
@@ -84,13 +84,13 @@ pub(super) struct QueueSpec {
 impl Part for DropperSpec {}
 
 impl DisciplineSpec for DropperSpec {
-    fn check(&self, site: &Site<'_>) -> Result<(), BuildError> {
+    fn check(&self, site: &Site<'_>) -> Result<(), BadParameter> {
         self.queue.check(DROPPER, site)?;
         found(DROPPER, &self.class, Kind::Dropper)?;
         Ok(())
     }
 
-    fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
+    fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         let (class, run) = found(DROPPER, &self.class, Kind::Dropper)?;
         // A class that says "mark" means it.
         let ecn = Some(self.queue.ecn.unwrap_or(EcnChoice::Mark));
@@ -106,13 +106,13 @@ impl DisciplineSpec for DropperSpec {
 impl Part for QueueSpec {}
 
 impl DisciplineSpec for QueueSpec {
-    fn check(&self, site: &Site<'_>) -> Result<(), BuildError> {
+    fn check(&self, site: &Site<'_>) -> Result<(), BadParameter> {
         site.room(QUEUE, self.buffer)?;
         found(QUEUE, &self.class, Kind::Queue)?;
         Ok(())
     }
 
-    fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
+    fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         let limit = site.room(QUEUE, self.buffer)?.limit;
         let (class, run) = found(QUEUE, &self.class, Kind::Queue)?;
         Ok(match made(&run, |py| Full::new(py, &class, &run, (limit, site))) {

@@ -3,7 +3,7 @@
 use crate::args::{DescribeArgs, Look};
 use crate::report;
 use fairwire_catalogue::page::{Page, ParameterPage, linked};
-use fairwire_catalogue::{self as catalogue, marker};
+use fairwire_catalogue::{self as catalogue, About, marker};
 use fairwire_core::spelling;
 use fairwire_scenario::parts::{self, NoPage, Part};
 use fairwire_scenario::{Controller, control, source};
@@ -62,12 +62,9 @@ fn write_all(folder: &Path) -> Result<(), Failure> {
     let mut files = Vec::new();
     for entry in catalogue::all() {
         let name = entry.name;
-        writeln!(
-            index,
-            "| [`{name}`]({name}.md) | {} | {} | {} |",
-            entry.family, entry.summary, entry.source
-        )
-        .expect("writing to a string succeeds");
+        let About { family, summary, source, .. } = entry.about;
+        writeln!(index, "| [`{name}`]({name}.md) | {family} | {summary} | {source} |")
+            .expect("writing to a string succeeds");
         files.push((format!("{name}.md"), page(name)?.markdown()));
     }
     index += &of_schedulers();
@@ -113,7 +110,7 @@ fn of_schedulers() -> String {
     );
     for (name, entry) in catalogue::schedulers() {
         let line = match entry {
-            Some(entry) => format!("| [`{name}`]({}.md) | {} |", entry.name, entry.summary),
+            Some(entry) => format!("| [`{name}`]({}.md) | {} |", entry.name, entry.about.summary),
             None => format!("| `{name}` | first come, first served |"),
         };
         writeln!(index, "{line}").expect("writing to a string succeeds");

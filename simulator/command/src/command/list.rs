@@ -2,7 +2,7 @@
 
 use crate::args::{Format, List};
 use crate::report;
-use fairwire_catalogue::{self as catalogue, marker};
+use fairwire_catalogue::{self as catalogue, About, marker};
 use fairwire_laws::scheduler::Kind;
 use fairwire_scenario::{Controller, Overrides, Scenario, control, generated, load, source};
 use fairwire_study::Study;
@@ -85,15 +85,15 @@ fn group(heading: &str, names: &[(String, String)], columns: usize) -> String {
 /// Name and what it does, by family.
 fn disciplines_in_short(columns: usize) -> String {
     let mut families: Vec<String> = Vec::new();
-    for family in catalogue::all().iter().map(|entry| entry.family.to_string()) {
+    for family in catalogue::all().iter().map(|entry| entry.about.family.to_string()) {
         if !families.contains(&family) {
             families.push(family);
         }
     }
     let of = |family: &String| {
-        let entries = catalogue::all().iter().filter(|entry| entry.family.to_string() == *family);
+        let entries = catalogue::all().iter().filter(|entry| entry.about.family.to_string() == *family);
         let names: Vec<(String, String)> =
-            entries.map(|entry| (entry.name.to_string(), entry.summary.to_string())).collect();
+            entries.map(|entry| (entry.name.to_string(), entry.about.summary.to_string())).collect();
         group(family, &names, columns)
     };
     let schedulers = Kind::ALL.map(|kind| format!("`{}`", kind.name())).join(", ");
@@ -140,11 +140,10 @@ fn disciplines() -> Rows {
     let header =
         ["name", "also", "family", "what it does", "state", "cost per packet", "early signals", "source"];
     let rows = catalogue::all().iter().map(|entry| {
-        let signals = if entry.marks { "drop or ECN mark" } else { "none" };
-        let also = entry.aliases.join(", ");
-        let family = entry.family.to_string();
-        let cells: [&str; 8] =
-            [entry.name, &also, &family, entry.summary, entry.state, entry.cost, signals, entry.source];
+        let About { family, summary, state, cost, marks, source } = entry.about;
+        let signals = if marks { "drop or ECN mark" } else { "none" };
+        let (also, family) = (entry.aliases.join(", "), family.to_string());
+        let cells: [&str; 8] = [entry.name, &also, &family, summary, state, cost, signals, source];
         cells.map(String::from).to_vec()
     });
     std::iter::once(header.map(String::from).to_vec()).chain(rows).collect()
@@ -155,12 +154,12 @@ fn disciplines_as_json() -> Value {
         json!({
             "name": entry.name,
             "aliases": entry.aliases,
-            "family": entry.family.to_string(),
-            "summary": entry.summary,
-            "state": entry.state,
-            "cost": entry.cost,
-            "signals_early": entry.marks,
-            "source": entry.source,
+            "family": entry.about.family.to_string(),
+            "summary": entry.about.summary,
+            "state": entry.about.state,
+            "cost": entry.about.cost,
+            "signals_early": entry.about.marks,
+            "source": entry.about.source,
         })
     };
     catalogue::all().iter().map(one).collect()

@@ -10,6 +10,6 @@ impl Check<'_> {
             self.name(&format!("aggregate.{at}.name"), &aggregate.name)?;
             self.within(&format!("aggregate.{at}.target"), aggregate.target.0, bps(1)..=bps(FASTEST))?;
         }
-        aggregate::check(self.spec, topology).map_err(|fault| self.located(fault))
+        aggregate::check(self.spec, topology)
     }
 }

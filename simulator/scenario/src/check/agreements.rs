@@ -1,8 +1,8 @@
 //! How near stages are to be.
 
-use super::{Check, Checked, Refusal};
+use super::{Check, Checked};
 use crate::agree::AgreeSpec;
-use fairwire_document::{Problem, shortened};
+use crate::fault::{missing, refused, unknown};
 use fairwire_metrics::agreement::is_called;
 
 impl Check<'_> {
@@ -16,12 +16,8 @@ impl Check<'_> {
             let Some(text) = text else { continue };
             self.text(&path(key), text)?;
             if text.trim().is_empty() {
-                return self.refuse(Refusal {
-                    path: &path(key),
-                    given: "nothing".into(),
-                    why: "an agreement states its reason".into(),
-                    allowed: "a reason, in a sentence".into(),
-                });
+                let (why, allowed) = ("an agreement states its reason", "a reason, in a sentence");
+                return Err(refused(path(key), "nothing", why, allowed));
             }
         }
         let numbers =
@@ -29,29 +25,17 @@ impl Check<'_> {
         for (key, number) in numbers {
             self.finite(&path(key), number)?;
             if let Some(below) = number.filter(|number| *number < 0.0) {
-                return self.refuse(Refusal {
-                    path: &path(key),
-                    given: below.to_string(),
-                    why: "a distance is not negative".into(),
-                    allowed: "0 or more".into(),
-                });
+                return Err(refused(path(key), below, "a distance is not negative", "0 or more"));
             }
         }
         match (agree.tolerance, agree.relative) {
-            (None, None) => Err(self.locations.refuse(
-                &format!("agree.{at}"),
-                Problem::Missing {
-                    key: "tolerance".into(),
-                    table: format!("agree.{at}"),
-                    note: "or `relative`, a part of what the first stage has".into(),
-                },
-            )),
-            (Some(_), Some(relative)) => self.refuse(Refusal {
-                path: &path("relative"),
-                given: relative.to_string(),
-                why: "`tolerance` is given too".into(),
-                allowed: "one of the two".into(),
-            }),
+            (None, None) => {
+                let note = "or `relative`, a part of what the first stage has";
+                Err(missing(format!("agree.{at}"), "tolerance", note))
+            }
+            (Some(_), Some(relative)) => {
+                Err(refused(path("relative"), relative, "`tolerance` is given too", "one of the two"))
+            }
             _ => Ok(()),
         }
     }
@@ -65,8 +49,6 @@ impl Check<'_> {
         let mut allowed: Vec<String> = kinds.map(String::from).collect();
         allowed.dedup();
         allowed.extend_from_slice(measures);
-        Err(self
-            .locations
-            .refuse(path, Problem::Unknown { what: "measure", given: shortened(name), allowed }))
+        Err(unknown(path, "measure", name, allowed))
     }
 }

@@ -1,13 +1,12 @@
 //! The disciplines compared, those of single links, and their parameters.
 
-use super::{Check, Checked, Refusal};
+use super::{Check, Checked};
 use crate::build;
 use crate::compared::Compared;
+use crate::fault::{Fault, refused, unknown};
 use crate::topology::Topology;
 use fairwire_catalogue as catalogue;
 use fairwire_catalogue::{BadParameter, BuildError, UnknownDiscipline};
-use fairwire_document::DocumentError as ScenarioError;
-use fairwire_document::Problem;
 use fairwire_document::shortened;
 
 /// What a scheduler can serve.
@@ -17,12 +16,8 @@ impl Check<'_> {
     pub(super) fn compared(&self, topology: &Topology) -> Checked {
         let compared = &self.spec.disciplines;
         if compared.is_empty() {
-            return self.refuse(Refusal {
-                path: "disciplines",
-                given: "empty".into(),
-                why: "a run needs at least one".into(),
-                allowed: "at least one name, see `fairwire list disciplines`".into(),
-            });
+            let allowed = "at least one name, see `fairwire list disciplines`";
+            return Err(refused("disciplines", "empty", "a run needs at least one", allowed));
         }
         let places = topology.compared_places();
         for (at, compared) in compared.iter().enumerate() {
@@ -43,12 +38,8 @@ impl Check<'_> {
             let path = format!("{}.discipline", queue.path);
             self.named(&path, own)?;
             if own.label.is_some() {
-                return self.refuse(Refusal {
-                    path: &format!("{path}.label"),
-                    given: "given".into(),
-                    why: "only disciplines that are compared have labels".into(),
-                    allowed: "leave it out".into(),
-                });
+                let why = "only disciplines that are compared have labels";
+                return Err(refused(format!("{path}.label"), "given", why, "leave it out"));
             }
             self.parameters(&path, own, topology, at)?;
         }
@@ -79,14 +70,7 @@ impl Check<'_> {
         let label = compared.label();
         let key = if compared.label.is_some() { ".label" } else { "" };
         let path = format!("disciplines.{at}{key}");
-        let refuse = |why: String, allowed: &str| {
-            self.refuse(Refusal {
-                path: &path,
-                given: format!("`{}`", shortened(label)),
-                why,
-                allowed: allowed.into(),
-            })
-        };
+        let refuse = |why, allowed| Err(refused(&path, format!("`{}`", shortened(label)), why, allowed));
         let own_name = catalogue::find(compared.name()).map_or("", |entry| entry.name);
         if label != own_name {
             self.name(&path, label)?;
@@ -102,15 +86,12 @@ impl Check<'_> {
         Ok(())
     }
 
-    pub(super) fn unknown_discipline(&self, path: &str, name: &str) -> ScenarioError {
+    pub(super) fn unknown_discipline(&self, path: &str, name: &str) -> Fault {
         if let Err(UnknownDiscipline { given, why: Some(why), .. }) = catalogue::find(name) {
-            let (key, given, allowed) = (path.into(), format!("`{given}`"), A_DROPPER.into());
-            return self.locations.refuse(path, Problem::Refused { key, given, why, allowed });
+            return refused(path, format!("`{given}`"), why, A_DROPPER);
         }
         let labels = self.own.iter().filter_map(|compared| compared.label.as_deref());
-        let (given, allowed) =
-            (shortened(name), labels.chain(catalogue::allowed(name)).map(Into::into).collect());
-        self.locations.refuse(path, Problem::Unknown { what: "discipline", given, allowed })
+        unknown(path, "discipline", name, labels.chain(catalogue::allowed(name)).map(Into::into).collect())
     }
 
     /// Checks the discipline's parameters, so that a run cannot fail on them; building it would
@@ -140,6 +121,6 @@ impl Check<'_> {
 
     fn cannot_work(&self, path: &str, bad: BadParameter) -> Checked {
         let why = format!("`{}` does not accept that", bad.discipline);
-        self.refuse(Refusal { path, given: bad.given, why, allowed: bad.allowed })
+        Err(refused(path, bad.given, why, bad.allowed))
     }
 }

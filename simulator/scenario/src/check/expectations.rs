@@ -1,11 +1,11 @@
 //! What must come out.
 
-use super::{Check, Checked, Refusal};
+use super::{Check, Checked};
 use crate::compared::{Compared, resolved};
+use crate::fault::{missing, refused, unknown};
 use crate::lesson::LessonSpec;
 use crate::spec::{ExpectSpec, OtherSpec};
 use fairwire_catalogue as catalogue;
-use fairwire_document::Problem;
 use fairwire_document::shortened;
 
 impl Check<'_> {
@@ -23,20 +23,12 @@ impl Check<'_> {
         let is_compared = expect.less_than.is_some() || expect.more_than.is_some();
         match (expect.min, expect.max) {
             (None, None) if is_compared => Ok(()),
-            (None, None) => Err(self.locations.refuse(
-                &format!("expect.{at}"),
-                Problem::Missing {
-                    key: "min".into(),
-                    table: format!("expect.{at}"),
-                    note: "or `max`, `less_than` or `more_than`".into(),
-                },
-            )),
-            (Some(min), Some(max)) if min > max => self.refuse(Refusal {
-                path: &path("min"),
-                given: min.to_string(),
-                why: format!("`max` is {max}"),
-                allowed: "`min` at most `max`".into(),
-            }),
+            (None, None) => {
+                Err(missing(format!("expect.{at}"), "min", "or `max`, `less_than` or `more_than`"))
+            }
+            (Some(min), Some(max)) if min > max => {
+                Err(refused(path("min"), min, format!("`max` is {max}"), "`min` at most `max`"))
+            }
             _ => Ok(()),
         }
     }
@@ -62,23 +54,16 @@ impl Check<'_> {
         self.measure(&key("measure"), measure, measures)?;
         self.finite(&key("margin"), other.margin)?;
         if let Some(margin) = other.margin.filter(|margin| *margin < 0.0) {
-            return self.refuse(Refusal {
-                path: &key("margin"),
-                given: margin.to_string(),
-                why: "a margin is not negative".into(),
-                allowed: "0 or more".into(),
-            });
+            return Err(refused(key("margin"), margin, "a margin is not negative", "0 or more"));
         }
         let label = |name| resolved(name, self.own.iter().map(Compared::label)).to_owned();
         if *measure == expect.measure
             && expect.discipline.as_deref().map(label) == Some(label(&other.discipline))
         {
-            return self.refuse(Refusal {
-                path: &key("discipline"),
-                given: format!("`{}`", shortened(&other.discipline)),
-                why: "a measure is neither less nor more than itself".into(),
-                allowed: "another discipline, or another `measure`".into(),
-            });
+            let given = format!("`{}`", shortened(&other.discipline));
+            let why = "a measure is neither less nor more than itself";
+            let allowed = "another discipline, or another `measure`";
+            return Err(refused(key("discipline"), given, why, allowed));
         }
         Ok(())
     }
@@ -96,7 +81,6 @@ impl Check<'_> {
         if measures.iter().any(|known| known == measure) {
             return Ok(());
         }
-        let (given, allowed) = (shortened(measure), measures.to_vec());
-        Err(self.locations.refuse(path, Problem::Unknown { what: "measure", given, allowed }))
+        Err(unknown(path, "measure", measure, measures.to_vec()))
     }
 }

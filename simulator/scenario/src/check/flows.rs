@@ -1,6 +1,7 @@
 //! The groups of flows, and what they send.
 
-use super::{Check, Checked, FASTEST, MAX_DELAY, Refusal, bps};
+use super::{Check, Checked, FASTEST, MAX_DELAY, bps};
+use crate::fault::{Fault, refused};
 use crate::files::Files;
 use crate::reach::Reach;
 use crate::source::{self, Sends};
@@ -9,7 +10,6 @@ use crate::tcp::TcpSpec;
 use fairwire_core::Duration;
 use fairwire_core::class_tree::MAX_CLASSES;
 use fairwire_core::units::Size;
-use fairwire_document::DocumentError as ScenarioError;
 use fairwire_laws::spec::Quantity;
 use fairwire_parameters::OutOfRange;
 use fairwire_tcp::{Config, Processing, Recovery};
@@ -21,28 +21,19 @@ const MAX_FLOWS: u64 = 1_000_000;
 const MAX_PACKET: u64 = 65_535;
 
 impl Check<'_> {
-    pub(super) fn flows(&self, files: &Files) -> Result<Vec<Sends>, ScenarioError> {
+    pub(super) fn flows(&self, files: &Files) -> Result<Vec<Sends>, Fault> {
         if self.spec.flow.is_empty() {
-            self.refuse(Refusal {
-                path: "flow",
-                given: "empty".into(),
-                why: "a run needs at least one".into(),
-                allowed: "at least one `[[flow]]`".into(),
-            })?;
+            return Err(refused("flow", "empty", "a run needs at least one", "at least one `[[flow]]`"));
         }
         let mut all = Vec::with_capacity(self.spec.flow.len());
         for (at, flow) in self.spec.flow.iter().enumerate() {
             self.flow(&format!("flow.{at}"), flow)?;
             if self.spec.flow[..at].iter().any(|other| other.group == flow.group) {
-                self.refuse(Refusal {
-                    path: &format!("flow.{at}.group"),
-                    given: format!("`{}`", flow.group),
-                    why: "another group has that name".into(),
-                    allowed: "a name of its own for each group".into(),
-                })?;
+                let (given, why) = (format!("`{}`", flow.group), "another group has that name");
+                let allowed = "a name of its own for each group";
+                return Err(refused(format!("flow.{at}.group"), given, why, allowed));
             }
-            let sends = source::sends(&format!("flow.{at}"), flow, files);
-            all.push(sends.map_err(|fault| self.located(fault))?);
+            all.push(source::sends(&format!("flow.{at}"), flow, files)?);
         }
         self.totals(&all)?;
         Ok(all)
@@ -52,12 +43,9 @@ impl Check<'_> {
         let flows = self.spec.flow.iter().zip(sends);
         let flows: u64 = flows.map(|(flow, sends)| u64::from(flow.count()) * sends.connections()).sum();
         if flows > MAX_FLOWS {
-            return self.refuse(Refusal {
-                path: "flow",
-                given: format!("{flows} flows and connections in all"),
-                why: "they would take more than 2 GB of memory".into(),
-                allowed: format!("at most {MAX_FLOWS} flows"),
-            });
+            let given = format!("{flows} flows and connections in all");
+            let why = "they would take more than 2 GB of memory";
+            return Err(refused("flow", given, why, format!("at most {MAX_FLOWS} flows")));
         }
         Ok(())
     }
@@ -66,7 +54,7 @@ impl Check<'_> {
         self.name(&format!("{path}.group"), &flow.group)?;
         self.within(&format!("{path}.count"), u64::from(flow.count()), 1..=MAX_FLOWS)?;
         self.within(&format!("{path}.access.rate"), flow.access.rate.0, bps(1)..=bps(FASTEST))?;
-        let (key, longest) = match flow.reach(path).map_err(|fault| self.located(fault))? {
+        let (key, longest) = match flow.reach(path)? {
             Reach::Access(delay) => ("access.delay", delay.longest()),
             Reach::RoundTrip(rtt) => ("rtt", rtt.longest()),
         };
@@ -74,14 +62,15 @@ impl Check<'_> {
         self.within(&format!("{path}.class"), flow.class.unwrap_or(0), 0..=MAX_CLASSES - 1)?;
         self.within(&format!("{path}.dscp"), flow.dscp.unwrap_or(0), 0..=63)?;
         if flow.start.latest >= self.spec.duration.0 {
-            return self.refuse(Refusal {
-                path: &format!("{path}.start"),
-                given: flow.start.latest.to_string(),
-                why: "the run is over by then".into(),
-                allowed: format!("before {}", self.spec.duration),
-            });
+            let allowed = format!("before {}", self.spec.duration);
+            return Err(refused(
+                format!("{path}.start"),
+                flow.start.latest,
+                "the run is over by then",
+                allowed,
+            ));
         }
-        source::check_keys(path, flow).map_err(|fault| self.located(fault))?;
+        source::check_keys(path, flow)?;
         self.size(&format!("{path}.header"), flow.header, 0..=MAX_PACKET - 1)?;
         flow.tcp.as_ref().map_or(Ok(()), |tcp| self.tcp(&format!("{path}.tcp"), tcp))
     }
@@ -92,13 +81,9 @@ impl Check<'_> {
         self.has_sack_where_needed(path, tcp, &config)?;
         if config.recovery == Recovery::Rack && config.quirks.sack_counts_acks {
             let profile = tcp.effective_profile().word();
-            self.refuse(Refusal {
-                path: &format!("{path}.recovery"),
-                given: "`rack`".into(),
-                why: format!("the profile \"{profile}\" counts by acknowledgements what is in flight"),
-                allowed: "it with `profile = \"modern\"` or `quirks = { sack_counts_acks = false }`; `sack`"
-                    .into(),
-            })?;
+            let why = format!("the profile \"{profile}\" counts by acknowledgements what is in flight");
+            let allowed = "it with `profile = \"modern\"` or `quirks = { sack_counts_acks = false }`; `sack`";
+            return Err(refused(format!("{path}.recovery"), "`rack`", why, allowed));
         }
         if let Processing::UpTo(most) = config.processing {
             self.within(&format!("{path}.processing"), most, tick..=Duration::from_secs(1))?;
@@ -124,9 +109,9 @@ impl Check<'_> {
             self.within(&format!("{path}.quick_acks"), delayed.quick_acks.unwrap_or(0), 0..=255)?;
         }
         let Some(control) = &tcp.control else { return Ok(()) };
-        control.config().map(drop).or_else(|OutOfRange { name, given, allowed }| {
-            let path = &format!("{path}.control.{}.{name}", control.name());
-            self.refuse(Refusal { path, given, why: "that is out of range".into(), allowed })
+        control.config().map(drop).map_err(|OutOfRange { name, given, allowed }| {
+            let path = format!("{path}.control.{}.{name}", control.name());
+            refused(path, given, "that is out of range", allowed)
         })
     }
 
@@ -134,7 +119,10 @@ impl Check<'_> {
     /// made of that.
     fn has_sack_where_needed(&self, path: &str, tcp: &TcpSpec, config: &Config) -> Checked {
         let needing = tcp.control.as_ref().filter(|control| control.about().needs_sack);
-        let Some(control) = needing.filter(|_| !matches!(config.recovery, Recovery::Sack | Recovery::Rack)) else { return Ok(()) };
+        let Some(control) = needing.filter(|_| !matches!(config.recovery, Recovery::Sack | Recovery::Rack))
+        else {
+            return Ok(());
+        };
         let why = match tcp.recovery {
             Some(_) => {
                 "`recovery` is not \"sack\" or \"rack\", and it measures the path by selective acknowledgements".into()
@@ -146,15 +134,11 @@ impl Check<'_> {
                 )
             }
         };
-        let name = control.name();
-        self.refuse(Refusal {
-            path: &format!("{path}.control"),
-            given: format!("`{name}`"),
-            why,
-            allowed: format!(
-                "`{name}` with `profile = \"modern\"`, or with `recovery = \"rack\"` or \"sack\"; another `control`"
-            ),
-        })
+        let given = format!("`{}`", control.name());
+        let allowed = format!(
+            "{given} with `profile = \"modern\"`, or with `recovery = \"rack\"` or \"sack\"; another `control`"
+        );
+        Err(refused(format!("{path}.control"), given, why, allowed))
     }
 
     fn size(&self, path: &str, size: Option<Quantity<Size>>, bytes: RangeInclusive<u64>) -> Checked {

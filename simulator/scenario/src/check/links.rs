@@ -1,9 +1,9 @@
 //! The links, and the nodes between them.
 
-use super::{Check, Checked, FASTEST, MAX_DELAY, Refusal, bps};
+use super::{Check, Checked, FASTEST, MAX_DELAY, bps};
+use crate::fault::{missing, refused};
 use crate::links::{LinkSpec, Links, NetworkLinkSpec};
 use fairwire_core::{Duration, Rate};
-use fairwire_document::Problem;
 use fairwire_laws::spec::Quantity;
 
 /// Routes are searched among all nodes, for each group.
@@ -14,12 +14,7 @@ impl Check<'_> {
         match &self.spec.link {
             None => self.has_network()?,
             Some(_) if self.spec.network.is_some() => {
-                return self.refuse(Refusal {
-                    path: "network",
-                    given: "given".into(),
-                    why: "`link` is given too".into(),
-                    allowed: "one of the two".into(),
-                });
+                return Err(refused("network", "given", "`link` is given too", "one of the two"));
             }
             Some(Links::Shared(LinkSpec { rate, delay, .. })) => self.part("link", *rate, Some(*delay))?,
             Some(Links::Network(links)) => {
@@ -31,12 +26,8 @@ impl Check<'_> {
         }
         let Some(back) = &self.spec.return_link else { return Ok(()) };
         if back.bottleneck && back.discipline.is_some() {
-            return self.refuse(Refusal {
-                path: "return.discipline",
-                given: "given".into(),
-                why: "the disciplines compared work at a link with `bottleneck = true`".into(),
-                allowed: "one of the two".into(),
-            });
+            let why = "the disciplines compared work at a link with `bottleneck = true`";
+            return Err(refused("return.discipline", "given", why, "one of the two"));
         }
         self.part("return", back.rate, back.delay)
     }
@@ -45,9 +36,7 @@ impl Check<'_> {
         if self.spec.network.is_some() {
             return Ok(());
         }
-        let note = "or `network`".into();
-        let problem = Problem::Missing { key: "link".into(), table: String::new(), note };
-        Err(self.locations.refuse("", problem))
+        Err(missing("", "link", "or `network`"))
     }
 
     fn network_link(&self, path: &str, link: &NetworkLinkSpec) -> Checked {
@@ -63,12 +52,8 @@ impl Check<'_> {
         for (at, node) in nodes.iter().enumerate() {
             self.name(&format!("nodes.{at}"), node)?;
             if nodes[..at].contains(node) {
-                return self.refuse(Refusal {
-                    path: &format!("nodes.{at}"),
-                    given: format!("`{node}`"),
-                    why: "another node has that name".into(),
-                    allowed: "each node once".into(),
-                });
+                let (path, given) = (format!("nodes.{at}"), format!("`{node}`"));
+                return Err(refused(path, given, "another node has that name", "each node once"));
             }
         }
         Ok(())

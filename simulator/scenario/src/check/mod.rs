@@ -12,16 +12,13 @@ mod queues;
 
 use crate::bounds::{FASTEST, MAX_DELAY};
 use crate::compared::Compared;
-use crate::fault::Fault;
+use crate::fault::{Fault, refused};
 use crate::files::Files;
 use crate::measure;
 use crate::reach;
 use crate::spec::{FORMAT, Spec};
 use crate::topology::{self, Topology};
 use fairwire_core::{Duration, Rate};
-use fairwire_document::DocumentError as ScenarioError;
-use fairwire_document::Locations;
-use fairwire_document::Problem;
 use fairwire_document::{is_printable, shortened};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -30,14 +27,14 @@ use std::ops::RangeInclusive;
 const MAX_RUN: Duration = Duration::from_secs(1_000_000);
 
 /// Checks the whole scenario, and reports the first mistake.
-pub(crate) fn check(spec: &Spec, files: &Files, locations: &Locations) -> Result<Topology, ScenarioError> {
-    let check = Check { spec, own: &spec.disciplines, locations };
+pub(crate) fn check(spec: &Spec, files: &Files) -> Result<Topology, Fault> {
+    let check = Check { spec, own: &spec.disciplines };
     check.head()?;
     check.times()?;
     check.links()?;
     let sends = check.flows(files)?;
-    let mut topology = topology::resolve(spec, sends, files).map_err(|fault| check.located(fault))?;
-    reach::settle(&spec.flow, &mut topology).map_err(|fault| check.located(fault))?;
+    let mut topology = topology::resolve(spec, sends, files)?;
+    reach::settle(&spec.flow, &mut topology)?;
     check.rates(&topology)?;
     check.queues(&topology)?;
     check.aggregates(&topology)?;
@@ -57,62 +54,32 @@ pub(crate) fn check(spec: &Spec, files: &Files, locations: &Locations) -> Result
 
 /// Checks the disciplines of `spec`, which were chosen for this run in place of its `own`. With
 /// those it was checked before, and has this `topology`.
-pub(crate) fn chosen(
-    spec: &Spec,
-    own: &[Compared],
-    topology: &Topology,
-    locations: &Locations,
-) -> Result<(), ScenarioError> {
-    Check { spec, own, locations }.compared(topology)
+pub(crate) fn chosen(spec: &Spec, own: &[Compared], topology: &Topology) -> Result<(), Fault> {
+    Check { spec, own }.compared(topology)
 }
 
 struct Check<'a> {
     spec: &'a Spec,
     /// The disciplines that the file compares.
     own: &'a [Compared],
-    locations: &'a Locations,
 }
 
-type Checked = Result<(), ScenarioError>;
-
-/// A value and what is to be said of it.
-struct Refusal<'a> {
-    path: &'a str,
-    given: String,
-    why: String,
-    allowed: String,
-}
+type Checked = Result<(), Fault>;
 
 impl Check<'_> {
-    fn refuse(&self, Refusal { path, given, why, allowed }: Refusal<'_>) -> Checked {
-        Err(self.locations.refuse(path, Problem::Refused { key: path.into(), given, why, allowed }))
-    }
-
-    fn located(&self, fault: Fault) -> ScenarioError {
-        self.locations.refuse(&fault.path, fault.problem)
-    }
-
     fn within<T: PartialOrd + Display>(&self, path: &str, value: T, range: RangeInclusive<T>) -> Checked {
         if range.contains(&value) {
             return Ok(());
         }
         let bound = if value < *range.start() { "below the minimum" } else { "above the maximum" };
-        self.refuse(Refusal {
-            path,
-            given: value.to_string(),
-            why: format!("that is {bound}"),
-            allowed: format!("{} to {}", range.start(), range.end()),
-        })
+        let allowed = format!("{} to {}", range.start(), range.end());
+        Err(refused(path, value, format!("that is {bound}"), allowed))
     }
 
     fn head(&self) -> Checked {
         if self.spec.format != FORMAT {
-            return self.refuse(Refusal {
-                path: "format",
-                given: self.spec.format.to_string(),
-                why: "this version of fairwire reads another".into(),
-                allowed: FORMAT.to_string(),
-            });
+            let why = "this version of fairwire reads another";
+            return Err(refused("format", self.spec.format, why, FORMAT.to_string()));
         }
         self.name("name", &self.spec.name)?;
         self.text("title", &self.spec.title)
@@ -121,12 +88,9 @@ impl Check<'_> {
     /// Text for people goes to terminals and into pictures.
     fn text(&self, path: &str, text: &str) -> Checked {
         let Some(bad) = text.chars().find(|&c| !is_printable(c)) else { return Ok(()) };
-        self.refuse(Refusal {
-            path,
-            given: format!("`{}`", shortened(text)),
-            why: format!("it has the control character {}", bad.escape_unicode()),
-            allowed: "one line of text without control characters".into(),
-        })
+        let why = format!("it has the control character {}", bad.escape_unicode());
+        let allowed = "one line of text without control characters";
+        Err(refused(path, format!("`{}`", shortened(text)), why, allowed))
     }
 
     /// A bound that any number may be, but that must be one.
@@ -137,7 +101,7 @@ impl Check<'_> {
             _ => return Ok(()),
         };
         let given = value.unwrap_or_default().to_string();
-        self.refuse(Refusal { path, given, why: why.into(), allowed: "a finite number".into() })
+        Err(refused(path, given, why, "a finite number"))
     }
 
     /// Names go into paths of `--set`, names of files and measures.
@@ -147,24 +111,17 @@ impl Check<'_> {
         if starts_well && name.len() <= 64 && name.chars().all(is_plain) {
             return Ok(());
         }
-        self.refuse(Refusal {
-            path,
-            given: format!("`{}`", shortened(name)),
-            why: "it is part of paths and of file names".into(),
-            allowed: "a letter, then letters, digits, `-` and `_`, 64 at most".into(),
-        })
+        let why = "it is part of paths and of file names";
+        let allowed = "a letter, then letters, digits, `-` and `_`, 64 at most";
+        Err(refused(path, format!("`{}`", shortened(name)), why, allowed))
     }
 
     fn times(&self) -> Checked {
         let (duration, warm_up) = (self.spec.duration.0, self.spec.warm_up.0);
         self.within("duration", duration, Duration::from_ns(1)..=MAX_RUN)?;
         if warm_up >= duration {
-            return self.refuse(Refusal {
-                path: "warm_up",
-                given: warm_up.to_string(),
-                why: format!("the whole run, `duration`, lasts {duration}, which leaves nothing to measure"),
-                allowed: format!("less than {duration}"),
-            });
+            let why = format!("the whole run, `duration`, lasts {duration}, which leaves nothing to measure");
+            return Err(refused("warm_up", warm_up, why, format!("less than {duration}")));
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! What is to be written beside the report. Whether it can be written is for those who write it.
 
-use super::{Check, Checked, Refusal};
+use super::{Check, Checked};
+use crate::fault::refused;
 use crate::output::Output;
 use fairwire_core::Duration;
 use fairwire_document::shortened;
@@ -25,12 +26,8 @@ impl Check<'_> {
         if ending.is_some_and(|ending| endings.contains(&ending)) {
             return Ok(());
         }
-        let allowed: Vec<String> = endings.iter().map(|ending| format!(".{ending}")).collect();
-        self.refuse(Refusal {
-            path: key,
-            given: format!("`{}`", shortened(path)),
-            why: "the extension selects the format".into(),
-            allowed: format!("a file with the extension {}", allowed.join(" or ")),
-        })
+        let endings: Vec<String> = endings.iter().map(|ending| format!(".{ending}")).collect();
+        let allowed = format!("a file with the extension {}", endings.join(" or "));
+        Err(refused(key, format!("`{}`", shortened(path)), "the extension selects the format", allowed))
     }
 }

@@ -1,6 +1,7 @@
 //! The queues of the topology: their rates, their buffers, and how long a run over them takes.
 
-use super::{Check, Checked, FASTEST, Refusal, bps};
+use super::{Check, Checked, FASTEST, bps};
+use crate::fault::refused;
 use crate::links::Links;
 use crate::topology::{QueuePlan, Topology};
 use fairwire_core::units::Amount;
@@ -39,12 +40,8 @@ impl Check<'_> {
         }
         // 28 B is the smallest packet, from which `Limit::bytes` has its number of slots.
         let megabytes = u64::from(MAX_SLOTS) * 28 / 1_000_000;
-        self.refuse(Refusal {
-            path,
-            given: buffer.to_string(),
-            why: "it would take more than 600 MB of memory in each run".into(),
-            allowed: format!("at most {MAX_SLOTS} packets, or {megabytes} MB"),
-        })
+        let why = "it would take more than 600 MB of memory in each run";
+        Err(refused(path, buffer, why, format!("at most {MAX_SLOTS} packets, or {megabytes} MB")))
     }
 
     /// A buffer that some packet can never enter starves its flow, whatever the discipline.
@@ -55,15 +52,10 @@ impl Check<'_> {
         if room >= u64::from(bytes) {
             return Ok(());
         }
-        self.refuse(Refusal {
-            path: &format!("{path}.buffer"),
-            given: buffer.to_string(),
-            why: format!(
-                "a packet of `{}` has {bytes} B on the wire, and there is room for {room} B",
-                self.spec.flow[group].group
-            ),
-            allowed: format!("at least {bytes} B, or the time to send that"),
-        })
+        let group = &self.spec.flow[group].group;
+        let why = format!("a packet of `{group}` has {bytes} B on the wire, and there is room for {room} B");
+        let allowed = format!("at least {bytes} B, or the time to send that");
+        Err(refused(format!("{path}.buffer"), buffer, why, allowed))
     }
 
     /// The packets of all queues together, each at its mean rate throughout, are no more than a run
@@ -83,11 +75,8 @@ impl Check<'_> {
             Some(Links::Shared(_)) => (format!("at {} the link", topology.queues[0].rate), "rate"),
             _ => ("the links together".into(), "rates"),
         };
-        self.refuse(Refusal {
-            path: "duration",
-            given: self.spec.duration.to_string(),
-            why: format!("{said} would send {packets:.1e} packets, which takes days"),
-            allowed: format!("duration and {send} for at most {MAX_PACKETS:.0e} packets"),
-        })
+        let why = format!("{said} would send {packets:.1e} packets, which takes days");
+        let allowed = format!("duration and {send} for at most {MAX_PACKETS:.0e} packets");
+        Err(refused("duration", self.spec.duration, why, allowed))
     }
 }

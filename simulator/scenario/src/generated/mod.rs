@@ -17,7 +17,7 @@ use core::fmt::Debug;
 use fairwire_core::units::Room;
 use fairwire_core::{Duration, Rate};
 use fairwire_parameters::{
-    Entry, Given, Kind, Listed as _, Named, NotRegistered, Of, OutOfRange, Part, tables_schema_of,
+    Entry, Given, Kind, Listed as _, Named, NotRegistered, OutOfRange, Part, tables_schema_of,
 };
 use schemars::{Schema, SchemaGenerator};
 
@@ -117,12 +117,6 @@ impl Kind for Networks {
     }
 }
 
-impl<S: NetworkSpec + Part> Of<S> for Networks {
-    fn boxed(spec: S) -> Box<dyn NetworkSpec> {
-        Box::new(spec)
-    }
-}
-
 fairwire_parameters::parts! { Networks:
     fat_tree => FatTreeSpec;
     dumbbells => DumbbellsSpec;
@@ -140,7 +134,7 @@ pub fn all() -> &'static [Entry<Networks>] {
 ///
 /// Where the name is taken, or the list was looked at already.
 pub fn register<S: NetworkSpec + Part>(about: About) -> Result<(), NotRegistered> {
-    Networks::registry().register(Entry::of::<S>(about))
+    Networks::registry().register(Entry::<Networks>::of::<S>(about, || Box::new(S::default())))
 }
 
 /// Refuses more nodes than there can be. `name` is the parameter that makes for most of them.

@@ -1,8 +1,8 @@
 //! The properties of a source, what it offers, and its location.
 
-use crate::fault::{Fault, refused};
+use crate::fault::{Fault, missing, refused};
 use crate::law::{LawSpec, Random};
-use core::fmt::Debug;
+use core::fmt::{Debug, Display};
 use fairwire_core::units::Size;
 use fairwire_core::{Duration, Rate};
 use fairwire_document::Problem;
@@ -117,7 +117,7 @@ impl NoOffer {
     pub(super) fn placed(self, at: At<'_>) -> Fault {
         match self.0 {
             Why::OutOfRange(OutOfRange { name, given, allowed }) => {
-                refused(at.key_path(name), &given, "that is out of range", &allowed)
+                refused(at.key_path(name), given, "that is out of range", allowed)
             }
             Why::Refused(fault) => fault,
         }
@@ -142,17 +142,21 @@ pub struct At<'a> {
 impl At<'_> {
     /// One of two parameters is missing.
     pub(super) fn missing(self, key: &str, note: &str) -> NoOffer {
-        let path = self.key_path("");
-        let problem = Problem::Missing { key: key.into(), table: path.clone(), note: note.into() };
-        NoOffer(Why::Refused(Fault { path, problem }))
+        NoOffer(Why::Refused(missing(self.key_path(""), key, note)))
     }
 
-    pub(super) fn refuse(self, key: &str, given: &str, why: &str, allowed: &str) -> NoOffer {
+    pub(super) fn refuse(
+        self,
+        key: &str,
+        given: impl ToString,
+        why: impl Into<String>,
+        allowed: impl Into<String>,
+    ) -> NoOffer {
         NoOffer(Why::Refused(refused(self.key_path(key), given, why, allowed)))
     }
 
     /// What is wrong with `key`, or with the source if it is empty, is not one value.
-    pub(super) fn invalid(self, key: &str, why: &str, allowed: &str) -> NoOffer {
+    pub(super) fn invalid(self, key: &str, why: impl Display, allowed: impl Display) -> NoOffer {
         let path = self.key_path(key);
         let problem = Problem::BadValue { key: path.clone(), message: format!("{why}; allowed: {allowed}") };
         NoOffer(Why::Refused(Fault { path, problem }))
@@ -174,17 +178,23 @@ impl At<'_> {
             "one law, such as {{ exponential = \"{}\" }}; `min` at most `max`, both 0 or more",
             Q::EXAMPLES[0]
         );
-        given.map_or(Ok(default), |spec| spec.law().map_err(|why| self.invalid(key, why, &allowed)))
+        given.map_or(Ok(default), |spec| spec.law().map_err(|why| self.invalid(key, why, allowed)))
     }
 
     pub(super) fn gap(self, key: &str, gap: Duration) -> Result<Duration, NoOffer> {
         let allowed = format!("{MIN_GAP} to {MAX_GAP}");
         let why = if gap < MIN_GAP { "a run would take days" } else { "a run ends before the first one" };
-        if (MIN_GAP..=MAX_GAP).contains(&gap) {
-            Ok(gap)
-        } else {
-            Err(self.refuse(key, &gap.to_string(), why, &allowed))
+        if (MIN_GAP..=MAX_GAP).contains(&gap) { Ok(gap) } else { Err(self.refuse(key, gap, why, allowed)) }
+    }
+
+    /// The bytes of the parameter `packet`, which has room for more than its headers.
+    pub(super) fn packet(self, packet: Size) -> Result<u32, NoOffer> {
+        if bytes(packet) > self.header {
+            return Ok(bytes(packet));
         }
+        let why = format!("its headers alone have {} B", self.header);
+        let allowed = format!("{} B to 65535 B", self.header.saturating_add(1));
+        Err(self.refuse("packet", packet, why, allowed))
     }
 
     pub(super) fn connections(self, connections: u16) -> Result<u16, NoOffer> {
@@ -196,7 +206,7 @@ impl At<'_> {
         } else {
             "each takes the memory of a flow"
         };
-        Err(self.refuse("connections", &connections.to_string(), why, &format!("1 to {MAX_CONNECTIONS}")))
+        Err(self.refuse("connections", connections, why, format!("1 to {MAX_CONNECTIONS}")))
     }
 
     /// What comes faster than its own link sends would wait in front of it without end.
@@ -207,7 +217,7 @@ impl At<'_> {
         }
         let why = format!("the flow's own link, `access`, sends only {most}");
         let given = format!("a mean of {:.1} Mbit/s", bps / 1e6);
-        Err(self.refuse(key, &given, &why, &format!("a mean of at most {most}")))
+        Err(self.refuse(key, given, why, format!("a mean of at most {most}")))
     }
 }
 

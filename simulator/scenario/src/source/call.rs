@@ -1,6 +1,6 @@
 //! One direction of a call with pictures.
 
-use super::at::{About, At, NoOffer, Offer, SourceSpec, bytes};
+use super::at::{About, At, NoOffer, Offer, SourceSpec};
 use fairwire_core::units::Size;
 use fairwire_core::{Duration, Rate};
 use fairwire_parameters::{Quantity, parameters};
@@ -79,25 +79,20 @@ impl SourceSpec for CallSpec {
         let Checked { least, most, priority, frame, variation, key_size, deadline, packet, ecn } = checked;
         if most < least {
             let why = format!("it is below `least`, {least}");
-            return Err(at.refuse("most", &most.to_string(), &why, &format!("{least} or more")));
+            return Err(at.refuse("most", most, why, format!("{least} or more")));
         }
         at.carried("most", most.bps() as f64)?;
-        let packet_bytes = bytes(packet);
-        if packet_bytes <= at.header {
-            let why = format!("its headers alone have {} B", at.header);
-            let allowed = format!("{} B to 65535 B", at.header.saturating_add(1));
-            return Err(at.refuse("packet", &packet.to_string(), &why, &allowed));
-        }
+        let packet_bytes = at.packet(packet)?;
         let headers = (f64::from(at.header + 1) * 8.0 / frame.secs()).ceil() as u64;
         if least.bps() < headers {
             let why = format!("a frame each {frame} has headers of {} B at least", at.header);
-            return Err(at.refuse("least", &least.to_string(), &why, &format!("{headers} bit/s or more")));
+            return Err(at.refuse("least", least, why, format!("{headers} bit/s or more")));
         }
         let key_every = self.key_every.map_or(Duration::ZERO, |every| every.0);
         if self.key_every.is_some() && key_every <= frame {
             let why = format!("a frame comes each {frame}");
             let allowed = "longer, or leave it out for none";
-            return Err(at.refuse("key_every", &key_every.to_string(), &why, allowed));
+            return Err(at.refuse("key_every", key_every, why, allowed));
         }
         let rates = CallRates { least_bps: least.bps() as f64, most_bps: most.bps() as f64, priority };
         let header_bytes = at.header;

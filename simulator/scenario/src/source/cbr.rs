@@ -1,6 +1,6 @@
 //! Packets at a constant rate.
 
-use super::at::{About, At, NoOffer, Offer, SourceSpec, bytes};
+use super::at::{About, At, NoOffer, Offer, SourceSpec};
 use fairwire_core::Rate;
 use fairwire_core::units::Size;
 use fairwire_parameters::{Quantity, parameters};
@@ -30,14 +30,9 @@ impl SourceSpec for CbrSpec {
         let most = at.access;
         if rate > most.0 {
             let why = format!("the flow's own link, `access`, sends only {most}");
-            return Err(at.refuse("rate", &rate.to_string(), &why, &format!("1 bit/s to {most}")));
+            return Err(at.refuse("rate", rate, why, format!("1 bit/s to {most}")));
         }
-        let packet_bytes = bytes(packet);
-        if packet_bytes <= at.header {
-            let why = format!("its headers alone have {} B", at.header);
-            let allowed = format!("{} B to 65535 B", at.header.saturating_add(1));
-            return Err(at.refuse("packet", &packet.to_string(), &why, &allowed));
-        }
+        let packet_bytes = at.packet(packet)?;
         Ok(Offer::Constant { rate, packet_bytes, dither })
     }
 }

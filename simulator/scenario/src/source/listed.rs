@@ -2,7 +2,7 @@
 
 use super::at::{About, SourceSpec};
 use fairwire_parameters::{
-    self as parameters, Kind, Listed as _, Named, NotRegistered, Of, Part, tables_schema_of,
+    self as parameters, Kind, Listed as _, Named, NotRegistered, Part, tables_schema_of,
 };
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ pub fn all() -> &'static [Entry] {
 ///
 /// Where the name is taken, or the list was looked at already.
 pub fn register<S: SourceSpec + Part>(about: About) -> Result<(), NotRegistered> {
-    Sources::registry().register(Entry::of::<S>(about))
+    Sources::registry().register(Entry::of::<S>(about, || Box::new(S::default())))
 }
 
 impl Kind for Sources {
@@ -53,12 +53,6 @@ impl Kind for Sources {
             "description": "What sends: the name of a source, or a table of one name with its parameters.",
             "anyOf": [{ "oneOf": names }, tables_schema_of::<Sources>(generator)],
         })
-    }
-}
-
-impl<S: SourceSpec + Part> Of<S> for Sources {
-    fn boxed(spec: S) -> Box<dyn SourceSpec> {
-        Box::new(spec)
     }
 }
 

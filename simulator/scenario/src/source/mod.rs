@@ -87,7 +87,7 @@ pub(crate) fn check_keys(path: &str, flow: &FlowSpec) -> Result<(), Fault> {
     let named: Vec<String> = others.map(|source| source.name.to_owned()).collect();
     let (why, given) = (format!("the source of this group is `{}`", flow.source.name()), "given");
     let allowed = format!("leave it out, or one of the sources {}", fairwire_document::listed(&named));
-    Err(refused(format!("{path}.{key}"), given, &why, &allowed))
+    Err(refused(format!("{path}.{key}"), given, why, allowed))
 }
 
 /// What `flow`, which is at `path`, sends. Constants of TCP have been checked.
@@ -122,7 +122,7 @@ impl At<'_> {
     fn datagrams(self, traffic: Traffic, packet_bytes: u32) -> Result<Sends, NoOffer> {
         let header_bytes = self.header;
         if let Some(problem) = traffic.problem(header_bytes) {
-            return Err(self.invalid("", &problem, &self.page()));
+            return Err(self.invalid("", &problem, self.page()));
         }
         Ok(Sends { source: Source::Datagrams { traffic, header_bytes }, packet_bytes })
     }
@@ -134,7 +134,7 @@ impl At<'_> {
 
     fn load(self, load: Load, tcp: Config) -> Result<Sends, NoOffer> {
         if let Some(problem) = load.problem() {
-            return Err(self.invalid("", &problem, &self.page()));
+            return Err(self.invalid("", &problem, self.page()));
         }
         Ok(Sends { packet_bytes: full_packet(&tcp), source: Source::Tcp { tcp, load } })
     }

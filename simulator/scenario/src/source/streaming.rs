@@ -59,7 +59,7 @@ impl SourceSpec for StreamingSpec {
         if reservoir >= buffer {
             let why = format!("the buffer holds {buffer}, so the bitrate would never rise");
             let allowed = format!("less than {buffer}");
-            return Err(at.refuse("reservoir", &reservoir.to_string(), &why, &allowed));
+            return Err(at.refuse("reservoir", reservoir, why, allowed));
         }
         let rest = buffer - reservoir;
         let cushion = match self.cushion {
@@ -73,13 +73,13 @@ impl SourceSpec for StreamingSpec {
                 format!("the buffer holds {buffer}, and the reservoir is {reservoir} of it")
             };
             let allowed = format!("more than 0 s and at most {rest}");
-            return Err(at.refuse("cushion", &cushion.to_string(), &why, &allowed));
+            return Err(at.refuse("cushion", cushion, why, allowed));
         }
         let video = Streaming { chunk, rates_bps, buffer, start, reservoir, cushion };
         let needed = video.needed_to_start();
         if needed > buffer {
             let why = format!("it plays with {needed} in whole chunks of {chunk}");
-            return Err(at.refuse("buffer", &buffer.to_string(), &why, &format!("{needed} or more")));
+            return Err(at.refuse("buffer", buffer, why, format!("{needed} or more")));
         }
         Ok(Offer::Tcp(Load::Streaming(Box::new(video))))
     }
@@ -99,7 +99,7 @@ impl StreamingSpec {
         }
         if let Some(pair) = rates.windows(2).find(|pair| pair[1].0 <= pair[0].0) {
             let why = format!("`{}` comes after `{}`", pair[1], pair[0]);
-            return Err(at.invalid("rates", &why, allowed));
+            return Err(at.invalid("rates", why, allowed));
         }
         Ok(rates.iter().map(|rate| rate.0.bps() as f64).collect())
     }

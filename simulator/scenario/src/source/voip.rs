@@ -54,7 +54,7 @@ impl SourceSpec for VoipSpec {
         let about = |law: &Option<LawSpec<Duration>>| law.as_ref().map_or(1.0, LawSpec::about);
         if about(&self.spurt) + about(&self.silence) < MIN_GAP.secs() {
             let why = format!("`spurt` and `silence` together are below {MIN_GAP}, so a run would take days");
-            return Err(at.invalid("spurt", &why, &format!("{MIN_GAP} or more together")));
+            return Err(at.invalid("spurt", why, format!("{MIN_GAP} or more together")));
         }
         let packet_bytes = payload_bytes.saturating_add(at.header);
         at.carried("frame", f64::from(packet_bytes) * 8.0 / frame.secs())?;

@@ -74,7 +74,7 @@ fn add_access_wires(
             let why = "a link has that name, which results would call the access link";
             return Err(refused(
                 format!("flow.{at}.group"),
-                &format!("`{}`", flow.group),
+                format!("`{}`", flow.group),
                 why,
                 "another name",
             ));

@@ -3,7 +3,7 @@
 use super::plan::{
     Laid, NOT_SIZED, Own, QueuePlan, Route, back_laws, no_pattern, only_with, tail_drop, wire,
 };
-use crate::fault::{Fault, refused};
+use crate::fault::{Fault, missing, refused};
 use crate::files::Files;
 use crate::graph::{Edge, Graph, NoRoute};
 use crate::links::NetworkLinkSpec;
@@ -24,7 +24,7 @@ pub(super) fn laid(spec: &Spec, links: &[NetworkLinkSpec], files: &Files) -> Res
     laid.check_names()?;
     if laid.queues.iter().all(|queue| queue.own.is_some()) {
         return Err(refused(
-            "link".into(),
+            "link",
             "a network of wires and of links with a `discipline` of their own",
             "the disciplines compared need a link",
             "`bottleneck = true` at one link or more, or a link without `discipline`",
@@ -49,7 +49,7 @@ impl Layout<'_> {
         let to = self.node(&format!("{path}.to"), &link.to)?;
         if from == to {
             let why = "that is where it comes from";
-            return Err(refused(format!("{path}.to"), &format!("`{}`", link.to), why, "another node"));
+            return Err(refused(format!("{path}.to"), format!("`{}`", link.to), why, "another node"));
         }
         let rate = link.varying().required_rate(&path, link.rate, self.files)?;
         let mut queue = queue(&path, link, rate, is_marked)?;
@@ -96,10 +96,8 @@ impl Layout<'_> {
     }
 
     fn node(&self, path: &str, name: &str) -> Result<usize, Fault> {
-        self.graph.node(name).ok_or_else(|| Fault {
-            path: path.into(),
-            problem: Problem::Unknown { what: "node", given: name.into(), allowed: self.graph.names() },
-        })
+        let problem = || Problem::Unknown { what: "node", given: name.into(), allowed: self.graph.names() };
+        self.graph.node(name).ok_or_else(|| Fault { path: path.into(), problem: problem() })
     }
 
     fn check_names(&self) -> Result<(), Fault> {
@@ -107,7 +105,7 @@ impl Layout<'_> {
             if self.queues[..at].iter().any(|other| other.name == queue.name) {
                 return Err(refused(
                     format!("{}.name", queue.path),
-                    &format!("`{}`", queue.name),
+                    format!("`{}`", queue.name),
                     "another link has that name",
                     "a `name` of its own for each of several links between two nodes",
                 ));
@@ -123,12 +121,8 @@ impl Layout<'_> {
             return Err(only_with(&path("direction"), "`[link]`"));
         }
         let [from, to] = [("from", &flow.from), ("to", &flow.to)].map(|(key, name)| {
-            let missing = || {
-                let (path, note) = (format!("flow.{at}"), "with `[[link]]`".into());
-                let problem = Problem::Missing { key: key.into(), table: path.clone(), note };
-                Fault { path, problem }
-            };
-            name.as_ref().ok_or_else(missing).and_then(|name| self.node(&path(key), name))
+            let name = name.as_ref().ok_or_else(|| missing(format!("flow.{at}"), key, "with `[[link]]`"));
+            name.and_then(|name| self.node(&path(key), name))
         });
         let mut stops = vec![from?];
         for (number, name) in flow.via.iter().enumerate() {
@@ -155,14 +149,14 @@ impl Layout<'_> {
                 let why = format!("no route leads from `{from}` to `{to}`");
                 refused(
                     path,
-                    &given,
-                    &why,
+                    given,
+                    why,
                     "what can be reached, or another link; a `one_way` link has no route back",
                 )
             }
             NoRoute::Loop { node } => {
                 let why = format!("the route would pass `{}` twice", self.graph.name(node));
-                refused(path, &given, &why, "each node once on a route")
+                refused(path, given, why, "each node once on a route")
             }
         })
     }
@@ -207,9 +201,7 @@ fn queue(
         ));
     }
     let Some(buffer) = link.buffer else {
-        let note = "or `wire = true`".into();
-        let problem = Problem::Missing { key: "buffer".into(), table: path.into(), note };
-        return Err(Fault { path: path.into(), problem });
+        return Err(missing(path, "buffer", "or `wire = true`"));
     };
     let is_compared = link.bottleneck || !is_marked;
     Ok(Some(QueuePlan {

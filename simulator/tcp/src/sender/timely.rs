@@ -242,7 +242,8 @@ impl Sender {
 
     /// RACK_detect_loss. Returns whether a repair begins.
     fn find_losses(&mut self, now: Time) -> bool {
-        let is_in_order = |board: &Scoreboard| self.journal.as_deref().is_some_and(|of| board.is_in_order(of));
+        let is_in_order =
+            |board: &Scoreboard| self.journal.as_deref().is_some_and(|of| board.is_in_order(of));
         if self.board.as_deref().is_some_and(is_in_order) {
             return false;
         }

@@ -142,7 +142,8 @@ fn what_was_lost_for_two_seconds_is_repaired_in_slow_start_up_to_half_the_window
 
 #[test]
 fn a_wire_that_duplicates_takes_nothing() {
-    let mut path = Path::new(&today(), 60).fate(|n, _| if n % 10 == 0 { vec![Duration::ZERO; 2] } else { none() });
+    let mut path =
+        Path::new(&today(), 60).fate(|n, _| if n % 10 == 0 { vec![Duration::ZERO; 2] } else { none() });
     path.start();
     path.run_until(at(20_000));
     let sent_for_drops = again(&path).len() as u64;

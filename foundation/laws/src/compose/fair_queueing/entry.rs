@@ -16,11 +16,7 @@ use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Discipline, Limit, Rng};
-use fairwire_parameters::parameters;
-#[cfg(feature = "serde")]
-use schemars::JsonSchema;
-#[cfg(feature = "serde")]
-use serde::{Deserialize, Serialize};
+use fairwire_parameters::{parameters, word};
 
 /// Makes the `Spec` of a file an entry: the scheduler of the kind, with a `quantum` if it has rounds.
 macro_rules! schedules {
@@ -54,9 +50,7 @@ macro_rules! schedules {
 pub(super) use schedules;
 
 /// What makes room in a full buffer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
-#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[word(gated)]
 pub enum MakesRoom {
     /// The longest queue: its oldest packet is pushed out. Suter et al. 1998, section II. More than
     /// 256 different weights are refused.

@@ -164,7 +164,7 @@ impl Spec {
         let (room, shared, measure) = (queue.room, &self.shared, given.measure);
         let common =
             afd::Given { name: NAME, room, measure, shared, longest: half.min(INTERVAL) }.check(site)?;
-        let counted = |amount| afd::counted(amount, common.measure, site);
+        let counted = |amount| measure.counted(amount, site);
         let elephant_threshold = self.elephant_threshold.map_or_else(
             || counted(Amount::Bytes(1_000_000)).min(counted(Amount::Time(Duration::from_ms(100)))),
             |typed| counted(typed.0),

@@ -70,16 +70,6 @@ pub struct Config {
     pub control: Control,
 }
 
-impl Config {
-    /// What a typical packet of `site` counts as.
-    fn typical(&self, site: &Site<'_>) -> u32 {
-        match self.measure {
-            Measure::Packets => 1,
-            Measure::Bytes => site.packet_bytes,
-        }
-    }
-}
-
 /// Approximate fair dropping. See the [module](self).
 #[derive(Debug)]
 pub struct Afd<M> {
@@ -120,22 +110,6 @@ impl<M: Meter> Afd<M> {
     #[inline]
     fn most(&self) -> f64 {
         self.meter.most() * self.reach
-    }
-
-    #[inline]
-    fn size(&self, packet: &Packet) -> u32 {
-        match self.measure {
-            Measure::Packets => 1,
-            Measure::Bytes => packet.len,
-        }
-    }
-
-    #[inline]
-    fn queue(&self, buffer: &Buffer) -> f64 {
-        match self.measure {
-            Measure::Packets => f64::from(buffer.len()),
-            Measure::Bytes => buffer.bytes() as f64,
-        }
     }
 }
 
@@ -188,8 +162,8 @@ pub fn drop_probability(count: f64, fair: f64) -> f64 {
 impl<M: Meter> Dropper for Afd<M> {
     #[inline]
     fn on_arrival(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Verdict {
-        self.fair.catch_up(now, self.queue(buffer), self.most());
-        let count = self.meter.arrival(packet, self.size(packet), now, &mut self.rng);
+        self.fair.catch_up(now, self.measure.of(buffer.backlog()), self.most());
+        let count = self.meter.arrival(packet, self.measure.size(packet.len), now, &mut self.rng);
         self.fair.follow(self.most());
         let p = drop_probability(count, self.fair.value() * self.weights.class(packet.class));
         if p > 0.0 && (p >= 1.0 || self.rng.chance(p)) {
@@ -204,7 +178,7 @@ impl<M: Meter> Dropper for Afd<M> {
     #[inline]
     fn on_departure(&mut self, packet: &Packet, _: Left, buffer: &Buffer, now: Time) -> Verdict {
         // The packet has left the buffer, but was there at every sampling instant up to now.
-        let queue = self.queue(buffer) + f64::from(self.size(packet));
+        let queue = self.measure.of(buffer.backlog()) + f64::from(self.measure.size(packet.len));
         self.fair.catch_up(now, queue, self.most());
         Verdict::Pass
     }
@@ -232,10 +206,7 @@ impl<M: Meter> Dropper for Afd<M> {
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {
-        let unit = match self.measure {
-            Measure::Packets => Unit::Packets,
-            Measure::Bytes => Unit::Bytes,
-        };
+        let unit = self.measure.unit();
         probe.gauge("fair_share", unit, self.fair.value());
         self.meter.inspect(unit, probe);
     }
@@ -343,7 +314,7 @@ impl Samples {
         let (room, shared, measure) = (queue.room, &self.shared, self.measure.unwrap_or_default());
         let common = Given { name: discipline, room, measure, shared, longest: INTERVAL }.check(site)?;
         let CheckedSamples { samples, sampling, .. } = self.checked().of(discipline)?;
-        let typical = common.typical(site);
+        let typical = measure.size(site.packet_bytes);
         Ok((queue, common, Sampling { samples, probability: sampling, typical }))
     }
 
@@ -398,24 +369,17 @@ impl Given<'_> {
     }
 
     fn target(&self, buffer: Amount, site: &Site<'_>) -> Result<f64, BadParameter> {
-        let most = counted(buffer, self.measure, site);
+        let counted = |amount| self.measure.counted(amount, site);
+        let most = counted(buffer);
         let Some(typed) = self.shared.q_target else {
-            return Ok((most / 4.0).min(counted(Amount::Packets(50), self.measure, site)));
+            return Ok((most / 4.0).min(counted(Amount::Packets(50))));
         };
-        let target = counted(typed.0, self.measure, site);
+        let target = counted(typed.0);
         if target > most {
             let allowed = format!("at most the buffer, which is {buffer}");
             return Err(self.parameter("q_target").refuse(typed, allowed));
         }
         Ok(target)
-    }
-}
-
-/// `amount` in packets or bytes.
-fn counted(amount: Amount, measure: Measure, site: &Site<'_>) -> f64 {
-    match measure {
-        Measure::Packets => amount.in_packets(site.packet_bytes, site.rate),
-        Measure::Bytes => amount.in_bytes(site.packet_bytes, site.rate),
     }
 }
 

@@ -92,11 +92,7 @@ use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, FlowHash, FlowKey, Limit, Packet, Probe, Rng, SetWeightError, Time,
     Unit, Verdict, Weight,
 };
-use fairwire_parameters::parameters;
-#[cfg(feature = "serde")]
-use schemars::JsonSchema;
-#[cfg(feature = "serde")]
-use serde::{Deserialize, Serialize};
+use fairwire_parameters::{parameters, word};
 use tokens::{steps, tokens_of};
 
 /// Its description in the catalogue.
@@ -178,9 +174,7 @@ impl Part for Spec {
 }
 
 /// How many tokens are dealt out per departure, from the pool sigma and the queue Q.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
-#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[word(gated)]
 pub enum BetaRule {
     /// floor(|sigma| / Q) + 1, and no more once less than a whole token is over or missing: what
     /// the paper's text says.
@@ -195,9 +189,7 @@ pub enum BetaRule {
 /// How weights rule the dealing of tokens: in either case a bucket of weight 2 gets twice as many
 /// as one of weight 1, as long as there are several tokens for each unit of weight. With more flows
 /// than tokens shares drift from the weights.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
-#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+#[word(gated)]
 pub enum Choice {
     /// Each bucket is as likely as any other, and gets its weight over the mean weight in tokens.
     /// O(1).

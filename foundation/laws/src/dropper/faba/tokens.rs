@@ -96,10 +96,7 @@ impl Supply {
         site: &Site<'_>,
     ) -> Result<(i64, u32), BadParameter> {
         let Checked { alpha, max_flows } = self.checked().of(discipline)?;
-        let room_for = match measure {
-            Measure::Packets => room.packets,
-            Measure::Bytes => room.amount.in_bytes(site.packet_bytes, site.rate),
-        };
+        let room_for = measure.counted(room.amount, site);
         if alpha * room_for > MAX_TOKENS {
             let allowed = format!("at most {MAX_TOKENS} tokens, where there are `alpha` per packet or byte");
             return Err(Parameter { discipline, name: "buffer" }.refuse(room.amount, allowed));
@@ -123,9 +120,5 @@ pub(crate) fn steps(tokens: i64, queue: i64, quantum: i64, most: u32) -> u32 {
 
 /// What `amount` costs, in units of 2^-20 token; no more than there are.
 pub(super) fn tokens_of(amount: Amount, measure: Measure, total: i64, site: &Site<'_>) -> i64 {
-    let tokens = match measure {
-        Measure::Packets => amount.in_packets(site.packet_bytes, site.rate),
-        Measure::Bytes => amount.in_bytes(site.packet_bytes, site.rate),
-    };
-    ((tokens * TOKEN as f64) as i64).min(total)
+    ((measure.counted(amount, site) * TOKEN as f64) as i64).min(total)
 }

@@ -30,16 +30,10 @@ use crate::queueing::{CheckedQueue, Queueing};
 use crate::site::Site;
 use crate::spec::{Measure, WeightOf};
 use fairwire_core::{Buffer, FlowKey, Limit, Packet, Unit, Victim};
-use fairwire_parameters::parameters;
-#[cfg(feature = "serde")]
-use schemars::JsonSchema;
-#[cfg(feature = "serde")]
-use serde::{Deserialize, Serialize};
+use fairwire_parameters::{parameters, word};
 
 /// Which packet of the queue that makes room is dropped.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
-#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+#[word(gated)]
 pub enum End {
     /// The oldest: its sender hears of it soonest. The paper's choice.
     #[default]
@@ -98,10 +92,7 @@ impl Parameters {
         let room = queue.room;
         let of_buffer = if room.limit.is_in_bytes() { Measure::Bytes } else { Measure::Packets };
         let measure = self.measure.unwrap_or(of_buffer);
-        let pool = match measure {
-            Measure::Packets => room.packets,
-            Measure::Bytes => room.amount.in_bytes(site.packet_bytes, site.rate),
-        };
+        let pool = measure.counted(room.amount, site);
         let weights = queue.service.weights.clone();
         Ok((queue, Config { limit: room.limit, measure, pool, drop, weights }))
     }
@@ -146,9 +137,6 @@ impl Config {
     }
 
     pub(crate) fn unit(&self) -> Unit {
-        match self.measure {
-            Measure::Packets => Unit::Packets,
-            Measure::Bytes => Unit::Bytes,
-        }
+        self.measure.unit()
     }
 }

@@ -65,11 +65,7 @@ use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, Duration, Limit, Packet, Probe, Rate, Rng, Time, Unit, Verdict,
     Victim,
 };
-use fairwire_parameters::parameters;
-#[cfg(feature = "serde")]
-use schemars::JsonSchema;
-#[cfg(feature = "serde")]
-use serde::{Deserialize, Serialize};
+use fairwire_parameters::{parameters, word};
 
 /// Its description in the catalogue.
 pub const ABOUT: About = About {
@@ -189,9 +185,7 @@ pub struct Spec {
 impl Part for Spec {}
 
 /// How the average decays while the link idles.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
-#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+#[word(gated)]
 pub enum IdleRule {
     /// As if the whole packets that the link could have sent had met an empty queue, then one
     /// normal update: ns-2.
@@ -321,10 +315,7 @@ impl Spec {
 
     /// The thresholds are the wrong way round: blames one that was typed, and names the other.
     fn crossed(&self, min: f64, max: f64) -> BadParameter {
-        let unit = match self.measure.unwrap_or_default() {
-            Measure::Packets => "packets",
-            Measure::Bytes => "bytes",
-        };
+        let unit = self.measure.unwrap_or_default();
         match (self.min_threshold, self.max_threshold) {
             (_, Some(typed)) => parameter("max_threshold")
                 .refuse(typed, format_args!("more than min_threshold, which is {min} {unit}")),
@@ -386,7 +377,7 @@ impl Red {
     /// packets or bytes as configured.
     #[inline]
     pub(crate) fn meet(&mut self, buffer: &Buffer, now: Time) -> f64 {
-        let queue = self.queue(buffer);
+        let queue = self.config.measure.of(buffer.backlog());
         self.update_average(queue, now);
         queue
     }
@@ -414,14 +405,6 @@ impl Red {
     /// The probability of a signal at the upper threshold: as configured, or as adapted so far.
     pub fn max_probability(&self) -> f64 {
         self.config.ramp.max_probability
-    }
-
-    #[inline]
-    fn queue(&self, buffer: &Buffer) -> f64 {
-        match self.config.measure {
-            Measure::Packets => f64::from(buffer.len()),
-            Measure::Bytes => buffer.bytes() as f64,
-        }
     }
 
     #[inline]
@@ -527,11 +510,7 @@ impl Dropper for Red {
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {
-        let unit = match self.config.measure {
-            Measure::Packets => Unit::Packets,
-            Measure::Bytes => Unit::Bytes,
-        };
-        probe.gauge("average", unit, self.average);
+        probe.gauge("average", self.config.measure.unit(), self.average);
         probe.gauge("probability", Unit::One, self.config.ramp.probability(self.average));
         probe.gauge("max_probability", Unit::One, self.config.ramp.max_probability);
     }

@@ -1,14 +1,9 @@
 //! From the measured rate to the number of sessions, and from there to the number of drops.
 
-#[cfg(feature = "serde")]
-use schemars::JsonSchema;
-#[cfg(feature = "serde")]
-use serde::{Deserialize, Serialize};
+use fairwire_parameters::word;
 
 /// What is done where the measured rate reaches the virtual capacity, where the law has a pole.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
-#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[word(gated)]
 pub enum OverloadRule {
     /// The rate counts as just below the virtual capacity, by the part `epsilon` of it, and no more
     /// than `clamp_limit` packets go for each arrival.

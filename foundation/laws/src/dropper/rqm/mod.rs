@@ -65,11 +65,7 @@ use crate::spec::{EcnChoice, Measure, Quantity};
 use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, Duration, Ecn, Key, Limit, Packet, Probe, Rng, Time, Unit, Verdict,
 };
-use fairwire_parameters::parameters;
-#[cfg(feature = "serde")]
-use schemars::JsonSchema;
-#[cfg(feature = "serde")]
-use serde::{Deserialize, Serialize};
+use fairwire_parameters::{parameters, word};
 
 /// Its description in the catalogue.
 pub const ABOUT: About = About {
@@ -163,9 +159,7 @@ pub struct Spec {
 impl Part for Spec {}
 
 /// The unit of `alpha`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
-#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[word(gated)]
 pub enum AlphaUnits {
     /// Packets per second, each second, whatever the round-trip time.
     #[default]

@@ -2,16 +2,11 @@
 
 use crate::timer::rescheduled;
 use fairwire_core::{Duration, Time};
-#[cfg(feature = "serde")]
-use schemars::JsonSchema;
-#[cfg(feature = "serde")]
-use serde::{Deserialize, Serialize};
+use fairwire_parameters::word;
 
 /// How the rate is measured. The queue q and the time t are those of this arrival and of the one
 /// before; B is the capacity.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
-#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[word(gated)]
 pub enum Estimator {
     /// (q - q') / (t - t'), as figure 1 has it. That is the rate at which the queue grows, not the
     /// rate of arrivals.

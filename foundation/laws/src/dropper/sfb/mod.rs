@@ -213,10 +213,7 @@ impl Spec {
     /// The size of a bin and its limit, in whole packets or bytes.
     fn sizes(&self, bins: u32, room: &Room, site: &Site<'_>) -> Result<(u64, u64), BadParameter> {
         let given = self.checked().of(NAME)?;
-        let counted = |amount: Amount| match given.measure {
-            Measure::Packets => amount.in_packets(site.packet_bytes, site.rate),
-            Measure::Bytes => amount.in_bytes(site.packet_bytes, site.rate),
-        };
+        let counted = |amount: Amount| given.measure.counted(amount, site);
         let part = || 1.5 * counted(room.amount) / f64::from(bins);
         let size = libm::ceil(self.bin_size.map_or_else(part, |typed| counted(typed.0)));
         let limit = libm::ceil(self.bin_limit.map_or(1.25 * size, |typed| counted(typed.0)));
@@ -315,15 +312,6 @@ impl Sfb {
         &self.bins
     }
 
-    /// What bins count of a packet of `len` bytes.
-    #[inline]
-    fn amount(&self, len: u32) -> u64 {
-        match self.config.measure {
-            Measure::Packets => 1,
-            Measure::Bytes => len.into(),
-        }
-    }
-
     /// Starts or ends warm-ups that are due.
     #[cold]
     fn change(&mut self, buffer: &Buffer, now: Time) {
@@ -341,7 +329,7 @@ impl Sfb {
                 core::mem::swap(&mut self.bins, &mut self.next_bins);
                 self.next_change += rehash_interval - warmup_time;
             } else {
-                let amount = |len| if measure == Measure::Packets { 1 } else { u64::from(len) };
+                let amount = |len| measure.size(len).into();
                 self.next_bins.start_anew(self.rng.next_u64(), buffer, amount);
                 self.next_change += warmup_time;
             }
@@ -390,7 +378,7 @@ impl Dropper for Sfb {
 
     #[inline]
     fn tracked(&mut self, packet: &Packet, _: FlowKey, inside: bool, _: &Buffer) {
-        let amount = self.amount(packet.len);
+        let amount = self.config.measure.size(packet.len).into();
         self.bins.tracked(packet.flow, amount, inside);
         if self.is_warming {
             self.next_bins.tracked(packet.flow, amount, inside);

@@ -142,11 +142,8 @@ struct Bounds {
 }
 
 impl Bounds {
-    const NONE: Bounds = Bounds {
-        in_flight_long: f64::INFINITY,
-        in_flight_short: f64::INFINITY,
-        rate_short: f64::INFINITY,
-    };
+    const NONE: Bounds =
+        Bounds { in_flight_long: f64::INFINITY, in_flight_short: f64::INFINITY, rate_short: f64::INFINITY };
 }
 
 /// How the long-term bound grows in `Up`.
