@@ -41,10 +41,13 @@ impl<'a> Tolerance<'a> {
         Tolerance { measure, stage: None, discipline: None, allowed: None, known: None }
     }
 
+    /// Is it about `stage` under `discipline`?
+    pub fn is_under(&self, discipline: &str, stage: &str) -> bool {
+        self.stage.is_none_or(|name| name == stage) && self.discipline.is_none_or(|name| name == discipline)
+    }
+
     fn is_for(&self, discipline: &str, stage: &str, measure: &str) -> bool {
-        self.stage.is_none_or(|name| name == stage)
-            && self.discipline.is_none_or(|name| name == discipline)
-            && is_called(measure, self.measure)
+        self.is_under(discipline, stage) && is_called(measure, self.measure)
     }
 }
 

@@ -1,8 +1,9 @@
-//! What stages do not run of a scenario, and which of its `[[agree]]` are not judged for that
-//! reason.
+//! What stages do not run of a scenario, and which of its `[[agree]]` are not judged.
 
 use crate::plan::Plan;
 use crate::stage::{CannotRun, Failed, Stage};
+use fairwire_metrics::agreement::{Tolerance, is_called};
+use fairwire_metrics::record::Report;
 use fairwire_scenario::Scenario;
 
 /// Disciplines of a scenario that a stage does not run, for one reason.
@@ -36,33 +37,46 @@ pub struct Unjudged<'a> {
     pub stage: &'a str,
     /// The measures, as the scenario names them.
     pub measures: Vec<&'a str>,
-    /// What was not run of them, by this stage or by the one with which it is compared.
-    pub because: &'a LeftOut,
+    /// Why.
+    pub because: Because<'a>,
+}
+
+/// Why a measure is not judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Because<'a> {
+    /// This was not run, by the stage or by the one with which it is compared.
+    LeftOut(&'a LeftOut),
+    /// One of the two does not have the measure, or it cannot differ: neither delivered anything, or
+    /// it is the fraction of a single group.
+    NotMeasured,
 }
 
 /// The `[[agree]]` of `scenario` that are judged under none of their disciplines on one of their
-/// stages, because of what was `left_out`. The first of `stages` is the one with which the others
-/// are compared. Not those for which this machine alone lacks something.
+/// stages in `report`. Others are compared with the first stage. Something was `left_out`, or there
+/// is no such measure. Not those for which this machine alone lacks something.
 pub fn unjudged<'a>(
     scenario: &'a Scenario,
-    stages: &[&'a str],
+    report: &'a Report,
     left_out: &'a [LeftOut],
 ) -> Vec<Unjudged<'a>> {
-    let Some((first, others)) = stages.split_first() else { return Vec::new() };
+    let Some((first, others)) = report.manifest.stages.split_first() else { return Vec::new() };
     let labels: Vec<&str> = scenario.spec().disciplines.iter().map(|compared| compared.label()).collect();
     let mut found: Vec<Unjudged<'a>> = Vec::new();
     for tolerance in scenario.tolerances() {
-        for stage in others.iter().copied().filter(|name| tolerance.stage.is_none_or(|own| own == *name)) {
+        let is_meant = |name: &&String| tolerance.stage.is_none_or(|own| own == *name);
+        for stage in others.iter().filter(is_meant).map(String::as_str) {
             let cause = |discipline: usize| {
                 let of = |name: &str| {
                     left_out.iter().find(|one| one.stage == name && one.disciplines.contains(&discipline))
                 };
                 of(stage).or_else(|| of(first))
             };
-            let meant = (0..labels.len())
-                .filter(|place| tolerance.discipline.is_none_or(|label| label == labels[*place]));
-            let Some(causes) = meant.map(cause).collect::<Option<Vec<&LeftOut>>>() else { continue };
-            let Some(because) = causes.into_iter().find(|cause| !cause.why.is_machines) else { continue };
+            let meant = (0..labels.len()).filter(|place| tolerance.is_under(labels[*place], stage));
+            let because = match meant.map(cause).collect::<Option<Vec<&LeftOut>>>() {
+                Some(causes) => causes.into_iter().find(|cause| !cause.why.is_machines).map(Because::LeftOut),
+                None => is_unmeasured(&tolerance, report, stage).then_some(Because::NotMeasured),
+            };
+            let Some(because) = because else { continue };
             match found.iter_mut().find(|known| known.stage == stage && known.because == because) {
                 Some(known) => known.measures.push(tolerance.measure),
                 None => found.push(Unjudged { stage, measures: vec![tolerance.measure], because }),
@@ -72,10 +86,53 @@ pub fn unjudged<'a>(
     found
 }
 
+/// Is nothing judged of `tolerance`, though `stage` and the first one ran a discipline that it is
+/// for?
+fn is_unmeasured(tolerance: &Tolerance<'_>, report: &Report, stage: &str) -> bool {
+    let is_run = runs_beside_first(report, stage).any(|label| tolerance.is_under(label, stage));
+    let is_judged = report.agreement.iter().any(|one| {
+        one.verdict.is_some()
+            && one.stage == stage
+            && tolerance.is_under(&one.discipline, stage)
+            && is_called(&one.measure, tolerance.measure)
+    });
+    is_run && !is_judged
+}
+
+/// The disciplines that both `stage` and the first one ran.
+fn runs_beside_first<'a>(report: &'a Report, stage: &'a str) -> impl Iterator<Item = &'a str> {
+    let on = |stage: &'a str| report.summary.iter().filter(move |summary| summary.stage == stage);
+    let first = report.manifest.stages.first().map_or("", String::as_str);
+    on(stage)
+        .map(|summary| summary.discipline.as_str())
+        .filter(move |label| on(first).any(|summary| summary.discipline == *label))
+}
+
+/// A stage that has no verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Uncompared<'a> {
+    /// The stage.
+    pub stage: &'a str,
+    /// Did it run a discipline that the first stage ran too?
+    pub is_run: bool,
+}
+
+/// The stages of `report` on which nothing was judged, but the first, with which the others are
+/// compared.
+pub fn uncompared(report: &Report) -> Vec<Uncompared<'_>> {
+    let has_verdict =
+        |stage: &str| report.agreement.iter().any(|one| one.stage == stage && one.verdict.is_some());
+    let others = report.manifest.stages.iter().skip(1).map(String::as_str);
+    let silent = others.filter(|stage| !has_verdict(stage));
+    silent
+        .map(|stage| Uncompared { stage, is_run: runs_beside_first(report, stage).next().is_some() })
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fairwire_scenario::{Overrides, parse};
+    use fairwire_scenario::{Outcome, Overrides, parse};
 
     /// Two disciplines, and what stages are to agree on.
     fn scenario(agree: &str) -> Scenario {
@@ -96,8 +153,15 @@ mod tests {
     /// The stages on which something is not judged, `sim` being the first.
     fn stages(agree: &str, left_out: &[LeftOut]) -> Vec<String> {
         let scenario = scenario(agree);
-        let found = unjudged(&scenario, &["sim", "lab", "linux"], left_out);
-        found.iter().map(|one| format!("{} for {}", one.stage, one.because.stage)).collect()
+        let mut report =
+            fairwire_scenario::report(&scenario, Outcome { runs: Vec::new(), interrupted: false });
+        report.manifest.stages = ["sim", "lab", "linux"].map(String::from).to_vec();
+        let found = unjudged(&scenario, &report, left_out);
+        let why = |one: &Unjudged<'_>| match one.because {
+            Because::LeftOut(left) => left.stage,
+            Because::NotMeasured => "want of it",
+        };
+        found.iter().map(|one| format!("{} for {}", one.stage, why(one))).collect()
     }
 
     #[test]

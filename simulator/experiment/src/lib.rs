@@ -12,6 +12,7 @@
 
 #![forbid(unsafe_code)]
 
+mod compared;
 pub mod contest;
 pub mod dumbbell;
 mod forwarding;
@@ -27,38 +28,16 @@ mod stages;
 pub mod view;
 mod watch;
 
+pub use compared::compared;
 pub use dumbbell::{Dumbbell, Sender};
-pub use left_out::{LeftOut, Unjudged, left_out, unjudged};
+pub use left_out::{Because, LeftOut, Uncompared, Unjudged, left_out, uncompared, unjudged};
 pub use plan::Plan;
 pub use runs::{WatchRun, WatchRuns};
 pub use stage::{About, CannotRun, Clock, Failed, Stage};
 pub use stages::{ELSEWHERE, all, find, offer};
 pub use watch::Watch;
 
-use fairwire_metrics::agreement::{Tolerance, agreement};
-use fairwire_metrics::record::{Agreement, RunRecord};
 use fairwire_scenario::{Scenario, ScenarioError};
-
-/// How far a stage may be from another: each group's fraction of all that was delivered within
-/// three points, and the rest for information. docs/stages.md explains what makes them differ
-/// beyond that.
-pub const TOLERANCES: [Tolerance<'static>; 4] = [
-    Tolerance::of("fraction", 0.03),
-    Tolerance::shown("jain"),
-    Tolerance::shown("sojourn_mean_s"),
-    Tolerance::shown("utilization"),
-];
-
-/// How near each stage came to `against`, under each discipline: by what `scenario` says, and by
-/// the [`TOLERANCES`] where it says nothing. Where it does, what they show for information is shown
-/// all the same.
-pub fn compared(scenario: &Scenario, runs: &[RunRecord], against: &str) -> Vec<Agreement> {
-    let own = scenario.tolerances();
-    let is_meant = |tolerance: &Tolerance<'_>| own.is_empty() || tolerance.allowed.is_none();
-    let tolerances: Vec<Tolerance<'_>> =
-        TOLERANCES.into_iter().filter(is_meant).chain(own.iter().copied()).collect();
-    agreement(runs, against, &tolerances, &scenario.further_measures())
-}
 
 /// Are the stages that `scenario` names there?
 ///

@@ -88,7 +88,7 @@ pub struct Spec {
     #[serde(default)]
     pub expect: Vec<ExpectSpec>,
     /// How near the stages are to be, with `--on` and several of them; a miss is exit code 3.
-    /// Default: each group's "fraction" within 0.03.
+    /// Default: each group's "fraction" within 0.03, "utilization" within 0.05, "goodput_bps" within 10 %.
     #[serde(default)]
     pub agree: Vec<AgreeSpec>,
     /// What the scenario is to teach; `fairwire play` shows it. Default: nothing.

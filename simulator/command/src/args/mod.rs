@@ -20,6 +20,7 @@ pub(crate) use output::OutputArgs;
 pub(crate) use plot::PlotArgs;
 pub(crate) use studies::{CalibrateArgs, ReproduceArgs};
 pub(crate) use sweep::{PlanArgs, SweepArgs, SweepCommand, SweepRunArgs};
+pub(crate) use values::changes;
 pub(crate) use watch::WatchArgs;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};

@@ -1,6 +1,8 @@
 //! The values of options: what is allowed, for the message if it is something else.
 
 use fairwire_core::units::Size;
+use fairwire_document::shortened;
+use fairwire_terminal::failure::Failure;
 use std::ops::RangeInclusive;
 
 /// Seconds of the shortest contest: a dozen round trips of the default 32 ms, below which nothing
@@ -10,6 +12,25 @@ const SHORTEST: f64 = 0.4;
 const LONGEST: f64 = 3600.0;
 /// Bytes of the smallest and the largest packet that the lab sends.
 const PACKETS: RangeInclusive<u64> = 64..=1460;
+
+/// The changes of `--set`, where none undoes one that is given before it.
+pub(crate) fn changes(set: &[String]) -> Result<Vec<String>, Failure> {
+    let steps = |change: &str| -> Vec<String> {
+        let path = change.split_once('=').map_or(change, |(path, _)| path);
+        path.split('.').map(|step| step.trim().to_owned()).collect()
+    };
+    for (at, later) in set.iter().enumerate() {
+        let path = steps(later);
+        if let Some(before) = set[..at].iter().find(|before| steps(before).starts_with(&path)) {
+            let (before, later) = (shortened(before), shortened(later));
+            return Err(Failure::user(
+                format!("`--set`: `{before}` is given, but `{later}` after it leaves nothing of that"),
+                "allowed: each path once, and a table before what is in it",
+            ));
+        }
+    }
+    Ok(set.to_vec())
+}
 
 /// The length of a contest, in seconds.
 pub(super) fn seconds(text: &str) -> Result<f64, String> {

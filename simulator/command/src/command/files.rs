@@ -1,7 +1,7 @@
 //! `fairwire run` over several files and folders.
 
 use super::run::{self, Judged, Order};
-use crate::args::{Format, RunArgs};
+use crate::args::{Format, RunArgs, changes};
 use crate::progress::Part;
 use crate::report::{Member, Sequence, print, table};
 use comfy_table::{Cell, CellAlignment, ContentArrangement};
@@ -38,8 +38,11 @@ impl File {
 /// Reads every scenario that is named, those in folders in the order of their names. All mistakes
 /// are reported before anything is run.
 pub(super) fn read(args: &RunArgs) -> Result<Vec<File>, Failure> {
-    let overrides =
-        Overrides { set: args.set.clone(), disciplines: args.discipline.clone(), seeds: args.seeds.clone() };
+    let overrides = Overrides {
+        set: changes(&args.set)?,
+        disciplines: args.discipline.clone(),
+        seeds: args.seeds.clone(),
+    };
     let mut paths = Vec::new();
     for named in &args.scenarios {
         if named.is_dir() { paths.extend(in_folder(named)?) } else { paths.push(named.clone()) }
@@ -161,7 +164,9 @@ fn word(judged: &Judged) -> &'static str {
             let all = judged.agreements.iter().copied().chain(expectations);
             let is_skipped = judged.left_out.iter().any(|left| left.why.is_machines);
             let without = if is_skipped { "skipped" } else { "not judged" };
-            Verdict::of_all(all).map_or(without, Verdict::words)
+            let says_nothing = |worst: &Verdict| judged.is_uncompared && *worst == Verdict::Holds;
+            let worst = Verdict::of_all(all).filter(|worst| !says_nothing(worst));
+            worst.map_or(without, Verdict::words)
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::report::{Again, Destination, Folder, Headline, Member};
 use crate::scene::Showing;
 use crate::typed;
 use fairwire_core::Duration;
-use fairwire_experiment::{LeftOut, Stage, Unjudged, unjudged};
+use fairwire_experiment::{Because, LeftOut, Stage, Uncompared, Unjudged, uncompared, unjudged};
 use fairwire_metrics::judge::Verdict;
 use fairwire_metrics::record::{Agreement, Report};
 use fairwire_scenario::{Judgement, LinkSpec, Links, QueueView, Scenario, judge};
@@ -79,7 +79,9 @@ pub(crate) struct Judged {
     pub expectations: Vec<Verdict>,
     /// What stages did not run.
     pub left_out: Vec<LeftOut>,
-    /// Is there an `[[agree]]` that was not judged, though this machine has what it needs?
+    /// Were stages to be compared, and there is no verdict on any?
+    pub is_uncompared: bool,
+    /// Was something not judged, though this machine has what it needs?
     pub is_open: bool,
 }
 
@@ -87,7 +89,8 @@ impl Judged {
     /// Nothing is judged.
     pub(crate) fn ended(ending: Ending) -> Judged {
         let [agreements, expectations] = Default::default();
-        Judged { ending, agreements, expectations, left_out: Vec::new(), is_open: false }
+        let [is_uncompared, is_open] = [false; 2];
+        Judged { ending, agreements, expectations, left_out: Vec::new(), is_uncompared, is_open }
     }
 }
 
@@ -252,22 +255,29 @@ fn judgement(scenario: &Scenario, report: &Report, left_out: Vec<LeftOut>) -> Ju
     let is_open = report_open(scenario, report, &left_out);
     let is_missed = is_open || differing > 0 || expectations.iter().any(|verdict| *verdict != Verdict::Holds);
     let ending = if is_missed { Ending::ExpectationFailed } else { Ending::Done };
-    Judged { ending, agreements, expectations, left_out, is_open }
+    let is_uncompared = report.manifest.stages.len() > 1 && agreements.is_empty();
+    Judged { ending, agreements, expectations, left_out, is_uncompared, is_open }
 }
 
-/// Says which `[[agree]]` were not judged because of what was left out, though this machine has
-/// what they need. Are there any?
+/// Says which `[[agree]]` were not judged, and on which stages nothing was. Could this machine have
+/// judged some of that?
 fn report_open(scenario: &Scenario, report: &Report, left_out: &[LeftOut]) -> bool {
-    let stages: Vec<&str> = report.manifest.stages.iter().map(String::as_str).collect();
-    let open = unjudged(scenario, &stages, left_out);
+    let first = report.manifest.stages.first().map_or("", String::as_str);
+    let open = unjudged(scenario, report, left_out);
     for Unjudged { stage, measures, because } in &open {
-        notice(format_args!(
-            "`[[agree]]` not judged on {stage}, {}: {}",
-            measures.join(", "),
-            stages::in_words(scenario, because)
-        ));
+        let why = match because {
+            Because::LeftOut(left) => stages::in_words(scenario, left),
+            Because::NotMeasured => {
+                format!("no measure that it and {first} both have, or the fraction of a single group")
+            }
+        };
+        notice(format_args!("`[[agree]]` not judged on {stage}, {}: {why}", measures.join(", ")));
     }
-    !open.is_empty()
+    let uncompared = uncompared(report);
+    for Uncompared { stage, .. } in &uncompared {
+        notice(format_args!("no verdict on {stage}: nothing was compared with {first}"));
+    }
+    !open.is_empty() || uncompared.iter().any(|one| one.is_run)
 }
 
 /// Says which expectations failed of what was measured on one stage, and gives the verdict on each.
@@ -289,6 +299,10 @@ fn expected(scenario: &Scenario, report: &Report) -> Vec<Verdict> {
 
 /// Says which expectations are about disciplines that were not run.
 fn report_unjudged(scenario: &Scenario, report: &Report) {
+    let all = scenario.spec().expect.len();
+    if let (true, Some(first)) = (all > 0 && report.summary.is_empty(), report.manifest.stages.first()) {
+        return notice(format_args!("{} not judged: {first} ran nothing", counted(all, "expectation")));
+    }
     let is_run = |name: &str| report.summary.iter().any(|summary| summary.discipline == name);
     let mut unjudged: BTreeMap<&str, usize> = BTreeMap::new();
     for expect in &scenario.spec().expect {

@@ -1,6 +1,6 @@
 //! `fairwire lab shell`: a command of the user's behind a link.
 
-use crate::args::{Outside, ShellArgs};
+use crate::args::{self, Outside, ShellArgs};
 use crate::scene;
 use fairwire_experiment::shell::{self, Order, ShellError};
 use fairwire_scenario::traces::NamedTrace;
@@ -136,7 +136,7 @@ fn changes(args: &ShellArgs) -> Result<Vec<String>, Failure> {
     one("return.rate", args.up.map(|rate| rate.to_string()));
     one("link.trace", args.trace.as_deref().map(absolute).transpose()?);
     one("return.trace", args.up_trace.as_deref().map(absolute).transpose()?);
-    all.extend(args.set.iter().cloned());
+    all.extend(args::changes(&args.set)?);
     Ok(all)
 }
 

@@ -1,6 +1,6 @@
 //! `fairwire watch`: a run that is played in the terminal, and changed while it goes on.
 
-use crate::args::WatchArgs;
+use crate::args::{WatchArgs, changes};
 use crate::scene::{Scene, draw};
 use fairwire_core::units::{Amount, Room};
 use fairwire_core::{Duration as Span, Rate, Time};
@@ -27,8 +27,11 @@ const WITHOUT: &str = "`fairwire run --plot` draws the same into a file";
 
 /// Plays the scenario.
 pub(crate) fn watch(args: &WatchArgs) -> Result<Ending, Failure> {
-    let overrides =
-        Overrides { set: args.set.clone(), disciplines: args.discipline.clone(), seeds: args.seed.clone() };
+    let overrides = Overrides {
+        set: changes(&args.set)?,
+        disciplines: args.discipline.clone(),
+        seeds: args.seed.clone(),
+    };
     let scenario = load(&args.scenario, &overrides)?;
     let allowed = format!("allowed: a scenario of at most {MAX_FLOWS} flows");
     let mut playing = Playing::new(scenario, args.speed).map_err(|error| Failure::user(error, allowed))?;

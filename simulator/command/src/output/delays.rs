@@ -54,13 +54,6 @@ struct Delays {
 }
 
 impl Writer for Delays {
-    fn simulated_only(&self) -> Option<String> {
-        let given =
-            [("--histogram", self.histogram.is_some()), ("--percentiles", self.percentiles.is_some())];
-        let given: Vec<&str> = given.into_iter().filter(|(_, is)| *is).map(|(name, _)| name).collect();
-        (!given.is_empty()).then(|| given.join(", "))
-    }
-
     fn wants(&self) -> Wants {
         Wants { packets: self.has_one_way, ..Wants::default() }
     }

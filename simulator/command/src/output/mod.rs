@@ -26,12 +26,9 @@ use fairwire_scenario::{
 };
 use fairwire_terminal::failure::Failure;
 use fairwire_terminal::notice::notice;
-use plan::Request;
+use plan::{Request, SIMULATOR};
 use std::sync::{Mutex, PoisonError};
 use written::{Done, Looks, Recorder, Run, Wants, Writer};
-
-/// The stage whose runs are watched by observers, packet by packet.
-const SIMULATOR: &str = "sim";
 
 /// Prepares an output; `None` if it is not requested.
 type Prepare = for<'a> fn(&Request<'a>) -> Result<Option<Box<dyn Writer + 'a>>, Failure>;
@@ -54,6 +51,8 @@ pub(crate) struct Outputs<'a> {
     baseline: Option<String>,
     /// Where it is run; empty where results do not name it.
     stages: Vec<&'static str>,
+    /// What is requested that only the simulator has.
+    of_simulator: Vec<String>,
     /// What went wrong in runs.
     failed: Mutex<Vec<Failure>>,
 }
@@ -67,12 +66,13 @@ impl<'a> Outputs<'a> {
         stages: Vec<&'static str>,
     ) -> Result<Self, Failure> {
         let request = Request::new(args, scenario, !stages.is_empty());
+        request.check_stages(&stages)?;
         let writers = ALL.iter().map(|prepare| prepare(&request));
         let writers: Vec<Box<dyn Writer + 'a>> =
             writers.filter_map(Result::transpose).collect::<Result<_, _>>()?;
         let (every, spec) = (request.every(), scenario.spec());
-        let outputs =
-            Outputs { writers, every, baseline: request.baseline()?, stages, failed: Mutex::default() };
+        let (baseline, of_simulator) = (request.baseline()?, request.of_simulator());
+        let outputs = Outputs { writers, every, baseline, stages, of_simulator, failed: Mutex::default() };
         if outputs.wants().samples && (every == Duration::ZERO || every > spec.duration.0) {
             let help = format!("allowed: from 1 ns to the duration of a run, {}", spec.duration);
             return Err(Failure::user(format!("`--every` is {every}, but then a run has no sample"), help));
@@ -170,9 +170,7 @@ impl<'a> Outputs<'a> {
 
     /// The requested outputs that only the simulator has, if any.
     pub(crate) fn of_simulator_only(&self) -> Option<String> {
-        let requested: Vec<String> =
-            self.writers.iter().filter_map(|writer| writer.simulated_only()).collect();
-        (!requested.is_empty()).then(|| requested.join(", "))
+        (!self.of_simulator.is_empty()).then(|| self.of_simulator.join(", "))
     }
 }
 

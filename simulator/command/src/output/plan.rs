@@ -10,6 +10,12 @@ use std::path::{Path, PathBuf};
 /// The default interval between two samples.
 const EVERY: Duration = Duration::from_ms(100);
 
+/// The stage whose runs are watched by observers, packet by packet.
+pub(super) const SIMULATOR: &str = "sim";
+
+/// The files that only the simulator writes.
+const OF_SIMULATOR: [Output; 4] = [Output::Trace, Output::Transfers, Output::Histogram, Output::Percentiles];
+
 /// What is requested, of which runs. Options go before the scenario's keys.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request<'a> {
@@ -40,6 +46,30 @@ impl<'a> Request<'a> {
         let form = forms.iter().find(|(of, _)| *of == ending);
         let (_, form) = form.expect("a test holds the forms of each output against its extensions");
         Ok(Some((Destination { given_by, path: path.into() }, *form)))
+    }
+
+    /// The options, and the keys as options, of what only the simulator can write.
+    pub(super) fn of_simulator(&self) -> Vec<String> {
+        let is_requested =
+            |output: Output| self.args.files.of(output).is_some() || self.spec.file(output).is_some();
+        options_of_simulator(is_requested, self.checks_warm_up())
+    }
+
+    /// Refuses options that none of `stages` has. What the scenario's `[output]` has of them is for
+    /// runs in the simulator.
+    pub(super) fn check_stages(&self, stages: &[&str]) -> Result<(), Failure> {
+        let given =
+            options_of_simulator(|output| self.args.files.of(output).is_some(), self.args.check_warm_up);
+        match given.first() {
+            Some(option) if !stages.is_empty() && !stages.contains(&SIMULATOR) => Err(Failure::user(
+                format!(
+                    "`{option}` is given, but `--on` is `{}`, and only the stage `{SIMULATOR}` has it",
+                    stages.join(",")
+                ),
+                format!("allowed: without it, or with `{SIMULATOR}` among the stages"),
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// The time between two samples.
@@ -88,6 +118,12 @@ impl<'a> Request<'a> {
         }
         Err(Failure::user(format!("`--paired` is `{given}`, but that discipline is not run"), help()))
     }
+}
+
+/// The options of the simulator alone that request something.
+fn options_of_simulator(is_requested: impl Fn(Output) -> bool, checks_warm_up: bool) -> Vec<String> {
+    let files = OF_SIMULATOR.into_iter().filter(|output| is_requested(*output)).map(Output::key);
+    files.chain(checks_warm_up.then_some("check-warm-up")).map(|key| format!("--{key}")).collect()
 }
 
 /// The path of a file to write, and the option or key that gave it.

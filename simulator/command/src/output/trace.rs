@@ -68,10 +68,6 @@ struct Traces {
 }
 
 impl Writer for Traces {
-    fn simulated_only(&self) -> Option<String> {
-        Some("--trace".into())
-    }
-
     fn wants(&self) -> Wants {
         Wants { packets: true, ..Wants::default() }
     }

@@ -34,10 +34,6 @@ struct Transfers {
 }
 
 impl Writer for Transfers {
-    fn simulated_only(&self) -> Option<String> {
-        Some("--transfers".into())
-    }
-
     fn begin<'a>(&'a self, run: Run<'_>) -> Result<Option<Box<dyn Recorder + 'a>>, Failure> {
         Ok(run.is_simulated.then(|| {
             Box::new(OfRun {

@@ -30,10 +30,6 @@ struct Totals {
 }
 
 impl Writer for WarmUps {
-    fn simulated_only(&self) -> Option<String> {
-        Some("--check-warm-up".into())
-    }
-
     fn looks(&self) -> Looks {
         Looks::AtSamples
     }

@@ -54,11 +54,6 @@ pub(super) enum Looks {
 
 /// Writes an output of all runs.
 pub(super) trait Writer: Sync {
-    /// The option that requests it, if only the simulator has it.
-    fn simulated_only(&self) -> Option<String> {
-        None
-    }
-
     /// How far it looks into runs.
     fn looks(&self) -> Looks {
         Looks::IntoRuns

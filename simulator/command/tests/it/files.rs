@@ -97,6 +97,24 @@ fn partly_for_real_senders() -> Contest {
 }
 
 #[test]
+fn expectations_that_hold_are_no_verdict_on_stages_that_were_not_compared() {
+    let contest = partly_for_real_senders();
+    let [b, d] = ["b.toml", "d.toml"].map(|name| contest.path(name));
+    let text = std::fs::read_to_string(&b).expect("it is there");
+    let expect = "[[expect]]\nmeasure = \"jain\"\nmin = 0.0\n";
+    std::fs::write(&d, format!("{text}\n{expect}")).expect("a scratch file");
+    let on = |stages: &str| {
+        let files = [&b, &d].map(|path| path.display().to_string());
+        run(&[&["run", &files[0], &files[1], "--on", stages], &SHORT[..]].concat())
+    };
+    let first = on("sim,lab");
+    assert_eq!(code(&first), 0, "{}", stderr(&first));
+    assert!(stdout(&first).contains("2 files: 2 not judged\n"), "{}", stdout(&first));
+    let other = on("lab,sim");
+    assert!(stderr(&other).contains("1 expectation not judged: lab ran nothing"), "{}", stderr(&other));
+}
+
+#[test]
 fn what_a_stage_cannot_run_is_counted_and_fails_where_it_was_to_agree() {
     let contest = partly_for_real_senders();
     let [b, c] = ["b.toml", "c.toml"].map(|name| contest.path(name).display().to_string());
@@ -105,6 +123,8 @@ fn what_a_stage_cannot_run_is_counted_and_fails_where_it_was_to_agree() {
     let alone = on(&[&b]);
     assert_eq!(code(&alone), 0, "nothing was to agree: {}", stderr(&alone));
     assert!(stdout(&alone).contains(&format!("note: lab cannot run this: {why}")), "{}", stdout(&alone));
+    let nothing = "no verdict on lab: nothing was compared with sim";
+    assert!(stderr(&alone).contains(nothing), "{}", stderr(&alone));
     let wanted = on(&[&c]);
     assert_eq!(code(&wanted), 3, "{}", stderr(&wanted));
     let said = format!("`[[agree]]` not judged on lab, jain: lab cannot run this: {why}");

@@ -51,7 +51,7 @@ fn the_laboratory_is_beside_the_simulator_with_a_verdict_for_each_group() {
     assert_eq!(stages, expected.map(|(discipline, stage)| (Some(discipline), Some(stage))), "{notes}");
     let agreement = report["agreement"].as_array().expect("an array");
     let judged: Vec<&Value> = agreement.iter().filter(|one| one.get("allowed").is_some()).collect();
-    assert_eq!(judged.len(), 4, "two groups under two disciplines: {agreement:?}");
+    assert_eq!(judged.len(), 8, "two groups, the link and goodput, under two disciplines: {agreement:?}");
     let text = std::fs::read_to_string(&series).expect("it was requested");
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some("discipline,stage,seed,time_s,kind,name,measure,unit,value"));
