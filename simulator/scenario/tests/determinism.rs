@@ -182,12 +182,12 @@ access = { rate = "100 Mbit/s", delay = "3 ms" }
 const GOLDEN: [(&str, &str); 8] = [
     ("newreno-against-cbr", "59c32bc0847f29bd"),
     ("sack-at-three-distances", "7d4a15b51eeae01a"),
-    ("cubic-and-dctcp", "ca7124af0887d884"),
-    ("bbr-against-reno", "b7cb93b0e9d5db4d"),
+    ("cubic-and-dctcp", "7ccdcfd842c052e3"),
+    ("bbr-against-reno", "455082fe5c8e8588"),
     ("two-way", "b2d983fad683ac0d"),
-    ("laws-with-logarithms", "1c513dfe4ec8ebb3"),
+    ("laws-with-logarithms", "75f1f53f46cd00ad"),
     ("adaptive-contracts", "d3cddf358c387c7c"),
-    ("applications", "06a11bebde6e7b84"),
+    ("applications", "ef49f3ae07255fe0"),
 ];
 
 fn scenario(at: usize) -> Scenario {

@@ -675,7 +675,8 @@ fn what_was_taken_without_being_typed_is_noted() {
     let report: Value = serde_json::from_str(&stdout(&output)).unwrap();
     assert!(report["manifest"]["notes"][0].as_str().unwrap().starts_with(note));
     let typed = run(&["run", &contest.file(), "--seeds", "1", "--set", "flow.tcp.tcp.profile=ns2-2002"]);
-    assert!(!stdout(&typed).contains("note:"), "{}", stdout(&typed));
+    assert!(!stdout(&typed).contains("no TCP profile"), "{}", stdout(&typed));
+    assert!(stdout(&typed).contains("\nnote: `tcp`: hosts take no time"), "{}", stdout(&typed));
     let bbr = ["--set", "flow.tcp.tcp.profile=ns2-2002", "--set", "flow.tcp.tcp.control=bbr"];
     let refused = run(&[&["run", &contest.file()], &bbr[..]].concat());
     assert_eq!(code(&refused), 2);

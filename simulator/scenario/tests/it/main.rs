@@ -15,6 +15,7 @@ mod links;
 mod live;
 mod one_queue;
 mod parameters;
+mod phase;
 mod refusals;
 mod schema;
 mod selfish_flow;

@@ -114,10 +114,46 @@ fn a_scenario_without_a_profile_says_which_it_takes() {
 }
 
 #[test]
+fn rack_needs_what_is_in_flight_and_processing_is_shorter_than_a_round_trip() {
+    says(
+        &message("profile = \"ns2-2002\", recovery = \"rack\""),
+        &["`flow.tcp.tcp.recovery` is `rack`", "the profile \"ns2-2002\" counts", "sack_counts_acks = false"],
+    );
+    // The round trip is 24 ms.
+    says(
+        &message("profile = \"modern\", processing = \"24 ms\""),
+        &["`flow.tcp.tcp.processing` is `24 ms`", "a round trip takes 24 ms", "\"packet\""],
+    );
+    says(&message("profile = \"modern\", processing = \"2 s\""), &["above the maximum", "1 s"]);
+    for processing in ["packet", "0 s", "23 ms"] {
+        assert_eq!(kind(&format!("profile = \"modern\", processing = \"{processing}\"")), "bulk cubic");
+    }
+    assert!(message("processing = \"pocket\"").contains("processing"));
+}
+
+#[test]
+fn several_flows_of_hosts_that_take_no_time_are_noted_where_a_discipline_drops_by_place() {
+    let notes = |tcp: &str, disciplines: &str| {
+        let text = TEXT.replace("TCP", tcp).replace("source = \"bulk\"", "source = \"bulk\"\ncount = 2");
+        let text = text.replace("[\"tail-drop\"]", disciplines).replace("[discipline.tail-drop]\n", "");
+        parse("tcp.toml", &text, &Overrides::default()).unwrap_or_else(|e| panic!("{e}")).notes().to_vec()
+    };
+    let noted = notes("profile = \"ns2-2006\"", "[\"fifo\", \"drr+lqd\", \"fq-codel\"]");
+    says(&noted[0], &["`tcp`: hosts take no time, so under `tail-drop`, `drr+lqd` the losers", "processing"]);
+    for (tcp, disciplines) in [
+        ("profile = \"modern\"", "[\"tail-drop\"]"),
+        ("profile = \"ns2-2006\", processing = \"packet\"", "[\"tail-drop\"]"),
+        ("profile = \"ns2-2006\"", "[\"fq-codel\"]"),
+    ] {
+        assert_eq!(notes(tcp, disciplines), [""; 0], "{tcp} {disciplines}");
+    }
+}
+
+#[test]
 fn bbr_without_selective_acknowledgements_is_refused() {
     says(
         &message("profile = \"ns2-2002\", control = \"bbr\""),
-        &["`flow.tcp.tcp.control` is `bbr`", "the profile \"ns2-2002\" has none", "`recovery = \"sack\"`"],
+        &["`flow.tcp.tcp.control` is `bbr`", "the profile \"ns2-2002\" has none", "`recovery = \"rack\"` or"],
     );
     says(&message("recovery = \"newreno\", control = \"bbr\""), &["`recovery` is not \"sack\""]);
     assert_eq!(kind("profile = \"ns2-2002\", recovery = \"sack\", control = \"bbr\""), "bulk bbr");
@@ -141,7 +177,7 @@ buffer = "66 packets"
 [[flow]]
 group = "vegas"
 source = "bulk"
-tcp = {{ control = {{ vegas = {{ over_least = true }} }}, header = "52 B", ack = "52 B", delayed_ack = {delayed_ack} }}
+tcp = {{ control = {{ vegas = {{ over_least = true }} }}, header = "52 B", ack = "52 B", delayed_ack = {delayed_ack}, processing = "0 s" }}
 access = {{ rate = "100 Gbit/s", delay = "9.7 ms" }}
 "#
     );
