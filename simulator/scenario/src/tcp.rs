@@ -68,7 +68,7 @@ pub struct TcpSpec {
     pub exact_rtt: Option<bool>,
     /// The window after a pause longer than the retransmission timeout, in segments; 0 keeps it.
     pub restart_window: Option<u32>,
-    /// How long the host works on each segment before it leaves: drawn evenly from nothing to this;
+    /// How long the host works on what it lets out at one instant: drawn evenly from nothing to this;
     /// segments stay in order. "packet" is what a segment takes at the slowest link, at most an
     /// eighth of a round trip; "0 s" is no time. Default: "packet" with "modern", otherwise "0 s".
     pub processing: Option<ProcessingSpec>,

@@ -98,7 +98,7 @@ struct Work {
 
 /// A host works on a segment for no more than this part of a round trip, where it is not given how
 /// long.
-const MOST_OF_ROUND_TRIP: u64 = 8;
+const MAX_PART_OF_ROUND_TRIP: u64 = 8;
 
 impl Work {
     fn of(plan: &GroupPlan, tcp: Option<&Config>, sizes: Sizes, links: &[Link]) -> Self {
@@ -212,7 +212,7 @@ impl Group {
         let most = self.work.round_trip.map_or(self.work.most, |round_trip| {
             let own = access_delay + access_delay;
             let round_trip = round_trip + own + own;
-            self.work.most.min(Duration::from_ns(round_trip.ns() / MOST_OF_ROUND_TRIP))
+            self.work.most.min(Duration::from_ns(round_trip.ns() / MAX_PART_OF_ROUND_TRIP))
         });
         let drawn = rng::mix(self.salt ^ u64::from(index) ^ now.ns().rotate_left(20)) >> 32;
         Duration::from_ns((drawn * most.ns()) >> 32) // at most a second: 30 bits

@@ -83,18 +83,19 @@ pub enum Recovery {
     Rack,
 }
 
-/// How long a host works on a segment before it leaves. Each takes a time of its own, drawn evenly
-/// from nothing to the longest, and none overtakes another.
+/// How long a host works on what it lets out at one instant. The time is drawn evenly from nothing to
+/// the longest, and no segment overtakes another.
 ///
 /// Without it, what acknowledgements clock out reaches a full queue in the place that a departure
-/// has just freed, so that who loses follows from round-trip times modulo a packet's transmission
-/// time (S. Floyd and V. Jacobson, "On traffic phase effects in packet-switched gateways", 1992).
+/// has just freed. The losers then follow from round-trip times modulo a packet's transmission time
+/// (S. Floyd and V. Jacobson, "On traffic phase effects in packet-switched gateways", 1992).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Processing {
     /// No time.
     #[default]
     None,
-    /// Up to what a full segment takes at the slowest link of its way, at most a millisecond.
+    /// Up to what a full segment takes at the slowest link of its way, at most an eighth of a round
+    /// trip.
     Packet,
     /// Up to this.
     UpTo(Duration),

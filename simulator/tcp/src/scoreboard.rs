@@ -6,8 +6,8 @@
 //! that an acknowledgement costs what it newly reports, not a window.
 //!
 //! Under [`Recovery::Rack`](crate::Recovery::Rack), time decides what is lost (RFC 8985, section 6.2,
-//! step 5). Segments that were sent once are looked at in the order of their numbers, which is that
-//! of their times, and retransmissions in that of theirs, so that each is looked at once.
+//! step 5). Segments that were sent once are examined in the order of their numbers, which is that
+//! of their times. Retransmissions are examined in that of theirs. So each is examined once.
 //!
 //! # Where we differ
 //! Without it, a retransmission is taken for lost when a segment first sent after it is selectively

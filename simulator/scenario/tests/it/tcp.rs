@@ -122,7 +122,7 @@ fn rack_needs_what_is_in_flight_and_processing_is_shorter_than_a_round_trip() {
     // The round trip is 24 ms.
     says(
         &message("profile = \"modern\", processing = \"24 ms\""),
-        &["`flow.tcp.tcp.processing` is `24 ms`", "a round trip takes 24 ms", "\"packet\""],
+        &["`flow.tcp.tcp.processing` is 24 ms", "a round trip takes 24 ms", "\"packet\""],
     );
     says(&message("profile = \"modern\", processing = \"2 s\""), &["above the maximum", "1 s"]);
     for processing in ["packet", "0 s", "23 ms"] {

@@ -359,7 +359,7 @@ impl Sender {
         self.arm_from_first(now);
     }
 
-    /// TLP_process_ack (section 7.4): was the tail that the probe stood for lost?
+    /// TLP_process_ack (section 7.4): was the tail that it probed lost?
     fn answer_probe(&mut self, report: &Report, acked: u64, now: Time) {
         let Some(Probe { end, is_repeat }) = self.rack().and_then(|rack| rack.probe) else { return };
         if acked < end {
