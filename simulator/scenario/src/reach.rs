@@ -95,8 +95,8 @@ fn check(flows: &[FlowSpec], routes: &[Vec<Route>], queues: &[QueuePlan]) -> Res
             if most >= shortest {
                 return Err(refused(
                     format!("flow.{at}.tcp.processing"),
-                    &most.to_string(),
-                    &format!("a round trip takes {shortest} without waiting"),
+                    most.to_string(),
+                    format!("a round trip takes {shortest} without waiting"),
                     "less than that, \"packet\", or \"0 s\" for none",
                 ));
             }
