@@ -9,7 +9,7 @@ SEGMENT = 1448 * 8  # bits
 
 
 def two(control, count: int = 1, **tcp) -> fw.Scenario:
-    """Flows over 10 Mbit/s with a round trip of 44 ms, and 2.4 ms for two segments, which are acknowledged at once."""
+    """Flows over 10 Mbit/s with a round trip of 44 ms, and 2.4 ms for two segments, which are acknowledged at once; hosts take no time."""
     return fw.Scenario(
         {
             "format": 2,
@@ -25,7 +25,7 @@ def two(control, count: int = 1, **tcp) -> fw.Scenario:
                     "count": count,
                     "source": "bulk",
                     "access": {"rate": "1 Gbit/s", "delay": "1 ms"},
-                    "tcp": {"control": control, **tcp},
+                    "tcp": {"control": control, "processing": "0 s", **tcp},
                 }
             ],
         }

@@ -7,10 +7,16 @@ use fairwire_laws::BadParameter;
 pub enum BuildError {
     /// No discipline has that name.
     #[error(transparent)]
-    Unknown(#[from] UnknownDiscipline),
+    Unknown(Box<UnknownDiscipline>),
     /// One of its parameters makes no sense.
     #[error(transparent)]
     Parameter(#[from] BadParameter),
+}
+
+impl From<UnknownDiscipline> for BuildError {
+    fn from(unknown: UnknownDiscipline) -> Self {
+        BuildError::Unknown(Box::new(unknown))
+    }
 }
 
 /// No discipline has the name given.

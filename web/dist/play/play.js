@@ -298,14 +298,14 @@ buffer = "25 packets"
 [[flow]]
 group = "cubic"
 source = "bulk"
-tcp = { control = "cubic", recovery = "sack" }
+tcp = { control = "cubic" }
 access = { rate = "100 Mbit/s", delay = "5 ms" }
 start = "0 s..1 s"
 
 [[flow]]
 group = "bbr"
 source = "bulk"
-tcp = { control = "bbr", recovery = "sack" }
+tcp = { control = "bbr" }
 access = { rate = "100 Mbit/s", delay = "5 ms" }
 start = "0 s..1 s"
 
@@ -341,7 +341,7 @@ group = "nine"
 class = 0
 count = 9
 source = "bulk"
-tcp = { control = "cubic", recovery = "sack" }
+tcp = { control = "cubic" }
 access = { rate = "100 Mbit/s", delay = "5 ms" }
 start = "0 s..1 s"
 
@@ -349,7 +349,7 @@ start = "0 s..1 s"
 group = "single"
 class = 1
 source = "bulk"
-tcp = { control = "cubic", recovery = "sack" }
+tcp = { control = "cubic" }
 access = { rate = "100 Mbit/s", delay = "5 ms" }
 start = "0 s..1 s"
 
@@ -812,7 +812,7 @@ buffer = "1000 packets"
 group = "tcp"
 count = 2
 source = "bulk"
-tcp = { control = "cubic", recovery = "sack" }
+tcp = { control = "cubic" }
 access = { rate = "100 Mbit/s", delay = "5 ms" }
 start = "0 s..1 s"
 
@@ -852,7 +852,7 @@ buffer = "1000 packets"
 group = "tcp"
 count = 4
 source = "bulk"
-tcp = { control = "cubic", recovery = "sack" }
+tcp = { control = "cubic" }
 access = { rate = "100 Mbit/s", delay = "5 ms" }
 start = "0 s..1 s"
 
@@ -896,14 +896,14 @@ buffer = "25 packets"
 [[flow]]
 group = "cubic"
 source = "bulk"
-tcp = { control = "cubic", recovery = "sack" }
+tcp = { control = "cubic" }
 access = { rate = "100 Mbit/s", delay = "5 ms" }
 start = "0 s..1 s"
 
 [[flow]]
 group = "bbr"
 source = "bulk"
-tcp = { control = "bbr", recovery = "sack" }
+tcp = { control = "bbr" }
 access = { rate = "100 Mbit/s", delay = "5 ms" }
 start = "0 s..1 s"
 
@@ -939,7 +939,7 @@ group = "nine"
 class = 0
 count = 9
 source = "bulk"
-tcp = { control = "cubic", recovery = "sack" }
+tcp = { control = "cubic" }
 access = { rate = "100 Mbit/s", delay = "5 ms" }
 start = "0 s..1 s"
 
@@ -947,7 +947,7 @@ start = "0 s..1 s"
 group = "single"
 class = 1
 source = "bulk"
-tcp = { control = "cubic", recovery = "sack" }
+tcp = { control = "cubic" }
 access = { rate = "100 Mbit/s", delay = "5 ms" }
 start = "0 s..1 s"
 
