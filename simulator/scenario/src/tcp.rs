@@ -6,7 +6,8 @@ use fairwire_core::{Duration, Ecn};
 use fairwire_laws::spec::Quantity;
 use fairwire_tcp::{Config, DelayedAck, EcnMode, Processing, Profile, Quirks, Recovery};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 
 /// Constants of a TCP. What is absent is the profile's.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -115,8 +116,8 @@ pub enum RecoverySpec {
 }
 
 /// How long a host works on a segment, at most.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
+#[schemars(untagged)]
 pub enum ProcessingSpec {
     /// A word.
     Word(ProcessingWord),
@@ -125,8 +126,8 @@ pub enum ProcessingSpec {
 }
 
 /// How long a host works on a segment, in a word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "lowercase")]
 pub enum ProcessingWord {
     /// What a segment takes at the slowest link.
     Packet,
@@ -282,6 +283,17 @@ impl RecoverySpec {
             RecoverySpec::Sack => Recovery::Sack,
             RecoverySpec::Rack => Recovery::Rack,
         }
+    }
+}
+
+impl<'de> Deserialize<'de> for ProcessingSpec {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        if text == "packet" {
+            return Ok(ProcessingSpec::Word(ProcessingWord::Packet));
+        }
+        let time = text.parse().map(|time| ProcessingSpec::Time(Quantity(time)));
+        time.map_err(|error| D::Error::custom(format!("{error}; or \"packet\"")))
     }
 }
 
