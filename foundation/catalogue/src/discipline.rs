@@ -105,7 +105,7 @@ pub fn part_mut<'a>(
     Ok(part_of_entry(find(name)?, parameters))
 }
 
-/// What was typed for the discipline of `entry`, or its defaults, to be changed.
+/// Parameters typed for the discipline of `entry`, or its defaults, to be changed.
 pub(crate) fn part_of_entry<'a>(entry: &Entry, parameters: &'a mut Parameters) -> &'a mut dyn Part {
     serve(entry, parameters);
     parameters.entry(entry.key)

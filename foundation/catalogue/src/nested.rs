@@ -78,7 +78,7 @@ impl Nested<'_> {
         Cow::Owned(parameters)
     }
 
-    /// What is known of it. Refuses an unknown name, and too deep nesting, before anything recurses
+    /// Its entry. Refuses an unknown name, and too deep nesting, before anything recurses
     /// into it.
     pub(crate) fn outlined(&self, site: &Site<'_>) -> Result<&'static Entry, BadParameter> {
         let entry = registry::find(self.choice.name()).map_err(|unknown| {

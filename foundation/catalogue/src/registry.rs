@@ -17,7 +17,7 @@ pub struct Entry {
     pub name: &'static str,
     /// Other names that people know it by.
     pub aliases: &'static [&'static str],
-    /// What it says of itself.
+    /// Its description of itself.
     pub about: About,
     /// The name of its table of parameters: of `drr+faba` it is `faba`.
     pub key: &'static str,

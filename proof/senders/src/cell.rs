@@ -20,16 +20,16 @@ pub struct Cell {
     pub name: String,
     /// Its controller.
     pub controller: String,
-    /// What its wire does.
+    /// The fault of its wire.
     pub fault: String,
-    /// What is run.
+    /// The scenario run.
     pub scenario: fairwire_scenario::Scenario,
 }
 
 /// All cells of these plans, and of those in these folders, in the order of their names.
 ///
 /// # Errors
-/// What is wrong with a file, at its place.
+/// A file that cannot be read or makes no sense, at its place.
 pub fn read(paths: &[PathBuf]) -> Result<Vec<Cell>, Failure> {
     let mut cells = Vec::new();
     for path in paths {

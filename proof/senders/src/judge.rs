@@ -27,7 +27,7 @@ pub struct Row {
     pub cell: String,
     /// Its controller.
     pub controller: String,
-    /// What its wire does.
+    /// The fault of its wire.
     pub fault: String,
     /// The stage and the version of the kernel.
     pub kernel: String,
@@ -75,7 +75,7 @@ impl Cause {
 /// The causes in `file`; none where there is no file.
 ///
 /// # Errors
-/// What is wrong with it, at its place; a cause of no cell.
+/// A file that makes no sense, at its place; a cause of no cell.
 pub fn causes(file: &Path, cells: &[Cell]) -> Result<Vec<Cause>, Failure> {
     if !file.exists() {
         return Ok(Vec::new());
@@ -124,7 +124,7 @@ impl Row {
     }
 }
 
-/// How near ours come over several cells.
+/// The distance of ours from the kernel's over several cells.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sum {
     /// Of which: a controller, a fault, or `all`.
@@ -178,7 +178,7 @@ impl Verdict {
         }
     }
 
-    /// What does not hold.
+    /// The promises that do not hold.
     pub fn misses(&self) -> Vec<String> {
         let mut misses = Vec::new();
         let Sum { cells, within, .. } = self.all;

@@ -4,7 +4,7 @@ use crate::Failure;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// What one cell came to on one stage: means over its runs.
+/// The figures of one cell on one stage: means over its runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Figure {
@@ -12,7 +12,7 @@ pub struct Figure {
     pub plan: String,
     /// The cell's name there.
     pub cell: String,
-    /// Where it was run.
+    /// The stage.
     pub stage: String,
     /// The kernel's version.
     pub kernel: String,
@@ -36,7 +36,7 @@ impl Figure {
 /// The figures in `file`; none where there is no file.
 ///
 /// # Errors
-/// Where it is no such file.
+/// A file of another kind.
 pub fn read(file: &Path) -> Result<Vec<Figure>, Failure> {
     if !file.exists() {
         return Ok(Vec::new());
@@ -48,7 +48,7 @@ pub fn read(file: &Path) -> Result<Vec<Figure>, Failure> {
 /// Writes `rows` with a head into `file`.
 ///
 /// # Errors
-/// Where it cannot be written.
+/// A file that cannot be written.
 pub fn write<T: Serialize>(file: &Path, rows: &[T]) -> Result<(), Failure> {
     let why = |error: csv::Error| Failure::Machine(format!("writing {}: {error}", file.display()));
     let mut writer = csv::Writer::from_path(file).map_err(why)?;

@@ -5,8 +5,8 @@ use fairwire_metrics::record::{Agreement, RunRecord};
 use fairwire_scenario::Scenario;
 use std::collections::BTreeSet;
 
-/// What is judged of a discipline and a stage of which a scenario says nothing, and what is shown
-/// beside it. docs/stages.md has the reasons for the tolerances.
+/// The measures judged of a discipline and a stage of which a scenario says nothing, and those shown
+/// beside them. docs/stages.md has the reasons for the tolerances.
 const DEFAULTS: [Tolerance<'static>; 5] = [
     Tolerance::of("fraction", 0.03),
     Tolerance::of("utilization", 0.05),
@@ -18,7 +18,7 @@ const DEFAULTS: [Tolerance<'static>; 5] = [
     Tolerance::shown("sojourn_mean_s"),
 ];
 
-/// What is shown beside that of which a scenario says how near it is to be.
+/// The measures shown beside those of which a scenario says how near they are to be.
 const SHOWN: [Tolerance<'static>; 3] =
     [Tolerance::shown("jain"), Tolerance::shown("sojourn_mean_s"), Tolerance::shown("utilization")];
 
@@ -61,7 +61,7 @@ fn place(run: &RunRecord) -> (&str, &str) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::{Because, Uncompared, uncompared, unjudged};
     use fairwire_metrics::judge::Verdict;
@@ -70,7 +70,7 @@ mod tests {
     use std::ops::ControlFlow;
 
     /// One group on a link of 1 Mbit/s, and how near stages are to be.
-    fn scenario(agree: &str) -> Scenario {
+    pub(crate) fn scenario(agree: &str) -> Scenario {
         let text = format!(
             "format = 2\nname = \"one\"\nduration = \"2 s\"\nseeds = 1\ndisciplines = [\"tail-drop\", \"faba\"]\n\
              [link]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\nbuffer = \"9 packets\"\n\

@@ -132,17 +132,13 @@ pub fn uncompared(report: &Report) -> Vec<Uncompared<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fairwire_scenario::{Outcome, Overrides, parse};
+    use crate::compared;
+    use fairwire_scenario::Outcome;
 
     /// Two disciplines, and what stages are to agree on.
     fn scenario(agree: &str) -> Scenario {
-        let text = format!(
-            "format = 2\nname = \"short\"\nduration = \"1 s\"\nseeds = 1\ndisciplines = [\"tail-drop\", \"faba\"]\n\
-             [link]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\nbuffer = \"9 packets\"\n\
-             [[flow]]\ngroup = \"a\"\nsource = \"bulk\"\naccess = {{ rate = \"1 Gbit/s\", delay = \"1 ms\" }}\n\
-             [[agree]]\nmeasure = \"jain\"\ntolerance = 0.1\nbecause = \"it is a test\"\n{agree}"
-        );
-        parse("short.toml", &text, &Overrides::default()).expect("a scenario")
+        let jain = "[[agree]]\nmeasure = \"jain\"\ntolerance = 0.1\nbecause = \"it is a test\"\n";
+        compared::tests::scenario(&format!("{jain}{agree}"))
     }
 
     fn left(stage: &'static str, disciplines: &[usize], is_machines: bool) -> LeftOut {

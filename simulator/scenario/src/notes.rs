@@ -18,7 +18,8 @@ pub(crate) fn of(spec: &Spec, topology: &Topology) -> Vec<String> {
     notes.chain(idle_links(spec, topology)).collect()
 }
 
-/// Disciplines that drop by what is in the queue when a packet arrives: RED does above its maximum.
+/// Droppers that take their victim by its place when a packet arrives; RED does above its maximum.
+/// `rnd`, of the same family as `lqd`, draws it.
 const DROP_BY_PLACE: [&str; 5] = ["tail-drop", "lqd", "lqd-binned", "alqd", "red"];
 
 /// Notes where shares may follow from round trips modulo the time that a packet takes on the link:
@@ -139,4 +140,16 @@ fn named(groups: &[&str]) -> String {
     let (some, more) = groups.split_at(groups.len().min(MAX_NAMED));
     let some: Vec<String> = some.iter().map(|group| format!("`{group}`")).collect();
     if more.is_empty() { some.join(", ") } else { format!("{} and {} more", some.join(", "), more.len()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_drops_by_place_is_in_the_catalogue_under_that_name() {
+        for name in DROP_BY_PLACE {
+            assert_eq!(catalogue::find(name).map(|entry| entry.name), Ok(name));
+        }
+    }
 }

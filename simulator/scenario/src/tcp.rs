@@ -115,7 +115,7 @@ pub enum RecoverySpec {
     Rack,
 }
 
-/// How long a host works on a segment, at most.
+/// The longest time for which a host works on what it sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
 #[schemars(untagged)]
 pub enum ProcessingSpec {
@@ -125,7 +125,7 @@ pub enum ProcessingSpec {
     Time(Quantity<Duration>),
 }
 
-/// How long a host works on a segment, in a word.
+/// The same in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
 #[schemars(rename_all = "lowercase")]
 pub enum ProcessingWord {

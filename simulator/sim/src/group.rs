@@ -87,7 +87,7 @@ impl Empty {
     }
 }
 
-/// How long a host works on a segment, at most: [`Processing`].
+/// The longest time for which a host works: [`Processing`].
 #[derive(Clone, Copy, Debug)]
 struct Work {
     most: Duration,
@@ -96,8 +96,8 @@ struct Work {
     round_trip: Option<Duration>,
 }
 
-/// A host works on a segment for no more than this part of a round trip, where it is not given how
-/// long.
+/// The longest work is a round trip over this, where no time is given. The choice is ours: where a
+/// packet takes longer than that, few are under way, and a host must not be what limits them.
 const MAX_PART_OF_ROUND_TRIP: u64 = 8;
 
 impl Work {
@@ -215,7 +215,7 @@ impl Group {
             self.work.most.min(Duration::from_ns(round_trip.ns() / MAX_PART_OF_ROUND_TRIP))
         });
         let drawn = rng::mix(self.salt ^ u64::from(index) ^ now.ns().rotate_left(20)) >> 32;
-        Duration::from_ns((drawn * most.ns()) >> 32) // at most a second: 30 bits
+        Duration::from_ns(((u128::from(drawn) * u128::from(most.ns())) >> 32) as u64)
     }
 
     /// Are both ends of its flows of another crate?

@@ -59,7 +59,7 @@ pub struct Config {
     /// The window after a pause longer than the retransmission timeout, segments (RFC 5681,
     /// section 4.1); `None` keeps it.
     pub restart_window: Option<u32>,
-    /// How long the host works on each segment.
+    /// The time for which the host works on what it sends.
     pub processing: Processing,
     /// Peculiarities of simulators.
     pub quirks: Quirks,
@@ -83,8 +83,8 @@ pub enum Recovery {
     Rack,
 }
 
-/// How long a host works on what it lets out at one instant. The time is drawn evenly from nothing to
-/// the longest, and no segment overtakes another.
+/// The time for which a host works on what it lets out at one instant. It is drawn evenly from
+/// nothing to the longest, and no segment overtakes another.
 ///
 /// Without it, what acknowledgements clock out reaches a full queue in the place that a departure
 /// has just freed. The losers then follow from round-trip times modulo a packet's transmission time

@@ -24,9 +24,8 @@ pub(crate) struct Journal {
     least_rtt: Duration,
     limited_until: Option<u32>, // the count of delivered segments at which what the application held back has passed
     newest: Option<Record>,     // of those delivered by the acknowledgement at hand, the one sent last
-    newest_seq: u64,            // this, and the two that follow, until the next that delivers anything
-    newest_sent: Time,
-    is_newest_repeated: bool,
+    newest_seq: u64,
+    latest: (Latest, bool), // the same, and whether it was sent twice, until the next is measured
     measures_rate: bool,
     lowest_original: u64, // the first of those that was sent once; MAX for none
 }
@@ -69,8 +68,7 @@ impl Journal {
             limited_until: None,
             newest: None,
             newest_seq: 0,
-            newest_sent: Time::ZERO,
-            is_newest_repeated: false,
+            latest: (Latest { sent: Time::ZERO, seq: 0 }, false),
             lowest_original: u64::MAX,
         }
     }
@@ -93,7 +91,7 @@ impl Journal {
     /// The segment sent last of those that the latest acknowledgement with any delivered, and
     /// whether it was sent twice.
     pub(crate) fn latest(&self) -> (Latest, bool) {
-        (Latest { sent: self.newest_sent, seq: self.newest_seq }, self.is_newest_repeated)
+        self.latest
     }
 
     /// The first of what was delivered since the last call that was sent once.
@@ -166,6 +164,7 @@ impl Journal {
     pub(crate) fn measures(&mut self, now: Time) -> Measures {
         let Some(record) = self.newest.take() else { return Measures::default() };
         let rtt = (!record.is_repeated).then_some(now.since(record.sent));
+        self.latest = (Latest { sent: record.sent, seq: self.newest_seq }, record.is_repeated);
         self.least_rtt = self.least_rtt.min(rtt.unwrap_or(Duration::MAX));
         if self.limited_until.is_some_and(|until| self.delivered.wrapping_sub(until).cast_signed() > 0) {
             self.limited_until = None;
@@ -182,7 +181,6 @@ impl Journal {
         if self.newest.is_none_or(|newest| record.sent >= newest.sent) {
             self.first_sent = record.sent;
             (self.newest, self.newest_seq) = (Some(record), seq);
-            (self.newest_sent, self.is_newest_repeated) = (record.sent, record.is_repeated);
         }
     }
 

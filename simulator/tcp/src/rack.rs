@@ -27,7 +27,7 @@ pub(crate) struct Latest {
     pub(crate) seq: u64,
 }
 
-/// What a sender with RACK-TLP remembers.
+/// The state of a sender with RACK-TLP.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rack {
     /// RACK.xmit_ts and RACK.end_seq.
@@ -109,19 +109,18 @@ impl Rack {
         }
     }
 
-    /// Segment `seq`, which was sent once, arrived after one that is `distance` segments further
-    /// (step 3).
+    /// A segment that was sent once arrived after one that is `distance` segments further (step 3).
     pub(crate) fn saw_reordering(&mut self, distance: u64) {
         self.has_reordering = true;
         self.degree = self.degree.max(distance);
     }
 
     /// Segment `seq` was reported to have arrived twice. `acked` is what was acknowledged before,
-    /// `highest` was never sent. Returns whether it was this sender that sent it twice.
-    pub(crate) fn saw_duplicate(&mut self, seq: u64, acked: u64, highest: u64, was_repeated: bool) -> bool {
+    /// `highest` was never sent.
+    pub(crate) fn saw_duplicate(&mut self, seq: u64, acked: u64, highest: u64, was_repeated: bool) {
         self.duplicates += 1;
         if self.duplicates > self.repeats {
-            return false;
+            return; // the network duplicates
         }
         let is_of_probe = self.probe.is_some_and(|probe| probe.is_repeat && seq + 1 == probe.end);
         if self.has_reordering && !is_of_probe && acked >= self.dsack_round {
@@ -135,7 +134,6 @@ impl Rack {
         {
             *unexplained = unexplained.saturating_sub(1);
         }
-        true
     }
 
     /// A recovery ends without an undo (step 4).

@@ -119,7 +119,7 @@ struct Ahead {
     quick: Option<Quick>,
 }
 
-/// What an acknowledgement reports beside the next segment expected.
+/// The report of an acknowledgement beside the next segment expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reports {
     Nothing,

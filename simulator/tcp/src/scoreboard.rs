@@ -35,13 +35,13 @@ pub(crate) struct Scoreboard {
     reported: u32,     // of those, at the last call of `newly_lost`
     repeats: VecDeque<Repeat>,
     rule: Rule,
-    /// What is known of times and of reordering, under [`Rule::Time`].
+    /// Times and reordering, under [`Rule::Time`].
     pub(crate) rack: Rack,
     /// The cut of the window that is being made.
     pub(crate) cut: Cut,
 }
 
-/// What makes a segment lost.
+/// The rule by which a segment is lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Rule {
     /// Three arrivals above it; of a retransmission, the arrival of one first sent later.

@@ -101,27 +101,27 @@ impl Sack {
         Sack { blocks: [duplicate, first, second] }
     }
 
-    /// The segment that has arrived twice, relative to the acknowledgement's [`next`](Ack::next).
-    pub fn duplicate(&self) -> Option<i32> {
+    /// The segment that has arrived twice, in an acknowledgement of everything below `next`.
+    pub fn duplicate(&self, next: u64) -> Option<u64> {
         let [first, ..] = self.blocks;
-        (first.len == Block::DUPLICATE).then_some(first.offset.cast_signed())
+        let offset = i64::from(first.offset.cast_signed());
+        (first.len == Block::DUPLICATE).then_some(next.wrapping_add_signed(offset))
     }
 
-    /// What the option reports, in its order, as sequence numbers from the first to before the
-    /// last, in an acknowledgement of everything below `next`: a segment that has arrived twice,
-    /// then the blocks.
+    /// The ranges of the option, in its order: a segment that has arrived twice, then the blocks.
+    /// Each is a first sequence number and the one after its last, in segments, in an acknowledgement
+    /// of everything below `next`.
     pub fn ranges(&self, next: u64) -> impl Iterator<Item = [u64; 2]> + '_ {
-        let twice = self.duplicate().map(|offset| next.wrapping_add_signed(offset.into()));
         let blocks = self.iter().map(move |block| {
             let first = next + u64::from(block.offset);
             [first, first + u64::from(block.len)]
         });
-        twice.map(|seq| [seq, seq + 1]).into_iter().chain(blocks)
+        self.duplicate(next).map(|seq| [seq, seq + 1]).into_iter().chain(blocks)
     }
 
     /// The blocks that there are, without a segment that has arrived twice.
     pub fn iter(&self) -> impl Iterator<Item = Block> + '_ {
-        let skipped = usize::from(self.duplicate().is_some());
+        let skipped = usize::from(self.blocks[0].len == Block::DUPLICATE);
         self.blocks.iter().copied().skip(skipped).take_while(|block| block.len > 0)
     }
 }

@@ -98,7 +98,7 @@ fn is_name(name: &str) -> bool {
 pub struct Unknown {
     /// What it would be.
     pub kind: &'static str,
-    /// What was given, cut short where it is long.
+    /// The name given, cut short where it is long.
     pub given: String,
     /// Why it is none, where that is more than a slip.
     pub why: Option<String>,

@@ -21,7 +21,7 @@ const OF_SIMULATOR: [Output; 4] = [Output::Trace, Output::Transfers, Output::His
 pub(super) struct Request<'a> {
     args: &'a OutputArgs,
     spec: &'a OutputSpec,
-    /// What is run.
+    /// The scenario run.
     pub scenario: &'a Scenario,
     /// Is the simulator one of several stages?
     pub has_stages: bool,

@@ -101,7 +101,7 @@ enum Phase {
     },
 }
 
-/// What the one timer is set for. All but the first are of RACK-TLP.
+/// The purpose of the one timer. All but the first are of RACK-TLP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Timer {
     Retransmission,

@@ -14,15 +14,15 @@ use crate::scoreboard::Scoreboard;
 use crate::segment::Ack;
 use fairwire_core::{Duration, Time};
 
-/// What a receiver may wait with an acknowledgement (RFC 8985, section 7.2: TLP.max_ack_delay),
-/// where a single segment is in flight.
+/// The longest delay of an acknowledgement, where a single segment is in flight (RFC 8985, section
+/// 7.2: TLP.max_ack_delay).
 const MAX_ACK_DELAY: Duration = Duration::from_ms(200);
 
 /// Degrees of reordering up to this are no reason to let the window grow out of order; Linux's
 /// `tcp_reordering`.
 const USUAL_DEGREE: u64 = 3;
 
-/// What is sent in answer to an acknowledgement.
+/// The segments sent in answer to an acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Answer {
     /// What is lost, and then what is new.
@@ -31,7 +31,7 @@ enum Answer {
     NewFirst,
 }
 
-/// What an acknowledgement reports, beside its numbers.
+/// The report of an acknowledgement, beside its numbers.
 struct Report {
     /// What was acknowledged before.
     before: u64,
@@ -56,7 +56,7 @@ impl Sender {
         let in_flight = self.in_flight();
         let (before, losses) = (self.unacked, self.losses());
         let is_new = ack.next > before;
-        let duplicate = ack.sack.duplicate().map(|offset| ack.next.wrapping_add_signed(offset.into()));
+        let duplicate = ack.sack.duplicate(ack.next);
         let forward = self.sacked_below();
         let was_repeated = duplicate.is_some_and(|seq| self.is_repeated(seq));
         let (newly, measures) = self.take_in(&ack, now);
@@ -411,7 +411,7 @@ impl Sender {
     }
 }
 
-/// What is remembered.
+/// Access to the board and the journal, which this sender has.
 impl Sender {
     fn rack(&mut self) -> Option<&mut Rack> {
         self.board.as_mut().map(|board| &mut board.rack)

@@ -164,6 +164,7 @@ fn a_segment_that_is_late_by_more_than_the_window_for_it_is_sent_again_and_its_c
         path.run_until(at(20_000));
         assert_eq!((path.drops, path.sender.loss_counts().timeouts), (0, 0));
         let share = path.delivered as f64 / (20.0 * 10e6 / (1488.0 * 8.0));
+        // Two hundred packets take 238 ms, in which a cut to half lasts at most 70 ms: less than 0.15.
         assert!(share > 0.85, "{late_ms} ms: {share}");
     }
 }
