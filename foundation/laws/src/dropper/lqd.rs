@@ -98,9 +98,12 @@ impl Spec {
     }
 }
 
-/// Longest queue drop. See the [module](self).
+/// Longest queue drop, or [RND](crate::dropper::rnd), which differs in the queue that makes room. See
+/// the [module](self).
 #[derive(Debug)]
 pub struct Lqd {
+    /// Does a random queue above its part make room, where there is one?
+    is_random: bool,
     rng: Rng,
     backlogs: Backlogs,
 }
@@ -108,7 +111,12 @@ pub struct Lqd {
 impl Lqd {
     /// An LQD that draws from `rng`.
     pub fn new(config: Config, mut rng: Rng) -> Self {
-        Lqd { backlogs: Backlogs::new(config, &mut rng), rng }
+        Lqd { is_random: false, backlogs: Backlogs::new(config, &mut rng), rng }
+    }
+
+    /// An RND that draws from `rng`.
+    pub fn random(config: Config, rng: Rng) -> Self {
+        Lqd { is_random: true, ..Lqd::new(config, rng) }
     }
 
     /// The backlogged queues, for tests.
@@ -124,7 +132,8 @@ impl Dropper for Lqd {
 
     #[inline]
     fn victim(&mut self, packet: &Packet, buffer: &Buffer, _: Time) -> Victim {
-        match self.backlogs.furthest_above(packet, buffer, &mut self.rng) {
+        let any = if self.is_random { self.backlogs.any_above(packet, buffer, &mut self.rng) } else { None };
+        match any.or_else(|| self.backlogs.furthest_above(packet, buffer, &mut self.rng)) {
             Some(flow) => self.backlogs.config().victim(flow, packet, buffer),
             None => Victim::Arrival,
         }

@@ -44,15 +44,14 @@
 //! ```
 
 use crate::about::{About, Family};
-use crate::dropper::push_out::{self, Backlogs, Config};
+use crate::dropper::lqd::Lqd;
+use crate::dropper::push_out::{self, Config};
 use crate::error::BadParameter;
 use crate::part::Part;
 use crate::queueing::CheckedQueue;
 use crate::site::Site;
 use alloc::boxed::Box;
-use fairwire_core::{
-    Buffer, Discipline, Dropper, FlowKey, Needs, Packet, Probe, Rng, SetWeightError, Time, Victim, Weight,
-};
+use fairwire_core::Discipline;
 use fairwire_parameters::parameters;
 
 /// Its description in the catalogue.
@@ -88,58 +87,6 @@ impl Spec {
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         let (queue, config) = self.check(site)?;
-        Ok(queue.serve(Rnd::new(config, site.rng(NAME))))
-    }
-}
-
-/// Dynamic soft partitioning with random drop. See the [module](self).
-#[derive(Debug)]
-pub struct Rnd {
-    rng: Rng,
-    backlogs: Backlogs,
-}
-
-impl Rnd {
-    /// An RND that draws from `rng`.
-    pub fn new(config: Config, mut rng: Rng) -> Self {
-        Rnd { backlogs: Backlogs::new(config, &mut rng), rng }
-    }
-
-    /// The backlogged queues, for tests.
-    pub fn backlogs(&self) -> &Backlogs {
-        &self.backlogs
-    }
-}
-
-impl Dropper for Rnd {
-    fn needs(&self) -> Needs {
-        Needs::QUEUES
-    }
-
-    #[inline]
-    fn victim(&mut self, packet: &Packet, buffer: &Buffer, _: Time) -> Victim {
-        let above = self.backlogs.any_above(packet, buffer, &mut self.rng);
-        let chosen = above.or_else(|| self.backlogs.furthest_above(packet, buffer, &mut self.rng));
-        match chosen {
-            Some(flow) => self.backlogs.config().victim(flow, packet, buffer),
-            None => Victim::Arrival,
-        }
-    }
-
-    #[inline]
-    fn tracked(&mut self, packet: &Packet, flow: FlowKey, inside: bool, buffer: &Buffer) {
-        self.backlogs.tracked(packet, flow, inside, buffer);
-    }
-
-    fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
-        self.backlogs.set_weight(class, weight)
-    }
-
-    fn retune(&mut self, fresh: &Self, _: Time) -> bool {
-        self.backlogs.retune(&fresh.backlogs)
-    }
-
-    fn inspect(&self, probe: &mut dyn Probe) {
-        probe.gauge("longest_queue", self.backlogs.config().unit(), self.backlogs.longest() as f64);
+        Ok(queue.serve(Lqd::random(config, site.rng(NAME))))
     }
 }

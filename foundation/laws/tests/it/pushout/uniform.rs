@@ -4,7 +4,7 @@ use super::{packet, site};
 use fairwire_core::units::Amount;
 use fairwire_core::{Buffer, Dropper, Seed, Time, Victim};
 use fairwire_laws::dropper::lqd::{self, Lqd};
-use fairwire_laws::dropper::rnd::{self, Rnd};
+use fairwire_laws::dropper::rnd;
 
 /// Chi-square with 2 degrees of freedom: 13.8 has probability 0.001.
 fn assert_even(counts: [u32; 3]) {
@@ -73,7 +73,7 @@ fn of_queues_above_their_part_each_is_as_likely_however_long() {
         let pool = if typed.contains("bytes") { Amount::Bytes(4_000) } else { BUFFER };
         let config = spec.check(&site(pool)).expect("allowed").1;
         // Six flows with the arrival: a part is 6.67 packets, or 667 bytes.
-        let counts = counts(&mut Rnd::new(config, Seed(3).stream("rnd")), &[7, 6, 17, 1, 9]);
+        let counts = counts(&mut Lqd::random(config, Seed(3).stream("rnd")), &[7, 6, 17, 1, 9]);
         assert_eq!((counts[1], counts[3]), (0, 0), "{typed}");
         assert_even([counts[0], counts[2], counts[4]]);
     }
@@ -83,7 +83,7 @@ fn of_queues_above_their_part_each_is_as_likely_however_long() {
 fn a_queue_with_exactly_its_part_is_not_above_it() {
     // Four flows with the arrival, B = 40: parts of 10 packets.
     let config = rnd::Spec::default().check(&site(BUFFER)).expect("allowed").1;
-    let counts = counts(&mut Rnd::new(config, Seed(3).stream("rnd")), &[10, 11, 19]);
+    let counts = counts(&mut Lqd::random(config, Seed(3).stream("rnd")), &[10, 11, 19]);
     assert_eq!(counts[0], 0);
     // Binomial with p = 1/2: 3.3 sd of 47.4 about 4500.
     assert!((4343..4657).contains(&counts[1]), "{counts:?}");

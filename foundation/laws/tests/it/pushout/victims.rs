@@ -12,7 +12,6 @@ use fairwire_laws::dropper::drop_front::DropFront;
 use fairwire_laws::dropper::lqd::Lqd;
 use fairwire_laws::dropper::lqd_binned::LqdBinned;
 use fairwire_laws::dropper::push_out::{Config, End};
-use fairwire_laws::dropper::rnd::Rnd;
 use fairwire_laws::dropper::{lqd, lqd_binned, rnd};
 use fairwire_laws::spec::Measure;
 use fairwire_testing::{Operation, Shape, operations};
@@ -142,8 +141,8 @@ proptest! {
         for (config, weights) in configs("rnd") {
             let mut plain = Plain::new(&config, weights);
             let mut rng = Seed(4).stream("look");
-            let mut rnd = queue(&config, Rnd::new(config.clone(), Seed(2).stream("rnd")));
-            let check = |queue: &Queue<_, Rnd>, plain: &Plain| {
+            let mut rnd = queue(&config, Lqd::random(config.clone(), Seed(2).stream("rnd")));
+            let check = |queue: &Queue<_, Lqd>, plain: &Plain| {
                 for flow in 0..=FLOWS {
                     let arrival = packet(0, flow, 512);
                     let found = queue.dropper().backlogs().any_above(&arrival, queue.buffer(), &mut rng);
@@ -277,7 +276,7 @@ fn where_long_packets_fill_a_buffer_before_its_parts_are_full_the_fuller_queue_g
     // parts of 60.
     let typed = toml::from_str::<rnd::Spec>("measure = 'packets'").expect("well-formed");
     let config = typed.check(&site(Amount::Bytes(61_440))).expect("allowed").1;
-    let mut queue = queue(&config, Rnd::new(config.clone(), Seed(1).stream("rnd")));
+    let mut queue = queue(&config, Lqd::random(config.clone(), Seed(1).stream("rnd")));
     let mut log = Events::default();
     for frame in 0..40 {
         queue.enqueue(packet(frame, 1, 1500), Time::ZERO, &mut log);
