@@ -101,6 +101,11 @@ pub struct Parameter {
 }
 
 impl Parameter {
+    /// The parameter `name` of `discipline`.
+    pub fn of(discipline: &'static str, name: &'static str) -> Self {
+        Parameter { discipline, name }
+    }
+
     /// The error of what was given for it, and what is allowed.
     pub fn refuse(self, given: impl Display, allowed: impl Display) -> BadParameter {
         BadParameter {

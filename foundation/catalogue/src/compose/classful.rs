@@ -179,20 +179,18 @@ static ONE_CLASS: [Class; 1] = [Class {
     discipline: None,
 }];
 
-fn parameter(name: &'static str) -> Parameter {
-    Parameter { discipline: NAME, name }
-}
-
 impl Spec {
     /// Checks what was typed against the site, the disciplines inside included.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         let classes = self.classes();
         if classes.is_empty() || classes.len() > MAX_NODES {
             let allowed = format!("from 1 to {MAX_NODES} classes");
-            return Err(parameter("class").refuse(format_args!("{} classes", classes.len()), allowed));
+            return Err(
+                Parameter::of(NAME, "class").refuse(format_args!("{} classes", classes.len()), allowed)
+            );
         }
         let checked = classes.iter().enumerate();
-        let checked = checked.map(|(at, class)| class.checked().of_item(parameter("class"), at));
+        let checked = checked.map(|(at, class)| class.checked().of_item(Parameter::of(NAME, "class"), at));
         let checked = checked.collect::<Result<Vec<CheckedClass>, _>>()?;
         let tree = self.tree(&checked, site)?;
         let is_leaf = tree.leaves();
@@ -227,7 +225,7 @@ impl Spec {
     /// guarantees of those below it.
     fn tree(&self, checked: &[CheckedClass], site: &Site<'_>) -> Result<ClassTree, BadParameter> {
         let classes: Vec<_> = self.classes().iter().zip(checked).map(class_terms).collect();
-        let tree = checked_tree(&classes, parameter("class"))?;
+        let tree = checked_tree(&classes, Parameter::of(NAME, "class"))?;
         // A faster ceiling makes no faster link.
         let whole = self.rate.map_or(site.rate, |rate| rate.0.min(site.rate));
         let guarantees = guarantees(tree.terms(), whole)
@@ -244,7 +242,7 @@ impl Spec {
             let class = typed(place);
             let Some(Quantity(peak)) = class.peak else { continue };
             let refuse = |allowed: String| {
-                Err(parameter("class")
+                Err(Parameter::of(NAME, "class")
                     .refuse(format_args!("a peak of {peak} for class {}", class.number()), allowed))
             };
             match terms.ceiling {
@@ -270,7 +268,7 @@ impl Spec {
     fn default_leaf(&self, tree: &ClassTree, is_leaf: &[bool]) -> Result<usize, BadParameter> {
         match self.default {
             Some(class) => tree.place(class).filter(|&place| is_leaf[place]).ok_or_else(|| {
-                parameter("default").refuse(class, "the number of a class that has none below it")
+                Parameter::of(NAME, "default").refuse(class, "the number of a class that has none below it")
             }),
             None => {
                 let typed = self.classes().iter().filter_map(|class| tree.place(class.number()));
@@ -296,7 +294,7 @@ impl Spec {
     fn nested_in(&self, place: usize) -> Nested<'_> {
         let class = &self.classes()[place];
         let choice = class.discipline.as_ref().unwrap_or(&DEFAULT);
-        Nested { choice, ecn: self.ecn, typed_as: parameter("class"), place: Some(place) }
+        Nested { choice, ecn: self.ecn, typed_as: Parameter::of(NAME, "class"), place: Some(place) }
     }
 
     /// Where the leaf at `place` works: at the most that it can ever get.
@@ -347,7 +345,7 @@ fn class_terms((class, checked): (&Class, &CheckedClass)) -> (u32, ClassTerms) {
 
 /// What was promised and cannot be kept. `class` is the class at a place.
 fn overpromised<'a>(broken: Overpromised, class: impl Fn(usize) -> &'a Class, whole: Rate) -> BadParameter {
-    let parameter = parameter("class");
+    let parameter = Parameter::of(NAME, "class");
     let typed = |rate: Option<Quantity<Rate>>| rate.map_or(String::new(), |rate| rate.to_string());
     match broken {
         Overpromised::Guarantee { place, below } => {
@@ -402,7 +400,7 @@ fn refuse_contents(class: &Class) -> Result<(), BadParameter> {
     }
     let given =
         format_args!("a discipline or a buffer in class {}, which has classes below it", class.number());
-    Err(parameter("class").refuse(given, "disciplines and buffers in leaves"))
+    Err(Parameter::of(NAME, "class").refuse(given, "disciplines and buffers in leaves"))
 }
 
 #[cfg(test)]

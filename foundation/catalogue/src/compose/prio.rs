@@ -105,11 +105,11 @@ impl Spec {
         let bands = self.bands();
         if bands.is_empty() || bands.len() > MAX_BANDS {
             let allowed = format!("from 1 to {MAX_BANDS} bands");
-            return Err(parameter("band").refuse(format_args!("{} bands", bands.len()), allowed));
+            return Err(Parameter::of(NAME, "band").refuse(format_args!("{} bands", bands.len()), allowed));
         }
         let last = bands.len() as u32;
         let default_band =
-            parameter("default_band").count(self.default_band.unwrap_or(last), last)? as u8 - 1;
+            Parameter::of(NAME, "default_band").count(self.default_band.unwrap_or(last), last)? as u8 - 1;
         let by = given.by;
         let config = Config { by, band_of: band_of(by, bands, default_band)?, default_band };
         let placed = self.placed(site);
@@ -129,7 +129,7 @@ impl Spec {
         let part = part_of(whole, sharing, site.packet_bytes);
         let placed = |(place, band): (usize, &'a Band)| {
             let choice = band.discipline.as_ref().unwrap_or(&DEFAULT);
-            let (typed_as, place) = (parameter("band"), Some(place));
+            let (typed_as, place) = (Parameter::of(NAME, "band"), Some(place));
             let nested = Nested { choice, ecn: self.ecn, typed_as, place };
             (nested, Site { buffer: band.buffer.map_or(part, |buffer| buffer.0), ..*site })
         };
@@ -151,10 +151,6 @@ impl Spec {
 
 static ONE_BAND: [Band; 1] = [Band { of: None, buffer: None, discipline: None }];
 
-fn parameter(name: &'static str) -> Parameter {
-    Parameter { discipline: NAME, name }
-}
-
 /// The band of each value, up to the highest that is listed.
 fn band_of(by: By, bands: &[Band], default_band: u8) -> Result<Box<[u8]>, BadParameter> {
     let (what, end) = match by {
@@ -165,7 +161,8 @@ fn band_of(by: By, bands: &[Band], default_band: u8) -> Result<Box<[u8]>, BadPar
     let listed = || {
         bands.iter().zip(0u8..).flat_map(|(band, at)| band.of.iter().flatten().map(move |&value| (value, at)))
     };
-    let refuse = |at: u8, given, allowed| parameter("band").refuse(given, allowed).of_item(at.into(), "of");
+    let refuse =
+        |at: u8, given, allowed| Parameter::of(NAME, "band").refuse(given, allowed).of_item(at.into(), "of");
     if let Some((value, at)) = listed().find(|&(value, _)| value >= end) {
         let allowed = format!("numbers from 0 to {}", end - 1);
         return Err(refuse(at, format!("{what} {value}"), allowed));

@@ -53,7 +53,7 @@ use way::{Carried, Way};
 const NAME: &str = "autorate";
 
 /// Parameters of `autorate`.
-#[parameters(gated, checked = Checked)]
+#[parameters(gated, public, checked = Checked)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spec {
     /// The rate is never below this.
@@ -92,18 +92,8 @@ pub struct Config {
     pub min: Rate,
     /// The rate is never above this.
     pub max: Rate,
-    /// The added delay above which the line is full.
-    pub target: Duration,
-    /// The fraction of what the line delivered that a cut leaves.
-    pub keep: f64,
-    /// Growth below what the line delivered last, per second.
-    pub recover: f64,
-    /// Growth above that at first, per second.
-    pub probe: f64,
-    /// For how long a least round trip counts.
-    pub window: Duration,
-    /// Without use for this long, the rate is `start`.
-    pub idle: Duration,
+    /// As given or by default.
+    pub given: Checked,
 }
 
 impl Spec {
@@ -119,17 +109,7 @@ impl Spec {
         if max < start {
             return Err(parameter("max").refuse(max, format_args!("no less than `rate`, which is {start}")));
         }
-        Ok(Config {
-            start,
-            min,
-            max,
-            target: given.target,
-            keep: given.keep,
-            recover: given.recover,
-            probe: given.probe,
-            window: given.window,
-            idle: given.idle,
-        })
+        Ok(Config { start, min, max, given })
     }
 }
 
@@ -170,8 +150,8 @@ impl Autorate {
     /// Bases of round trips are of both ways: the shorter `window` counts.
     pub fn new(ways: [Option<(Config, Side)>; 2]) -> Self {
         let configs = || ways.iter().flatten().map(|(config, _)| config);
-        let window = configs().map(|config| config.window).min().unwrap_or(FORGET);
-        let target = configs().map(|config| config.target).min().unwrap_or(STALE);
+        let window = configs().map(|config| config.given.window).min().unwrap_or(FORGET);
+        let target = configs().map(|config| config.given.target).min().unwrap_or(STALE);
         Autorate {
             ways: ways.map(|way| way.map(|(config, side)| Way::new(config, side))),
             peers: Peers::new(window),

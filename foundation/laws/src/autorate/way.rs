@@ -121,7 +121,7 @@ impl Way {
             bps: config.start.bps() as f64,
             good: None,
             good_before: None,
-            growth: config.probe,
+            growth: config.given.probe,
             answers: [None; ANSWERS],
             hold_until: Time::ZERO,
             used_at: Time::ZERO,
@@ -163,8 +163,8 @@ impl Way {
             self.used_at = now;
         }
         let Some(added) = added else { return self.rest(now) };
-        if added > self.config.target {
-            self.growth = self.config.probe;
+        if added > self.config.given.target {
+            self.growth = self.config.given.probe;
             let fills = match self.side {
                 Side::Before => FILLS_BEFORE,
                 Side::Behind => FILLS_BEHIND,
@@ -172,7 +172,7 @@ impl Way {
             if is_most && load >= fills && now >= self.hold_until {
                 self.cut(carried, way, added, now);
             }
-        } else if added <= Duration::from_ns(self.config.target.ns() / 2) && load >= LOADED {
+        } else if added <= Duration::from_ns(self.config.given.target.ns() / 2) && load >= LOADED {
             self.grow(seconds);
         }
         self.rest(now);
@@ -180,9 +180,9 @@ impl Way {
 
     /// Without use the rate goes back to the start.
     fn rest(&mut self, now: Time) {
-        if now.since(self.used_at) >= self.config.idle {
+        if now.since(self.used_at) >= self.config.given.idle {
             self.bps = self.config.start.bps() as f64;
-            (self.good, self.growth) = (None, self.config.probe);
+            (self.good, self.growth) = (None, self.config.given.probe);
         }
     }
 
@@ -195,7 +195,7 @@ impl Way {
         };
         let left = (1.0 - added.secs() / DRAIN_S).max(LEAST);
         self.good = Some(delivered);
-        self.set(self.bps.min(self.config.keep * delivered * left));
+        self.set(self.bps.min(self.config.given.keep * delivered * left));
     }
 
     /// What the line delivers, which is full, bit/s.
@@ -214,12 +214,12 @@ impl Way {
 
     /// Grows, `seconds` after the step before.
     fn grow(&mut self, seconds: f64) {
-        let known = self.good.map_or(0.0, |good| self.config.keep * good);
+        let known = self.good.map_or(0.0, |good| self.config.given.keep * good);
         if self.bps < known {
-            self.set((self.bps * (1.0 + self.config.recover * seconds)).min(known));
+            self.set((self.bps * (1.0 + self.config.given.recover * seconds)).min(known));
         } else {
             self.set(self.bps * (1.0 + self.growth * seconds));
-            self.growth = (self.growth * libm::exp2(seconds)).min(self.config.recover);
+            self.growth = (self.growth * libm::exp2(seconds)).min(self.config.given.recover);
         }
     }
 

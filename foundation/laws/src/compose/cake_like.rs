@@ -160,11 +160,10 @@ impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         let given = self.checked().of(NAME)?;
-        let steps = cobalt::Spec::default().checked().of(NAME)?;
-        let steps = (steps.increase, steps.decrease);
+        let steps = cobalt::Checked::default();
         let queues = given.queues;
         if !queues.is_multiple_of(WAYS) {
-            return Err(parameter("queues").refuse(queues, format_args!("a multiple of {WAYS}")));
+            return Err(Parameter::of(NAME, "queues").refuse(queues, format_args!("a multiple of {WAYS}")));
         }
         Ok(Config {
             limit: site.room(NAME, self.buffer)?.limit,
@@ -193,8 +192,4 @@ impl Config {
         let dropper = PerFlow::new(self.queues, common, Fattest::new(self.queues, self.batch));
         Queue::with_queues(self.limit, queues, scheduler, dropper).with_ecn(self.terms.ecn)
     }
-}
-
-fn parameter(name: &'static str) -> Parameter {
-    Parameter { discipline: NAME, name }
 }

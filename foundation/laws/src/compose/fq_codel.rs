@@ -158,7 +158,7 @@ impl Part for Spec {
 }
 
 /// A checked [`Spec`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
     /// How much may wait in all queues together.
     pub limit: Limit,
@@ -202,7 +202,7 @@ impl Spec {
     fn check_hosts(&self) -> Result<(), BadParameter> {
         let foreign = [("batch", self.batch.is_some()), ("rules", self.rules == Some(Rules::Linux))];
         match foreign.into_iter().find(|(_, is_typed)| *is_typed && self.hosts == Some(true)) {
-            Some((name, _)) => Err(parameter(name).refuse(
+            Some((name, _)) => Err(Parameter::of(NAME, name).refuse(
                 "a value",
                 "nothing with `hosts = true`: one packet at a time makes room, and rules are the RFC's",
             )),
@@ -243,10 +243,6 @@ impl Config {
         let scheduler = Hosts::new(self.queues, quantum);
         Queue::with_queues(self.limit, queues, scheduler, dropper).with_ecn(self.terms.ecn)
     }
-}
-
-fn parameter(name: &'static str) -> Parameter {
-    Parameter { discipline: NAME, name }
 }
 
 /// A quantum, as given or else what a typical packet takes. Below 256 B a packet takes many rounds,

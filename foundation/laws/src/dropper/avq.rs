@@ -44,7 +44,7 @@ use crate::queueing::{CheckedQueue, Queueing};
 use crate::site::Site;
 use crate::spec::Measure;
 use alloc::boxed::Box;
-use fairwire_core::{Buffer, Cause, Discipline, Dropper, Limit, Packet, Probe, Time, Unit, Verdict};
+use fairwire_core::{Buffer, Cause, Discipline, Dropper, Packet, Probe, Time, Unit, Verdict};
 use fairwire_parameters::parameters;
 
 /// Its description in the catalogue.
@@ -60,7 +60,7 @@ pub const ABOUT: About = About {
 const NAME: &str = "avq";
 
 /// Parameters of `avq`.
-#[parameters(gated, checked = Checked)]
+#[parameters(gated, public, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
     /// How much may wait, what becomes of signals, and in which order packets leave.
@@ -84,18 +84,12 @@ impl Part for Spec {}
 /// A checked [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// How much may wait.
-    pub limit: Limit,
-    /// What the virtual queue counts.
-    pub measure: Measure,
+    /// As given or by default.
+    pub given: Checked,
     /// The virtual buffer, in bytes.
     pub virtual_buffer: f64,
     /// C: the link's rate, in bytes per second.
     pub capacity: f64,
-    /// gamma: the wanted part of it.
-    pub utilization: f64,
-    /// How fast the virtual capacity follows.
-    pub alpha: f64,
     /// A typical packet on the wire, in bytes.
     pub packet_bytes: u32,
 }
@@ -106,12 +100,9 @@ impl Spec {
         let given = self.checked().of(NAME)?;
         let queue = self.queue.check(NAME, site)?;
         let config = Config {
-            limit: queue.room.limit,
-            measure: given.measure,
+            given,
             virtual_buffer: queue.room.amount.in_bytes(site.packet_bytes, site.rate),
             capacity: site.rate.bps() as f64 / 8.0,
-            utilization: given.utilization,
-            alpha: given.alpha,
             packet_bytes: site.packet_bytes,
         };
         Ok((queue, config))
@@ -155,7 +146,8 @@ impl Avq {
 impl Dropper for Avq {
     #[inline]
     fn on_arrival(&mut self, packet: &Packet, _: &Buffer, now: Time) -> Verdict {
-        let Config { measure, virtual_buffer, capacity, utilization, alpha, packet_bytes, .. } = self.config;
+        let Config { given, virtual_buffer, capacity, packet_bytes } = self.config;
+        let Checked { measure, utilization, alpha } = given;
         let bytes = f64::from(if measure == Measure::Bytes { packet.len } else { packet_bytes });
         let elapsed = now.since(self.arrived).secs();
         self.arrived = now;

@@ -42,8 +42,7 @@ use crate::spec::{Measure, Quantity};
 use alloc::boxed::Box;
 use fairwire_core::units::Amount;
 use fairwire_core::{
-    Buffer, Cause, Discipline, Dropper, Duration, FlowKey, Limit, Packet, Probe, Rng, Time, Unit, Verdict,
-    Victim,
+    Buffer, Cause, Discipline, Dropper, Duration, FlowKey, Packet, Probe, Rng, Time, Unit, Verdict, Victim,
 };
 use fairwire_parameters::parameters;
 
@@ -60,7 +59,7 @@ pub const ABOUT: About = About {
 const NAME: &str = "blue";
 
 /// Parameters of `blue`.
-#[parameters(gated, checked = Checked)]
+#[parameters(gated, public, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
     /// How much may wait, what becomes of signals, and in which order packets leave.
@@ -101,20 +100,10 @@ impl Part for Spec {}
 /// A checked [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// How much may wait.
-    pub limit: Limit,
-    /// What the backlog is counted in; the threshold is in the same.
-    pub measure: Measure,
-    /// d1: the step up.
-    pub increase: f64,
-    /// d2: the step down.
-    pub decrease: f64,
-    /// The time after a step without another.
-    pub freeze_time: Duration,
-    /// A backlog above this counts as overflow.
+    /// As given or by default.
+    pub given: Checked,
+    /// A backlog above this counts as overflow, in what the backlog is counted in.
     pub threshold: Option<f64>,
-    /// Go on falling while the link stays idle.
-    pub idle_decay: bool,
     /// A typical packet on the wire, in bytes.
     pub packet_bytes: u32,
 }
@@ -124,15 +113,9 @@ impl Spec {
     pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Config), BadParameter> {
         let given = self.checked().of(NAME)?;
         let queue = self.queue.check(NAME, site)?;
-        let measure = given.measure;
         let config = Config {
-            limit: queue.room.limit,
-            measure,
-            increase: given.increase,
-            decrease: given.decrease,
-            freeze_time: given.freeze_time,
-            threshold: self.threshold.map(|typed| measure.counted(typed.0, site)),
-            idle_decay: given.idle_decay,
+            given,
+            threshold: self.threshold.map(|typed| given.measure.counted(typed.0, site)),
             packet_bytes: site.packet_bytes,
         };
         Ok((queue, config))
@@ -169,18 +152,18 @@ impl Blue {
     }
 
     fn is_frozen(&self, now: Time) -> bool {
-        self.stepped.is_some_and(|last| now.since(last) <= self.config.freeze_time)
+        self.stepped.is_some_and(|last| now.since(last) <= self.config.given.freeze_time)
     }
 
     fn raise(&mut self, now: Time) {
         if !self.is_frozen(now) {
-            self.probability = (self.probability + self.config.increase).min(1.0);
+            self.probability = (self.probability + self.config.given.increase).min(1.0);
             self.stepped = Some(now);
         }
     }
 
     fn lower(&mut self, now: Time, steps: u64) {
-        self.probability = (self.probability - steps as f64 * self.config.decrease).max(0.0);
+        self.probability = (self.probability - steps as f64 * self.config.given.decrease).max(0.0);
         self.stepped = Some(now);
     }
 
@@ -188,9 +171,9 @@ impl Blue {
     #[cold]
     fn end_idle(&mut self, since: Time, now: Time) {
         let from = self.stepped.unwrap_or(since).max(since);
-        let steps = now.since(from).ns() / self.config.freeze_time.ns();
+        let steps = now.since(from).ns() / self.config.given.freeze_time.ns();
         if steps > 0 {
-            self.lower(from + self.config.freeze_time * steps, steps);
+            self.lower(from + self.config.given.freeze_time * steps, steps);
         }
     }
 }
@@ -202,7 +185,7 @@ impl Dropper for Blue {
         if let Some(since) = self.idle_since.take() {
             self.end_idle(since, now);
         }
-        let p = match self.config.measure {
+        let p = match self.config.given.measure {
             Measure::Packets => self.probability,
             Measure::Bytes if self.probability >= 1.0 => 1.0, // what is certain stays certain, however short the packet
             Measure::Bytes => self.probability * f64::from(packet.len) / f64::from(self.config.packet_bytes),
@@ -222,7 +205,7 @@ impl Dropper for Blue {
     #[inline]
     fn tracked(&mut self, _: &Packet, _: FlowKey, inside: bool, buffer: &Buffer) {
         let Some(threshold) = self.config.threshold else { return };
-        if inside && self.config.measure.of(buffer.backlog()) > threshold {
+        if inside && self.config.given.measure.of(buffer.backlog()) > threshold {
             self.raise(self.now);
         }
     }
@@ -231,7 +214,7 @@ impl Dropper for Blue {
         if !self.is_frozen(now) {
             self.lower(now, 1);
         }
-        if self.config.idle_decay {
+        if self.config.given.idle_decay {
             self.idle_since.get_or_insert(now);
         }
     }

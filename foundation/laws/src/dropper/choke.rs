@@ -202,9 +202,8 @@ impl Spec {
         let draws = match given.regions {
             None => Draws::Fixed(draws),
             Some(_) if self.draws.is_some() => {
-                return Err(
-                    parameter("draws").refuse(draws, "none along with `regions`, which gives the draws")
-                );
+                return Err(Parameter::of(NAME, "draws")
+                    .refuse(draws, "none along with `regions`, which gives the draws"));
             }
             Some(regions) => Draws::Regions(regions),
         };
@@ -233,10 +232,6 @@ impl Spec {
         let (queue, config) = self.check(site)?;
         Ok(queue.serve(Choke::new(config, site.rng(NAME), site.rng("choke/red"))))
     }
-}
-
-fn parameter(name: &'static str) -> Parameter {
-    Parameter { discipline: NAME, name }
 }
 
 /// CHOKe. See the [module](self).

@@ -65,7 +65,7 @@ pub const ABOUT: About = About {
 const NAME: &str = "cobalt";
 
 /// Parameters of `cobalt`.
-#[parameters(gated, checked = Checked)]
+#[parameters(gated, public, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
     /// How much may wait, what becomes of signals, and in which order packets leave.
@@ -89,7 +89,7 @@ pub struct Spec {
 }
 
 /// What CAKE sets of it, too.
-#[parameters(gated, checked = CheckedControl, group)]
+#[parameters(gated, public, checked = CheckedControl, group)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Control {
     /// The wait that is allowed.
@@ -119,36 +119,25 @@ impl Control {
         &self,
         discipline: &'static str,
         ecn: EcnChoice,
-        (increase, decrease): (f64, f64),
+        steps: Checked,
         site: &Site<'_>,
     ) -> Result<Terms, BadParameter> {
-        let given = self.checked().of(discipline)?;
-        let mtu = given.mtu.map_or(site.packet_bytes.max(1514).into(), |mtu| mtu.0);
-        Ok(Terms {
-            target: given.target,
-            interval: given.interval,
-            four_packets: site.rate.time_to_send(4 * mtu),
-            increase,
-            decrease,
-            ecn: ecn.into(),
-            allows_round: true,
-        })
+        let control = self.checked().of(discipline)?;
+        let mtu = control.mtu.map_or(site.packet_bytes.max(1514).into(), |mtu| mtu.0);
+        let four_packets = site.rate.time_to_send(4 * mtu);
+        Ok(Terms { control, four_packets, steps, ecn: ecn.into(), allows_round: true })
     }
 }
 
 /// The parameters of the law.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Terms {
-    /// The wait that is allowed.
-    pub target: Duration,
-    /// How long the wait may be above the target.
-    pub interval: Duration,
+    /// CoDel's part.
+    pub control: CheckedControl,
     /// What four of the longest packets take: less never is a standing queue.
     pub four_packets: Duration,
-    /// What BLUE's probability gains by an overflow.
-    pub increase: f64,
-    /// What BLUE's probability loses by an empty queue.
-    pub decrease: f64,
+    /// The steps of BLUE's probability.
+    pub steps: Checked,
     /// Whether capable packets are marked.
     pub ecn: EcnPolicy,
     /// Where it has one of many queues: may two packets of each backlogged one wait?
@@ -159,8 +148,7 @@ impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Terms), BadParameter> {
         let queue = self.queue.check(NAME, site)?;
-        let given = self.checked().of(NAME)?;
-        let steps = (given.increase, given.decrease);
+        let steps = self.checked().of(NAME)?;
         let terms = self.control.terms(NAME, queue.ecn, steps, site)?;
         Ok((queue, terms))
     }
@@ -225,7 +213,7 @@ impl Cobalt {
 
     /// Moves BLUE's probability, at most once per target.
     fn change(&mut self, terms: &Terms, by: f64, now: Time) {
-        if now.since(self.changed) > terms.target {
+        if now.since(self.changed) > terms.control.target {
             self.probability = (self.probability + by).clamp(0.0, 1.0);
             self.changed = now;
         }
@@ -249,7 +237,7 @@ impl Cobalt {
     #[inline]
     fn is_due(&mut self, terms: &Terms, sojourn: Duration, queues: u32, now: Time) -> bool {
         let is_due = self.count > 0 && now >= self.next;
-        let is_above = sojourn > terms.target && sojourn > terms.least_standing(queues);
+        let is_above = sojourn > terms.control.target && sojourn > terms.least_standing(queues);
         if is_above && !self.is_signalling {
             self.next = now + terms.gap(self.count);
         }
@@ -277,7 +265,7 @@ impl Terms {
     }
 
     fn gap(&self, count: u32) -> Duration {
-        Duration::from_ns((self.interval.ns() as f64 / libm::sqrt(f64::from(count.max(1)))) as u64)
+        Duration::from_ns((self.control.interval.ns() as f64 / libm::sqrt(f64::from(count.max(1)))) as u64)
     }
 }
 
@@ -296,7 +284,7 @@ impl Law for Cobalt {
         let is_hit = self.probability > 0.0 && common.rng.chance(self.probability);
         let marks = terms.ecn == EcnPolicy::Mark && packet.ecn.is_capable();
         if self.count == 0 {
-            self.next = now + terms.interval;
+            self.next = now + terms.control.interval;
         } else if now > self.next && !is_hit && (!is_due || marks) {
             self.next = now; // nothing was dropped, so the schedule does not run behind
         }
@@ -311,7 +299,7 @@ impl Law for Cobalt {
     }
 
     fn overflowed(&mut self, common: &mut Common, _: Backlog, now: Time) {
-        self.change(&common.terms, common.terms.increase, now);
+        self.change(&common.terms, common.terms.steps.increase, now);
         self.is_signalling = true;
         self.next = now;
         self.count = self.count.max(1);
@@ -319,7 +307,7 @@ impl Law for Cobalt {
 
     fn emptied(&mut self, common: &mut Common, now: Time) {
         if self.probability > 0.0 {
-            self.change(&common.terms, -common.terms.decrease, now);
+            self.change(&common.terms, -common.terms.steps.decrease, now);
         }
         self.is_signalling = false;
         if self.count > 0 && now >= self.next {
@@ -329,8 +317,8 @@ impl Law for Cobalt {
     }
 
     fn retune(laws: &mut [Self], common: &mut Common, fresh: &Common, now: Time) -> bool {
-        let interval = fresh.terms.interval;
-        for law in laws.iter_mut().filter(|_| common.terms.interval != interval) {
+        let interval = fresh.terms.control.interval;
+        for law in laws.iter_mut().filter(|_| common.terms.control.interval != interval) {
             law.next = law.next.min(now + interval);
         }
         common.terms = fresh.terms;

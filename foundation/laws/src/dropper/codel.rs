@@ -121,35 +121,21 @@ impl Control {
         ecn: EcnChoice,
         site: &Site<'_>,
     ) -> Result<Terms, BadParameter> {
-        let given = self.checked().of(discipline)?;
-        let terms = Terms {
-            target: given.target,
-            interval: given.interval,
-            mtu: given.mtu.map_or(site.packet_bytes.max(1514).into(), |mtu| mtu.0),
-            ecn: ecn.into(),
-            ce_threshold: given.ce_threshold,
-            arithmetic: given.arithmetic,
-            rules: Rules::Rfc,
-        };
-        Ok(terms.rounded())
+        let control = self.checked().of(discipline)?;
+        let mtu = control.mtu.map_or(site.packet_bytes.max(1514).into(), |mtu| mtu.0);
+        Ok(Terms { control: control.rounded(), mtu, ecn: ecn.into(), rules: Rules::Rfc })
     }
 }
 
 /// The parameters of the law.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Terms {
-    /// The wait that is allowed.
-    pub target: Duration,
-    /// How long the wait may be above the target.
-    pub interval: Duration,
+    /// As given or by default, as finely as they are counted.
+    pub control: CheckedControl,
     /// No signal when no more bytes than this are left behind.
     pub mtu: u64,
     /// Whether capable packets are marked: a marked packet is sent, which the law must know.
     pub ecn: EcnPolicy,
-    /// Capable packets that waited longer are marked.
-    pub ce_threshold: Option<Duration>,
-    /// How finely it counts.
-    pub arithmetic: Arithmetic,
     /// What one queue of many heeds. A queue alone has the RFC's.
     pub rules: Rules,
 }
@@ -224,11 +210,11 @@ impl Codel {
     /// Has the wait been above the target for an interval? Keeps track of that.
     #[inline]
     fn is_above(&mut self, terms: &Terms, sojourn: Duration, queue: Backlog, now: Time) -> bool {
-        if sojourn < terms.target || queue.bytes <= terms.mtu {
+        if sojourn < terms.control.target || queue.bytes <= terms.mtu {
             self.due = None;
             return false;
         }
-        now >= *self.due.get_or_insert(now + terms.interval)
+        now >= *self.due.get_or_insert(now + terms.control.interval)
     }
 
     /// A signal is due for a packet: it is either sent with a mark, or dropped so that the next
@@ -254,7 +240,7 @@ impl Codel {
     /// Signalling begins. If it ended only a while ago, it takes up about where it was.
     fn begin(&mut self, terms: &Terms, now: Time) {
         let delta = self.count - self.last_count;
-        let is_recent = now.since(self.next) < terms.interval * 16;
+        let is_recent = now.since(self.next) < terms.control.interval * 16;
         if delta > 1 && is_recent {
             self.count = delta;
             self.root = newton(self.root, delta);
@@ -268,8 +254,8 @@ impl Codel {
 
     /// The time until the next signal.
     fn gap(&self, terms: &Terms) -> Duration {
-        let interval = terms.interval.ns();
-        Duration::from_ns(match terms.arithmetic {
+        let interval = terms.control.interval.ns();
+        Duration::from_ns(match terms.control.arithmetic {
             // A square root is exactly rounded on every machine (IEEE 754), unlike a logarithm.
             Arithmetic::Exact => (interval as f64 / libm::sqrt(f64::from(self.count))) as u64,
             Arithmetic::Linux => (((interval >> UNIT) * u64::from(self.root)) >> 16) << UNIT,
@@ -302,7 +288,7 @@ fn newton(root: u16, count: u32) -> u16 {
     ((root.wrapping_mul(rest >> 2) >> 31) >> 16) as u16
 }
 
-impl Terms {
+impl CheckedControl {
     /// The instant, as finely as it is counted.
     fn counted(&self, at: Time) -> Time {
         match self.arithmetic {
@@ -312,12 +298,18 @@ impl Terms {
     }
 
     /// The parameters, as finely as they are counted.
-    fn rounded(self) -> Terms {
+    fn rounded(self) -> Self {
         let counted = |time: Duration| self.counted(Time::ZERO + time).since(Time::ZERO);
-        let ce_threshold = self.ce_threshold.map(counted);
-        Terms { target: counted(self.target), interval: counted(self.interval), ce_threshold, ..self }
+        CheckedControl {
+            target: counted(self.target),
+            interval: counted(self.interval),
+            ce_threshold: self.ce_threshold.map(counted),
+            ..self
+        }
     }
+}
 
+impl Terms {
     fn marks(&self, packet: &Packet) -> bool {
         self.ecn == EcnPolicy::Mark && packet.ecn.is_capable()
     }
@@ -328,8 +320,8 @@ impl Law for Codel {
 
     #[inline]
     fn on_departure(&mut self, terms: &mut Terms, packet: &Packet, queue: Backlog, now: Time) -> Verdict {
-        let now = terms.counted(now);
-        let sojourn = now.since(terms.counted(packet.arrived));
+        let now = terms.control.counted(now);
+        let sojourn = now.since(terms.control.counted(packet.arrived));
         let is_above = self.is_above(terms, sojourn, queue, now);
         match self.phase {
             Phase::Begun => self.begin(terms, now),
@@ -345,7 +337,7 @@ impl Law for Codel {
                 }
             }
         }
-        match terms.ce_threshold {
+        match terms.control.ce_threshold {
             Some(threshold) if sojourn > threshold && terms.marks(packet) => Verdict::Signal(Cause::Forced),
             _ => Verdict::Pass,
         }
@@ -360,7 +352,7 @@ impl Law for Codel {
     fn emptied(&mut self, terms: &mut Terms, now: Time) {
         match (terms.rules, self.phase) {
             (Rules::Linux, Phase::Calm | Phase::Signalling) => return, // what comes next may be in time for the next signal
-            (Rules::Linux, Phase::Begun) => self.begin(terms, terms.counted(now)),
+            (Rules::Linux, Phase::Begun) => self.begin(terms, terms.control.counted(now)),
             _ => self.phase = Phase::Calm,
         }
         self.due = None;
@@ -376,10 +368,10 @@ impl Law for Codel {
     }
 
     fn retune(laws: &mut [Self], terms: &mut Terms, fresh: &Terms, now: Time) -> bool {
-        if terms.arithmetic != fresh.arithmetic {
+        if terms.control.arithmetic != fresh.control.arithmetic {
             return false; // times are kept as finely as they are counted
         }
-        let (before, after) = (terms.interval, fresh.interval);
+        let (before, after) = (terms.control.interval, fresh.control.interval);
         for law in laws.iter_mut().filter(|_| before != after) {
             law.due = law.due.map(|due| rescheduled(due, before, after, now));
             law.next = law.next.min(now + after);

@@ -77,7 +77,7 @@ pub const ABOUT: About = About {
 const NAME: &str = "fred";
 
 /// Parameters of `fred`.
-#[parameters(gated, checked = Checked)]
+#[parameters(gated, public, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
     /// How much may wait, what becomes of signals, and in which order packets leave.
@@ -131,16 +131,12 @@ impl Part for Spec {}
 pub struct Config {
     /// How much may wait.
     pub limit: Limit,
-    /// What queues are counted in; the thresholds are in the same.
-    pub measure: Measure,
+    /// As given or by default.
+    pub given: Checked,
     /// The thresholds, and the probability of a random drop between them.
     pub ramp: Ramp,
-    /// w_q.
-    pub weight: f64,
     /// No random drops for a flow that has less waiting.
     pub min_q: f64,
-    /// Let each flow have two packets waiting above the upper threshold.
-    pub many_flow_support: bool,
     /// A typical packet on the wire, in bytes.
     pub packet_bytes: u32,
     /// The link's rate, for what an idle link could have sent.
@@ -161,25 +157,22 @@ impl Spec {
         let min_q = Amount::Packets(if queue.room.packets < LARGE_BUFFER { 2 } else { 4 });
         let config = Config {
             limit: queue.room.limit,
-            measure: given.measure,
-            ramp: self.ramp(&queue.room, site)?,
-            weight: given.weight,
+            given,
+            ramp: self.ramp(&given, &queue.room, site)?,
             min_q: given.measure.counted(self.min_q.map_or(min_q, |typed| typed.0), site),
-            many_flow_support: given.many_flow_support,
             packet_bytes: site.packet_bytes,
             rate: site.rate,
         };
         Ok((queue, config))
     }
 
-    fn ramp(&self, room: &Room, site: &Site<'_>) -> Result<Ramp, BadParameter> {
-        let given = self.checked().of(NAME)?;
+    fn ramp(&self, given: &Checked, room: &Room, site: &Site<'_>) -> Result<Ramp, BadParameter> {
         let counted = |amount| given.measure.counted(amount, site);
         let min = self.min_threshold.map_or(counted(room.amount) / 4.0, |typed| counted(typed.0));
         let max = self.max_threshold.map_or(2.0 * min, |typed| counted(typed.0));
         if let Some(typed) = self.max_threshold.filter(|_| max <= min) {
             let allowed = format!("more than min_threshold, which is {min} {}", given.measure);
-            return Err(parameter("max_threshold").refuse(typed, allowed));
+            return Err(Parameter::of(NAME, "max_threshold").refuse(typed, allowed));
         }
         Ok(Ramp { min, max, max_probability: given.max_probability, gentle: false })
     }
@@ -189,10 +182,6 @@ impl Spec {
         let (queue, config) = self.check(site)?;
         Ok(queue.serve(Fred::new(config, site.rng(NAME))))
     }
-}
-
-fn parameter(name: &'static str) -> Parameter {
-    Parameter { discipline: NAME, name }
 }
 
 /// Flow random early drop. See the [module](self).
@@ -246,7 +235,7 @@ impl Fred {
 
     #[inline]
     fn update_average(&mut self, queue: f64, flows: u32) {
-        let w = self.config.weight;
+        let w = self.config.given.weight;
         self.average = (1.0 - w) * self.average + w * queue;
         self.share(flows);
     }
@@ -257,7 +246,7 @@ impl Fred {
     fn decay(&mut self, now: Time) {
         let packets_per_second = self.config.rate.packets_per_second(self.config.packet_bytes);
         let packets = packets_per_second * now.since(self.empty_since).secs();
-        self.average *= libm::pow(1.0 - self.config.weight, packets);
+        self.average *= libm::pow(1.0 - self.config.given.weight, packets);
         self.empty_since = now;
         self.share(0);
     }
@@ -282,13 +271,13 @@ impl Fred {
 
     #[inline]
     fn judge(&mut self, waiting: f64) -> Verdict {
-        let Config { ramp, min_q, many_flow_support, .. } = self.config;
+        let Config { ramp, min_q, given, .. } = self.config;
         if self.average < ramp.min {
             self.count = None;
             return Verdict::Pass;
         }
         if self.average >= ramp.max {
-            if many_flow_support {
+            if given.many_flow_support {
                 return Verdict::Pass;
             }
             self.count = Some(0);
@@ -311,7 +300,7 @@ impl Fred {
 /// What a packet counts as, where the law names one.
 #[inline]
 fn packet_size(config: &Config) -> f64 {
-    config.measure.size(config.packet_bytes).into()
+    config.given.measure.size(config.packet_bytes).into()
 }
 
 impl Dropper for Fred {
@@ -326,7 +315,7 @@ impl Dropper for Fred {
         }
         let flow = buffer.flow(packet);
         let backlog = flow.map(|flow| buffer.flow_backlog(flow)).unwrap_or_default();
-        let waiting = self.config.measure.of(backlog);
+        let waiting = self.config.given.measure.of(backlog);
         let strikes = flow.map_or(0, |flow| self.strikes(flow));
         if self.is_over(waiting, strikes) {
             if let Some(flow) = flow {
@@ -342,7 +331,7 @@ impl Dropper for Fred {
     fn on_departure(&mut self, _: &Packet, _: Left, buffer: &Buffer, now: Time) -> Verdict {
         // As many flows as before the packet left: in the listing its flow goes only after the
         // average is updated.
-        self.update_average(self.config.measure.of(buffer.backlog()), self.active);
+        self.update_average(self.config.given.measure.of(buffer.backlog()), self.active);
         self.active = buffer.backlogged_flows();
         if buffer.is_empty() {
             self.empty_since = now;
@@ -360,11 +349,11 @@ impl Dropper for Fred {
             self.strikes[flow.index()] = 0; // another flow's, that had this place before
         }
         self.active = buffer.backlogged_flows();
-        self.update_average(self.config.measure.of(buffer.backlog()), self.active);
+        self.update_average(self.config.given.measure.of(buffer.backlog()), self.active);
     }
 
     fn retune(&mut self, fresh: &Self, _: Time) -> bool {
-        if self.config.measure != fresh.config.measure {
+        if self.config.given.measure != fresh.config.given.measure {
             return false; // the averages count in the measure
         }
         if fresh.strikes.len() > self.strikes.len() {
@@ -377,7 +366,7 @@ impl Dropper for Fred {
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {
-        let unit = self.config.measure.unit();
+        let unit = self.config.given.measure.unit();
         probe.gauge("average", unit, self.average);
         probe.gauge("average_flow", unit, self.average_flow);
         probe.gauge("probability", Unit::One, self.config.ramp.probability(self.average));

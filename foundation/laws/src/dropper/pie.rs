@@ -60,7 +60,7 @@ pub const ABOUT: About = About {
 const NAME: &str = "pie";
 
 /// Parameters of `pie`.
-#[parameters(gated, checked = Checked)]
+#[parameters(gated, public, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
     /// How much may wait, what becomes of signals, and in which order packets leave.
@@ -88,7 +88,7 @@ pub struct Spec {
 }
 
 /// The controller: what FQ-PIE sets of it, too.
-#[parameters(gated, checked = CheckedControl, group)]
+#[parameters(gated, public, checked = CheckedControl, group)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Control {
     /// Whether the probability is scaled by the packet's length.
@@ -139,28 +139,10 @@ pub enum Estimate {
 /// The parameters of the law.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Terms {
-    /// QDELAY_REF.
-    pub target: Duration,
-    /// T_UPDATE.
-    pub update: Duration,
-    /// What an update adds per second of delay above the target.
-    pub alpha: f64,
-    /// What an update adds per second by which the delay grew.
-    pub beta: f64,
-    /// MAX_BURST.
-    pub max_burst: Duration,
-    /// How the delay is estimated.
-    pub delay: Estimate,
-    /// Spread drops.
-    pub derandomize: bool,
-    /// Add at most 0.02 when the probability is 0.1 or more.
-    pub cap: bool,
-    /// Add 0.02 when the delay is above 250 ms.
-    pub boost: bool,
-    /// Above this probability ECN-capable packets are dropped too.
-    pub mark_limit: f64,
-    /// Whether the probability is scaled by the packet's length.
-    pub measure: Measure,
+    /// The controller.
+    pub control: CheckedControl,
+    /// How it sees the delay, and what is done about its drops and steps.
+    pub given: Checked,
     /// MEAN_PKTSIZE.
     pub packet_bytes: u32,
 }
@@ -182,20 +164,7 @@ impl Spec {
     ) -> Result<Terms, BadParameter> {
         let given = self.checked().of(discipline)?;
         let control = control.checked().of(discipline)?;
-        Ok(Terms {
-            target: control.target,
-            update: control.update,
-            alpha: control.alpha,
-            beta: control.beta,
-            max_burst: control.max_burst,
-            delay: given.delay,
-            derandomize: given.derandomize,
-            cap: given.cap,
-            boost: given.boost,
-            mark_limit: control.mark_limit,
-            measure: control.measure,
-            packet_bytes: site.packet_bytes,
-        })
+        Ok(Terms { control, given, packet_bytes: site.packet_bytes })
     }
 
     /// Checks and builds.
@@ -306,32 +275,34 @@ impl Pie {
     }
 
     fn make_updates(&mut self, terms: &Terms, queue: Backlog, now: Time) {
+        let CheckedControl { target, update, max_burst, .. } = terms.control;
         if self.next_update == Time::ZERO {
-            self.next_update = now + terms.update;
-            self.burst = terms.max_burst;
+            self.next_update = now + update;
+            self.burst = max_burst;
             return;
         }
-        let due = now.since(self.next_update).ns() / terms.update.ns() + 1;
-        self.next_update += terms.update * due;
-        let delay = self.delay.of(queue, terms.delay);
+        let due = now.since(self.next_update).ns() / update.ns() + 1;
+        self.next_update += update * due;
+        let delay = self.delay.of(queue, terms.given.delay);
         for _ in 0..due.min(MAX_UPDATES) {
-            let is_low = delay <= terms.target.secs() && delay <= BOOSTED;
+            let is_low = delay <= target.secs() && delay <= BOOSTED;
             if self.probability == 0.0 && delay == self.last_delay && is_low {
                 break; // at rest: further updates change nothing
             }
             self.update(terms, delay);
         }
-        self.burst = self.burst - terms.update * due;
+        self.burst = self.burst - update * due;
     }
 
     fn update(&mut self, terms: &Terms, delay: f64) {
-        let error = terms.alpha * (delay - terms.target.secs());
-        let trend = terms.beta * (delay - self.last_delay);
+        let CheckedControl { target, alpha, beta, .. } = terms.control;
+        let error = alpha * (delay - target.secs());
+        let trend = beta * (delay - self.last_delay);
         let mut step = (error + trend) / divisor(self.probability);
-        if terms.cap && self.probability >= 0.1 && step > 0.02 {
+        if terms.given.cap && self.probability >= 0.1 && step > 0.02 {
             step = 0.02;
         }
-        if terms.boost && delay > BOOSTED {
+        if terms.given.boost && delay > BOOSTED {
             step += 0.02;
         }
         self.probability += step;
@@ -344,7 +315,7 @@ impl Pie {
 
     /// Is the delay at most half of the target, and was it at the last update?
     fn is_short(&self, terms: &Terms, delay: f64) -> bool {
-        let half = terms.target.secs() / 2.0;
+        let half = terms.control.target.secs() / 2.0;
         delay < half && self.last_delay < half
     }
 
@@ -352,12 +323,12 @@ impl Pie {
     #[inline]
     fn is_picked(&mut self, common: &mut Common, packet: &Packet) -> bool {
         let terms = &common.terms;
-        let scale = match terms.measure {
+        let scale = match terms.control.measure {
             Measure::Packets => 1.0,
             Measure::Bytes => f64::from(packet.len) / f64::from(terms.packet_bytes),
         };
         let p = self.probability * scale;
-        if terms.derandomize {
+        if terms.given.derandomize {
             self.accumulated = if p == 0.0 { 0.0 } else { self.accumulated + p };
             if self.accumulated < 0.85 {
                 return false;
@@ -378,17 +349,17 @@ impl Law for Pie {
     fn on_arrival(&mut self, common: &mut Common, packet: &Packet, queue: Backlog, now: Time) -> Verdict {
         let terms = common.terms;
         self.advance(&terms, queue, now);
-        if self.probability == 0.0 && self.is_short(&terms, self.delay.of(queue, terms.delay)) {
-            self.burst = terms.max_burst;
+        if self.probability == 0.0 && self.is_short(&terms, self.delay.of(queue, terms.given.delay)) {
+            self.burst = terms.control.max_burst;
         }
-        let half = terms.target.secs() / 2.0;
+        let half = terms.control.target.secs() / 2.0;
         let is_idle = self.last_delay < half && self.probability < 0.2;
         let is_spared = is_idle || queue.bytes <= 2 * u64::from(terms.packet_bytes);
         if !self.burst.is_zero() || is_spared || !self.is_picked(common, packet) {
             return Verdict::Pass;
         }
         self.accumulated = 0.0;
-        if self.probability > terms.mark_limit {
+        if self.probability > terms.control.mark_limit {
             Verdict::Drop(Cause::Early)
         } else {
             Verdict::Signal(Cause::Early)
@@ -399,7 +370,7 @@ impl Law for Pie {
     fn on_departure(&mut self, common: &mut Common, packet: &Packet, queue: Backlog, now: Time) -> Verdict {
         let before = Backlog { packets: queue.packets + 1, bytes: queue.bytes + u64::from(packet.len) };
         self.advance(&common.terms, before, now);
-        match common.terms.delay {
+        match common.terms.given.delay {
             Estimate::Timestamps if queue.is_empty() => self.delay.stamped = 0.0,
             Estimate::Timestamps => self.delay.stamped = now.since(packet.arrived).secs(),
             Estimate::Rate => self.delay.measure(packet.len, before.bytes, now),
@@ -418,12 +389,12 @@ impl Law for Pie {
     }
 
     fn retune(laws: &mut [Self], common: &mut Common, fresh: &Common, now: Time) -> bool {
-        let (before, after) = (common.terms, fresh.terms);
+        let (before, after) = (common.terms.control, fresh.terms.control);
         for law in laws.iter_mut().filter(|law| law.next_update > Time::ZERO) {
             law.next_update = rescheduled(law.next_update, before.update, after.update, now);
             law.burst = law.burst.min(after.max_burst);
         }
-        common.terms = after;
+        common.terms = fresh.terms;
         true
     }
 

@@ -47,7 +47,7 @@ use crate::timer::rescheduled;
 use alloc::boxed::Box;
 use fairwire_core::units::Amount;
 use fairwire_core::{
-    Buffer, Cause, Discipline, Dropper, Duration, Left, Limit, Packet, Probe, Rng, Time, Unit, Verdict,
+    Buffer, Cause, Discipline, Dropper, Duration, Left, Packet, Probe, Rng, Time, Unit, Verdict,
 };
 use fairwire_parameters::{parameters, word};
 
@@ -64,7 +64,7 @@ pub const ABOUT: About = About {
 const NAME: &str = "rem";
 
 /// Parameters of `rem`.
-#[parameters(gated, checked = Checked)]
+#[parameters(gated, public, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
     /// How much may wait, what becomes of signals, and in which order packets leave.
@@ -127,18 +127,10 @@ pub enum MarkAt {
 /// The constants of the price. Amounts are in typical packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Law {
+    /// As given or by default.
+    pub given: Checked,
     /// b*: the wanted backlog.
     pub target: f64,
-    /// The time between two changes of the price.
-    pub interval: Duration,
-    /// The step of the price.
-    pub gamma: f64,
-    /// The weight of the backlog against the rate.
-    pub alpha: f64,
-    /// The base of the probability.
-    pub phi: f64,
-    /// The weight of the latest interval in the average of arrivals.
-    pub input_weight: f64,
     /// c: what the link can send in one interval.
     pub capacity: f64,
 }
@@ -147,33 +139,20 @@ impl Law {
     /// The probability of a signal at `price`: 1 - phi^(-price).
     ///
     /// ```
-    /// use fairwire_core::Duration;
-    /// use fairwire_laws::dropper::rem::Law;
+    /// use fairwire_laws::dropper::rem::{Checked, Law};
     ///
-    /// let law = Law {
-    ///     target: 20.0,
-    ///     interval: Duration::from_ms(2),
-    ///     gamma: 0.001,
-    ///     alpha: 0.1,
-    ///     phi: 1.001,
-    ///     input_weight: 1.0,
-    ///     capacity: 2.5,
-    /// };
+    /// let law = Law { given: Checked::default(), target: 20.0, capacity: 2.5 };
     /// assert_eq!(law.probability(0.0), 0.0);
     /// assert!((law.probability(700.0) - 0.5032).abs() < 5e-5);
     /// ```
     pub fn probability(&self, price: f64) -> f64 {
-        -libm::expm1(-price * libm::log(self.phi))
+        -libm::expm1(-price * libm::log(self.given.phi))
     }
 }
 
 /// A checked [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// How much may wait.
-    pub limit: Limit,
-    /// What arrivals and backlog are counted in.
-    pub measure: Measure,
     /// The constants of the price.
     pub law: Law,
     /// What becomes of a packet that can carry a mark, and of one that cannot.
@@ -201,28 +180,18 @@ impl Spec {
             capable_at_departure: marks && given.mark_at == MarkAt::Departure,
             incapable: !marks || given.drop_incapable,
         };
-        let config = Config {
-            limit: queue.room.limit,
-            measure: given.measure,
-            law: self.law(site, &queue.room)?,
-            judged,
-            packet_bytes: site.packet_bytes,
-        };
+        let config =
+            Config { law: self.law(given, &queue.room, site), judged, packet_bytes: site.packet_bytes };
         Ok((queue, config))
     }
 
-    fn law(&self, site: &Site<'_>, room: &Room) -> Result<Law, BadParameter> {
-        let given = self.checked().of(NAME)?;
+    fn law(&self, given: Checked, room: &Room, site: &Site<'_>) -> Law {
         let target = self.target.map(|typed| typed.0.in_packets(site.packet_bytes, site.rate));
-        Ok(Law {
+        Law {
+            given,
             target: target.unwrap_or_else(|| f64::min(20.0, room.packets / 4.0)),
-            interval: given.interval,
-            gamma: given.gamma,
-            alpha: given.alpha,
-            phi: given.phi,
-            input_weight: given.input_weight,
             capacity: given.interval.secs() * site.rate.packets_per_second(site.packet_bytes),
-        })
+        }
     }
 
     /// Checks and builds.
@@ -248,7 +217,7 @@ pub struct Rem {
 impl Rem {
     /// A REM that draws from `rng`.
     pub fn new(config: Config, rng: Rng) -> Self {
-        let next_change = Time::ZERO + config.law.interval;
+        let next_change = Time::ZERO + config.law.given.interval;
         Rem { config, rng, price: 0.0, probability: 0.0, input: 0.0, arrived: 0.0, next_change }
     }
 
@@ -267,7 +236,8 @@ impl Rem {
     }
 
     fn change(&mut self, queue: f64, now: Time) {
-        let Law { target, interval, gamma, alpha, input_weight, capacity, .. } = self.config.law;
+        let Law { given, target, capacity } = self.config.law;
+        let Checked { interval, gamma, alpha, input_weight, .. } = given;
         let excess = alpha * (queue - target) - capacity;
         let kept = 1.0 - input_weight;
         self.input = kept * self.input + input_weight * self.arrived;
@@ -289,7 +259,7 @@ impl Rem {
     /// `packets` packets or `bytes` bytes, in typical packets.
     #[inline]
     fn counted(&self, packets: u32, bytes: u64) -> f64 {
-        match self.config.measure {
+        match self.config.law.given.measure {
             Measure::Packets => f64::from(packets),
             Measure::Bytes => bytes as f64 / f64::from(self.config.packet_bytes),
         }
@@ -335,7 +305,7 @@ impl Dropper for Rem {
     }
 
     fn retune(&mut self, fresh: &Self, now: Time) -> bool {
-        let (before, after) = (self.config.law.interval, fresh.config.law.interval);
+        let (before, after) = (self.config.law.given.interval, fresh.config.law.given.interval);
         self.next_change = rescheduled(self.next_change, before, after, now);
         self.config = fresh.config;
         self.probability = self.config.law.probability(self.price);

@@ -52,8 +52,8 @@ use crate::spec::{Measure, Quantity};
 use alloc::boxed::Box;
 use fairwire_core::units::Amount;
 use fairwire_core::{
-    Backlog, Buffer, Cause, Discipline, Dropper, FlowKey, Limit, Packet, Probe, Rate, Rng, Time, Unit,
-    Verdict, Victim,
+    Backlog, Buffer, Cause, Discipline, Dropper, FlowKey, Packet, Probe, Rate, Rng, Time, Unit, Verdict,
+    Victim,
 };
 use fairwire_parameters::{parameters, word};
 
@@ -73,7 +73,7 @@ const NAME: &str = "rio";
 pub const COLORS: usize = 3;
 
 /// Parameters of `rio`.
-#[parameters(gated, checked = Checked)]
+#[parameters(gated, public, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
     /// How much may wait, what becomes of signals, and in which order packets leave.
@@ -190,24 +190,14 @@ pub enum AboveMax {
 /// A checked [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// How much may wait.
-    pub limit: Limit,
-    /// What queues are counted in; the thresholds are in the same.
-    pub measure: Measure,
-    /// What a colour's average counts.
-    pub coupling: Coupling,
+    /// As given or by default; the thresholds are in its measure.
+    pub given: Checked,
     /// How many colours there are: 2 or 3. Worse ones are as the last.
     pub colors: usize,
     /// The probability as a function of the average, for each colour.
     pub ramps: [Ramp; COLORS],
-    /// w_q.
-    pub weight: f64,
     /// How signals are spread.
     pub spreading: Spreading,
-    /// How packets out of profile are counted.
-    pub out_rule: OutRule,
-    /// What is done to a packet at an average above its colour's upper threshold.
-    pub above_max: AboveMax,
     /// A typical packet on the wire, in bytes.
     pub packet_bytes: u32,
     /// The link's rate, for what an idle link could have sent.
@@ -239,48 +229,20 @@ impl Spec {
             max_threshold: red.max_threshold.or(yellow.max_threshold),
             max_probability: red.max_probability.or(yellow.max_probability),
         };
+        let ramp = |color, typed, defaults| ramp(color, typed, defaults, &given, &queue.room, site);
         let config = Config {
-            limit: queue.room.limit,
-            measure: given.measure,
-            coupling: given.coupling,
+            given,
             colors: if self.red.is_some() { 3 } else { 2 },
             ramps: [
-                self.ramp("green", self.green.unwrap_or_default(), GREEN, &queue.room, site)?,
-                self.ramp("yellow", yellow, YELLOW, &queue.room, site)?,
-                self.ramp("red", red, YELLOW, &queue.room, site)?,
+                ramp("green", self.green.unwrap_or_default(), GREEN)?,
+                ramp("yellow", yellow, YELLOW)?,
+                ramp("red", red, YELLOW)?,
             ],
-            weight: given.weight,
             spreading: if given.wait { Spreading::AtLeast } else { Spreading::AtMost },
-            out_rule: given.out_rule,
-            above_max: given.above_max,
             packet_bytes: site.packet_bytes,
             rate: site.rate,
         };
         Ok((queue, config))
-    }
-
-    fn ramp(
-        &self,
-        color: &'static str,
-        typed: Thresholds,
-        defaults: Defaults,
-        room: &Room,
-        site: &Site<'_>,
-    ) -> Result<Ramp, BadParameter> {
-        let given = self.checked().of(NAME)?;
-        let unit = given.measure;
-        let threshold = |typed: Option<Quantity<Amount>>, part: f64| {
-            typed.map_or(part * unit.counted(room.amount, site), |typed| unit.counted(typed.0, site))
-        };
-        let min = threshold(typed.min_threshold, defaults.min);
-        let max = threshold(typed.max_threshold, defaults.max);
-        if min >= max {
-            let given = format_args!("a min_threshold of {min} and a max_threshold of {max} {unit}");
-            return Err(parameter(color).refuse(given, "a min_threshold below the max_threshold"));
-        }
-        let max_probability = typed.checked().of_table(parameter(color))?.max_probability;
-        let max_probability = max_probability.unwrap_or(defaults.max_probability);
-        Ok(Ramp { min, max, max_probability, gentle: given.gentle })
     }
 
     /// Checks and builds.
@@ -290,8 +252,28 @@ impl Spec {
     }
 }
 
-fn parameter(name: &'static str) -> Parameter {
-    Parameter { discipline: NAME, name }
+/// The ramp of `color`, from what was typed for it.
+fn ramp(
+    color: &'static str,
+    typed: Thresholds,
+    defaults: Defaults,
+    given: &Checked,
+    room: &Room,
+    site: &Site<'_>,
+) -> Result<Ramp, BadParameter> {
+    let unit = given.measure;
+    let threshold = |typed: Option<Quantity<Amount>>, part: f64| {
+        typed.map_or(part * unit.counted(room.amount, site), |typed| unit.counted(typed.0, site))
+    };
+    let min = threshold(typed.min_threshold, defaults.min);
+    let max = threshold(typed.max_threshold, defaults.max);
+    if min >= max {
+        let crossed = format_args!("a min_threshold of {min} and a max_threshold of {max} {unit}");
+        return Err(Parameter::of(NAME, color).refuse(crossed, "a min_threshold below the max_threshold"));
+    }
+    let max_probability = typed.checked().of_table(Parameter::of(NAME, color))?.max_probability;
+    let max_probability = max_probability.unwrap_or(defaults.max_probability);
+    Ok(Ramp { min, max, max_probability, gentle: given.gentle })
 }
 
 /// RED with in and out. See the [module](self).
@@ -336,20 +318,20 @@ impl Rio {
     /// What the average of `color` counts, now.
     #[inline]
     fn queue(&self, color: usize, buffer: &Buffer) -> f64 {
-        let sum = match self.config.coupling {
+        let sum = match self.config.given.coupling {
             Coupling::Total => buffer.backlog(),
             Coupling::Decoupled => self.colors[color].held,
             Coupling::Coupled => self.colors[..=color].iter().fold(Backlog::default(), |sum, color| {
                 Backlog { packets: sum.packets + color.held.packets, bytes: sum.bytes + color.held.bytes }
             }),
         };
-        self.config.measure.of(sum)
+        self.config.given.measure.of(sum)
     }
 
     /// Brings the averages that count an arrival of `color` up to date.
     #[inline]
     fn update_averages(&mut self, color: usize, buffer: &Buffer, now: Time) {
-        if self.config.out_rule == OutRule::Ns2 && color != 0 {
+        if self.config.given.out_rule == OutRule::Ns2 && color != 0 {
             self.is_idle_over = true;
             return;
         }
@@ -357,12 +339,12 @@ impl Rio {
             self.decay(since, now);
         }
         self.is_idle_over = false;
-        let counting = match self.config.coupling {
+        let counting = match self.config.given.coupling {
             Coupling::Coupled => color..self.config.colors,
             Coupling::Decoupled => color..color + 1,
             Coupling::Total => 0..self.config.colors,
         };
-        let weight = self.config.weight;
+        let weight = self.config.given.weight;
         for counting in counting {
             let queue = self.queue(counting, buffer);
             let average = &mut self.colors[counting].average;
@@ -374,7 +356,7 @@ impl Rio {
     fn decay(&mut self, since: Time, now: Time) {
         let bits = u128::from(now.since(since).ns()) * u128::from(self.config.rate.bps());
         let packets = bits / (8_000_000_000 * u128::from(self.config.packet_bytes));
-        let kept = libm::pow(1.0 - self.config.weight, packets as f64);
+        let kept = libm::pow(1.0 - self.config.given.weight, packets as f64);
         let decaying = if self.is_idle_over { 1 } else { COLORS };
         self.colors[..decaying].iter_mut().for_each(|color| color.average *= kept);
     }
@@ -388,7 +370,7 @@ impl Rio {
             return Verdict::Pass;
         }
         if color.average >= ramp.certain_at() {
-            return match self.config.above_max {
+            return match self.config.given.above_max {
                 AboveMax::Drop => Verdict::Drop(Cause::Forced),
                 AboveMax::Mark => Verdict::Signal(Cause::Forced),
             };
@@ -408,7 +390,7 @@ impl Rio {
     fn spread(&self, at: usize, p: f64, packet: &Packet) -> f64 {
         let Config { spreading, packet_bytes, .. } = self.config;
         let color = &self.colors[at];
-        match self.config.measure {
+        match self.config.given.measure {
             Measure::Packets => spreading.probability(p, color.count),
             Measure::Bytes => {
                 let spread = spreading.probability(p, color.count_bytes / u64::from(packet_bytes));
@@ -433,7 +415,7 @@ impl Dropper for Rio {
         self.colors[at].count_bytes += u64::from(packet.len);
         let queue = self.queue(at, buffer);
         let verdict = self.judge(at, packet, queue);
-        let keeps_count = self.config.out_rule == OutRule::Ns2 && at != 0;
+        let keeps_count = self.config.given.out_rule == OutRule::Ns2 && at != 0;
         let is_forced = matches!(verdict, Verdict::Drop(Cause::Forced) | Verdict::Signal(Cause::Forced));
         if verdict != Verdict::Pass && !(keeps_count && is_forced) {
             self.forget_count(at);
@@ -461,7 +443,7 @@ impl Dropper for Rio {
     }
 
     fn idle(&mut self, now: Time) {
-        match self.config.out_rule {
+        match self.config.given.out_rule {
             OutRule::Paper => {
                 self.idle_since.get_or_insert(now);
             }
@@ -470,9 +452,8 @@ impl Dropper for Rio {
     }
 
     fn retune(&mut self, fresh: &Self, _: Time) -> bool {
-        let Config { measure, coupling, colors, .. } = self.config;
-        let counts_alike =
-            (measure, coupling, colors) == (fresh.config.measure, fresh.config.coupling, fresh.config.colors);
+        let counts = |of: &Config| (of.given.measure, of.given.coupling, of.colors);
+        let counts_alike = counts(&self.config) == counts(&fresh.config);
         if counts_alike {
             self.config = fresh.config;
         }
@@ -480,7 +461,7 @@ impl Dropper for Rio {
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {
-        let unit = self.config.measure.unit();
+        let unit = self.config.given.measure.unit();
         for (at, name) in ["green", "yellow", "red"].into_iter().enumerate().take(self.config.colors) {
             let color = &self.colors[at];
             probe.enter(name);

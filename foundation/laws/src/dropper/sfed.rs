@@ -58,8 +58,7 @@ use crate::site::Site;
 use crate::spec::Measure;
 use alloc::boxed::Box;
 use fairwire_core::{
-    Buffer, Cause, Discipline, Dropper, FlowHash, FlowKey, FlowTable, Limit, Packet, Probe, Rng, Time, Unit,
-    Verdict,
+    Buffer, Cause, Discipline, Dropper, FlowHash, FlowKey, FlowTable, Packet, Probe, Rng, Time, Unit, Verdict,
 };
 use fairwire_parameters::parameters;
 
@@ -102,8 +101,6 @@ impl Part for Spec {
 /// A checked [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// How much may wait.
-    pub limit: Limit,
     /// What a token is worth.
     pub measure: Measure,
     /// T, in units of 2^-20 token.
@@ -121,8 +118,7 @@ impl Spec {
         let queue = self.queue.check(NAME, site)?;
         let measure = given.measure;
         let (total, max_flows) = self.supply.check(NAME, measure, &queue.room, site)?;
-        let (limit, profile) = (queue.room.limit, self.knees.check(NAME)?);
-        Ok((queue, Config { limit, measure, total, profile, max_flows }))
+        Ok((queue, Config { measure, total, profile: self.knees.check(NAME)?, max_flows }))
     }
 
     /// Checks and builds.

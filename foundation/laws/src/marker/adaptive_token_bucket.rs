@@ -61,7 +61,7 @@ pub const ABOUT: About = About {
 const NAME: &str = "adaptive-token-bucket";
 
 /// Parameters of `adaptive-token-bucket`.
-#[parameters(gated, checked = Checked)]
+#[parameters(gated, public, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
     /// The contract, at which the target starts.
@@ -105,12 +105,8 @@ pub struct Config {
     pub rate: Rate,
     /// The bucket, in bytes.
     pub burst: u64,
-    /// From one change of the target to the next.
-    pub interval: Duration,
-    /// The fraction by which a change moves the target.
-    pub delta: f64,
-    /// Is that of the contract?
-    pub additive: bool,
+    /// As given or by default.
+    pub given: Checked,
     /// The target is never below this, nor the contract.
     pub lowest: Rate,
     /// The target is never above this, nor the contract.
@@ -133,15 +129,8 @@ impl Spec {
                 parameter("highest").refuse(highest, format_args!("no less than rate, which is {rate}"))
             );
         }
-        Ok(Config {
-            rate,
-            burst: bucket(self.burst, rate, site, parameter("burst"))?,
-            interval: given.interval,
-            delta: given.delta,
-            additive: given.additive,
-            lowest,
-            highest,
-        })
+        let burst = bucket(self.burst, rate, site, parameter("burst"))?;
+        Ok(Config { rate, burst, given, lowest, highest })
     }
 
     /// Checks and builds.
@@ -175,7 +164,7 @@ struct Report {
 impl AdaptiveTokenBucket {
     /// A marker whose bucket is full, and which draws from `rng` when its timer starts.
     pub(crate) fn new(config: Config, mut rng: Rng) -> Self {
-        let phase = Duration::from_secs_f64(config.interval.secs() * rng.uniform());
+        let phase = Duration::from_secs_f64(config.given.interval.secs() * rng.uniform());
         AdaptiveTokenBucket {
             clock: TokenClock::new(config.rate),
             tokens: config.burst,
@@ -189,7 +178,7 @@ impl AdaptiveTokenBucket {
 
     /// The target at the next change.
     fn next_target(&self) -> f64 {
-        let Config { rate, delta, additive, lowest, highest, .. } = self.config;
+        let Config { rate, given: Checked { delta, additive, .. }, lowest, highest, .. } = self.config;
         let base = if additive { rate.bps() as f64 } else { self.target_bps };
         let moved = self.target_bps + delta * base * self.votes.signum() as f64;
         moved.clamp(lowest.bps() as f64, highest.bps() as f64)
@@ -197,7 +186,7 @@ impl AdaptiveTokenBucket {
 
     /// The target after `times` changes as `request` has them.
     fn moved(&self, from: f64, request: RateRequest, times: u64) -> f64 {
-        let Config { rate, delta, additive, lowest, highest, .. } = self.config;
+        let Config { rate, given: Checked { delta, additive, .. }, lowest, highest, .. } = self.config;
         let delta = match request {
             RateRequest::Keep => return from,
             RateRequest::Increase => delta,
@@ -215,7 +204,7 @@ impl AdaptiveTokenBucket {
     fn reported_target(&self, report: Report, changes: u64) -> f64 {
         let followed = match report.until < self.due {
             true => 0,
-            false => (report.until.since(self.due).ns() / self.config.interval.ns() + 1).min(changes),
+            false => (report.until.since(self.due).ns() / self.config.given.interval.ns() + 1).min(changes),
         };
         let (contract, back) = (self.config.rate.bps() as f64, changes - followed);
         let reached = self.moved(self.target_bps, report.request, followed);
@@ -227,7 +216,7 @@ impl AdaptiveTokenBucket {
 
     /// How many changes are due by `now`, which is not before the next.
     fn changes_by(&self, now: Time) -> u64 {
-        now.since(self.due).ns() / self.config.interval.ns() + 1
+        now.since(self.due).ns() / self.config.given.interval.ns() + 1
     }
 
     /// The target at `now`, which is not before the next change.
@@ -250,7 +239,7 @@ impl AdaptiveTokenBucket {
         self.votes = 0;
         let rate = Rate::from_bps((self.target_bps + 0.5) as u64).unwrap_or(self.config.lowest);
         self.clock.go_on_at(rate);
-        let over = self.config.interval.ns().saturating_mul(self.changes_by(now));
+        let over = self.config.given.interval.ns().saturating_mul(self.changes_by(now));
         self.due += Duration::from_ns(over);
     }
 
@@ -318,12 +307,14 @@ mod tests {
         Config {
             rate: rate(RATE),
             burst: 50_000,
-            interval: Duration::from_ms(20),
-            delta: 1e-4,
-            additive: false,
+            given: Checked { additive: false, ..Checked::default() },
             lowest: rate(RATE / 100),
             highest: rate(100 * RATE),
         }
+    }
+
+    fn moving(delta: f64, additive: bool) -> Config {
+        Config { given: Checked { delta, additive, ..Checked::default() }, ..config() }
     }
 
     fn marker(config: Config) -> AdaptiveTokenBucket {
@@ -353,7 +344,7 @@ mod tests {
     #[test]
     fn from_8_to_15_takes_126_seconds_and_additively_175() {
         let seconds = |additive: bool| {
-            let mut marker = marker(Config { rate: rate(8 * RATE), additive, ..config() });
+            let mut marker = marker(Config { rate: rate(8 * RATE), ..moving(1e-4, additive) });
             let (start, mut ticks) = (marker.due, 0u64);
             while marker.target_bps < 15e6 {
                 marker.on_request(RateRequest::Increase, start + Duration::from_ms(20 * ticks));
@@ -384,7 +375,7 @@ mod tests {
 
     /// Both readings of delta, each with the rate of its changes: a ten thousandth in 20 ms.
     fn both_readings() -> [AdaptiveTokenBucket; 2] {
-        [true, false].map(|additive| marker(Config { additive, ..config() }))
+        [true, false].map(|additive| marker(moving(1e-4, additive)))
     }
 
     #[test]
@@ -437,8 +428,8 @@ mod tests {
     #[test]
     fn reports_keep_within_bounds_whatever_the_time_between_calls() {
         for additive in [true, false] {
-            let interval = Duration::from_ns(1);
-            let mut marker = marker(Config { delta: 1.0, additive, interval, ..config() });
+            let given = Checked { delta: 1.0, additive, interval: Duration::from_ns(1) };
+            let mut marker = marker(Config { given, ..config() });
             let (now, end) = (Time::from_ns(1_000_000_000), Time::MAX);
             marker.on_report(RateRequest::Increase, end, now);
             assert_eq!(marker.target_bps(Time::from_ns(u64::MAX - 1)), Some(100.0 * RATE as f64));
@@ -449,14 +440,14 @@ mod tests {
 
     #[test]
     fn a_target_stays_within_its_bounds() {
-        let bounds = Config { delta: 0.5, lowest: rate(RATE / 2), highest: rate(2 * RATE), ..config() };
+        let bounds = Config { lowest: rate(RATE / 2), highest: rate(2 * RATE), ..moving(0.5, false) };
         assert_eq!(target_after(&mut marker(bounds), RateRequest::Increase, 10), 2.0 * RATE as f64);
         assert_eq!(target_after(&mut marker(bounds), RateRequest::Decrease, 10), 0.5 * RATE as f64);
     }
 
     #[test]
     fn tokens_come_at_the_rate_of_their_time() {
-        let mut marker = marker(Config { delta: 1.0, burst: 1_000_000, ..config() });
+        let mut marker = marker(Config { burst: 1_000_000, ..moving(1.0, false) });
         let (start, second) = (marker.due, Duration::from_secs(1));
         let packet = |marker: &mut AdaptiveTokenBucket, len, now| {
             let mut packet = Packet::new(0, len, FlowHash(0), now);

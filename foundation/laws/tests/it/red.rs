@@ -8,7 +8,7 @@ use fairwire_core::{
     Buffer, Cause, Dropper, Duration, EcnPolicy, Limit, Packet, Queue, Rate, Rng, Seed, Time, Verdict,
 };
 use fairwire_laws::Site;
-use fairwire_laws::dropper::red::{Adaptation, Config, IdleRule, Ramp, Red, Spec, Spreading};
+use fairwire_laws::dropper::red::{Adaptation, Checked, Config, IdleRule, Ramp, Red, Spec, Spreading};
 use fairwire_laws::spec::Measure;
 
 fn site() -> Site<'static> {
@@ -35,14 +35,14 @@ fn the_ramp_goes_through_its_corners_and_half_way_between_them() {
 fn the_defaults_are_those_of_fabas_paper() {
     let config = config();
     assert_eq!(config.ramp, Ramp { min: 10.0, max: 20.0, max_probability: 0.02, gentle: true });
-    assert_eq!(config.weight, 0.002);
+    assert_eq!(config.given.weight, 0.002);
     assert_eq!(config.spreading, Spreading::AtLeast);
 }
 
 /// Gaps between signals while the average is constant at p_b = 1/64.
 fn gaps(spreading: Spreading) -> Vec<usize> {
     let ramp = Ramp { min: 10.0, max: 20.0, max_probability: 1.0 / 32.0, gentle: true };
-    let config = Config { ramp, spreading, weight: 1.0, ..config() };
+    let config = Config { ramp, spreading, given: Checked { weight: 1.0, ..Checked::default() }, ..config() };
     let mut red = Red::new(config, Seed(3).stream("gaps"));
     let mut buffer = Buffer::new(Limit::packets(40));
     for frame in 0..15 {
@@ -89,7 +89,8 @@ fn the_first_arrival_above_the_threshold_is_never_dropped() {
     // A probability of 1 from the threshold on, yet not forced: only the spared first arrival
     // passes.
     let ramp = Ramp { min: 4.0, max: 30.0, max_probability: 1.0, gentle: true };
-    let config = Config { ramp, spreading: Spreading::AtMost, weight: 1.0, ..config() };
+    let given = Checked { weight: 1.0, ..Checked::default() };
+    let config = Config { ramp, spreading: Spreading::AtMost, given, ..config() };
     let mut red = Red::new(config, Seed(1).stream("first"));
     let mut buffer = Buffer::new(Limit::packets(40));
     for frame in 0..29 {
@@ -165,7 +166,8 @@ struct Plain {
 
 impl Plain {
     fn average(&mut self, q: f64, now: u64) {
-        let Config { weight: w, rate, packet_bytes, idle_rule, .. } = self.config;
+        let Config { rate, packet_bytes, given, .. } = self.config;
+        let Checked { weight: w, idle_rule, .. } = given;
         let Some(since) = self.idle_since.take() else {
             self.avg = (1.0 - w) * self.avg + w * q;
             return;
@@ -194,15 +196,15 @@ impl Plain {
 impl Reading for Plain {
     fn offer(&mut self, offer: Offer, now: u64, events: &mut Vec<Event>) {
         let c = self.config;
-        let bytes = c.measure == Measure::Bytes;
+        let bytes = c.given.measure == Measure::Bytes;
         let q = self.line.held(bytes);
         self.average(q, now);
         self.adapt(now);
         self.since.count(offer.len);
         let (mut cause, mut can_mark) = (None, false);
-        if self.avg < c.ramp.min || (q <= 1.0 && c.spare_short_queue) {
+        if self.avg < c.ramp.min || (q <= 1.0 && c.given.spare_short_queue) {
             self.is_above = false;
-        } else if c.mark_limit.is_none() && self.avg >= ceiling(c.ramp) {
+        } else if c.given.mark_limit.is_none() && self.avg >= ceiling(c.ramp) {
             cause = Some(Cause::Forced);
         } else if !self.is_above {
             self.since.begin(offer.len);
@@ -213,7 +215,7 @@ impl Reading for Plain {
             let pa = self.since.chance(pb, c.spreading, offer.len, mean);
             if pa >= 1.0 || (pa > 0.0 && self.rng.uniform() < pa) {
                 cause = Some(Cause::Early);
-                can_mark = self.line.can_mark(offer) && c.mark_limit.is_none_or(|limit| pb <= limit);
+                can_mark = self.line.can_mark(offer) && c.given.mark_limit.is_none_or(|limit| pb <= limit);
             }
         }
         if self.line.is_full(offer.len) {
@@ -233,13 +235,13 @@ impl Reading for Plain {
 }
 
 /// Runs both readings side by side over bursts, overload and pauses.
-fn side_by_side(config: Config, policy: EcnPolicy, seed: u64) -> Met {
+fn side_by_side(limit: Limit, config: Config, policy: EcnPolicy, seed: u64) -> Met {
     let red = Red::new(config, Seed(seed).stream("red"));
-    let mut queue = Queue::new(config.limit, Fcfs, red).with_ecn(policy);
+    let mut queue = Queue::new(limit, Fcfs, red).with_ecn(policy);
     let mut plain = Plain {
         config,
         rng: Seed(seed).stream("red"),
-        line: Line::new(config.limit, policy),
+        line: Line::new(limit, policy),
         avg: 0.0,
         since: Since::default(),
         is_above: false,
@@ -260,15 +262,19 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
         let on = |bit: u32| switches >> bit & 1 == 1;
         let base = config();
         let scale = if on(0) { 512.0 } else { 1.0 };
-        let config = Config {
-            limit: if on(0) { Limit::bytes(20_480) } else { Limit::packets(40) },
+        let limit = if on(0) { Limit::bytes(20_480) } else { Limit::packets(40) };
+        let given = Checked {
             measure: if on(0) { Measure::Bytes } else { Measure::Packets },
-            ramp: Ramp { min: 6.0 * scale, max: 15.0 * scale, max_probability: 0.1, gentle: on(1) },
             weight: 0.02, // ten times the default, so that a short run goes through all branches
-            spreading: if on(2) { Spreading::AtLeast } else { Spreading::AtMost },
             idle_rule: if on(3) { IdleRule::Ns2 } else { IdleRule::Floyd1993 },
             spare_short_queue: on(4),
             mark_limit: on(5).then_some(0.1),
+            ..Checked::default()
+        };
+        let config = Config {
+            given,
+            ramp: Ramp { min: 6.0 * scale, max: 15.0 * scale, max_probability: 0.1, gentle: on(1) },
+            spreading: if on(2) { Spreading::AtLeast } else { Spreading::AtMost },
             // In every third combination; often, so that a short run goes up and down. No pause has
             // 64 intervals.
             adaptation: switches.is_multiple_of(3).then_some(Adaptation {
@@ -281,7 +287,7 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
             ..base
         };
         for policy in [EcnPolicy::Drop, EcnPolicy::Mark] {
-            add(&mut met, side_by_side(config, policy, switches));
+            add(&mut met, side_by_side(limit, config, policy, switches));
         }
     }
     assert_met(&met, &["sent", "marked", "early", "forced", "overflow"], 1000);
@@ -336,9 +342,9 @@ fn the_adaptive_variant_keeps_its_bounds_and_makes_few_steps_after_a_long_silenc
 #[test]
 fn an_idle_link_forgets() {
     // 100 packets of 512 bytes take 40.96 ms at 10 Mbit/s.
-    let config = Config { weight: 0.01, ..config() };
     let averages = [IdleRule::Ns2, IdleRule::Floyd1993].map(|idle_rule| {
-        let mut red = Red::new(Config { idle_rule, ..config }, Seed(1).stream("idle"));
+        let given = Checked { weight: 0.01, idle_rule, ..Checked::default() };
+        let mut red = Red::new(Config { given, ..config() }, Seed(1).stream("idle"));
         let mut full = Buffer::new(Limit::packets(40));
         full.push(Packet::new(0, 512, 0.into(), Time::ZERO));
         let arrival = Packet::new(1, 512, 0.into(), Time::ZERO);
@@ -439,8 +445,7 @@ fn the_first_probabilities_after_a_signal_are_those_of_the_formula_with_the_mean
         let spec = Spec { mean_packet: Some(Size(mean_packet).into()), ..Spec::default() };
         let config = Config {
             ramp,
-            measure: Measure::Bytes,
-            weight: 1.0,
+            given: Checked { measure: Measure::Bytes, weight: 1.0, ..Checked::default() },
             spreading: Spreading::AtMost,
             ..spec.check(&site()).expect("allowed").1
         };
@@ -469,10 +474,10 @@ fn with_a_mean_packet_thresholds_in_packets_are_of_its_length_and_the_buffer_is_
         max_threshold: Some(Amount::Packets(15).into()),
         ..Spec::default()
     };
-    let config = spec.check(&site()).expect("allowed").1;
+    let (whole, config) = spec.check(&site()).expect("allowed");
     // A quarter of 40 packets of 512 bytes.
     assert_eq!((config.ramp.min, config.ramp.max), (10.0 * 512.0, 15_000.0));
-    assert_eq!(config.limit, Spec::default().check(&site()).expect("allowed").1.limit);
+    assert_eq!(whole.room.limit, Limit::packets(40));
     let packets = Spec { measure: None, ..spec }.check(&site()).expect("allowed").1;
     assert_eq!((packets.ramp.min, packets.ramp.max), (10.0, 15.0));
 }

@@ -86,7 +86,9 @@ fn pie(spec: &pie::Spec, site: &Site<'_>) -> Option<Qdisc> {
     let packets = packets(first_come(&spec.queue, site)?)?;
     let own = &spec.control;
     let has_its_gains = own.alpha.is_none() && own.beta.is_none() && own.max_burst.is_none();
-    let pie::Terms { target, update, measure, derandomize, cap, boost, delay, .. } = spec.check(site).ok()?.1;
+    let pie::Terms { control, given, .. } = spec.check(site).ok()?.1;
+    let pie::CheckedControl { target, update, measure, .. } = control;
+    let pie::Checked { delay, derandomize, cap, boost } = given;
     let bytes = if measure == Measure::Bytes { " bytemode" } else { "" };
     let ecn = if spec.queue.ecn == Some(EcnChoice::Mark) { " ecn" } else { "" };
     let estimate = if delay == Estimate::Rate { " dq_rate_estimator" } else { "" };

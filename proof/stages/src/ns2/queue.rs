@@ -55,11 +55,12 @@ fn drop_tail(spec: &tail_drop::Spec, site: &Site<'_>) -> Option<Queue> {
 fn red(spec: &red::Spec, site: &Site<'_>) -> Option<Queue> {
     let limit: Limit = first_come(&spec.queue, site)?;
     let (_, config) = spec.check(site).ok()?;
-    let red::Config { measure, ramp, weight, packet_bytes, .. } = config;
-    let is_ns2s = config.idle_rule == IdleRule::Ns2
-        && config.spare_short_queue
+    let red::Config { given, ramp, packet_bytes, .. } = config;
+    let red::Checked { measure, weight, .. } = given;
+    let is_ns2s = given.idle_rule == IdleRule::Ns2
+        && given.spare_short_queue
         && config.adaptation.is_none()
-        && config.mark_limit.is_none();
+        && given.mark_limit.is_none();
     let in_bytes = measure == Measure::Bytes;
     let unit = if in_bytes { u64::from(packet_bytes) } else { 1 };
     let most = if limit.is_in_bytes() { limit.max_bytes() } else { limit.max_packets().into() };
@@ -87,9 +88,9 @@ fn rio(spec: &rio::Spec, site: &Site<'_>) -> Option<Queue> {
     let packets = packets(first_come(&spec.queue, site)?)?;
     let (_, config) = spec.check(site).ok()?;
     let [green, yellow, _] = config.ramps;
-    let is_ns2s = config.out_rule == OutRule::Ns2
-        && config.coupling == Coupling::Coupled
-        && config.measure == Measure::Packets
+    let is_ns2s = config.given.out_rule == OutRule::Ns2
+        && config.given.coupling == Coupling::Coupled
+        && config.given.measure == Measure::Packets
         && config.colors == 2
         && !green.gentle;
     is_ns2s.then(|| {
@@ -103,7 +104,7 @@ fn rio(spec: &rio::Spec, site: &Site<'_>) -> Option<Queue> {
             green.min,
             green.max,
             1.0 / green.max_probability,
-            config.weight,
+            config.given.weight,
             config.spreading == Spreading::AtLeast,
             config.packet_bytes,
         );
@@ -114,8 +115,8 @@ fn rio(spec: &rio::Spec, site: &Site<'_>) -> Option<Queue> {
 /// With one packet more than it holds. The weight of the backlog cannot be set there.
 fn rem(spec: &rem::Spec, site: &Site<'_>) -> Option<Queue> {
     let packets = packets(first_come(&spec.queue, site)?)?;
-    let (_, rem::Config { measure, law, packet_bytes, .. }) = spec.check(site).ok()?;
-    let Law { target, interval, gamma, alpha, phi, input_weight, .. } = law;
+    let (_, rem::Config { law: Law { given, target, .. }, packet_bytes, .. }) = spec.check(site).ok()?;
+    let rem::Checked { measure, interval, gamma, alpha, phi, input_weight, .. } = given;
     (measure == Measure::Packets && alpha == 0.1).then(|| {
         let variables = format!(
             "limit_ {} pbo_ {target} pupdtime_ {} gamma_ {gamma} phi_ {phi} inw_ {input_weight} mean_pktsize_ {packet_bytes}",

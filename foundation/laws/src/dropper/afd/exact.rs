@@ -171,7 +171,7 @@ impl Spec {
         );
         if let Some(typed) = self.elephant_threshold.filter(|_| elephant_threshold > MAX_COUNTED) {
             let allowed = format!("what counts as at most {MAX_COUNTED} packets or bytes");
-            return Err(parameter("elephant_threshold").refuse(typed, allowed));
+            return Err(Parameter::of(NAME, "elephant_threshold").refuse(typed, allowed));
         }
         let trap = Trap {
             age_period,
@@ -188,10 +188,6 @@ impl Spec {
         let (queue, config) = self.check(site)?;
         Ok(queue.serve(config.dropper(site.rng(NAME))))
     }
-}
-
-fn parameter(name: &'static str) -> Parameter {
-    Parameter { discipline: NAME, name }
 }
 
 /// What one flow sent, in packets or bytes. Counts that reach the end of their range stay there.

@@ -34,8 +34,7 @@ use crate::site::{Room, Site};
 use crate::spec::{Measure, Quantity, WeightOf, Weights};
 use fairwire_core::units::Amount;
 use fairwire_core::{
-    Buffer, Cause, Dropper, Duration, Left, Limit, Packet, Probe, Rng, SetWeightError, Time, Unit, Verdict,
-    Weight,
+    Buffer, Cause, Dropper, Duration, Left, Packet, Probe, Rng, SetWeightError, Time, Unit, Verdict, Weight,
 };
 use fairwire_parameters::parameters;
 
@@ -58,8 +57,6 @@ pub trait Meter: Send + 'static {
 /// The checked parameters that the four forms have in common.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// How much may wait.
-    pub limit: Limit,
     /// What m_i, m_fair and the queue are counted in.
     pub measure: Measure,
     /// The weights of classes.
@@ -359,13 +356,7 @@ impl Given<'_> {
         let default_interval = || self.longest.min(twentieth(room.amount, site)).max(Duration::from_us(1));
         let interval = given.interval.unwrap_or_else(default_interval);
         let control = Control { target, alpha, beta, interval };
-        Ok(Config {
-            limit: room.limit,
-            measure: self.measure,
-            weights,
-            mark_limit: given.mark_limit,
-            control,
-        })
+        Ok(Config { measure: self.measure, weights, mark_limit: given.mark_limit, control })
     }
 
     fn target(&self, buffer: Amount, site: &Site<'_>) -> Result<f64, BadParameter> {

@@ -31,7 +31,8 @@ impl Accounts {
     /// No buckets, and all tokens in the pool.
     pub(super) fn new(config: &Config) -> Self {
         let (total, capacity) = (config.total, config.max_flows as usize);
-        let shares = || Shares::new(config.weights.clone(), config.heaviest, config.choice, total, capacity);
+        let shares =
+            || Shares::new(config.weights.clone(), config.heaviest, config.given.choice, total, capacity);
         let mut accounts = Accounts {
             total,
             pool: total,

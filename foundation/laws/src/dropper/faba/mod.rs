@@ -89,8 +89,8 @@ use crate::site::Site;
 use crate::spec::{Measure, Quantity, Share, WeightOf, Weights};
 use fairwire_core::units::Amount;
 use fairwire_core::{
-    Buffer, Cause, Discipline, Dropper, FlowHash, FlowKey, Limit, Packet, Probe, Rng, SetWeightError, Time,
-    Unit, Verdict, Weight,
+    Buffer, Cause, Discipline, Dropper, FlowHash, FlowKey, Packet, Probe, Rng, SetWeightError, Time, Unit,
+    Verdict, Weight,
 };
 use fairwire_parameters::{parameters, word};
 use tokens::{steps, tokens_of};
@@ -108,7 +108,7 @@ pub const ABOUT: About = About {
 const NAME: &str = "faba";
 
 /// Parameters of `faba`.
-#[parameters(gated, checked = Checked)]
+#[parameters(gated, public, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
     /// How much may wait, what becomes of signals, and in which order packets leave.
@@ -203,28 +203,16 @@ pub enum Choice {
 /// A checked [`Spec`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// How much may wait.
-    pub limit: Limit,
-    /// What a token is worth.
-    pub measure: Measure,
-    /// What has a bucket of its own.
-    pub share_between: Share,
+    /// As given or by default.
+    pub given: Checked,
     /// gamma by class.
     pub weights: WeightOf,
     /// The greatest weight, that of unlisted classes included.
     pub heaviest: f64,
-    /// How weights rule the dealing of tokens.
-    pub choice: Choice,
     /// T, in units of 2^-20 token.
     pub total: i64,
     /// The probability of a drop as a function of a bucket's fill.
     pub profile: Profile,
-    /// How many tokens are dealt out per departure.
-    pub beta_rule: BetaRule,
-    /// The maximum number of moves per departure.
-    pub beta_max: u32,
-    /// Fill the bucket of the flow that sends first after the link went idle.
-    pub idle_refill: bool,
     /// While no more than this waits, every packet enters, in units of 2^-20 token.
     pub free_below: i64,
     /// The maximum number of flows with buckets.
@@ -240,17 +228,11 @@ impl Spec {
         let (total, max_flows) = self.supply.check(NAME, measure, &queue.room, site)?;
         let (weights, heaviest) = self.checked_weights()?;
         let config = Config {
-            limit: queue.room.limit,
-            measure,
-            share_between: given.share_between,
+            given,
             weights,
             heaviest,
-            choice: given.choice,
             total,
             profile: self.knees.check(NAME)?,
-            beta_rule: given.beta_rule,
-            beta_max: given.beta_max,
-            idle_refill: given.idle_refill,
             free_below: self.free_below.map_or(0, |amount| tokens_of(amount.0, measure, total, site)),
             max_flows,
         };
@@ -260,7 +242,7 @@ impl Spec {
     /// The weights, and the greatest of them: 1 at least, since that is what an unlisted class has.
     fn checked_weights(&self) -> Result<(WeightOf, f64), BadParameter> {
         let Some(typed) = &self.weights else { return Ok((WeightOf::equal(), 1.0)) };
-        Ok((typed.check(parameter("weights"))?, typed.0.values().copied().fold(1.0, f64::max)))
+        Ok((typed.check(Parameter::of(NAME, "weights"))?, typed.0.values().copied().fold(1.0, f64::max)))
     }
 
     /// Checks and builds.
@@ -268,10 +250,6 @@ impl Spec {
         let (queue, config) = self.check(site)?;
         Ok(queue.serve(Faba::new(config, site.rng(NAME))))
     }
-}
-
-fn parameter(name: &'static str) -> Parameter {
-    Parameter { discipline: NAME, name }
 }
 
 /// Fair adaptive bandwidth allocation. See the [module](self).
@@ -343,7 +321,7 @@ impl Faba {
         Balance {
             buckets: self.accounts.sum(),
             pool: self.accounts.pool(),
-            queue: self.config.measure.price_of_all(buffer) - self.lent,
+            queue: self.config.given.measure.price_of_all(buffer) - self.lent,
         }
     }
 
@@ -355,7 +333,7 @@ impl Faba {
     /// Whose bucket a packet is paid from.
     #[inline]
     fn payer(&self, packet: &Packet) -> FlowHash {
-        match self.config.share_between {
+        match self.config.given.share_between {
             Share::Flows => packet.flow,
             Share::Classes => FlowHash(packet.class.into()),
         }
@@ -374,14 +352,14 @@ impl Faba {
     /// Does so little wait that whatever comes may enter?
     #[inline]
     fn is_free(&self, packet: &Packet, buffer: &Buffer) -> bool {
-        let Config { free_below, measure, .. } = self.config;
+        let Config { free_below, given: Checked { measure, .. }, .. } = self.config;
         free_below > 0 && measure.price_of_all(buffer) + measure.price(packet) <= free_below
     }
 
     /// Takes the tokens of a packet that has entered.
     #[inline]
     fn charge(&mut self, packet: &Packet) {
-        let (payer, price) = (self.payer(packet), self.config.measure.price(packet));
+        let (payer, price) = (self.payer(packet), self.config.given.measure.price(packet));
         if core::mem::take(&mut self.is_lent) {
             self.lent += price;
             return;
@@ -403,14 +381,15 @@ impl Faba {
     /// Gives the tokens of a packet that has left to the pool, and deals the pool out.
     #[inline]
     fn refill(&mut self, packet: &Packet, buffer: &Buffer) {
-        let (price, queue) = (self.config.measure.price(packet), self.config.measure.price_of_all(buffer));
+        let (price, queue) =
+            (self.config.given.measure.price(packet), self.config.given.measure.price_of_all(buffer));
         self.departures += 1;
         let paid = price.min(self.lent);
         self.lent -= paid;
         self.accounts.give_to_pool(price - paid);
         // A packet of no bytes costs nothing and yet deals out.
         let quantum = price.max(TOKEN);
-        match self.config.beta_rule {
+        match self.config.given.beta_rule {
             BetaRule::Abs => self.deal(queue, quantum),
             BetaRule::LiteralFloor | BetaRule::LiteralTrunc => self.deal_as_printed(queue, quantum),
         }
@@ -419,7 +398,7 @@ impl Faba {
     /// Deals the pool out in chunks of `quantum` at most.
     #[inline]
     fn deal(&mut self, queue: i64, quantum: i64) {
-        let steps = steps(self.accounts.pool().abs(), queue, quantum, self.config.beta_max);
+        let steps = steps(self.accounts.pool().abs(), queue, quantum, self.config.given.beta_max);
         self.above_two += u64::from(steps > 2);
         for _ in 0..steps {
             let pool = self.accounts.pool();
@@ -462,11 +441,11 @@ impl Faba {
     /// sigma/Q + 1 as printed; none where that is not positive.
     fn printed_steps(&self, queue: i64) -> u32 {
         let pool = self.accounts.pool();
-        let quotient = match self.config.beta_rule {
+        let quotient = match self.config.given.beta_rule {
             BetaRule::LiteralFloor => pool.div_euclid(queue),
             BetaRule::Abs | BetaRule::LiteralTrunc => pool / queue,
         };
-        (quotient + 1).clamp(0, i64::from(self.config.beta_max)) as u32
+        (quotient + 1).clamp(0, i64::from(self.config.given.beta_max)) as u32
     }
 }
 
@@ -513,7 +492,7 @@ impl Dropper for Faba {
     }
 
     fn idle(&mut self, _: Time) {
-        self.was_idle = self.config.idle_refill;
+        self.was_idle = self.config.given.idle_refill;
     }
 
     fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
@@ -521,7 +500,7 @@ impl Dropper for Faba {
     }
 
     fn retune(&mut self, fresh: &Self, _: Time) -> bool {
-        let shape = |of: &Config| (of.measure, of.share_between, of.choice, of.max_flows);
+        let shape = |of: &Config| (of.given.measure, of.given.share_between, of.given.choice, of.max_flows);
         let takes = shape(&self.config) == shape(&fresh.config) && self.accounts.retune(&fresh.accounts);
         if takes {
             self.config.clone_from(&fresh.config);

@@ -93,7 +93,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use classes::{Child, Classes, ROOT};
 use fairwire_core::{
-    Buffer, Cause, ClassTerms, ClassTree, Discipline, Dropper, FlowHash, FlowKey, Limit, Packet, Probe, Rng,
+    Buffer, Cause, ClassTerms, ClassTree, Discipline, Dropper, FlowHash, FlowKey, Packet, Probe, Rng,
     SetWeightError, Time, Unit, Verdict, Weight,
 };
 use fairwire_parameters::parameters;
@@ -112,7 +112,7 @@ pub const ABOUT: About = About {
 const NAME: &str = "hfaba";
 
 /// Parameters of `hfaba`.
-#[parameters(gated, checked = Checked)]
+#[parameters(gated, public, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
     /// How much may wait, what becomes of signals, and in which order packets leave.
@@ -160,18 +160,12 @@ impl Part for Spec {
 /// A checked [`Spec`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// How much may wait.
-    pub limit: Limit,
-    /// What a token is worth.
-    pub measure: Measure,
+    /// As given or by default.
+    pub given: Checked,
     /// T, in units of 2^-20 token.
     pub total: i64,
     /// The probability of a drop as a function of a bucket's fill.
     pub profile: Profile,
-    /// Let a class and all below it hold no more than its height.
-    pub cap: bool,
-    /// The maximum number of walks per departure, and of moves at each class on the way.
-    pub beta_max: u32,
     /// The maximum number of flows with buckets.
     pub max_flows: u32,
     /// The classes.
@@ -183,31 +177,22 @@ impl Spec {
     pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Config), BadParameter> {
         let given = self.checked().of(NAME)?;
         let queue = self.queue.check(NAME, site)?;
-        let measure = given.measure;
-        let (total, max_flows) = self.supply.check(NAME, measure, &queue.room, site)?;
+        let (total, max_flows) = self.supply.check(NAME, given.measure, &queue.room, site)?;
         let tree = self.checked_classes()?;
-        let config = Config {
-            limit: queue.room.limit,
-            measure,
-            total,
-            profile: self.knees.check(NAME)?,
-            cap: given.cap,
-            beta_max: given.beta_max,
-            max_flows,
-            tree,
-        };
+        let config = Config { given, total, profile: self.knees.check(NAME)?, max_flows, tree };
         Ok((queue, config))
     }
 
     fn checked_classes(&self) -> Result<ClassTree, BadParameter> {
         let given = self.class.as_deref().unwrap_or_default();
         let class = |(place, class): (usize, &TreeClass)| {
-            let CheckedTreeClass { id, weight } = class.checked().of_item(parameter("class"), place)?;
+            let CheckedTreeClass { id, weight } =
+                class.checked().of_item(Parameter::of(NAME, "class"), place)?;
             let weight = Weight::new(weight).expect("within its bounds");
             Ok((id, ClassTerms::new(class.parent).with_weight(weight)))
         };
         let classes = given.iter().enumerate().map(class).collect::<Result<Vec<_>, BadParameter>>()?;
-        checked_tree(&classes, parameter("class"))
+        checked_tree(&classes, Parameter::of(NAME, "class"))
     }
 
     /// Checks and builds.
@@ -215,10 +200,6 @@ impl Spec {
         let (queue, config) = self.check(site)?;
         Ok(queue.serve(Hfaba::new(config, site.rng(NAME))))
     }
-}
-
-fn parameter(name: &'static str) -> Parameter {
-    Parameter { discipline: NAME, name }
 }
 
 /// Hierarchical FABA. See the [module](self).
@@ -251,7 +232,7 @@ impl Hfaba {
         Balance {
             buckets: self.leaves.iter().map(|(_, leaf)| leaf.tokens).sum(),
             pool: self.classes.sum_of_pools(),
-            queue: self.config.measure.price_of_all(buffer),
+            queue: self.config.given.measure.price_of_all(buffer),
         }
     }
 
@@ -340,7 +321,7 @@ impl Hfaba {
         *self.classes.pool_mut(ROOT) += price;
         // A packet of no bytes costs nothing and yet deals out.
         let quantum = price.max(TOKEN);
-        let walks = steps(self.classes.pool(ROOT).abs(), queue, quantum, self.config.beta_max);
+        let walks = steps(self.classes.pool(ROOT).abs(), queue, quantum, self.config.given.beta_max);
         for walk in 0..walks {
             if walk > 0 && self.classes.pool(ROOT).abs() < TOKEN {
                 return;
@@ -356,15 +337,15 @@ impl Hfaba {
         let (mut at, mut height) = (ROOT, self.config.total as f64);
         let mut moves = 1;
         while let Some(child) = self.deal(at, moves, quantum) {
-            if self.config.cap && at != ROOT {
+            if self.config.given.cap && at != ROOT {
                 self.pass_overflow_up(at, height as i64);
             }
             (at, height) = (child, height * self.classes.part(child));
             // A class has its turn as seldom as its part is small, so it must not leave its pool to
             // later: the cap would take it.
-            moves = steps(self.classes.pool(at).abs(), quantum, quantum, self.config.beta_max);
+            moves = steps(self.classes.pool(at).abs(), quantum, quantum, self.config.given.beta_max);
         }
-        if self.config.cap && at != ROOT {
+        if self.config.given.cap && at != ROOT {
             self.pass_overflow_up(at, height as i64);
         }
     }
@@ -472,9 +453,9 @@ impl Dropper for Hfaba {
 
     #[inline]
     fn tracked(&mut self, packet: &Packet, _: FlowKey, inside: bool, buffer: &Buffer) {
-        let price = self.config.measure.price(packet);
+        let price = self.config.given.measure.price(packet);
         if !inside {
-            return self.refill(price, self.config.measure.price_of_all(buffer));
+            return self.refill(price, self.config.given.measure.price_of_all(buffer));
         }
         // Pushing out other packets to make room refills buckets, and may move or delete this one.
         let at_place = self.leaves.is_at(packet.flow, self.arrival).then_some(self.arrival);
@@ -503,12 +484,11 @@ impl Dropper for Hfaba {
     }
 
     fn retune(&mut self, fresh: &Self, _: Time) -> bool {
-        let Config { measure, max_flows, total, .. } = fresh.config;
-        let is_alike = (measure, max_flows) == (self.config.measure, self.config.max_flows);
-        if !is_alike || self.config.tree != fresh.config.tree {
+        let shape = |of: &Config| (of.given.measure, of.max_flows);
+        if shape(&self.config) != shape(&fresh.config) || self.config.tree != fresh.config.tree {
             return false;
         }
-        self.classes.give_to_root(total - self.config.total);
+        self.classes.give_to_root(fresh.config.total - self.config.total);
         self.config.clone_from(&fresh.config);
         true
     }

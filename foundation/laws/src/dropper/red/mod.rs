@@ -62,8 +62,7 @@ use crate::site::{Room, Site};
 use crate::spec::{Measure, Quantity};
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{
-    Buffer, Cause, Discipline, Dropper, Duration, Limit, Packet, Probe, Rate, Rng, Time, Unit, Verdict,
-    Victim,
+    Buffer, Cause, Discipline, Dropper, Duration, Packet, Probe, Rate, Rng, Time, Unit, Verdict, Victim,
 };
 use fairwire_parameters::{parameters, word};
 
@@ -80,7 +79,7 @@ pub const ABOUT: About = About {
 const NAME: &str = "red";
 
 /// Parameters of `red`.
-#[parameters(gated, checked = Checked)]
+#[parameters(gated, public, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
     /// How much may wait, what becomes of signals, and in which order packets leave.
@@ -233,24 +232,14 @@ impl Spreading {
 /// A checked [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// How much may wait.
-    pub limit: Limit,
-    /// What the queue is counted in; the thresholds are in the same.
-    pub measure: Measure,
+    /// As given or by default; the thresholds are in its measure.
+    pub given: Checked,
     /// The probability as a function of the average; with an adaptation, as it is at the start.
     pub ramp: Ramp,
     /// How its `max_probability` moves.
     pub adaptation: Option<Adaptation>,
-    /// w_q.
-    pub weight: f64,
     /// How signals are spread.
     pub spreading: Spreading,
-    /// How the average decays while the link idles.
-    pub idle_rule: IdleRule,
-    /// Never signal early while at most one packet (or byte) waits.
-    pub spare_short_queue: bool,
-    /// Drop rather than mark where the probability is above this.
-    pub mark_limit: Option<f64>,
     /// The mean packet on the wire, in bytes: the site's typical one, if none was typed.
     pub packet_bytes: u32,
     /// The link's rate, for what an idle link could have sent.
@@ -263,18 +252,12 @@ impl Spec {
         let given = self.checked().of(NAME)?;
         let queue = self.queue.check(NAME, site)?;
         let packet_bytes = given.mean_packet.map_or(site.packet_bytes, |size| size.0 as u32);
-        let ramp = self.ramp(&queue.room, packet_bytes, site)?;
-        let adaptation = self.adaptation(&ramp)?;
+        let ramp = self.ramp(&given, &queue.room, packet_bytes, site)?;
         let config = Config {
-            limit: queue.room.limit,
-            measure: given.measure,
+            given,
             ramp,
-            adaptation: given.adaptive.then_some(adaptation),
-            weight: given.weight,
+            adaptation: given.adaptive.then(|| adaptation(&given, &ramp)),
             spreading: if given.wait { Spreading::AtLeast } else { Spreading::AtMost },
-            idle_rule: given.idle_rule,
-            spare_short_queue: given.spare_short_queue,
-            mark_limit: given.mark_limit,
             packet_bytes,
             rate: site.rate,
         };
@@ -282,8 +265,13 @@ impl Spec {
     }
 
     /// The buffer's own packets are the site's, whatever the mean packet is.
-    fn ramp(&self, room: &Room, mean_packet: u32, site: &Site<'_>) -> Result<Ramp, BadParameter> {
-        let given = self.checked().of(NAME)?;
+    fn ramp(
+        &self,
+        given: &Checked,
+        room: &Room,
+        mean_packet: u32,
+        site: &Site<'_>,
+    ) -> Result<Ramp, BadParameter> {
         let counted = |amount: Amount, mean_packet: u32| match given.measure {
             Measure::Packets => amount.in_packets(site.packet_bytes, site.rate),
             Measure::Bytes => amount.in_bytes(mean_packet, site.rate),
@@ -299,30 +287,16 @@ impl Spec {
         Ok(Ramp { min, max, max_probability: given.max_probability, gentle: given.gentle })
     }
 
-    /// Checked also where it is not used.
-    fn adaptation(&self, ramp: &Ramp) -> Result<Adaptation, BadParameter> {
-        let given = self.checked().of(NAME)?;
-        let band = given.target_band;
-        let at = |part: f64| ramp.min + part * (ramp.max - ramp.min);
-        Ok(Adaptation {
-            interval: given.adapt_interval,
-            increase: given.adapt_increase,
-            decrease: given.adapt_decrease,
-            target_from: at(0.5 - band / 2.0),
-            target_to: at(0.5 + band / 2.0),
-        })
-    }
-
     /// The thresholds are the wrong way round: blames one that was typed, and names the other.
     fn crossed(&self, min: f64, max: f64) -> BadParameter {
         let unit = self.measure.unwrap_or_default();
         match (self.min_threshold, self.max_threshold) {
-            (_, Some(typed)) => parameter("max_threshold")
+            (_, Some(typed)) => Parameter::of(NAME, "max_threshold")
                 .refuse(typed, format_args!("more than min_threshold, which is {min} {unit}")),
-            (Some(typed), None) => parameter("min_threshold")
+            (Some(typed), None) => Parameter::of(NAME, "min_threshold")
                 .refuse(typed, format_args!("less than max_threshold, which is {max} {unit}")),
             (None, None) => {
-                parameter("buffer").refuse(format_args!("{} {unit}", max * 2.0), "more than that")
+                Parameter::of(NAME, "buffer").refuse(format_args!("{} {unit}", max * 2.0), "more than that")
             }
         }
     }
@@ -334,8 +308,16 @@ impl Spec {
     }
 }
 
-fn parameter(name: &'static str) -> Parameter {
-    Parameter { discipline: NAME, name }
+/// How `max_probability` moves, where it does.
+fn adaptation(given: &Checked, ramp: &Ramp) -> Adaptation {
+    let at = |part: f64| ramp.min + part * (ramp.max - ramp.min);
+    Adaptation {
+        interval: given.adapt_interval,
+        increase: given.adapt_increase,
+        decrease: given.adapt_decrease,
+        target_from: at(0.5 - given.target_band / 2.0),
+        target_to: at(0.5 + given.target_band / 2.0),
+    }
 }
 
 /// Random early detection. See the [module](self).
@@ -377,7 +359,7 @@ impl Red {
     /// packets or bytes as configured.
     #[inline]
     pub(crate) fn meet(&mut self, buffer: &Buffer, now: Time) -> f64 {
-        let queue = self.config.measure.of(buffer.backlog());
+        let queue = self.config.given.measure.of(buffer.backlog());
         self.update_average(queue, now);
         queue
     }
@@ -385,7 +367,7 @@ impl Red {
     /// Is there no early signal for an arrival that meets `queue`?
     #[inline]
     pub(crate) fn spares(&self, queue: f64) -> bool {
-        self.average < self.config.ramp.min || (self.config.spare_short_queue && queue <= 1.0)
+        self.average < self.config.ramp.min || (self.config.given.spare_short_queue && queue <= 1.0)
     }
 
     /// The early decision on an arrival that met `queue`.
@@ -411,11 +393,11 @@ impl Red {
     fn update_average(&mut self, queue: f64, now: Time) {
         if let Some(since) = self.idle_since.take() {
             self.decay(since, now);
-            if self.config.idle_rule == IdleRule::Floyd1993 {
+            if self.config.given.idle_rule == IdleRule::Floyd1993 {
                 return;
             }
         }
-        self.average = self.average * (1.0 - self.config.weight) + self.config.weight * queue;
+        self.average = self.average * (1.0 - self.config.given.weight) + self.config.given.weight * queue;
     }
 
     /// What the average loses while nothing waits: as if packets that the link could have sent had
@@ -424,16 +406,16 @@ impl Red {
     fn decay(&mut self, since: Time, now: Time) {
         let bits = u128::from(now.since(since).ns()) * u128::from(self.config.rate.bps());
         let bits_per_packet = 8_000_000_000 * u128::from(self.config.packet_bytes); // in bit-nanoseconds per second
-        let packets = match self.config.idle_rule {
+        let packets = match self.config.given.idle_rule {
             IdleRule::Ns2 => (bits / bits_per_packet) as f64,
             IdleRule::Floyd1993 => bits as f64 / bits_per_packet as f64,
         };
-        self.average *= libm::pow(1.0 - self.config.weight, packets);
+        self.average *= libm::pow(1.0 - self.config.given.weight, packets);
     }
 
     #[inline]
     fn judge(&mut self, packet: &Packet, queue: f64) -> Verdict {
-        let Config { ramp, mark_limit, .. } = self.config;
+        let Config { ramp, given: Checked { mark_limit, .. }, .. } = self.config;
         if self.spares(queue) {
             self.is_above = false;
             return Verdict::Pass;
@@ -457,7 +439,7 @@ impl Red {
     #[inline]
     fn is_picked(&mut self, p: f64, packet: &Packet) -> bool {
         let Config { spreading, packet_bytes, .. } = self.config;
-        let p = match self.config.measure {
+        let p = match self.config.given.measure {
             Measure::Packets => spreading.probability(p, self.count),
             Measure::Bytes => {
                 let spread = spreading.probability(p, self.count_bytes / u64::from(packet_bytes));
@@ -494,7 +476,7 @@ impl Dropper for Red {
     }
 
     fn retune(&mut self, fresh: &Self, now: Time) -> bool {
-        if self.config.measure != fresh.config.measure {
+        if self.config.given.measure != fresh.config.given.measure {
             return false; // the average counts in the measure
         }
         let adapted = self.config.ramp.max_probability;
@@ -510,7 +492,7 @@ impl Dropper for Red {
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {
-        probe.gauge("average", self.config.measure.unit(), self.average);
+        probe.gauge("average", self.config.given.measure.unit(), self.average);
         probe.gauge("probability", Unit::One, self.config.ramp.probability(self.average));
         probe.gauge("max_probability", Unit::One, self.config.ramp.max_probability);
     }

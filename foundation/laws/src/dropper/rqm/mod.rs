@@ -63,7 +63,7 @@ use crate::queueing::{CheckedQueue, Queueing};
 use crate::site::Site;
 use crate::spec::{EcnChoice, Measure, Quantity};
 use fairwire_core::{
-    Buffer, Cause, Discipline, Dropper, Duration, Ecn, Key, Limit, Packet, Probe, Rng, Time, Unit, Verdict,
+    Buffer, Cause, Discipline, Dropper, Duration, Ecn, Key, Packet, Probe, Rng, Time, Unit, Verdict,
 };
 use fairwire_parameters::{parameters, word};
 
@@ -80,7 +80,7 @@ pub const ABOUT: About = About {
 const NAME: &str = "rqm";
 
 /// Parameters of `rqm`.
-#[parameters(gated, checked = Checked)]
+#[parameters(gated, public, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
     /// How much may wait, what becomes of signals, and in which order packets leave.
@@ -172,18 +172,10 @@ pub enum AlphaUnits {
 /// A checked [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// How much may wait.
-    pub limit: Limit,
-    /// What rates count.
-    pub measure: Measure,
+    /// As given or by default.
+    pub given: Checked,
     /// From the rate to the number of drops.
     pub law: Law,
-    /// How the rate is measured.
-    pub estimator: Estimator,
-    /// a: the part of the old rate that each measurement keeps.
-    pub smoothing: f64,
-    /// The length of a window.
-    pub window: Duration,
     /// B, in typical packets per second.
     pub capacity: f64,
     /// A typical packet on the wire, in bytes.
@@ -199,12 +191,8 @@ impl Spec {
         let queue = self.queue.check(NAME, site)?;
         let capacity = site.rate.packets_per_second(site.packet_bytes);
         let config = Config {
-            limit: queue.room.limit,
-            measure: given.measure,
-            law: self.law(capacity)?,
-            estimator: given.estimator,
-            smoothing: given.smoothing,
-            window: given.window,
+            given,
+            law: given.law(capacity),
             capacity,
             packet_bytes: site.packet_bytes,
             marks: self.queue.ecn == Some(EcnChoice::Mark),
@@ -212,30 +200,29 @@ impl Spec {
         Ok((queue, config))
     }
 
-    fn law(&self, capacity: f64) -> Result<Law, BadParameter> {
-        let given = self.checked().of(NAME)?;
-        let alpha = given.alpha;
-        let beta = given.beta;
-        let gamma = given.gamma;
-        let rtt = given.reference_rtt.secs();
-        let alpha = match given.alpha_units {
-            AlphaUnits::Literal => alpha,
-            AlphaUnits::PerRtt => alpha / (rtt * rtt),
-        };
-        Ok(Law {
-            virtual_capacity: (1.0 - gamma) * capacity,
-            steepness: given.steepness,
-            gain: alpha / (1.0 - beta),
-            overload_rule: given.overload_rule,
-            epsilon: given.epsilon,
-            clamp_limit: given.clamp_limit,
-        })
-    }
-
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         let (queue, config) = self.check(site)?;
         Ok(queue.serve(Rqm::new(config, site.rng(NAME))))
+    }
+}
+
+impl Checked {
+    /// The law for a link of `capacity`, in typical packets per second.
+    fn law(&self, capacity: f64) -> Law {
+        let rtt = self.reference_rtt.secs();
+        let alpha = match self.alpha_units {
+            AlphaUnits::Literal => self.alpha,
+            AlphaUnits::PerRtt => self.alpha / (rtt * rtt),
+        };
+        Law {
+            virtual_capacity: (1.0 - self.gamma) * capacity,
+            steepness: self.steepness,
+            gain: alpha / (1.0 - self.beta),
+            overload_rule: self.overload_rule,
+            epsilon: self.epsilon,
+            clamp_limit: self.clamp_limit,
+        }
     }
 }
 
@@ -268,11 +255,11 @@ struct Others {
 impl Rqm {
     /// An RQM that draws from `rng`.
     pub fn new(config: Config, rng: Rng) -> Self {
-        let Config { law, estimator, capacity, smoothing, window, .. } = config;
+        let Config { given, law, capacity, .. } = config;
         Rqm {
             config,
             rng,
-            meter: Meter::new(estimator, capacity, smoothing, window),
+            meter: Meter::new(given.estimator, capacity, given.smoothing, given.window),
             reach: law.reach(),
             drops_beyond: law.drops_beyond(),
             // p only grows with the rate; the margin is for the rounding of the logarithm.
@@ -313,7 +300,7 @@ impl Rqm {
 
     #[inline]
     fn measure(&mut self, packet: &Packet, buffer: &Buffer, now: Time) {
-        let (amount, queue) = match self.config.measure {
+        let (amount, queue) = match self.config.given.measure {
             Measure::Packets => (1.0, f64::from(buffer.len())),
             Measure::Bytes => (self.typical(packet.len.into()), self.typical(buffer.bytes())),
         };
@@ -329,7 +316,7 @@ impl Rqm {
     /// How many packets go for this arrival: p on average.
     #[inline]
     fn drops(&mut self, packet: &Packet) -> u32 {
-        let scale = match self.config.measure {
+        let scale = match self.config.given.measure {
             Measure::Packets => 1.0,
             Measure::Bytes => self.typical(packet.len.into()),
         };

@@ -66,7 +66,7 @@ use crate::spec::{Measure, Quantity};
 use crate::timer::rescheduled;
 use fairwire_core::units::Amount;
 use fairwire_core::{
-    Buffer, Cause, Discipline, Dropper, Duration, FlowKey, Limit, Packet, Probe, Rng, Time, Unit, Verdict,
+    Buffer, Cause, Discipline, Dropper, Duration, FlowKey, Packet, Probe, Rng, Time, Unit, Verdict,
 };
 use fairwire_parameters::parameters;
 
@@ -83,7 +83,7 @@ pub const ABOUT: About = About {
 const NAME: &str = "sfb";
 
 /// Parameters of `sfb`.
-#[parameters(gated, checked = Checked)]
+#[parameters(gated, public, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
     /// How much may wait, what becomes of signals, and in which order packets leave.
@@ -158,28 +158,16 @@ impl Part for Spec {}
 /// A checked [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// How much may wait.
-    pub limit: Limit,
-    /// What bins count; their sizes are in the same.
-    pub measure: Measure,
-    /// How many levels.
-    pub levels: u32,
-    /// How many bins per level.
-    pub bins: u32,
+    /// As given or by default.
+    pub given: Checked,
     /// How probabilities move.
     pub steps: Steps,
     /// Above this backlog in all of its bins a flow's arrival is dropped.
     pub bin_limit: u64,
     /// The time in which the penalty box lets one packet through.
     pub penalty_interval: Duration,
-    /// How many packets it may let through at once.
-    pub penalty_burst: u32,
-    /// The time between changes of the hash.
-    pub rehash_interval: Duration,
     /// The time before a change in which the second set of bins learns beside the first.
     pub warmup_time: Duration,
-    /// Drop rather than mark where the probability is above this.
-    pub mark_limit: Option<f64>,
     /// A typical packet on the wire, in bytes.
     pub packet_bytes: u32,
 }
@@ -189,51 +177,39 @@ impl Spec {
     pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Config), BadParameter> {
         let given = self.checked().of(NAME)?;
         let queue = self.queue.check(NAME, site)?;
-        let levels = given.levels;
-        let bins = given.bins;
-        let (bin_size, bin_limit) = self.sizes(bins, &queue.room, site)?;
-        let (rehash_interval, warmup_time) = self.times()?;
+        let (bin_size, bin_limit) = self.sizes(&given, &queue.room, site)?;
         let config = Config {
-            limit: queue.room.limit,
-            measure: given.measure,
-            levels,
-            bins,
+            given,
             steps: Steps { bin_size, increase: given.increase, decrease: given.decrease },
             bin_limit,
             penalty_interval: Duration::from_secs_f64(1.0 / given.penalty_rate),
-            penalty_burst: given.penalty_burst,
-            rehash_interval,
-            warmup_time,
-            mark_limit: given.mark_limit,
+            warmup_time: self.warmup_time(given.rehash_interval)?,
             packet_bytes: site.packet_bytes,
         };
         Ok((queue, config))
     }
 
     /// The size of a bin and its limit, in whole packets or bytes.
-    fn sizes(&self, bins: u32, room: &Room, site: &Site<'_>) -> Result<(u64, u64), BadParameter> {
-        let given = self.checked().of(NAME)?;
+    fn sizes(&self, given: &Checked, room: &Room, site: &Site<'_>) -> Result<(u64, u64), BadParameter> {
         let counted = |amount: Amount| given.measure.counted(amount, site);
-        let part = || 1.5 * counted(room.amount) / f64::from(bins);
+        let part = || 1.5 * counted(room.amount) / f64::from(given.bins);
         let size = libm::ceil(self.bin_size.map_or_else(part, |typed| counted(typed.0)));
         let limit = libm::ceil(self.bin_limit.map_or(1.25 * size, |typed| counted(typed.0)));
         if limit < size {
             let typed = self.bin_limit.map_or_else(|| limit.to_string(), |typed| typed.to_string());
-            return Err(
-                parameter("bin_limit").refuse(typed, format_args!("bin_size, which is {size}, or more"))
-            );
+            return Err(Parameter::of(NAME, "bin_limit")
+                .refuse(typed, format_args!("bin_size, which is {size}, or more")));
         }
         Ok((size as u64, limit as u64))
     }
 
-    fn times(&self) -> Result<(Duration, Duration), BadParameter> {
-        let rehash = self.checked().of(NAME)?.rehash_interval;
+    fn warmup_time(&self, rehash: Duration) -> Result<Duration, BadParameter> {
         let warmup = self.warmup_time.map_or(Duration::from_ns(rehash.ns() / 10), |typed| typed.0);
         if warmup > rehash {
             let allowed = format!("at most rehash_interval, which is {rehash}");
-            return Err(parameter("warmup_time").refuse(warmup, allowed));
+            return Err(Parameter::of(NAME, "warmup_time").refuse(warmup, allowed));
         }
-        Ok((rehash, warmup))
+        Ok(warmup)
     }
 
     /// Checks and builds.
@@ -241,10 +217,6 @@ impl Spec {
         let (queue, config) = self.check(site)?;
         Ok(queue.serve(Sfb::new(config, site.rng(NAME))))
     }
-}
-
-fn parameter(name: &'static str) -> Parameter {
-    Parameter { discipline: NAME, name }
 }
 
 /// Stochastic fair BLUE. See the [module](self).
@@ -293,8 +265,8 @@ impl Penalty {
 impl Sfb {
     /// An SFB that draws from `rng`.
     pub fn new(config: Config, mut rng: Rng) -> Self {
-        let Config { levels, bins, penalty_interval, penalty_burst, rehash_interval, warmup_time, .. } =
-            config;
+        let Config { given, penalty_interval, warmup_time, .. } = config;
+        let Checked { levels, bins, penalty_burst, rehash_interval, .. } = given;
         let most = penalty_interval * u64::from(penalty_burst);
         Sfb {
             config,
@@ -315,7 +287,7 @@ impl Sfb {
     /// Starts or ends warm-ups that are due.
     #[cold]
     fn change(&mut self, buffer: &Buffer, now: Time) {
-        let Config { rehash_interval, warmup_time, measure, .. } = self.config;
+        let Config { given: Checked { rehash_interval, measure, .. }, warmup_time, .. } = self.config;
         let missed = now.since(self.next_change).ns() / rehash_interval.ns();
         if missed > 2 {
             self.next_change += rehash_interval * (missed - 2);
@@ -349,13 +321,13 @@ impl Sfb {
                 false => Verdict::Drop(Cause::NoTokens),
             };
         }
-        let scaled = match self.config.measure {
+        let scaled = match self.config.given.measure {
             Measure::Packets => p,
             Measure::Bytes => p * f64::from(packet.len) / f64::from(self.config.packet_bytes),
         };
         if scaled <= 0.0 || !self.rng.chance(scaled) {
             Verdict::Pass
-        } else if self.config.mark_limit.is_some_and(|limit| p > limit) {
+        } else if self.config.given.mark_limit.is_some_and(|limit| p > limit) {
             Verdict::Drop(Cause::Early)
         } else {
             Verdict::Signal(Cause::Early)
@@ -378,7 +350,7 @@ impl Dropper for Sfb {
 
     #[inline]
     fn tracked(&mut self, packet: &Packet, _: FlowKey, inside: bool, _: &Buffer) {
-        let amount = self.config.measure.size(packet.len).into();
+        let amount = self.config.given.measure.size(packet.len).into();
         self.bins.tracked(packet.flow, amount, inside);
         if self.is_warming {
             self.next_bins.tracked(packet.flow, amount, inside);
@@ -386,13 +358,13 @@ impl Dropper for Sfb {
     }
 
     fn retune(&mut self, fresh: &Self, now: Time) -> bool {
-        let shape = |of: &Config| (of.measure, of.levels, of.bins);
+        let shape = |of: &Config| (of.given.measure, of.given.levels, of.given.bins);
         if shape(&self.config) != shape(&fresh.config) {
             return false;
         }
         let until_change = |of: &Config| match self.is_warming {
             true => of.warmup_time,
-            false => of.rehash_interval - of.warmup_time,
+            false => of.given.rehash_interval - of.warmup_time,
         };
         let (before, after) = (until_change(&self.config), until_change(&fresh.config));
         self.next_change = rescheduled(self.next_change, before, after, now);

@@ -152,11 +152,11 @@ fn flow(rng: &mut Rng, frame: u32) -> u64 {
 
 /// Runs both readings side by side.
 fn side_by_side(config: Config, seed: u64) -> Met {
-    let bytes = config.measure == Measure::Bytes;
+    let bytes = config.given.measure == Measure::Bytes;
     let scale = if bytes { 1000.0 } else { 1.0 };
     let mut queue = Queue::new(Limit::packets(40), Fcfs, Fred::new(config, Seed(seed).stream("fred")));
     let mut plain = Plain {
-        many: config.many_flow_support,
+        many: config.given.many_flow_support,
         bytes,
         rng: Seed(seed).stream("fred"),
         line: Line::new(Limit::packets(40), EcnPolicy::Drop),
@@ -235,7 +235,8 @@ fn a_flow_with_strikes_may_have_no_more_than_the_average_flow() {
 fn above_the_upper_threshold_a_flow_with_two_packets_gets_a_strike_whether_or_not_all_are_dropped() {
     for many_flow_support in [true, false] {
         // With a weight of 1 the average is the queue: thresholds of 10 and 20 packets.
-        let config = Config { weight: 1.0, ..config(many_flow_support, Measure::Packets) };
+        let mut config = config(many_flow_support, Measure::Packets);
+        config.given.weight = 1.0;
         let mut queue = Queue::new(config.limit, Fcfs, Fred::new(config, Seed(1).stream("fred")));
         for flow in 1..=19 {
             assert_eq!(offered(&mut queue, flow, 1), [IN], "one packet of a flow is never dropped at random");

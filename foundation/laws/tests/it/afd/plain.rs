@@ -196,7 +196,7 @@ fn config(measure: Measure) -> nft::Config {
 /// Runs both readings side by side.
 fn side_by_side<M: Meter>(config: &nft::Config, variant: Variant, meter: M, seed: u64) -> Met {
     let afd = Afd::new(&config.common, meter, Seed(seed).stream("afd"));
-    let mut queue = Queue::new(config.common.limit, Fcfs, afd);
+    let mut queue = Queue::new(Limit::packets(60), Fcfs, afd);
     let bytes = config.common.measure == Measure::Bytes;
     let mut plain = Plain {
         variant,
@@ -216,7 +216,7 @@ fn side_by_side<M: Meter>(config: &nft::Config, variant: Variant, meter: M, seed
         table: Vec::new(),
         set: Vec::new(),
         u_left: 0,
-        line: Line::new(config.common.limit, EcnPolicy::Drop),
+        line: Line::new(Limit::packets(60), EcnPolicy::Drop),
     };
     let traffic = Traffic {
         loads: [3.0, 1.2, 0.5, 1.6, 1.0],
@@ -264,7 +264,7 @@ fn it_decides_as_the_pseudo_code_does_in_each_form_and_measure() {
 fn an_early_drop_is_a_mark_where_it_may_be() {
     let fates = |ecn| {
         let config = config(Measure::Packets);
-        let mut queue = Queue::new(config.common.limit, Fcfs, config.dropper(Seed(1).stream("afd")))
+        let mut queue = Queue::new(Limit::packets(60), Fcfs, config.dropper(Seed(1).stream("afd")))
             .with_ecn(EcnPolicy::Mark);
         let mut fates = Vec::new();
         for n in 0..4000u32 {

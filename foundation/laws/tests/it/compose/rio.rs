@@ -9,7 +9,7 @@ use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, Ecn, EcnPolicy, Limit, Packet, Queue, Rng, Seed, Time, Verdict,
 };
 use fairwire_laws::dropper::red::{Ramp, Spreading};
-use fairwire_laws::dropper::rio::{AboveMax, Config, Coupling, OutRule, Rio, Spec};
+use fairwire_laws::dropper::rio::{AboveMax, Checked, Config, Coupling, OutRule, Rio, Spec};
 use fairwire_laws::spec::Measure;
 
 fn config() -> Config {
@@ -23,7 +23,7 @@ fn the_defaults_are_those_of_atb_for_a_buffer_of_100_packets() {
         Spec::default().check(&fairwire_laws::Site { buffer: hundred, ..site() }).expect("allowed").1;
     let ramp = |min, max, max_probability| Ramp { min, max, max_probability, gentle: false };
     assert_eq!(config.ramps[..2], [ramp(50.0, 80.0, 0.02), ramp(10.0, 50.0, 0.1)]);
-    assert_eq!((config.colors, config.coupling, config.weight), (2, Coupling::Coupled, 0.002));
+    assert_eq!((config.colors, config.given.coupling, config.given.weight), (2, Coupling::Coupled, 0.002));
     // With the other rule ATB's edges never see their threshold.
     assert_eq!(config.spreading, Spreading::AtMost);
 }
@@ -46,7 +46,7 @@ impl Plain {
 
     /// Does the average of colour `k` count packets of colour `of`?
     fn counts(&self, k: usize, of: usize) -> bool {
-        match self.c.coupling {
+        match self.c.given.coupling {
             Coupling::Coupled => of <= k,
             Coupling::Decoupled => of == k,
             Coupling::Total => true,
@@ -55,7 +55,7 @@ impl Plain {
 
     fn held(&self, k: usize) -> f64 {
         let counted = self.line.waiting.iter().filter(|offer| self.counts(k, self.colour(offer)));
-        match self.c.measure {
+        match self.c.given.measure {
             Measure::Packets => counted.count() as f64,
             Measure::Bytes => counted.map(|offer| f64::from(offer.len)).sum(),
         }
@@ -65,7 +65,7 @@ impl Plain {
 impl Reading for Plain {
     fn offer(&mut self, offer: Offer, now: u64, events: &mut Vec<Event>) {
         let colour = self.colour(&offer);
-        let w = self.c.weight;
+        let w = self.c.given.weight;
         if let Some(since) = self.idle_since.take() {
             let missed = u128::from(now - since) * u128::from(self.c.rate.bps()) / (8_000_000_000 * 1000);
             self.avg = self.avg.map(|avg| avg * (1.0 - w).powf(missed as f64));
@@ -86,7 +86,7 @@ impl Reading for Plain {
             self.above[colour] = true;
             self.since[colour].begin(offer.len);
         } else {
-            let mean = (self.c.measure == Measure::Bytes).then_some(f64::from(self.c.packet_bytes));
+            let mean = (self.c.given.measure == Measure::Bytes).then_some(f64::from(self.c.packet_bytes));
             let pb = printed(ramp, avg);
             let pa = self.since[colour].chance(pb, self.c.spreading, offer.len, mean);
             if pa >= 1.0 || (pa > 0.0 && self.rng.uniform() < pa) {
@@ -110,13 +110,13 @@ impl Reading for Plain {
 }
 
 /// Runs both readings side by side.
-fn side_by_side(config: Config, policy: EcnPolicy, seed: u64) -> Met {
+fn side_by_side(limit: Limit, config: Config, policy: EcnPolicy, seed: u64) -> Met {
     let rio = Rio::new(config, Seed(seed).stream("rio"));
-    let mut queue = Queue::new(config.limit, Fcfs, rio).with_ecn(policy);
+    let mut queue = Queue::new(limit, Fcfs, rio).with_ecn(policy);
     let mut plain = Plain {
         c: config,
         rng: Seed(seed).stream("rio"),
-        line: Line::new(config.limit, policy),
+        line: Line::new(limit, policy),
         avg: [0.0; 3],
         since: [Since::default(); 3],
         above: [false; 3],
@@ -144,18 +144,18 @@ fn it_decides_as_the_second_reading_does_under_every_switch() {
             gentle: on(1),
         };
         for coupling in [Coupling::Coupled, Coupling::Decoupled, Coupling::Total] {
+            let limit = if on(0) { Limit::bytes(40_000) } else { Limit::packets(40) };
+            let measure = if on(0) { Measure::Bytes } else { Measure::Packets };
+            // Ten times the default weight, so that a short run goes through all branches.
             let config = Config {
-                limit: if on(0) { Limit::bytes(40_000) } else { Limit::packets(40) },
-                measure: if on(0) { Measure::Bytes } else { Measure::Packets },
-                coupling,
+                given: Checked { measure, coupling, weight: 0.02, ..Checked::default() },
                 colors: if on(3) { 3 } else { 2 },
                 ramps: [ramp(8.0, 20.0, 0.05), ramp(4.0, 14.0, 0.1), ramp(2.0, 8.0, 0.2)],
-                weight: 0.02, // ten times the default, so that a short run goes through all branches
                 spreading: if on(2) { Spreading::AtLeast } else { Spreading::AtMost },
                 ..config()
             };
             let policy = if on(4) { EcnPolicy::Mark } else { EcnPolicy::Drop };
-            add(&mut met, side_by_side(config, policy, switches));
+            add(&mut met, side_by_side(limit, config, policy, switches));
         }
     }
     assert_met(&met, &["sent", "marked", "early", "forced", "overflow"], 500);
@@ -163,7 +163,8 @@ fn it_decides_as_the_second_reading_does_under_every_switch() {
 
 /// Averages after 500 arrivals of `color` at a buffer that holds 10 green and 20 yellow packets.
 fn averages(coupling: Coupling, color: u8) -> [f64; 3] {
-    let config = Config { coupling, weight: 0.05, colors: 2, ..config() };
+    let given = Checked { coupling, weight: 0.05, ..Checked::default() };
+    let config = Config { given, colors: 2, ..config() };
     let mut rio = Rio::new(config, Seed(1).stream("rio"));
     let buffer = half_full(&mut rio);
     for frame in 0..500 {
@@ -194,7 +195,8 @@ fn half_full(rio: &mut Rio) -> Buffer {
 
 #[test]
 fn under_ns2s_rule_averages_wait_for_green_and_yellow_ends_the_idle_time_of_the_total() {
-    let config = Config { out_rule: OutRule::Ns2, weight: 0.05, colors: 2, ..config() };
+    let given = Checked { out_rule: OutRule::Ns2, weight: 0.05, ..Checked::default() };
+    let config = Config { given, colors: 2, ..config() };
     let mut rio = Rio::new(config, Seed(1).stream("rio"));
     let buffer = half_full(&mut rio);
     let arrive = |rio: &mut Rio, color: u8, at: Time| {
@@ -220,8 +222,8 @@ fn under_ns2s_rule_a_forced_drop_out_of_profile_leaves_the_count_running() {
     // below it by one idle second.
     let signals = |out_rule| {
         let ramps = [Ramp { min: 35.0, max: 39.0, max_probability: 0.1, gentle: false }, YELLOW, YELLOW];
-        let config =
-            Config { out_rule, ramps, weight: 0.05, colors: 2, spreading: Spreading::AtLeast, ..config() };
+        let given = Checked { out_rule, weight: 0.05, ..Checked::default() };
+        let config = Config { given, ramps, colors: 2, spreading: Spreading::AtLeast, ..config() };
         let mut rio = Rio::new(config, Seed(1).stream("rio"));
         let buffer = half_full(&mut rio);
         let arrive = |rio: &mut Rio, color: u8, at: Time| {
@@ -249,9 +251,9 @@ const YELLOW: Ramp = Ramp { min: 5.0, max: 25.0, max_probability: 0.1, gentle: f
 
 #[test]
 fn above_its_upper_threshold_even_a_capable_packet_is_dropped() {
-    let config = Config { weight: 0.5, ..config() };
-    let mut queue =
-        Queue::new(config.limit, Fcfs, Rio::new(config, Seed(1).stream("rio"))).with_ecn(EcnPolicy::Mark);
+    let config = Config { given: Checked { weight: 0.5, ..Checked::default() }, ..config() };
+    let mut queue = Queue::new(Limit::packets(40), Fcfs, Rio::new(config, Seed(1).stream("rio")))
+        .with_ecn(EcnPolicy::Mark);
     let mut counts = Events::default();
     for frame in 0..200 {
         let arrival = Packet { ecn: Ecn::Ect0, color: 1, ..packet(frame, 1000, 0, Time::ZERO) };
@@ -270,9 +272,9 @@ fn above_its_upper_threshold_a_capable_packet_is_marked_where_that_is_configured
     // With a weight of 1 the average is what an arrival meets: the 21st yellow packet meets 20,
     // which is yellow's threshold.
     let fates = |above_max, ecn| {
-        let config = Config { weight: 1.0, above_max, ..config() };
+        let config = Config { given: Checked { weight: 1.0, above_max, ..Checked::default() }, ..config() };
         let rio = Rio::new(config, Seed(1).stream("rio"));
-        let mut queue = Queue::new(config.limit, Fcfs, rio).with_ecn(EcnPolicy::Mark);
+        let mut queue = Queue::new(Limit::packets(40), Fcfs, rio).with_ecn(EcnPolicy::Mark);
         let mut counts = Events::default();
         for frame in 0..200 {
             let arrival = Packet { ecn, color: 1, ..packet(frame, 1000, 0, Time::ZERO) };
@@ -292,8 +294,8 @@ fn above_its_upper_threshold_a_capable_packet_is_marked_where_that_is_configured
 #[test]
 fn while_thresholds_do_not_overlap_green_is_spared() {
     // Half of the load is green and below the link's rate; all of it is 1.6 times that.
-    let config = Config { weight: 0.02, ..config() };
-    let mut queue = Queue::new(config.limit, Fcfs, Rio::new(config, Seed(1).stream("rio")));
+    let config = Config { given: Checked { weight: 0.02, ..Checked::default() }, ..config() };
+    let mut queue = Queue::new(Limit::packets(40), Fcfs, Rio::new(config, Seed(1).stream("rio")));
     let mut counts = Events::default();
     for frame in 0..20_000u32 {
         let now = Time::from_ns(u64::from(frame) * 500_000);

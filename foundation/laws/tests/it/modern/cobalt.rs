@@ -29,11 +29,11 @@ struct PlainCobalt {
 
 impl PlainCobalt {
     fn control(&self, t: i64) -> i64 {
-        t + (self.t.interval.ns() as f64 / f64::from(self.count.max(1)).sqrt()) as i64
+        t + (self.t.control.interval.ns() as f64 / f64::from(self.count.max(1)).sqrt()) as i64
     }
 
     fn queue_full(&mut self, now: i64) {
-        if now - self.blue_timer > self.t.target.ns().cast_signed() {
+        if now - self.blue_timer > self.t.control.target.ns().cast_signed() {
             self.p_drop = (self.p_drop + (1 << 24)).min(1 << 32);
             self.blue_timer = now;
         }
@@ -45,7 +45,7 @@ impl PlainCobalt {
     }
 
     fn queue_empty(&mut self, now: i64) {
-        if self.p_drop > 0 && now - self.blue_timer > self.t.target.ns().cast_signed() {
+        if self.p_drop > 0 && now - self.blue_timer > self.t.control.target.ns().cast_signed() {
             self.p_drop = self.p_drop.saturating_sub(1 << 20);
             self.blue_timer = now;
         }
@@ -59,8 +59,8 @@ impl PlainCobalt {
     /// Why it is to be dropped, and whether it is to be marked.
     fn should_drop(&mut self, packet: &Offer, now: i64) -> (Option<Cause>, bool) {
         let sojourn = now - packet.arrived.cast_signed();
-        let over_target =
-            sojourn > self.t.target.ns().cast_signed() && sojourn > self.t.four_packets.ns().cast_signed();
+        let over_target = sojourn > self.t.control.target.ns().cast_signed()
+            && sojourn > self.t.four_packets.ns().cast_signed();
         let mut next_due = self.count > 0 && now - self.drop_next >= 0;
         let (mut drop, mut mark) = (None, false);
         if over_target {
@@ -90,7 +90,7 @@ impl PlainCobalt {
             drop = Some(Cause::Forced);
         }
         if self.count == 0 {
-            self.drop_next = now + self.t.interval.ns().cast_signed();
+            self.drop_next = now + self.t.control.interval.ns().cast_signed();
         } else if now - self.drop_next > 0 && drop.is_none() {
             self.drop_next = now;
         }

@@ -5,12 +5,16 @@ use crate::beside::{Event, Offer, Reading};
 use crate::fate::Events;
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{Cause, Discipline, Duration, Ecn, EcnPolicy, Limit, Packet, Queue, Seed, Time};
-use fairwire_laws::dropper::codel::{Arithmetic, Codel, Rules, Spec, Terms};
+use fairwire_laws::dropper::codel::{Arithmetic, CheckedControl, Codel, Rules, Spec, Terms};
 use fairwire_laws::dropper::law::OneQueue;
 use std::collections::VecDeque;
 
 pub(crate) fn defaults() -> Terms {
     Spec::default().check(&site(100)).expect("the defaults are allowed").1
+}
+
+fn with(control: CheckedControl) -> Terms {
+    Terms { control, ..defaults() }
 }
 
 /// The state of RFC 8289, section 5, with 0 for "not above".
@@ -24,7 +28,7 @@ pub(crate) struct State {
 }
 
 fn control_law(t: u64, count: u32, terms: &Terms) -> u64 {
-    t + (terms.interval.ns() as f64 / f64::from(count).sqrt()) as u64
+    t + (terms.control.interval.ns() as f64 / f64::from(count).sqrt()) as u64
 }
 
 /// The next packet, and whether it may be dropped; `beside` is what waits in other queues that
@@ -41,12 +45,12 @@ fn dodequeue(
         return (None, false);
     };
     let left: u64 = beside + q.iter().map(|p| u64::from(p.len)).sum::<u64>();
-    if now - p.arrived < terms.target.ns() || left <= terms.mtu {
+    if now - p.arrived < terms.control.target.ns() || left <= terms.mtu {
         s.first_above_time = 0;
         return (Some(p), false);
     }
     if s.first_above_time == 0 {
-        s.first_above_time = now + terms.interval.ns();
+        s.first_above_time = now + terms.control.interval.ns();
         return (Some(p), false);
     }
     (Some(p), now >= s.first_above_time)
@@ -99,7 +103,8 @@ pub(crate) fn dequeue(
         }
         s.dropping = true;
         let delta = s.count - s.lastcount;
-        let recent = (now.cast_signed() - s.drop_next.cast_signed()) < 16 * terms.interval.ns().cast_signed();
+        let recent =
+            (now.cast_signed() - s.drop_next.cast_signed()) < 16 * terms.control.interval.ns().cast_signed();
         s.count = if delta > 1 && recent { delta } else { 1 };
         s.drop_next = control_law(now, s.count, terms);
         s.lastcount = s.count;
@@ -137,7 +142,10 @@ fn it_decides_as_the_rfcs_pseudo_code_over_random_traces() {
     for ecn in [EcnPolicy::Drop, EcnPolicy::Mark] {
         // The shorter the interval, the more drops at one moment.
         for (interval, early) in [(100, 100), (20, 1000), (1, 2000)] {
-            let terms = Terms { interval: Duration::from_ms(interval), ecn, ..defaults() };
+            let terms = Terms {
+                ecn,
+                ..with(CheckedControl { interval: Duration::from_ms(interval), ..CheckedControl::default() })
+            };
             let (mut signals, mut several) = (0, 0);
             for seed in 0..6 {
                 let mut rng = Seed(seed).stream("codel");
@@ -187,7 +195,8 @@ fn signals_come_after_an_interval_and_then_by_the_square_root() {
 
 #[test]
 fn with_the_arithmetic_of_linux_the_third_signal_comes_half_an_interval_after_the_second() {
-    let terms = Terms { ecn: EcnPolicy::Mark, arithmetic: Arithmetic::Linux, ..defaults() };
+    let control = CheckedControl { arithmetic: Arithmetic::Linux, ..CheckedControl::default() };
+    let terms = Terms { ecn: EcnPolicy::Mark, ..with(control) };
     let (_, at) = standing(&mut queue(100, terms), 20, 500, Ecn::Ect0);
     // By hand, r (3 - n r^2) / 2 from 1: 0.5 for n = 2, 0.5625 for 3, 0.4878 for 4, 0.4416 for 5,
     // 0.4040 for 6, 0.3752 for 7. The first signal comes once 100 ms are over, at the request of
@@ -200,7 +209,7 @@ fn with_the_arithmetic_of_linux_the_third_signal_comes_half_an_interval_after_th
 fn a_wait_below_the_target_or_a_backlog_of_one_packet_is_let_be() {
     let (log, at) = standing(&mut queue(100, defaults()), 4, 500, Ecn::NotEct);
     assert_eq!((at.len(), log.lost().len()), (0, 0), "4 ms are below the target");
-    let slow = Terms { target: Duration::from_us(500), ..defaults() };
+    let slow = with(CheckedControl { target: Duration::from_us(500), ..CheckedControl::default() });
     let (_, at) = standing(&mut queue(100, slow), 1, 500, Ecn::NotEct);
     assert_eq!(at, [0; 0], "1000 bytes are no more than an MTU");
     let (_, at) = standing(&mut queue(100, slow), 3, 500, Ecn::NotEct);
@@ -209,8 +218,9 @@ fn a_wait_below_the_target_or_a_backlog_of_one_packet_is_let_be() {
 
 #[test]
 fn beyond_the_ce_threshold_capable_packets_are_marked_and_others_sent() {
-    let threshold = Some(Duration::from_ms(2));
-    let terms = Terms { ce_threshold: threshold, ecn: EcnPolicy::Mark, ..defaults() };
+    let unmarked =
+        with(CheckedControl { ce_threshold: Some(Duration::from_ms(2)), ..CheckedControl::default() });
+    let terms = Terms { ecn: EcnPolicy::Mark, ..unmarked };
     for (packets, ecn, marked) in
         [(2, Ecn::Ect0, 0), (3, Ecn::Ect0, 50), (3, Ecn::NotEct, 0), (3, Ecn::Ect1, 50)]
     {
@@ -218,7 +228,6 @@ fn beyond_the_ce_threshold_capable_packets_are_marked_and_others_sent() {
         assert_eq!((log.marked().len(), log.lost().len()), (marked, 0), "{packets} packets of {ecn:?}");
     }
     // Without marks the threshold does nothing.
-    let (log, _) =
-        standing(&mut queue(100, Terms { ce_threshold: threshold, ..defaults() }), 3, 50, Ecn::Ect0);
+    let (log, _) = standing(&mut queue(100, unmarked), 3, 50, Ecn::Ect0);
     assert_eq!((log.marked().len(), log.lost().len()), (0, 0));
 }

@@ -10,16 +10,16 @@ use fairwire_laws::dropper::{codel, pie};
 fn the_defaults_are_those_of_the_rfcs() {
     let codel = codel::Spec::default().check(&site(100)).expect("allowed").1;
     assert_eq!(
-        (codel.target, codel.interval, codel.mtu),
+        (codel.control.target, codel.control.interval, codel.mtu),
         (Duration::from_ms(5), Duration::from_ms(100), 1514)
     );
     assert_eq!(codel.ecn, EcnPolicy::Drop);
     let pie = pie::Spec::default().check(&site(100)).expect("allowed").1;
     assert_eq!(
-        (pie.target, pie.update, pie.max_burst),
+        (pie.control.target, pie.control.update, pie.control.max_burst),
         (Duration::from_ms(15), Duration::from_ms(15), Duration::from_ms(150))
     );
-    assert_eq!((pie.alpha, pie.beta, pie.mark_limit), (0.125, 1.25, 0.1));
+    assert_eq!((pie.control.alpha, pie.control.beta, pie.control.mark_limit), (0.125, 1.25, 0.1));
     let fq = fq_codel::Spec::default().check(&site(100)).expect("allowed");
     assert_eq!((fq.queues, fq.quantum, fq.batch), (1024, 1514, 64));
     assert_eq!(fq.limit.max_packets(), 100, "the site's buffer");

@@ -7,12 +7,20 @@ use fairwire_core::{
     Backlog, Cause, Duration, Ecn, EcnPolicy, Limit, Packet, Queue, Rng, Seed, Time, Verdict,
 };
 use fairwire_laws::dropper::law::{Law, OneQueue};
-use fairwire_laws::dropper::pie::{Common, Estimate, Pie, Spec, Terms};
+use fairwire_laws::dropper::pie::{Checked, CheckedControl, Common, Estimate, Pie, Spec, Terms};
 use fairwire_laws::spec::Measure;
 use std::collections::VecDeque;
 
 fn terms() -> Terms {
     Spec::default().check(&site(100)).expect("the defaults are allowed").1
+}
+
+fn given(given: Checked) -> Terms {
+    Terms { given, ..terms() }
+}
+
+fn control(control: CheckedControl) -> Terms {
+    Terms { control, ..terms() }
 }
 
 /// The variables of RFC 8033; delays in seconds, with a timer that really ticks.
@@ -60,7 +68,7 @@ impl PlainPie {
     }
 
     fn current_qdelay(&self) -> f64 {
-        match self.t.delay {
+        match self.t.given.delay {
             Estimate::Timestamps => self.last_sojourn,
             Estimate::Rate => f64::from(self.bytes()) * self.avg_dq_time / 16_384.0,
         }
@@ -68,20 +76,21 @@ impl PlainPie {
 
     fn run_timer(&mut self, now: u64) {
         let Some(mut tick) = self.next_tick else {
-            self.next_tick = Some(now + self.t.update.ns());
-            self.burst_allowance = self.t.max_burst.ns();
+            self.next_tick = Some(now + self.t.control.update.ns());
+            self.burst_allowance = self.t.control.max_burst.ns();
             return;
         };
         while tick <= now {
             self.calculate_drop_prob();
-            tick += self.t.update.ns();
+            tick += self.t.control.update.ns();
         }
         self.next_tick = Some(tick);
     }
 
     fn calculate_drop_prob(&mut self) {
         let qdelay = self.current_qdelay();
-        let mut p = self.t.alpha * (qdelay - self.t.target.secs()) + self.t.beta * (qdelay - self.qdelay_old);
+        let mut p = self.t.control.alpha * (qdelay - self.t.control.target.secs())
+            + self.t.control.beta * (qdelay - self.qdelay_old);
         if self.drop_prob < 0.000001 {
             p /= 2048.0;
         } else if self.drop_prob < 0.00001 {
@@ -95,10 +104,10 @@ impl PlainPie {
         } else if self.drop_prob < 0.1 {
             p /= 2.0;
         }
-        if self.t.cap && self.drop_prob >= 0.1 && p > 0.02 {
+        if self.t.given.cap && self.drop_prob >= 0.1 && p > 0.02 {
             p = 0.02;
         }
-        if self.t.boost && qdelay > 0.250 {
+        if self.t.given.boost && qdelay > 0.250 {
             p += 0.02;
         }
         self.drop_prob += p;
@@ -107,11 +116,11 @@ impl PlainPie {
         }
         self.drop_prob = self.drop_prob.clamp(0.0, 1.0);
         self.qdelay_old = qdelay;
-        self.burst_allowance = self.burst_allowance.saturating_sub(self.t.update.ns());
+        self.burst_allowance = self.burst_allowance.saturating_sub(self.t.control.update.ns());
     }
 
     fn drop_early(&mut self, packet: &Offer) -> bool {
-        let reference = self.t.target.secs();
+        let reference = self.t.control.target.secs();
         if self.qdelay_old < reference / 2.0 && self.drop_prob < 0.2 {
             return false;
         }
@@ -119,10 +128,10 @@ impl PlainPie {
             return false;
         }
         let mut p1 = self.drop_prob;
-        if self.t.measure == Measure::Bytes {
+        if self.t.control.measure == Measure::Bytes {
             p1 = p1 * f64::from(packet.len) / f64::from(self.t.packet_bytes);
         }
-        if self.t.derandomize {
+        if self.t.given.derandomize {
             if self.drop_prob == 0.0 {
                 self.accu_prob = 0.0;
             }
@@ -145,13 +154,13 @@ impl Reading for PlainPie {
             self.accu_prob = 0.0;
             return events.push(Event::Dropped(packet.frame, Cause::Overflow));
         }
-        let half = self.t.target.secs() / 2.0;
+        let half = self.t.control.target.secs() / 2.0;
         if self.drop_prob == 0.0 && self.current_qdelay() < half && self.qdelay_old < half {
-            self.burst_allowance = self.t.max_burst.ns();
+            self.burst_allowance = self.t.control.max_burst.ns();
         }
         if self.burst_allowance == 0 && self.drop_early(&packet) {
             self.accu_prob = 0.0;
-            if !(self.ecn && packet.ecn != Ecn::NotEct && self.drop_prob <= self.t.mark_limit) {
+            if !(self.ecn && packet.ecn != Ecn::NotEct && self.drop_prob <= self.t.control.mark_limit) {
                 return events.push(Event::Dropped(packet.frame, Cause::Early));
             }
             events.push(Event::Marked(packet.frame, Cause::Early));
@@ -167,7 +176,7 @@ impl Reading for PlainPie {
             return;
         };
         self.last_sojourn = if self.queue.is_empty() { 0.0 } else { (now - p.arrived) as f64 * 1e-9 };
-        if self.t.delay == Estimate::Rate {
+        if self.t.given.delay == Estimate::Rate {
             if !self.in_measurement && waiting >= 16_384 {
                 (self.in_measurement, self.start, self.dq_count) = (true, now, 0);
             }
@@ -192,11 +201,19 @@ impl Reading for PlainPie {
 fn it_decides_as_the_rfcs_pseudo_code_over_random_traces() {
     let variants = [
         terms(),
-        Terms { delay: Estimate::Rate, ..terms() },
-        Terms { derandomize: false, ..terms() },
-        Terms { measure: Measure::Bytes, boost: false, cap: false, ..terms() },
-        Terms { max_burst: Duration::ZERO, mark_limit: 0.001, ..terms() },
-        Terms { target: Duration::from_ms(2), update: Duration::from_ms(4), alpha: 2.0, ..terms() },
+        given(Checked { delay: Estimate::Rate, ..Checked::default() }),
+        given(Checked { derandomize: false, ..Checked::default() }),
+        Terms {
+            control: CheckedControl { measure: Measure::Bytes, ..CheckedControl::default() },
+            ..given(Checked { boost: false, cap: false, ..Checked::default() })
+        },
+        control(CheckedControl { max_burst: Duration::ZERO, mark_limit: 0.001, ..CheckedControl::default() }),
+        control(CheckedControl {
+            target: Duration::from_ms(2),
+            update: Duration::from_ms(4),
+            alpha: 2.0,
+            ..CheckedControl::default()
+        }),
     ];
     for (i, terms) in variants.into_iter().enumerate() {
         for ecn in [EcnPolicy::Drop, EcnPolicy::Mark] {
@@ -254,14 +271,15 @@ impl Bench {
 
 #[test]
 fn nothing_is_dropped_within_the_burst_allowance_and_something_after_it() {
-    let mut bench = Bench::new(Terms { alpha: 100.0, ..terms() });
+    let mut bench = Bench::new(control(CheckedControl { alpha: 100.0, ..CheckedControl::default() }));
     bench.arrival();
     bench.depart(Duration::from_ms(100), Duration::from_ms(140));
     assert!(bench.pie.probability() > 0.1);
     assert_eq!(bench.signalled(1000), 0);
     bench.depart(Duration::from_ms(100), Duration::from_ms(20));
     assert!(bench.signalled(1000) > 100);
-    let mut bench = Bench::new(Terms { alpha: 100.0, max_burst: Duration::ZERO, ..terms() });
+    let eager = CheckedControl { alpha: 100.0, max_burst: Duration::ZERO, ..CheckedControl::default() };
+    let mut bench = Bench::new(control(eager));
     bench.arrival();
     bench.depart(Duration::from_ms(100), Duration::from_ms(140));
     assert!(bench.signalled(1000) > 100);
@@ -270,9 +288,11 @@ fn nothing_is_dropped_within_the_burst_allowance_and_something_after_it() {
 #[test]
 fn derandomized_drops_keep_their_rate_and_neither_cluster_nor_gape() {
     // Steps of nothing: the probability stays where one large step put it.
-    let step = Terms { alpha: 0.0, beta: 2048.0, max_burst: Duration::ZERO, ..terms() };
+    let max_burst = Duration::ZERO;
+    let step = CheckedControl { alpha: 0.0, beta: 2048.0, max_burst, ..CheckedControl::default() };
     for derandomize in [true, false] {
-        let mut bench = Bench::new(Terms { derandomize, ..step });
+        let mut bench =
+            Bench::new(Terms { control: step, ..given(Checked { derandomize, ..Checked::default() }) });
         bench.arrival();
         bench.depart(Duration::from_ms(20), Duration::from_ms(15));
         let p = bench.pie.probability();
@@ -300,7 +320,8 @@ fn derandomized_drops_keep_their_rate_and_neither_cluster_nor_gape() {
 
 #[test]
 fn an_idle_queue_lets_the_probability_decay_to_nothing() {
-    let mut bench = Bench::new(Terms { max_burst: Duration::ZERO, ..terms() });
+    let mut bench =
+        Bench::new(control(CheckedControl { max_burst: Duration::ZERO, ..CheckedControl::default() }));
     bench.arrival();
     bench.depart(Duration::from_ms(300), Duration::from_ms(2000));
     let high = bench.pie.probability();

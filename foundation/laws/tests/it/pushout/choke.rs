@@ -42,7 +42,7 @@ impl Plain {
             m = (red.rate.bps() as f64 / (8.0 * f64::from(red.packet_bytes)) * (now - since) as f64 / 1e9)
                 .floor();
         }
-        self.avg = self.avg * (1.0 - red.weight).powf(m + 1.0) + red.weight * q;
+        self.avg = self.avg * (1.0 - red.given.weight).powf(m + 1.0) + red.given.weight * q;
     }
 
     fn matches(&mut self, flow: u64) -> Vec<u32> {
@@ -78,10 +78,10 @@ impl Plain {
 impl Reading for Plain {
     fn offer(&mut self, offer: Offer, now: u64, events: &mut Vec<Event>) {
         let red = self.config.red;
-        let bytes = red.measure == Measure::Bytes;
+        let bytes = red.given.measure == Measure::Bytes;
         let q = self.line.held(bytes);
         self.update_average(q, now);
-        let is_spared = self.avg < red.ramp.min || (red.spare_short_queue && q <= 1.0);
+        let is_spared = self.avg < red.ramp.min || (red.given.spare_short_queue && q <= 1.0);
         let matches = if is_spared { Vec::new() } else { self.matches(offer.flow) };
         if !matches.is_empty() {
             self.met[0] += 1;
@@ -133,12 +133,12 @@ impl Reading for Plain {
 }
 
 /// Runs both side by side.
-fn side_by_side(config: Config, policy: EcnPolicy, seed: u64) -> Met {
+fn side_by_side(limit: Limit, config: Config, policy: EcnPolicy, seed: u64) -> Met {
     let stream = |name| Seed(seed).stream(name);
     let choke = Choke::new(config.clone(), stream("draw"), stream("coin"));
-    let mut queue = Queue::new(config.red.limit, Fcfs, choke).with_ecn(policy);
+    let mut queue = Queue::new(limit, Fcfs, choke).with_ecn(policy);
     let mut plain = Plain {
-        line: Line::new(config.red.limit, policy),
+        line: Line::new(limit, policy),
         config,
         draw: stream("draw"),
         coin: stream("coin"),
@@ -169,11 +169,12 @@ fn it_decides_as_the_pseudo_code_does_in_every_variant() {
     for switches in 0..8u64 {
         let on = |bit: u32| switches >> bit & 1 == 1;
         let scale = if on(0) { 512.0 } else { 1.0 };
+        let limit = if on(0) { Limit::bytes(20_480) } else { Limit::packets(40) };
+        let measure = if on(0) { Measure::Bytes } else { Measure::Packets };
+        // Ten times the default weight, so that a short run goes through all branches.
         let red = red::Config {
-            limit: if on(0) { Limit::bytes(20_480) } else { Limit::packets(40) },
-            measure: if on(0) { Measure::Bytes } else { Measure::Packets },
+            given: red::Checked { measure, weight: 0.02, ..defaults.red.given },
             ramp: Ramp { min: 6.0 * scale, max: 25.0 * scale, max_probability: 0.1, gentle: on(1) },
-            weight: 0.02, // ten times the default, so that a short run goes through all branches
             spreading: if on(2) { Spreading::AtLeast } else { Spreading::AtMost },
             ..defaults.red
         };
@@ -181,7 +182,7 @@ fn it_decides_as_the_pseudo_code_does_in_every_variant() {
             for draws in [Draws::Fixed(1), Draws::Fixed(3), Draws::Regions(4)] {
                 let config = Config { red, draws, compare: compare_with };
                 let policy = if on(1) == on(2) { EcnPolicy::Drop } else { EcnPolicy::Mark };
-                add(&mut met, side_by_side(config, policy, switches));
+                add(&mut met, side_by_side(limit, config, policy, switches));
             }
         }
     }
@@ -193,7 +194,7 @@ fn the_defaults_are_reds_thresholds_and_one_draw() {
     let config = Spec::default().check(&site(Amount::Packets(40))).expect("allowed").1;
     assert_eq!(config.red.ramp, Ramp { min: 10.0, max: 20.0, max_probability: 0.02, gentle: false });
     assert_eq!((config.draws, config.compare), (Draws::Fixed(1), Compare::Random));
-    assert_eq!((config.red.weight, config.red.spreading), (0.002, Spreading::AtMost));
+    assert_eq!((config.red.given.weight, config.red.spreading), (0.002, Spreading::AtMost));
 }
 
 #[test]
@@ -205,7 +206,7 @@ fn a_flow_is_hit_in_proportion_to_its_share_of_the_queue() {
         .check(&site(Amount::Packets(40)))
         .expect("allowed")
         .1;
-    let mut buffer = Buffer::new(config.red.limit);
+    let mut buffer = Buffer::new(Limit::packets(40));
     for frame in 0..20 {
         buffer.push(packet(frame, u64::from(frame % 4 == 0), 512)); // flow 1 has a quarter
     }

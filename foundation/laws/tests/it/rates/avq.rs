@@ -4,7 +4,7 @@ use super::site;
 use crate::beside::{Event, Line, Offer, Reading, Traffic, assert_near, compare};
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{Buffer, Cause, Dropper, EcnPolicy, Limit, Packet, Queue, Time, Verdict};
-use fairwire_laws::dropper::avq::{Avq, Config, Spec};
+use fairwire_laws::dropper::avq::{Avq, Checked, Config, Spec};
 use fairwire_laws::spec::Measure;
 
 fn config() -> Config {
@@ -22,7 +22,7 @@ struct Plain {
 
 impl Reading for Plain {
     fn offer(&mut self, offer: Offer, now: u64, events: &mut Vec<Event>) {
-        let in_bytes = self.config.measure == Measure::Bytes;
+        let in_bytes = self.config.given.measure == Measure::Bytes;
         let b = if in_bytes { f64::from(offer.len) } else { 512.0 };
         let dt = (now - self.s) as f64 * 1e-9;
         self.vq = f64::max(self.vq - self.c * dt, 0.0);
@@ -31,9 +31,10 @@ impl Reading for Plain {
             self.vq += b;
         }
         let link = 1_250_000.0;
-        let gamma = self.config.utilization;
+        let gamma = self.config.given.utilization;
         self.c = f64::max(
-            f64::min(self.c + self.config.alpha * gamma * link * dt, link) - self.config.alpha * b,
+            f64::min(self.c + self.config.given.alpha * gamma * link * dt, link)
+                - self.config.given.alpha * b,
             0.0,
         );
         self.s = now;
@@ -49,9 +50,9 @@ impl Reading for Plain {
 fn it_decides_as_the_pseudo_code_does_in_packets_and_in_bytes() {
     for measure in [Measure::Bytes, Measure::Packets] {
         for policy in [EcnPolicy::Drop, EcnPolicy::Mark] {
-            let config = Config { measure, ..config() };
-            let mut queue = Queue::new(config.limit, Fcfs, Avq::new(config)).with_ecn(policy);
-            let line = Line::new(config.limit, policy);
+            let config = Config { given: Checked { measure, ..Checked::default() }, ..config() };
+            let mut queue = Queue::new(Limit::packets(40), Fcfs, Avq::new(config)).with_ecn(policy);
+            let line = Line::new(Limit::packets(40), policy);
             let mut plain = Plain { config, line, vq: 0.0, c: 1_250_000.0, s: 0 };
             let met = compare(&mut queue, &mut plain, &Traffic::default(), (20_000, 7), |queue, plain| {
                 assert_near(queue.dropper().virtual_backlog(), plain.vq);

@@ -6,7 +6,7 @@ use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{
     Buffer, Cause, Dropper, Duration, EcnPolicy, Limit, Packet, Queue, Rng, Seed, Time, Verdict, Victim,
 };
-use fairwire_laws::dropper::blue::{Blue, Config, Spec};
+use fairwire_laws::dropper::blue::{Blue, Checked, Config, Spec};
 use fairwire_laws::spec::Measure;
 
 fn config() -> Config {
@@ -15,7 +15,8 @@ fn config() -> Config {
 
 #[test]
 fn the_defaults_are_those_of_the_authors_code() {
-    let Config { increase, decrease, freeze_time, threshold, idle_decay, .. } = config();
+    let Config { given, threshold, .. } = config();
+    let Checked { increase, decrease, freeze_time, idle_decay, .. } = given;
     assert_eq!((increase, decrease, freeze_time), (0.0025, 0.00025, Duration::from_ms(100)));
     assert_eq!((threshold, idle_decay), (None, false));
 }
@@ -32,22 +33,22 @@ struct Plain {
 
 impl Plain {
     fn may_update(&self, now: u64) -> bool {
-        self.last_update.is_none_or(|last| now - last > self.config.freeze_time.ns())
+        self.last_update.is_none_or(|last| now - last > self.config.given.freeze_time.ns())
     }
 
     fn upon_loss(&mut self, now: u64) {
         if self.may_update(now) {
-            self.pm = f64::min(1.0, self.pm + self.config.increase);
+            self.pm = f64::min(1.0, self.pm + self.config.given.increase);
             self.last_update = Some(now);
         }
     }
 
     fn upon_idle(&mut self, now: u64) {
         if self.may_update(now) {
-            self.pm = f64::max(0.0, self.pm - self.config.decrease);
+            self.pm = f64::max(0.0, self.pm - self.config.given.decrease);
             self.last_update = Some(now);
         }
-        if self.config.idle_decay && self.idle_since.is_none() {
+        if self.config.given.idle_decay && self.idle_since.is_none() {
             self.idle_since = Some(now);
         }
     }
@@ -57,13 +58,13 @@ impl Reading for Plain {
     fn offer(&mut self, offer: Offer, now: u64, events: &mut Vec<Event>) {
         if let Some(since) = self.idle_since.take() {
             let mut from = u64::max(since, self.last_update.unwrap_or(0));
-            while from + self.config.freeze_time.ns() <= now {
-                from += self.config.freeze_time.ns();
-                self.pm = f64::max(0.0, self.pm - self.config.decrease);
+            while from + self.config.given.freeze_time.ns() <= now {
+                from += self.config.given.freeze_time.ns();
+                self.pm = f64::max(0.0, self.pm - self.config.given.decrease);
                 self.last_update = Some(from);
             }
         }
-        let in_bytes = self.config.measure == Measure::Bytes;
+        let in_bytes = self.config.given.measure == Measure::Bytes;
         let p = if in_bytes && self.pm < 1.0 { self.pm * f64::from(offer.len) / 512.0 } else { self.pm };
         let signalled = p >= 1.0 || (p > 0.0 && self.rng.uniform() < p);
         let before = self.line.waiting.len();
@@ -89,23 +90,22 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
         let on = |bit: u32| switches >> bit & 1 == 1;
         let policy = if on(0) { EcnPolicy::Mark } else { EcnPolicy::Drop };
         let unit = if on(1) { 512.0 } else { 1.0 };
-        let config = Config {
-            limit: if on(1) { Limit::bytes(20_480) } else { Limit::packets(40) },
+        let limit = if on(1) { Limit::bytes(20_480) } else { Limit::packets(40) };
+        let given = Checked {
             measure: if on(1) { Measure::Bytes } else { Measure::Packets },
-            threshold: on(2).then_some(15.0 * unit),
             idle_decay: on(3),
             // Faster than the default, so that a short run goes up and down.
             increase: 0.05,
             decrease: 0.02,
             freeze_time: Duration::from_ms(10),
-            ..config()
         };
+        let config = Config { given, threshold: on(2).then_some(15.0 * unit), ..config() };
         let blue = Blue::new(config, Seed(switches).stream("blue"));
-        let mut queue = Queue::new(config.limit, Fcfs, blue).with_ecn(policy);
+        let mut queue = Queue::new(limit, Fcfs, blue).with_ecn(policy);
         let mut plain = Plain {
             config,
             rng: Seed(switches).stream("blue"),
-            line: Line::new(config.limit, policy),
+            line: Line::new(limit, policy),
             pm: 0.0,
             last_update: None,
             idle_since: None,
@@ -143,7 +143,8 @@ fn it_takes_forty_seconds_of_loss_from_0_to_1_and_is_certain_there() {
 #[test]
 fn an_idle_hour_lowers_it_once_or_all_the_way_as_typed() {
     for (idle_decay, left) in [(false, 0.05 - 0.00025), (true, 0.0)] {
-        let mut blue = Blue::new(Config { idle_decay, increase: 0.05, ..config() }, Seed(1).stream("blue"));
+        let given = Checked { idle_decay, increase: 0.05, ..Checked::default() };
+        let mut blue = Blue::new(Config { given, ..config() }, Seed(1).stream("blue"));
         let buffer = Buffer::new(Limit::packets(40));
         let packet = Packet::new(0, 512, 0.into(), Time::ZERO);
         blue.victim(&packet, &buffer, Time::ZERO);

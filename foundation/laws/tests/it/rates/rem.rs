@@ -8,7 +8,7 @@ use fairwire_core::{
     Buffer, Cause, Dropper, Duration, EcnPolicy, Limit, Packet, Queue, Rng, Seed, Time, Verdict,
 };
 use fairwire_laws::Site;
-use fairwire_laws::dropper::rem::{Config, Judged, Law, MarkAt, Rem, Spec};
+use fairwire_laws::dropper::rem::{Checked, Config, Judged, Law, MarkAt, Rem, Spec};
 use fairwire_laws::queueing::Queueing;
 use fairwire_laws::spec::{EcnChoice, Measure};
 
@@ -30,7 +30,8 @@ fn the_probability_is_that_of_the_paper() {
 fn the_defaults_are_those_of_ns2() {
     let law =
         |buffer| Spec::default().check(&Site { buffer, ..site() }).expect("the defaults are allowed").1.law;
-    let Law { target, interval, gamma, alpha, phi, input_weight, capacity } = law(Amount::Packets(80));
+    let Law { given, target, capacity } = law(Amount::Packets(80));
+    let Checked { interval, gamma, alpha, phi, input_weight, .. } = given;
     assert_eq!((target, interval, gamma), (20.0, Duration::from_ms(2), 0.001));
     assert_eq!((alpha, phi, input_weight), (0.1, 1.001, 1.0));
     // 10 Mbit/s for 2 ms, in packets of 512 bytes.
@@ -54,25 +55,25 @@ struct Plain {
 
 impl Plain {
     fn in_bytes(&self) -> bool {
-        self.config.measure == Measure::Bytes
+        self.config.law.given.measure == Measure::Bytes
     }
 
     /// Lets the timer ring for all the time up to `now`, in which the queue was as it is.
     fn timer(&mut self, now: u64) {
         let law = self.config.law;
         while self.rings <= now {
-            self.mean = (1.0 - law.input_weight) * self.mean + law.input_weight * self.count;
+            self.mean = (1.0 - law.given.input_weight) * self.mean + law.given.input_weight * self.count;
             self.count = 0.0;
             let queue = self.line.len(self.in_bytes());
-            let step = law.gamma * (self.mean + law.alpha * (queue - law.target) - law.capacity);
+            let step = law.given.gamma * (self.mean + law.given.alpha * (queue - law.target) - law.capacity);
             self.price = f64::max(0.0, self.price + step);
-            self.rings += law.interval.ns();
+            self.rings += law.given.interval.ns();
         }
     }
 
     fn is_picked(&mut self, len: u32) -> bool {
         let scale = if self.in_bytes() { f64::from(len) / 512.0 } else { 1.0 };
-        let p = (1.0 - self.config.law.phi.powf(-self.price)) * scale;
+        let p = (1.0 - self.config.law.given.phi.powf(-self.price)) * scale;
         p > 0.0 && (p >= 1.0 || self.rng.uniform() < p)
     }
 }
@@ -97,17 +98,16 @@ impl Reading for Plain {
     }
 }
 
-fn side_by_side(config: Config, policy: EcnPolicy, seed: u64) -> Met {
-    let mut queue =
-        Queue::new(config.limit, Fcfs, Rem::new(config, Seed(seed).stream("rem"))).with_ecn(policy);
+fn side_by_side(limit: Limit, config: Config, policy: EcnPolicy, seed: u64) -> Met {
+    let mut queue = Queue::new(limit, Fcfs, Rem::new(config, Seed(seed).stream("rem"))).with_ecn(policy);
     let mut plain = Plain {
         config,
         rng: Seed(seed).stream("rem"),
-        line: Line::new(config.limit, policy),
+        line: Line::new(limit, policy),
         price: 0.0,
         mean: 0.0,
         count: 0.0,
-        rings: config.law.interval.ns(),
+        rings: config.law.given.interval.ns(),
     };
     compare(&mut queue, &mut plain, &Traffic::default(), (10_000, seed), |queue, plain| {
         // Until its next call the discipline has the price of its last one, and both were just
@@ -134,8 +134,8 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
             target: Some(Amount::Packets(10).into()),
             ..Spec::default()
         };
-        let config = spec.check(&site()).expect("allowed").1;
-        let met = side_by_side(config, policy, switches);
+        let (whole, config) = spec.check(&site()).expect("allowed");
+        let met = side_by_side(whole.room.limit, config, policy, switches);
         let early = met.get("early").copied().unwrap_or(0);
         assert_eq!(early > 100, !on(0) || on(3), "{switches}: {met:?}");
         assert_eq!(met.get("marked").copied().unwrap_or(0) > 100, on(0), "{switches}: {met:?}");
@@ -167,7 +167,7 @@ fn a_long_silence_costs_one_step_and_leaves_no_price() {
 fn with_responsive_senders_the_backlog_settles_at_the_target() {
     // A fluid loop: the more is signalled, the less is sent. The step of the price is a thousand
     // times the default, so that the loop comes to rest within a few thousand intervals.
-    let law = Law { gamma: 1.0, ..config().law };
+    let law = Law { given: Checked { gamma: 1.0, ..Checked::default() }, ..config().law };
     let mut rem = Rem::new(Config { law, ..config() }, Seed(1).stream("rem"));
     let (mut queue, mut credit) = (0.0f64, 0.0f64);
     let mut settled = Vec::new();
@@ -200,7 +200,7 @@ fn by_default_a_small_buffer_gives_a_price_too() {
     let site = Site { buffer: Amount::Packets(15), ..site() };
     let config = Spec::default().check(&site).expect("the defaults are allowed").1;
     let mut rem = Rem::new(config, Seed(1).stream("rem"));
-    let mut full = Buffer::new(config.limit);
+    let mut full = Buffer::new(Limit::packets(15));
     while full.fits(512) {
         full.push(Packet::new(0, 512, 0.into(), Time::ZERO));
     }

@@ -8,7 +8,7 @@ use fairwire_core::{
     Seed, Time, Verdict,
 };
 use fairwire_laws::Site;
-use fairwire_laws::dropper::rqm::{AlphaUnits, Config, Estimator, Law, OverloadRule, Rqm, Spec};
+use fairwire_laws::dropper::rqm::{AlphaUnits, Checked, Config, Estimator, Law, OverloadRule, Rqm, Spec};
 use fairwire_laws::spec::Measure;
 
 fn config() -> Config {
@@ -148,15 +148,14 @@ struct Plain {
 }
 
 impl Plain {
-    fn new(config: Config, policy: EcnPolicy, rng: Rng) -> Self {
-        let line = Line::new(config.limit, policy);
+    fn new(config: Config, line: Line, rng: Rng) -> Self {
         Plain { config, rng, line, smooth: 0.0, before: None, sums: (0.0, 0.0), window: (0, 0.0) }
     }
 
     fn measure(&mut self, amount: f64, queue: f64, now: u64) {
-        let a = self.config.smoothing;
-        if self.config.estimator == Estimator::Window {
-            let length = self.config.window.ns();
+        let a = self.config.given.smoothing;
+        if self.config.given.estimator == Estimator::Window {
+            let length = self.config.given.window.ns();
             while now / length > self.window.0 {
                 let rate = self.window.1 / (length as f64 * 1e-9);
                 self.smooth = a * self.smooth + (1.0 - a) * rate;
@@ -175,7 +174,7 @@ impl Plain {
         }
         let dt = (now - time_before) as f64 * 1e-9;
         let growth = (queue - queue_before) / dt;
-        match self.config.estimator {
+        match self.config.given.estimator {
             Estimator::Ratio => {
                 self.sums = (a * self.sums.0 + offered, a * self.sums.1 + dt);
                 self.smooth = self.sums.0 / self.sums.1;
@@ -211,7 +210,7 @@ impl Plain {
 
 impl Reading for Plain {
     fn offer(&mut self, offer: Offer, now: u64, events: &mut Vec<Event>) {
-        let in_bytes = self.config.measure == Measure::Bytes;
+        let in_bytes = self.config.given.measure == Measure::Bytes;
         let amount = if in_bytes { f64::from(offer.len) / 512.0 } else { 1.0 };
         self.measure(amount, self.line.len(in_bytes), now);
         let p = self.p() * amount;
@@ -255,24 +254,26 @@ fn it_decides_as_figure_1_does_under_every_switch() {
                     (Measure::Bytes, EcnPolicy::Drop),
                     (Measure::Bytes, EcnPolicy::Mark),
                 ] {
+                    let limit = match measure {
+                        Measure::Bytes => Limit::bytes(20_480),
+                        Measure::Packets => Limit::packets(40),
+                    };
                     let config = Config {
-                        limit: if measure == Measure::Bytes {
-                            Limit::bytes(20_480)
-                        } else {
-                            Limit::packets(40)
+                        given: Checked {
+                            measure,
+                            estimator,
+                            window: Duration::from_ms(10),
+                            smoothing: 0.9, // less often beyond the pole than with the default
+                            ..Checked::default()
                         },
-                        measure,
-                        estimator,
                         law: Law { overload_rule, gain, clamp_limit, ..config().law },
-                        window: Duration::from_ms(10),
-                        smoothing: 0.9, // less often beyond the pole than with the default
                         marks: policy == EcnPolicy::Mark,
                         ..config()
                     };
                     let seed = (10 * i + j) as u64;
                     let rqm = Rqm::new(config, Seed(seed).stream("rqm"));
-                    let mut queue = Queue::new(config.limit, Fcfs, rqm).with_ecn(policy);
-                    let mut plain = Plain::new(config, policy, Seed(seed).stream("rqm"));
+                    let mut queue = Queue::new(limit, Fcfs, rqm).with_ecn(policy);
+                    let mut plain = Plain::new(config, Line::new(limit, policy), Seed(seed).stream("rqm"));
                     let met =
                         compare(&mut queue, &mut plain, &Traffic::default(), (4000, seed), |queue, plain| {
                             assert_near(queue.dropper().rate(), plain.smooth);
@@ -396,7 +397,8 @@ fn at_a_load_of_nine_tenths_offered_rate_is_measured_rightly() {
         (Estimator::Ratio, 1e9 / 455_111.0),
         (Estimator::Printed, 0.0),
     ] {
-        let mut rqm = Rqm::new(Config { estimator, ..config() }, Seed(1).stream("rqm"));
+        let given = Checked { estimator, ..Checked::default() };
+        let mut rqm = Rqm::new(Config { given, ..config() }, Seed(1).stream("rqm"));
         let buffer = Buffer::new(Limit::packets(40));
         for i in 0..100u32 {
             let now = Time::from_ns(u64::from(i) * 455_111);

@@ -10,7 +10,7 @@ use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, Duration, Ecn, EcnPolicy, FlowHash, Ignore, Limit, Packet, Queue,
     Rng, Seed, Time, Verdict,
 };
-use fairwire_laws::dropper::sfb::{Bins, Config, Least, Sfb, Spec, Steps};
+use fairwire_laws::dropper::sfb::{Bins, Checked, Config, Least, Sfb, Spec, Steps};
 use fairwire_laws::queueing::Queueing;
 use fairwire_laws::spec::Measure;
 use fairwire_testing::{Operation, Shape, operations};
@@ -53,19 +53,18 @@ struct Plain {
 }
 
 impl Plain {
-    fn new(config: Config, policy: EcnPolicy, mut rng: Rng) -> Self {
+    fn new(config: Config, line: Line, mut rng: Rng) -> Self {
         let set = (rng.next_u64(), Plain::no_bins(&config));
-        let tokens = f64::from(config.penalty_burst);
-        let line = Line::new(config.limit, policy);
+        let tokens = f64::from(config.given.penalty_burst);
         Plain { config, rng, line, set, next: None, cycle: 0, tokens, tokens_at: 0 }
     }
 
     fn no_bins(config: &Config) -> Vec<Vec<(f64, u64)>> {
-        vec![vec![(0.0, 0); config.bins as usize]; config.levels as usize]
+        vec![vec![(0.0, 0); config.given.bins as usize]; config.given.levels as usize]
     }
 
     fn amount(&self, len: u32) -> u64 {
-        if self.config.measure == Measure::Packets { 1 } else { len.into() }
+        if self.config.given.measure == Measure::Packets { 1 } else { len.into() }
     }
 
     /// The digits of hash / 2^64 to the base of the number of bins, by the powers of the base.
@@ -88,21 +87,21 @@ impl Plain {
     fn count_all(&mut self, offer: Offer, sign: i64) {
         let amount = sign * self.amount(offer.len).cast_signed();
         for set in [Some(&mut self.set), self.next.as_mut()].into_iter().flatten() {
-            Plain::count(set, offer.flow, self.config.bins, amount);
+            Plain::count(set, offer.flow, self.config.given.bins, amount);
         }
     }
 
     /// A cycle is a rehash interval: at its end the next set takes over, and the warm-up time
     /// before that it is begun.
     fn change_hash(&mut self, now: u64) {
-        let (interval, warmup) = (self.config.rehash_interval.ns(), self.config.warmup_time.ns());
+        let (interval, warmup) = (self.config.given.rehash_interval.ns(), self.config.warmup_time.ns());
         loop {
             let end = (self.cycle + 1) * interval;
             if self.next.is_none() && now >= end - warmup {
                 let mut set = (self.rng.next_u64(), Plain::no_bins(&self.config));
                 for offer in &self.line.waiting {
                     let amount = self.amount(offer.len).cast_signed();
-                    Plain::count(&mut set, offer.flow, self.config.bins, amount);
+                    Plain::count(&mut set, offer.flow, self.config.given.bins, amount);
                 }
                 self.next = Some(set);
             }
@@ -117,7 +116,7 @@ impl Plain {
     fn update(set: &mut Set, flow: u64, config: &Config) -> (f64, u64) {
         let (mut p_min, mut q_min) = (f64::MAX, u64::MAX);
         for (level, row) in set.1.iter_mut().enumerate() {
-            let (p, q) = &mut row[Plain::bin(set.0, flow, level as u32, config.bins)];
+            let (p, q) = &mut row[Plain::bin(set.0, flow, level as u32, config.given.bins)];
             if *q > config.steps.bin_size {
                 *p = f64::min(1.0, *p + config.steps.increase);
             } else if *q == 0 {
@@ -130,7 +129,7 @@ impl Plain {
 
     fn penalized(&mut self, now: u64) -> bool {
         let saved = (now - self.tokens_at) as f64 / self.config.penalty_interval.ns() as f64;
-        self.tokens = f64::min(self.tokens + saved, f64::from(self.config.penalty_burst));
+        self.tokens = f64::min(self.tokens + saved, f64::from(self.config.given.penalty_burst));
         self.tokens_at = now;
         // A sum of quotients may come to a hair below the whole packet that it represents.
         let empty = self.tokens < 1.0 - 1e-9;
@@ -156,11 +155,11 @@ impl Reading for Plain {
                 return events.push(Event::Dropped(offer.frame, Cause::NoTokens));
             }
         } else if p > 0.0 {
-            let in_bytes = self.config.measure == Measure::Bytes;
+            let in_bytes = self.config.given.measure == Measure::Bytes;
             let scaled = if in_bytes { p * f64::from(offer.len) / 512.0 } else { p };
             signalled = self.rng.uniform() < scaled;
         }
-        if signalled && self.config.mark_limit.is_some_and(|limit| p > limit) {
+        if signalled && self.config.given.mark_limit.is_some_and(|limit| p > limit) {
             return events.push(Event::Dropped(offer.frame, Cause::Early));
         }
         let before = self.line.waiting.len();
@@ -185,24 +184,27 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
         let on = |bit: u32| switches >> bit & 1 == 1;
         let policy = if on(0) { EcnPolicy::Mark } else { EcnPolicy::Drop };
         let unit = if on(1) { 512 } else { 1 };
+        let limit = if on(1) { Limit::bytes(20_480) } else { Limit::packets(40) };
         let config = Config {
-            limit: if on(1) { Limit::bytes(20_480) } else { Limit::packets(40) },
-            measure: if on(1) { Measure::Bytes } else { Measure::Packets },
-            levels: 3,
-            bins: 5,
+            given: Checked {
+                measure: if on(1) { Measure::Bytes } else { Measure::Packets },
+                levels: 3,
+                bins: 5,
+                penalty_burst: 4,
+                mark_limit: on(2).then_some(0.5),
+                // Longer than the longest pause, after which more than one change would be due.
+                rehash_interval: Duration::from_ms(410),
+                ..Checked::default()
+            },
             steps: Steps { bin_size: 7 * unit, increase: 0.02, decrease: 0.01 },
             bin_limit: 12 * unit,
             penalty_interval: Duration::from_ms(3),
-            penalty_burst: 4,
-            mark_limit: on(2).then_some(0.5),
-            // Longer than the longest pause, after which more than one change would be due.
-            rehash_interval: Duration::from_ms(410),
             warmup_time: if on(3) { Duration::from_ms(100) } else { Duration::ZERO },
             ..config()
         };
         let sfb = Sfb::new(config, Seed(switches).stream("sfb"));
-        let mut queue = Queue::new(config.limit, Fcfs, sfb).with_ecn(policy);
-        let mut plain = Plain::new(config, policy, Seed(switches).stream("sfb"));
+        let mut queue = Queue::new(limit, Fcfs, sfb).with_ecn(policy);
+        let mut plain = Plain::new(config, Line::new(limit, policy), Seed(switches).stream("sfb"));
         let found = compare(&mut queue, &mut plain, &Traffic::default(), (5000, switches), |queue, plain| {
             for (ours, theirs) in queue.dropper().bins().all().iter().zip(plain.set.1.iter().flatten()) {
                 assert_eq!(ours.backlog, theirs.1);
@@ -231,7 +233,8 @@ proptest! {
             // A change of the hash every 7 ms: tens of them in a sequence, with and without a
             // warm-up between two packets.
             let (rehash_interval, warmup_time) = (Duration::from_ms(7), Duration::from_ms(3));
-            let config = Config { measure, levels: 3, bins: 5, rehash_interval, warmup_time, ..config() };
+            let given = Checked { measure, levels: 3, bins: 5, rehash_interval, ..Checked::default() };
+            let config = Config { given, warmup_time, ..config() };
             let mut queue = Queue::new(Limit::packets(25), Fcfs, Sfb::new(config, Seed(1).stream("sfb")));
             let (mut now, mut frame) = (Time::ZERO, 0);
             for &operation in &sequence {
@@ -302,7 +305,7 @@ fn a_bin_moves_by_the_rules_of_the_pseudo_code() {
 /// Three hundred flows keep 150 packets waiting, as TCP would, and flow 0 sends at the link's rate.
 /// Returns the discipline, and how much flow 0 got through in each second.
 fn contest(config: Config, seconds: u64) -> (Queue<Fcfs, Sfb>, Vec<u32>) {
-    let mut queue = Queue::new(config.limit, Fcfs, Sfb::new(config, Seed(3).stream("sfb")));
+    let mut queue = Queue::new(Limit::packets(200), Fcfs, Sfb::new(config, Seed(3).stream("sfb")));
     let mut traffic = Seed(3).stream("traffic");
     let (mut got, mut others) = (vec![0; seconds as usize], 0u32);
     for slot in 0..seconds * 2441 {
@@ -346,8 +349,8 @@ fn who_does_not_listen_is_put_into_the_penalty_box_and_others_get_through() {
 #[test]
 fn after_a_change_of_the_hash_who_does_not_listen_gains_less_if_there_was_a_warm_up() {
     let got = |warmup_time| {
-        let rehash_interval = Duration::from_secs(30);
-        let got = contest(Config { rehash_interval, warmup_time, ..roomy() }, 40).1;
+        let given = Checked { rehash_interval: Duration::from_secs(30), ..Checked::default() };
+        let got = contest(Config { given, warmup_time, ..roomy() }, 40).1;
         (got[20..30].iter().sum::<u32>(), got[30..].iter().sum::<u32>())
     };
     let (cold, warm) = (got(Duration::ZERO), got(Duration::from_secs(25)));
@@ -360,7 +363,7 @@ fn after_a_change_of_the_hash_who_does_not_listen_gains_less_if_there_was_a_warm
 #[test]
 fn a_flow_whose_bins_are_all_over_the_limit_is_refused_for_certain() {
     let config = Config { steps: Steps { increase: 0.0, ..config().steps }, ..config() };
-    let mut queue = Queue::new(config.limit, Fcfs, Sfb::new(config, Seed(1).stream("sfb")));
+    let mut queue = Queue::new(Limit::packets(40), Fcfs, Sfb::new(config, Seed(1).stream("sfb")));
     for frame in 0..40 {
         queue.enqueue(packet(frame, 1, Time::ZERO), Time::ZERO, &mut Ignore);
     }
@@ -372,7 +375,8 @@ fn a_flow_whose_bins_are_all_over_the_limit_is_refused_for_certain() {
 fn above_the_limit_of_marking_capable_packets_are_dropped() {
     let always = Steps { bin_size: 0, increase: 0.99, decrease: 0.0 };
     for (mark_limit, marks) in [(None, true), (Some(0.5), false)] {
-        let config = Config { steps: always, bin_limit: 100, mark_limit, ..config() };
+        let given = Checked { mark_limit, ..Checked::default() };
+        let config = Config { given, steps: always, bin_limit: 100, ..config() };
         let mut sfb = Sfb::new(config, Seed(1).stream("sfb"));
         let mut buffer = Buffer::new(Limit::packets(40));
         let key = buffer.push(packet(0, 1, Time::ZERO));
@@ -387,8 +391,8 @@ fn above_the_limit_of_marking_capable_packets_are_dropped() {
 
 #[test]
 fn a_long_silence_costs_no_more_than_a_few_changes_of_the_hash() {
-    let config =
-        Config { rehash_interval: Duration::from_ns(3), warmup_time: Duration::from_ns(1), ..config() };
+    let given = Checked { rehash_interval: Duration::from_ns(3), ..Checked::default() };
+    let config = Config { given, warmup_time: Duration::from_ns(1), ..config() };
     let mut sfb = Sfb::new(config, Seed(1).stream("sfb"));
     let buffer = Buffer::new(Limit::packets(40));
     // 580 years in steps of 3 ns would not end; and at the end of time there is no next change.

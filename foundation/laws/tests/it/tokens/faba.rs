@@ -8,20 +8,21 @@ use crate::fate::{Fate, gauge};
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::units::Amount;
 use fairwire_core::{
-    Buffer, Discipline, Dropper, Ecn, EcnPolicy, FlowKey, Ignore, Packet, Queue, Rng, Seed, Time, Verdict,
-    Victim,
+    Buffer, Discipline, Dropper, Ecn, EcnPolicy, FlowKey, Ignore, Limit, Packet, Queue, Rng, Seed, Time,
+    Verdict, Victim,
 };
 use fairwire_laws::dropper::faba::{BetaRule, Choice, Config, Faba, Knees, Spec, Supply, TOKEN};
 use fairwire_laws::spec::{ClassNumber, Measure, Quantity, Share, Weights};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
-fn config(spec: &Spec, buffer: Amount) -> Config {
-    spec.check(&site(buffer)).expect("allowed").1
+fn checked(spec: &Spec, buffer: Amount) -> (Limit, Config) {
+    let (whole, config) = spec.check(&site(buffer)).expect("allowed");
+    (whole.room.limit, config)
 }
 
-fn queue(config: &Config, seed: u64) -> Queue<Fcfs, Faba> {
-    Queue::new(config.limit, Fcfs, Faba::new(config.clone(), Seed(seed).stream("faba")))
+fn queue((limit, config): &(Limit, Config), seed: u64) -> Queue<Fcfs, Faba> {
+    Queue::new(*limit, Fcfs, Faba::new(config.clone(), Seed(seed).stream("faba")))
 }
 
 /// The height of buckets, the buckets of flows 1 and 2, the pool and the queue, in whole tokens.
@@ -55,7 +56,7 @@ fn three_packets_of_two_flows_move_tokens_as_section_4_2_says() {
     // By hand. T = 8: flow 1 opens a bucket of 8 and pays 1. Flow 2 opens one of 8/2, which the
     // pool lends. Flow 1 gives up what it has above 4, and pays. A departure gives a token to the
     // pool, which is at 0 then; that of the second goes to either flow.
-    let mut queue = queue(&config(&Spec::default(), Amount::Packets(8)), 1);
+    let mut queue = queue(&checked(&Spec::default(), Amount::Packets(8)), 1);
     assert_eq!(state(&queue), State { height: 8, a: None, b: None, pool: 8, queue: 0 });
     queue.enqueue(packet(1), Time::ZERO, &mut Ignore);
     assert_eq!(state(&queue), State { height: 8, a: Some(7), b: None, pool: 0, queue: 1 });
@@ -77,7 +78,7 @@ fn its_gauges_count_departures_moves_and_those_that_may_move_more_than_two() {
         ["departures", "moves", "departures_above_two_moves"].map(|name| gauge(queue, name))
     };
     let enqueued = |buffer: u32, flows: &[u64]| {
-        let mut queue = queue(&config(&Spec::default(), Amount::Packets(buffer)), 1);
+        let mut queue = queue(&checked(&Spec::default(), Amount::Packets(buffer)), 1);
         for &flow in flows {
             queue.enqueue(packet(flow), Time::ZERO, &mut Ignore);
         }
@@ -98,7 +99,7 @@ fn its_gauges_count_departures_moves_and_those_that_may_move_more_than_two() {
 
 #[test]
 fn more_flows_than_tokens_are_still_admitted() {
-    let mut queue = queue(&config(&Spec::default(), Amount::Packets(8)), 1);
+    let mut queue = queue(&checked(&Spec::default(), Amount::Packets(8)), 1);
     let (mut traffic, mut sent) = (Seed(1).stream("traffic"), [0u32; 40]);
     for step in 0..200_000 {
         // In random order: in a fixed one the same few would always meet the freed places.
@@ -116,7 +117,7 @@ fn more_flows_than_tokens_are_still_admitted() {
 
 #[test]
 fn a_flow_at_rest_gives_its_bucket_back() {
-    let mut queue = queue(&config(&Spec::default(), Amount::Packets(16)), 1);
+    let mut queue = queue(&checked(&Spec::default(), Amount::Packets(16)), 1);
     for round in 0..1000 {
         queue.enqueue(packet(round), Time::ZERO, &mut Ignore);
         queue.dequeue(Time::ZERO, &mut Ignore);
@@ -129,7 +130,7 @@ fn a_flow_at_rest_gives_its_bucket_back() {
 fn a_flow_without_tokens_is_dropped_even_where_it_could_be_marked() {
     // A buffer of 8 with alpha 1/2: a single flow runs out of tokens at 4.
     let spec = Spec { supply: Supply { alpha: Some(0.5), ..Supply::default() }, ..Spec::default() };
-    let mut queue = queue(&config(&spec, Amount::Packets(8)), 1).with_ecn(EcnPolicy::Mark);
+    let mut queue = queue(&checked(&spec, Amount::Packets(8)), 1).with_ecn(EcnPolicy::Mark);
     let fates = [0; 6].map(|_| Fate::of(Packet { ecn: Ecn::Ect0, ..packet(1) }, &mut queue));
     assert!(fates[..4].iter().all(|fate| !matches!(fate, Fate::Dropped(_))), "{fates:?}");
     assert_eq!(fates[4..], [NO_TOKENS; 2]);
@@ -139,7 +140,7 @@ fn a_flow_without_tokens_is_dropped_even_where_it_could_be_marked() {
 #[test]
 fn no_bucket_is_made_for_a_packet_that_cannot_enter() {
     let spec = Spec { supply: Supply { alpha: Some(4.0), ..Supply::default() }, ..Spec::default() };
-    let mut queue = queue(&config(&spec, Amount::Packets(2)), 1);
+    let mut queue = queue(&checked(&spec, Amount::Packets(2)), 1);
     for flow in 0..3 {
         queue.enqueue(packet(flow), Time::ZERO, &mut Ignore);
     }
@@ -205,10 +206,11 @@ proptest! {
         in_bytes: bool,
     ) {
         let buffer = if in_bytes { Amount::Bytes(u64::from(packets) * 512) } else { Amount::Packets(packets) };
-        let config = config(&spec, buffer);
-        let mut alone = queue(&config, 1);
+        let made = checked(&spec, buffer);
+        let config = &made.1;
+        let mut alone = queue(&made, 1);
         let pushing = PushOut(Faba::new(config.clone(), Seed(1).stream("faba")));
-        let mut pushing = Queue::new(config.limit, Fcfs, pushing);
+        let mut pushing = Queue::new(made.0, Fcfs, pushing);
         for event in events {
             for queue in [&mut alone as &mut dyn Discipline, &mut pushing] {
                 match event {
@@ -229,6 +231,7 @@ proptest! {
 /// FABA once more, straight from the pseudo-code.
 struct Plain {
     was_idle: bool,
+    limit: Limit,
     config: Config,
     rng: Rng,
     x: Vec<Bucket>,
@@ -268,11 +271,11 @@ impl Plain {
     }
 
     fn price(&self, len: u32) -> i64 {
-        if self.config.measure == Measure::Bytes { i64::from(len) * TOKEN } else { TOKEN }
+        if self.config.given.measure == Measure::Bytes { i64::from(len) * TOKEN } else { TOKEN }
     }
 
     fn random_bucket(&mut self) -> usize {
-        if !self.is_weighted() || self.config.choice == Choice::Uniform {
+        if !self.is_weighted() || self.config.given.choice == Choice::Uniform {
             return self.rng.below(self.x.len() as u32) as usize;
         }
         // The heaviest has 2^39 parts.
@@ -291,8 +294,8 @@ impl Plain {
 
 impl Reading for Plain {
     fn arrival(&mut self, class: u32, flow: u64, len: u32) -> Fate {
-        let owner = if self.config.share_between == Share::Classes { u64::from(class) } else { flow };
-        let full = self.waiting.len() as u32 >= self.config.limit.max_packets();
+        let owner = if self.config.given.share_between == Share::Classes { u64::from(class) } else { flow };
+        let full = self.waiting.len() as u32 >= self.limit.max_packets();
         let is_known = self.x.iter().any(|bucket| bucket.owner == owner);
         let j = match self.x.iter().position(|bucket| bucket.owner == owner) {
             Some(j) => j,
@@ -342,19 +345,19 @@ impl Reading for Plain {
         };
         let q = self.waiting.iter().map(|&(_, price)| price).sum::<i64>().max(price);
         self.sigma += price;
-        let literal = self.config.beta_rule != BetaRule::Abs;
-        let beta = match self.config.beta_rule {
+        let literal = self.config.given.beta_rule != BetaRule::Abs;
+        let beta = match self.config.given.beta_rule {
             BetaRule::Abs => (self.sigma.abs() as f64 / q as f64).floor() as i64 + 1,
             BetaRule::LiteralFloor => (self.sigma as f64 / q as f64).floor() as i64 + 1,
             BetaRule::LiteralTrunc => (self.sigma as f64 / q as f64).trunc() as i64 + 1,
         };
-        for _ in 0..beta.min(i64::from(self.config.beta_max)) {
+        for _ in 0..beta.min(i64::from(self.config.given.beta_max)) {
             if self.x.is_empty() || !literal && self.sigma.abs() < TOKEN {
                 break;
             }
             let chunk = if literal { price } else { price.min(self.sigma.abs()) };
             let j = self.random_bucket();
-            let amount = if self.is_weighted() && self.config.choice == Choice::Uniform {
+            let amount = if self.is_weighted() && self.config.given.choice == Choice::Uniform {
                 // In this order, which decides how it is rounded.
                 let of_mean = self.x[j].gamma * (self.x.len() as f64 / self.all_gammas());
                 ((chunk as f64 * of_mean).round() as i64).max(1)
@@ -378,9 +381,11 @@ impl Reading for Plain {
 
 /// Runs both readings side by side.
 fn compare(spec: &Spec, seed: u64) -> Met {
-    let config = config(spec, Amount::Packets(60));
-    let mut queue = queue(&config, seed);
+    let made = checked(spec, Amount::Packets(60));
+    let mut queue = queue(&made, seed);
+    let (limit, config) = made;
     let mut plain = Plain {
+        limit,
         rng: Seed(seed).stream("faba"),
         x: Vec::new(),
         sigma: config.total,
@@ -447,7 +452,7 @@ fn it_decides_as_the_pseudo_code_does_with_bytes_weights_and_classes() {
 /// The parts that senders get, with a buffer in bytes, so that tokens rather than slots for packets
 /// run out in byte mode.
 fn shares(spec: &Spec, senders: &[(u32, u32, f64)]) -> Vec<f64> {
-    super::shares(queue(&config(spec, Amount::Bytes(100 * 512)), 1), senders, 0.5)
+    super::shares(queue(&checked(spec, Amount::Bytes(100 * 512)), 1), senders, 0.5)
 }
 
 /// Each within 7 % of its share. At the knees of the profile early drops take up to 2 % of a flow.
@@ -503,7 +508,7 @@ fn classes_share_a_bucket_each_whatever_the_number_of_their_flows() {
 #[test]
 fn the_greedy_flow_gets_what_the_others_leave() {
     // Ten flows at 1.5 times the link's rate, one of which sends half of everything.
-    let mut queue = queue(&config(&Spec::default(), Amount::Packets(100)), 1);
+    let mut queue = queue(&checked(&Spec::default(), Amount::Packets(100)), 1);
     let mut traffic = Seed(1).stream("traffic");
     let mut sent = [0u32; 10];
     for step in 0..300_000 {

@@ -7,19 +7,20 @@ use crate::beside::{Met, add, assert_met};
 use crate::fate::Fate;
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::units::Amount;
-use fairwire_core::{Discipline, Ignore, Queue, Rng, Seed, Time};
+use fairwire_core::{Discipline, Ignore, Limit, Queue, Rng, Seed, Time};
 use fairwire_laws::dropper::faba::{Supply, TOKEN};
 use fairwire_laws::dropper::hfaba::{Config, Hfaba, Spec};
 use fairwire_laws::spec::{Measure, TreeClass};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
 
-fn config(spec: &Spec, buffer: Amount) -> Config {
-    spec.check(&site(buffer)).expect("allowed").1
+fn checked(spec: &Spec, buffer: Amount) -> (Limit, Config) {
+    let (whole, config) = spec.check(&site(buffer)).expect("allowed");
+    (whole.room.limit, config)
 }
 
-fn queue(config: &Config, seed: u64) -> Queue<Fcfs, Hfaba> {
-    Queue::new(config.limit, Fcfs, Hfaba::new(config.clone(), Seed(seed).stream("hfaba")))
+fn queue((limit, config): &(Limit, Config), seed: u64) -> Queue<Fcfs, Hfaba> {
+    Queue::new(*limit, Fcfs, Hfaba::new(config.clone(), Seed(seed).stream("hfaba")))
 }
 
 /// Classes as (id, weight, parent).
@@ -36,7 +37,7 @@ fn figure_18() -> Spec {
 
 #[test]
 fn a_bucket_is_paid_for_by_its_siblings_first() {
-    let mut queue = queue(&config(&figure_18(), Amount::Packets(24)), 1);
+    let mut queue = queue(&checked(&figure_18(), Amount::Packets(24)), 1);
     let whole = |raw: i64| raw as f64 / TOKEN as f64;
     queue.enqueue(of_class(3, 30, 512), Time::ZERO, &mut Ignore);
     assert_eq!(queue.dropper().tokens_of(30.into()).map(whole), Some(23.0), "alone it has everything");
@@ -89,8 +90,9 @@ proptest! {
         in_bytes: bool,
     ) {
         let buffer = if in_bytes { Amount::Bytes(u64::from(packets) * 512) } else { Amount::Packets(packets) };
-        let config = config(&spec, buffer);
-        let mut queue = queue(&config, 1);
+        let made = checked(&spec, buffer);
+        let config = &made.1;
+        let mut queue = queue(&made, 1);
         for (at, event) in events.into_iter().enumerate() {
             match event {
                 // Of classes in the tree and out of it; now and then a flow changes its class.
@@ -112,6 +114,7 @@ proptest! {
 /// draws are plain: on a line on which flows come first, then classes by rising weight.
 struct Plain {
     was_idle: bool,
+    limit: Limit,
     config: Config,
     rng: Rng,
     nodes: Vec<Node>,
@@ -136,13 +139,14 @@ struct Leaf {
 }
 
 impl Plain {
-    fn new(config: Config, seed: u64) -> Self {
+    fn new((limit, config): (Limit, Config), seed: u64) -> Self {
         let mut nodes = vec![Node { sigma: config.total, ..Node::default() }];
         for terms in config.tree.terms() {
             let parent = Some(terms.parent.map_or(0, |parent| parent as usize + 1));
             nodes.push(Node { parent, weight: terms.weight.get() as u64, ..Node::default() });
         }
         Plain {
+            limit,
             config,
             rng: Seed(seed).stream("hfaba"),
             nodes,
@@ -239,7 +243,7 @@ impl Plain {
         let (mut node, mut height) = (0, self.config.total as f64);
         loop {
             let mut last = None;
-            let beta = (self.nodes[node].sigma.abs() / price + 1).min(i64::from(self.config.beta_max));
+            let beta = (self.nodes[node].sigma.abs() / price + 1).min(i64::from(self.config.given.beta_max));
             let beta = if node == 0 { 1 } else { beta };
             for _ in 0..beta {
                 if self.sum_of_active(node) == 0 {
@@ -260,7 +264,7 @@ impl Plain {
                     None => self.refill_or_grab(node, amount),
                 }
             }
-            if let Some(parent) = self.nodes[node].parent.filter(|_| self.config.cap) {
+            if let Some(parent) = self.nodes[node].parent.filter(|_| self.config.given.cap) {
                 let over = (self.holdings(node) - height as i64).min(self.nodes[node].sigma).max(0);
                 self.nodes[node].sigma -= over;
                 self.nodes[parent].sigma += over;
@@ -288,7 +292,7 @@ impl Plain {
 impl Reading for Plain {
     fn arrival(&mut self, class: u32, flow: u64, len: u32) -> Fate {
         let node = self.config.tree.place(class).map_or(0, |place| place + 1);
-        let full = self.waiting.len() as u32 >= self.config.limit.max_packets();
+        let full = self.waiting.len() as u32 >= self.limit.max_packets();
         let mut j = self.x.iter().position(|leaf| leaf.flow == flow);
         let is_known = j.is_some();
         if j.is_none() {
@@ -325,7 +329,7 @@ impl Reading for Plain {
         if full {
             return FULL;
         }
-        let price = if self.config.measure == Measure::Bytes { i64::from(len) * TOKEN } else { TOKEN };
+        let price = if self.config.given.measure == Measure::Bytes { i64::from(len) * TOKEN } else { TOKEN };
         self.x[j].x -= price;
         self.waiting.push_back((flow, price));
         Fate::In
@@ -338,7 +342,7 @@ impl Reading for Plain {
         };
         let q = self.waiting.iter().map(|&(_, price)| price).sum::<i64>().max(price);
         self.nodes[0].sigma += price;
-        let walks = (self.nodes[0].sigma.abs() / q + 1).min(i64::from(self.config.beta_max));
+        let walks = (self.nodes[0].sigma.abs() / q + 1).min(i64::from(self.config.given.beta_max));
         for walk in 0..walks {
             if walk == 0 || self.nodes[0].sigma.abs() >= TOKEN {
                 self.walk(price);
@@ -350,9 +354,9 @@ impl Reading for Plain {
 
 /// Runs both readings side by side.
 fn compare(spec: &Spec, seed: u64) -> Met {
-    let config = config(spec, Amount::Packets(60));
-    let mut queue = queue(&config, seed);
-    let mut plain = Plain::new(config, seed);
+    let made = checked(spec, Amount::Packets(60));
+    let mut queue = queue(&made, seed);
+    let mut plain = Plain::new(made, seed);
     side_by_side(&mut queue, &mut plain, (9_000, 9, seed), |queue, plain, step| {
         let (hfaba, balance) = (queue.dropper(), queue.dropper().balance(queue.buffer()));
         let pools: i64 = plain.nodes.iter().map(|node| node.sigma).sum();
@@ -407,7 +411,7 @@ fn figure_18_of_powers_of_two() -> Spec {
 /// number of flows and their rates in kbit/s. Flows send packets of 512 bytes at random times, at
 /// the same mean rate each.
 fn shares(spec: &Spec, cbr: (u32, f64), telnet: (u32, f64), ftp: (u32, f64)) -> [f64; 3] {
-    let mut queue = queue(&config(spec, Amount::Packets(1000)), 1);
+    let mut queue = queue(&checked(spec, Amount::Packets(1000)), 1);
     let mut traffic = Seed(1).stream("traffic");
     let classes = [(1, cbr), (3, telnet), (4, ftp)];
     let (mut sent, mut owed) = ([0u32; 3], [0.0; 3]);
@@ -469,7 +473,7 @@ fn more_classes_than_tokens_leave_no_request_in_vain() {
     let classes: Vec<_> = (0..500).map(|id| (id, 1.0, None)).collect();
     for cap in [false, true] {
         let spec = Spec { cap: Some(cap), ..tree(&classes) };
-        let mut queue = queue(&config(&spec, Amount::Packets(100)), 1);
+        let mut queue = queue(&checked(&spec, Amount::Packets(100)), 1);
         let (mut traffic, mut sent) = (Seed(1).stream("traffic"), [0u32; 500]);
         for step in 0..200_000 {
             let class = traffic.below(500);
@@ -506,7 +510,7 @@ fn even_without_the_cap_many_light_flows_of_a_class_leave_the_link_to_others() {
 fn flows_of_a_class_share_it_alike_whatever_they_send() {
     // Eleven flows under the root, of a class that is not listed; one sends as much as the ten
     // others.
-    let mut queue = queue(&config(&figure_18(), Amount::Packets(100)), 1);
+    let mut queue = queue(&checked(&figure_18(), Amount::Packets(100)), 1);
     let (mut traffic, mut sent) = (Seed(1).stream("traffic"), [0u32; 11]);
     for step in 0..100_000 {
         let flow = if traffic.chance(0.5) { 10 } else { u64::from(traffic.below(10)) };
@@ -524,7 +528,7 @@ fn flows_of_a_class_share_it_alike_whatever_they_send() {
 
 #[test]
 fn a_flow_that_changes_its_class_starts_anew_there() {
-    let mut queue = queue(&config(&figure_18(), Amount::Packets(24)), 1);
+    let mut queue = queue(&checked(&figure_18(), Amount::Packets(24)), 1);
     queue.enqueue(of_class(1, 7, 512), Time::ZERO, &mut Ignore);
     queue.enqueue(of_class(4, 7, 512), Time::ZERO, &mut Ignore);
     assert_eq!((queue.dropper().flows(), queue.dropper().active_classes()), (1, 2), "classes 2 and 4");
@@ -534,7 +538,7 @@ fn a_flow_that_changes_its_class_starts_anew_there() {
 
 #[test]
 fn without_classes_the_example_of_faba_comes_out() {
-    let mut queue = queue(&config(&Spec::default(), Amount::Packets(8)), 1);
+    let mut queue = queue(&checked(&Spec::default(), Amount::Packets(8)), 1);
     for (flow, expected) in
         [(1, (Some(7), None, 0)), (2, (Some(7), Some(3), -4)), (1, (Some(3), Some(3), -1))]
     {

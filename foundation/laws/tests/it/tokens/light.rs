@@ -40,8 +40,8 @@ fn flood_with(light: u64, cap: bool) -> f64 {
         class: Some(vec![class(FLOOD, 1.0), class(OTHERS, 6.0)]),
         ..Spec::default()
     };
-    let config = spec.check(&site(Amount::Bytes(375_000))).expect("allowed").1;
-    let mut queue = Queue::new(config.limit, Fcfs, Hfaba::new(config, Seed(1).stream("hfaba")));
+    let (whole, config) = spec.check(&site(Amount::Bytes(375_000))).expect("allowed");
+    let mut queue = Queue::new(whole.room.limit, Fcfs, Hfaba::new(config, Seed(1).stream("hfaba")));
     let mut sources = vec![Source::new(FLOOD, 1, FULL, 2 * LINK_BPS)];
     sources.extend((0..light).map(|flow| Source::new(FLOOD, 10 + flow, MIN_BYTES, 18_000 + flow)));
     sources.extend((0..30).map(|flow| Source::new(OTHERS, 100 + flow, FULL, 3_000_000 + 1009 * flow)));

@@ -4,7 +4,7 @@
 use super::{events, of_class, site};
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::units::Amount;
-use fairwire_core::{Control, Discipline, Dropper, Ignore, Queue, Seed, Time, Weight};
+use fairwire_core::{Control, Discipline, Dropper, Ignore, Limit, Queue, Seed, Time, Weight};
 use fairwire_laws::dropper::faba::{self, Faba, TOKEN};
 use fairwire_laws::dropper::hfaba::{self, Hfaba};
 use fairwire_laws::spec::TreeClass;
@@ -14,8 +14,8 @@ const PACKETS: u32 = 24;
 
 fn faba(typed: &str) -> Queue<Fcfs, Faba> {
     let spec: faba::Spec = toml::from_str(typed).expect("well-formed");
-    let config = spec.check(&site(Amount::Packets(PACKETS))).expect("allowed").1;
-    Queue::new(config.limit, Fcfs, Faba::new(config, Seed(1).stream("faba")))
+    let (_, config) = spec.check(&site(Amount::Packets(PACKETS))).expect("allowed");
+    Queue::new(Limit::packets(PACKETS), Fcfs, Faba::new(config, Seed(1).stream("faba")))
 }
 
 /// Classes 1 and 2 under the root, 3 to 5 under class 2.
@@ -27,7 +27,7 @@ fn hfaba(weights: [f64; 5]) -> Queue<Fcfs, Hfaba> {
     let class = Some((1..).zip(&weights).map(class).collect());
     let config = hfaba::Spec { class, ..Default::default() }.check(&site(Amount::Packets(PACKETS)));
     let (_, config) = config.expect("allowed");
-    Queue::new(config.limit, Fcfs, Hfaba::new(config, Seed(1).stream("hfaba")))
+    Queue::new(Limit::packets(PACKETS), Fcfs, Hfaba::new(config, Seed(1).stream("hfaba")))
 }
 
 fn weights() -> impl Strategy<Value = Vec<(usize, u32, f64)>> {

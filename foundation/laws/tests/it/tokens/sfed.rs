@@ -7,7 +7,7 @@ use crate::beside::{Met, add, assert_met};
 use crate::fate::Fate;
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::units::Amount;
-use fairwire_core::{Cause, Discipline, Ecn, EcnPolicy, Ignore, Packet, Queue, Rng, Seed, Time};
+use fairwire_core::{Cause, Discipline, Ecn, EcnPolicy, Ignore, Limit, Packet, Queue, Rng, Seed, Time};
 use fairwire_laws::dropper::faba::{Supply, TOKEN};
 use fairwire_laws::dropper::sfed::{Config, Sfed, Spec};
 use fairwire_laws::queueing::Queueing;
@@ -15,12 +15,13 @@ use fairwire_laws::spec::Measure;
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
-fn config(spec: &Spec, buffer: Amount) -> Config {
-    spec.check(&site(buffer)).expect("allowed").1
+fn checked(spec: &Spec, buffer: Amount) -> (Limit, Config) {
+    let (whole, config) = spec.check(&site(buffer)).expect("allowed");
+    (whole.room.limit, config)
 }
 
-fn queue(config: Config, seed: u64) -> Queue<Fcfs, Sfed> {
-    Queue::new(config.limit, Fcfs, Sfed::new(config, Seed(seed).stream("sfed")))
+fn queue((limit, config): (Limit, Config), seed: u64) -> Queue<Fcfs, Sfed> {
+    Queue::new(limit, Fcfs, Sfed::new(config, Seed(seed).stream("sfed")))
 }
 
 /// Height, the buckets of flows 1 and 2, pool, and queue, in whole tokens.
@@ -37,7 +38,7 @@ fn state(queue: &Queue<Fcfs, Sfed>) -> (i64, Option<i64>, Option<i64>, i64, i64)
 #[test]
 fn three_packets_of_two_flows_move_tokens_as_section_4_1_says() {
     // By hand: the arrivals of FABA's example, with eager gathering and turns.
-    let mut queue = queue(config(&Spec::default(), Amount::Packets(8)), 1);
+    let mut queue = queue(checked(&Spec::default(), Amount::Packets(8)), 1);
     assert_eq!(state(&queue), (8, None, None, 8, 0));
     queue.enqueue(packet(1), Time::ZERO, &mut Ignore);
     assert_eq!(state(&queue), (8, Some(7), None, 0, 1));
@@ -77,8 +78,9 @@ proptest! {
         in_bytes: bool,
     ) {
         let buffer = if in_bytes { Amount::Bytes(u64::from(packets) * 512) } else { Amount::Packets(packets) };
-        let config = config(&spec, buffer);
-        let mut queue = queue(config, 1);
+        let made = checked(&spec, buffer);
+        let config = &made.1;
+        let mut queue = queue(made, 1);
         for event in events {
             match event {
                 Some((flow, len)) => queue.enqueue(of_class(0, flow, len), Time::ZERO, &mut Ignore),
@@ -98,6 +100,7 @@ proptest! {
 
 /// SFED once more, straight from the pseudo-code.
 struct Plain {
+    limit: Limit,
     config: Config,
     rng: Rng,
     x: Vec<(u64, i64)>,
@@ -143,7 +146,7 @@ impl Plain {
 
 impl Reading for Plain {
     fn arrival(&mut self, _: u32, flow: u64, len: u32) -> Fate {
-        let full = self.waiting.len() as u32 >= self.config.limit.max_packets();
+        let full = self.waiting.len() as u32 >= self.limit.max_packets();
         let j = match self.x.iter().position(|&(f, _)| f == flow) {
             Some(j) => j,
             None if full => return FULL,
@@ -186,9 +189,11 @@ impl Reading for Plain {
 
 /// Runs both readings side by side.
 fn compare(spec: &Spec, seed: u64) -> Met {
-    let config = config(spec, Amount::Packets(60));
-    let mut queue = queue(config, seed);
+    let made = checked(spec, Amount::Packets(60));
+    let mut queue = queue(made, seed);
+    let (limit, config) = made;
     let mut plain = Plain {
+        limit,
         config,
         rng: Seed(seed).stream("sfed"),
         x: Vec::new(),
@@ -230,7 +235,7 @@ fn the_link_is_shared_max_min_in_packets_or_in_bytes() {
             lens.iter().zip(often).map(|(&len, rate)| (0, len, rate / f64::from(len))).collect();
         let spec = Spec { measure: Some(measure), ..Spec::default() };
         // In bytes, so that tokens rather than slots for packets run out in byte mode.
-        let shares = shares(queue(config(&spec, Amount::Bytes(100 * 512)), 1), &senders, 0.4);
+        let shares = shares(queue(checked(&spec, Amount::Bytes(100 * 512)), 1), &senders, 0.4);
         let expected = max_min(1.0, &often.map(|rate| (rate / 0.4, 1.0)));
         // 5 %: at the knees of the profile early drops take up to 2 % of a flow.
         let near = |(share, expected): (&f64, &f64)| (share / expected - 1.0).abs() < 0.05;
@@ -241,7 +246,7 @@ fn the_link_is_shared_max_min_in_packets_or_in_bytes() {
 #[test]
 fn an_early_signal_marks_where_it_may_and_a_flow_without_tokens_is_dropped() {
     let spec = Spec { supply: Supply { alpha: Some(0.5), ..Supply::default() }, ..Spec::default() };
-    let mut queue = queue(config(&spec, Amount::Packets(80)), 1).with_ecn(EcnPolicy::Mark);
+    let mut queue = queue(checked(&spec, Amount::Packets(80)), 1).with_ecn(EcnPolicy::Mark);
     let mut fates = Vec::new();
     fates.resize_with(41, || Fate::of(Packet { ecn: Ecn::Ect0, ..packet(1) }, &mut queue));
     let is_in = |fate: &Fate| [Fate::In, Fate::Marked(Cause::Early)].contains(fate);
