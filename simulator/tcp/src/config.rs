@@ -1,6 +1,6 @@
 //! The constants of a TCP, and named profiles that bundle them.
 
-use crate::congestion::{Bbr3Parameters, BbrParameters, ControlConfig, CubicParameters, FirstPhase};
+use crate::congestion::{Bbr3Parameters, BbrParameters, ControlConfig, CubicParameters};
 use fairwire_core::{Duration, Ecn};
 use std::sync::Arc;
 
@@ -202,8 +202,8 @@ impl Config {
     /// `seed`.
     pub fn of_flow(self: &Arc<Self>, seed: impl FnOnce() -> u64) -> Arc<Self> {
         let control = match &self.control {
-            ControlConfig::Bbr(bbr @ BbrParameters { first_phase: FirstPhase::Seeded(own), .. }) => {
-                ControlConfig::Bbr(BbrParameters { first_phase: FirstPhase::Seeded(own ^ seed()), ..*bbr })
+            ControlConfig::Bbr(bbr) if bbr.given.draws_phase => {
+                ControlConfig::Bbr(BbrParameters { seed: bbr.seed ^ seed(), ..*bbr })
             }
             ControlConfig::Bbr3(bbr) => {
                 ControlConfig::Bbr3(Bbr3Parameters { seed: bbr.seed ^ seed(), ..*bbr })

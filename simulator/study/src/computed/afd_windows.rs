@@ -10,7 +10,7 @@ use crate::library;
 use fairwire_core::Time;
 use fairwire_scenario::{Delays, FlowSpec, Overrides, Scenario, parse};
 use fairwire_tcp::Config;
-use fairwire_tcp::congestion::{Acked, Congested, Control, Controller, Reno};
+use fairwire_tcp::congestion::{Acked, Congested, Control, Controller, Reno, Start};
 
 /// What we call the series.
 const SERIES: &str = "our TCP";
@@ -70,7 +70,7 @@ fn power_law(at_10: f64, at_40: f64) -> (f64, f64) {
 /// acknowledgements with a loss at each hundredth.
 fn gap_to_reno(config: &Config) -> f64 {
     let mut one = Controller::new(config);
-    let mut other = Reno::new(config.initial_window);
+    let mut other = Reno::new(&Start::of(config.initial_window));
     let mut most: f64 = 0.0;
     for number in 1..=2000 {
         if number % 100 == 0 {

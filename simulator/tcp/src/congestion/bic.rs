@@ -113,21 +113,15 @@ const FIRST_PER_ACK: f64 = 2.0;
 const PER_ACK_WEIGHT: f64 = 1.0 / 16.0;
 
 impl Bic {
-    /// At the start of a flow.
-    pub(super) fn starting(parameters: BicParameters, start: &Start) -> Self {
-        let bic = Bic::new(parameters, start.initial_window);
-        if start.whole_segments { Bic { arithmetic: Arithmetic::Whole, ..bic } } else { bic }
-    }
-
-    /// A window of `initial_window` segments, in slow start.
-    pub fn new(parameters: BicParameters, initial_window: u32) -> Self {
+    /// The window at the start of a flow, in slow start.
+    pub fn new(parameters: BicParameters, start: &Start) -> Self {
         Bic {
-            window: f64::from(initial_window),
+            window: f64::from(start.initial_window),
             threshold: f64::INFINITY,
             maximum: 0.0,
             per_ack: FIRST_PER_ACK,
             parameters,
-            arithmetic: Arithmetic::Real,
+            arithmetic: Arithmetic::of(start),
         }
     }
 
@@ -217,7 +211,7 @@ mod tests {
 
     /// A window of 800 segments, below a maximum of 1000.
     fn searching() -> Bic {
-        let mut bic = Bic::new(BicParameters::default(), 1000);
+        let mut bic = Bic::new(BicParameters::default(), &Start::of(1000));
         bic.lost(&congested(1000.0));
         assert_eq!((bic.window(), bic.maximum), (800.0, 1000.0));
         bic

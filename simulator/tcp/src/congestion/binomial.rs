@@ -62,14 +62,9 @@ pub struct Binomial {
 }
 
 impl Binomial {
-    /// At the start of a flow.
-    pub(super) fn starting(parameters: BinomialParameters, start: &Start) -> Self {
-        Binomial::new(parameters, start.initial_window)
-    }
-
-    /// A window of `initial_window` segments, in slow start.
-    pub fn new(parameters: BinomialParameters, initial_window: u32) -> Self {
-        let window = f64::from(initial_window);
+    /// The window at the start of a flow, in slow start.
+    pub fn new(parameters: BinomialParameters, start: &Start) -> Self {
+        let window = f64::from(start.initial_window);
         Binomial { parameters, window, threshold: f64::INFINITY, has_decreased: false }
     }
 
@@ -145,7 +140,7 @@ mod tests {
     use fairwire_core::Seed;
 
     fn binomial(c1: f64, c2: f64, k: f64, l: f64) -> Binomial {
-        Binomial::new(BinomialParameters { c1, c2, k, l }, 2)
+        Binomial::new(BinomialParameters { c1, c2, k, l }, &Start::of(2))
     }
 
     /// In congestion avoidance with a window of 10, its first decrease behind it.
@@ -179,7 +174,8 @@ mod tests {
 
     #[test]
     fn the_default_is_reno_step_by_step() {
-        let (mut control, mut reno) = (Binomial::new(BinomialParameters::default(), 2), Reno::new(2));
+        let (mut control, mut reno) =
+            (Binomial::new(BinomialParameters::default(), &Start::of(2)), Reno::new(&Start::of(2)));
         let mut rng = Seed(3).stream("binomial");
         for step in 0..10_000 {
             let congestion = congested(reno.window());

@@ -46,6 +46,14 @@ pub struct Start {
     pub halves_to_whole: bool,
 }
 
+impl Start {
+    /// A window of `initial_window` segments of 1448 B, all counted as the RFCs do.
+    pub fn of(initial_window: u32) -> Self {
+        let (segment, whole_segments) = (Size(1448), false);
+        Start { initial_window, segment, whole_segments, counts_segments: false, halves_to_whole: false }
+    }
+}
+
 /// The content of an acknowledgement of new data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Acked {

@@ -146,8 +146,8 @@ macro_rules! choices {
             pub fn new(config: &Config) -> Self {
                 let start = &start(config);
                 match &config.control {
-                    ControlConfig::Reno => Controller::Reno(Reno::starting(start)),
-                    $(ControlConfig::$kind(p) => Controller::$kind(Box::new($kind::starting(*p, start))),)+
+                    ControlConfig::Reno => Controller::Reno(Reno::new(start)),
+                    $(ControlConfig::$kind(p) => Controller::$kind(Box::new($kind::new(*p, start))),)+
                     ControlConfig::Outside(outside) => Controller::Outside((outside.starting)(start)),
                 }
             }

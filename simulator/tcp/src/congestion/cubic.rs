@@ -135,16 +135,10 @@ const LOWEST_AFTER_LOSS: f64 = 2.0;
 const MAX_PER_ROUND: f64 = 1.5;
 
 impl Cubic {
-    /// At the start of a flow.
-    pub(super) fn starting(parameters: CubicParameters, start: &Start) -> Self {
-        let cubic = Cubic::new(parameters, start.initial_window);
-        if start.whole_segments { cubic.in_whole_segments() } else { cubic }
-    }
-
-    /// A window of `initial_window` segments, in slow start.
-    pub fn new(parameters: CubicParameters, initial_window: u32) -> Self {
+    /// The window at the start of a flow, in slow start.
+    pub fn new(parameters: CubicParameters, start: &Start) -> Self {
         Cubic {
-            window: f64::from(initial_window),
+            window: f64::from(start.initial_window),
             threshold: f64::INFINITY,
             plateau: 0.0,
             prior: 0.0,
@@ -154,14 +148,9 @@ impl Cubic {
             lowest: parameters.lowest_window,
             fast_convergence: parameters.fast_convergence,
             reno_beyond_peak: parameters.reno_beyond_peak,
-            arithmetic: Arithmetic::Real,
+            arithmetic: Arithmetic::of(start),
             stage: if parameters.hystart { Stage::Watched(HyStart::new()) } else { Stage::SlowStart },
         }
-    }
-
-    /// The same, counting whole segments.
-    pub fn in_whole_segments(self) -> Self {
-        Cubic { arithmetic: Arithmetic::Whole, ..self }
     }
 
     /// Grows in slow start; gives the segments left for congestion avoidance.
@@ -350,7 +339,7 @@ mod tests {
     #[test]
     fn the_window_follows_the_curve_and_is_back_at_its_peak_after_k() {
         let (peak, rtt_s) = (1000.0, 0.1);
-        let mut cubic = Cubic::new(PLAIN, 10);
+        let mut cubic = Cubic::new(PLAIN, &Start::of(10));
         cubic.lost(&congested(0.0, peak));
         assert_eq!(cubic.window(), 700.0);
         let k = (300.0_f64 / 0.4).cbrt();
@@ -369,7 +358,7 @@ mod tests {
     #[test]
     fn a_small_window_grows_as_the_friendly_increase_says() {
         let (rtt_s, peak) = (0.01, 10.0);
-        let mut cubic = Cubic::new(PLAIN, 10);
+        let mut cubic = Cubic::new(PLAIN, &Start::of(10));
         cubic.lost(&congested(0.0, peak));
         let alpha = 3.0 * 0.3 / 1.7;
         let mut reno = 7.0;
@@ -385,7 +374,7 @@ mod tests {
     #[test]
     fn a_flow_reduced_below_its_last_peak_aims_lower() {
         for (fast_convergence, second) in [(true, 85.0), (false, 100.0)] {
-            let mut cubic = Cubic::new(CubicParameters { fast_convergence, ..PLAIN }, 10);
+            let mut cubic = Cubic::new(CubicParameters { fast_convergence, ..PLAIN }, &Start::of(10));
             cubic.lost(&congested(0.0, 200.0));
             assert_eq!(cubic.plateau, 200.0);
             cubic.lost(&congested(1.0, 100.0));
@@ -397,7 +386,7 @@ mod tests {
 
     #[test]
     fn a_mark_may_reduce_to_one_segment_and_a_loss_to_two() {
-        let mut cubic = Cubic::new(PLAIN, 10);
+        let mut cubic = Cubic::new(PLAIN, &Start::of(10));
         cubic.marked(&congested(0.0, 1.0));
         assert_eq!((cubic.window(), cubic.threshold()), (1.0, 2.0));
         cubic.lost(&congested(0.0, 1.0));
@@ -408,7 +397,10 @@ mod tests {
 
     #[test]
     fn a_window_counted_in_segments_is_cut_to_whole_ones_and_marks_leave_two() {
-        let mut cubic = Cubic::new(CubicParameters { lowest_window: 2, ..PLAIN }, 10).in_whole_segments();
+        let mut cubic = Cubic::new(
+            CubicParameters { lowest_window: 2, ..PLAIN },
+            &Start { whole_segments: true, ..Start::of(10) },
+        );
         cubic.lost(&congested(0.0, 11.9));
         assert_eq!((cubic.window(), cubic.threshold(), cubic.plateau), (7.0, 7.0, 11.0));
         cubic.lost(&congested(1.0, 9.0));
@@ -419,7 +411,7 @@ mod tests {
 
     #[test]
     fn a_window_counted_in_segments_is_at_its_plateau_when_less_than_one_is_missing() {
-        let mut cubic = Cubic::new(PLAIN, 10).in_whole_segments();
+        let mut cubic = Cubic::new(PLAIN, &Start { whole_segments: true, ..Start::of(10) });
         cubic.lost(&congested(0.0, 1000.0));
         let k = (300.0_f64 / 0.4).cbrt();
         let early = (1.0_f64 / 0.4).cbrt(); // C t^3 = 1
@@ -435,7 +427,7 @@ mod tests {
 
     #[test]
     fn beyond_the_last_peak_the_estimate_grows_on_as_before_where_it_is_not_to_be_renos() {
-        let mut cubic = Cubic::new(CubicParameters { reno_beyond_peak: false, ..PLAIN }, 10);
+        let mut cubic = Cubic::new(CubicParameters { reno_beyond_peak: false, ..PLAIN }, &Start::of(10));
         cubic.lost(&congested(0.0, 10.0));
         let (mut reno, alpha) = (7.0, 3.0 * 0.3 / 1.7);
         run(&mut cubic, 0.0, 0.3, 0.01, |_, window| {
@@ -447,7 +439,7 @@ mod tests {
 
     #[test]
     fn after_a_timeout_the_curve_begins_flat_where_slow_start_ends() {
-        let mut cubic = Cubic::new(PLAIN, 10);
+        let mut cubic = Cubic::new(PLAIN, &Start::of(10));
         cubic.timed_out(&congested(0.0, 1000.0));
         cubic.acked(&ack(1.0, 699, 0.1));
         assert_eq!(cubic.window(), 700.0);
@@ -462,7 +454,7 @@ mod tests {
     #[test]
     fn time_in_which_the_window_is_not_used_is_no_time_of_the_curve() {
         let windows = [0.0, 50.0].map(|pause_s| {
-            let mut cubic = Cubic::new(PLAIN, 10);
+            let mut cubic = Cubic::new(PLAIN, &Start::of(10));
             cubic.lost(&congested(0.0, 500.0));
             run(&mut cubic, 1.0, 4.0, 0.1, |_, _| ());
             let before = cubic.window();
@@ -478,7 +470,7 @@ mod tests {
 
     #[test]
     fn a_window_ahead_of_both_curves_does_not_shrink() {
-        let mut cubic = Cubic::new(PLAIN, 50);
+        let mut cubic = Cubic::new(PLAIN, &Start::of(50));
         (cubic.threshold, cubic.plateau, cubic.prior) = (30.0, 40.0, 60.0);
         let at = Time::from_ns(1_000_000_000);
         // The curve is at its plateau of 40, Reno at 45.
@@ -489,7 +481,7 @@ mod tests {
 
     #[test]
     fn time_below_the_threshold_is_no_time_of_the_curve() {
-        let mut cubic = Cubic::new(PLAIN, 10);
+        let mut cubic = Cubic::new(PLAIN, &Start::of(10));
         cubic.lost(&congested(0.0, 500.0));
         run(&mut cubic, 1.0, 4.0, 0.1, |_, _| ());
         let Stage::Avoidance(before) = cubic.stage else { panic!("it is past slow start") };
@@ -502,7 +494,7 @@ mod tests {
 
     #[test]
     fn hystart_ends_slow_start_and_the_curve_begins_flat() {
-        let mut cubic = Cubic::new(CubicParameters::default(), 10);
+        let mut cubic = Cubic::new(CubicParameters::default(), &Start::of(10));
         let mut at_s = 0.0;
         for round in 0..40 {
             let rtt_s = 0.05 + 0.01 * f64::from(round); // a queue that grows by 10 ms a round
@@ -526,7 +518,7 @@ mod tests {
             [(0.1, 1e3, 38.0), (0.1, 1e4, 187.0), (0.1, 1e5, 1054.0), (0.01, 1e4, 120.0), (0.01, 1e5, 379.0)];
         for (rtt_s, period, expected) in of_tables {
             // One flow: section 4.7 would have fast convergence off.
-            let mut cubic = Cubic::new(CubicParameters { fast_convergence: false, ..PLAIN }, 10);
+            let mut cubic = Cubic::new(CubicParameters { fast_convergence: false, ..PLAIN }, &Start::of(10));
             // The average of a cycle is 0.925 of its peak (1 - 0.3 / 4). It begins there, because
             // periodic losses far from it bring it there only slowly: the curve is flat where they
             // hit it.
@@ -612,7 +604,7 @@ mod tests {
     #[test]
     fn it_agrees_with_the_rfc_step_by_step() {
         let mut rng = Seed(7).stream("cubic against the rfc");
-        let mut cubic = Cubic::new(PLAIN, 10);
+        let mut cubic = Cubic::new(PLAIN, &Start::of(10));
         let (cwnd, ssthresh) = (10.0, f64::INFINITY);
         let (w_max, k, t, last, w_est, cwnd_prior, rtt) = (0.0, 0.0, None, 0.0, 0.0, 0.0, 0.0);
         let after_reduction = false;

@@ -82,28 +82,17 @@ pub struct Dctcp {
 }
 
 impl Dctcp {
-    /// At the start of a flow.
-    pub(super) fn starting(parameters: DctcpParameters, start: &Start) -> Self {
-        let dctcp = Dctcp::new(parameters, start.initial_window);
-        if start.whole_segments { dctcp.in_whole_segments() } else { dctcp }
-    }
-
-    /// A window of `initial_window` segments, in slow start.
-    pub fn new(parameters: DctcpParameters, initial_window: u32) -> Self {
+    /// The window at the start of a flow, in slow start.
+    pub fn new(parameters: DctcpParameters, start: &Start) -> Self {
         Dctcp {
-            window: f64::from(initial_window),
+            window: f64::from(start.initial_window),
             threshold: f64::INFINITY,
             marks: MarkedFraction::new(parameters.initial_alpha, parameters.gain),
             lowest: f64::from(parameters.lowest_window),
             reduced: Flight::default(),
             pauses_after_mark: parameters.pauses_after_mark,
-            arithmetic: Arithmetic::Real,
+            arithmetic: Arithmetic::of(start),
         }
-    }
-
-    /// The same, counting whole segments.
-    pub fn in_whole_segments(self) -> Self {
-        Dctcp { arithmetic: Arithmetic::Whole, ..self }
     }
 
     /// The smoothed fraction of marked segments, from 0 to 1.
@@ -207,7 +196,7 @@ mod tests {
     fn alpha_follows_the_marked_fraction_as_the_closed_form_says() {
         // With M of each round marked: alpha(n) = M + (1 - M) (1 - g)^n, from alpha(0) = 1.
         for (marked, of) in [(0, 10), (1, 10), (3, 10), (10, 10)] {
-            let mut dctcp = Dctcp::new(DctcpParameters::default(), 10);
+            let mut dctcp = Dctcp::new(DctcpParameters::default(), &Start::of(10));
             let fraction = f64::from(marked) / f64::from(of);
             for n in 1..=200 {
                 for i in 0..of {
@@ -221,7 +210,8 @@ mod tests {
 
     #[test]
     fn a_window_of_marks_reduces_once_by_half_of_alpha() {
-        let mut dctcp = Dctcp::new(DctcpParameters { initial_alpha: 0.5, ..Default::default() }, 40);
+        let mut dctcp =
+            Dctcp::new(DctcpParameters { initial_alpha: 0.5, ..Default::default() }, &Start::of(40));
         for _ in 0..40 {
             dctcp.acked(&ack(1, 1, 40, false)); // these 40 were in flight at the first of them
         }
@@ -233,7 +223,7 @@ mod tests {
     #[test]
     fn a_window_counted_in_segments_loses_whole_ones() {
         let parameters = DctcpParameters { initial_alpha: 0.3, ..Default::default() };
-        let mut dctcp = Dctcp::new(parameters, 10).in_whole_segments();
+        let mut dctcp = Dctcp::new(parameters, &Start { whole_segments: true, ..Start::of(10) });
         dctcp.acked(&ack(1, 1, 10, false));
         assert_eq!((dctcp.window(), dctcp.threshold()), (9.0, 9.0)); // 1.5 makes 1
     }
@@ -242,7 +232,7 @@ mod tests {
     fn after_a_reduction_the_window_waits_until_the_flight_is_acknowledged() {
         for (pauses_after_mark, waits) in [(true, true), (false, false)] {
             let parameters = DctcpParameters { initial_alpha: 0.5, pauses_after_mark, ..Default::default() };
-            let mut dctcp = Dctcp::new(parameters, 40);
+            let mut dctcp = Dctcp::new(parameters, &Start::of(40));
             dctcp.acked(&ack(1, 1, 40, false));
             dctcp.acked(&ack(39, 0, 39, false)); // the rest of the flight
             assert_eq!(dctcp.window() == 30.0, waits, "{}", dctcp.window());
@@ -253,7 +243,7 @@ mod tests {
 
     #[test]
     fn without_marks_it_grows_like_reno() {
-        let mut dctcp = Dctcp::new(DctcpParameters::default(), 10);
+        let mut dctcp = Dctcp::new(DctcpParameters::default(), &Start::of(10));
         dctcp.acked(&ack(10, 0, 10, true));
         assert_eq!(dctcp.window(), 20.0);
         dctcp.lost(&Congested { now: Time::ZERO, in_use: 20.0, in_flight: 20 });
@@ -264,14 +254,14 @@ mod tests {
 
     #[test]
     fn a_window_that_is_not_used_does_not_grow() {
-        let mut dctcp = Dctcp::new(DctcpParameters::default(), 10);
+        let mut dctcp = Dctcp::new(DctcpParameters::default(), &Start::of(10));
         dctcp.acked(&Acked { is_window_used: false, ..ack(5, 0, 5, false) });
         assert_eq!(dctcp.window(), 10.0);
     }
 
     #[test]
     fn marks_take_the_window_no_lower_than_two_and_a_timeout_takes_it_to_one() {
-        let mut dctcp = Dctcp::new(DctcpParameters::default(), 3);
+        let mut dctcp = Dctcp::new(DctcpParameters::default(), &Start::of(3));
         for _ in 0..20 {
             dctcp.acked(&ack(1, 1, 1, true));
         }

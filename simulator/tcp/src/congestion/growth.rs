@@ -1,6 +1,6 @@
 //! What several controllers have in common when a window grows or is halved.
 
-use super::control::Congested;
+use super::control::{Congested, Start};
 
 /// RFC 5681, equation (4): the threshold never falls below two segments.
 pub(super) const LOWEST_THRESHOLD: f64 = 2.0;
@@ -25,6 +25,11 @@ pub(super) enum Arithmetic {
 }
 
 impl Arithmetic {
+    /// That of a flow.
+    pub(super) fn of(start: &Start) -> Self {
+        if start.whole_segments { Arithmetic::Whole } else { Arithmetic::Real }
+    }
+
     /// The value as it is counted.
     pub(super) fn counted(self, value: f64) -> f64 {
         if self == Arithmetic::Whole { value.floor() } else { value }

@@ -86,15 +86,10 @@ const NONE: u32 = u32::MAX;
 const NS_PER_MINUTE: u64 = 60_000_000_000;
 
 impl Ledbat {
-    /// At the start of a flow.
-    pub(super) fn starting(parameters: LedbatParameters, start: &Start) -> Self {
-        Ledbat::new(parameters, start.initial_window.min(INITIAL_WINDOW))
-    }
-
-    /// A window of `initial_window` segments.
-    pub fn new(parameters: LedbatParameters, initial_window: u32) -> Self {
+    /// The window at the start of a flow.
+    pub fn new(parameters: LedbatParameters, start: &Start) -> Self {
         Ledbat {
-            window: f64::from(initial_window),
+            window: f64::from(start.initial_window.min(INITIAL_WINDOW)),
             target_s: parameters.target.secs().max(1e-6),
             gain: parameters.gain,
             allowed_increase: parameters.allowed_increase,
@@ -190,6 +185,10 @@ mod tests {
         }
     }
 
+    fn with_window(window: f64) -> Ledbat {
+        Ledbat { window, ..Ledbat::new(LedbatParameters::default(), &Start::of(2)) }
+    }
+
     #[test]
     fn its_state_is_as_small_as_documented() {
         assert_eq!(size_of::<Ledbat>(), 96);
@@ -197,7 +196,7 @@ mod tests {
 
     #[test]
     fn the_window_moves_by_the_distance_from_the_target() {
-        let mut ledbat = Ledbat::new(LedbatParameters::default(), 10);
+        let mut ledbat = with_window(10.0);
         ledbat.acked(&ack(0, 10, None));
         assert_eq!(ledbat.window(), 10.0); // nothing is known yet
         ledbat.acked(&ack(0, 10, Some(50)));
@@ -216,7 +215,7 @@ mod tests {
 
     #[test]
     fn a_longer_path_is_believed_after_ten_minutes() {
-        let mut ledbat = Ledbat::new(LedbatParameters::default(), 10);
+        let mut ledbat = with_window(10.0);
         ledbat.acked(&ack(0, 1, Some(50)));
         for minute in 1..10 {
             for _ in 0..4 {
@@ -230,7 +229,7 @@ mod tests {
 
     #[test]
     fn the_window_stays_one_above_what_is_in_flight() {
-        let mut ledbat = Ledbat::new(LedbatParameters::default(), 10);
+        let mut ledbat = with_window(10.0);
         ledbat.acked(&Acked { in_flight: 4, ..ack(0, 1, Some(50)) });
         assert_eq!(ledbat.window(), 5.0);
     }
@@ -238,7 +237,7 @@ mod tests {
     #[test]
     fn a_loss_halves_down_to_two_and_a_timeout_starts_over() {
         let congested = Congested { now: Time::ZERO, in_use: 9.0, in_flight: 9 };
-        let mut ledbat = Ledbat::new(LedbatParameters::default(), 9);
+        let mut ledbat = with_window(9.0);
         ledbat.lost(&congested);
         assert_eq!(ledbat.window(), 4.5);
         ledbat.lost(&congested);

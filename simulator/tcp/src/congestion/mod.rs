@@ -22,8 +22,8 @@ mod round_trip;
 pub mod vegas;
 pub mod westwood;
 
-pub use bbr::{Bbr, BbrParameters, BbrSpec, BbrState, FirstPhase};
-pub use bbr3::{Bbr3, Bbr3Parameters, Bbr3Spec, Bbr3State};
+pub use bbr::{Bbr, BbrGiven, BbrParameters, BbrSpec, BbrState};
+pub use bbr3::{Bbr3, Bbr3Given, Bbr3Parameters, Bbr3Spec, Bbr3State};
 pub use bic::{Bic, BicParameters, BicSpec};
 pub use binomial::{Binomial, BinomialParameters, BinomialSpec};
 pub use control::{About, Acked, Congested, Control, Feedback, RateSample, Start};

@@ -83,15 +83,10 @@ pub struct Prague {
 }
 
 impl Prague {
-    /// At the start of a flow.
-    pub(super) fn starting(parameters: PragueParameters, start: &Start) -> Self {
-        Prague::new(parameters, start.initial_window)
-    }
-
-    /// A window of `initial_window` segments, in slow start.
-    pub fn new(parameters: PragueParameters, initial_window: u32) -> Self {
+    /// The window at the start of a flow, in slow start.
+    pub fn new(parameters: PragueParameters, start: &Start) -> Self {
         Prague {
-            window: f64::from(initial_window),
+            window: f64::from(start.initial_window),
             threshold: f64::INFINITY,
             rtt: SmoothedRtt::default(),
             marks: MarkedFraction::new(1.0, parameters.gain),
@@ -229,7 +224,7 @@ mod tests {
     }
 
     fn in_avoidance(parameters: PragueParameters, window: f64) -> Prague {
-        Prague { window, threshold: window, ..Prague::new(parameters, 10) }
+        Prague { window, threshold: window, ..Prague::new(parameters, &Start::of(10)) }
     }
 
     #[test]
@@ -239,7 +234,7 @@ mod tests {
 
     #[test]
     fn the_first_mark_halves_however_late_it_comes() {
-        let mut prague = Prague::new(PragueParameters::default(), 10);
+        let mut prague = Prague::new(PragueParameters::default(), &Start::of(10));
         for round in 0..3 {
             prague.acked(&ack(10 * round, prague.window() as u32, 0, 10));
         }
@@ -308,7 +303,7 @@ mod tests {
 
     #[test]
     fn it_paces_a_window_per_round_trip_and_twice_that_in_slow_start() {
-        let mut prague = Prague::new(PragueParameters::default(), 10);
+        let mut prague = Prague::new(PragueParameters::default(), &Start::of(10));
         assert_eq!(prague.pace(), None);
         prague.acked(&ack(0, 10, 0, 10));
         assert_eq!(prague.pace(), Some(2.0 * 20.0 / 0.010));

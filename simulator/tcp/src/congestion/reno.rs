@@ -45,36 +45,14 @@ pub struct Reno {
 }
 
 impl Reno {
-    /// At the start of a flow.
-    pub(super) fn starting(start: &Start) -> Self {
-        let mut reno = Reno::new(start.initial_window);
-        if start.halves_to_whole || start.whole_segments {
-            reno = reno.halving_to_whole();
-        }
-        if start.counts_segments {
-            reno = reno.counting_segments();
-        }
-        reno
-    }
-
-    /// A window of `initial` segments, in slow start.
-    pub fn new(initial: u32) -> Self {
+    /// The window at the start of a flow, in slow start.
+    pub fn new(start: &Start) -> Self {
         Reno {
-            window: f64::from(initial),
+            window: f64::from(start.initial_window),
             threshold: f64::INFINITY,
-            halves_to_whole: false,
-            counts_segments: false,
+            halves_to_whole: start.halves_to_whole || start.whole_segments,
+            counts_segments: start.counts_segments,
         }
-    }
-
-    /// The same, rounding a halved window down to whole segments (Linux, and ns-2 before 2006).
-    pub fn halving_to_whole(self) -> Self {
-        Reno { halves_to_whole: true, ..self }
-    }
-
-    /// The same, growing by the number of segments acknowledged.
-    pub fn counting_segments(self) -> Self {
-        Reno { counts_segments: true, ..self }
     }
 
     /// New data, of `segments`, was acknowledged, and the window was used: all that this law wants
@@ -146,7 +124,7 @@ mod tests {
 
     #[test]
     fn slow_start_doubles_per_round_trip_and_avoidance_adds_one() {
-        let mut reno = Reno::new(2);
+        let mut reno = Reno::new(&Start::of(2));
         for _ in 0..2 {
             reno.acked(&one_acked());
         }
@@ -162,7 +140,8 @@ mod tests {
     #[test]
     fn a_delayed_acknowledgement_grows_the_window_by_what_it_acknowledges_where_segments_count() {
         let two = Acked { newly: 2, growth: 2, ..one_acked() };
-        let (mut by_acks, mut by_segments) = (Reno::new(10), Reno::new(10).counting_segments());
+        let (mut by_acks, mut by_segments) =
+            (Reno::new(&Start::of(10)), Reno::new(&Start { counts_segments: true, ..Start::of(10) }));
         for reno in [&mut by_acks, &mut by_segments] {
             reno.acked(&two);
         }
@@ -176,24 +155,24 @@ mod tests {
 
     #[test]
     fn only_the_threshold_is_rounded() {
-        let mut reno = Reno::new(2);
+        let mut reno = Reno::new(&Start::of(2));
         reno.lost(&congested(13.0));
         assert_eq!((reno.window(), reno.threshold()), (6.5, 6.0));
-        let mut reno = Reno::new(2).halving_to_whole();
+        let mut reno = Reno::new(&Start { halves_to_whole: true, ..Start::of(2) });
         reno.lost(&congested(13.0));
         assert_eq!((reno.window(), reno.threshold()), (6.0, 6.0));
     }
 
     #[test]
     fn a_timeout_restarts_from_one_and_the_threshold_never_falls_below_two() {
-        let mut reno = Reno::new(2);
+        let mut reno = Reno::new(&Start::of(2));
         reno.timed_out(&congested(3.0));
         assert_eq!((reno.window(), reno.threshold()), (1.0, 2.0));
     }
 
     #[test]
     fn a_window_that_is_not_used_does_not_grow_and_idling_only_ever_shrinks_it() {
-        let mut reno = Reno::new(4);
+        let mut reno = Reno::new(&Start::of(4));
         reno.acked(&Acked { is_window_used: false, ..one_acked() });
         assert_eq!(reno.window(), 4.0);
         reno.restarted(10.0);

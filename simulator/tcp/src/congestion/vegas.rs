@@ -114,16 +114,10 @@ const LOWEST_WINDOW: f64 = 2.0;
 const FEW: u32 = 2;
 
 impl Vegas {
-    /// At the start of a flow.
-    pub(super) fn starting(parameters: VegasParameters, start: &Start) -> Self {
-        let vegas = Vegas::new(parameters, start.initial_window);
-        if start.whole_segments { Vegas { arithmetic: Arithmetic::Whole, ..vegas } } else { vegas }
-    }
-
-    /// A window of `initial_window` segments, in slow start.
-    pub fn new(parameters: VegasParameters, initial_window: u32) -> Self {
+    /// The window at the start of a flow, in slow start.
+    pub fn new(parameters: VegasParameters, start: &Start) -> Self {
         Vegas {
-            window: f64::from(initial_window),
+            window: f64::from(start.initial_window),
             threshold: f64::INFINITY,
             alpha: parameters.alpha,
             beta: parameters.beta.max(parameters.alpha),
@@ -134,7 +128,7 @@ impl Vegas {
             doubles_every: parameters.doubles_every,
             rounds: 0,
             over_least: parameters.over_least,
-            arithmetic: Arithmetic::Real,
+            arithmetic: Arithmetic::of(start),
         }
     }
 
@@ -263,7 +257,7 @@ mod tests {
     }
 
     fn avoiding(window: u32) -> Vegas {
-        let vegas = Vegas::new(VegasParameters::default(), window);
+        let vegas = Vegas::new(VegasParameters::default(), &Start::of(window));
         Vegas { threshold: 2.0, base_s: 0.1, ..vegas }
     }
 
@@ -305,7 +299,7 @@ mod tests {
 
     #[test]
     fn slow_start_ends_when_more_than_one_segment_waits() {
-        let mut vegas = Vegas::new(VegasParameters::default(), 16);
+        let mut vegas = Vegas::new(VegasParameters::default(), &Start::of(16));
         round(&mut vegas, 100);
         assert_eq!(vegas.window(), 20.0);
         round(&mut vegas, 104); // 23 (1 - 100/104) = 0.9
@@ -318,7 +312,7 @@ mod tests {
     #[test]
     fn where_it_doubles_in_every_other_round_the_window_rests_in_between() {
         let parameters = VegasParameters { doubles_every: 2, ..VegasParameters::default() };
-        let mut vegas = Vegas::new(parameters, 16);
+        let mut vegas = Vegas::new(parameters, &Start::of(16));
         let windows = [0; 4].map(|_| {
             round(&mut vegas, 100);
             vegas.window()

@@ -75,16 +75,10 @@ pub struct Westwood {
 }
 
 impl Westwood {
-    /// At the start of a flow.
-    pub(super) fn starting(parameters: WestwoodParameters, start: &Start) -> Self {
-        let westwood = Westwood::new(parameters, start.initial_window);
-        if start.whole_segments { Westwood { arithmetic: Arithmetic::Whole, ..westwood } } else { westwood }
-    }
-
-    /// A window of `initial_window` segments, in slow start.
-    pub fn new(parameters: WestwoodParameters, initial_window: u32) -> Self {
+    /// The window at the start of a flow, in slow start.
+    pub fn new(parameters: WestwoodParameters, start: &Start) -> Self {
         Westwood {
-            window: f64::from(initial_window),
+            window: f64::from(start.initial_window),
             threshold: f64::INFINITY,
             rate: 0.0,
             least_s: f64::INFINITY,
@@ -93,7 +87,7 @@ impl Westwood {
             least_interval: parameters.least_interval,
             began: Time::MAX,
             acked: 0.0,
-            arithmetic: Arithmetic::Real,
+            arithmetic: Arithmetic::of(start),
         }
     }
 
@@ -204,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_loss_leaves_the_rate_times_the_least_round_trip_time() {
-        let mut westwood = Westwood::new(WestwoodParameters::default(), 100);
+        let mut westwood = Westwood::new(WestwoodParameters::default(), &Start::of(100));
         acknowledge(&mut westwood, 0, 10, 1, 0);
         acknowledge(&mut westwood, 10, 2000, 1, 60);
         assert!((westwood.rate() - 1000.0).abs() < 1e-6, "{}", westwood.rate());
@@ -218,7 +212,7 @@ mod tests {
 
     #[test]
     fn a_window_below_what_the_path_carries_is_left_by_a_loss() {
-        let mut westwood = Westwood::new(WestwoodParameters::default(), 10);
+        let mut westwood = Westwood::new(WestwoodParameters::default(), &Start::of(10));
         acknowledge(&mut westwood, 0, 2000, 1, 0);
         westwood.lost(&congested(10.0));
         assert_eq!(westwood.window(), 10.0);
@@ -226,7 +220,7 @@ mod tests {
 
     #[test]
     fn a_sample_moves_the_rate_by_a_tenth() {
-        let mut westwood = Westwood::new(WestwoodParameters::default(), 10);
+        let mut westwood = Westwood::new(WestwoodParameters::default(), &Start::of(10));
         acknowledge(&mut westwood, 0, 52, 1, 0); // a sample takes more than 50 ms
         assert!((westwood.rate() - 1000.0).abs() < 1e-6);
         acknowledge(&mut westwood, 52, 51, 2, 0);
@@ -235,7 +229,7 @@ mod tests {
 
     #[test]
     fn before_anything_is_measured_a_loss_halves() {
-        let mut westwood = Westwood::new(WestwoodParameters::default(), 10);
+        let mut westwood = Westwood::new(WestwoodParameters::default(), &Start::of(10));
         westwood.lost(&congested(10.0));
         assert_eq!(westwood.window(), 5.0);
     }

@@ -2,17 +2,15 @@
 
 use crate::pipe;
 
-use fairwire_core::units::Size;
 use fairwire_core::{Duration, Rng, Seed, Time};
 use fairwire_tcp::congestion::{
-    Acked, Bbr, Bbr3, Bbr3Parameters, Bbr3State, BbrParameters, BbrState, Bic, BicParameters, Congested,
-    Control, Cubic, CubicParameters, Dctcp, DctcpParameters, FirstPhase, Ledbat, LedbatParameters, Prague,
-    PragueParameters, RateSample, Vegas, VegasParameters, Westwood, WestwoodParameters,
+    Acked, Bbr, Bbr3, Bbr3Parameters, Bbr3State, BbrGiven, BbrParameters, BbrState, Bic, BicParameters,
+    Congested, Control, Cubic, CubicParameters, Dctcp, DctcpParameters, Ledbat, LedbatParameters, Prague,
+    PragueParameters, RateSample, Start, Vegas, VegasParameters, Westwood, WestwoodParameters,
 };
 use pipe::Pipe;
 
 /// What 1448 bytes of payload are to BBR's quanta.
-const SEGMENT: Size = Size(1448);
 
 /// The states that BBR passes through until `until_s`, each with when it began.
 fn states(pipe: &mut Pipe, bbr: &mut Bbr, until_s: f64) -> Vec<(f64, BbrState)> {
@@ -32,7 +30,7 @@ const PATHS: [(f64, f64); 4] = [(1000.0, 0.05), (200.0, 0.1), (10_000.0, 0.02), 
 fn bbr_leaves_startup_three_rounds_after_the_rate_stopped_to_grow() {
     for (rate, propagation_s) in PATHS {
         let (mut pipe, mut bbr) =
-            (Pipe::new(rate, propagation_s), Bbr::new(BbrParameters::default(), 10, SEGMENT));
+            (Pipe::new(rate, propagation_s), Bbr::new(BbrParameters::default(), &Start::of(10)));
         let mut known_in = None;
         while bbr.state() == BbrState::Startup {
             pipe.step(&mut bbr);
@@ -53,7 +51,7 @@ fn bbr_drains_before_it_probes_and_sees_the_path_without_its_queue_every_ten_sec
     use BbrState::{Drain, ProbeBw, ProbeRtt, Startup};
     for (rate, propagation_s) in PATHS {
         let (mut pipe, mut bbr) =
-            (Pipe::new(rate, propagation_s), Bbr::new(BbrParameters::default(), 10, SEGMENT));
+            (Pipe::new(rate, propagation_s), Bbr::new(BbrParameters::default(), &Start::of(10)));
         let seen = states(&mut pipe, &mut bbr, 25.0);
         let names: Vec<_> = seen.iter().map(|s| s.1).collect();
         // On the shortest path four segments are more than the product: RTprop is seen all the
@@ -78,11 +76,14 @@ fn bbr_drains_before_it_probes_and_sees_the_path_without_its_queue_every_ten_sec
 #[test]
 fn bbr_fills_a_pipe_to_within_5_percent_with_little_queue() {
     for (rate, propagation_s) in PATHS {
-        for first_phase in [FirstPhase::Fixed(0), FirstPhase::Fixed(2), FirstPhase::Seeded(3)] {
-            let (mut pipe, mut bbr) = (
-                Pipe::new(rate, propagation_s),
-                Bbr::new(BbrParameters { first_phase, ..Default::default() }, 10, SEGMENT),
-            );
+        for first_phase in [Some(0), Some(2), None] {
+            let given = BbrGiven {
+                first_phase: first_phase.unwrap_or(2),
+                draws_phase: first_phase.is_none(),
+                ..BbrGiven::default()
+            };
+            let (mut pipe, mut bbr) =
+                (Pipe::new(rate, propagation_s), Bbr::new(BbrParameters { given, seed: 3 }, &Start::of(10)));
             pipe.run_until(5.0, &mut bbr);
             let (from, delivered) = (pipe.now_s, pipe.delivered);
             let (mut waited_s, mut segments) = (0.0, 0.0);
@@ -104,7 +105,8 @@ fn bbr_fills_a_pipe_to_within_5_percent_with_little_queue() {
 #[test]
 fn bbr_finds_a_path_that_became_slower_or_faster() {
     for factor in [0.5, 2.0] {
-        let (mut pipe, mut bbr) = (Pipe::new(1000.0, 0.05), Bbr::new(BbrParameters::default(), 10, SEGMENT));
+        let (mut pipe, mut bbr) =
+            (Pipe::new(1000.0, 0.05), Bbr::new(BbrParameters::default(), &Start::of(10)));
         pipe.run_until(5.0, &mut bbr);
         pipe.rate *= factor;
         pipe.run_until(9.0, &mut bbr);
@@ -120,7 +122,7 @@ fn bbr_finds_a_path_that_became_slower_or_faster() {
 fn bbr3_fills_a_pipe_to_within_5_percent_with_little_queue() {
     for (rate, propagation_s) in PATHS {
         let (mut pipe, mut bbr) =
-            (Pipe::new(rate, propagation_s), Bbr3::new(Bbr3Parameters::default(), 10, SEGMENT));
+            (Pipe::new(rate, propagation_s), Bbr3::new(Bbr3Parameters::default(), &Start::of(10)));
         pipe.run_until(5.0, &mut bbr);
         let (from, delivered) = (pipe.now_s, pipe.delivered);
         let (mut waited_s, mut segments, mut states) = (0.0, 0.0, Vec::new());
@@ -150,7 +152,7 @@ fn bbr3_fills_a_pipe_to_within_5_percent_with_little_queue() {
 fn bbr3_finds_a_path_that_became_slower_or_faster() {
     for factor in [0.5, 2.0] {
         let (mut pipe, mut bbr) =
-            (Pipe::new(1000.0, 0.05), Bbr3::new(Bbr3Parameters::default(), 10, SEGMENT));
+            (Pipe::new(1000.0, 0.05), Bbr3::new(Bbr3Parameters::default(), &Start::of(10)));
         pipe.run_until(5.0, &mut bbr);
         pipe.rate *= factor;
         // The filter keeps two cycles, beside the one in which the path changed. Each takes three
@@ -166,7 +168,8 @@ fn vegas_alone_keeps_between_alpha_and_beta_segments_in_the_queue() {
     for (rate, propagation_s) in PATHS {
         for (alpha, beta) in [(2.0, 4.0), (1.0, 3.0), (10.0, 20.0)] {
             let parameters = VegasParameters { alpha, beta, ..Default::default() };
-            let (mut pipe, mut vegas) = (Pipe::new(rate, propagation_s), Vegas::new(parameters, 10));
+            let (mut pipe, mut vegas) =
+                (Pipe::new(rate, propagation_s), Vegas::new(parameters, &Start::of(10)));
             pipe.run_until(60.0, &mut vegas);
             let from = vegas.window();
             let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
@@ -189,7 +192,7 @@ fn vegas_alone_keeps_between_alpha_and_beta_segments_in_the_queue() {
 fn ledbat_holds_its_queueing_delay() {
     for (rate, propagation_s, target_ms) in [(200.0, 0.05, 100), (1000.0, 0.02, 100), (1000.0, 0.1, 25)] {
         let target = Duration::from_ms(target_ms);
-        let mut ledbat = Ledbat::new(LedbatParameters { target, ..Default::default() }, 2);
+        let mut ledbat = Ledbat::new(LedbatParameters { target, ..Default::default() }, &Start::of(2));
         let mut pipe = Pipe::new(rate, propagation_s);
         pipe.run_until(100.0, &mut ledbat);
         let (mut waited_s, mut segments) = (0.0, 0.0);
@@ -208,7 +211,8 @@ fn ledbat_holds_its_queueing_delay() {
 fn dctcp_keeps_the_queue_about_where_it_is_marked_and_the_link_busy() {
     // Alizadeh and others (2010), section 3.4: no idle link from K > (rate x RTT) / 7 on. Here the
     // product is 100 segments.
-    let (mut pipe, mut dctcp) = (Pipe::new(10_000.0, 0.01), Dctcp::new(DctcpParameters::default(), 10));
+    let (mut pipe, mut dctcp) =
+        (Pipe::new(10_000.0, 0.01), Dctcp::new(DctcpParameters::default(), &Start::of(10)));
     pipe.mark_at = 20.0;
     pipe.run_until(5.0, &mut dctcp);
     let (from, delivered, mut longest_s) = (pipe.now_s, pipe.delivered, 0.0_f64);
@@ -225,7 +229,8 @@ fn dctcp_keeps_the_queue_about_where_it_is_marked_and_the_link_busy() {
 
 #[test]
 fn prague_keeps_a_queue_of_a_millisecond() {
-    let (mut pipe, mut prague) = (Pipe::new(10_000.0, 0.01), Prague::new(PragueParameters::default(), 10));
+    let (mut pipe, mut prague) =
+        (Pipe::new(10_000.0, 0.01), Prague::new(PragueParameters::default(), &Start::of(10)));
     pipe.mark_at = 10.0; // 1 ms
     pipe.run_until(8.0, &mut prague); // past its 500 rounds
     let (from, delivered, mut longest_s) = (pipe.now_s, pipe.delivered, 0.0_f64);
@@ -242,7 +247,7 @@ fn prague_keeps_a_queue_of_a_millisecond() {
 /// marked with `chance`.
 fn marked_rate(rtt_ms: u64, chance: f64, virtual_rtt: Duration) -> f64 {
     let parameters = PragueParameters { independent_after: 0, virtual_rtt, ..Default::default() };
-    let mut prague = Prague::new(parameters, 10);
+    let mut prague = Prague::new(parameters, &Start::of(10));
     let mut rng = Seed(rtt_ms).stream("marks");
     let rounds = 400_000 / rtt_ms; // 400 s
     let mut sent = 0;
@@ -281,18 +286,36 @@ fn lasting_prague_flows_of_5_and_25_ms_send_alike_where_each_segment_is_marked_a
 
 fn all(seed: u64) -> Vec<(&'static str, Box<dyn Control>)> {
     let hystart = seed.is_multiple_of(2);
-    let first_phase = FirstPhase::Seeded(seed);
+    let given = BbrGiven { draws_phase: true, ..BbrGiven::default() };
     let independent_after = (seed % 100) as u32;
     vec![
-        ("bbr", Box::new(Bbr::new(BbrParameters { first_phase, ..Default::default() }, 10, SEGMENT))),
-        ("bbr3", Box::new(Bbr3::new(Bbr3Parameters { seed, ..Default::default() }, 10, SEGMENT))),
-        ("bic", Box::new(Bic::new(BicParameters { scales_by_acks: hystart, ..Default::default() }, 10))),
-        ("vegas", Box::new(Vegas::new(VegasParameters { over_least: hystart, ..Default::default() }, 10))),
-        ("westwood", Box::new(Westwood::new(WestwoodParameters::default(), 10))),
-        ("cubic", Box::new(Cubic::new(CubicParameters { hystart, ..Default::default() }, 10))),
-        ("dctcp", Box::new(Dctcp::new(DctcpParameters::default(), 10))),
-        ("ledbat", Box::new(Ledbat::new(LedbatParameters::default(), 2))),
-        ("prague", Box::new(Prague::new(PragueParameters { independent_after, ..Default::default() }, 10))),
+        ("bbr", Box::new(Bbr::new(BbrParameters { given, seed }, &Start::of(10)))),
+        ("bbr3", Box::new(Bbr3::new(Bbr3Parameters { seed, ..Default::default() }, &Start::of(10)))),
+        (
+            "bic",
+            Box::new(Bic::new(
+                BicParameters { scales_by_acks: hystart, ..Default::default() },
+                &Start::of(10),
+            )),
+        ),
+        (
+            "vegas",
+            Box::new(Vegas::new(
+                VegasParameters { over_least: hystart, ..Default::default() },
+                &Start::of(10),
+            )),
+        ),
+        ("westwood", Box::new(Westwood::new(WestwoodParameters::default(), &Start::of(10)))),
+        ("cubic", Box::new(Cubic::new(CubicParameters { hystart, ..Default::default() }, &Start::of(10)))),
+        ("dctcp", Box::new(Dctcp::new(DctcpParameters::default(), &Start::of(10)))),
+        ("ledbat", Box::new(Ledbat::new(LedbatParameters::default(), &Start::of(2)))),
+        (
+            "prague",
+            Box::new(Prague::new(
+                PragueParameters { independent_after, ..Default::default() },
+                &Start::of(10),
+            )),
+        ),
     ]
 }
 

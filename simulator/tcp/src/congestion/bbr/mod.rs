@@ -48,13 +48,12 @@ use super::growth::kept;
 use super::max_filter::MaxFilter;
 use super::round_trip::Flight;
 use fairwire_core::rng::mix;
-use fairwire_core::units::Size;
 use fairwire_core::{Duration, Time};
 
 mod parameters;
 
 pub use parameters::ABOUT;
-pub use parameters::{BbrParameters, BbrSpec, FirstPhase};
+pub use parameters::{BbrGiven, BbrParameters, BbrSpec};
 
 /// The state of BBR: section 4.3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +87,9 @@ pub struct Bbr {
     least_rtt: LeastRtt,
     phase_began: Time,
     dwell: Dwell,
-    first_phase: FirstPhase,
+    /// Where the gain cycle begins, unless that is drawn from a seed.
+    first_phase: u8,
+    drawn_from: Option<u64>,
     rounds: Rounds,
     initial_window: u32,
     /// What was in flight at the last timeout.
@@ -127,36 +128,32 @@ const FAST_BPS: f64 = 24e6;
 /// What is added for clumps takes no longer than this at the rate of the model, seconds.
 const MAX_CLUMP_S: f64 = 0.1;
 impl Bbr {
-    /// At the start of a flow.
-    pub(super) fn starting(parameters: BbrParameters, start: &Start) -> Self {
-        Bbr::new(parameters, start.initial_window, start.segment)
-    }
-
-    /// A window of `initial_window` segments of `segment` payload, in `Startup`.
-    pub fn new(parameters: BbrParameters, initial_window: u32, segment: Size) -> Self {
+    /// At the start of a flow, in `Startup`.
+    pub fn new(BbrParameters { given, seed }: BbrParameters, start: &Start) -> Self {
         Bbr {
-            window: f64::from(initial_window),
+            window: f64::from(start.initial_window),
             prior_window: 0.0,
-            pace: HIGH_GAIN * f64::from(initial_window) / NOMINAL_RTT_S,
-            pacing_share: 1.0 - parameters.pacing_margin,
+            pace: HIGH_GAIN * f64::from(start.initial_window) / NOMINAL_RTT_S,
+            pacing_share: 1.0 - given.pacing_margin,
             quantum: 1.0,
-            segment_bits: segment.0 as f64 * 8.0,
+            segment_bits: start.segment.0 as f64 * 8.0,
             rates: MaxFilter::default(),
-            clumps: parameters.allows_for_clumps.then(Clumps::default),
+            clumps: given.allows_for_clumps.then(Clumps::default),
             plateau: Plateau::default(),
             least_rtt: LeastRtt::none(),
             phase_began: Time::ZERO,
             dwell: Dwell::new(),
-            first_phase: parameters.first_phase,
+            first_phase: given.first_phase,
+            drawn_from: given.draws_phase.then_some(seed),
             rounds: Rounds::default(),
-            initial_window,
+            initial_window: start.initial_window,
             lost_flight: Flight::default(),
             state: BbrState::Startup,
             phase: 0,
             limited_rounds: 0,
             repair: Repair::None,
             has_lost: false,
-            rounds_up: parameters.rounds_up,
+            rounds_up: given.rounds_up,
         }
     }
 
@@ -273,13 +270,11 @@ impl Bbr {
 
     fn enter_probe_bw(&mut self, now: Time) {
         self.state = BbrState::ProbeBw;
-        let phase = match self.first_phase {
-            FirstPhase::Fixed(phase) => phase % CYCLE.len() as u8,
-            FirstPhase::Seeded(seed) => {
-                (2 + (mix(seed.wrapping_add(u64::from(self.rounds.count))) % 7) as u8) % CYCLE.len() as u8
-            }
+        let phase = match self.drawn_from {
+            None => self.first_phase,
+            Some(seed) => 2 + (mix(seed.wrapping_add(u64::from(self.rounds.count))) % 7) as u8,
         };
-        self.begin_phase(phase, now);
+        self.begin_phase(phase % CYCLE.len() as u8, now);
     }
 
     /// BBRUpdateRTprop. Has the estimate expired?

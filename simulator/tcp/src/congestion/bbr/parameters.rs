@@ -15,7 +15,7 @@ pub const ABOUT: About = About {
 };
 
 /// Parameters of BBR.
-#[parameters(gated, name = "bbr", checked = Checked)]
+#[parameters(gated, name = "bbr", checked = BbrGiven, public)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BbrSpec {
     /// In which of its eight phases the gain cycle begins.
@@ -56,60 +56,17 @@ pub struct BbrSpec {
 }
 
 /// The checked parameters of [`Bbr`](super::Bbr).
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BbrParameters {
-    /// Where the gain cycle begins.
-    pub first_phase: FirstPhase,
-    /// By how much the pace stays below what the model says, from 0 to below 1.
-    pub pacing_margin: f64,
-    /// Does the window leave room for acknowledgements that come in clumps?
-    pub allows_for_clumps: bool,
-    /// Is the window rounded up to an even number of segments, and two more while it probes?
-    pub rounds_up: bool,
+    /// As given or by default.
+    pub given: BbrGiven,
+    /// Phases are drawn from it and the number of the round. Flows that share their constants have
+    /// seeds of their own: see [`Config::of_flow`](crate::Config::of_flow).
+    pub seed: u64,
 }
 
-impl Default for BbrParameters {
-    fn default() -> Self {
-        BbrParameters {
-            first_phase: FirstPhase::default(),
-            pacing_margin: 0.01,
-            allows_for_clumps: true,
-            rounds_up: false,
-        }
-    }
-}
-
-/// In which of its eight phases (0 probes, 1 drains, 2 to 7 cruise) the gain cycle begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FirstPhase {
-    /// Always in this one, modulo 8.
-    Fixed(u8),
-    /// In any but 1, drawn anew each time from this seed and the number of the round. Flows that
-    /// share their constants have seeds of their own: see
-    /// [`Config::of_flow`](crate::Config::of_flow).
-    Seeded(u64),
-}
-
-impl Default for FirstPhase {
-    fn default() -> Self {
-        FirstPhase::Fixed(2)
-    }
-}
-
-impl From<Checked> for BbrParameters {
-    fn from(checked: Checked) -> Self {
-        let Checked { first_phase, draws_phase, pacing_margin, allows_for_clumps, rounds_up } = checked;
-        let first_phase = if draws_phase { FirstPhase::Seeded(0) } else { FirstPhase::Fixed(first_phase) };
-        BbrParameters { first_phase, pacing_margin, allows_for_clumps, rounds_up }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_defaults_are_those_that_are_declared() {
-        assert_eq!(BbrSpec::default().checked().map(BbrParameters::from), Ok(BbrParameters::default()));
+impl From<BbrGiven> for BbrParameters {
+    fn from(given: BbrGiven) -> Self {
+        BbrParameters { given, seed: 0 }
     }
 }

@@ -1,13 +1,23 @@
 use super::super::RateSample;
 use super::*;
+use fairwire_core::units::Size;
 
 /// As the draft has it: no margin, no room for clumps.
 const PLAIN: BbrParameters = BbrParameters {
-    first_phase: FirstPhase::Fixed(2),
-    pacing_margin: 0.0,
-    allows_for_clumps: false,
-    rounds_up: false,
+    given: BbrGiven {
+        first_phase: 2,
+        draws_phase: false,
+        pacing_margin: 0.0,
+        allows_for_clumps: false,
+        rounds_up: false,
+    },
+    seed: 0,
 };
+
+fn plain(given: BbrGiven) -> BbrParameters {
+    BbrParameters { given, ..PLAIN }
+}
+
 /// 1000 of these per second are 0.8 Mbit/s, and a quantum is one segment.
 const SEGMENT: Size = Size(100);
 
@@ -44,7 +54,7 @@ fn congested(in_flight: u32) -> Congested {
 
 /// With a pipe of 1000 segments per second and 100 ms that is known to be full.
 fn filled(parameters: BbrParameters) -> Bbr {
-    let mut bbr = Bbr::new(parameters, 10, SEGMENT);
+    let mut bbr = Bbr::new(parameters, &Start { segment: SEGMENT, ..Start::of(10) });
     for round in 0..5 {
         bbr.acked(&ack(100 * round, 100, 300, 1000.0));
     }
@@ -61,7 +71,7 @@ fn its_state_is_as_small_as_documented() {
 
 #[test]
 fn the_first_pace_is_of_the_initial_window_and_the_first_round_trip() {
-    let mut bbr = Bbr::new(PLAIN, 10, SEGMENT);
+    let mut bbr = Bbr::new(PLAIN, &Start { segment: SEGMENT, ..Start::of(10) });
     assert!((bbr.pace().unwrap() - 2.885 * 10.0 / 0.001).abs() < 10.0);
     bbr.acked(&Acked { rate: None, ..ack(20_000, 1, 10, 0.0) }); // a flow that begins after 20 s has nothing expired
     assert_eq!(bbr.state(), BbrState::Startup);
@@ -81,8 +91,7 @@ fn the_window_is_twice_the_product_and_three_quanta() {
 #[test]
 fn a_window_that_is_rounded_up_is_even_and_two_segments_larger_while_it_probes() {
     for (phase, expected) in [(2, 204.0), (0, 206.0)] {
-        let mut bbr =
-            filled(BbrParameters { first_phase: FirstPhase::Fixed(phase), rounds_up: true, ..PLAIN });
+        let mut bbr = filled(plain(BbrGiven { first_phase: phase, rounds_up: true, ..PLAIN.given }));
         for i in 0..3 {
             bbr.acked(&ack(500 + i, 100, 100, 1000.0));
         }
@@ -92,7 +101,7 @@ fn a_window_that_is_rounded_up_is_even_and_two_segments_larger_while_it_probes()
 
 #[test]
 fn the_cycle_probes_drains_and_cruises() {
-    let mut bbr = filled(BbrParameters { first_phase: FirstPhase::Fixed(7), ..PLAIN });
+    let mut bbr = filled(plain(BbrGiven { first_phase: 7, ..PLAIN.given }));
     let mut paces = Vec::new();
     for round in 0..9 {
         // At 5/4 it waits until 128 segments are in flight; a phase at 3/4 ends when no more than
@@ -105,7 +114,7 @@ fn the_cycle_probes_drains_and_cruises() {
 
 #[test]
 fn a_phase_that_probes_goes_on_until_enough_is_in_flight_or_something_is_lost() {
-    let mut bbr = filled(BbrParameters { first_phase: FirstPhase::Fixed(0), ..PLAIN });
+    let mut bbr = filled(plain(BbrGiven { first_phase: 0, ..PLAIN.given }));
     for round in 0..3 {
         bbr.acked(&ack(700 + 100 * round, 10, 127, 1000.0));
         assert_eq!(bbr.pace(), Some(1250.0));
@@ -121,8 +130,8 @@ fn a_phase_that_probes_goes_on_until_enough_is_in_flight_or_something_is_lost() 
 fn a_seed_draws_every_phase_but_the_one_that_drains() {
     let mut drawn = [0; 8];
     for seed in 0..700 {
-        drawn[usize::from(filled(BbrParameters { first_phase: FirstPhase::Seeded(seed), ..PLAIN }).phase)] +=
-            1;
+        let given = BbrGiven { draws_phase: true, ..PLAIN.given };
+        drawn[usize::from(filled(BbrParameters { given, seed }).phase)] += 1;
     }
     assert_eq!(drawn[1], 0);
     // Of 700 draws with p = 1/7, 100 ± 4 sd of 9.3.
@@ -192,14 +201,14 @@ fn rates_measured_while_little_is_sent_do_not_lower_the_model() {
 
 #[test]
 fn rounds_end_with_what_is_delivered_though_the_cumulative_acknowledgement_does_not_move() {
-    let mut bbr = Bbr::new(PLAIN, 10, SEGMENT);
+    let mut bbr = Bbr::new(PLAIN, &Start { segment: SEGMENT, ..Start::of(10) });
     for at_ms in 0..5 {
         // Each of segments sent after the one before had come: five rounds, of which three without
         // growth.
         bbr.acked(&Acked { ends_round: false, ..ack(100 * at_ms, 100, 300, 1000.0) });
     }
     assert_eq!(bbr.state(), BbrState::Drain);
-    let mut bbr = Bbr::new(PLAIN, 10, SEGMENT);
+    let mut bbr = Bbr::new(PLAIN, &Start { segment: SEGMENT, ..Start::of(10) });
     for at_ms in 1..9 {
         bbr.acked(&sent_before(at_ms, 10, 300)); // all sent at once: one round, whatever the sender says
     }
@@ -211,7 +220,7 @@ fn a_quantum_is_one_segment_then_two_then_a_millisecond_up_to_64_kib() {
     // Payload of 1448 bytes at 80, 1000, 10 000 and 10^6 segments per second: 0.9, 11.6, 116 Mbit/s
     // and 11.6 Gbit/s.
     for (per_second, quantum) in [(80.0, 1.0), (1000.0, 2.0), (10_000.0, 10.0), (1e6, 65_536.0 / 1448.0)] {
-        let mut bbr = Bbr::new(PLAIN, 10, Size(1448));
+        let mut bbr = Bbr::new(PLAIN, &Start::of(10));
         for round in 0..6 {
             let in_flight = (per_second / 10.0) as u32;
             bbr.acked(&ack(100 * round, in_flight, in_flight, per_second));
@@ -224,14 +233,14 @@ fn a_quantum_is_one_segment_then_two_then_a_millisecond_up_to_64_kib() {
 
 #[test]
 fn the_pace_stays_below_the_model_by_the_margin() {
-    let mut bbr = filled(BbrParameters { pacing_margin: 0.01, ..PLAIN });
+    let mut bbr = filled(plain(BbrGiven { pacing_margin: 0.01, ..PLAIN.given }));
     bbr.acked(&ack(501, 100, 200, 1000.0));
     assert_eq!(bbr.pace(), Some(990.0));
 }
 
 #[test]
 fn acknowledgements_that_come_in_clumps_make_room_for_as_many() {
-    let mut bbr = filled(BbrParameters { allows_for_clumps: true, ..PLAIN });
+    let mut bbr = filled(plain(BbrGiven { allows_for_clumps: true, ..PLAIN.given }));
     for clump in 1..20 {
         bbr.acked(&ack(1000 * clump, 30, 200, 1000.0)); // 30 at once, where a second explains 1000
     }
@@ -244,7 +253,7 @@ fn acknowledgements_that_come_in_clumps_make_room_for_as_many() {
 
 #[test]
 fn an_application_that_sends_little_does_not_make_the_pipe_look_full() {
-    let mut bbr = Bbr::new(PLAIN, 10, SEGMENT);
+    let mut bbr = Bbr::new(PLAIN, &Start { segment: SEGMENT, ..Start::of(10) });
     for round in 0..20 {
         let (delivered, delivered_before) = (5 * round as u32, 5 * round as u32);
         let rate =

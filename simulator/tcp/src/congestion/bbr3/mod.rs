@@ -40,7 +40,6 @@ use super::control::{Acked, Congested, Control, Feedback, Start};
 use super::growth::kept;
 use super::max_filter::MaxFilter;
 use super::round_trip::Flight;
-use fairwire_core::units::Size;
 use fairwire_core::{Duration, Time};
 use losses::Losses;
 
@@ -51,7 +50,7 @@ mod sample;
 mod states;
 
 pub use parameters::ABOUT;
-pub use parameters::{Bbr3Parameters, Bbr3Spec};
+pub use parameters::{Bbr3Given, Bbr3Parameters, Bbr3Spec};
 use sample::{Latest, Sample};
 
 /// The state of BBR, version 3: section 5.3.
@@ -209,21 +208,16 @@ const QUANTA: f64 = 3.0;
 const MORE_IN_UP: f64 = 2.0;
 
 impl Bbr3 {
-    /// At the start of a flow.
-    pub(super) fn starting(parameters: Bbr3Parameters, start: &Start) -> Self {
-        Bbr3::new(parameters, start.initial_window, start.segment)
-    }
-
-    /// A window of `initial_window` segments of `segment` payload, in `Startup`.
-    pub fn new(parameters: Bbr3Parameters, initial_window: u32, segment: Size) -> Self {
+    /// At the start of a flow, in `Startup`.
+    pub fn new(parameters: Bbr3Parameters, start: &Start) -> Self {
         Bbr3 {
             parameters,
-            window: f64::from(initial_window),
+            window: f64::from(start.initial_window),
             prior_window: 0.0,
-            pace: STARTUP_GAIN * f64::from(initial_window) / NOMINAL_RTT_S,
+            pace: STARTUP_GAIN * f64::from(start.initial_window) / NOMINAL_RTT_S,
             quantum: MIN_QUANTUM,
-            segment_bits: segment.0 as f64 * 8.0,
-            initial_window,
+            segment_bits: start.segment.0 as f64 * 8.0,
+            initial_window: start.initial_window,
             state: Bbr3State::Startup,
             rates: MaxFilter::default(),
             cycle: 0,
@@ -326,7 +320,7 @@ impl Bbr3 {
         if bound.is_infinite() {
             return bound;
         }
-        (bound - (self.parameters.headroom * bound).max(1.0)).max(LOWEST_WINDOW)
+        (bound - (self.parameters.given.headroom * bound).max(1.0)).max(LOWEST_WINDOW)
     }
 
     /// BBRProbeRTTCwnd.
@@ -339,7 +333,7 @@ impl Bbr3 {
 impl Bbr3 {
     /// BBRSetPacingRate: before the pipe is filled the pace only rises.
     fn set_pace(&mut self) {
-        let pace = self.pacing_gain() * self.rate() * (1.0 - self.parameters.pacing_margin);
+        let pace = self.pacing_gain() * self.rate() * (1.0 - self.parameters.given.pacing_margin);
         // A pace of nothing would never end.
         if pace > 0.0 && (self.is_pipe_filled || pace > self.pace) {
             self.pace = pace;

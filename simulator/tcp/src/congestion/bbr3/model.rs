@@ -23,7 +23,7 @@ impl Bbr3 {
         self.loss_events = self.loss_events.saturating_add(1);
         let Some(sample) = sample else { return };
         if self.has_probe_samples && self.is_too_much(sample) {
-            let in_flight = sample.in_flight_at_loss(lost, self.parameters.loss_threshold);
+            let in_flight = sample.in_flight_at_loss(lost, self.parameters.given.loss_threshold);
             self.answer_probe(in_flight, sample.is_limited, now);
         }
     }
@@ -37,14 +37,14 @@ impl Bbr3 {
 
     /// IsInflightTooHigh.
     pub(super) fn is_too_much(&self, sample: &Sample) -> bool {
-        sample.lost > sample.in_flight * self.parameters.loss_threshold
+        sample.lost > sample.in_flight * self.parameters.given.loss_threshold
     }
 
     /// BBRHandleInflightTooHigh.
     pub(super) fn answer_probe(&mut self, in_flight: f64, is_limited: bool, now: Time) {
         self.has_probe_samples = false;
         if !is_limited {
-            self.bounds.in_flight_long = in_flight.max(self.target() * self.parameters.beta);
+            self.bounds.in_flight_long = in_flight.max(self.target() * self.parameters.given.beta);
         }
         if self.state == Bbr3State::Up {
             self.start_down(now);
@@ -55,7 +55,7 @@ impl Bbr3 {
     pub(super) fn adapt_short_term(&mut self) {
         if self.has_lost_in_round && !self.is_probing() {
             let (rate, window) = (self.bottleneck_rate(), self.window);
-            let beta = self.parameters.beta;
+            let beta = self.parameters.given.beta;
             let bounds = &mut self.bounds;
             // BBRInitLowerBounds: the bounds begin at what there is.
             bounds.rate_short = self.latest.rate.max(beta * bounds.rate_short.min(rate));

@@ -14,7 +14,7 @@ pub const ABOUT: About = About {
 };
 
 /// Parameters of BBR, version 3.
-#[parameters(gated, name = "bbr3", checked = Checked)]
+#[parameters(gated, name = "bbr3", checked = Bbr3Given, public)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Bbr3Spec {
     /// The part of a round trip's data that may be lost before what is in flight is taken for too
@@ -57,40 +57,17 @@ pub struct Bbr3Spec {
 }
 
 /// The checked parameters of [`Bbr3`](super::Bbr3).
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Bbr3Parameters {
-    /// The part of a round trip's data that may be lost, from above 0 to 0.5.
-    pub loss_threshold: f64,
-    /// What a round trip with losses leaves of the short-term bounds, at least; 0.01 to 0.99.
-    pub beta: f64,
-    /// The part of the long-term bound that is left to others, from 0 to 0.9.
-    pub headroom: f64,
-    /// By how much the pace stays below what the model says, from 0 to 0.5.
-    pub pacing_margin: f64,
+    /// As given or by default.
+    pub given: Bbr3Given,
     /// The time between two probes is drawn from it. Flows that share their constants have seeds of
     /// their own: see [`Config::of_flow`](crate::Config::of_flow).
     pub seed: u64,
 }
 
-impl Default for Bbr3Parameters {
-    fn default() -> Self {
-        Bbr3Parameters { loss_threshold: 0.02, beta: 0.7, headroom: 0.15, pacing_margin: 0.01, seed: 0 }
-    }
-}
-
-impl From<Checked> for Bbr3Parameters {
-    fn from(checked: Checked) -> Self {
-        let Checked { loss_threshold, beta, headroom, pacing_margin } = checked;
-        Bbr3Parameters { loss_threshold, beta, headroom, pacing_margin, seed: 0 }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_defaults_are_those_that_are_declared() {
-        assert_eq!(Bbr3Spec::default().checked().map(Bbr3Parameters::from), Ok(Bbr3Parameters::default()));
+impl From<Bbr3Given> for Bbr3Parameters {
+    fn from(given: Bbr3Given) -> Self {
+        Bbr3Parameters { given, seed: 0 }
     }
 }

@@ -1,9 +1,12 @@
 use super::super::RateSample;
 use super::*;
+use fairwire_core::units::Size;
 
 /// Without a margin, the pace is the model's.
-const PLAIN: Bbr3Parameters =
-    Bbr3Parameters { loss_threshold: 0.02, beta: 0.7, headroom: 0.15, pacing_margin: 0.0, seed: 0 };
+const PLAIN: Bbr3Parameters = Bbr3Parameters {
+    given: Bbr3Given { loss_threshold: 0.02, beta: 0.7, headroom: 0.15, pacing_margin: 0.0 },
+    seed: 0,
+};
 /// 1000 of these per second are 0.8 Mbit/s, and a quantum is two segments.
 const SEGMENT: Size = Size(100);
 
@@ -17,7 +20,7 @@ struct Rounds {
 
 impl Rounds {
     fn new() -> Self {
-        Rounds { bbr: Bbr3::new(PLAIN, 10, SEGMENT), at_ms: 0, delivered: 0 }
+        Rounds { bbr: Bbr3::new(PLAIN, &Start { segment: SEGMENT, ..Start::of(10) }), at_ms: 0, delivered: 0 }
     }
 
     /// A round of 100 segments, of which the last `lost` are lost. `in_flight` were before it.
