@@ -30,6 +30,7 @@ macro_rules! catalogue {
 
 catalogue! {
     fairwire_laws::dropper::tail_drop ("drop-tail", "fifo");
+    fairwire_laws::dropper::policer;
     fairwire_laws::dropper::drop_front;
     fairwire_laws::dropper::red;
     fairwire_laws::dropper::rio;

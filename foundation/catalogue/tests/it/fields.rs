@@ -164,6 +164,7 @@ const VALUES: &[&str] = &[
 
 /// Parameters that name a class beside theirs, or go with another parameter.
 const NOT_ALONE: &[(&str, &str)] = &[
+    ("`{}` of `policer`", "rate"),
     ("`{}` of `classful`", "default"),
     ("`class.0.{}` of `hfaba`", "parent"),
     ("`class.0.{}` of `classful`", "parent"),

@@ -18,6 +18,7 @@ pub mod law;
 pub mod lqd;
 pub mod lqd_binned;
 pub mod pie;
+pub mod policer;
 pub mod push_out;
 pub mod red;
 pub mod rem;

@@ -355,6 +355,7 @@ fn after_any_contest_a_lone_light_flow_gets_through_an_idle_link() {
 /// commit.
 const GOLDEN: &[(&str, u64)] = &[
     ("tail-drop", 3_288_371_909_914_222_001),
+    ("policer", 11_916_210_802_764_184_027),
     // In this contest the oldest packet is always of the longest queue when room is made, so three
     // drop alike.
     ("drop-front", 1_501_191_413_826_301_393),

@@ -8,6 +8,7 @@ mod faba;
 mod hfaba;
 mod idle;
 mod light;
+mod policer;
 mod set_weight;
 mod sfed;
 mod spoofed;

@@ -1,0 +1,156 @@
+//! The policer: a rate and a bucket, and no queue.
+//!
+//! # What it does
+//! Tokens come at `rate` into a bucket that holds `bucket`; a token is a byte, and the bucket starts
+//! full. A packet for which there are tokens takes them and passes. Another is dropped, and takes
+//! none. What passed waits for the link alone: where the link is faster than the packets come,
+//! nothing waits.
+//!
+//! # Why
+//! Many lines are sold by a rate that a policer enforces: it needs no memory for packets. A sender
+//! meets losses without a rise of the delay before them. TCP fills such a line only where the bucket
+//! holds about what it sends in a round trip.
+//!
+//! # State and cost
+//! One count of tokens and one remainder; O(1) per packet.
+//!
+//! # Source (section, equation)
+//! RFC 2475, section 2.3.3.3 (policers); RFC 3290, section 5.1.3 (a simple token bucket: strict
+//! conformance). The bytes that pass in any T seconds are at most `bucket` and what `rate` brings in T.
+//!
+//! # Where we differ
+//! - `ecn = "mark"` is without effect: a capable packet without tokens is dropped too. A policer that
+//!   lets it pass with a mark would let a sender that ignores marks exceed the rate.
+//! - A `rate` without a `bucket` is refused, and so is a bucket that holds no typical packet. Lines
+//!   that are sold at one rate differ by their buckets.
+//!
+//! # Example
+//! ```toml
+//! [discipline.policer]
+//! rate = "8 Mbit/s"
+//! bucket = "64 kB"
+//! ```
+
+use crate::about::{About, Family};
+use crate::error::{BadParameter, Parameter};
+use crate::marker::tokens::{TokenClock, bucket};
+use crate::part::Part;
+use crate::queueing::{CheckedQueue, Queueing};
+use crate::site::Site;
+use crate::spec::Quantity;
+use alloc::boxed::Box;
+use fairwire_core::units::Size;
+use fairwire_core::{Buffer, Cause, Discipline, Dropper, Packet, Probe, Rate, Time, Unit, Verdict};
+use fairwire_parameters::parameters;
+
+/// Its description in the catalogue.
+pub const ABOUT: About = About {
+    family: Family::Baseline,
+    summary: "a rate and a bucket: what exceeds them is dropped, and nothing waits for tokens",
+    state: "one count",
+    cost: "O(1)",
+    marks: false,
+    source: "RFC 2475, section 2.3.3.3; RFC 3290, section 5.1.3",
+};
+
+const NAME: &str = "policer";
+
+/// Parameters of `policer`.
+#[parameters(gated)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// How much may wait for the link, what becomes of signals, and in which order packets leave.
+    #[parameter(flatten)]
+    pub queue: Queueing,
+    /// The rate at which tokens come, in bytes on the wire.
+    ///
+    /// Goes with `bucket`.
+    #[parameter(unset = "the link's")]
+    pub rate: Option<Quantity<Rate>>,
+    /// What may pass at once after a pause: at least a typical packet.
+    #[parameter(
+        unset = "what `rate` brings in 40 ms, at least two typical packets; required beside `rate`",
+        unit = "size"
+    )]
+    pub bucket: Option<Quantity<Size>>,
+}
+
+impl Part for Spec {}
+
+/// A checked [`Spec`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// Everything but the policer.
+    pub queue: CheckedQueue,
+    /// The rate at which tokens come.
+    pub rate: Rate,
+    /// The bucket, in bytes.
+    pub bucket: u64,
+}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let parameter = Parameter { discipline: NAME, name: "bucket" };
+        let least = u64::from(site.packet_bytes);
+        let allowed = format_args!("a size of a typical packet, {}, or more", Size(least));
+        match (self.rate, self.bucket) {
+            (Some(_), None) => return Err(parameter.refuse("not given beside `rate`", allowed)),
+            (_, Some(small)) if small.0.0 < least => return Err(parameter.refuse(small.0, allowed)),
+            _ => {}
+        }
+        let rate = self.rate.map_or(site.rate, |rate| rate.0);
+        Ok(Config {
+            queue: self.queue.check(NAME, site)?,
+            rate,
+            bucket: bucket(self.bucket, rate, site, parameter)?,
+        })
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
+        let Config { queue, rate, bucket } = self.check(site)?;
+        Ok(queue.serve(Policer { clock: TokenClock::new(rate), bucket, tokens: bucket }))
+    }
+}
+
+/// Drops what exceeds a rate and a bucket. See the [module](self).
+#[derive(Debug)]
+pub struct Policer {
+    clock: TokenClock,
+    bucket: u64,
+    tokens: u64,
+}
+
+impl Policer {
+    fn fill(&mut self, now: Time) {
+        self.tokens = self.tokens.saturating_add(self.clock.tokens(now)).min(self.bucket);
+    }
+}
+
+impl Dropper for Policer {
+    #[inline]
+    fn on_arrival(&mut self, packet: &Packet, _: &Buffer, now: Time) -> Verdict {
+        self.fill(now);
+        match self.tokens.checked_sub(packet.len.into()) {
+            Some(left) => {
+                self.tokens = left;
+                Verdict::Pass
+            }
+            None => Verdict::Drop(Cause::NoTokens),
+        }
+    }
+
+    fn retune(&mut self, fresh: &Self, now: Time) -> bool {
+        self.fill(now);
+        self.clock.go_on_at(fresh.clock.rate());
+        let taken = self.bucket - self.tokens;
+        (self.bucket, self.tokens) = (fresh.bucket, fresh.bucket.saturating_sub(taken));
+        true
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        probe.gauge("policed_rate", Unit::BitsPerSecond, self.clock.rate().bps() as f64);
+        probe.gauge("tokens", Unit::Tokens, self.tokens as f64);
+    }
+}

@@ -1,0 +1,40 @@
+//! The policer: how much passes, and what is refused.
+
+use super::{packet, site};
+use fairwire_catalogue::{Parameters, build};
+use fairwire_core::units::Amount;
+use fairwire_core::{Backlog, Cause, Discipline, Packet, Time};
+
+fn policer(typed: &str) -> Result<Box<dyn Discipline>, String> {
+    let parameters: Parameters = toml::from_str(&format!("[policer]\n{typed}")).expect("well-formed");
+    build("policer", &parameters, &site(Amount::Packets(40))).map_err(|error| error.to_string())
+}
+
+#[test]
+fn of_twice_its_rate_for_a_second_pass_the_bucket_and_what_the_rate_brings() {
+    let mut policer = policer("rate = '100 Mbit/s'\nbucket = '64 kB'").expect("allowed");
+    let (mut passed, mut dropped) = (0, Vec::new());
+    for n in 0..16_667 {
+        let now = Time::from_ns(n * 60_000); // 1500 B each 60 us are 200 Mbit/s
+        policer.enqueue(Packet { len: 1500, arrived: now, ..packet(1) }, now, &mut dropped);
+        passed += u32::from(policer.dequeue(now, &mut dropped).is_some());
+        assert_eq!(policer.backlog(), Backlog::default(), "nothing waits");
+    }
+    // (64 000 + 12 500 000) / 1500 = 8376
+    assert!((8375..=8377).contains(&passed), "{passed}");
+    assert!(dropped.iter().all(|(_, cause)| *cause == Cause::NoTokens));
+}
+
+#[test]
+fn a_rate_without_a_bucket_and_a_bucket_without_room_for_a_packet_are_refused() {
+    let allowed = "; allowed: a size of a typical packet, 512 B, or more";
+    for (typed, given) in [
+        ("rate = '100 Mbit/s'", "not given beside `rate`"),
+        ("rate = '100 Mbit/s'\nbucket = '0 B'", "0 B"),
+        ("bucket = '511 B'", "511 B"),
+    ] {
+        let message = format!("`bucket` of `policer` is {given}{allowed}");
+        assert_eq!(policer(typed).err(), Some(message), "{typed}");
+    }
+    assert!(policer("bucket = '512 B'").is_ok() && policer("").is_ok());
+}
