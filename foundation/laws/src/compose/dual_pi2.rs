@@ -37,7 +37,10 @@
 //! - Signals are dealt by the RFC's deterministic counters; nothing is drawn.
 //! - The last packet that waits is sent even where a drop is due, so that the link never idles for
 //!   it.
-//! - A queue's own marks need a second L4S packet waiting (Th_len of one packet).
+//! - As in the kernels of the L4S team, the step is for L4S packets that met two others or more in
+//!   their queue (`min_qlen_step`): at 10 Mbit/s a packet of 1500 B takes 1.2 ms, and to wait for one
+//!   is no congestion. Linux 6.17 has that parameter, with a default of 0; appendix A.1 has Th_len of
+//!   one packet, counted where a packet leaves.
 //!
 //! # Example
 //! ```toml
@@ -55,6 +58,7 @@ use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
 use crate::timer::rescheduled;
 use alloc::boxed::Box;
+use alloc::collections::VecDeque;
 use core::any::Any;
 use fairwire_core::units::Amount;
 use fairwire_core::{
@@ -140,6 +144,16 @@ pub struct Spec {
         source = "RFC 9332's example, appendix A.1, has 800 us and 400 us."
     )]
     pub ramp: Option<Quantity<Duration>>,
+    /// The step is for L4S packets that met as many others in their queue.
+    ///
+    /// Those in transmission do not count. With 0 it is for all.
+    #[parameter(
+        default = 2,
+        max = 1_000_000,
+        unit = "packets",
+        source = "Kernels of the L4S team up to 2024; 0 in Linux 6.17."
+    )]
+    pub min_qlen_step: Option<u32>,
     /// How the L4S queue is served nearly first.
     ///
     /// See `Serve`.
@@ -200,6 +214,8 @@ pub struct Config {
     pub step: Duration,
     /// Above that the probability rises to 1 over this.
     pub ramp: Duration,
+    /// That is for packets that met as many others in the L4S queue.
+    pub min_qlen_step: u32,
     /// How the L4S queue is served nearly first.
     pub serve: Serve,
     /// The least share that a backlogged classic queue gets.
@@ -227,6 +243,7 @@ impl Spec {
             coupling: given.coupling,
             step: given.step,
             ramp: given.ramp,
+            min_qlen_step: given.min_qlen_step,
             serve: given.serve,
             classic_share: given.classic_share,
             time_shift: given.time_shift,
@@ -262,15 +279,46 @@ pub struct DualPi2 {
 #[derive(Debug)]
 struct Side {
     buffer: Buffer,
+    /// The numbers of those that met too few others for the step: never more than the step needs.
+    few: VecDeque<u64>,
+    /// How many came, the number of the next.
+    came: u64,
+    /// What became of those that left.
+    left: Tally,
     /// Sum of the probabilities since the last mark or drop.
     owed: f64,
     /// The same of the drops under overload.
     drops_owed: f64,
 }
 
+/// What became of the packets of a queue.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    sent: u64,
+    marked: u64,
+    dropped: u64,
+    /// How long the latest that was sent had waited.
+    wait: Duration,
+}
+
 impl Side {
-    fn new(limit: Limit) -> Self {
-        Side { buffer: Buffer::with(limit, Needs::ORDER, Queues::PerFlow), owed: 0.0, drops_owed: 0.0 }
+    fn new(limit: Limit, few: u32) -> Self {
+        Side {
+            buffer: Buffer::with(limit, Needs::ORDER, Queues::PerFlow),
+            few: VecDeque::with_capacity(few.min(limit.max_packets()) as usize),
+            came: 0,
+            left: Tally::default(),
+            owed: 0.0,
+            drops_owed: 0.0,
+        }
+    }
+
+    fn push(&mut self, packet: Packet, few: u32) {
+        if self.buffer.len() < few {
+            self.few.push_back(self.came);
+        }
+        self.came += 1;
+        self.buffer.push(packet);
     }
 
     /// When the packet that leaves next arrived.
@@ -283,9 +331,12 @@ impl Side {
         self.head_arrived().map_or(Duration::ZERO, |arrived| now.since(arrived))
     }
 
-    fn pop(&mut self) -> Option<Packet> {
+    /// The packet that leaves next. Had it met enough others for the step?
+    fn pop(&mut self) -> Option<(Packet, bool)> {
         let key = self.buffer.oldest()?;
-        Some(self.buffer.remove(key))
+        let number = self.came - u64::from(self.buffer.len());
+        let met_few = self.few.pop_front_if(|few| *few == number).is_some();
+        Some((self.buffer.remove(key), !met_few))
     }
 }
 
@@ -313,8 +364,8 @@ impl DualPi2 {
     pub fn new(config: Config) -> Self {
         DualPi2 {
             config,
-            scalable: Side::new(config.limit),
-            classic: Side::new(config.limit),
+            scalable: Side::new(config.limit, config.min_qlen_step),
+            classic: Side::new(config.limit, 0),
             base: 0.0,
             last_delay: 0.0,
             next_update: Time::ZERO,
@@ -376,10 +427,10 @@ impl DualPi2 {
         self.classic.delay(now).max(self.scalable.delay(now))
     }
 
-    /// The probability of an L4S mark by its own queue's delay; `waiting` packets stay behind.
-    fn native_probability(&self, delay: Duration, waiting: u32) -> f64 {
+    /// The probability of an L4S mark by its own queue's delay.
+    fn native_probability(&self, delay: Duration) -> f64 {
         let Config { step, ramp, .. } = self.config;
-        if waiting == 0 || delay < step {
+        if delay < step {
             0.0
         } else if delay >= step + ramp {
             1.0
@@ -403,7 +454,9 @@ impl DualPi2 {
     }
 
     /// A packet was sent: while both queues wait, each side's part of the link is accounted for.
-    fn account(&mut self, is_scalable: bool, len: u32) {
+    fn account(&mut self, is_scalable: bool, len: u32, wait: Duration) {
+        let left = &mut self.side(is_scalable).left;
+        (left.sent, left.wait) = (left.sent + 1, wait);
         if self.scalable.buffer.is_empty() || self.classic.buffer.is_empty() {
             self.behind = 0.0;
             return;
@@ -412,8 +465,12 @@ impl DualPi2 {
         self.behind += if is_scalable { share * len } else { (share - 1.0) * len };
     }
 
+    fn side(&mut self, is_scalable: bool) -> &mut Side {
+        if is_scalable { &mut self.scalable } else { &mut self.classic }
+    }
+
     /// What becomes of an L4S packet that is taken out.
-    fn scalable_fate(&mut self, packet: &Packet, now: Time) -> Fate {
+    fn scalable_fate(&mut self, delay: Duration, steps: bool) -> Fate {
         if self.is_overloaded() {
             let probability = self.classic_probability();
             return match recurs(&mut self.scalable.drops_owed, probability) {
@@ -421,7 +478,7 @@ impl DualPi2 {
                 false => Fate::Signalled(Cause::Early), // k p' is 1 or more
             };
         }
-        let native = self.native_probability(now.since(packet.arrived), self.scalable.buffer.len());
+        let native = if steps { self.native_probability(delay) } else { 0.0 };
         let probability = native.max(self.coupled_probability());
         match recurs(&mut self.scalable.owed, probability) {
             true => Fate::Signalled(Cause::Early),
@@ -455,36 +512,39 @@ impl Discipline for DualPi2 {
         if packets >= limit.max_packets() || bytes + u64::from(packet.len) > limit.max_bytes() {
             return signals.dropped(packet, Cause::Overflow);
         }
-        let side = match packet.ecn {
-            Ecn::Ect1 | Ecn::Ce => &mut self.scalable,
-            Ecn::NotEct | Ecn::Ect0 => &mut self.classic,
-        };
-        side.buffer.push(packet);
+        match packet.ecn {
+            Ecn::Ect1 | Ecn::Ce => self.scalable.push(packet, self.config.min_qlen_step),
+            Ecn::NotEct | Ecn::Ect0 => self.classic.push(packet, 0),
+        }
     }
 
     fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
         self.advance(now);
         while let Some(is_scalable) = self.serves_scalable() {
-            let side = if is_scalable { &mut self.scalable } else { &mut self.classic };
-            let mut packet = side.pop().expect("the queue that is served is not empty");
-            let fate = if is_scalable { self.scalable_fate(&packet, now) } else { self.classic_fate() };
+            let popped = self.side(is_scalable).pop();
+            let (mut packet, steps) = popped.expect("the queue that is served is not empty");
+            let wait = now.since(packet.arrived);
+            let fate = if is_scalable { self.scalable_fate(wait, steps) } else { self.classic_fate() };
             let is_last = self.backlog().is_empty();
             match fate {
                 Fate::Signalled(cause) if self.config.ecn == EcnPolicy::Mark && packet.ecn.is_capable() => {
                     packet.ecn = Ecn::Ce;
+                    self.side(is_scalable).left.marked += 1;
                     signals.marked(&packet, cause);
                 }
                 Fate::Signalled(cause) if !is_last => {
+                    self.side(is_scalable).left.dropped += 1;
                     signals.dropped(packet, cause);
                     continue;
                 }
                 Fate::Dropped if !is_last => {
+                    self.side(is_scalable).left.dropped += 1;
                     signals.dropped(packet, Cause::Forced);
                     continue;
                 }
                 Fate::Sent | Fate::Signalled(_) | Fate::Dropped => {}
             }
-            self.account(is_scalable, packet.len);
+            self.account(is_scalable, packet.len, wait);
             return Some(packet);
         }
         None
@@ -504,6 +564,10 @@ impl Discipline for DualPi2 {
             probe.enter(part);
             probe.gauge("backlog_packets", Unit::Packets, f64::from(side.buffer.len()));
             probe.gauge("backlog_bytes", Unit::Bytes, side.buffer.bytes() as f64);
+            probe.gauge("latest_wait", Unit::Seconds, side.left.wait.secs());
+            probe.gauge("sent_packets", Unit::Packets, side.left.sent as f64);
+            probe.gauge("marked_packets", Unit::Packets, side.left.marked as f64);
+            probe.gauge("dropped_packets", Unit::Packets, side.left.dropped as f64);
             probe.leave();
         }
         probe.gauge("base_probability", Unit::One, self.base);
@@ -521,7 +585,7 @@ impl Discipline for DualPi2 {
                 (_, Some(_)) => &mut self.classic,
                 (None, None) => return,
             };
-            take(side.pop().expect("something arrived there"));
+            take(side.pop().expect("something arrived there").0);
         }
     }
 }
@@ -538,6 +602,8 @@ impl Control for DualPi2 {
                 let (before, after) = (self.config.update, fresh.config.update);
                 self.next_update = rescheduled(self.next_update, before, after, now);
             }
+            let few = &mut self.scalable.few;
+            few.reserve((fresh.scalable.few.capacity()).saturating_sub(few.len()));
             self.config = fresh.config;
         }
         takes
