@@ -49,11 +49,24 @@ const FLOWS: [FlowKind; 9] = [
     FlowKind::Dscp,
 ];
 
+/// The bytes as what was captured on a link of the type that the first two name, and as a file.
+fn captured(bytes: &[u8]) {
+    let _ = fairwire_wire::pcap::seen(bytes);
+    let [high, low, data @ ..] = bytes else { return };
+    let number = |value: u32| value.to_be_bytes();
+    let head = [0xa1b2_c3d4, 0x0002_0004, 0, 0, 65_535, u32::from(u16::from_be_bytes([*high & 1, *low]))];
+    let record = [0, 0, data.len() as u32, data.len() as u32];
+    let mut file: Vec<u8> = head.into_iter().chain(record).flat_map(number).collect();
+    file.extend(data);
+    let _ = (fairwire_wire::pcap::seen(&file), fairwire_wire::pcap::untold(&file));
+}
+
 /// Whatever the bytes, every classifier has an answer, and the same one twice.
 ///
 /// # Panics
 /// When one has not: the fuzzer's find.
 pub(super) fn classify(bytes: &[u8]) {
+    captured(bytes);
     let claims = Arc::new(claims());
     for flows in FLOWS {
         for (link, way) in [

@@ -25,6 +25,7 @@ pub(crate) struct Files {
     captures: BTreeMap<String, Arc<[Offered]>>,
     traces: BTreeMap<String, Arc<Trace>>,
     hashes: BTreeMap<String, [u8; 32]>,
+    notes: Vec<String>,
 }
 
 /// A file that a scenario names: without it, it cannot be run again.
@@ -79,6 +80,13 @@ impl Files {
                 let pcap::Offered { at, bytes, flow } = packet;
                 Offered { at, bytes, flow }
             };
+            let untold = pcap::untold(&bytes).unwrap_or(0);
+            if untold > 0 {
+                files.notes.push(format!(
+                    "`{name}`: {untold} of its packets show no packet behind the headers of their link (encrypted, \
+                     without data, or cut too short); they are one flow"
+                ));
+            }
             files.captures.insert(name.into(), packets.into_iter().map(offered).collect());
         }
         Ok(files)
@@ -89,6 +97,11 @@ impl Files {
         let named = traces_of(spec).into_iter().chain(captures(spec));
         let named = named.filter(|(_, name)| self.hashes.contains_key(*name));
         named.map(|(key, name)| NamedFile { key, name: name.into(), sha256: self.hashes[name] }).collect()
+    }
+
+    /// What is to be said of them.
+    pub(crate) fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// The packets of the capture called `name`.

@@ -255,7 +255,7 @@ fn read(
         toml: Source { name, text, overrides }.effective(&own, &spec)?,
         set: overrides.set.clone(),
         files: files.named(&spec),
-        notes: notes::of(&spec, &topology),
+        notes: [files.notes().to_vec(), notes::of(&spec, &topology)].concat(),
         spec,
         topology,
         locations,

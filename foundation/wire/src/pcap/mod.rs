@@ -10,9 +10,9 @@
 
 mod blocks;
 mod classic;
+mod link;
 
 use crate::flow_key::FlowKey;
-use crate::headers::{Headers, parse, parse_ip};
 use blocks::Blocks;
 use classic::Classic;
 use fairwire_core::Duration;
@@ -91,6 +91,12 @@ pub enum CaptureError {
         /// Where, bytes from the start of the file.
         at: usize,
     },
+    /// Packets of a link whose headers are not known.
+    #[error("its packets are of link type {}, whose headers are not known; those of {} are", link::Unknown(*given), link::Known)]
+    LinkType {
+        /// Its number (`LINKTYPE_` values, www.tcpdump.org/linktypes.html).
+        given: u16,
+    },
 }
 
 /// The largest packet, as libpcap bounds it.
@@ -160,9 +166,10 @@ pub struct Offered {
 /// The packets of a capture, in order of time, with flow numbers that never repeat. Packets without
 /// bytes are left out.
 ///
-/// Flows are identified in Ethernet frames, in IP packets without a link layer, and behind the
-/// headers of Linux's "cooked" captures and of BSD loopback. For any other link type, all packets
-/// are one flow.
+/// Flows are identified behind the headers of Ethernet, PPPoE, PPP, Cisco HDLC, 802.11 with and
+/// without radiotap, Linux's "cooked" captures of both versions, and BSD loopback, and in IP packets
+/// without any. Packets behind which none is found are one flow: [`untold`] counts them. A packet of
+/// another link type is an error. What radiotap and a direction add to a packet is not counted.
 ///
 /// A trace of fairwire's own has a packet where it arrives at a link, where it leaves that, at the
 /// next link, and where it is delivered. To count each packet once, a flow's packets count where
@@ -173,12 +180,14 @@ pub fn seen(file: &[u8]) -> Result<Vec<Seen>, CaptureError> {
     for record in records(file)? {
         let record = record?;
         if record.bytes > 0 {
+            let link::Seen { key, pseudo } = of_link(&record)?;
+            let bytes = record.bytes.saturating_sub(pseudo).max(1);
             // A record takes 16 bytes of a file, so 2^32 flows do not fit into memory.
             let number = flows.len() as u32;
-            let (flow, entry) = *flows.entry(flow_key(&record)).or_insert((number, record.traced_at));
+            let (flow, entry) = *flows.entry(key).or_insert((number, record.traced_at));
             let is_further_on = record.traced_at.zip(entry).is_some_and(|(here, entry)| here != entry);
             if !is_further_on {
-                stamped.push((record.time_ns, Seen { at: Duration::ZERO, bytes: record.bytes, flow }));
+                stamped.push((record.time_ns, Seen { at: Duration::ZERO, bytes, flow }));
             }
         }
     }
@@ -194,18 +203,18 @@ pub fn offered(file: &[u8]) -> Result<Vec<Offered>, CaptureError> {
     Ok(seen(file)?.into_iter().map(offered).collect())
 }
 
-/// The flow of a packet, as far as its link type is known.
-fn flow_key(record: &Record<'_>) -> Option<FlowKey> {
-    let ip = |skipped: usize| record.data.get(skipped..).map(|packet| (parse_ip(packet), packet));
-    let (headers, frame): (Headers, &[u8]) = match record.link_type {
-        1 => (parse(record.data), record.data),
-        101 | 228 | 229 => ip(0)?,
-        0 | 108 => ip(4)?, // BSD loopback
-        113 => ip(16)?,    // Linux cooked
-        276 => ip(20)?,    // Linux cooked, version 2
-        _ => return None,
-    };
-    Some(headers.flow_key(frame))
+/// How many packets of a capture show no packet behind the headers of their link, because they are
+/// encrypted, have no data, or were cut too short. Their flows are not told apart.
+pub fn untold(file: &[u8]) -> Result<u64, CaptureError> {
+    let mut count = 0;
+    for record in records(file)? {
+        count += u64::from(of_link(&record?)?.key.is_none());
+    }
+    Ok(count)
+}
+
+fn of_link(record: &Record<'_>) -> Result<link::Seen, CaptureError> {
+    link::seen(record.link_type, record.data).ok_or(CaptureError::LinkType { given: record.link_type })
 }
 
 /// A 16- or 32-bit number in the byte order of a file.
