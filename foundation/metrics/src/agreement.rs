@@ -242,6 +242,7 @@ mod tests {
             links: Vec::new(),
             transfers: Vec::new(),
             aggregates: Vec::new(),
+            presence: None,
             fairness: Fairness {
                 jain: *jain,
                 jain_throughput: *jain,

@@ -48,15 +48,32 @@ pub fn assess_network<'a>(
     routes: &[Route<'a>],
     capacities_bps: &[f64],
 ) -> Fairness {
+    let shares = shares(flows, routes, capacities_bps, |_| true);
+    flows.iter_mut().zip(&shares).for_each(|(flow, share)| flow.fair_bps = Some(*share));
+    against(flows, shares.into_iter())
+}
+
+/// The max-min share of each of the `flows`; one that is not on, by its place, has none.
+///
+/// # Panics
+/// As [`assess_network`].
+pub(crate) fn shares<'a>(
+    flows: &[FlowRecord],
+    routes: &[Route<'a>],
+    capacities_bps: &[f64],
+    is_on: impl Fn(usize) -> bool,
+) -> Vec<f64> {
     assert_eq!(flows.len(), routes.iter().map(|route| route.flows).sum::<usize>(), "each flow has a route");
+    let mut claims = flows.iter().enumerate();
+    let mut claims = || {
+        let (at, flow) = claims.next()?;
+        Some(if is_on(at) { claim(flow) } else { Claim::up_to(0.0) })
+    };
     // There may be a million flows, and most of them alike.
     let mut routed: Vec<Routed<'a>> = Vec::new();
-    let mut rest = &*flows;
     for Route { links, max_bps, flows } in routes {
-        let (here, others) = rest.split_at(*flows);
-        rest = others;
         let first = routed.len();
-        for Claim { demand, weight } in here.iter().map(claim) {
+        for Claim { demand, weight } in (0..*flows).filter_map(|_| claims()) {
             let claim = Claim { demand: demand.min(*max_bps), weight };
             match routed[first..].last_mut() {
                 Some(last) if last.claim == claim => last.flows += 1,
@@ -65,15 +82,19 @@ pub fn assess_network<'a>(
         }
     }
     let shares = fill(&routed, capacities_bps);
-    let shares = || shares.iter().zip(&routed).flat_map(|(&share, alike)| repeat_n(share, alike.flows));
-    flows.iter_mut().zip(shares()).for_each(|(flow, share)| flow.fair_bps = Some(share));
-    against(flows, shares())
+    shares.iter().zip(&routed).flat_map(|(&share, alike)| repeat_n(share, alike.flows)).collect()
 }
 
 /// Compares what the flows got with their `fair` shares.
 fn against(flows: &[FlowRecord], fair: impl Iterator<Item = f64> + Clone) -> Fairness {
+    compared(flows, fair.map(|fair| (fair, 1.0)))
+}
+
+/// Compares what the flows got with their fair shares. With these is the part of the time in which
+/// each had either.
+pub(crate) fn compared(flows: &[FlowRecord], fair: impl Iterator<Item = (f64, f64)> + Clone) -> Fairness {
     let rates = || flows.iter().zip(fair.clone()).map(|(flow, fair)| Rates::of(flow, fair));
-    let total: f64 = flows.iter().map(|flow| flow.throughput_bps).sum();
+    let total: f64 = rates().map(|flow| flow.got).sum();
     let groups = by_group(flows, rates());
     Fairness {
         jain: jain_of(rates().map(Rates::share)),
@@ -95,8 +116,8 @@ struct Rates {
 }
 
 impl Rates {
-    fn of(flow: &FlowRecord, fair: f64) -> Self {
-        Rates { got: flow.throughput_bps, fair }
+    fn of(flow: &FlowRecord, (fair, part): (f64, f64)) -> Self {
+        Rates { got: flow.throughput_bps * part, fair: fair * part }
     }
 
     fn share(self) -> f64 {

@@ -22,6 +22,7 @@ pub mod link_meter;
 pub mod marks;
 pub mod max_min;
 pub mod mser;
+pub mod presence;
 pub mod record;
 pub mod row;
 pub mod series;

@@ -115,6 +115,10 @@ pub struct RunRecord {
     pub aggregates: Vec<AggregateRecord>,
     /// The fairness among the flows.
     pub fairness: Fairness,
+    /// When flows came and went, if any of them has a `stop` or `on`. Then the rates of each flow,
+    /// its share and the indices are over the time in which it was on.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub presence: Option<PresenceRecord>,
     /// Events that the simulator handled, warm-up included; absent for a live contest.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub events: Option<u64>,
@@ -411,6 +415,34 @@ pub struct Fairness {
     pub group_share: BTreeMap<String, f64>,
     /// Each group's fraction of all that was delivered.
     pub group_fraction: BTreeMap<String, f64>,
+}
+
+/// When flows came and went.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PresenceRecord {
+    /// For how long each flow was on while it was measured, seconds, in the order of `flows`.
+    pub active_s: Vec<f64>,
+    /// Each start or stop of a flow while it was measured, in order of time. Of more than a
+    /// thousand, those that lie close together are one.
+    pub changes: Vec<ChangeRecord>,
+}
+
+/// Flows that start or stop at one instant.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ChangeRecord {
+    /// When, seconds after the start of the run.
+    pub at_s: f64,
+    /// The groups of which a flow starts.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub starts: Vec<String>,
+    /// The groups of which a flow stops.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub stops: Vec<String>,
+    /// Seconds until each flow whose max-min share rose by the change had 90 % of its new share,
+    /// over a slot of a tenth of a second or as long as twenty packets of 1500 B take at that share.
+    /// Absent if one of them did not before the next change, or if no share rose.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub reached_s: Option<f64>,
 }
 
 /// Means over the runs of one discipline.

@@ -22,6 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// - for aggregates, each of the [`AGGREGATE_MEASURES`] with `.<aggregate>`;
 /// - for the first link, the bottleneck, `utilization`, `sojourn_mean_s`, `sojourn_p99_s` and
 ///   `backlog_mean_packets`;
+/// - where flows stop, [`reached_s`](REACHED);
 /// - for each link, if there are several, its [`LINK_MEASURES`] after `link.<name>.`, and the
 ///   [`WIRE_MEASURES`] where its wire has faults.
 ///
@@ -171,8 +172,17 @@ pub fn measures(run: &RunRecord) -> BTreeMap<String, f64> {
     add_transfers(run, &mut measures);
     add_aggregates(run, &mut measures);
     add_links(run, &mut measures);
+    let reached: Vec<f64> =
+        run.presence.iter().flat_map(|all| &all.changes).filter_map(|one| one.reached_s).collect();
+    if !reached.is_empty() {
+        measures.insert(REACHED.into(), reached.iter().sum::<f64>() / reached.len() as f64);
+    }
     measures
 }
+
+/// The mean time to 90 % of the new share after flows start or stop, seconds, over the changes after
+/// which it was reached; of runs in which flows stop.
+pub const REACHED: &str = "reached_s";
 
 /// As [`measures`], and these of the [further measures](is_further) too.
 pub(crate) fn measures_with(run: &RunRecord, further: &[String]) -> BTreeMap<String, f64> {
@@ -422,6 +432,7 @@ mod tests {
             links: vec![link(drops)],
             transfers: Vec::new(),
             aggregates: Vec::new(),
+            presence: None,
             fairness: Fairness {
                 jain: share,
                 jain_throughput: share / 4.0,

@@ -30,7 +30,7 @@ pub struct Dumbbell {
     pub senders: Vec<Sender>,
 }
 
-/// One flow of a dumbbell: its group, its source and its round-trip time.
+/// One flow of a dumbbell, or one on-time of it: its group, its source and its round-trip time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sender {
     /// Its name in results, such as `tcp.3`.
@@ -43,6 +43,9 @@ pub struct Sender {
     pub sends: Sends,
     /// When it starts.
     pub start: Duration,
+    /// When it stops; `None` for the end of the run. The on-times of a flow are senders of one name,
+    /// one after the other.
+    pub stop: Option<Duration>,
     /// Its round-trip time without waiting.
     pub rtt: Duration,
     /// Is its TCP ECN-capable?
@@ -213,6 +216,17 @@ pub fn rates(law: &RateLaw) -> Result<Vec<(Duration, Rate)>, CannotRun> {
     steps(law)?.iter().map(given).collect()
 }
 
+/// Refuses `group`, which has a `stop` or `on`, for `stage`, whose flows all send to the end.
+///
+/// # Errors
+/// Where there is such a group.
+pub fn check_stops(group: Option<&str>, stage: &str) -> Result<(), CannotRun> {
+    group.map_or(Ok(()), |group| {
+        let given = format!("a `stop` or `on` of `{group}`: on `{stage}` all flows send to the end");
+        Err(CannotRun::new(given, "the stages `sim`, `lab`, `gateway` and `kernel`"))
+    })
+}
+
 impl Dumbbell {
     /// The same with this congestion control, as a kernel calls it, for every TCP flow.
     #[must_use]
@@ -251,14 +265,18 @@ fn of_shared(Shared { link, groups }: Shared) -> Result<Dumbbell, CannotRun> {
         let rtts = rtts(group, &link)?;
         let ecn = matches!(&group.source, Source::Bulk { tcp } if tcp.ecn != EcnMode::Off);
         let members = group.members.iter().zip(rtts).zip(1..);
-        senders.extend(members.map(|((member, rtt), number): (_, u32)| Sender {
+        let each = members.flat_map(|((member, rtt), number): (_, u32)| {
+            group.on_times(*member).map(move |on| (on, rtt, number))
+        });
+        senders.extend(each.map(|(on, rtt, number)| Sender {
             rtt,
             ecn,
             name: format!("{}.{number}", group.name),
             group: group.name.clone(),
             kind: kind.clone(),
             sends: sends.clone(),
-            start: member.start,
+            start: on.from,
+            stop: (!group.on.is_empty()).then_some(on.until),
         }));
     }
     if senders.len() > MAX_SENDERS {

@@ -4,7 +4,8 @@ use fairwire_catalogue::{BuildError, Choice};
 use fairwire_core::Duration;
 use fairwire_laws::Site;
 use fairwire_laws::part::Part;
-use fairwire_metrics::record::{Fairness, FlowRecord, LinkRecord, RunRecord};
+use fairwire_metrics::presence::Presence;
+use fairwire_metrics::record::{FlowRecord, LinkRecord, RunRecord};
 use fairwire_scenario::Scenario;
 use fairwire_sim::Network;
 
@@ -41,19 +42,22 @@ impl Plan<'_> {
         fairwire_scenario::of_part(self.scenario, self.discipline, answer)
     }
 
-    /// How fair what the `flows` got is; writes its max-min share into each.
-    pub fn fairness(&self, flows: &mut [FlowRecord]) -> Fairness {
-        fairwire_scenario::fairness(self.scenario, flows)
-    }
-
     /// The record of a run under `seed` on one link, of which no more was measured than flows and
     /// link.
-    pub fn record(&self, seed: u64, mut flows: Vec<FlowRecord>, link: LinkRecord) -> RunRecord {
+    pub fn record(
+        &self,
+        seed: u64,
+        mut flows: Vec<FlowRecord>,
+        presence: Option<&Presence>,
+        link: LinkRecord,
+    ) -> RunRecord {
+        let (fairness, presence) = fairwire_scenario::fairness(self.scenario, &mut flows, presence);
         RunRecord {
             discipline: self.label().into(),
             stage: String::new(), // the caller that runs a stage names it
             seed,
-            fairness: self.fairness(&mut flows),
+            fairness,
+            presence,
             flows,
             links: vec![link],
             transfers: Vec::new(),

@@ -214,6 +214,7 @@ mod tests {
                 links: Vec::new(),
                 transfers: Vec::new(),
                 aggregates: Vec::new(),
+                presence: None,
                 fairness: Fairness {
                     jain: 1.0,
                     jain_throughput: 1.0,

@@ -1,6 +1,7 @@
 //! Time series of stages with real senders: the rows that the simulator has, and what a kernel's
 //! TCP knows of itself.
 
+use crate::contest::by_flow;
 use crate::dumbbell::Sender;
 use crate::stage::CannotRun;
 use crate::watch::Watch;
@@ -186,12 +187,12 @@ impl Series<'_> {
     ) {
         let of_link: Vec<Count> = snapshot.map_or(Vec::new(), |(now, before)| since(now, before).collect());
         let seconds = snapshot.map_or(0.0, |(now, before)| interval(now, before));
-        for (flow, sender) in self.senders.iter().enumerate() {
-            let of = Subject { kind: "flow", name: &sender.name };
-            if let Some(count) = of_link.get(flow) {
-                counts(of, *count, seconds, write);
+        for senders in by_flow(self.senders) {
+            let of = Subject { kind: "flow", name: &self.senders[senders.start].name };
+            if let Some(all) = of_link.get(senders.clone()) {
+                counts(of, all.iter().copied().fold(Count::default(), Count::plus), seconds, write);
             }
-            if let Some((_, state, again)) = states.iter().find(|(number, ..)| *number == flow) {
+            if let Some((_, state, again)) = states.iter().find(|(number, ..)| senders.contains(number)) {
                 tcp(of, state, *again, write);
             }
         }
@@ -243,6 +244,7 @@ mod tests {
             group: group.into(),
             kind: "bulk reno".into(),
             sends: Sends::Tcp("reno".into()),
+            stop: None,
             start: Duration::ZERO,
             rtt: Duration::ZERO,
             ecn: false,

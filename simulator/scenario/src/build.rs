@@ -138,8 +138,10 @@ fn groups<'a>(
 ) -> impl Iterator<Item = GroupPlan> + 'a {
     let streams = seed.numbered(format_args!("flow/{}.", flow.group));
     let reach = flow.reach("flow").expect("checked when the scenario was read");
+    let on = flow.on_times();
+    let first_start = flow.on.is_some().then(|| on.first().map(|on| on.from)).flatten();
     let member = move |number, way| Member {
-        start: flow.start.draw(&mut streams.stream(number, "/start")),
+        start: first_start.unwrap_or_else(|| flow.start.draw(&mut streams.stream(number, "/start"))),
         access_delay: reach.access_delay(number, way, || streams.stream(number, "/access")),
     };
     let mut first = 1;
@@ -156,6 +158,7 @@ fn groups<'a>(
             class: flow.class.unwrap_or(0),
             dscp: flow.dscp.unwrap_or(0),
             members: numbers.map(|number| member(number, way)).collect(),
+            on: on.clone(),
         }
     })
 }

@@ -6,7 +6,7 @@ use fairwire_core::Cause;
 use fairwire_metrics::OfTransfers;
 use fairwire_metrics::agreement::is_called;
 use fairwire_metrics::summary::{
-    AGGREGATE_MEASURES, FURTHER, FURTHER_OF_GROUPS, LINK_MEASURES, WIRE_MEASURES, is_further,
+    AGGREGATE_MEASURES, FURTHER, FURTHER_OF_GROUPS, LINK_MEASURES, REACHED, WIRE_MEASURES, is_further,
 };
 
 /// Measures that every scenario has.
@@ -67,6 +67,9 @@ pub(crate) fn names(spec: &Spec, topology: &Topology) -> Vec<String> {
         names.extend(AGGREGATE_MEASURES.iter().map(|measure| format!("{measure}.{}", aggregate.name)));
     }
     names.extend(PLAIN.iter().map(|name| name.to_string()));
+    if spec.flow.iter().any(|flow| !flow.on_times().is_empty()) {
+        names.push(REACHED.to_owned());
+    }
     names.extend(further(spec));
     names.extend(Cause::ALL.iter().map(|cause| format!("drops.{}", cause.name())));
     let has_faults = |queue: &QueuePlan| !queue.wire.is_plain();

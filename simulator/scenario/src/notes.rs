@@ -15,8 +15,35 @@ const MAX_NAMED: usize = 6;
 /// The notes on `spec`, whose topology has been resolved.
 pub(crate) fn of(spec: &Spec, topology: &Topology) -> Vec<String> {
     let notes = profiles(spec).into_iter().chain(phase(spec, topology)).chain(traces(spec, topology));
-    notes.chain(idle_links(spec, topology)).collect()
+    notes.chain(idle_links(spec, topology)).chain(late(spec)).collect()
 }
+
+/// Notes on flows that begin late in the measured time, where shares are over all of it, and on
+/// stops after the end of the run.
+fn late(spec: &Spec) -> impl Iterator<Item = String> + '_ {
+    let (duration, warm_up) = (spec.duration.0, spec.warm_up.0);
+    let counts_all = spec.flow.iter().all(|flow| flow.on_times().is_empty());
+    let is_late = move |flow: &&FlowSpec| {
+        counts_all && flow.start.latest.ns().saturating_sub(warm_up.ns()) > (duration - warm_up).ns() / LATE
+    };
+    let late: Vec<&str> = spec.flow.iter().filter(is_late).map(|flow| &*flow.group).collect();
+    let note = format!(
+        "{}: begins long after measuring does, and its share and Jain's index count that time, too; with \
+         stop = \"{}\" all shares are over the time in which flows are on",
+        named(&late),
+        spec.duration
+    );
+    let beyond = spec.flow.iter().filter_map(move |flow| {
+        let stop = flow.on_times().last()?.until;
+        (stop > duration)
+            .then(|| format!("`{}` stops at {stop}, after the end: it is on until the run ends", flow.group))
+    });
+    (!late.is_empty()).then_some(note).into_iter().chain(beyond)
+}
+
+/// A flow is late that misses more than one part in so many of the measured time: its share is off
+/// by as much.
+const LATE: u64 = 5;
 
 /// Droppers that take their victim by its place when a packet arrives; RED does above its maximum.
 /// `rnd`, of the same family as `lqd`, draws it.

@@ -11,7 +11,10 @@ use fairwire_core::{Duration, Seed, Time};
 use fairwire_laws::Site;
 use fairwire_laws::part::Part;
 use fairwire_metrics::fairness::{Route, assess_network};
-use fairwire_metrics::record::{Fairness, FlowRecord, Manifest, Mode, Report, RunRecord, SCHEMA_VERSION};
+use fairwire_metrics::presence::{self, Presence};
+use fairwire_metrics::record::{
+    Fairness, FlowRecord, Manifest, Mode, PresenceRecord, Report, RunRecord, SCHEMA_VERSION,
+};
 use fairwire_metrics::summary;
 use fairwire_sim::{Measured, Network, Observer, Steps};
 use rayon::prelude::*;
@@ -330,11 +333,13 @@ pub(crate) fn record_of(
 fn record(scenario: &Scenario, compared: &Compared, seed: u64, mut measured: Measured) -> RunRecord {
     let aggregates =
         aggregate::records(scenario.spec(), scenario.topology(), measured.aggregates, &measured.flows);
+    let (fairness, presence) = fairness(scenario, &mut measured.flows, measured.presence.as_ref());
     RunRecord {
         discipline: compared.label().into(),
         stage: String::new(),
         seed,
-        fairness: fairness(scenario, &mut measured.flows),
+        fairness,
+        presence,
         aggregates,
         flows: measured.flows,
         links: measured.links,
@@ -343,12 +348,17 @@ fn record(scenario: &Scenario, compared: &Compared, seed: u64, mut measured: Mea
     }
 }
 
-/// The fairness among the `flows`, over the queues on the route of each; writes its max-min share
-/// into each.
-pub fn fairness(scenario: &Scenario, flows: &mut [FlowRecord]) -> Fairness {
+/// The fairness among the `flows`, over the queues on the route of each, and what changed when some
+/// came and went; writes its max-min share into each.
+pub fn fairness(
+    scenario: &Scenario,
+    flows: &mut [FlowRecord],
+    presence: Option<&Presence>,
+) -> (Fairness, Option<PresenceRecord>) {
     let (spec, topology) = (scenario.spec(), scenario.topology());
-    let capacities: Vec<f64> =
-        topology.queues.iter().map(|queue| queue.mean_bps(spec.warm_up.0, spec.duration.0)).collect();
+    let capacities = |from: Duration, until: Duration| -> Vec<f64> {
+        topology.queues.iter().map(|queue| queue.mean_bps(from, until)).collect()
+    };
     let of_groups = || {
         spec.flow
             .iter()
@@ -361,7 +371,15 @@ pub fn fairness(scenario: &Scenario, flows: &mut [FlowRecord]) -> Fairness {
         Route { links, max_bps: max_bps.bps() as f64, flows: route.flows as usize }
     };
     let routes: Vec<Route<'_>> = of_groups().zip(links.iter().map(Vec::as_slice)).map(of_way).collect();
-    assess_network(flows, &routes, &capacities)
+    match presence {
+        None => (assess_network(flows, &routes, &capacities(spec.warm_up.0, spec.duration.0)), None),
+        Some(presence) => {
+            let between =
+                |from, until| capacities(Duration::from_secs_f64(from), Duration::from_secs_f64(until));
+            let (fairness, record) = presence::assess(flows, &routes, between, presence);
+            (fairness, Some(record))
+        }
+    }
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ use fairwire_catalogue::marker::MarkerParameters;
 use fairwire_core::units::Size;
 use fairwire_core::{Duration, Rate};
 use fairwire_laws::spec::Quantity;
+use fairwire_sim::OnTime;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
@@ -159,6 +160,15 @@ pub struct FlowSpec {
     /// When each flow starts: a time, or a range in which it draws its own. Default: "0 s".
     #[serde(default)]
     pub start: Start,
+    /// When each flow stops: from then on it sends nothing new, and of TCP what was sent is
+    /// repaired. A time after the run's end is its end. Where any group has this or `on`, the rates
+    /// of each flow, shares and Jain's index are over the time in which it is on. Default: at the
+    /// end of the run.
+    pub stop: Option<Quantity<Duration>>,
+    /// The times in which each flow is on, in place of `start` and `stop`, in order:
+    /// `[["0 s", "10 s"], ["20 s", "30 s"]]`. Each begins with new connections, and as if it were
+    /// the first.
+    pub on: Option<Vec<[Quantity<Duration>; 2]>>,
     /// The class of its packets, for disciplines that share between classes, hosts or subscribers.
     /// Default: 0.
     pub class: Option<u32>,
@@ -174,6 +184,18 @@ pub struct FlowSpec {
 }
 
 impl FlowSpec {
+    /// When its flows are on; empty for from their start to the end of the run.
+    pub(crate) fn on_times(&self) -> Vec<OnTime> {
+        let stop = self.stop.map(|stop| OnTime { from: self.start.earliest, until: stop.0 });
+        let listed = self.on.iter().flatten().map(|[from, until]| OnTime { from: from.0, until: until.0 });
+        listed.chain(stop).collect()
+    }
+
+    /// How many flows it has in the simulator, where each has one connection: as many as on-times.
+    pub(crate) fn each(&self) -> u64 {
+        u64::from(self.count()) * self.on.as_ref().map_or(1, |on| on.len().max(1) as u64)
+    }
+
     /// How many flows it has.
     pub fn count(&self) -> u32 {
         self.count.unwrap_or(1)

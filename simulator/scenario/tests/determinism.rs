@@ -289,6 +289,7 @@ fn group(name: &str, source: Source, members: usize) -> GroupPlan {
         class: 0,
         dscp: 0,
         members: vec![Member { start: Duration::ZERO, access_delay: Duration::from_ms(2) }; members],
+        on: Vec::new(),
     }
 }
 

@@ -25,6 +25,7 @@ fn main() {
             .into_iter()
             .map(|ms| Member { start: Duration::from_ms(ms), access_delay: Duration::from_ms(3) })
             .collect(),
+        on: Vec::new(), // all the time
     };
     let tcp = Source::Bulk { tcp: Config::new(Profile::Ns2In2002, 512) };
     let cbr = Source::Cbr { rate: rate(5_000_000), packet_bytes: 512, header_bytes: 28, dither: 0.0 };

@@ -35,6 +35,7 @@ pub(crate) struct Ends {
     ends: [End; 2],
     started: Option<Time>,
     took: Option<Took>,
+    stopped: Time, // MAX while it is not
 }
 
 /// How long the first end took until it was through, and when that was.
@@ -59,7 +60,14 @@ impl Ends {
         let (name, number) = (endpoints.name(), start.number);
         let end =
             |endpoint| End { endpoint, due: Time::ZERO, is_finished: false, idle: 0, idle_since: Time::ZERO };
-        Ends { name, number, ends: endpoints.start(start).map(end), started: None, took: None }
+        Ends {
+            name,
+            number,
+            ends: endpoints.start(start).map(end),
+            started: None,
+            took: None,
+            stopped: Time::MAX,
+        }
     }
 
     /// Is its timeout due at `now`?
@@ -80,7 +88,13 @@ impl Ends {
 
     /// What either end has timed up to `end`, and what is under way then.
     pub(crate) fn lasted(&self, end: Time) -> Vec<Lasted> {
-        self.ends.iter().flat_map(|one| one.endpoint.lasted(end)).collect()
+        self.ends.iter().flat_map(|one| one.endpoint.lasted(end.min(self.stopped))).collect()
+    }
+
+    /// Neither end does anything from `now` on.
+    pub(crate) fn stop(&mut self, now: Time) {
+        self.stopped = now;
+        self.ends.iter_mut().for_each(|end| (end.is_finished, end.due) = (true, Time::MAX));
     }
 
     /// A packet of the other end arrives at `now`.

@@ -21,6 +21,7 @@ mod link;
 mod measured;
 mod model;
 mod observe;
+mod on_times;
 mod plan;
 mod prefetch;
 mod queue;
@@ -45,8 +46,8 @@ pub use fairwire_metrics::marks::{Cadence, EstimatorPlan};
 pub use link::{Departure, Link};
 pub use observe::{AggregateView, FlowView, LinkView, Observer, View, Wait};
 pub use plan::{
-    AggregateCount, AggregatePlan, GroupPlan, Hop, LinkPlan, Measured, Member, Network, Settings, Source,
-    TieRule,
+    AggregateCount, AggregatePlan, GroupPlan, Hop, LinkPlan, Measured, Member, Network, OnTime, Settings,
+    Source, TieRule,
 };
 pub use seen::{Content, PacketEvent, TransferEvent, What, Window};
 pub use steps::Steps;

@@ -4,13 +4,13 @@ use crate::app::load::Demand;
 use crate::app::session::{Session, Timed};
 use crate::ends::Took;
 use crate::event::Events;
-use crate::flow::Counts;
+use crate::flow::{Counts, Flow};
 use crate::group::Group;
 use crate::link::Link;
 use crate::model::Model;
 use crate::observe::Tap;
 use crate::plan::{GroupPlan, Measured, Source};
-use fairwire_core::{Duration, Time};
+use fairwire_core::Duration;
 use fairwire_metrics::record::{FlowRecord, TransferRecord};
 use fairwire_metrics::{Completed, FlowName, Kind};
 use fairwire_tcp::LossCounts;
@@ -41,15 +41,20 @@ impl<T: Tap, E: Events> Model<T, E> {
             let group = first.group() as usize;
             let of_group = &self.groups[group];
             let plan = &of_group.plan;
-            let (of_member, others) = rest.split_at(plan.connections());
+            let (of_member, others) = rest.split_at(plan.flows_each());
             rest = others;
             let member = plan.members[(numbers[group] - of_group.before) as usize];
             numbers[group] += 1;
-            let session = first.session().map(|session| &self.sessions[session as usize]);
+            let sessions = of_member.iter().step_by(plan.connections()).filter_map(Flow::session);
+            let sessions: Vec<&Session> = sessions.map(|session| &self.sessions[session as usize]).collect();
             let name = FlowName::numbered(&plan.name, numbers[group]);
             let (group, kind) = names[group].clone();
             let names = Names { name, group, kind };
-            let record = self.flow_record(plan, names, &Counts::sum(of_member), session);
+            let seconds = match self.on_times {
+                None => self.end.since(self.measured_from),
+                Some(_) => self.active(plan, member),
+            };
+            let record = self.flow_record(plan, names, &Counts::sum(of_member), (&sessions, seconds.secs()));
             let base_rtt = of_group.base_rtt(member.access_delay);
             flows.push(FlowRecord {
                 start_s: Some(member.start.seconds()),
@@ -63,6 +68,7 @@ impl<T: Tap, E: Events> Model<T, E> {
             links: self.links.iter().map(|link| link.record(self.end)).collect(),
             transfers: self.transfer_records(),
             aggregates: self.edges.as_ref().map_or(Vec::new(), |edges| edges.counts(self.end)),
+            presence: self.presence(),
             events: self.handled - self.meaningless,
         }
     }
@@ -89,10 +95,9 @@ impl<T: Tap, E: Events> Model<T, E> {
 
     /// For how long the members of the group with this first plan are measured, seconds together.
     fn measured_s(&self, head: u32) -> f64 {
-        let members = self.groups.iter().filter(|group| group.head == head);
-        let members = members.flat_map(|group| &group.plan.members);
-        let from = |start: Duration| (Time::ZERO + start).max(self.measured_from).min(self.end);
-        members.map(|member| self.end.since(from(member.start)).secs()).sum()
+        let members = self.groups.iter().filter(|group| group.head == head).map(|group| &group.plan);
+        let members = members.flat_map(|plan| plan.members.iter().map(move |member| (plan, *member)));
+        members.map(|(plan, member)| self.active(plan, member).secs()).sum()
     }
 
     /// What was timed, by the number of the group. To what loads reported while it ran comes what
@@ -119,46 +124,48 @@ impl<T: Tap, E: Events> Model<T, E> {
         all
     }
 
+    /// What `counts` say was delivered to a member of `plan`: bytes on the wire, and of payload.
+    pub(crate) fn bytes(&self, plan: &GroupPlan, counts: &Counts) -> (u64, u64) {
+        match &plan.source {
+            Source::Bulk { tcp } | Source::Tcp { tcp, .. } => {
+                let of = |bytes: u32| counts.delivered * u64::from(bytes);
+                (of(tcp.segment_bytes + tcp.header_bytes), of(tcp.segment_bytes))
+            }
+            Source::Cbr { header_bytes, .. }
+            | Source::Datagrams { header_bytes, .. }
+            | Source::Endpoints { header_bytes, .. } => {
+                let bytes = counts.datagram_bytes.delivered;
+                (bytes, bytes.saturating_sub(counts.delivered * u64::from(*header_bytes)))
+            }
+        }
+    }
+
     fn flow_record(
         &self,
         plan: &GroupPlan,
         Names { name, group, kind }: Names,
         counts: &Counts,
-        session: Option<&Session>,
+        (sessions, seconds): (&[&Session], f64),
     ) -> FlowRecord {
-        let seconds = self.end.since(self.measured_from).secs();
-        let rate_of = |bytes: u64| bytes as f64 * 8.0 / seconds;
-        let of_tcp = |tcp: &fairwire_tcp::Config| {
-            let of = |bytes: u32| counts.delivered * u64::from(bytes);
-            (of(tcp.segment_bytes + tcp.header_bytes), of(tcp.segment_bytes))
-        };
-        let of_datagrams = |header_bytes: u32| {
-            let bytes = counts.datagram_bytes.delivered;
-            (bytes, bytes.saturating_sub(counts.delivered * u64::from(header_bytes)))
-        };
-        let (offered_bps, (wire_bytes, good_bytes)) = match &plan.source {
-            Source::Bulk { tcp } => (None, of_tcp(tcp)),
+        let rate_of = |bytes: u64| if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 };
+        let (wire_bytes, good_bytes) = self.bytes(plan, counts);
+        let offered_bps = match &plan.source {
+            Source::Bulk { .. } => None,
             Source::Tcp { tcp, load } => {
                 let of = |segments: u64| rate_of(segments * u64::from(tcp.segment_bytes + tcp.header_bytes));
-                let offered = session.and_then(|session| match load.demand() {
-                    Demand::Offered => Some(of(session.offered())),
+                let all = |of: fn(&Session) -> u64| sessions.iter().map(|session| of(session)).sum::<u64>();
+                match load.demand() {
+                    Demand::Offered => Some(of(all(Session::offered))),
                     // What is on the sink's access link when the warm-up ends is with the receiver
                     // already. `requested` lacks it, though it is delivered after the warm-up. So
                     // no less was requested than was delivered.
-                    Demand::Requested => Some(of(session.requested().max(counts.delivered))),
+                    Demand::Requested => Some(of(all(Session::requested).max(counts.delivered))),
                     Demand::Endless => None,
-                });
-                (offered, of_tcp(tcp))
+                }
             }
-            Source::Cbr { rate, header_bytes, .. } => (Some(rate.bps() as f64), of_datagrams(*header_bytes)),
-            Source::Datagrams { header_bytes, .. } => {
-                let offered = rate_of(counts.datagram_bytes.sent);
-                (Some(offered), of_datagrams(*header_bytes))
-            }
-            Source::Endpoints { endpoints, header_bytes } => {
-                let most = endpoints.most().map(|most| most.bps() as f64);
-                (most, of_datagrams(*header_bytes))
-            }
+            Source::Cbr { rate, .. } => Some(rate.bps() as f64),
+            Source::Datagrams { .. } => Some(rate_of(counts.datagram_bytes.sent)),
+            Source::Endpoints { endpoints, .. } => endpoints.most().map(|most| most.bps() as f64),
         };
         let losses = matches!(plan.source, Source::Bulk { .. } | Source::Tcp { .. }).then_some(counts.losses);
         FlowRecord {

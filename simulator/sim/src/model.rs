@@ -32,6 +32,7 @@ use crate::frames::Frame;
 use crate::group::Group;
 use crate::link::{Departure, Link};
 use crate::observe::Tap;
+use crate::on_times::OnTimes;
 use crate::route::{Leg, Target};
 use crate::seen::What;
 use crate::store::Store;
@@ -50,6 +51,8 @@ pub(crate) struct Model<T, E> {
     pub(crate) sessions: Vec<Session>,
     pub(crate) steps: Vec<Step>, // of one session, while they are taken
     pub(crate) timed: BTreeMap<u32, Timed>,
+    /// When flows stop, where any does.
+    pub(crate) on_times: Option<Box<OnTimes>>,
     pub(crate) measured_from: Time,
     pub(crate) end: Time,
     pub(crate) is_measuring: bool,
@@ -75,12 +78,15 @@ impl<T: Tap, E: Events> Model<T, E> {
         let last_unmeasured = self.measured_from.saturating_sub(Duration::from_ns(1));
         let sample = self.store.tap.next_sample();
         let pause = if self.is_measuring { self.end } else { last_unmeasured };
-        let until = pause.min(sample);
+        let until = pause.min(sample).min(self.next_change());
         if !self.go_until(until, watch) {
             return ControlFlow::Break(false);
         }
         if until == sample {
             self.show(T::sample, until);
+        }
+        if until == self.next_change() {
+            self.change(until);
         }
         if !self.is_measuring && until == last_unmeasured {
             self.start_measuring();

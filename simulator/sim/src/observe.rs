@@ -181,7 +181,7 @@ impl<'a> View<'a> {
             let index = if last.0 == flow.group() { last.1 + 1 } else { 0 };
             last = (flow.group(), index);
             let group = &groups[flow.group() as usize];
-            let each = group.plan.connections() as u32;
+            let each = group.plan.flows_each() as u32;
             let count = since.flows.get(at).copied().unwrap_or_default();
             FlowView {
                 group: &group.plan.name,

@@ -4,6 +4,7 @@ use crate::app::{Load, Traffic};
 use crate::endpoint::Endpoints;
 use fairwire_core::{Discipline, Duration, Marker, Rate, RateLaw, Seed, Wire};
 use fairwire_metrics::marks::EstimatorPlan;
+use fairwire_metrics::presence::Presence;
 use fairwire_metrics::record::{FlowRecord, LinkRecord, TransferRecord};
 
 /// Links with queues, and the flows that go over them.
@@ -67,15 +68,43 @@ pub struct GroupPlan {
     pub dscp: u8,
     /// The flows, numbered from 1, or from where the plan before it with the same name ends.
     pub members: Vec<Member>,
+    /// When each of them sends; empty for from its start to the end of the run. The first on-time
+    /// begins with the flow's own start, whatever is given here.
+    pub on: Vec<OnTime>,
+}
+
+/// A time in which a flow sends, counted from the start of the run. At its end nothing new is sent;
+/// of TCP, what was sent is repaired. The next begins with new connections and as if it were the
+/// first: the window, the place in a capture and what a user waited for are forgotten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OnTime {
+    /// When it begins.
+    pub from: Duration,
+    /// When it ends; later than that, and no later than the next begins.
+    pub until: Duration,
 }
 
 impl GroupPlan {
-    /// How many flows of the engine each member is: a user of TCP may have several connections.
+    /// How many flows of the engine each member is at a time: a user of TCP may have several
+    /// connections.
     pub(crate) fn connections(&self) -> usize {
         match &self.source {
             Source::Tcp { load, .. } => usize::from(load.connections()),
             _ => 1,
         }
+    }
+
+    /// How many flows of the engine each member is: each on-time has its own.
+    pub(crate) fn flows_each(&self) -> usize {
+        self.connections() * self.on.len().max(1)
+    }
+
+    /// When `member` sends.
+    pub fn on_times(&self, member: Member) -> impl Iterator<Item = OnTime> {
+        let all = OnTime { from: Duration::ZERO, until: Duration::from_ns(u64::MAX) };
+        let first = self.on.first().copied().unwrap_or(all);
+        let first = OnTime { from: member.start, ..first };
+        std::iter::once(first).chain(self.on.iter().skip(1).copied())
     }
 }
 
@@ -147,7 +176,7 @@ pub enum Source {
 impl Network {
     /// How many flows the engine has: a user of TCP may have several connections.
     pub(crate) fn flow_count(&self) -> usize {
-        self.groups.iter().map(|group| group.members.len() * group.connections()).sum()
+        self.groups.iter().map(|group| group.members.len() * group.flows_each()).sum()
     }
 
     /// One queued link that all flows share; acknowledgements come back over a link like it that
@@ -196,6 +225,8 @@ pub struct Measured {
     pub transfers: Vec<TransferRecord>,
     /// Per aggregate, in the order of the plan.
     pub aggregates: Vec<AggregateCount>,
+    /// When each member was on, where a group has on-times.
+    pub presence: Option<Presence>,
     /// Events handled, without timers and polls of links that had lost their meaning when they came
     /// up.
     pub events: u64,

@@ -9,12 +9,14 @@ use crate::group::Group;
 use crate::link::Link;
 use crate::model::{Model, WATCH_EVERY};
 use crate::observe::Tap;
-use crate::plan::{GroupPlan, Member, Network, Settings, Source};
+use crate::on_times::OnTimes;
+use crate::plan::{GroupPlan, Network, Settings, Source};
 use crate::queue::Sides;
 use crate::store::Store;
 use crate::tuning::Tuning;
-use fairwire_core::{Seed, Time};
+use fairwire_core::{Duration, Seed, Time};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 impl<T: Tap> Model<T, Sides> {
     pub(crate) fn new(mut plan: Network, settings: &Settings, tap: T) -> Self {
@@ -48,6 +50,7 @@ impl<T: Tap, E: Events> Model<T, E> {
             sessions: Vec::new(),
             steps: Vec::new(),
             timed: BTreeMap::new(),
+            on_times: OnTimes::of(&plan.groups, settings),
             measured_from: Time::ZERO + settings.warm_up,
             end: Time::ZERO + settings.duration,
             is_measuring: false,
@@ -57,6 +60,7 @@ impl<T: Tap, E: Events> Model<T, E> {
             watched_at: WATCH_EVERY,
         };
         plan.groups.into_iter().for_each(|group| model.add(group, settings.seed));
+        model.on_times.iter_mut().for_each(|on_times| on_times.sort());
         if model.measured_from == Time::ZERO {
             model.start_measuring();
         }
@@ -72,23 +76,34 @@ impl<T: Tap, E: Events> Model<T, E> {
         let mut group = Group::new(number, plan, salt, &self.links, &mut self.legs, &mut self.events)
             .with(members.len() as u32, self.groups.last());
         let mut lanes = BTreeMap::new();
-        for (at, Member { start, access_delay }) in members.iter().enumerate() {
-            let lanes = *lanes.entry(*access_delay).or_insert_with(|| lanes_of(&group, &mut self.events));
-            let membership = Membership {
-                group: number,
-                member: group.before + at as u32 + 1,
-                access_delay: *access_delay,
-                lanes,
-            };
-            self.add_member(&group, membership, Time::ZERO + *start, seed);
+        for (at, member) in members.iter().enumerate() {
+            let access_delay = member.access_delay;
+            let lanes = *lanes.entry(access_delay).or_insert_with(|| lanes_of(&group, &mut self.events));
+            let member_number = group.before + at as u32 + 1;
+            let membership = Membership { group: number, member: member_number, access_delay, lanes };
+            for (which, on) in group.plan.on_times(*member).enumerate() {
+                let flows = self.add_member(&group, membership, (which, on.from), seed);
+                self.stop_at(on.until, flows);
+            }
         }
         group.plan.members = members; // their records say what each was given
         self.groups.push(group);
     }
 
-    /// Adds the flow of a member of `group`, or all of them where it is a user of TCP with several.
-    fn add_member(&mut self, group: &Group, membership: Membership, start: Time, seed: Seed) {
-        let rng = || seed.stream_of(format_args!("flow/{}.{}", group.plan.name, membership.member));
+    /// Adds the flow of a member of `group`, or all of them where it is a user of TCP with several,
+    /// for its on-time number `which`, from `start` on.
+    fn add_member(
+        &mut self,
+        group: &Group,
+        membership: Membership,
+        (which, start): (usize, Duration),
+        seed: Seed,
+    ) -> Range<u32> {
+        let (name, member, start) = (&group.plan.name, membership.member, Time::ZERO + start);
+        let rng = || match which {
+            0 => seed.stream_of(format_args!("flow/{name}.{member}")),
+            _ => seed.stream_of(format_args!("flow/{name}.{member}/on/{which}")),
+        };
         let first = self.store.flows.len() as u32;
         let flows = first..first + group.plan.connections() as u32;
         let mut session = None;
@@ -101,13 +116,14 @@ impl<T: Tap, E: Events> Model<T, E> {
             self.sessions.push(user);
             session = Some(number);
         }
-        for index in flows {
+        for index in flows.clone() {
             self.store.flows.push(Flow::new(group, membership, session, rng));
             if session.is_none() {
                 self.store.flows[index as usize].wake_at(start, index, &mut self.events);
             }
             self.edges.iter_mut().for_each(|edges| edges.add_flow());
         }
+        flows
     }
 }
 

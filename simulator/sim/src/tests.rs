@@ -39,6 +39,7 @@ fn group(name: &str, source: Source) -> GroupPlan {
         class: 0,
         dscp: 0,
         members: vec![Member { start: Duration::ZERO, access_delay: Duration::from_ms(3) }],
+        on: Vec::new(),
     }
 }
 

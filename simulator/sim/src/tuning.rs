@@ -119,8 +119,8 @@ mod tests {
         let source = Source::Cbr { rate: rate(1), packet_bytes: 512, header_bytes: 28, dither: 0.0 };
         let members = vec![Member { start: Duration::ZERO, access_delay }];
         let (forward, back, access_rate) = (Vec::new(), Vec::new(), rate(access_mbps));
-        let group =
-            GroupPlan { name: "g".into(), source, forward, back, access_rate, class: 0, dscp: 0, members };
+        let (name, on) = ("g".into(), Vec::new());
+        let group = GroupPlan { name, source, forward, back, access_rate, class: 0, dscp: 0, members, on };
         Network::dumbbell(link, vec![group])
     }
 

@@ -25,7 +25,7 @@ pub use tally::{FlowTally, Tally};
 use contest::{Class, Contest};
 use fairwire_core::{Duration, Rate, Seed, WireLaw};
 use fairwire_datapath::account::FlowCount;
-use fairwire_experiment::dumbbell::{Dumbbell, Sender, rates};
+use fairwire_experiment::dumbbell::{Dumbbell, Sender, check_stops, rates};
 use fairwire_experiment::{About, CannotRun, Clock, Failed, Plan, Stage, Watch};
 use fairwire_metrics::histogram::DelayHistogram;
 use fairwire_metrics::record::{BacklogRecord, FlowRecord, LinkRecord, RunRecord, Sojourn, WireRecord};
@@ -90,7 +90,7 @@ impl Stage for Linux {
         let mut link = link_record(&dumbbell.name, rate, &tally, window);
         let FaultCounts { lost, held_back, duplicated, .. } = tally.faults;
         link.wire = dumbbell.wire.is_some().then_some(WireRecord { lost, held_back, duplicated });
-        Ok(Some(plan.record(seed, flows, link)))
+        Ok(Some(plan.record(seed, flows, None, link)))
     }
 }
 
@@ -137,6 +137,8 @@ fn faults(law: &WireLaw, seed: u64) -> Result<Faults, CannotRun> {
 
 /// The contest of `dumbbell`, and the place of each of its flows among the senders.
 fn contest(dumbbell: &Dumbbell, plan: &Plan<'_>, seed: u64) -> Result<(Contest, Vec<usize>), CannotRun> {
+    let stops = dumbbell.senders.iter().find(|sender| sender.stop.is_some());
+    check_stops(stops.map(|sender| &*sender.group), "linux")?;
     let changes = rates(&dumbbell.law)?.into_iter().map(|(at, rate)| (at.ns(), rate.bps())).collect();
     let qdisc = Qdisc::of(plan)?;
     let (classes, order) = classes(dumbbell);

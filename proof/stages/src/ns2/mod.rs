@@ -68,7 +68,7 @@ impl Stage for Ns2 {
             .records(&dumbbell, plan.duration() - plan.warm_up())
             .map_err(|what| Failed::Machine(format!("ns-2, seed {seed}: {what}")))?;
         watch.reached(1.0);
-        Ok(Some(plan.record(seed, flows, link)))
+        Ok(Some(plan.record(seed, flows, None, link)))
     }
 }
 

@@ -6,6 +6,7 @@ pub(crate) mod csv;
 mod folder;
 mod json;
 pub(crate) mod picture;
+mod presence;
 #[cfg(test)]
 mod samples;
 mod sequence;

@@ -1,6 +1,7 @@
 //! Results as a table for people: with lines and colours on a terminal, Markdown elsewhere.
 
 use super::completion;
+use super::presence;
 use super::shown::{Headline, groups};
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Table, presets};
 use fairwire_metrics::Kind;
@@ -57,7 +58,10 @@ fn text_within(report: &Report, headline: &Headline, columns: usize) -> String {
     let tables = if width(&upright) <= columns { vec![upright] } else { on_their_side(&rows, columns) };
     tables.iter().for_each(|table| out += &format!("{table}\n\n"));
     out += &format!("{}\n", wrapped(&legend(report), columns, ""));
-    out + &completion::text(report, columns) + &agreement(report) + &differences(report)
+    out + &completion::text(report, columns)
+        + &presence::text(report)
+        + &agreement(report)
+        + &differences(report)
 }
 
 /// Paired differences, a line each: `share.tcp: faba - red = 0.104 ± 0.012`.
@@ -283,6 +287,9 @@ fn legend(report: &Report) -> String {
     let mut text = String::from(
         "share: what the group got over what is max-min fair; 1 is fair. Jain: over the shares of all flows.",
     );
+    if report.runs.iter().any(|run| run.presence.is_some()) {
+        text += " Both are over the time in which each flow is on.";
+    }
     if report.summary.iter().any(|summary| summary.runs > 1) {
         text += " ±: half of the 95 % interval over runs (Student's t).";
     }

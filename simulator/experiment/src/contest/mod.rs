@@ -14,6 +14,7 @@ use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate, RateLaw, Seed, WireLaw};
 use fairwire_datapath::account::FlowCount;
 use fairwire_linux::port::{PortError, PortHealth};
+use fairwire_metrics::presence::{self, Presence};
 use fairwire_metrics::record::{FlowRecord, LinkRecord, RunRecord, WireRecord};
 use fairwire_testbed::bed::{SINK_ADDRESS, SOURCE_ADDRESS, Side};
 use fairwire_testbed::error::TestbedError;
@@ -23,6 +24,7 @@ use fairwire_wire::flow_key::{FlowKey, Tuple};
 use fairwire_wire::headers::{Ports, TCP, UDP};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketType, socket, sockopt};
+use std::ops::Range;
 use std::os::fd::OwnedFd;
 
 /// The flows and the link of a contest, and how long it lasts.
@@ -78,11 +80,13 @@ impl ContestPlan {
             source: SOURCE_ADDRESS.into(),
             destination: SINK_ADDRESS.into(),
             start_ns: sender.start.ns(),
-            stop_ns: sent_ns,
+            stop_ns: sender.stop.map_or(sent_ns, |stop| stop.ns().min(sent_ns)),
             receiver_behind: None,
             ecn: sender.ecn,
         };
-        let slots = Slots { from_ns: warm_up_ns, each_ns: duration_ns - warm_up_ns, count: 1 };
+        let count = if self.has_stops() { (duration_ns - warm_up_ns).div_ceil(self.slot().ns()) } else { 1 };
+        let each_ns = if count > 1 { self.slot().ns() } else { duration_ns - warm_up_ns };
+        let slots = Slots { from_ns: warm_up_ns, each_ns, count: count as usize };
         // What forwards counts what is on the link.
         Traffic {
             flows: self.senders.iter().map(flow).collect(),
@@ -91,6 +95,53 @@ impl ContestPlan {
             is_tapped: false,
             tcp_every_ns: self.every.map(Duration::ns),
         }
+    }
+
+    fn has_stops(&self) -> bool {
+        self.senders.iter().any(|sender| sender.stop.is_some())
+    }
+
+    fn slot(&self) -> Duration {
+        presence::slot(self.duration - self.warm_up, self.senders.len())
+    }
+
+    /// When the flows were on, and what their sinks got, where any of them stops.
+    fn presence(&self, seen: &Seen) -> Option<Presence> {
+        if !self.has_stops() {
+            return None;
+        }
+        let (from, until) = (self.warm_up, self.duration);
+        let flows: Vec<Range<usize>> = by_flow(&self.senders).collect();
+        let on = |flow: &Range<usize>| {
+            let on = self.senders[flow.clone()].iter().map(|sender| {
+                let stop = sender.stop.unwrap_or(until);
+                [sender.start, stop].map(|at| at.clamp(from, until).seconds())
+            });
+            on.filter(|[from, until]| from < until).collect()
+        };
+        let slots = (until - from).ns().div_ceil(self.slot().ns()) as usize;
+        let mut sums = vec![0; flows.len()];
+        let bytes = (0..slots).flat_map(|slot| {
+            for (sum, flow) in sums.iter_mut().zip(&flows) {
+                *sum += seen
+                    .flows
+                    .get(flow.clone())
+                    .into_iter()
+                    .flatten()
+                    .filter_map(|one| one.payload_bytes.get(slot))
+                    .sum::<u64>();
+            }
+            sums.clone()
+        });
+        let bytes = bytes.collect();
+        let [from_s, until_s] = [from, until].map(Duration::seconds);
+        Some(Presence {
+            from_s,
+            until_s,
+            on: flows.iter().map(on).collect(),
+            slot_s: self.slot().seconds(),
+            bytes,
+        })
     }
 
     /// What the packets of sender number `flow` have in common.
@@ -172,6 +223,7 @@ impl ContestPlan {
         }
         .give(watch);
         let (mut flows, mut link) = (self.flow_records(&counted, &seen), counted.link);
+        let presence = self.presence(&seen);
         let Carried { overflowed, failed, faults, .. } = seen.path;
         if self.wire.is_some() {
             let FaultCounts { lost, held_back, duplicated, lost_of } = faults;
@@ -179,7 +231,7 @@ impl ContestPlan {
             flows.iter_mut().zip(lost_of).for_each(|(flow, lost)| flow.packets_lost = Some(lost));
         }
         add_losses(&mut link, [("path-overflow", overflowed), ("path-failed", failed)]);
-        plan.record(self.seed, flows, link)
+        plan.record(self.seed, joined(flows, presence.as_ref()), presence.as_ref(), link)
     }
 
     /// Throughput is what left for the sink, which with all drops before it is what the sink gets:
@@ -193,6 +245,44 @@ impl ContestPlan {
         let flows = self.senders.iter().zip(counted.flows.iter().zip(&seen.flows));
         flows.map(|(sender, (count, seen))| sender.record(count, counted.window, goodput_bps(seen))).collect()
     }
+}
+
+/// The senders of each flow: those of one name are adjacent.
+pub(crate) fn by_flow(senders: &[Sender]) -> impl Iterator<Item = Range<usize>> {
+    let mut first = 0;
+    senders.chunk_by(|a, b| a.name == b.name).map(move |same| {
+        let all = first..first + same.len();
+        first = all.end;
+        all
+    })
+}
+
+/// The records of the on-times of each flow as one, whose rates are over the time in which it was
+/// on.
+fn joined(flows: Vec<FlowRecord>, presence: Option<&Presence>) -> Vec<FlowRecord> {
+    let Some(presence) = presence else { return flows };
+    let mut all: Vec<FlowRecord> = Vec::new();
+    for flow in flows {
+        match all.last_mut().filter(|last| last.name == flow.name) {
+            Some(last) => {
+                last.throughput_bps += flow.throughput_bps;
+                last.goodput_bps += flow.goodput_bps;
+                last.packets_sent += flow.packets_sent;
+                last.packets_dropped += flow.packets_dropped;
+                last.packets_marked += flow.packets_marked;
+                last.packets_lost = last.packets_lost.zip(flow.packets_lost).map(|(a, b)| a + b);
+            }
+            None => all.push(flow),
+        }
+    }
+    let measured_s = presence.until_s - presence.from_s;
+    for (flow, on) in all.iter_mut().zip(&presence.on) {
+        let active_s: f64 = on.iter().map(|[from, until]| until - from).sum();
+        let longer = if active_s > 0.0 { measured_s / active_s } else { 0.0 };
+        flow.throughput_bps *= longer;
+        flow.goodput_bps *= longer;
+    }
+    all
 }
 
 /// The wire of `dumbbell`, which does what `law` says, with the streams of the simulated one under

@@ -33,7 +33,9 @@ impl Check<'_> {
                 let allowed = "a name of its own for each group";
                 return Err(refused(format!("flow.{at}.group"), given, why, allowed));
             }
-            all.push(source::sends(&format!("flow.{at}"), flow, files)?);
+            let sends = source::sends(&format!("flow.{at}"), flow, files)?;
+            self.lasts(&format!("flow.{at}"), flow, &sends)?;
+            all.push(sends);
         }
         self.totals(&all)?;
         Ok(all)
@@ -41,7 +43,7 @@ impl Check<'_> {
 
     fn totals(&self, sends: &[Sends]) -> Checked {
         let flows = self.spec.flow.iter().zip(sends);
-        let flows: u64 = flows.map(|(flow, sends)| u64::from(flow.count()) * sends.connections()).sum();
+        let flows: u64 = flows.map(|(flow, sends)| flow.each() * sends.connections()).sum();
         if flows > MAX_FLOWS {
             let given = format!("{flows} flows and connections in all");
             let why = "they would take more than 2 GB of memory";
@@ -70,6 +72,7 @@ impl Check<'_> {
                 allowed,
             ));
         }
+        self.on_times(path, flow)?;
         source::check_keys(path, flow)?;
         self.size(&format!("{path}.header"), flow.header, 0..=MAX_PACKET - 1)?;
         flow.tcp.as_ref().map_or(Ok(()), |tcp| self.tcp(&format!("{path}.tcp"), tcp))

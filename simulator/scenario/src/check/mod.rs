@@ -7,6 +7,7 @@ mod disciplines;
 mod expectations;
 mod flows;
 mod links;
+mod on_times;
 mod output;
 mod queues;
 

@@ -13,6 +13,7 @@ mod hostile;
 mod labels;
 mod links;
 mod live;
+mod on_times;
 mod one_queue;
 mod parameters;
 mod phase;

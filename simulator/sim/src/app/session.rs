@@ -37,6 +37,7 @@ pub(crate) struct Session {
     waited: u64, // of segments, at the end of the warm-up
     owed: u64,   // of segments, at the end of the warm-up: given to connections and not yet arrived
     page: u64,   // of segments, given to its connections since the last page was complete
+    is_over: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -73,6 +74,7 @@ impl Session {
             waited: 0,
             owed: 0,
             page: 0,
+            is_over: false,
         }
     }
 
@@ -97,7 +99,14 @@ impl Session {
 
     /// What has ended by `end` and was not reported yet, and what is under way as if it ended then.
     pub(crate) fn under_way(&self, end: Time) -> Vec<Lasted> {
-        self.machine.under_way(end)
+        if self.is_over { Vec::new() } else { self.machine.under_way(end) }
+    }
+
+    /// It does nothing from `now` on. Returns what ends by that.
+    pub(crate) fn stop(&mut self, now: Time) -> Vec<Lasted> {
+        let lasted = self.under_way(now);
+        (self.is_over, self.wakes_at) = (true, Time::MAX);
+        lasted
     }
 
     /// The warm-up is over, and `arrived` returns the segments that the receiver of each flow has.
@@ -165,6 +174,6 @@ impl Session {
     pub(crate) fn finished(&mut self, flow: u32) -> Option<Cause> {
         let place = (flow - self.first) as u16;
         let was_busy = std::mem::take(&mut self.connections[usize::from(place)].is_busy);
-        was_busy.then_some(Cause::Finished(place))
+        (was_busy && !self.is_over).then_some(Cause::Finished(place))
     }
 }

@@ -35,6 +35,16 @@ impl Flow {
         self.keep_timer(stage);
     }
 
+    /// It sends nothing new from `now` on.
+    pub(crate) fn stop(&mut self, now: Time) {
+        match &mut self.protocol {
+            Protocol::Tcp(sender) => return sender.stop(), // whose timer goes on
+            Protocol::Datagrams(_) => {}
+            Protocol::Outside(outside) => outside.ends.stop(now),
+        }
+        self.source.wakes_at = Time::MAX;
+    }
+
     /// A wake came up. One that was replaced by an earlier one means nothing. Returns whether the
     /// source did anything.
     pub(crate) fn on_wake(&mut self, stage: &mut Stage<'_, impl Events>) -> bool {

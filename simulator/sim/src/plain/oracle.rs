@@ -5,7 +5,9 @@ use crate::app::{Arrivals, Bursts, Law, Load, OnOff, Poisson, Sequence, Telnet, 
 use crate::endpoint::{Endpoint, Endpoints, Packet as Sent, Start};
 use crate::model::Model;
 use crate::observe::Unwatched;
-use crate::plan::{AggregatePlan, GroupPlan, Hop, LinkPlan, Member, Network, Settings, Source, TieRule};
+use crate::plan::{
+    AggregatePlan, GroupPlan, Hop, LinkPlan, Member, Network, OnTime, Settings, Source, TieRule,
+};
 use crate::tuning::Tuning;
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{
@@ -199,6 +201,7 @@ struct Drawn {
     way: u8,
     members: Vec<(u8, u8)>, // start and access delay
     access: u8,
+    on: u8,
 }
 
 /// A network as numbers that choose: delays, sizes and rates are few and round, so that events
@@ -218,12 +221,9 @@ fn plans() -> impl Strategy<Value = Plan> {
     let shape =
         prop_oneof![Just(Shape::Dumbbell), Just(Shape::ParkingLot), Just(Shape::Star), Just(Shape::TwoWay)];
     let members = prop::collection::vec((0..4u8, 0..4u8), 1..4);
-    let group = (0..16u8, any::<u8>(), members, 0..4u8).prop_map(|(source, way, members, access)| Drawn {
-        source,
-        way,
-        members,
-        access,
-    });
+    let group = (0..16u8, any::<u8>(), members, 0..4u8, 0..6u8);
+    let group =
+        group.prop_map(|(source, way, members, access, on)| Drawn { source, way, members, access, on });
     let links = prop::collection::vec((0..4u8, 0..4u8, 0..3u8), 2..5);
     let groups = prop::collection::vec(group, 1..5);
     let few = || prop::bool::weighted(0.15);
@@ -369,6 +369,7 @@ impl Plan {
                 class: 0,
                 dscp: 0,
                 members: members.collect(),
+                on: on_times(drawn.on),
             }
         };
         Network {
@@ -377,6 +378,16 @@ impl Plan {
             aggregates: self.has_contract.then(contract).into_iter().collect(),
         }
     }
+}
+
+fn on_times(number: u8) -> Vec<OnTime> {
+    let on = |(from, until)| OnTime { from: Duration::from_ms(from), until: Duration::from_ms(until) };
+    let all: &[(u64, u64)] = match number {
+        0 => &[(0, 700)],
+        1 => &[(0, 250), (400, 401), (401, 1000), (1200, 1500)],
+        _ => &[],
+    };
+    all.iter().copied().map(on).collect()
 }
 
 fn contract() -> AggregatePlan {

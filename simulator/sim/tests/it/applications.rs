@@ -46,6 +46,7 @@ fn group(name: &str, traffic: Traffic, members: usize) -> GroupPlan {
         class: 0,
         dscp: 0,
         members: vec![Member { start: Duration::ZERO, access_delay: Duration::from_ms(1) }; members],
+        on: Vec::new(),
     }
 }
 

@@ -49,6 +49,7 @@ fn group(name: &str, source: Source) -> GroupPlan {
         class: 0,
         dscp: 0,
         members: vec![Member { start: Duration::from_ms(5), access_delay: Duration::from_ms(3) }],
+        on: Vec::new(),
     }
 }
 

@@ -131,6 +131,7 @@ fn measured(tcp: Config, probability: f64, then: Duration) -> Got {
         class: 0,
         dscp: 0,
         members: vec![Member { start: Duration::ZERO, access_delay: Duration::from_us(500) }],
+        on: Vec::new(),
     };
     let measured_s = (LOSSES * 0.1 / probability.sqrt()).round();
     let settings = Settings {

@@ -43,6 +43,7 @@ fn simulated(case: &Case) -> (f64, u64) {
         class: 0,
         dscp: 0,
         members: vec![Member { start: Duration::ZERO, access_delay: Duration::from_ms(3) }],
+        on: Vec::new(),
     };
     let plan = Network::dumbbell(bottleneck, vec![flow]);
     let settings = Settings {

@@ -29,6 +29,7 @@ fn group(name: &str, source: Source, access_bps: u64) -> GroupPlan {
         class: 0,
         dscp: 0,
         members: vec![Member { start: Duration::ZERO, access_delay: Duration::from_ms(1) }],
+        on: Vec::new(),
     }
 }
 

@@ -44,6 +44,7 @@ fn measured_over(source: Source, wire: Option<Wire>, seconds: u64) -> Measured {
         class: 0,
         dscp: 0,
         members: vec![Member { start: Duration::ZERO, access_delay: Duration::from_ms(1) }],
+        on: Vec::new(),
     };
     let (duration, warm_up) = (Duration::from_secs(seconds), Duration::ZERO);
     let settings = Settings { duration, warm_up, seed: SEED, tie_rule: TieRule::Random };

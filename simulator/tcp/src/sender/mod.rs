@@ -204,6 +204,11 @@ impl Sender {
         self.transmit(now, out);
     }
 
+    /// What was not sent by now is never sent: only what was is sent again.
+    pub fn stop(&mut self) {
+        self.end = self.end.min(self.highest);
+    }
+
     /// Has all that was written been acknowledged? Never so with endless data.
     pub fn is_finished(&self) -> bool {
         self.unacked == self.end

@@ -1,0 +1,223 @@
+//! Flows that come and go: what is fair while each is on, and how soon a new share is reached.
+//!
+//! The measured time is cut where a flow starts or stops. Within each stretch the max-min allocation
+//! is that among the flows which are on. The fair share of a flow is the mean of its allocations
+//! over the time in which it is on.
+
+use crate::fairness::{Route, compared, shares};
+use crate::record::{ChangeRecord, Fairness, FlowRecord, PresenceRecord};
+use fairwire_core::Duration;
+use std::collections::BTreeSet;
+
+/// When each flow was on, and what it was delivered by and by.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Presence {
+    /// When measuring began, seconds.
+    pub from_s: f64,
+    /// When it ended.
+    pub until_s: f64,
+    /// By flow: from when to when it was on while it was measured, in order, seconds.
+    pub on: Vec<Vec<[f64; 2]>>,
+    /// The length of a slot, seconds. Slots follow each other from `from_s` on.
+    pub slot_s: f64,
+    /// Bytes on the wire delivered from `from_s` to the end of each slot: by slot, and in it by
+    /// flow. Empty where it was not counted.
+    pub bytes: Vec<u64>,
+}
+
+/// The shortest slot: some round trips of most networks, and a quarter of the time in which one is
+/// noticed.
+const SLOT: Duration = Duration::from_ms(100);
+/// Counts that are kept of a run: 16 MB.
+const MAX_COUNTS: u64 = 2_000_000;
+/// Changes that are told apart.
+const MAX_CHANGES: usize = 1000;
+/// The part of its new share that a flow is to reach.
+const REACHED: f64 = 0.9;
+/// Bits that a slot has room for, at least: twenty packets of 1500 bytes, so that one more or less
+/// is within that part.
+const MIN_BITS: f64 = 20.0 * 1500.0 * 8.0;
+
+/// The length of the slots by which `flows` flows are counted for the time `measured`.
+pub fn slot(measured: Duration, flows: usize) -> Duration {
+    SLOT.max(Duration::from_ns((measured.ns() / MAX_COUNTS).saturating_mul(flows as u64)))
+}
+
+/// How fair it was, and when what changed. Writes its max-min share into each flow. `routes` are
+/// those of [`assess_network`](crate::fairness::assess_network), and `capacities_bps` gives the
+/// mean rate of each link between two times, seconds.
+///
+/// # Panics
+/// As [`assess_network`](crate::fairness::assess_network).
+pub fn assess(
+    flows: &mut [FlowRecord],
+    routes: &[Route<'_>],
+    capacities_bps: impl Fn(f64, f64) -> Vec<f64>,
+    presence: &Presence,
+) -> (Fairness, PresenceRecord) {
+    let stretches = presence.stretches();
+    let fair_in = |&[from, until]: &[f64; 2]| {
+        let capacities = capacities_bps(from, until);
+        shares(flows, routes, &capacities, |flow| presence.is_on(flow, (from + until) / 2.0))
+    };
+    let fair: Vec<Vec<f64>> = stretches.iter().map(fair_in).collect();
+    let active_s: Vec<f64> =
+        presence.on.iter().map(|on| on.iter().map(|[from, until]| until - from).sum()).collect();
+    for (at, flow) in flows.iter_mut().enumerate() {
+        let bits = stretches.iter().zip(&fair).map(|([from, until], fair)| fair[at] * (until - from));
+        let bits: f64 = bits.sum();
+        flow.fair_bps = Some(if active_s[at] > 0.0 { bits / active_s[at] } else { 0.0 });
+    }
+    let measured_s = presence.until_s - presence.from_s;
+    let fair_bps = flows.iter().map(|flow| flow.fair_bps.unwrap_or(0.0));
+    let fairness = compared(flows, fair_bps.zip(active_s.iter().map(|active| active / measured_s)));
+    let changes = (0..stretches.len()).filter_map(|at| presence.change(at, &stretches, &fair, flows));
+    let changes = changes.collect();
+    (fairness, PresenceRecord { active_s, changes })
+}
+
+impl Presence {
+    fn is_on(&self, flow: usize, at_s: f64) -> bool {
+        self.on[flow].iter().any(|[from, until]| (*from..*until).contains(&at_s))
+    }
+
+    /// The measured time, cut at each change.
+    fn stretches(&self) -> Vec<[f64; 2]> {
+        let edges = self.on.iter().flatten().flatten().copied();
+        let mut edges: Vec<f64> = edges.filter(|edge| (self.from_s..self.until_s).contains(edge)).collect();
+        edges.push(self.from_s);
+        edges.sort_by(f64::total_cmp);
+        edges.dedup();
+        // The work is in proportion to flows times changes.
+        let most = (10_000_000 / self.on.len().max(1)).clamp(10, MAX_CHANGES);
+        if edges.len() > most {
+            let least = (self.until_s - self.from_s) / most as f64;
+            edges.dedup_by(|next, kept| *next - *kept < least);
+        }
+        let ends = edges.iter().skip(1).copied().chain([self.until_s]);
+        edges.iter().copied().zip(ends).map(|(from, until)| [from, until]).collect()
+    }
+
+    /// What changed where stretch number `at` begins, if anything.
+    fn change(
+        &self,
+        at: usize,
+        stretches: &[[f64; 2]],
+        fair: &[Vec<f64>],
+        flows: &[FlowRecord],
+    ) -> Option<ChangeRecord> {
+        let [from, until] = stretches[at];
+        if at == 0 && from > 0.0 {
+            return None; // the end of the warm-up
+        }
+        let middle = |[from, until]: [f64; 2]| (from + until) / 2.0;
+        let was_on = |flow| at > 0 && self.is_on(flow, middle(stretches[at - 1]));
+        let is_on = |flow| self.is_on(flow, middle([from, until]));
+        let groups = |is_one: &dyn Fn(usize) -> bool| -> Vec<String> {
+            let all = (0..flows.len()).filter(|flow| is_one(*flow)).map(|flow| &*flows[flow].group);
+            all.collect::<BTreeSet<_>>().into_iter().map(str::to_owned).collect()
+        };
+        let begins = |flow: usize| self.on[flow].iter().any(|[begins, _]| *begins == from);
+        let ends = |flow: usize| self.on[flow].iter().any(|[_, ends]| *ends == from);
+        let starts = groups(&|flow| begins(flow) || is_on(flow) && !was_on(flow));
+        let stops = groups(&|flow| ends(flow) || was_on(flow) && !is_on(flow));
+        let rises = |flow: &usize| {
+            let before = if at > 0 && !begins(*flow) { fair[at - 1][*flow] } else { 0.0 };
+            fair[at][*flow] > before * (1.0 + 1e-9)
+        };
+        let reached =
+            (0..flows.len()).filter(rises).map(|flow| self.reached(flow, fair[at][flow], [from, until]));
+        let reached_s = reached.reduce(|a, b| Some(a?.max(b?))).flatten();
+        let is_one = !starts.is_empty() || !stops.is_empty();
+        is_one.then_some(ChangeRecord { at_s: from, starts, stops, reached_s })
+    }
+
+    /// How long after `from` the flow had a slot with enough of `fair` bit/s, which ends by `until`.
+    fn reached(&self, flow: usize, fair: f64, [from, until]: [f64; 2]) -> Option<f64> {
+        let slots = self.bytes.len() / self.on.len().max(1);
+        let wide = (MIN_BITS / (fair * self.slot_s)).ceil().clamp(1.0, 1e9) as usize;
+        let upto = |slot: usize| if slot == 0 { 0 } else { self.bytes[(slot - 1) * self.on.len() + flow] };
+        let end_s = |slot: usize| self.from_s + slot as f64 * self.slot_s;
+        // Times are sums of floats: a slot that begins with the change is after it.
+        let first = ((from - self.from_s) / self.slot_s - 1e-6).ceil().max(0.0) as usize;
+        let enough = REACHED * fair * self.slot_s * wide as f64 / 8.0;
+        let mut ends = (first.saturating_add(wide)..=slots).take_while(|end| end_s(*end) <= until + 1e-6);
+        let end = ends.find(|end| (upto(*end) - upto(*end - wide)) as f64 >= enough)?;
+        Some(end_s(end) - from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow_name::FlowName;
+
+    fn flow(group: &str, throughput_bps: f64) -> FlowRecord {
+        let record = serde_json::json!({
+            "name": FlowName::numbered(group, 1).to_string(), "group": group, "kind": "bulk",
+            "throughput_bps": throughput_bps, "goodput_bps": throughput_bps,
+            "packets_sent": 0, "packets_dropped": 0, "packets_marked": 0
+        });
+        serde_json::from_value(record).expect("a record")
+    }
+
+    /// One link of 12 Mbit/s: `a` from 0 to 30 s, `b` from 10 to 20 s.
+    fn two(bytes: Vec<u64>) -> (Vec<FlowRecord>, Presence) {
+        let on = vec![vec![[0.0, 30.0]], vec![[10.0, 20.0]]];
+        let flows = vec![flow("a", 10e6), flow("b", 6e6)];
+        (flows, Presence { from_s: 0.0, until_s: 30.0, on, slot_s: 1.0, bytes })
+    }
+
+    fn judged(
+        (mut flows, presence): (Vec<FlowRecord>, Presence),
+    ) -> (Fairness, PresenceRecord, Vec<FlowRecord>) {
+        let routes = [Route { links: &[0], max_bps: 1e9, flows: 2 }];
+        let (fairness, record) = assess(&mut flows, &routes, |_, _| vec![12e6], &presence);
+        (fairness, record, flows)
+    }
+
+    #[test]
+    fn a_flow_is_held_against_what_was_fair_while_it_was_on() {
+        let (fairness, record, flows) = judged(two(Vec::new()));
+        assert_eq!(record.active_s, [30.0, 10.0]);
+        // 12, 6 and 12 Mbit/s for 10 s each.
+        assert_eq!(flows.iter().map(|flow| flow.fair_bps).collect::<Vec<_>>(), [Some(10e6), Some(6e6)]);
+        assert_eq!((fairness.jain, fairness.worst_share), (1.0, 1.0));
+        // 300 and 60 Mbit.
+        assert!((fairness.group_fraction["a"] - 300.0 / 360.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_change_is_followed_when_each_flow_whose_share_rose_has_nine_tenths_of_it() {
+        let mbit = |mbps: f64| (mbps * 1e6 / 8.0) as u64;
+        let rates = |second: u64| match second {
+            0 => [mbit(6.0), 0], // slow start
+            ..10 => [mbit(12.0), 0],
+            10..13 => [mbit(9.0), mbit(3.0)],
+            13..20 => [mbit(6.5), mbit(5.5)],
+            _ => [mbit(10.0), 0], // never nine tenths of 12
+        };
+        let mut sum = [0, 0];
+        let bytes = (0..30).flat_map(|second| {
+            let [a, b] = rates(second);
+            sum = [sum[0] + a, sum[1] + b];
+            sum
+        });
+        let (_, record, _) = judged(two(bytes.collect()));
+        let changes: Vec<_> = record.changes.iter().map(|one| (one.at_s, one.reached_s)).collect();
+        assert_eq!(changes, [(0.0, Some(2.0)), (10.0, Some(4.0)), (20.0, None)]);
+        assert_eq!(
+            (&*record.changes[1].starts, &*record.changes[2].stops),
+            (&["b".into()][..], &["b".into()][..])
+        );
+    }
+
+    #[test]
+    fn many_changes_are_not_told_apart_and_slots_are_as_long_as_memory_asks() {
+        let on = (0..5000).map(|at| vec![[f64::from(at) * 1e-3, 10.0]]).collect();
+        let presence = Presence { from_s: 0.0, until_s: 10.0, on, slot_s: 0.1, bytes: Vec::new() };
+        assert!(presence.stretches().len() <= MAX_CHANGES + 1);
+        assert_eq!(slot(Duration::from_secs(60), 4), SLOT);
+        assert_eq!(slot(Duration::from_secs(60), 1_000_000), Duration::from_secs(30));
+    }
+}

@@ -1,0 +1,80 @@
+//! How soon flows had their new shares after some came or went.
+
+use super::table::{Look, shown, table};
+use comfy_table::{Attribute, Cell};
+use fairwire_metrics::interval::estimate;
+use fairwire_metrics::record::{ChangeRecord, Report, RunRecord, Summary};
+
+/// More rows say nothing that a file does not say better.
+const MAX_ROWS: usize = 20;
+const SECONDS: Look = Look { scale: 1.0, digits: 1, unit: "" };
+
+/// A row for each change, and a column for each discipline; nothing where no flow stops.
+pub(super) fn text(report: &Report) -> String {
+    let of = |run: &RunRecord| run.presence.as_ref().map_or(0, |all| all.changes.len());
+    let Some(longest) = report.runs.iter().max_by_key(|run| of(run)).filter(|run| of(run) > 0) else {
+        return String::new();
+    };
+    let changes = longest.presence.iter().flat_map(|all| &all.changes);
+    let mut header = vec![Cell::new("at, s"), Cell::new("change")];
+    header.extend(report.summary.iter().map(|summary| Cell::new(summary.label())));
+    let header = header.into_iter().map(|cell| cell.add_attribute(Attribute::Bold)).collect();
+    let row = |(at, change): (usize, &ChangeRecord)| {
+        let mut row = vec![Cell::new(format!("{:.1}", change.at_s)), Cell::new(named(change))];
+        row.extend(report.summary.iter().map(|summary| reached(report, summary, at)));
+        row
+    };
+    let rows = changes.clone().enumerate().take(MAX_ROWS).map(row);
+    let table = table(&std::iter::once(header).chain(rows).collect::<Vec<_>>());
+    let more = changes.count().saturating_sub(MAX_ROWS);
+    let more = if more > 0 { format!("and {more} more, which `--format json` has\n") } else { String::new() };
+    format!(
+        "\nTime until each flow whose fair share rose had 90 % of it, s; - where one had not before the next change:\n{table}\n{more}"
+    )
+}
+
+/// The mean over the runs of a discipline in which it was reached.
+fn reached(report: &Report, summary: &Summary, at: usize) -> Cell {
+    let is_of = |run: &&RunRecord| run.discipline == summary.discipline && run.stage == summary.stage;
+    let runs = report.runs.iter().filter(is_of);
+    let times: Vec<f64> = runs.filter_map(|run| run.presence.as_ref()?.changes.get(at)?.reached_s).collect();
+    Cell::new(shown(estimate(&times).as_ref(), SECONDS))
+}
+
+/// `b starts; a stops`.
+fn named(change: &ChangeRecord) -> String {
+    let of = |groups: &[String], verb: &str| {
+        let groups = match groups {
+            [] => return None,
+            [one] => one.clone(),
+            [first, others @ ..] => format!("{first} and {} more", others.len()),
+        };
+        Some(format!("{groups} {verb}"))
+    };
+    let parts = [of(&change.starts, "starts"), of(&change.stops, "stops")];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::samples;
+
+    #[test]
+    fn each_change_has_a_mean_over_the_runs_in_which_the_share_was_reached() {
+        let mut report = samples::report(1, 1);
+        assert_eq!(text(&report), "");
+        for (run, reached) in report.runs.iter_mut().zip([Some(1.0), Some(3.0), None]) {
+            let changes = serde_json::json!([
+                { "at_s": 10.0, "starts": ["b"], "reached_s": reached },
+                { "at_s": 20.0, "stops": ["a", "b"] },
+            ]);
+            let presence = serde_json::json!({ "active_s": [1.0], "changes": changes });
+            run.presence = Some(serde_json::from_value(presence).expect("a record"));
+        }
+        let text = text(&report);
+        let rows: Vec<&str> = text.lines().filter(|line| line.contains("0.0 |")).collect();
+        assert!(rows[0].contains("b starts") && rows[0].contains("| 2.0 ± "), "{text}");
+        assert!(rows[1].contains("a and 1 more stops") && rows[1].ends_with("- |"), "{text}");
+    }
+}
