@@ -8,6 +8,7 @@
 mod args;
 mod command;
 mod figure;
+mod gzip;
 mod html;
 mod output;
 mod pages;

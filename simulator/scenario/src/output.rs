@@ -90,6 +90,9 @@ outputs! {
     Histogram histogram ["csv"],
     /// Percentiles of the queueing delay of each link, also into the JSON report: .csv.
     Percentiles percentiles ["csv"],
+    /// What each flow got over time and how long a packet took, for flent's plots: NAME.flent.gz;
+    /// with several runs a file for each, NAME.DISCIPLINE.SEED.flent.gz: .gz.
+    Flent flent ["gz"],
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ pub(crate) struct Found {
 }
 
 /// The extensions of tables.
-const TABLES: [&str; 3] = ["csv", "ndjson", "parquet"];
+const TABLES: [&str; 4] = ["csv", "gz", "ndjson", "parquet"];
 
 impl Found {
     /// Reads files and folders.
@@ -37,7 +37,7 @@ impl Found {
                 return Err(Failure::user(
                     format!("`{}` is given, but it has no results that can be drawn", path.display()),
                     "allowed: a folder of `fairwire run --out`, the store of a sweep, or a file of `--series`, \
-                     `--flows`, `--transfers` or `--histogram`",
+                     `--flows`, `--transfers` or `--histogram`, or a data file of flent, .flent.gz",
                 ));
             }
         }

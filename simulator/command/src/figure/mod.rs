@@ -2,6 +2,7 @@
 //! files (`fairwire plot`).
 
 mod distribution;
+mod flent;
 mod flows;
 mod found;
 mod over_time;

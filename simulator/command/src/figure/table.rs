@@ -1,5 +1,6 @@
 //! A table of results, read from a file.
 
+use super::flent;
 use fairwire_sweep::columns::Column;
 use fairwire_sweep::{Value, parquet};
 use fairwire_terminal::failure::Failure;
@@ -22,14 +23,25 @@ impl Table {
         let read = match ending {
             "csv" => fs::read(path).and_then(|bytes| csv(&bytes)),
             "ndjson" => fs::read_to_string(path).and_then(|text| ndjson(&text)),
+            "gz" => fs::read(path).and_then(|bytes| flent::table(&bytes)),
             _ => parquet_file(path),
         };
         read.map_err(|error| {
             Failure::user(
                 format!("`{}` cannot be read: {error}", path.display()),
-                "allowed: a file that `fairwire` wrote: .csv, .ndjson, .parquet, or report.json",
+                "allowed: a file that `fairwire` wrote: .csv, .ndjson, .parquet, or report.json; or a data file of flent, .flent.gz",
             )
         })
+    }
+
+    /// Rows of these columns.
+    pub(super) fn of<const COLUMNS: usize>(
+        names: [&str; COLUMNS],
+        rows: impl Iterator<Item = [Value; COLUMNS]>,
+    ) -> Table {
+        let mut columns = vec![Vec::new(); COLUMNS];
+        rows.for_each(|row| columns.iter_mut().zip(row).for_each(|(column, cell)| column.push(Some(cell))));
+        Table { names: names.map(str::to_owned).to_vec(), columns }
     }
 
     /// Adds the rows of `other`. A column that one of the two lacks is empty there.

@@ -7,6 +7,7 @@
 //! finished one is kept.
 
 mod delays;
+mod flent;
 mod flows;
 mod formats;
 mod plan;
@@ -34,13 +35,14 @@ use written::{Done, Looks, Recorder, Run, Wants, Writer};
 type Prepare = for<'a> fn(&Request<'a>) -> Result<Option<Box<dyn Writer + 'a>>, Failure>;
 
 /// Every output, in the order in which they are written.
-const ALL: [Prepare; 7] = [
+const ALL: [Prepare; 8] = [
     trace::prepare,
     flows::prepare,
     transfers::prepare,
     delays::prepare,
     plot::prepare,
     series::prepare,
+    flent::prepare,
     warm_up::prepare,
 ];
 
@@ -293,6 +295,7 @@ mod tests {
                 Output::Transfers => endings(&transfers::FORMS),
                 Output::Histogram => endings(&delays::HISTOGRAMS),
                 Output::Percentiles => endings(&delays::PERCENTILES),
+                Output::Flent => endings(&flent::FORMS),
             };
             assert_eq!(forms, output.endings(), "{output:?}");
         }

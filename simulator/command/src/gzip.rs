@@ -1,0 +1,92 @@
+//! Files of gzip (RFC 1952) with one member.
+
+use std::io;
+
+const MAGIC: [u8; 2] = [0x1f, 0x8b];
+const DEFLATE: u8 = 8;
+const HEADER_BYTES: usize = 10;
+/// CRC-32 and length of what was compressed.
+const TRAILER_BYTES: usize = 8;
+/// More than any file of results that is read, and no more than memory has.
+const MOST: usize = 1 << 30;
+const LEVEL: u8 = 6;
+
+/// `bytes`, compressed. The same bytes give the same file.
+pub(crate) fn packed(bytes: &[u8]) -> Vec<u8> {
+    let mut out = vec![MAGIC[0], MAGIC[1], DEFLATE, 0, 0, 0, 0, 0, 0, 255]; // no time, no system
+    out.extend(miniz_oxide::deflate::compress_to_vec(bytes, LEVEL));
+    out.extend(crc32(bytes).to_le_bytes());
+    out.extend((bytes.len() as u32).to_le_bytes());
+    out
+}
+
+/// What the file `packed` holds.
+///
+/// # Errors
+/// If it is no such file, was damaged, or holds more than 1 GiB.
+pub(crate) fn unpacked(packed: &[u8]) -> io::Result<Vec<u8>> {
+    let refuse = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why.to_owned());
+    let body = body(packed).ok_or_else(|| refuse("it is no gzip file, or ends within its header"))?;
+    let (data, trailer) =
+        body.split_last_chunk::<TRAILER_BYTES>().ok_or_else(|| refuse("it ends too early"))?;
+    let bytes = miniz_oxide::inflate::decompress_to_vec_with_limit(data, MOST)
+        .map_err(|error| refuse(&format!("it cannot be unpacked: {error}")))?;
+    let expected = [crc32(&bytes).to_le_bytes(), (bytes.len() as u32).to_le_bytes()].concat();
+    if expected == trailer { Ok(bytes) } else { Err(refuse("it is damaged: its checksum is another")) }
+}
+
+/// What follows the header.
+fn body(packed: &[u8]) -> Option<&[u8]> {
+    let (header, mut rest) = packed.split_first_chunk::<HEADER_BYTES>()?;
+    let flags = header[3];
+    if header[..2] != MAGIC || header[2] != DEFLATE {
+        return None;
+    }
+    if flags & 4 != 0 {
+        let (len, others) = rest.split_first_chunk::<2>()?;
+        rest = others.get(usize::from(u16::from_le_bytes(*len))..)?;
+    }
+    for _ in 0..(flags & 0x18).count_ones() {
+        let end = rest.iter().position(|byte| *byte == 0)?; // a name, a comment
+        rest = &rest[end + 1..];
+    }
+    if flags & 2 != 0 { rest.get(2..) } else { Some(rest) }
+}
+
+/// CRC-32 of IEEE 802.3, the lowest bit first.
+fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(u32::MAX, |crc, byte| {
+        (0..8).fold(crc ^ u32::from(*byte), |crc, _| (crc >> 1) ^ (0xedb8_8320 & (crc & 1).wrapping_neg()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_packed_is_unpacked_and_what_is_damaged_is_refused() {
+        assert_eq!(crc32(b"123456789"), 0xcbf4_3926); // the check value of its catalogue entry
+        let text = b"{\"version\": 4}".repeat(100);
+        let file = packed(&text);
+        assert_eq!(unpacked(&file).expect("a file"), text);
+        for at in 0..file.len() {
+            let mut damaged = file.clone();
+            damaged[at] ^= 0x10;
+            // Time, level and system are not looked at.
+            assert!((4..HEADER_BYTES).contains(&at) || unpacked(&damaged).is_err(), "{at}");
+            assert!(unpacked(&file[..at]).is_err(), "{at}");
+        }
+    }
+
+    #[test]
+    fn headers_with_names_and_comments_are_passed_over() {
+        let plain = packed(b"results");
+        let mut file = plain[..HEADER_BYTES].to_vec();
+        file[3] = 0x1e;
+        file.extend([3, 0, 7, 7, 7]);
+        file.extend(b"name\0comment\0\x01\x02");
+        file.extend(&plain[HEADER_BYTES..]);
+        assert_eq!(unpacked(&file).expect("a file"), b"results");
+    }
+}

@@ -1,0 +1,196 @@
+//! What each flow got and how long a packet took over time, as a data file of flent.
+
+use super::formats;
+use super::plan::{Destination, Request};
+use super::written::{Done, Kept, Looks, Place, Recorder, Run, Wants, Writer};
+use fairwire_core::{Duration, Time};
+use fairwire_metrics::record::{Report, RunRecord};
+use fairwire_scenario::{DirectionSpec, Output, Row, Spec};
+use fairwire_terminal::failure::Failure;
+use fairwire_terminal::file;
+
+/// Makes the file of one run.
+type Form = fn(&Sampled) -> Vec<u8>;
+
+/// The formats, by their extensions.
+pub(super) const FORMS: [(&str, Form); 1] = [("gz", formats::flent::file)];
+
+/// flent opens no file of another name.
+const SUFFIX: &str = ".flent.gz";
+
+/// What a run showed after its warm-up.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sampled {
+    pub scenario: String,
+    pub discipline: String,
+    /// Empty for the simulator alone.
+    pub stage: String,
+    pub seed: u64,
+    pub engine: String,
+    pub version: String,
+    pub every_s: f64,
+    /// For how long it was measured.
+    pub length_s: f64,
+    /// When samples were taken, seconds after the start of the run.
+    pub times: Vec<f64>,
+    pub flows: Vec<Flow>,
+    /// How long a packet and its answer would have taken; none where no packet waited.
+    pub ping_ms: Vec<Option<f64>>,
+}
+
+/// What a flow got.
+#[derive(Clone, Debug)]
+pub(super) struct Flow {
+    pub name: String,
+    pub is_tcp: bool,
+    /// Does it go over the link's way back?
+    pub is_up: bool,
+    /// At each sample.
+    pub mbps: Vec<Option<f64>>,
+}
+
+pub(super) fn prepare<'a>(request: &Request<'a>) -> Result<Option<Box<dyn Writer + 'a>>, Failure> {
+    let Some((place, form)) = request.destination(Output::Flent, &FORMS)? else { return Ok(None) };
+    if !place.path.to_string_lossy().ends_with(SUFFIX) {
+        let given = format!(
+            "`{}` is `{}`, but flent opens no file of such a name",
+            place.given_by,
+            place.path.display()
+        );
+        return Err(Failure::user(given, format!("allowed: a file whose name ends with {SUFFIX}")));
+    }
+    let spec = request.scenario.spec();
+    let is_one = !request.has_stages && spec.disciplines.len() * spec.seeds.as_slice().len() == 1;
+    Ok(
+        Some(
+            Box::new(Files { place, form, spec, every: request.every(), is_one, kept: Kept::default() }) as _
+        ),
+    )
+}
+
+/// The files of all runs: one for each.
+struct Files<'a> {
+    place: Destination,
+    form: Form,
+    spec: &'a Spec,
+    every: Duration,
+    /// Is there one run alone?
+    is_one: bool,
+    kept: Kept<Sampled>,
+}
+
+impl Writer for Files<'_> {
+    fn looks(&self) -> Looks {
+        Looks::AtSamples
+    }
+
+    fn wants(&self) -> Wants {
+        Wants { samples: true, flows: true, ..Wants::default() }
+    }
+
+    fn begin<'a>(&'a self, run: Run<'_>) -> Result<Option<Box<dyn Recorder + 'a>>, Failure> {
+        let sampled = Sampled {
+            scenario: self.spec.name.clone(),
+            discipline: run.which.discipline.into(),
+            stage: run.stage.unwrap_or_default().into(),
+            seed: run.which.seed,
+            every_s: self.every.seconds(),
+            length_s: (self.spec.duration.0 - self.spec.warm_up.0).seconds(),
+            ..Sampled::default()
+        };
+        let measure = if run.is_simulated { "throughput" } else { "egress" };
+        Ok(Some(Box::new(Sampling { files: self, at: run.place(), measure, sampled })))
+    }
+
+    fn close(&self, report: &mut Report, done: &mut Done) {
+        for run in self.kept.take() {
+            let run = run.completed(report);
+            let stage = if run.stage.is_empty() { String::new() } else { format!("{}.", run.stage) };
+            let part = format!("{}.{stage}{}", run.discipline, run.seed);
+            let path = if self.is_one { self.place.path.clone() } else { named(&self.place, &part) };
+            done.wrote(&path, file::write(&path, &(self.form)(&run)));
+        }
+    }
+}
+
+/// The path with `part` before the whole suffix.
+fn named(place: &Destination, part: &str) -> std::path::PathBuf {
+    let name = place.path.file_name().unwrap_or_default().to_string_lossy();
+    let stem = name.strip_suffix(SUFFIX).unwrap_or(&name);
+    place.path.with_file_name(format!("{stem}.{part}{SUFFIX}"))
+}
+
+/// Samples one run.
+struct Sampling<'a> {
+    files: &'a Files<'a>,
+    at: Place,
+    /// The measure that says what a flow got.
+    measure: &'static str,
+    sampled: Sampled,
+}
+
+impl Recorder for Sampling<'_> {
+    fn row(&mut self, at: Time, row: Row<'_>) {
+        let at = at.since(Time::ZERO);
+        if at <= self.files.spec.warm_up.0 {
+            return;
+        }
+        let all = &mut self.sampled;
+        if all.times.last() != Some(&at.seconds()) {
+            all.times.push(at.seconds());
+        }
+        let before = all.times.len() - 1;
+        match (row.kind, row.measure) {
+            ("flow", measure) if measure == self.measure => {
+                let place = all.flows.iter().position(|flow| flow.name == row.name).unwrap_or_else(|| {
+                    all.flows.push(self.files.flow(row.name));
+                    all.flows.len() - 1
+                });
+                let mbps = &mut all.flows[place].mbps;
+                mbps.resize(before, None);
+                mbps.push(Some(row.value / 1e6));
+            }
+            ("link", "sojourn mean") => {
+                all.ping_ms.resize(before + 1, None);
+                let others = all.ping_ms[before].unwrap_or(0.0);
+                all.ping_ms[before] = Some(others + row.value * 1e3);
+            }
+            _ => {}
+        }
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), Failure> {
+        self.files.kept.keep(self.at, self.sampled);
+        Ok(())
+    }
+}
+
+impl Files<'_> {
+    /// A flow of this name without values.
+    fn flow(&self, name: &str) -> Flow {
+        let group = name.rsplit_once('.').map_or(name, |(group, _)| group);
+        let group = self.spec.flow.iter().find(|flow| flow.group == group);
+        let is_tcp = group.is_some_and(|flow| flow.source.about().is_tcp);
+        let is_up = group.is_some_and(|flow| flow.direction == Some(DirectionSpec::Reverse));
+        Flow { name: name.into(), is_tcp, is_up, mbps: Vec::new() }
+    }
+}
+
+impl Sampled {
+    /// With what the report knows of the run. To what packets waited comes the shortest round trip
+    /// of an empty network.
+    fn completed(mut self, report: &Report) -> Self {
+        let is_of = |run: &&RunRecord| {
+            run.discipline == self.discipline && run.seed == self.seed && run.stage == self.stage
+        };
+        let flows = report.runs.iter().find(is_of).into_iter().flat_map(|run| &run.flows);
+        let base_ms = flows.filter_map(|flow| flow.base_rtt_s).reduce(f64::min).unwrap_or(0.0) * 1e3;
+        let len = self.times.len();
+        self.ping_ms.resize(len, None);
+        self.ping_ms.iter_mut().flatten().for_each(|ms| *ms += base_ms);
+        self.flows.iter_mut().for_each(|flow| flow.mbps.resize(len, None));
+        self.engine.clone_from(&report.manifest.engine);
+        self.version.clone_from(&report.manifest.fairwire_version);
+        self
+    }
+}
