@@ -1,5 +1,8 @@
-//! Links whose rate changes: by a schedule of rates, or by a trace of delivery opportunities.
+//! Links whose rate changes: by a schedule of rates, a pattern that repeats, or a trace of delivery
+//! opportunities.
 
+use crate::cycle::LONGEST_PERIOD;
+use crate::pattern::Pattern;
 use crate::rate::{Rate, Transmitter};
 use crate::time::{Duration, Time};
 use alloc::boxed::Box;
@@ -16,11 +19,45 @@ pub enum RateLaw {
     /// It changes at each of these times; before the first, it is the link's own. A packet being
     /// sent at a change continues at the new rate.
     Steps(Arc<[Step]>),
+    /// It repeats a pattern of rates; the link's own rate is ignored. A packet being sent at a
+    /// change continues at the new rate.
+    Pattern(Arc<Pattern>),
     /// It follows a trace; the link's own rate is ignored.
     Trace(Arc<Trace>),
 }
 
 impl RateLaw {
+    /// Reads a trace: one of [delivery opportunities](Trace::parse), or one of [two
+    /// columns](Pattern::parse).
+    ///
+    /// # Errors
+    /// Where it is neither.
+    pub fn parse(text: &str) -> Result<RateLaw, TraceError> {
+        if Pattern::is_in(text) {
+            return Ok(RateLaw::Pattern(Pattern::parse(text)?.into()));
+        }
+        Ok(RateLaw::Trace(Trace::parse(text)?.into()))
+    }
+
+    /// The mean of a law that repeats, over a period.
+    pub fn repeating_mean(&self) -> Option<Rate> {
+        match self {
+            RateLaw::Fixed | RateLaw::Steps(_) => None,
+            RateLaw::Pattern(pattern) => Some(pattern.mean()),
+            RateLaw::Trace(trace) => Some(trace.mean()),
+        }
+    }
+
+    /// A law that repeats, the same in time, with this `mean`. `None` for another law, and where a
+    /// trace would have more than 4 million opportunities, or none.
+    pub fn scaled(&self, mean: Rate) -> Option<RateLaw> {
+        match self {
+            RateLaw::Fixed | RateLaw::Steps(_) => None,
+            RateLaw::Pattern(pattern) => Some(RateLaw::Pattern(pattern.scaled(mean).into())),
+            RateLaw::Trace(trace) => Some(RateLaw::Trace(trace.scaled(mean)?.into())),
+        }
+    }
+
     /// What a link of `rate` under this law can send from `from` to `to`, in bit/s: the mean, where
     /// it changes. Times count from the start of the law.
     pub fn mean_bps(&self, rate: Rate, from: Duration, to: Duration) -> f64 {
@@ -42,6 +79,7 @@ impl RateLaw {
                 let begun = steps.partition_point(|step| step.at <= Time::ZERO + after);
                 begun.checked_sub(1).map_or(Some(rate), |latest| steps[latest].rate)
             }
+            RateLaw::Pattern(pattern) => pattern.at(after).0,
             RateLaw::Trace(trace) => Some(trace.mean()),
         }
     }
@@ -99,6 +137,20 @@ pub enum TraceError {
     },
     /// All times are zero: the trace has no length and could not repeat.
     NoLength,
+    /// A line of a trace of two columns is no time and rate.
+    NoPair {
+        /// Counted from 1.
+        line: usize,
+    },
+    /// A trace of two columns has one time only.
+    NoEnd,
+    /// All rates of a trace of two columns are zero.
+    NothingSent,
+    /// A line of a trace of two columns is more than a year after the first, or one too many.
+    TooLong {
+        /// Counted from 1.
+        line: usize,
+    },
 }
 
 impl fmt::Display for TraceError {
@@ -108,7 +160,11 @@ impl fmt::Display for TraceError {
                 write!(f, "the trace has no lines; one time in milliseconds per line is needed")
             }
             TraceError::NoNumber { line } => {
-                write!(f, "line {line} of the trace is no whole number of milliseconds")
+                write!(
+                    f,
+                    "line {line} of the trace is no whole number of milliseconds; a trace of rates has two \
+                     columns, seconds and Mbit/s"
+                )
             }
             TraceError::OutOfOrder { line } => {
                 write!(f, "line {line} of the trace is before the line above it; times must not decrease")
@@ -116,15 +172,34 @@ impl fmt::Display for TraceError {
             TraceError::NoLength => {
                 write!(f, "the trace ends at 0 ms; its last time must be later, since it repeats")
             }
+            TraceError::NoPair { line } => write!(
+                f,
+                "line {line} of the trace is no time in seconds and rate in Mbit/s, such as `0.5 3.1`"
+            ),
+            TraceError::NoEnd => write!(
+                f,
+                "the trace has one time; a rate lasts until that of the next line, so a last line must say when \
+                 the trace begins again"
+            ),
+            TraceError::NothingSent => {
+                write!(f, "all rates of the trace are 0; one must be above it, since it repeats")
+            }
+            TraceError::TooLong { line } => {
+                write!(f, "line {line} of the trace is beyond 1048576 lines, or 366 days after the first")
+            }
         }
     }
 }
 
 impl core::error::Error for TraceError {}
 
-/// The latest time allowed on a line: a year. Beyond it the repetitions of a trace would exceed the
-/// range of [`Time`].
-const LATEST_MS: u64 = 366 * 24 * 3600 * 1000;
+/// The latest time allowed on a line.
+const LATEST_MS: u64 = LONGEST_PERIOD.ns() / 1_000_000;
+
+/// The most opportunities that a trace is scaled to.
+const MOST_SCALED: u64 = 1 << 22;
+/// The fewest, so that the mean is right to 0.005 %: a shorter trace is repeated before.
+const FEWEST_SCALED: u64 = 10_000;
 
 impl Trace {
     /// Bytes of one opportunity, as in mahimahi: a packet of 1500 bytes and the 4 bytes that a TUN
@@ -165,6 +240,19 @@ impl Trace {
         Rate::from_bps(u64::try_from(bps).unwrap_or(u64::MAX).max(1)).expect("one bit a second is a rate")
     }
 
+    /// The same in time, with this mean: opportunities are left out or repeated, evenly. `None`
+    /// where there would be more than 4 million of them.
+    fn scaled(&self, mean: Rate) -> Option<Trace> {
+        let of_period = mean.bps() as f64 * self.period().secs() / (f64::from(Trace::BYTES) * 8.0); // opportunities
+        let repeats = (FEWEST_SCALED as f64 / of_period) as u64 + 1;
+        let (given, wanted) = (self.times.len() as u64 * repeats, (of_period * repeats as f64 + 0.5) as u64);
+        if given.max(wanted) > MOST_SCALED {
+            return None;
+        }
+        let time = |number: u64| self.time(((number + 1) * given).div_ceil(wanted) - 1).since(Time::ZERO);
+        Some(Trace { times: (0..wanted).map(time).collect() })
+    }
+
     /// The time of opportunity `number`, counted from 0 through all repetitions.
     fn time(&self, number: u64) -> Time {
         let (cycle, at) = (number / self.times.len() as u64, number % self.times.len() as u64);
@@ -186,6 +274,7 @@ impl Trace {
 #[derive(Debug)]
 pub(crate) enum Changing {
     Steps(Steps),
+    Pattern(Repeating),
     Trace(Opportunities),
 }
 
@@ -195,6 +284,13 @@ pub(crate) struct Steps {
     steps: Arc<[Step]>,
     next: usize,
     remainder: u64, // bit-nanoseconds sent already but not yet turned into time
+}
+
+#[derive(Debug)]
+pub(crate) struct Repeating {
+    pattern: Arc<Pattern>,
+    start: Time,    // when the pattern begins
+    remainder: u64, // as that of steps
 }
 
 #[derive(Debug)]
@@ -218,6 +314,9 @@ impl Changing {
                 let later = |step: &Step| Step { at: start + step.at.since(Time::ZERO), ..*step };
                 let steps: Arc<[Step]> = steps.iter().map(later).collect();
                 Some(Changing::Steps(Steps { first: rate, steps, next: 0, remainder: 0 }))
+            }
+            RateLaw::Pattern(pattern) => {
+                Some(Changing::Pattern(Repeating { pattern: Arc::clone(pattern), start, remainder: 0 }))
             }
             RateLaw::Trace(trace) => {
                 Some(Changing::Trace(Opportunities { trace: Arc::clone(trace), start, next: 0, left: 0 }))
@@ -248,6 +347,7 @@ impl Changing {
     pub(crate) fn send(&mut self, bytes: u32, from: Time) -> Time {
         match self {
             Changing::Steps(steps) => steps.send(bytes, from),
+            Changing::Pattern(pattern) => pattern.send(bytes, from),
             Changing::Trace(of) => of.send(bytes, from),
         }
     }
@@ -256,6 +356,7 @@ impl Changing {
     pub(crate) fn bits(&self, from: Time, to: Time) -> f64 {
         match self {
             Changing::Steps(steps) => steps.bits(from, to),
+            Changing::Pattern(pattern) => pattern.bits(from, to),
             Changing::Trace(of) => {
                 let count = of.count_before(to) - of.count_before(from.min(to));
                 count as f64 * f64::from(Trace::BYTES) * 8.0
@@ -274,33 +375,16 @@ impl Steps {
     }
 
     fn send(&mut self, bytes: u32, from: Time) -> Time {
-        let mut at = from;
-        let mut work = u128::from(bytes) * 8_000_000_000 + u128::from(self.remainder);
-        loop {
+        let work = u128::from(bytes) * 8_000_000_000 + u128::from(self.remainder);
+        let (at, remainder) = sent(work, from, |at| {
             while self.steps.get(self.next).is_some_and(|step| step.at <= at) {
                 self.next += 1;
             }
             let until = self.steps.get(self.next).map_or(Time::MAX, |step| step.at);
-            let Some(rate) = self.rate_before(self.next) else {
-                if work == 0 {
-                    self.remainder = 0;
-                    return at; // its last bit was sent as the link went down
-                }
-                if until == Time::MAX {
-                    return until;
-                }
-                at = until;
-                continue;
-            };
-            let rate = u128::from(rate.bps());
-            let possible = rate * u128::from(until.since(at).ns());
-            if work < possible || until == Time::MAX {
-                self.remainder = (work % rate) as u64;
-                return at + Duration::from_ns(u64::try_from(work / rate).unwrap_or(u64::MAX));
-            }
-            work -= possible;
-            at = until;
-        }
+            (self.rate_before(self.next), until)
+        });
+        self.remainder = remainder;
+        at
     }
 
     fn bits(&self, from: Time, to: Time) -> f64 {
@@ -312,6 +396,53 @@ impl Steps {
             seconds * self.rate_before(at).map_or(0.0, |rate| rate.bps() as f64)
         });
         bits.sum()
+    }
+}
+
+/// When `work`, in bit-nanoseconds, that begins at `at` is sent, and what of it is not yet turned
+/// into time. `spell` is the rate at a time, and until when.
+fn sent(mut work: u128, mut at: Time, mut spell: impl FnMut(Time) -> (Option<Rate>, Time)) -> (Time, u64) {
+    loop {
+        let (rate, until) = spell(at);
+        let Some(rate) = rate else {
+            if work == 0 {
+                return (at, 0); // its last bit was sent as the link went down
+            }
+            if until == Time::MAX {
+                return (until, 0);
+            }
+            at = until;
+            continue;
+        };
+        let rate = u128::from(rate.bps());
+        let possible = rate * u128::from(until.since(at).ns());
+        if work < possible || until == Time::MAX {
+            let time = Duration::from_ns(u64::try_from(work / rate).unwrap_or(u64::MAX));
+            return (at + time, (work % rate) as u64);
+        }
+        work -= possible;
+        at = until;
+    }
+}
+
+impl Repeating {
+    fn send(&mut self, bytes: u32, from: Time) -> Time {
+        let mut work = u128::from(bytes) * 8_000_000_000 + u128::from(self.remainder);
+        // Whole periods at once: a period may be a nanosecond.
+        let periods = work.saturating_sub(1) / self.pattern.total();
+        work -= periods * self.pattern.total();
+        let from = from + self.pattern.period() * u64::try_from(periods).unwrap_or(u64::MAX);
+        let (at, remainder) = sent(work, from, |at| {
+            let (rate, until) = self.pattern.at(at.since(self.start));
+            (rate, self.start + until)
+        });
+        self.remainder = remainder;
+        at
+    }
+
+    fn bits(&self, from: Time, to: Time) -> f64 {
+        let sent = |time: Time| self.pattern.sent(time.since(self.start));
+        (sent(to) - sent(from.min(to))) as f64 / 1e9
     }
 }
 

@@ -5,6 +5,7 @@
 //! others do. Simulated links and the links of `fairwire-link` both use this, so what a wire does
 //! is written once.
 
+use crate::delays::DelayTrace;
 use crate::rng::{Rng, Seed};
 use crate::time::{Duration, Time};
 use alloc::sync::Arc;
@@ -68,6 +69,17 @@ impl Loss {
 pub trait Jitter: fmt::Debug + Send + Sync {
     /// How much longer the next packet takes.
     fn draw(&self, rng: &mut Rng) -> Duration;
+
+    /// The same for a packet that has one before it: `memory` is what that one left here, at first
+    /// nothing.
+    fn draw_after(&self, _memory: &mut Option<f64>, rng: &mut Rng) -> Duration {
+        self.draw(rng)
+    }
+
+    /// How much two packets, one behind the other, are alike: the correlation of their draws.
+    fn correlation(&self) -> f64 {
+        0.0
+    }
 }
 
 /// Uniform from zero to this.
@@ -91,6 +103,8 @@ pub struct DelayStep {
 pub struct WireLaw {
     /// Other delays, in order of time.
     pub delays: Arc<[DelayStep]>,
+    /// Delays of a file, in place of any other; what is sent in one of its outages is lost.
+    pub delay_trace: Option<Arc<DelayTrace>>,
     /// Which packets are lost.
     pub loss: Option<Loss>,
     /// What each takes beside the delay.
@@ -107,8 +121,20 @@ pub struct WireLaw {
 impl WireLaw {
     /// Does it do nothing to any packet?
     pub fn is_plain(&self) -> bool {
-        let WireLaw { delays, loss, jitter, overtakes: _, reorder, duplicate } = self;
-        delays.is_empty() && loss.is_none() && jitter.is_none() && reorder.is_none() && *duplicate == 0.0
+        let WireLaw { delays, delay_trace, loss, jitter, overtakes: _, reorder, duplicate } = self;
+        let is_faultless = loss.is_none() && jitter.is_none() && reorder.is_none() && *duplicate == 0.0;
+        delays.is_empty() && delay_trace.is_none() && is_faultless
+    }
+
+    /// Does its delay change?
+    pub fn has_delays(&self) -> bool {
+        !self.delays.is_empty() || self.delay_trace.is_some()
+    }
+
+    /// The shortest delay of a packet on a wire that has this `delay` at first.
+    pub fn shortest(&self, delay: Duration) -> Duration {
+        let steps = || self.delays.iter().map(|step| step.delay).fold(delay, Duration::min);
+        self.delay_trace.as_ref().map_or_else(steps, |trace| trace.shortest())
     }
 }
 
@@ -121,6 +147,8 @@ pub struct Wire {
     is_bad: bool,
     /// When the latest packet that is not held back arrives: none behind it arrives earlier.
     latest: Time,
+    /// What the jitter of the packet before left.
+    memory: Option<f64>,
     losses: Rng,
     jitters: Rng,
     reorders: Rng,
@@ -152,6 +180,7 @@ impl Wire {
             steps: 0,
             is_bad: false,
             latest: Time::ZERO,
+            memory: None,
             losses: stream("loss"),
             jitters: stream("jitter"),
             reorders: stream("reorder"),
@@ -166,22 +195,23 @@ impl Wire {
 
     /// Does its delay change?
     pub fn has_delays(&self) -> bool {
-        !self.law.delays.is_empty()
+        self.law.has_delays()
     }
 
     /// What becomes of a packet whose last bit was sent at `sent`, later than those before it, on a
     /// wire that has this `delay` at first.
     #[inline]
     pub fn carry(&mut self, sent: Time, delay: Duration) -> Fate {
-        while self.law.delays.get(self.steps).is_some_and(|step| step.at <= sent) {
-            self.steps += 1;
-        }
-        let delay = self.steps.checked_sub(1).map_or(delay, |latest| self.law.delays[latest].delay);
+        let delay = self.delay(sent, delay);
         if self.loses() {
             return Fate::Lost;
         }
+        let Some(delay) = delay else { return Fate::Lost };
         let twice = happens(&mut self.duplicates, self.law.duplicate);
-        let jitter = self.law.jitter.as_ref().map_or(Duration::ZERO, |law| law.draw(&mut self.jitters));
+        let jitter = match &self.law.jitter {
+            None => Duration::ZERO,
+            Some(law) => law.draw_after(&mut self.memory, &mut self.jitters),
+        };
         let at = sent + delay + jitter;
         if let Some((part, by)) = self.law.reorder
             && happens(&mut self.reorders, part)
@@ -193,6 +223,18 @@ impl Wire {
         }
         self.latest = self.latest.max(at);
         Fate::Arrives { at: self.latest, is_late: false, twice }
+    }
+
+    /// The delay of what is sent at `sent`; `None` in an outage.
+    #[inline]
+    fn delay(&mut self, sent: Time, delay: Duration) -> Option<Duration> {
+        if let Some(trace) = &self.law.delay_trace {
+            return trace.delay(sent);
+        }
+        while self.law.delays.get(self.steps).is_some_and(|step| step.at <= sent) {
+            self.steps += 1;
+        }
+        Some(self.steps.checked_sub(1).map_or(delay, |latest| self.law.delays[latest].delay))
     }
 
     fn loses(&mut self) -> bool {

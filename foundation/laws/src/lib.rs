@@ -39,6 +39,7 @@ mod class_number;
 pub mod compose;
 pub mod dropper;
 pub mod error;
+pub mod jitter;
 pub mod marker;
 pub mod memory;
 pub mod part;

@@ -7,9 +7,11 @@ use crate::quantity::Quantity;
 use crate::queue::Queue;
 use fairwire_core::units::{Amount, Room};
 use fairwire_core::{
-    Discipline, Duration as Span, GilbertElliott, Loss, Rate, RateLaw, Seed, Step, Time, Trace, Wire, WireLaw,
+    DelayTrace, Discipline, Duration as Span, GilbertElliott, Loss, Pattern, Rate, RateLaw, Seed, Step, Time,
+    Wire, WireLaw,
 };
 use fairwire_laws::Site;
+use fairwire_laws::jitter::Normal;
 use std::fmt::{self, Display};
 use std::sync::Arc;
 use std::time::Duration;
@@ -153,15 +155,67 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Uses delivery opportunities instead of a rate, from the text of a mahimahi trace
-    /// (`mm-link`). Each line is a time in whole milliseconds at which 1504 bytes can leave; at its
-    /// end the trace begins again. Disciplines and buffers still use the rate of the link, and
-    /// packets are sent by the trace.
+    /// Rates that repeat, each with how long it lasts, from the start of the link on: `[("12
+    /// Mbit/s", "1 s"), ("24 Mbit/s", "1 s")]`. A packet being transmitted when the rate changes
+    /// goes on at the new rate. Disciplines and buffers use the rate of the link.
+    #[must_use]
+    pub fn pattern<R: Quantity<Rate>, A: Quantity<Span>>(
+        mut self,
+        parts: impl IntoIterator<Item = (R, A)>,
+    ) -> Self {
+        let mut read = Vec::new();
+        for (rate, length) in parts {
+            let rate = self.checked("pattern", rate.read());
+            let length = self.checked("pattern", length.read());
+            let (Some(rate), Some(length)) = (rate, length) else { return self };
+            read.push((length, Some(rate)));
+        }
+        if let Some(pattern) = self.checked("pattern", Pattern::new(read)) {
+            self.law = RateLaw::Pattern(pattern.into());
+        }
+        self
+    }
+
+    /// Uses the text of a trace instead of a rate; at its end the trace begins again. Disciplines
+    /// and buffers still use the rate of the link, and packets are sent by the trace. One of
+    ///
+    /// - mahimahi (`mm-link`): each line is a time in whole milliseconds at which 1504 bytes can
+    ///   leave;
+    /// - two columns: each line is a time in seconds and the rate in Mbit/s [from then
+    ///   on](fairwire_core::Pattern::parse); the last says when the trace begins again.
     #[must_use]
     pub fn trace(mut self, text: &str) -> Self {
-        if let Some(trace) = self.checked("trace", Trace::parse(text)) {
-            self.law = RateLaw::Trace(trace.into());
+        self.law = self.checked("trace", RateLaw::parse(text)).unwrap_or(self.law);
+        self
+    }
+
+    /// Scales the [`trace`](Self::trace) or [`pattern`](Self::pattern) that was given before to
+    /// this mean; the times stay.
+    #[must_use]
+    pub fn scale_to(mut self, mean: impl Quantity<Rate>) -> Self {
+        if let Some(mean) = self.checked("scale_to", mean.read()) {
+            let why = "nothing to scale to that; allowed: after a `trace` or `pattern`, up to 4 million opportunities";
+            self.law = self.checked("scale_to", self.law.scaled(mean).ok_or(why)).unwrap_or(self.law);
         }
+        self
+    }
+
+    /// Delays from the text of a file of round trips, of which each packet takes
+    /// [half](DelayTrace::parse): the JSON of irtt, or columns of seconds and ms, -1 in an outage,
+    /// in which what is sent is lost. The order is kept. The link's own delay is that of a buffer
+    /// in `bdp`.
+    #[must_use]
+    pub fn delays(mut self, text: &str) -> Self {
+        self.wire.delay_trace = self.checked("delays", DelayTrace::parse(text)).map(Arc::new);
+        self
+    }
+
+    /// The same for the way back behind a link with the same [`delays`](Self::delays): what is
+    /// answered at once takes the [round trip](DelayTrace::back) of the time at which it was sent.
+    #[must_use]
+    pub fn delays_back(mut self, text: &str) -> Self {
+        let read = self.checked("delays_back", DelayTrace::parse(text));
+        self.wire.delay_trace = read.map(|there| Arc::new(there.back()));
         self
     }
 
@@ -179,6 +233,25 @@ impl<T, I: Moment> LinkBuilder<T, I> {
     pub fn jitter(mut self, most: impl Quantity<Span>) -> Self {
         let most = self.checked("jitter", most.read()).filter(|most| !most.is_zero());
         self.wire.jitter = most.map(|most| Arc::new(most) as Arc<_>);
+        self
+    }
+
+    /// Each packet takes a time more, normal of this mean and standard deviation, and at least 0.
+    /// Packets one behind the other have this correlation, from 0 to below 1, which changes neither
+    /// mean nor deviation. The order is kept.
+    #[must_use]
+    pub fn normal_jitter(
+        mut self,
+        mean: impl Quantity<Span>,
+        deviation: impl Quantity<Span>,
+        correlation: f64,
+    ) -> Self {
+        let mean = self.checked("normal_jitter", mean.read());
+        let deviation = self.checked("normal_jitter", deviation.read());
+        let (Some(mean), Some(deviation)) = (mean, deviation) else { return self };
+        let wrong = || format!("a correlation of {correlation}; allowed: 0 to below 1");
+        let normal = Normal::new(mean, deviation, correlation).ok_or_else(wrong);
+        self.wire.jitter = self.checked("normal_jitter", normal).map(|normal| Arc::new(normal) as Arc<_>);
         self
     }
 

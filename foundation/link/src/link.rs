@@ -31,6 +31,8 @@ use std::time::Duration;
 pub struct Link<T, I = Duration> {
     server: Server,
     delay: Span,
+    /// The shortest that its delay ever is.
+    shortest: Span,
     wire: Wire,
     clock: Clock<I>,
     mtu: u32,
@@ -90,6 +92,7 @@ impl<T, I: Moment> Link<T, I> {
         Link {
             server: Server::new(discipline, Transmitter::new(rate).under(&law)),
             delay,
+            shortest: wire.law().shortest(delay),
             wire,
             clock: Clock::new(origin),
             mtu,
@@ -150,7 +153,7 @@ impl<T, I: Moment> Link<T, I> {
     pub fn next_timeout(&self) -> Option<I> {
         let arrives = self.under_way.front().map_or(Time::MAX, |next| next.arrives);
         // What leaves the queue next arrives a delay after that at the earliest.
-        self.clock.moment(arrives.min(self.server.next_poll_at() + self.delay))
+        self.clock.moment(arrives.min(self.server.next_poll_at() + self.shortest))
     }
 
     /// Lets the link do what is due up to `now`. Every call with a time does this first; by itself

@@ -9,6 +9,7 @@ use fairwire_metrics::record::FlowRecord;
 use fairwire_sim::{GroupPlan, Hop, LinkPlan, Source};
 use fairwire_tcp::{Config, EcnMode};
 use fairwire_testbed::traffic::Sends;
+use std::borrow::Cow;
 
 /// One link that all senders share, and an uncontended way back.
 pub struct Dumbbell {
@@ -189,31 +190,45 @@ pub(crate) fn check_access(plan: &Plan<'_>) -> Result<(), CannotRun> {
     }
 }
 
-/// The steps of `law`, for a stage whose link is given a rate and no single opportunities.
+/// The steps of `law` in a run of this `duration`, for a stage whose link is given a rate and no
+/// single opportunities.
 ///
 /// # Errors
-/// Where it is a trace.
-pub fn steps(law: &RateLaw) -> Result<&[Step], CannotRun> {
+/// Where it is a trace of opportunities, or repeats too often.
+pub fn steps(law: &RateLaw, duration: Duration) -> Result<Cow<'_, [Step]>, CannotRun> {
     match law {
-        RateLaw::Fixed => Ok(&[]),
-        RateLaw::Steps(steps) => Ok(steps),
+        RateLaw::Fixed => Ok(Cow::Borrowed(&[])),
+        RateLaw::Steps(steps) => Ok(Cow::Borrowed(steps)),
+        RateLaw::Pattern(pattern) => {
+            let all = pattern.steps().take_while(|step| step.at.since(Time::ZERO) < duration);
+            let steps: Vec<Step> = all.take(MAX_STEPS + 1).collect();
+            if steps.len() > MAX_STEPS {
+                let given = format!("a pattern that changes more than {MAX_STEPS} times");
+                return Err(CannotRun::new(given, "fewer, or `sim`"));
+            }
+            Ok(Cow::Owned(steps))
+        }
         RateLaw::Trace(_) => {
             Err(CannotRun::new("a `trace`, whose link has single opportunities", "`changes` of its rate"))
         }
     }
 }
 
-/// The rates of `law` and when they begin after the start, for a stage whose link is never down.
+/// Rates that a pattern is unrolled into: one each 10 ms for 100 s.
+const MAX_STEPS: usize = 10_000;
+
+/// The rates of `law` in a run of this `duration` and when they begin after the start, for a stage
+/// whose link is never down.
 ///
 /// # Errors
 /// Where it is, or where it follows a trace.
-pub fn rates(law: &RateLaw) -> Result<Vec<(Duration, Rate)>, CannotRun> {
+pub fn rates(law: &RateLaw, duration: Duration) -> Result<Vec<(Duration, Rate)>, CannotRun> {
     let given = |step: &Step| {
         let rate =
             step.rate.ok_or_else(|| CannotRun::new("a link that is `down`", "`changes` of its `rate`"));
         rate.map(|rate| (step.at.since(Time::ZERO), rate))
     };
-    steps(law)?.iter().map(given).collect()
+    steps(law, duration)?.iter().map(given).collect()
 }
 
 /// Refuses `group`, which has a `stop` or `on`, for `stage`, whose flows all send to the end.
@@ -289,8 +304,12 @@ fn of_shared(Shared { link, groups }: Shared) -> Result<Dumbbell, CannotRun> {
 
 /// The rates that `link` has one after the other.
 fn all_rates(link: &LinkPlan) -> impl Iterator<Item = Rate> {
-    let steps: &[Step] = if let RateLaw::Steps(steps) = &link.law { steps } else { &[] };
-    std::iter::once(link.rate).chain(steps.iter().filter_map(|step| step.rate))
+    let (steps, fastest): (&[Step], _) = match &link.law {
+        RateLaw::Steps(steps) => (steps, None),
+        RateLaw::Pattern(pattern) => (&[], Some(pattern.fastest())),
+        RateLaw::Fixed | RateLaw::Trace(_) => (&[], None),
+    };
+    std::iter::once(link.rate).chain(fastest).chain(steps.iter().filter_map(|step| step.rate))
 }
 
 /// The round-trip times of a group: the access links of both ends and the shared link, there and

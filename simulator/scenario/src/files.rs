@@ -1,10 +1,11 @@
-//! The files that a scenario names: captures, and traces of links.
+//! The files that a scenario names: captures, traces and delays of links.
 
 use crate::links::Links;
 use crate::source::ReplaySpec;
 use crate::spec::Spec;
 use crate::traces::{self, NamedTrace};
-use fairwire_core::{Trace, spelling};
+use crate::varying::Varying;
+use fairwire_core::{DelayTrace, RateLaw, spelling};
 use fairwire_document::DocumentError as ScenarioError;
 use fairwire_document::{Locations, Problem, bounded};
 use fairwire_sim::app::Offered;
@@ -16,6 +17,8 @@ use std::sync::Arc;
 
 /// Two million lines of a trace: hours of a fast link.
 const MAX_TRACE: u64 = 16 << 20;
+/// Twice the half a million round trips that irtt writes in it.
+const MAX_DELAYS: u64 = 256 << 20;
 /// Packets of a capture are held in memory, about 16 bytes for each.
 const MAX_CAPTURE: u64 = 256 << 20;
 
@@ -23,7 +26,8 @@ const MAX_CAPTURE: u64 = 256 << 20;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Files {
     captures: BTreeMap<String, Arc<[Offered]>>,
-    traces: BTreeMap<String, Arc<Trace>>,
+    traces: BTreeMap<String, RateLaw>,
+    delays: BTreeMap<String, Arc<DelayTrace>>,
     hashes: BTreeMap<String, [u8; 32]>,
     notes: Vec<String>,
 }
@@ -60,14 +64,19 @@ impl Files {
         let mut files = Files::default();
         for (path, name) in traces_of(spec) {
             if let Some(known) = NamedTrace::find(name) {
-                files.traces.insert(name.into(), Arc::new(known.trace()));
+                files.traces.insert(name.into(), RateLaw::Trace(known.trace().into()));
                 continue;
             }
             let refuse = |why: String| refused(locations, &path, name, why, &allowed_traces(name));
-            let text = |bytes| String::from_utf8(bytes).map_err(|_| "it is no text".to_owned());
-            let bytes = files.bytes(folder, name, MAX_TRACE).map_err(refuse)?;
-            let trace = text(bytes).and_then(|text| Trace::parse(&text).map_err(|error| error.to_string()));
-            files.traces.insert(name.into(), Arc::new(trace.map_err(refuse)?));
+            let text = files.text(folder, name, MAX_TRACE).map_err(refuse)?;
+            let trace = RateLaw::parse(&text).map_err(|error| refuse(error.to_string()))?;
+            files.traces.insert(name.into(), trace);
+        }
+        for (path, name) in delays_of(spec) {
+            let refuse = |why: String| refused(locations, &path, name, why, ALLOWED_DELAYS);
+            let text = files.text(folder, name, MAX_DELAYS).map_err(refuse)?;
+            let delays = DelayTrace::parse(&text).map_err(|error| refuse(error.to_string()))?;
+            files.delays.insert(name.into(), delays.into());
         }
         for (path, name) in captures(spec) {
             let refuse = |why: String| refused(locations, &path, name, why, "a capture as pcap or pcapng");
@@ -94,7 +103,7 @@ impl Files {
 
     /// The files that `spec` names, each with the place of its name.
     pub(crate) fn named(&self, spec: &Spec) -> Vec<NamedFile> {
-        let named = traces_of(spec).into_iter().chain(captures(spec));
+        let named = traces_of(spec).chain(delays_of(spec)).chain(captures(spec));
         let named = named.filter(|(_, name)| self.hashes.contains_key(*name));
         named.map(|(key, name)| NamedFile { key, name: name.into(), sha256: self.hashes[name] }).collect()
     }
@@ -110,8 +119,13 @@ impl Files {
     }
 
     /// The trace called `name`.
-    pub(crate) fn trace(&self, name: &str) -> Arc<Trace> {
-        Arc::clone(&self.traces[name])
+    pub(crate) fn trace(&self, name: &str) -> RateLaw {
+        self.traces[name].clone()
+    }
+
+    /// The delays called `name`.
+    pub(crate) fn delays(&self, name: &str) -> Arc<DelayTrace> {
+        Arc::clone(&self.delays[name])
     }
 
     /// The hash of a scenario whose own text has `sha256`: with other files it is another scenario.
@@ -122,6 +136,14 @@ impl Files {
         let mut all = Sha256::new_with_prefix(sha256);
         self.hashes.values().for_each(|hash| all.update(hash));
         all.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    fn text(&mut self, folder: Option<&Path>, name: &str, most: u64) -> Result<String, String> {
+        let bytes = self.bytes(folder, name, most)?;
+        if bytes.starts_with(&[0x1f, 0x8b]) {
+            return Err("it is compressed; `gunzip` makes text of it".into());
+        }
+        String::from_utf8(bytes).map_err(|_| "it is no text".into())
     }
 
     fn bytes(&mut self, folder: Option<&Path>, name: &str, most: u64) -> Result<Vec<u8>, String> {
@@ -148,29 +170,43 @@ fn refused(locations: &Locations, path: &str, name: &str, why: String, allowed: 
 fn allowed_traces(given: &str) -> String {
     let names = || traces::ALL.iter().map(|trace| trace.name);
     let listed: Vec<String> = names().map(|name| format!("`{name}`")).collect();
-    let allowed = format!("a file of times in ms, one to a line, or {}", listed.join(", "));
+    let allowed =
+        format!("a file of times in ms, one to a line, or of seconds and Mbit/s, or {}", listed.join(", "));
     match spelling::question(&spelling::likely(given, names())) {
         Some(question) => format!("{allowed}; {question}"),
         None => allowed,
     }
 }
 
+/// What `delays` may be.
+const ALLOWED_DELAYS: &str =
+    "the JSON of irtt, or a file of seconds and round trips in ms, such as `0.01,48.5`, with -1 in an outage";
+
 /// The traces named, each with its place.
-fn traces_of(spec: &Spec) -> Vec<(String, &str)> {
-    let mut named: Vec<(String, Option<&String>)> = Vec::new();
+fn traces_of(spec: &Spec) -> impl Iterator<Item = (String, &str)> {
+    tables(spec).into_iter().filter_map(|(path, of)| Some((format!("{path}.trace"), of.trace?.as_str())))
+}
+
+/// The files of delays named, each with its place.
+fn delays_of(spec: &Spec) -> impl Iterator<Item = (String, &str)> {
+    tables(spec).into_iter().filter_map(|(path, of)| Some((format!("{path}.delays"), of.delays?.as_str())))
+}
+
+/// How links change, each with the place of its table.
+fn tables(spec: &Spec) -> Vec<(String, Varying<'_>)> {
+    let mut tables = Vec::new();
     match &spec.link {
         None => {}
-        Some(Links::Shared(link)) => named.push(("link.trace".into(), link.trace.as_ref())),
+        Some(Links::Shared(link)) => tables.push(("link".into(), link.varying())),
         Some(Links::Network(links)) => {
             for (at, link) in links.iter().enumerate() {
-                named.push((format!("link.{at}.trace"), link.trace.as_ref()));
-                let back = link.back.as_ref().and_then(|back| back.trace.as_ref());
-                named.push((format!("link.{at}.back.trace"), back));
+                tables.push((format!("link.{at}"), link.varying()));
+                tables.extend(link.back.iter().map(|back| (format!("link.{at}.back"), back.varying())));
             }
         }
     }
-    named.push(("return.trace".into(), spec.return_link.as_ref().and_then(|back| back.trace.as_ref())));
-    named.into_iter().filter_map(|(path, name)| Some((path, name?.as_str()))).collect()
+    tables.extend(spec.return_link.iter().map(|back| ("return".into(), back.varying())));
+    tables
 }
 
 /// The captures named, each with its place.

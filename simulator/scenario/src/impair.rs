@@ -3,6 +3,7 @@
 use crate::fault::{Fault, refused};
 use crate::law::LawSpec;
 use fairwire_core::{Duration, GilbertElliott, Jitter, Loss, Rng, WireLaw};
+use fairwire_laws::jitter::Normal;
 use fairwire_parameters::{Quantity, parameters};
 use fairwire_sim::app::Sampler;
 use std::sync::Arc;
@@ -45,6 +46,12 @@ pub struct ImpairSpec {
     /// What each packet takes beside the delay, drawn by itself.
     #[parameter(unset = "nothing", unit = "law of times")]
     pub jitter: Option<LawSpec<Duration>>,
+    /// The correlation of what a packet takes with what the one before it took, of `normal` jitter.
+    ///
+    /// The law is an autoregressive process of first order: mean and deviation stay as given, and
+    /// packets k apart have the k-th power. (That of netem makes the deviation smaller.)
+    #[parameter(default = 0.0, min = 0.0, max = 1.0, unit = "1")]
+    pub jitter_correlation: Option<f64>,
     /// Whether a packet that takes less time may arrive before one sent earlier.
     ///
     /// Otherwise the order is kept: it arrives together with that one, so what packets take is more
@@ -66,19 +73,28 @@ impl ImpairSpec {
     /// What the wire of the link in the table at `link` does, beside what `law` says.
     pub(crate) fn law(&self, link: &str, law: WireLaw) -> Result<WireLaw, Fault> {
         let at = |key: &str| format!("{link}.impair.{key}");
-        let Checked { loss, to_bad, to_good, loss_when_bad, overtakes, reorder, reorder_by, duplicate } =
-            self.checked().map_err(|fault| {
-                refused(at(fault.name), &fault.given, "that is out of range", &fault.allowed)
-            })?;
+        let Checked {
+            loss,
+            to_bad,
+            to_good,
+            loss_when_bad,
+            jitter_correlation,
+            overtakes,
+            reorder,
+            reorder_by,
+            duplicate,
+        } = self
+            .checked()
+            .map_err(|fault| refused(at(fault.name), &fault.given, "that is out of range", &fault.allowed))?;
         let law = WireLaw {
             loss: losses([Some(loss), to_bad, to_good, loss_when_bad], &at)?,
-            jitter: self.jitter(&at)?,
+            jitter: self.jitter(jitter_correlation, &at)?,
             overtakes,
             reorder: reordering(reorder, reorder_by, &at)?,
             duplicate,
             ..law
         };
-        if overtakes && law.jitter.is_none() && law.delays.is_empty() {
+        if overtakes && law.jitter.is_none() && !law.has_delays() {
             let why = "packets overtake others where they take different times";
             let allowed = "a `jitter` beside it, or a delay that changes";
             return Err(refused(at("overtakes"), "true", why, allowed));
@@ -90,7 +106,24 @@ impl ImpairSpec {
         Ok(law)
     }
 
-    fn jitter(&self, at: Named<'_>) -> Result<Option<Arc<dyn Jitter>>, Fault> {
+    fn jitter(&self, correlation: f64, at: Named<'_>) -> Result<Option<Arc<dyn Jitter>>, Fault> {
+        if let Some(normal) = self.jitter.as_ref().and_then(|law| law.normal) {
+            if self.jitter != Some(LawSpec { normal: Some(normal), ..LawSpec::default() }) {
+                let why = "a normal jitter has no other law beside it, and no bound but 0";
+                return Err(refused(at("jitter"), "given", why, "`normal` alone"));
+            }
+            let why = "packets would all take the same";
+            let law = Normal::new(normal.mean.0, normal.deviation.0, correlation);
+            let law = law.ok_or_else(|| {
+                refused(at("jitter_correlation"), correlation, why, "a number from 0 to below 1")
+            })?;
+            return Ok(Some(Arc::new(law)));
+        }
+        if correlation > 0.0 {
+            let (why, allowed) =
+                ("only `normal` jitter is correlated", "`jitter = { normal = ... }` beside it");
+            return Err(refused(at("jitter_correlation"), correlation, why, allowed));
+        }
         let Some(spec) = &self.jitter else { return Ok(None) };
         let law = spec
             .law()
@@ -176,6 +209,9 @@ mod tests {
         );
         let all = all.unwrap();
         assert_eq!((all.loss, all.reorder), (Some(0.1.into()), Some((0.2, Duration::from_ms(9)))));
+        let normal =
+            "jitter = { normal = { mean = \"300 ms\", deviation = \"15 ms\" } }\njitter_correlation = 0.25";
+        assert_eq!(law(normal).unwrap().jitter.map(|jitter| jitter.correlation()), Some(0.25));
         assert!(all.overtakes && all.jitter.is_some() && all.duplicate == 1.0);
     }
 
@@ -188,6 +224,22 @@ mod tests {
             ("to_good = 0.1", "link.impair.to_good", "never becomes bad"),
             ("loss_when_bad = 0.1", "link.impair.loss_when_bad", "never becomes bad"),
             ("jitter = { uniform = \"0 s\" }", "link.impair.jitter", "not above 0"),
+            (
+                "jitter = { normal = { mean = \"9 ms\", deviation = \"1 ms\" } }\njitter_correlation = 1.0",
+                "link.impair.jitter_correlation",
+                "all take the same",
+            ),
+            (
+                "jitter = { uniform = \"4 ms\" }\njitter_correlation = 0.1",
+                "link.impair.jitter_correlation",
+                "only `normal`",
+            ),
+            ("jitter_correlation = -0.1", "link.impair.jitter_correlation", "out of range"),
+            (
+                "jitter = { normal = { mean = \"9 ms\", deviation = \"1 ms\" }, max = \"9 ms\" }",
+                "link.impair.jitter",
+                "no bound but 0",
+            ),
             ("overtakes = true", "link.impair.overtakes", "different times"),
             ("reorder = 0.1", "link.impair.reorder", "for how long"),
             ("reorder_by = \"1 ms\"", "link.impair.reorder_by", "no packet is held back"),

@@ -10,7 +10,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// The law of a random quantity: one of `fixed`, `uniform`, `exponential`, `pareto` and
-/// `lognormal`, and what bounds it.
+/// `lognormal`, and what bounds it; of jitter also `normal`.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, bound(deserialize = "Q: Written", serialize = "Q: Written"))]
 #[schemars(bound = "Q: Written")]
@@ -25,6 +25,8 @@ pub struct LawSpec<Q> {
     pub pareto: Option<ParetoSpec<Q>>,
     /// Lognormal.
     pub lognormal: Option<LogNormalSpec<Q>>,
+    /// Normal, and 0 where it would be below; of `jitter` alone.
+    pub normal: Option<LogNormalSpec<Q>>,
     /// A value below it is drawn again. Default: 0.
     pub min: Option<Quantity<Q>>,
     /// A value above it is drawn again. Default: no bound.
@@ -46,7 +48,7 @@ pub struct ParetoSpec<Q> {
     pub shape: f64,
 }
 
-/// A lognormal law.
+/// A lognormal law, or a normal one.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, bound(deserialize = "Q: Written", serialize = "Q: Written"))]
 #[schemars(bound = "Q: Written")]
@@ -127,6 +129,14 @@ pub struct NumberError {
     wanted: &'static str,
 }
 
+impl<Q> Default for LawSpec<Q> {
+    fn default() -> Self {
+        let (fixed, uniform, exponential, pareto, lognormal, normal) = (None, None, None, None, None, None);
+        let (min, max, cut, less) = (None, None, None, None);
+        LawSpec { fixed, uniform, exponential, pareto, lognormal, normal, min, max, cut, less }
+    }
+}
+
 impl<Q: Random> LawSpec<Q> {
     /// The law; what is wrong with it otherwise.
     pub(crate) fn law(&self) -> Result<Law, &'static str> {
@@ -142,6 +152,9 @@ impl<Q: Random> LawSpec<Q> {
         ]
         .into_iter()
         .flatten();
+        if self.normal.is_some() {
+            return Err("only the jitter of a wire is `normal`");
+        }
         let mut law = named.next().ok_or("no law is named")?;
         if named.next().is_some() {
             return Err("two laws are named");

@@ -111,4 +111,4 @@ pub use source::{
 pub use spec::{AccessSpec, DirectionSpec, ExpectSpec, FlowSpec, OtherSpec, Spec, TieRuleSpec};
 pub use tcp::{DelayedAckSpec, EcnSpec, ProfileSpec, QuirksSpec, RecoverySpec, TcpSpec};
 pub use values::{Seeds, SeedsError, Start, StartError};
-pub use varying::ChangeSpec;
+pub use varying::{ChangeSpec, PartSpec};

@@ -2,7 +2,7 @@
 
 use crate::compared::Compared;
 use crate::impair::ImpairSpec;
-use crate::varying::{ChangeSpec, Varying};
+use crate::varying::{ChangeSpec, PartSpec, Varying};
 use fairwire_core::units::Room;
 use fairwire_core::{Duration, Rate};
 use fairwire_laws::spec::Quantity;
@@ -26,19 +26,27 @@ pub enum Links {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkSpec {
-    /// Its rate; what disciplines go by. Required but beside a `trace`; default there: the trace's
-    /// mean.
+    /// Its rate; what disciplines go by. Required but beside a `trace` or `pattern`; default there:
+    /// its mean.
     pub rate: Option<Quantity<Rate>>,
-    /// Its propagation delay, one way.
-    pub delay: Quantity<Duration>,
+    /// Its propagation delay, one way. Required but beside `delays`; default there: their mean.
+    pub delay: Option<Quantity<Duration>>,
     /// How much may wait: packets, bytes, time at the link's rate, or bandwidth-delay products.
     pub buffer: Quantity<Room>,
     /// What it is from later times on: another rate or delay, or down for a time. Default: it does
     /// not change.
     pub changes: Option<Vec<ChangeSpec>>,
-    /// A file of delivery opportunities as mahimahi has them, its path from the scenario's folder;
-    /// or one of those that come along, by its name. Default: none.
+    /// What it repeats from the start on, in place of a rate that stays: `{ rate, for }` or
+    /// `{ down }` each, one after the other, and again from the first. Default: none.
+    pub pattern: Option<Vec<PartSpec>>,
+    /// A file of delivery opportunities as mahimahi has them, or of seconds and Mbit/s in two columns,
+    /// its path from the scenario's folder; or one of those that come along, by its name. Default: none.
     pub trace: Option<String>,
+    /// The mean that its trace is scaled to; the times stay. Default: as it is.
+    pub scale_to: Option<Quantity<Rate>>,
+    /// A file of round trips, its path from the scenario's folder: half of each is the delay of
+    /// what is sent then. Default: none.
+    pub delays: Option<String>,
     /// What its wire does to packets that it has sent. Default: nothing.
     pub impair: Option<Box<ImpairSpec>>,
 }
@@ -56,9 +64,17 @@ pub struct ReturnSpec {
     pub buffer: Option<Quantity<Room>>,
     /// What it is from later times on. Default: as the link's; none if `rate` is given here.
     pub changes: Option<Vec<ChangeSpec>>,
-    /// A file of delivery opportunities as mahimahi has them, its path from the scenario's folder;
-    /// or one of those that come along, by its name. Default: likewise.
+    /// What it repeats from the start on, in place of a rate that stays: `{ rate, for }` or
+    /// `{ down }` each, one after the other, and again from the first. Default: as for `changes`.
+    pub pattern: Option<Vec<PartSpec>>,
+    /// A file of delivery opportunities as mahimahi has them, or of seconds and Mbit/s in two columns,
+    /// its path from the scenario's folder; or one of those that come along, by its name. Default: likewise.
     pub trace: Option<String>,
+    /// The mean that its trace is scaled to; the times stay. Default: as it is.
+    pub scale_to: Option<Quantity<Rate>>,
+    /// A file of round trips, its path from the scenario's folder: half of each is the delay of
+    /// what is sent then. Default: the link's, as the way back; none with `delay` or `changes` of its own.
+    pub delays: Option<String>,
     /// What its wire does to packets. Default: as the link's.
     pub impair: Option<Box<ImpairSpec>>,
     /// What works there. Default: "tail-drop".
@@ -79,20 +95,28 @@ pub struct NetworkLinkSpec {
     pub from: String,
     /// The node that it leads to.
     pub to: String,
-    /// Its rate; what disciplines go by. Required but beside a `trace`; default there: the trace's
-    /// mean.
+    /// Its rate; what disciplines go by. Required but beside a `trace` or `pattern`; default there:
+    /// its mean.
     pub rate: Option<Quantity<Rate>>,
-    /// Its propagation delay, one way.
-    pub delay: Quantity<Duration>,
+    /// Its propagation delay, one way. Required but beside `delays`; default there: their mean.
+    pub delay: Option<Quantity<Duration>>,
     /// How much may wait: packets, bytes, time at the link's rate, or bandwidth-delay products.
     /// Required but for a wire.
     pub buffer: Option<Quantity<Room>>,
     /// What it is from later times on: another rate or delay, or down for a time. Default: it does
     /// not change.
     pub changes: Option<Vec<ChangeSpec>>,
-    /// A file of delivery opportunities as mahimahi has them, its path from the scenario's folder;
-    /// or one of those that come along, by its name. Default: none.
+    /// What it repeats from the start on, in place of a rate that stays: `{ rate, for }` or
+    /// `{ down }` each, one after the other, and again from the first. Default: none.
+    pub pattern: Option<Vec<PartSpec>>,
+    /// A file of delivery opportunities as mahimahi has them, or of seconds and Mbit/s in two columns,
+    /// its path from the scenario's folder; or one of those that come along, by its name. Default: none.
     pub trace: Option<String>,
+    /// The mean that its trace is scaled to; the times stay. Default: as it is.
+    pub scale_to: Option<Quantity<Rate>>,
+    /// A file of round trips, its path from the scenario's folder: half of each is the delay of
+    /// what is sent then. Default: none.
+    pub delays: Option<String>,
     /// What its wire does to packets that it has sent. Default: nothing.
     pub impair: Option<Box<ImpairSpec>>,
     /// Is it never congested? Then packets take their time, and none waits for another. Default:
@@ -123,9 +147,17 @@ pub struct BackSpec {
     pub buffer: Option<Quantity<Room>>,
     /// What it is from later times on.
     pub changes: Option<Vec<ChangeSpec>>,
-    /// A file of delivery opportunities as mahimahi has them, its path from the scenario's folder;
-    /// or one of those that come along, by its name.
+    /// What it repeats from the start on, in place of a rate that stays: `{ rate, for }` or
+    /// `{ down }` each, one after the other, and again from the first.
+    pub pattern: Option<Vec<PartSpec>>,
+    /// A file of delivery opportunities as mahimahi has them, or of seconds and Mbit/s in two columns,
+    /// its path from the scenario's folder; or one of those that come along, by its name.
     pub trace: Option<String>,
+    /// The mean that its trace is scaled to; the times stay.
+    pub scale_to: Option<Quantity<Rate>>,
+    /// A file of round trips, its path from the scenario's folder: half of each is the delay of
+    /// what is sent then.
+    pub delays: Option<String>,
     /// What its wire does to packets.
     pub impair: Option<Box<ImpairSpec>>,
     /// What works there, whatever is compared.
@@ -142,13 +174,19 @@ impl Links {
     }
 }
 
-/// What says how the rate of a link changes, for each table that has it.
+/// What says how a link changes, for each table that has it.
 macro_rules! varying {
     ($($spec:ident),+) => {
         $(impl $spec {
-            /// How its rate changes.
+            /// How it changes.
             pub(crate) fn varying(&self) -> Varying<'_> {
-                Varying { changes: self.changes.as_ref(), trace: self.trace.as_ref() }
+                Varying {
+                    changes: self.changes.as_ref(),
+                    pattern: self.pattern.as_ref(),
+                    trace: self.trace.as_ref(),
+                    scale_to: self.scale_to,
+                    delays: self.delays.as_ref(),
+                }
             }
         })+
     };

@@ -9,7 +9,7 @@ use crate::spec::Spec;
 use crate::topology::{NOT_SIZED, Topology};
 use fairwire_catalogue::{self as catalogue, BuildError, Parameters};
 use fairwire_core::units::Room;
-use fairwire_core::{Discipline, Rate, RateLaw, Seed, Time};
+use fairwire_core::{Discipline, Rate, Seed, Time};
 use fairwire_document::{DocumentError as ScenarioError, Problem};
 use fairwire_metrics::record::RunRecord;
 use fairwire_sim::{Hop, Observer, Steps};
@@ -222,7 +222,7 @@ fn fixed(scenario: &Scenario) -> String {
 fn without_changeable(mut topology: Topology, is_shared: bool) -> Topology {
     let none = Rate::from_bps(1).expect("not zero");
     for queue in &mut topology.queues {
-        if !matches!(queue.law, RateLaw::Trace(_)) {
+        if queue.law.repeating_mean().is_none() {
             queue.rate = none;
         }
         (queue.room, queue.buffer, queue.own) = (Room::Amount(NOT_SIZED), NOT_SIZED, None);

@@ -14,7 +14,7 @@ use crate::topology::Topology;
 use crate::values::Seeds;
 use fairwire_catalogue::{self as catalogue, Parameters};
 use fairwire_core::units::Amount;
-use fairwire_core::{Rate, RateLaw};
+use fairwire_core::{Duration, Rate};
 use fairwire_document::DocumentError as ScenarioError;
 use fairwire_document::{self as document, Change, Locations, Problem, Read, quoted, read_text, shortened};
 use fairwire_metrics::agreement::Tolerance;
@@ -65,7 +65,9 @@ pub struct QueueView<'a> {
     pub name: &'a str,
     /// The rate that disciplines go by.
     pub rate: Rate,
-    /// What its trace delivers in the mean, where it has one.
+    /// Its propagation delay, one way.
+    pub delay: Duration,
+    /// What its trace or pattern delivers in the mean, where it has one.
     pub trace_mean: Option<Rate>,
     /// How much may wait.
     pub buffer: Amount,
@@ -92,10 +94,8 @@ impl Scenario {
         self.topology.queues.iter().map(|queue| QueueView {
             name: &queue.name,
             rate: queue.rate,
-            trace_mean: match &queue.law {
-                RateLaw::Trace(trace) => Some(trace.mean()),
-                RateLaw::Fixed | RateLaw::Steps(_) => None,
-            },
+            delay: queue.delay,
+            trace_mean: queue.law.repeating_mean(),
             buffer: queue.buffer,
         })
     }

@@ -75,12 +75,12 @@ fn phase(spec: &Spec, topology: &Topology) -> Option<String> {
     })
 }
 
-/// Notes on links that follow a trace, except for the shared link, which the head describes.
+/// Notes on links that follow a trace or a pattern, except for the shared link, which the head describes.
 fn traces<'a>(spec: &Spec, topology: &'a Topology) -> impl Iterator<Item = String> + 'a {
     topology.queues.iter().skip(usize::from(spec.shared_link().is_some())).filter_map(|queue| {
-        let RateLaw::Trace(trace) = &queue.law else { return None };
-        let (mean, rate) = (trace.mean().rounded(), queue.rate.rounded());
-        Some(format!("`{}` follows a trace, mean {mean}; disciplines there go by {rate}", queue.name))
+        let (mean, rate) = (queue.law.repeating_mean()?.rounded(), queue.rate.rounded());
+        let what = if matches!(queue.law, RateLaw::Trace(_)) { "trace" } else { "pattern of rates" };
+        Some(format!("`{}` follows a {what}, mean {mean}; disciplines there go by {rate}", queue.name))
     })
 }
 

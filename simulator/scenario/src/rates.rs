@@ -1,18 +1,18 @@
-//! How a link changes, as checked: by steps, or as in a trace.
+//! How a link changes, as checked: by steps, by a pattern, or as in a file.
 
 use crate::bounds::{FASTEST, MAX_DELAY};
 use crate::fault::{Fault, missing, refused};
 use crate::files::Files;
-use crate::varying::{ChangeSpec, Varying};
-use fairwire_core::{DelayStep, Duration, Rate, RateLaw, Step, Time};
+use crate::varying::{ChangeSpec, PartSpec, Varying};
+use fairwire_core::{DelayStep, Duration, Pattern, PatternError, Rate, RateLaw, Step, Time, WireLaw};
 use fairwire_laws::spec::Quantity;
 use std::sync::Arc;
 
-/// How a link changes.
+/// How a link changes: its rates, and the delays of its wire.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Changes {
     pub(crate) rates: RateLaw,
-    pub(crate) delays: Arc<[DelayStep]>,
+    pub(crate) wire: WireLaw,
 }
 
 impl Varying<'_> {
@@ -22,28 +22,55 @@ impl Varying<'_> {
             None => Changes::default(),
             Some(changes) => steps(&format!("{path}.changes"), changes, first)?,
         };
-        match self.trace {
-            None => Ok(changes),
-            Some(name) if changes.rates == RateLaw::Fixed => {
-                Ok(Changes { rates: RateLaw::Trace(files.trace(name)), ..changes })
+        let both = |key: &str, other: &str, what: &str, allowed: &str| {
+            let why = format!("{other} already how the {what} changes");
+            Err(refused(format!("{path}.{key}"), "given", why, format!("one of the two{allowed}")))
+        };
+        let of_delay = ", or `changes` of the delay alone";
+        let rates = match (self.pattern, self.trace) {
+            (Some(_), Some(_)) => return both("pattern", "`trace` says", "rate", ""),
+            (Some(_), None) if changes.rates != RateLaw::Fixed => {
+                return both("pattern", "`changes` say", "rate", of_delay);
             }
-            Some(_) => {
-                let why = "`changes` say already how the rate changes";
-                let allowed = "one of the two, or `changes` of the delay alone";
-                Err(refused(format!("{path}.trace"), "given", why, allowed))
+            (None, Some(_)) if changes.rates != RateLaw::Fixed => {
+                return both("trace", "`changes` say", "rate", of_delay);
             }
+            (Some(parts), None) => pattern(&format!("{path}.pattern"), parts)?,
+            (None, Some(name)) => self.scaled(path, files.trace(name))?,
+            (None, None) => changes.rates,
+        };
+        if self.scale_to.is_some() && self.trace.is_none() {
+            let why = "there is no `trace` to scale";
+            return Err(refused(format!("{path}.scale_to"), "given", why, "a `trace` beside it"));
         }
+        if self.delays.is_some() && changes.wire.has_delays() {
+            return both("delays", "`changes` say", "delay", ", or `changes` of the rate alone");
+        }
+        let delay_trace = self.delays.map(|name| files.delays(name));
+        Ok(Changes { rates, wire: WireLaw { delay_trace, ..changes.wire } })
+    }
+
+    /// The trace of the link in the table at `path`, scaled as given.
+    fn scaled(self, path: &str, trace: RateLaw) -> Result<RateLaw, Fault> {
+        let Some(Quantity(mean)) = self.scale_to else { return Ok(trace) };
+        let why = "the trace would have more than 4 million opportunities";
+        trace
+            .scaled(mean)
+            .ok_or_else(|| refused(format!("{path}.scale_to"), mean, why, "a lower mean, or a shorter trace"))
     }
 
     /// Does it change?
     pub(crate) fn is_given(self) -> bool {
-        self.changes.is_some() || self.trace.is_some()
+        self.changes.is_some() || self.pattern.is_some() || self.trace.is_some()
     }
 
-    /// The rate that disciplines go by: as `typed`, or else the mean of the trace. `None` without
-    /// either.
+    /// The rate that disciplines go by: as `typed`, or else the mean of the trace or pattern.
+    /// `None` without any.
     pub(crate) fn rate(self, typed: Option<Quantity<Rate>>, files: &Files) -> Option<Rate> {
-        typed.map(|rate| rate.0).or_else(|| Some(files.trace(self.trace?).mean()))
+        let of_trace = || files.trace(self.trace?).repeating_mean();
+        let of_pattern = || pattern("", self.pattern?).ok()?.repeating_mean();
+        let typed = typed.or(self.scale_to.filter(|_| self.trace.is_some())).map(|rate| rate.0);
+        typed.or_else(of_trace).or_else(of_pattern)
     }
 
     /// The same, or the fault that the table at `path` has no rate.
@@ -53,7 +80,66 @@ impl Varying<'_> {
         typed: Option<Quantity<Rate>>,
         files: &Files,
     ) -> Result<Rate, Fault> {
-        self.rate(typed, files).ok_or_else(|| missing(path, "rate", "or `trace`"))
+        // A pattern that is wrong says so; nothing else goes by this rate then.
+        let any = || self.pattern.map(|_| Rate::from_bps(1).expect("not zero"));
+        self.rate(typed, files).or_else(any).ok_or_else(|| missing(path, "rate", "or `trace`"))
+    }
+
+    /// The delay: as `typed`, or else the mean of those of the file.
+    pub(crate) fn delay(self, typed: Option<Quantity<Duration>>, files: &Files) -> Option<Duration> {
+        typed.map(|delay| delay.0).or_else(|| Some(files.delays(self.delays?).mean()))
+    }
+
+    /// The same, or the fault that the table at `path` has no delay.
+    pub(crate) fn required_delay(
+        self,
+        path: &str,
+        typed: Option<Quantity<Duration>>,
+        files: &Files,
+    ) -> Result<Duration, Fault> {
+        self.delay(typed, files).ok_or_else(|| missing(path, "delay", "or `delays`"))
+    }
+}
+
+const PARTS: &str = "such as [{ rate = \"12 Mbit/s\", for = \"1 s\" }, { down = \"200 ms\" }]";
+
+/// The pattern in the array at `path`.
+fn pattern(path: &str, parts: &[PartSpec]) -> Result<RateLaw, Fault> {
+    if parts.is_empty() {
+        let why = "a link with a pattern has rates";
+        return Err(refused(path, "empty", why, format!("at least one, {PARTS}")));
+    }
+    let parts = parts.iter().enumerate().map(|(at, part)| checked(&format!("{path}.{at}"), part));
+    let parts: Vec<_> = parts.collect::<Result<_, _>>()?;
+    let wrong = |error: PatternError| match error {
+        PatternError::NothingSent => {
+            refused(path, "down all the time", "nothing would ever be sent", format!("a rate, {PARTS}"))
+        }
+        other => refused(path, "given", other.to_string(), PARTS),
+    };
+    Ok(RateLaw::Pattern(Arc::new(Pattern::new(parts).map_err(wrong)?)))
+}
+
+/// How long the part at `path` lasts, and its rate.
+fn checked(path: &str, part: &PartSpec) -> Result<(Duration, Option<Rate>), Fault> {
+    let (key, length, rate) = match *part {
+        PartSpec { rate: Some(rate), length: Some(length), down: None } => ("for", length.0, Some(rate.0)),
+        PartSpec { rate: None, length: None, down: Some(down) } => ("down", down.0, None),
+        _ => {
+            let why = "it says not once what there is and for how long";
+            return Err(refused(path, "given", why, format!("`rate` and `for`, or `down` alone, {PARTS}")));
+        }
+    };
+    if length.is_zero() {
+        return Err(refused(format!("{path}.{key}"), length, "that is no time", "a time above 0"));
+    }
+    let fastest = Rate::from_bps(FASTEST).expect("not zero");
+    match rate.filter(|rate| *rate > fastest) {
+        Some(rate) => {
+            let allowed = format!("1 bit/s to {fastest}");
+            Err(refused(format!("{path}.rate"), rate, "that is above the maximum", allowed))
+        }
+        None => Ok((length, rate)),
     }
 }
 
@@ -91,7 +177,7 @@ fn steps(path: &str, changes: &[ChangeSpec], first: Rate) -> Result<Changes, Fau
             if down.is_zero() { "the change above is not before it" } else { "the link is down until then" };
     }
     let rates = if rates.is_empty() { RateLaw::Fixed } else { RateLaw::Steps(rates.into()) };
-    Ok(Changes { rates, delays: delays.into() })
+    Ok(Changes { rates, wire: WireLaw { delays: delays.into(), ..WireLaw::default() } })
 }
 
 /// Does the change at `path` say something, within the ranges that links have?
@@ -138,17 +224,45 @@ mod tests {
     #[test]
     fn a_handover_is_a_time_without_a_link_and_then_another_one() {
         let text = "{ at = \"1 s\", down = \"200 ms\" }, { at = \"2 s\", down = \"100 ms\", rate = \"2 Mbit/s\", delay = \"9 ms\" }";
-        let Changes { rates, delays } = changes(text).unwrap();
+        let Changes { rates, wire } = changes(text).unwrap();
         let RateLaw::Steps(steps) = rates else { panic!("{rates:?}") };
         let seen: Vec<_> =
             steps.iter().map(|step| (step.at.ns() / 1_000_000, step.rate.map(Rate::bps))).collect();
         let mbps = |n: u64| Some(n * 1_000_000);
         assert_eq!(seen, [(1000, None), (1200, mbps(1)), (2000, None), (2100, mbps(2))]);
         assert_eq!(
-            delays[..],
+            wire.delays[..],
             [DelayStep { at: Time::ZERO + Duration::from_secs(2), delay: Duration::from_ms(9) }]
         );
         assert_eq!(changes("{ at = \"1 s\", delay = \"2 ms\" }").unwrap().rates, RateLaw::Fixed);
+    }
+
+    #[test]
+    fn a_pattern_is_what_its_parts_say_and_what_makes_no_sense_is_refused() {
+        #[derive(serde::Deserialize)]
+        struct Holder {
+            pattern: Vec<PartSpec>,
+        }
+        let read = |text: &str| {
+            let holder: Holder = toml::from_str(&format!("pattern = [{text}]")).expect("parts");
+            let law = pattern("link.pattern", &holder.pattern);
+            law.map_err(|fault| format!("{}: {:?}", fault.path, fault.problem))
+        };
+        let wifi = read("{ rate = '50 Mbit/s', for = '1800 ms' }, { down = '200 ms' }").unwrap();
+        assert_eq!(wifi.repeating_mean().map(Rate::bps), Some(45_000_000));
+        for (text, place, why) in [
+            ("", "link.pattern", "has rates"),
+            ("{ rate = '1 Mbit/s' }", "link.pattern.0", "for how long"),
+            ("{ rate = '1 Mbit/s', down = '1 s' }", "link.pattern.0", "for how long"),
+            ("{ down = '1 s' }", "link.pattern", "nothing would ever be sent"),
+            ("{ rate = '1 Mbit/s', for = '0 s' }", "link.pattern.0.for", "no time"),
+            ("{ down = '0 s' }", "link.pattern.0.down", "no time"),
+            ("{ rate = '2 Tbit/s', for = '1 s' }", "link.pattern.0.rate", "above the maximum"),
+            ("{ rate = '1 bit/s', for = '9999 h' }", "link.pattern", "more than a year"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(error.starts_with(&format!("{place}: ")) && error.contains(why), "{text}: {error}");
+        }
     }
 
     #[test]

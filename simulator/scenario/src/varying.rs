@@ -20,9 +20,25 @@ pub struct ChangeSpec {
     pub down: Option<Quantity<Duration>>,
 }
 
-/// The changes of a link, from one table.
+/// A part of a pattern: a rate and for how long, or for how long the link is down.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PartSpec {
+    /// The rate.
+    pub rate: Option<Quantity<Rate>>,
+    /// For how long; above 0.
+    #[serde(rename = "for")]
+    pub length: Option<Quantity<Duration>>,
+    /// For how long it sends nothing, in place of both; above 0. What waits goes on waiting.
+    pub down: Option<Quantity<Duration>>,
+}
+
+/// How a link changes, from one table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Varying<'a> {
     pub(crate) changes: Option<&'a Vec<ChangeSpec>>,
+    pub(crate) pattern: Option<&'a Vec<PartSpec>>,
     pub(crate) trace: Option<&'a String>,
+    pub(crate) scale_to: Option<Quantity<Rate>>,
+    pub(crate) delays: Option<&'a String>,
 }

@@ -29,10 +29,23 @@ fn everything_that_is_wrong_is_said_at_once() {
         .duplicate(-0.5)
         .steps([("2 s", "1 Mbit/s"), ("1 s", "2 Mbit/s")])
         .trace("5\n4\n")
+        .pattern([("1 Mbit/s", "0 s")])
+        .scale_to("0 Mbit/s")
+        .delays("0,40\n1,-2\n")
+        .delays_back("1,40\n0,50\n")
+        .normal_jitter("9 ms", "1 ms", 1.0)
         .build()
         .expect_err("nothing is right");
     let expected = ["rate", "delay", "buffer", "mtu", "loss", "jitter", "reorder", "reorder", "duplicate"];
-    assert_eq!(methods(&bad), [&expected[..], &["steps", "trace", "queue"]].concat());
+    assert_eq!(
+        methods(&bad),
+        [
+            &expected[..],
+            &["steps", "trace", "pattern", "scale_to"],
+            &["delays", "delays_back", "normal_jitter", "queue"]
+        ]
+        .concat()
+    );
     let text = bad.to_string();
     for part in [
         "`0 Mbit/s` is zero; allowed: a rate above zero",
@@ -42,6 +55,10 @@ fn everything_that_is_wrong_is_said_at_once() {
         "a step at 1 s after one at 2 s; allowed: times that ascend",
         "line 2 of the trace is before the line above it",
         "0 bytes; allowed: 1 to 1048576",
+        "a part of it lasts no time; allowed: times above 0",
+        "line 2 of the delays has no round trip from 0 to 7200000 ms; -1 and 0 are an outage",
+        "line 2 of the delays is before the line above it",
+        "a correlation of 1; allowed: 0 to below 1",
     ] {
         assert!(text.contains(part), "{part} in:\n{text}");
     }
@@ -201,6 +218,112 @@ fn a_rate_changes_in_steps_and_by_a_trace() {
         [ms(11), ms(12), Duration::from_micros(14_500), Duration::from_micros(18_500)]
     );
     assert_eq!(arrivals(link().trace("3\n3\n10\n"), 1500), [ms(13), ms(13), ms(20), ms(23)]);
+}
+
+#[test]
+fn a_pattern_repeats_for_ever_and_is_as_exact_in_its_last_period() {
+    let pattern = [("12 Mbit/s", "1 s"), ("24 Mbit/s", "1 s")];
+    let mut link = Link::<u64>::new("18 Mbit/s", "10 ms").pattern(pattern).build().unwrap();
+    let mut arrived = Vec::new();
+    for packet in 0..900_000 {
+        // As fast as there is room: a packet each 2/3 ms.
+        let now = Duration::from_micros(packet * 2_000 / 3).max(link.next_timeout().unwrap_or_default());
+        while let Some(got) = link.receive(now) {
+            arrived.push(got.arrived);
+        }
+        while link.backlog().packets > 90 {
+            let next = link.next_timeout().expect("some are under way");
+            arrived.extend(std::iter::from_fn(|| link.receive(next)).map(|got| got.arrived));
+        }
+        link.send(packet, 1500, 1, Ecn::NotEct, now).unwrap();
+    }
+    arrived.extend(std::iter::from_fn(|| link.receive(ms(900_000))).map(|got| got.arrived));
+    // 1 ms each, then 0.5 ms: 1000 by the end of the first second, 3000 by that of the second.
+    assert_eq!(arrived.len(), 900_000);
+    assert_eq!((arrived[999], arrived[2_999]), (ms(1_010), ms(2_010)));
+    assert_eq!((arrived[897_999], arrived[899_999]), (ms(599_010), ms(600_010)));
+}
+
+#[test]
+fn a_trace_of_two_columns_is_taken_and_scaled() {
+    let text = "0.00\t3.10\n0.52\t2.75\n1.01\t0.40\n2.00\t5.20\n";
+    let sent = |link: LinkBuilder<u32>| {
+        let mut link = link.buffer("5000 packets").build().unwrap();
+        (0..4_000).for_each(|n| link.send(n, 125, 1, Ecn::NotEct, ms(0)).unwrap());
+        std::iter::from_fn(|| link.receive(ms(2_010))).count()
+    };
+    // 1.67775 Mbit/s for 2 s are 3355.5 packets of 1000 bits.
+    assert_eq!(sent(link().trace(text)), 3_355);
+    assert_eq!(sent(link().trace(text).scale_to("1 Mbit/s")), 2_000);
+    let bad = link().scale_to("1 Mbit/s").build().expect_err("no trace");
+    assert!(bad.to_string().contains("allowed: after a `trace`"), "{bad}");
+}
+
+/// A ping each 10 ms through both ways, which the file says take so long, ms; `None` is lost.
+#[test]
+fn a_ping_sees_the_round_trips_of_the_file_and_is_lost_in_its_outages() {
+    let round_trip = |row: u64| match row % 500 {
+        0..4 => None,
+        at => Some(30.0 + 20.0 * ((row * 7919 % 97) as f64 / 97.0) + if at < 100 { 40.0 } else { 0.0 }),
+    };
+    let rows = (0..30_000_u64).map(|row| {
+        let trip = round_trip(row).map_or("-1".into(), |ms: f64| ms.to_string());
+        format!("{:.2},{trip}\n", row as f64 / 100.0)
+    });
+    let text: String = std::iter::once("seconds,rtt\n".into()).chain(rows).collect();
+    let way = || Link::<u64>::new("100 Mbit/s", "25 ms");
+    let mut line = Duplex::new(way().delays(&text), way().delays_back(&text)).unwrap();
+    let mut answers: Vec<Option<f64>> = vec![None; 30_000];
+    let mut last = Duration::ZERO;
+    let mut next_ping = 0;
+    loop {
+        let ping = (next_ping < 30_000).then(|| ms(10 * next_ping));
+        let Some(now) = line.next_timeout().into_iter().chain(ping).min() else { break };
+        if ping == Some(now) {
+            line.forward.send(next_ping, 64, 1, Ecn::NotEct, now).unwrap();
+            next_ping += 1;
+        }
+        while let Some(got) = line.forward.receive(now) {
+            line.back.send(got.payload, 64, 1, Ecn::NotEct, got.arrived).unwrap();
+        }
+        while let Some(got) = line.back.receive(now) {
+            assert!(got.arrived >= last, "the order is kept");
+            last = got.arrived;
+            answers[got.payload as usize] = Some((got.arrived - ms(10 * got.payload)).as_secs_f64() * 1e3);
+        }
+    }
+    let mut in_order = 0.0_f64;
+    for (row, answer) in (0..).zip(answers) {
+        let trip = round_trip(row);
+        assert_eq!(answer.is_some(), trip.is_some(), "row {row}: {answer:?} of {trip:?}");
+        let (Some(answer), Some(trip)) = (answer, trip) else { continue };
+        // One that is faster than the order allows arrives with the one before it.
+        in_order = in_order.max(10.0 * row as f64 + trip);
+        let expected = in_order - 10.0 * row as f64;
+        assert!((answer - expected).abs() < 0.5, "row {row}: {answer} ms, not {expected} ms");
+    }
+}
+
+#[test]
+fn normal_jitter_has_its_mean_its_deviation_and_its_correlation() {
+    let mut link =
+        Link::<u32>::new("1 Gbit/s", "0 s").normal_jitter("300 ms", "15 ms", 0.25).seed(1).build().unwrap();
+    let takes: Vec<f64> = (0..100_000_u32)
+        .map(|n| {
+            // Each alone on the wire, so that the order changes nothing.
+            let sent = ms(u64::from(n) * 1_000);
+            link.send(n, 125, 1, Ecn::NotEct, sent).unwrap();
+            let got = link.receive(sent + ms(999)).expect("it is there");
+            (got.arrived - sent).as_secs_f64() * 1e3
+        })
+        .collect();
+    let n = takes.len() as f64;
+    let mean = takes.iter().sum::<f64>() / n;
+    let variance = takes.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n;
+    let lag_1 = takes.windows(2).map(|two| (two[0] - mean) * (two[1] - mean)).sum::<f64>() / n / variance;
+    // sd of the mean 0.06 ms, of the deviation 0.04 ms, of the correlation 0.003.
+    assert!((mean - 300.0).abs() < 0.5 && (variance.sqrt() - 15.0).abs() < 0.3, "{mean} {variance}");
+    assert!((lag_1 - 0.25).abs() < 0.03, "{lag_1}");
 }
 
 #[test]

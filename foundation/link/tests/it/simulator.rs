@@ -3,12 +3,13 @@
 
 use fairwire_catalogue::{Parameters, Site, build};
 use fairwire_core::units::Amount;
-use fairwire_core::{Duration, Ecn, Ignore, Packet, RateLaw, Rng, Seed, Step, Time, Trace};
+use fairwire_core::{Duration, Ecn, Ignore, Packet, Pattern, RateLaw, Rng, Seed, Step, Time, Trace};
 use fairwire_link::Link;
 use fairwire_sim::{Departure, LinkPlan};
 
 const QUEUES: [&str; 6] = ["tail-drop", "drr+lqd", "faba", "fq-codel", "pie", "wf2q++red"];
 const TRACE: &str = "1\n1\n4\n9\n9\n9\n16\n";
+const PATTERN: [(&str, &str); 2] = [("3 Mbit/s", "37 ms"), ("7777777 bit/s", "41 ms")];
 
 /// Arrivals, at 1.3 times the link's rate in the mean: time, bytes and flow of each.
 fn traffic() -> Vec<(Time, u32, u64)> {
@@ -21,10 +22,13 @@ fn traffic() -> Vec<(Time, u32, u64)> {
     (0..5_000).map(|_| next()).collect()
 }
 
-fn laws() -> [RateLaw; 3] {
+fn laws() -> [RateLaw; 4] {
     let step = |at, rate: &str| Step { at: Time::ZERO + Duration::from_ms(at), rate: rate.parse().ok() };
     let steps = [step(1000, "3 Mbit/s"), step(2000, "7777777 bit/s")];
-    [RateLaw::Fixed, RateLaw::Steps(steps.into()), RateLaw::Trace(Trace::parse(TRACE).unwrap().into())]
+    let trace = RateLaw::Trace(Trace::parse(TRACE).unwrap().into());
+    let part = |(rate, length): &(&str, &str)| (length.parse().unwrap(), rate.parse().ok());
+    let pattern = Pattern::new(PATTERN.iter().map(part)).unwrap();
+    [RateLaw::Fixed, RateLaw::Steps(steps.into()), trace, RateLaw::Pattern(pattern.into())]
 }
 
 /// When each packet arrives at the far end of the simulator's link.
@@ -64,7 +68,8 @@ fn linked(queue: &str, law: usize) -> Vec<(u32, Ecn, Time)> {
     let built = match law {
         0 => plain.build(),
         1 => plain.steps([("1 s", "3 Mbit/s"), ("2 s", "7777777 bit/s")]).build(),
-        _ => plain.trace(TRACE).build(),
+        2 => plain.trace(TRACE).build(),
+        _ => plain.pattern(PATTERN).build(),
     };
     let mut link = built.unwrap();
     for (frame, (now, bytes, flow)) in (0..).zip(traffic()) {

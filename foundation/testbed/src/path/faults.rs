@@ -1,6 +1,8 @@
 //! What a wire does to packets, as data that one process hands to another.
 
-use fairwire_core::{DelayStep, Duration, GilbertElliott, Jitter, Loss, Rng, Seed, Time, WireLaw};
+use fairwire_core::{
+    DelayStep, DelayTrace, Duration, GilbertElliott, Jitter, Loss, Rng, Seed, Time, WireLaw,
+};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -9,10 +11,17 @@ use std::sync::Arc;
 pub struct Faults {
     /// Other delays, in order of time: since when, and how long, nanoseconds.
     pub delays_ns: Vec<(u64, u64)>,
+    /// Delays that repeat in place of any other: how long each lasts, and the delay, `None` in an
+    /// outage; and where in a period they are at time zero, nanoseconds.
+    #[serde(default)]
+    pub delay_trace_ns: Option<(Vec<(u64, Option<u64>)>, u64)>,
     /// Which packets are lost.
     pub losses: Losses,
     /// What packets take beside the delay, nanoseconds: each of these with the same probability.
     pub jitter_ns: Vec<u64>,
+    /// Does each packet take the next of them, and not any? That keeps a correlation.
+    #[serde(default)]
+    pub jitter_in_order: bool,
     /// May a packet arrive before one that was sent earlier, where it takes less time?
     pub overtakes: bool,
     /// The part of the packets that is held back, and for how long, nanoseconds.
@@ -44,11 +53,21 @@ impl Faults {
     /// `seed`.
     pub fn of(law: &WireLaw, seed: Seed) -> Self {
         let mut rng = seed.stream("path/jitter");
-        let draws = |jitter: &Arc<dyn Jitter>| (0..DRAWS).map(|_| jitter.draw(&mut rng).ns()).collect();
-        let WireLaw { delays, loss, jitter, overtakes, reorder, duplicate } = law;
+        let mut memory = None;
+        let draws = |jitter: &Arc<dyn Jitter>| {
+            (0..DRAWS).map(|_| jitter.draw_after(&mut memory, &mut rng).ns()).collect()
+        };
+        let WireLaw { delays, delay_trace, loss, jitter, overtakes, reorder, duplicate } = law;
+        let trace = |trace: &Arc<DelayTrace>| {
+            let (parts, phase) = trace.parts();
+            let ns = |(length, delay): (Duration, Option<Duration>)| (length.ns(), delay.map(Duration::ns));
+            (parts.into_iter().map(ns).collect(), phase.ns())
+        };
         Faults {
             delays_ns: delays.iter().map(|step| (step.at.ns(), step.delay.ns())).collect(),
+            delay_trace_ns: delay_trace.as_ref().map(trace),
             losses: loss.map_or_else(Losses::default, Losses::from),
+            jitter_in_order: jitter.as_ref().is_some_and(|jitter| jitter.correlation() != 0.0),
             jitter_ns: jitter.as_ref().map_or_else(Vec::new, draws),
             overtakes: *overtakes,
             reorder: reorder.map(|(part, by)| (part, by.ns())),
@@ -67,9 +86,16 @@ impl Faults {
             .delays_ns
             .iter()
             .map(|(at, delay)| DelayStep { at: Time::from_ns(*at), delay: Duration::from_ns(*delay) });
-        let jitter = (!self.jitter_ns.is_empty()).then(|| Arc::new(Drawn(self.jitter_ns.clone())) as _);
+        let drawn = || Drawn { ns: self.jitter_ns.clone(), in_order: self.jitter_in_order };
+        let jitter = (!self.jitter_ns.is_empty()).then(|| Arc::new(drawn()) as _);
+        let ns =
+            |(length, delay): &(u64, Option<u64>)| (Duration::from_ns(*length), delay.map(Duration::from_ns));
+        let trace = self.delay_trace_ns.as_ref();
+        let trace = trace
+            .and_then(|(parts, phase)| DelayTrace::of_parts(parts.iter().map(ns), Duration::from_ns(*phase)));
         WireLaw {
             delays: steps.collect(),
+            delay_trace: trace.map(Arc::new),
             loss: self.losses.law(),
             jitter,
             overtakes: self.overtakes,
@@ -104,11 +130,23 @@ impl Losses {
 
 /// Jitter that was drawn beforehand.
 #[derive(Debug)]
-struct Drawn(Vec<u64>);
+struct Drawn {
+    ns: Vec<u64>,
+    in_order: bool,
+}
 
 impl Jitter for Drawn {
     fn draw(&self, rng: &mut Rng) -> Duration {
-        Duration::from_ns(self.0[(rng.uniform() * self.0.len() as f64) as usize])
+        Duration::from_ns(self.ns[(rng.uniform() * self.ns.len() as f64) as usize])
+    }
+
+    fn draw_after(&self, memory: &mut Option<f64>, rng: &mut Rng) -> Duration {
+        if !self.in_order {
+            return self.draw(rng);
+        }
+        let place = memory.map_or(0, |last| (last as usize + 1) % self.ns.len());
+        *memory = Some(place as f64);
+        Duration::from_ns(self.ns[place])
     }
 }
 
@@ -134,9 +172,39 @@ mod tests {
         assert_eq!((again.reorder, again.duplicate), (law.reorder, 0.4));
         assert!(again.overtakes && again.jitter.is_none());
         assert_eq!(Faults::losing(0.1).law().loss, Some(Loss::Bernoulli(0.1)));
+        let trace = DelayTrace::parse("0,40\n0.01,-1\n0.02,60\n").unwrap().back();
+        let law = WireLaw { delay_trace: Some(Arc::new(trace)), ..WireLaw::default() };
+        assert_eq!(Faults::of(&law, Seed(1)).law().delay_trace, law.delay_trace);
         assert!(
             Faults::default().law().is_plain() && Faults::of(&WireLaw::default(), Seed(1)).law().is_plain()
         );
+    }
+
+    /// Each draw is that of the packet before and one.
+    #[derive(Debug)]
+    struct Rising;
+
+    impl Jitter for Rising {
+        fn draw(&self, _: &mut Rng) -> Duration {
+            Duration::ZERO
+        }
+        fn draw_after(&self, memory: &mut Option<f64>, _: &mut Rng) -> Duration {
+            let value = memory.map_or(0.0, |last| last + 1.0);
+            *memory = Some(value);
+            Duration::from_ns(value as u64)
+        }
+        fn correlation(&self) -> f64 {
+            0.9
+        }
+    }
+
+    #[test]
+    fn correlated_jitter_keeps_its_order() {
+        let law = WireLaw { jitter: Some(Arc::new(Rising)), ..WireLaw::default() };
+        let jitter = Faults::of(&law, Seed(1)).law().jitter.expect("it has some");
+        let (mut memory, mut rng) = (None, Seed(2).stream("test"));
+        let draws: Vec<u64> = (0..DRAWS + 2).map(|_| jitter.draw_after(&mut memory, &mut rng).ns()).collect();
+        assert!(draws[..DRAWS].is_sorted() && draws[DRAWS..] == [0, 1], "and then they begin again");
     }
 
     #[test]

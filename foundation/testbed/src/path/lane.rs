@@ -76,11 +76,10 @@ impl Held {
     /// A wire of this delay for all, with the faults of `wire`, if it has any. Its time begins at
     /// `start`.
     pub(super) fn of(delay: Duration, wire: Option<Wire>, start: Time) -> Self {
-        let steps = wire.iter().flat_map(|wire| wire.law().delays.iter());
         Held {
             delays: Vec::new(),
             others: delay,
-            shortest: steps.map(|step| step.delay).fold(delay, Duration::min),
+            shortest: wire.as_ref().map_or(delay, |wire| wire.law().shortest(delay)),
             wire,
             run: None,
             begins: Some(start),

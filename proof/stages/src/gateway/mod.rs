@@ -55,7 +55,7 @@ impl Stage for Gateway {
     fn can_run(&self, plan: &Plan<'_>) -> Result<(), Failed> {
         // Neither the senders nor the configuration depend on the seed.
         let dumbbell = Dumbbell::of(plan, 0)?;
-        rate_steps(&dumbbell.law)?;
+        rate_steps(&dumbbell.law, plan.duration())?;
         program()?;
         contest::check(&dumbbell)?;
         Ok(config::check(plan, &ContestPlan::of(plan, 0, &dumbbell))?)
@@ -70,7 +70,7 @@ impl Stage for Gateway {
     ) -> Result<Option<RunRecord>, Failed> {
         let contest = ContestPlan::watched(plan, seed, &Dumbbell::of(plan, seed)?, watch)?;
         let contest = ContestPlan { tail: TAIL, ..contest };
-        let steps = rate_steps(&contest.law)?;
+        let steps = rate_steps(&contest.law, plan.duration())?;
         check_interval(contest.every)?;
         let folder = folder(plan, &contest)
             .map_err(|error| Failed::Machine(format!("writing the gateway's configuration: {error}")))?;
@@ -92,8 +92,8 @@ fn program() -> Result<PathBuf, CannotRun> {
 }
 
 /// The rates that a gateway is to have after the start.
-fn rate_steps(law: &RateLaw) -> Result<Vec<RateStep>, CannotRun> {
-    let steps = steps(law)?;
+fn rate_steps(law: &RateLaw, duration: Duration) -> Result<Vec<RateStep>, CannotRun> {
+    let steps = steps(law, duration)?;
     if steps.len() > MAX_STEPS {
         return Err(CannotRun::new(format!("{} rates", steps.len()), format!("at most {MAX_STEPS}")));
     }

@@ -81,7 +81,8 @@ impl Stage for Kernel {
 
 /// The kernel, with the discipline of `plan`.
 fn at_gateway(plan: &Plan<'_>, dumbbell: &Dumbbell) -> Result<AtGateway, CannotRun> {
-    let changes = rates(&dumbbell.law)?.into_iter().map(|(at, rate)| (at.ns(), rate.bps())).collect();
+    let changes =
+        rates(&dumbbell.law, plan.duration())?.into_iter().map(|(at, rate)| (at.ns(), rate.bps())).collect();
     let rate_bps = dumbbell.rate.bps();
     Ok(AtGateway::Kernel(Shaping {
         rate_bps,

@@ -109,14 +109,19 @@ fn missing(error: UmlError) -> CannotRun {
 
 /// What netem can do of `law`.
 fn faults(law: &WireLaw, seed: u64) -> Result<Faults, CannotRun> {
-    let WireLaw { delays, loss, jitter, overtakes, reorder, duplicate } = law;
+    let WireLaw { delays: _, delay_trace: _, loss, jitter, overtakes, reorder, duplicate } = law;
     let others = [loss.is_some(), jitter.is_some(), reorder.is_some()];
     let refusals = [
-        (!delays.is_empty(), "a delay that changes", "a delay that stays, with `impair`"),
+        (law.has_delays(), "a delay that changes", "a delay that stays, with `impair`"),
         (
             jitter.is_some() && !overtakes,
             "`jitter` that keeps the order",
             "`overtakes = true` beside it: what takes less time overtakes in netem",
+        ),
+        (
+            jitter.as_ref().is_some_and(|jitter| jitter.correlation() != 0.0),
+            "a `jitter_correlation`",
+            "none: netem's own correlation makes the deviation smaller",
         ),
         (
             jitter.is_some() && reorder.is_some(),
@@ -139,7 +144,8 @@ fn faults(law: &WireLaw, seed: u64) -> Result<Faults, CannotRun> {
 fn contest(dumbbell: &Dumbbell, plan: &Plan<'_>, seed: u64) -> Result<(Contest, Vec<usize>), CannotRun> {
     let stops = dumbbell.senders.iter().find(|sender| sender.stop.is_some());
     check_stops(stops.map(|sender| &*sender.group), "linux")?;
-    let changes = rates(&dumbbell.law)?.into_iter().map(|(at, rate)| (at.ns(), rate.bps())).collect();
+    let changes =
+        rates(&dumbbell.law, plan.duration())?.into_iter().map(|(at, rate)| (at.ns(), rate.bps())).collect();
     let qdisc = Qdisc::of(plan)?;
     let (classes, order) = classes(dumbbell);
     if classes.len() > MAX_CLASSES {

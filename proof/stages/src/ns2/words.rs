@@ -40,7 +40,7 @@ impl Dumbbell {
     pub(super) fn of(plan: &Plan<'_>, seed: u64) -> Result<Self, CannotRun> {
         let Shared { link, groups } = Shared::of(plan, seed)?;
         check_stops(groups.iter().find(|group| !group.on.is_empty()).map(|group| &*group.name), "ns2")?;
-        let rates: Vec<String> = rates(&link.law)?
+        let rates: Vec<String> = rates(&link.law, plan.duration())?
             .into_iter()
             .map(|(at, rate)| format!("{} {}", seconds(at), rate.bps()))
             .collect();

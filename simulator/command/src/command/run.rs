@@ -194,7 +194,7 @@ pub(crate) fn not_measured(warm_up: Duration) -> String {
 fn place(scenario: &Scenario) -> String {
     match &scenario.spec().link {
         Some(Links::Shared(link)) => {
-            format!("{}, one-way delay {}, buffer {}", rate(scenario, link), link.delay, link.buffer)
+            format!("{}, one-way {}, buffer {}", rate(scenario, link), delay(scenario, link), link.buffer)
         }
         _ => {
             let spec = scenario.spec();
@@ -223,12 +223,20 @@ fn place(scenario: &Scenario) -> String {
 /// disciplines reckon with.
 fn rate(scenario: &Scenario, link: &LinkSpec) -> String {
     let Some(QueueView { rate, trace_mean, .. }) = scenario.queues().next() else { return String::new() };
+    let typed = || link.rate.map_or(String::new(), |_| format!(" (disciplines go by {rate})"));
     match (&link.trace, trace_mean) {
-        (Some(trace), Some(mean)) => {
-            let typed = link.rate.map_or(String::new(), |_| format!(" (disciplines go by {rate})"));
-            format!("trace {trace}, mean {}{typed}", mean.rounded())
-        }
+        (Some(trace), Some(mean)) => format!("trace {trace}, mean {}{}", mean.rounded(), typed()),
+        (None, Some(mean)) => format!("pattern, mean {}{}", mean.rounded(), typed()),
         _ => format!("{rate} link"),
+    }
+}
+
+/// The shared link's delay, or the mean of those of its file.
+fn delay(scenario: &Scenario, link: &LinkSpec) -> String {
+    let delay = scenario.queues().next().map_or(Duration::ZERO, |queue| queue.delay);
+    match &link.delays {
+        Some(file) => format!("delays {file}, mean {:.1} ms", delay.secs() * 1e3),
+        None => format!("delay {delay}"),
     }
 }
 

@@ -2,9 +2,10 @@
 
 use crate::args::{self, Outside, ShellArgs};
 use crate::scene;
+use fairwire_core::Duration;
 use fairwire_experiment::shell::{self, Order, ShellError};
 use fairwire_scenario::traces::NamedTrace;
-use fairwire_scenario::{Links, Overrides, Scenario, load, parse_in};
+use fairwire_scenario::{Overrides, Scenario, load, parse_in};
 use fairwire_terminal::failure::{Ending, Failure};
 use fairwire_terminal::notice::notice;
 use fairwire_testbed::enclosure::Way;
@@ -152,7 +153,7 @@ fn absolute(path: &Path) -> Result<String, Failure> {
 
 /// The link in a few words, for a prompt.
 fn described(scenario: &Scenario) -> String {
-    let Some(Links::Shared(link)) = &scenario.spec().link else { return String::new() };
+    let delay = scenario.queues().next().map_or(Duration::ZERO, |queue| queue.delay);
     let rates: Vec<String> =
         scenario.queues().map(|queue| queue.trace_mean.unwrap_or(queue.rate).rounded().to_string()).collect();
     let rates = match rates.as_slice() {
@@ -160,7 +161,7 @@ fn described(scenario: &Scenario) -> String {
         rates => rates.first().cloned().unwrap_or_default(),
     };
     let discipline = scenario.spec().disciplines.first().map_or("", |compared| compared.label());
-    format!("{rates} {} {discipline}", link.delay)
+    format!("{rates} {delay} {discipline}")
 }
 
 /// What is run: a program that is there.

@@ -16,7 +16,7 @@ impl Check<'_> {
             Some(_) if self.spec.network.is_some() => {
                 return Err(refused("network", "given", "`link` is given too", "one of the two"));
             }
-            Some(Links::Shared(LinkSpec { rate, delay, .. })) => self.part("link", *rate, Some(*delay))?,
+            Some(Links::Shared(LinkSpec { rate, delay, .. })) => self.part("link", *rate, *delay)?,
             Some(Links::Network(links)) => {
                 self.nodes()?;
                 for (at, link) in links.iter().enumerate() {
@@ -41,7 +41,7 @@ impl Check<'_> {
 
     fn network_link(&self, path: &str, link: &NetworkLinkSpec) -> Checked {
         link.name.as_ref().map_or(Ok(()), |name| self.name(&format!("{path}.name"), name))?;
-        self.part(path, link.rate, Some(link.delay))?;
+        self.part(path, link.rate, link.delay)?;
         link.back.as_ref().map_or(Ok(()), |back| self.part(&format!("{path}.back"), back.rate, back.delay))
     }
 

@@ -14,12 +14,15 @@ const MAX_SLOTS: u32 = 1 << 22;
 const MAX_PACKETS: f64 = 1e12;
 
 impl Check<'_> {
-    /// The mean of a trace is in the range that `rate` has.
+    /// The mean of a trace, and each rate of a pattern, is in the range that `rate` has.
     pub(super) fn rates(&self, topology: &Topology) -> Checked {
         for queue in &topology.queues {
-            if let RateLaw::Trace(trace) = &queue.law {
-                self.within(&format!("{}.trace", queue.path), trace.mean(), bps(1)..=bps(FASTEST))?;
-            }
+            let rate = match &queue.law {
+                RateLaw::Trace(trace) => trace.mean(),
+                RateLaw::Pattern(pattern) => pattern.fastest(),
+                RateLaw::Fixed | RateLaw::Steps(_) => continue,
+            };
+            self.within(&format!("{}.trace", queue.path), rate, bps(1)..=bps(FASTEST))?;
         }
         Ok(())
     }

@@ -16,11 +16,10 @@ use crate::passing::{Passing, passing};
 use crate::source::Sends;
 use crate::spec::Spec;
 use fairwire_core::units::{Amount, Room};
-use fairwire_core::{Duration, RateLaw};
+use fairwire_core::{Duration, RateLaw, WireLaw};
 use fairwire_parameters::OutOfRange;
 use fairwire_sim::Hop;
 use plan::{Laid, UNCONTENDED, only_with, tail_drop, wire};
-use std::sync::Arc;
 
 /// The queues of a scenario, and the routes over them.
 #[derive(Clone, Debug)]
@@ -66,7 +65,7 @@ fn add_access_wires(
     for (at, (flow, routes)) in spec.flow.iter().zip(routes).enumerate() {
         let Some(impair) = flow.access.impair.as_deref() else { continue };
         let (name, path) = (format!("{}-access", flow.group), format!("flow.{at}.access"));
-        let wire = wire(&path, Some(impair), Arc::default())?;
+        let wire = wire(&path, Some(impair), WireLaw::default())?;
         if wire.is_plain() {
             continue;
         }
@@ -126,7 +125,7 @@ impl Topology {
 /// A network that is generated.
 fn generated(spec: &Spec, network: &NetworkChoice) -> Result<Laid, Fault> {
     let path = format!("network.{}", network.name());
-    let wire = wire(&path, network.impair(), Arc::default())?;
+    let wire = wire(&path, network.impair(), WireLaw::default())?;
     let refuse = |bad: OutOfRange| {
         refused(format!("{path}.{}", bad.name), &bad.given, "that is out of range", &bad.allowed)
     };

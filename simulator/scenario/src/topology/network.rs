@@ -52,22 +52,26 @@ impl Layout<'_> {
             return Err(refused(format!("{path}.to"), format!("`{}`", link.to), why, "another node"));
         }
         let rate = link.varying().required_rate(&path, link.rate, self.files)?;
-        let mut queue = queue(&path, link, rate, is_marked)?;
+        let delay = link.varying().required_delay(&path, link.delay, self.files)?;
+        let mut queue = queue(&path, link, (rate, delay), is_marked)?;
         if let Some(queue) = &mut queue {
             let changes = link.varying().law(&path, rate, self.files)?;
             queue.law = changes.rates;
-            queue.wire = wire(&path, link.impair.as_deref(), changes.delays)?;
+            queue.wire = wire(&path, link.impair.as_deref(), changes.wire)?;
         }
-        let delay = link.delay.0;
         let hop = self.hop(queue.clone(), rate, delay);
         self.graph.add(Edge { from, to, delay, place: 2 * at, hop });
         let Some(back) = link.back.clone().or_else(|| (!link.one_way).then(Default::default)) else {
             return Ok(());
         };
-        let (rate, delay) =
-            (back.varying().rate(back.rate, self.files).unwrap_or(rate), back.delay.map_or(delay, |d| d.0));
-        let own =
-            Own { impair: back.impair.as_deref(), varying: back.varying(), has_rate: back.rate.is_some() };
+        let rate = back.varying().rate(back.rate, self.files).unwrap_or(rate);
+        let delay = back.varying().delay(back.delay, self.files).unwrap_or(delay);
+        let own = Own {
+            impair: back.impair.as_deref(),
+            varying: back.varying(),
+            has_rate: back.rate.is_some(),
+            has_delay: back.delay.is_some(),
+        };
         let laws = |there| back_laws(&format!("{path}.back"), own, there, rate, self.files);
         let (law, wire) = queue.as_ref().map(laws).transpose()?.unwrap_or_default();
         let queue = queue.map(|queue| QueuePlan {
@@ -162,11 +166,12 @@ impl Layout<'_> {
     }
 }
 
-/// The queue in front of `link`, which has this `rate`, in its own direction; `None` for a wire.
+/// The queue in front of `link`, which has this rate and delay, in its own direction; `None` for a
+/// wire.
 fn queue(
     path: &str,
     link: &NetworkLinkSpec,
-    rate: Rate,
+    (rate, delay): (Rate, Duration),
     is_marked: bool,
 ) -> Result<Option<QueuePlan>, Fault> {
     if link.one_way && link.back.is_some() {
@@ -186,9 +191,13 @@ fn queue(
             ("back.buffer", back.is_some_and(|back| back.buffer.is_some())),
             ("back.discipline", back.is_some_and(|back| back.discipline.is_some())),
             ("changes", link.changes.is_some()),
+            ("pattern", link.pattern.is_some()),
             ("trace", link.trace.is_some()),
+            ("delays", link.delays.is_some()),
             ("back.changes", back.is_some_and(|back| back.changes.is_some())),
+            ("back.pattern", back.is_some_and(|back| back.pattern.is_some())),
             ("back.trace", back.is_some_and(|back| back.trace.is_some())),
+            ("back.delays", back.is_some_and(|back| back.delays.is_some())),
             ("impair", link.impair.is_some()),
             ("back.impair", back.is_some_and(|back| back.impair.is_some())),
         ];
@@ -208,7 +217,7 @@ fn queue(
         name: link.name.clone().unwrap_or_else(|| format!("{}-{}", link.from, link.to)),
         rate,
         law: RateLaw::Fixed,
-        delay: link.delay.0,
+        delay,
         wire: WireLaw::default(),
         room: buffer.0,
         buffer: NOT_SIZED,

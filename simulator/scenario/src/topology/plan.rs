@@ -4,12 +4,11 @@ use crate::compared::Compared;
 use crate::fault::{Fault, refused};
 use crate::files::Files;
 use crate::impair::ImpairSpec;
-use crate::rates::Changes;
 use crate::spec::FlowSpec;
 use crate::varying::Varying;
 use fairwire_catalogue::Choice;
 use fairwire_core::units::{Amount, Room};
-use fairwire_core::{DelayStep, Duration, Rate, RateLaw, WireLaw};
+use fairwire_core::{Duration, Rate, RateLaw, WireLaw};
 use fairwire_sim::Hop;
 use std::sync::Arc;
 
@@ -90,13 +89,8 @@ fn queues(hops: &[Hop]) -> impl Iterator<Item = usize> {
     })
 }
 
-/// What the wire of the link in the table at `path` does.
-pub(super) fn wire(
-    path: &str,
-    given: Option<&ImpairSpec>,
-    delays: Arc<[DelayStep]>,
-) -> Result<WireLaw, Fault> {
-    let law = WireLaw { delays, ..WireLaw::default() };
+/// What the wire of the link in the table at `path` does, beside the delays of `law`.
+pub(super) fn wire(path: &str, given: Option<&ImpairSpec>, law: WireLaw) -> Result<WireLaw, Fault> {
     given.map_or(Ok(law.clone()), |impair| impair.law(path, law))
 }
 
@@ -105,10 +99,12 @@ pub(super) struct Own<'a> {
     pub(super) impair: Option<&'a ImpairSpec>,
     pub(super) varying: Varying<'a>,
     pub(super) has_rate: bool,
+    pub(super) has_delay: bool,
 }
 
 /// How the way back over the link `there` changes, and what its wire does: as there, where it has
-/// nothing of its own. With a rate of its own its rate does not change as there.
+/// nothing of its own. With a rate of its own its rate does not change as there, and with a delay
+/// or changes of its own it does not take the delays of the file there.
 pub(super) fn back_laws(
     path: &str,
     own: Own<'_>,
@@ -116,15 +112,21 @@ pub(super) fn back_laws(
     rate: Rate,
     files: &Files,
 ) -> Result<(RateLaw, WireLaw), Fault> {
-    let changes = if own.varying.is_given() || own.has_rate {
-        own.varying.law(path, rate, files)?
-    } else {
-        Changes { rates: there.law.clone(), delays: Arc::clone(&there.wire.delays) }
-    };
-    let Some(impair) = own.impair else {
-        return Ok((changes.rates, WireLaw { delays: changes.delays, ..there.wire.clone() }));
-    };
-    Ok((changes.rates, wire(path, Some(impair), changes.delays)?))
+    let mut changes = own.varying.law(path, rate, files)?;
+    if !own.varying.is_given() && !own.has_rate {
+        changes.rates = there.law.clone();
+        if own.varying.delays.is_none() {
+            changes.wire.delays = there.wire.delays.clone();
+        }
+    }
+    let is_as_there = !own.has_delay && own.varying.changes.is_none();
+    let of_there = || there.wire.delay_trace.clone().filter(|_| is_as_there);
+    changes.wire.delay_trace = changes.wire.delay_trace.or_else(of_there).map(|there| Arc::new(there.back()));
+    if own.impair.is_some() {
+        return Ok((changes.rates, wire(path, own.impair, changes.wire)?));
+    }
+    let WireLaw { delays, delay_trace, .. } = changes.wire;
+    Ok((changes.rates, WireLaw { delays, delay_trace, ..there.wire.clone() }))
 }
 
 pub(super) fn no_pattern(at: usize, flow: &FlowSpec) -> Result<(), Fault> {

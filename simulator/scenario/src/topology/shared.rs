@@ -7,7 +7,7 @@ use crate::fault::{Fault, refused};
 use crate::files::Files;
 use crate::links::{LinkSpec, ReturnSpec};
 use crate::spec::{DirectionSpec, FlowSpec, Spec};
-use fairwire_core::{Rate, RateLaw, WireLaw};
+use fairwire_core::{Duration, Rate, RateLaw, WireLaw};
 use fairwire_sim::Hop;
 
 /// The names of the shared link and of its return direction in results.
@@ -15,14 +15,15 @@ const SHARED: [&str; 2] = ["bottleneck", "return"];
 
 /// The queues and routes of `link`.
 pub(super) fn laid(spec: &Spec, link: &LinkSpec, files: &Files) -> Result<Laid, Fault> {
-    let (rate, delay) = (link.varying().required_rate("link", link.rate, files)?, link.delay.0);
+    let rate = link.varying().required_rate("link", link.rate, files)?;
+    let delay = link.varying().required_delay("link", link.delay, files)?;
     let changes = link.varying().law("link", rate, files)?;
     let mut queues = vec![QueuePlan {
         name: SHARED[0].into(),
         rate,
         law: changes.rates,
         delay,
-        wire: wire("link", link.impair.as_deref(), changes.delays)?,
+        wire: wire("link", link.impair.as_deref(), changes.wire)?,
         room: link.buffer.0,
         buffer: NOT_SIZED,
         own: None,
@@ -30,10 +31,15 @@ pub(super) fn laid(spec: &Spec, link: &LinkSpec, files: &Files) -> Result<Laid, 
     }];
     if let Some(back) = &spec.return_link {
         let rate = back.varying().rate(back.rate, files).unwrap_or(rate);
-        let own =
-            Own { impair: back.impair.as_deref(), varying: back.varying(), has_rate: back.rate.is_some() };
+        let own = Own {
+            impair: back.impair.as_deref(),
+            varying: back.varying(),
+            has_rate: back.rate.is_some(),
+            has_delay: back.delay.is_some(),
+        };
         let (law, wire) = back_laws("return", own, &queues[0], rate, files)?;
-        queues.push(QueuePlan { wire, ..return_queue(link, back, rate, law) });
+        let delay = back.varying().delay(back.delay, files).unwrap_or(delay);
+        queues.push(QueuePlan { wire, delay, ..return_queue(link, back, rate, law) });
     }
     let back = if queues.len() > 1 { Hop::Link(1) } else { Hop::Wire { rate, delay } };
     let routes = spec
@@ -50,7 +56,7 @@ fn return_queue(link: &LinkSpec, back: &ReturnSpec, rate: Rate, law: RateLaw) ->
         name: SHARED[1].into(),
         rate,
         law,
-        delay: back.delay.unwrap_or(link.delay).0,
+        delay: Duration::ZERO,
         wire: WireLaw::default(),
         room: back.buffer.unwrap_or(link.buffer).0,
         buffer: NOT_SIZED,

@@ -14,6 +14,7 @@ mod labels;
 mod links;
 mod live;
 mod on_times;
+mod measured;
 mod one_queue;
 mod parameters;
 mod phase;

@@ -92,7 +92,7 @@ fn round_trip_ms(scenario: &Scenario, flow: &FlowSpec) -> Option<f64> {
     else {
         return None;
     };
-    Some(2000.0 * (2.0 * access.secs() + link.delay.0.secs()))
+    Some(2000.0 * (2.0 * access.secs() + link.delay?.0.secs()))
 }
 
 /// The table. It does not depend on the seed.

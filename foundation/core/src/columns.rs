@@ -1,0 +1,38 @@
+//! Text with numbers in columns, as measurements are kept: blanks, tabs or commas between them,
+//! comments after `#`, and perhaps a first line with the names of the columns.
+
+use alloc::vec::Vec;
+
+/// The most rows of a file: at one each 10 ms, nearly three hours.
+pub(crate) const MAX_ROWS: usize = 1 << 20;
+
+/// The lines that say something, each with its number, counted from 1.
+pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let all = text.lines().map(str::trim).zip(1..).map(|(line, number)| (number, line));
+    all.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
+}
+
+/// The fields of a line.
+pub(crate) fn fields(line: &str) -> Vec<&str> {
+    if line.contains(',') {
+        line.split(',').map(str::trim).collect()
+    } else {
+        line.split_whitespace().collect()
+    }
+}
+
+/// The number in a field.
+pub(crate) fn number(field: &str) -> Option<f64> {
+    field.parse().ok().filter(|number: &f64| number.is_finite())
+}
+
+/// Does the line name the columns of those below it?
+pub(crate) fn is_head(line: &str) -> bool {
+    fields(line).into_iter().all(|field| number(field).is_none())
+}
+
+/// `value` of a unit that has this many nanoseconds, where that is a time.
+pub(crate) fn nanoseconds(value: f64, unit: f64) -> Option<u64> {
+    (0.0..1.8e19).contains(&(value * unit)).then(|| (value * unit + 0.5) as u64)
+}

@@ -1,0 +1,78 @@
+//! What repeats: values that last for a time each, and then begin again.
+
+use crate::time::Duration;
+use alloc::boxed::Box;
+
+/// The longest period: a year. Beyond it repetitions would exceed the range of
+/// [`Time`](crate::Time).
+pub(crate) const LONGEST_PERIOD: Duration = Duration::from_secs(366 * 24 * 3600);
+
+/// Values one after the other, each for its time, and again from the first.
+///
+/// Times are whole nanoseconds from the start of a period, so the last period is as exact as the
+/// first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Cycle<V> {
+    /// Until when, from the start of a period, and what.
+    spells: Box<[(Duration, V)]>,
+}
+
+impl<V: Copy> Cycle<V> {
+    /// Each value with how long it lasts; one that lasts no time vanishes. `None` where all do.
+    pub(crate) fn new(spells: impl IntoIterator<Item = (Duration, V)>) -> Option<Self> {
+        let mut end = Duration::ZERO;
+        let lasting = spells.into_iter().filter(|(length, _)| !length.is_zero());
+        let spells: Box<[_]> = lasting
+            .map(|(length, value)| {
+                end = end + length;
+                (end, value)
+            })
+            .collect();
+        (!spells.is_empty()).then_some(Cycle { spells })
+    }
+
+    /// The time after which it repeats; above zero.
+    pub(crate) fn period(&self) -> Duration {
+        self.spells[self.spells.len() - 1].0
+    }
+
+    /// The place of what lasts at this time after the start of a period, which is below a period.
+    pub(crate) fn place(&self, rest: Duration) -> usize {
+        self.spells.partition_point(|(end, _)| *end <= rest)
+    }
+
+    /// The value when `after` has passed since the start, and when, since the start, it ends.
+    pub(crate) fn at(&self, after: Duration) -> (V, Duration) {
+        let (periods, rest) = self.divided(after);
+        let (end, value) = self.spells[self.place(rest)];
+        (value, self.period() * periods + end)
+    }
+
+    /// Whole periods, and what is left.
+    pub(crate) fn divided(&self, after: Duration) -> (u64, Duration) {
+        let period = self.period().ns();
+        (after.ns() / period, Duration::from_ns(after.ns() % period))
+    }
+
+    /// What there is in a period: when each begins, how long it lasts, and what it is.
+    pub(crate) fn spells(&self) -> impl Iterator<Item = (Duration, Duration, V)> {
+        let starts = core::iter::once(Duration::ZERO).chain(self.spells.iter().map(|(end, _)| *end));
+        starts.zip(&self.spells).map(|(start, (end, value))| (start, *end - start, *value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_lasts_its_time_in_each_period() {
+        let ns = Duration::from_ns;
+        let cycle = Cycle::new([(ns(3), 'a'), (ns(0), 'b'), (ns(2), 'c')]).expect("some time");
+        let seen: alloc::string::String = (0..11).map(|at| cycle.at(ns(at)).0).collect();
+        assert_eq!(seen, "aaaccaaacca");
+        assert_eq!((cycle.at(ns(2)).1, cycle.at(ns(3)).1, cycle.at(ns(9)).1), (ns(3), ns(5), ns(10)));
+        assert_eq!(cycle.spells().last(), Some((ns(3), ns(2), 'c')));
+        assert!(Cycle::new([(ns(0), 'a')]).is_none());
+    }
+}

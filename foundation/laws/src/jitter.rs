@@ -1,0 +1,107 @@
+//! Normal jitter, with or without a correlation from packet to packet.
+
+use core::f64::consts::TAU;
+use fairwire_core::{Duration, Jitter, Rng};
+
+/// Jitter of a normal law; a draw below zero is zero.
+///
+/// With a correlation the normal values are an autoregressive process of first order: each is ρ
+/// times the one before plus √(1 - ρ²) times a fresh one, so mean and deviation are as given
+/// whatever ρ is, and packets k apart have the correlation ρᵏ. (netem mixes uniform numbers with
+/// weights ρ and 1 - ρ, which makes the deviation smaller than the one given.)
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Normal {
+    mean: Duration,
+    deviation: Duration,
+    correlation: f64,
+}
+
+impl Normal {
+    /// Of this mean, standard deviation and correlation, which is from 0 to below 1; `None` of
+    /// another.
+    pub fn new(mean: Duration, deviation: Duration, correlation: f64) -> Option<Self> {
+        (0.0..1.0).contains(&correlation).then_some(Normal { mean, deviation, correlation })
+    }
+}
+
+impl Jitter for Normal {
+    fn draw(&self, rng: &mut Rng) -> Duration {
+        self.draw_after(&mut None, rng)
+    }
+
+    fn draw_after(&self, memory: &mut Option<f64>, rng: &mut Rng) -> Duration {
+        // G. E. P. Box and M. E. Muller, Annals of Mathematical Statistics 29, 1958.
+        let radius = libm::sqrt(-2.0 * libm::log(1.0 - rng.uniform()));
+        let fresh = radius * libm::cos(TAU * rng.uniform());
+        let rho = self.correlation;
+        let value = memory.map_or(fresh, |last| rho * last + libm::sqrt(1.0 - rho * rho) * fresh);
+        *memory = Some(value);
+        Duration::from_secs_f64(self.mean.secs() + value * self.deviation.secs())
+    }
+
+    fn correlation(&self) -> f64 {
+        self.correlation
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwire_core::{Fate, Seed, Time, Wire, WireLaw};
+    use std::sync::Arc;
+    use std::vec::Vec;
+
+    /// What 100 000 packets take, one each 20 ms, ms; every one as its own draw.
+    fn taken(normal: Normal, overtakes: bool) -> Vec<f64> {
+        let law = WireLaw { jitter: Some(Arc::new(normal)), overtakes, ..WireLaw::default() };
+        let mut wire = Wire::new(law, Seed(1), "wire");
+        let sent = |packet: u64| Time::ZERO + Duration::from_ms(20 * packet);
+        let mut last = Time::ZERO;
+        let takes = |packet| {
+            let Fate::Arrives { at, .. } = wire.carry(sent(packet), Duration::ZERO) else {
+                panic!("nothing is lost")
+            };
+            assert!(overtakes || at >= last, "none overtakes");
+            last = at;
+            at.since(sent(packet)).seconds() * 1e3
+        };
+        (0..100_000).map(takes).collect()
+    }
+
+    /// Mean, standard deviation, and the correlation at this lag.
+    fn moments(values: &[f64], lag: usize) -> (f64, f64, f64) {
+        let n = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        let variance = values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n;
+        let shared = values.iter().zip(&values[lag..]).map(|(x, y)| (x - mean) * (y - mean)).sum::<f64>() / n;
+        (mean, variance.sqrt(), shared / variance)
+    }
+
+    #[test]
+    fn a_correlation_changes_neither_the_mean_nor_the_deviation() {
+        for rho in [0.0, 0.25, 0.9] {
+            let normal = Normal::new(Duration::from_ms(300), Duration::from_ms(15), rho).expect("below 1");
+            let taken = taken(normal, true);
+            let (mean, deviation, lag_1) = moments(&taken, 1);
+            // sd of the mean: 15 x sqrt((1 + rho) / (1 - rho) / 1e5) = 0.05, 0.06 and 0.2 ms; of the
+            // deviation 0.03, 0.04 and 0.1; of a correlation below 0.0032.
+            assert!((mean - 300.0).abs() < 0.5, "{rho}: {mean}");
+            assert!((deviation - 15.0).abs() < 0.3, "{rho}: {deviation}");
+            assert!((lag_1 - rho).abs() < 0.03, "{rho}: {lag_1}");
+            assert!((moments(&taken, 3).2 - rho * rho * rho).abs() < 0.03, "{rho}");
+        }
+    }
+
+    #[test]
+    fn no_delay_is_negative_and_the_order_is_kept() {
+        let normal = Normal::new(Duration::from_ms(60), Duration::from_ms(30), 0.25).expect("below 1");
+        let at_once = taken(normal, true).into_iter().filter(|ms| *ms == 0.0).count();
+        // Below -2 sd: 0.02275 of 100 000; sd 47, and by the correlation at most sqrt(5/3) of it; 4.
+        assert!((2_030..2_520).contains(&at_once), "{at_once}");
+        assert_eq!(taken(normal, false).len(), 100_000);
+        assert_eq!(
+            [-0.1, 1.0, 1.5, f64::NAN].map(|rho| Normal::new(Duration::ZERO, Duration::ZERO, rho)),
+            [None; 4]
+        );
+    }
+}

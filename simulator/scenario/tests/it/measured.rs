@@ -1,0 +1,184 @@
+//! Links as people have measured them: patterns, traces of two columns, files of delays, and normal
+//! jitter.
+
+use fairwire_metrics::record::{Report, RunRecord};
+use fairwire_scenario::{Overrides, Scenario, load, report, run_all};
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+/// One flow of small packets, 100 of them a second, over a link with these keys, for 60 s.
+fn text(link: &str, more: &str) -> String {
+    format!(
+        "format = 2\nname = \"one\"\nduration = \"60 s\"\nseeds = 1\ndisciplines = [\"tail-drop\"]\n\
+         [link]\nbuffer = \"200 packets\"\n{link}\n\
+         [[flow]]\ngroup = \"g\"\naccess = {{ rate = \"1 Gbit/s\", delay = \"0 s\" }}\n\
+         source = {{ cbr = {{ rate = \"100 kbit/s\", packet = \"125 B\" }} }}\n{more}\n\
+         [output]\npercentiles = \"p.csv\"\none_way = true\n"
+    )
+}
+
+/// The scenario beside these files.
+fn read(files: &[(&str, &str)], text: &str) -> Result<Scenario, String> {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, text) in files.iter().chain(&[("one.toml", text)]) {
+        std::fs::write(folder.path().join(name), text).expect("written");
+    }
+    load(Path::new(&folder.path().join("one.toml")), &Overrides::default()).map_err(|error| error.to_string())
+}
+
+fn reported(files: &[(&str, &str)], text: &str) -> (RunRecord, Report) {
+    let scenario = read(files, text).unwrap_or_else(|error| panic!("{error}"));
+    let outcome = run_all(&scenario, 1, &|_| (), &AtomicBool::new(false)).expect("it can be built");
+    let run = outcome.runs[0].clone();
+    (run, report(&scenario, outcome))
+}
+
+/// One-way delays, ms: the mean, and those that these percentages do not exceed.
+fn one_way(report: &Report, percent: &[f64]) -> (f64, Vec<f64>) {
+    let delays = report.delays.iter().find(|delays| delays.kind == "one-way").expect("it is recorded");
+    let of = |percent: &f64| delays.percentiles.iter().find(|one| one.percent == *percent).expect("recorded");
+    (delays.mean_s * 1e3, percent.iter().map(|percent| of(percent).delay_s * 1e3).collect())
+}
+
+#[test]
+fn a_pattern_repeats_for_600_s_with_its_mean() {
+    let pattern = "delay = \"1 ms\"\npattern = [{ rate = \"12 Mbit/s\", for = \"1 s\" }, { rate = \"24 Mbit/s\", for = \"1 s\" }]";
+    let long = text(pattern, "").replace("\"60 s\"", "\"600 s\"").replace("100 kbit/s", "1 kbit/s");
+    let queue_rate = read(&[], &long).expect("a scenario").queues().next().expect("a link").rate.bps();
+    assert_eq!(queue_rate, 18_000_000, "disciplines go by the mean");
+    assert_eq!(reported(&[], &long).0.links[0].rate_bps, 18e6);
+    let wifi = "delay = \"1 ms\"\nrate = \"50 Mbit/s\"\n\
+        pattern = [{ rate = \"50 Mbit/s\", for = \"1800 ms\" }, { down = \"200 ms\" }]";
+    let (run, report) = reported(&[], &text(wifi, ""));
+    assert_eq!(run.links[0].rate_bps, 45e6);
+    // Of packets each 10 ms, those of the pauses wait: 30 pauses of 20 packets, of 6000.
+    let (mean, _) = one_way(&report, &[]);
+    assert!((mean - (1.02 + 0.1 * 105.0)).abs() < 0.2, "{mean}"); // 200, 190, ... 10 ms
+}
+
+#[test]
+fn a_trace_of_two_columns_is_the_rate_and_is_scaled_to_a_mean() {
+    let trace = ("bus.txt", "0.00\t3.10\r\n0.52\t2.75\r\n1.01\t0.40\r\n2.00\t5.20");
+    let keys = "delay = \"1 ms\"\ntrace = \"bus.txt\"";
+    let rates = |keys: &str| {
+        let queue_rate =
+            read(&[trace], &text(keys, "")).expect("a scenario").queues().next().expect("a link").rate;
+        (reported(&[trace], &text(keys, "")).0.links[0].rate_bps, queue_rate.bps())
+    };
+    assert_eq!(rates(keys), (1_677_750.0, 1_677_750));
+    assert_eq!(rates(&format!("{keys}\nscale_to = \"1 Mbit/s\"")), (1e6, 1_000_000));
+    assert_eq!(rates(&format!("{keys}\nscale_to = \"1 Mbit/s\"\nrate = \"2 Mbit/s\"")), (1e6, 2_000_000));
+    let (scaled, _) = rates("delay = \"1 ms\"\ntrace = \"lte\"\nscale_to = \"5 Mbit/s\"");
+    assert!((scaled / 5e6 - 1.0).abs() < 0.001, "{scaled}");
+}
+
+#[test]
+fn half_of_each_round_trip_of_a_file_is_taken_per_way() {
+    let rows = |value: &dyn Fn(u32) -> String| {
+        (0..3_000).fold(String::from("since,relative_seconds,rtt\n"), |mut text, row| {
+            writeln!(text, "x,{:.2},{}", f64::from(row) / 100.0, value(row)).expect("a string");
+            text
+        })
+    };
+    // 40 ms, and 80 ms from 10 s on; an outage of a second at 20 s; and all of it again at 30 s.
+    let dish = rows(&|row| {
+        if (2_000..2_100).contains(&row) { "-1".into() } else { (40 + row / 1000 % 2 * 40).to_string() }
+    });
+    let keys = "rate = \"100 Mbit/s\"\ndelays = \"dish.csv\"";
+    let (run, seen) = reported(&[("dish.csv", &dish)], &text(keys, ""));
+    assert_eq!(run.links[0].wire.expect("it loses").lost, 200);
+    let (mean, percentiles) = one_way(&seen, &[50.0, 90.0]);
+    // 1900 of 2900 take 20 ms and 1000 take 40 ms, and the link takes 0.01 ms to send one.
+    assert!((mean - 26.906).abs() < 0.05, "{mean}");
+    assert!((percentiles[0] - 20.0).abs() < 0.5 && (percentiles[1] - 40.0).abs() < 0.5, "{percentiles:?}");
+    let delays: Vec<u64> = read(&[("dish.csv", &dish)], &text(keys, "[return]"))
+        .expect("a scenario")
+        .queues()
+        .map(|queue| queue.delay.ns() / 1_000_000)
+        .collect();
+    assert_eq!(delays, [26; 2], "the mean of the file, without its outages");
+
+    // A window of one segment goes by the round trip, of which either way has a half.
+    let sends = |trip: u32| {
+        let file = rows(&|_| trip.to_string());
+        let more = "[return]\n[[flow]]\ngroup = \"t\"\nsource = \"bulk\"\ntcp = { profile = \"ns2\", window = 1 }\n\
+                    access = { rate = \"1 Gbit/s\", delay = \"0 s\" }";
+        reported(&[("dish.csv", &file)], &text(keys, more)).0.flows[1].throughput_bps * 60.0 / 8.0 / 552.0 // segments
+    };
+    let [near, far] = [50, 100].map(sends);
+    assert!((near - 1_200.0).abs() < 12.0 && (far - 600.0).abs() < 6.0, "{near} {far}");
+}
+
+#[test]
+fn normal_jitter_comes_as_given_and_overtakes_where_it_may() {
+    let jitter = |overtakes: bool| {
+        let keys = format!(
+            "rate = \"1 Gbit/s\"\ndelay = \"0 s\"\nimpair = {{ jitter = {{ normal = {{ mean = \"300 ms\", deviation = \"15 ms\" }} }}, \
+             jitter_correlation = 0.25, overtakes = {overtakes} }}"
+        );
+        one_way(&reported(&[], &text(&keys, "").replace("\"60 s\"", "\"1000 s\"")).1, &[50.0, 99.0])
+    };
+    let (mean, percentiles) = jitter(true);
+    // 100 000 packets; percentiles are right to 0.4 %, and 99 % are below 2.326 deviations.
+    assert!((mean - 300.0).abs() < 0.5, "{mean}");
+    assert!((percentiles[0] - 300.0).abs() < 1.5 && (percentiles[1] - 334.9).abs() < 2.0, "{percentiles:?}");
+    assert!(jitter(false).0 > mean + 2.0, "where the order is kept, packets wait for those before them");
+}
+
+#[test]
+fn what_makes_no_sense_of_files_and_patterns_is_refused_with_its_place() {
+    let files = [
+        ("bus.txt", "0 3.1\n1 x\n"),
+        ("good.txt", "0 3.1\n1 2\n"),
+        ("fast.txt", "0 2000000\n1 1\n"),
+        ("one.csv", "seconds,rtt\n0,40\n0.5,-3\n"),
+        ("past.csv", "0,40\n1,40\n0.5,40\n"),
+        ("good.csv", "0,40\n1,40\n"),
+    ];
+    let delay = "delay = \"1 ms\"";
+    for (keys, parts) in [
+        ("trace = \"bus.txt\"", ["link.trace", "line 2 of the trace is no time in seconds"]),
+        ("trace = \"fast.txt\"", ["link.trace", "1 bit/s to 1000 Gbit/s"]),
+        (
+            "trace = \"good.txt\"\nscale_to = \"0 Mbit/s\"",
+            ["scale_to", "is zero; allowed: a rate above zero"],
+        ),
+        ("trace = \"lte\"\nscale_to = \"900 Gbit/s\"", ["link.scale_to", "4 million opportunities"]),
+        ("rate = \"1 Mbit/s\"\nscale_to = \"1 Mbit/s\"", ["link.scale_to", "no `trace` to scale"]),
+        ("trace = \"good.txt\"\npattern = [{ down = \"1 s\" }]", ["link.pattern", "`trace` says already"]),
+        (
+            "rate = \"1 Mbit/s\"\nchanges = [{ at = \"1 s\", rate = \"2 Mbit/s\" }]\n\
+             pattern = [{ rate = \"1 Mbit/s\", for = \"1 s\" }]",
+            ["link.pattern", "`changes` say already"],
+        ),
+        ("pattern = [{ rate = \"1 Mbit/s\", for = \"0 s\" }]", ["`link.pattern.#1.for` is 0 ns", "no time"]),
+        (
+            "rate = \"1 Mbit/s\"\ndelays = \"one.csv\"",
+            ["link.delays", "line 3 of the delays has no round trip"],
+        ),
+        (
+            "rate = \"1 Mbit/s\"\ndelays = \"past.csv\"",
+            ["link.delays", "line 3 of the delays is before the line"],
+        ),
+        (
+            "rate = \"1 Mbit/s\"\ndelays = \"good.csv\"\nchanges = [{ at = \"1 s\", delay = \"2 ms\" }]",
+            ["link.delays", "`changes` say already how the delay"],
+        ),
+        ("rate = \"1 Mbit/s\"\ndelay = \"-1 ms\"", ["-1 ms", "negative"]),
+    ] {
+        let given = if keys.contains("delay = \"-") { keys.into() } else { format!("{delay}\n{keys}") };
+        let error = read(&files, &text(&given, "")).expect_err(keys);
+        for part in parts {
+            assert!(error.contains(part), "no `{part}` in: {error}");
+        }
+    }
+    let error = read(&files, &text("rate = \"1 Mbit/s\"", "")).expect_err("no delay");
+    assert!(error.contains("the key `delay` is missing in `link` (or `delays`)"), "{error}");
+    let gzip = tempfile::tempdir().expect("a folder");
+    std::fs::write(gzip.path().join("a.gz"), [0x1f, 0x8b, 8]).expect("written");
+    std::fs::write(gzip.path().join("one.toml"), text("rate = \"1 Mbit/s\"\ndelays = \"a.gz\"", ""))
+        .expect("written");
+    let error = load(&gzip.path().join("one.toml"), &Overrides::default()).expect_err("no text").to_string();
+    assert!(error.contains("`gunzip` makes text of it"), "{error}");
+}
