@@ -75,4 +75,4 @@ pub use server::{Server, Service};
 pub use signals::{Cause, Ignore, Signals};
 pub use time::{Duration, Time};
 pub use weight::{SetWeightError, Weight};
-pub use wire::{DelayStep, Fate, GilbertElliott, Jitter, Loss, Wire, WireLaw};
+pub use wire::{DelayStep, Fate, GilbertElliott, Jitter, Loss, Outage, Wire, WireLaw};

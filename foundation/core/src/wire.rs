@@ -98,6 +98,15 @@ pub struct DelayStep {
     pub delay: Duration,
 }
 
+/// A time in which a wire loses all packets: those whose last bit is sent then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outage {
+    /// When it begins.
+    pub from: Time,
+    /// When it is over.
+    pub until: Time,
+}
+
 /// What a wire does to packets; by default nothing.
 #[derive(Clone, Debug, Default)]
 pub struct WireLaw {
@@ -105,6 +114,8 @@ pub struct WireLaw {
     pub delays: Arc<[DelayStep]>,
     /// Delays of a file, in place of any other; what is sent in one of its outages is lost.
     pub delay_trace: Option<Arc<DelayTrace>>,
+    /// When it loses all packets, in order of time.
+    pub outages: Arc<[Outage]>,
     /// Which packets are lost.
     pub loss: Option<Loss>,
     /// What each takes beside the delay.
@@ -121,9 +132,9 @@ pub struct WireLaw {
 impl WireLaw {
     /// Does it do nothing to any packet?
     pub fn is_plain(&self) -> bool {
-        let WireLaw { delays, delay_trace, loss, jitter, overtakes: _, reorder, duplicate } = self;
-        let is_faultless = loss.is_none() && jitter.is_none() && reorder.is_none() && *duplicate == 0.0;
-        delays.is_empty() && delay_trace.is_none() && is_faultless
+        let WireLaw { delays, outages, delay_trace, loss, jitter, overtakes: _, reorder, duplicate } = self;
+        let has_times = !delays.is_empty() || !outages.is_empty() || delay_trace.is_some();
+        !has_times && loss.is_none() && jitter.is_none() && reorder.is_none() && *duplicate == 0.0
     }
 
     /// Does its delay change?
@@ -144,6 +155,8 @@ pub struct Wire {
     law: WireLaw,
     /// How many of the other delays have begun.
     steps: usize,
+    /// How many of the outages are over.
+    outages: usize,
     is_bad: bool,
     /// When the latest packet that is not held back arrives: none behind it arrives earlier.
     latest: Time,
@@ -178,6 +191,7 @@ impl Wire {
         Wire {
             law,
             steps: 0,
+            outages: 0,
             is_bad: false,
             latest: Time::ZERO,
             memory: None,
@@ -203,7 +217,8 @@ impl Wire {
     #[inline]
     pub fn carry(&mut self, sent: Time, delay: Duration) -> Fate {
         let delay = self.delay(sent, delay);
-        if self.loses() {
+        // In an outage as well, so that later packets meet the losses that they meet without one.
+        if self.loses() | self.is_out(sent) {
             return Fate::Lost;
         }
         let Some(delay) = delay else { return Fate::Lost };
@@ -235,6 +250,14 @@ impl Wire {
             self.steps += 1;
         }
         Some(self.steps.checked_sub(1).map_or(delay, |latest| self.law.delays[latest].delay))
+    }
+
+    /// Does an outage lose what is sent at `sent`?
+    fn is_out(&mut self, sent: Time) -> bool {
+        while self.law.outages.get(self.outages).is_some_and(|outage| outage.until <= sent) {
+            self.outages += 1;
+        }
+        self.law.outages.get(self.outages).is_some_and(|outage| outage.from <= sent)
     }
 
     fn loses(&mut self) -> bool {
@@ -305,6 +328,26 @@ mod tests {
         };
         assert_eq!(arrivals(true), [5, 6, 11, 12, 5, 6, 7, 8, 9, 10]);
         assert_eq!(arrivals(false), [5, 6, 11, 12, 12, 12, 12, 12, 12, 12]);
+    }
+
+    #[test]
+    fn an_outage_loses_what_is_sent_in_it_and_no_other_loss_is_another() {
+        let ms = |ms| Time::ZERO + Duration::from_ms(ms);
+        let outages: Arc<[Outage]> = [
+            Outage { from: ms(2), until: ms(4) },
+            Outage { from: ms(4), until: ms(5) },
+            Outage { from: ms(7), until: ms(8) },
+        ]
+        .into();
+        let out = |law| WireLaw { outages: Arc::clone(&outages), ..law };
+        assert!(!out(WireLaw::default()).is_plain());
+        let is_out = |at: usize| [2, 3, 4, 7].contains(&at);
+        assert!(
+            lost(out(WireLaw::default()), 10).into_iter().enumerate().all(|(at, lost)| lost == is_out(at))
+        );
+        let both = lost(out(lossy(0.3)), 5_000).into_iter().enumerate();
+        let alone = lost(lossy(0.3), 5_000);
+        assert!(both.into_iter().all(|(at, lost)| lost == (alone[at] || is_out(at))));
     }
 
     #[test]

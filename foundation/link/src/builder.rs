@@ -7,8 +7,8 @@ use crate::quantity::Quantity;
 use crate::queue::Queue;
 use fairwire_core::units::{Amount, Room};
 use fairwire_core::{
-    DelayTrace, Discipline, Duration as Span, GilbertElliott, Loss, Pattern, Rate, RateLaw, Seed, Step, Time,
-    Wire, WireLaw,
+    DelayTrace, Discipline, Duration as Span, GilbertElliott, Loss, Outage, Pattern, Rate, RateLaw, Seed,
+    Step, Time, Wire, WireLaw,
 };
 use fairwire_laws::Site;
 use fairwire_laws::jitter::Normal;
@@ -224,6 +224,39 @@ impl<T, I: Moment> LinkBuilder<T, I> {
     #[must_use]
     pub fn loss(mut self, loss: impl Into<Loss>) -> Self {
         self.wire.loss = self.checked("loss", probable(loss.into()));
+        self
+    }
+
+    /// The wire loses all packets whose last bit is sent from each of these times on, counted from
+    /// the start of the link, and for as long as beside it: `[("5 s", "2 s"), ("20 s", "500 ms")]`.
+    /// Times ascend, and an outage is over before the next. The queue goes on sending.
+    #[must_use]
+    pub fn outages<A: Quantity<Span>, F: Quantity<Span>>(
+        mut self,
+        outages: impl IntoIterator<Item = (A, F)>,
+    ) -> Self {
+        let mut read: Vec<Outage> = Vec::new();
+        for (at, length) in outages {
+            let at = self.checked("outages", at.read()).map(|at| Time::ZERO + at);
+            let length = self.checked("outages", length.read());
+            let (Some(from), Some(length)) = (at, length) else { return self };
+            let (at, over) = (from.since(Time::ZERO), read.last().map_or(Time::ZERO, |last| last.until));
+            if length.is_zero() {
+                self.refuse("outages", format_args!("one of 0 ns at {at}; allowed: a time above 0"));
+                return self;
+            }
+            if from < over {
+                let over = over.since(Time::ZERO);
+                let allowed = "allowed: times that ascend";
+                self.refuse(
+                    "outages",
+                    format_args!("one at {at} before the last is over at {over}; {allowed}"),
+                );
+                return self;
+            }
+            read.push(Outage { from, until: from + length });
+        }
+        self.wire.outages = read.into();
         self
     }
 

@@ -3,15 +3,15 @@
 use crate::bounds::{FASTEST, MAX_DELAY};
 use crate::fault::{Fault, missing, refused};
 use crate::files::Files;
-use crate::varying::{ChangeSpec, PartSpec, Varying};
-use fairwire_core::{DelayStep, Duration, Pattern, PatternError, Rate, RateLaw, Step, Time, WireLaw};
+use crate::varying::{ChangeSpec, DownPackets, DownSpec, PartSpec, Varying};
+use fairwire_core::{DelayStep, Duration, Outage, Pattern, PatternError, Rate, RateLaw, Step, Time, WireLaw};
 use fairwire_laws::spec::Quantity;
-use std::sync::Arc;
 
 /// How a link changes: its rates, and the delays of its wire.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Changes {
     pub(crate) rates: RateLaw,
+    /// Other delays and outages that lose, and nothing else.
     pub(crate) wire: WireLaw,
 }
 
@@ -26,7 +26,7 @@ impl Varying<'_> {
             let why = format!("{other} already how the {what} changes");
             Err(refused(format!("{path}.{key}"), "given", why, format!("one of the two{allowed}")))
         };
-        let of_delay = ", or `changes` of the delay alone";
+        let of_delay = ", or `changes` of the delay alone, or a `down` that loses";
         let rates = match (self.pattern, self.trace) {
             (Some(_), Some(_)) => return both("pattern", "`trace` says", "rate", ""),
             (Some(_), None) if changes.rates != RateLaw::Fixed => {
@@ -151,7 +151,7 @@ fn steps(path: &str, changes: &[ChangeSpec], first: Rate) -> Result<Changes, Fau
         let allowed = format!("at least one, {EXAMPLE}");
         return Err(refused(path, "empty", "a link that changes has changes", allowed));
     }
-    let (mut rates, mut delays) = (Vec::new(), Vec::new());
+    let (mut rates, mut delays, mut outages) = (Vec::new(), Vec::new(), Vec::new());
     let (mut rate, mut free_from, mut why) =
         (first, Duration::ZERO, "the table of the link says what it is at the start");
     for (number, change) in changes.iter().enumerate() {
@@ -163,13 +163,21 @@ fn steps(path: &str, changes: &[ChangeSpec], first: Rate) -> Result<Changes, Fau
         }
         check(&path, change)?;
         let step = |after, rate| Step { at: Time::ZERO + at + after, rate };
-        let was = rate;
         rate = change.rate.map_or(rate, |rate| rate.0);
-        let down = change.down.map_or(Duration::ZERO, |down| down.0);
-        if change.down.is_some() {
-            rates.extend([step(Duration::ZERO, None), step(down, Some(rate))]);
-        } else if change.rate.is_some() || rate != was {
-            rates.push(step(Duration::ZERO, Some(rate)));
+        let down = change.down.map_or(Duration::ZERO, DownSpec::time);
+        let is_held = match change.down.map(DownSpec::packets) {
+            Some(DownPackets::Held) => {
+                rates.push(step(Duration::ZERO, None));
+                true
+            }
+            Some(DownPackets::Lost) => {
+                outages.push(Outage { from: Time::ZERO + at, until: Time::ZERO + at + down });
+                false
+            }
+            None => false,
+        };
+        if is_held || change.rate.is_some() {
+            rates.push(step(down, Some(rate)));
         }
         delays.extend(change.delay.map(|delay| DelayStep { at: Time::ZERO + at, delay: delay.0 }));
         free_from = at + down;
@@ -177,7 +185,8 @@ fn steps(path: &str, changes: &[ChangeSpec], first: Rate) -> Result<Changes, Fau
             if down.is_zero() { "the change above is not before it" } else { "the link is down until then" };
     }
     let rates = if rates.is_empty() { RateLaw::Fixed } else { RateLaw::Steps(rates.into()) };
-    Ok(Changes { rates, wire: WireLaw { delays: delays.into(), ..WireLaw::default() } })
+    let wire = WireLaw { delays: delays.into(), outages: outages.into(), ..WireLaw::default() };
+    Ok(Changes { rates, wire })
 }
 
 /// Does the change at `path` say something, within the ranges that links have?
@@ -193,14 +202,15 @@ fn check(path: &str, change: &ChangeSpec) -> Result<(), Fault> {
         let allowed = format!("1 bit/s to {fastest}");
         return Err(refused(format!("{path}.rate"), rate, above, allowed));
     }
-    for (key, given) in [("delay", delay), ("down", down)] {
-        if let Some(given) = given.filter(|given| given.0 > MAX_DELAY) {
-            let allowed = format!("0 ns to {MAX_DELAY}");
-            return Err(refused(format!("{path}.{key}"), given, above, allowed));
-        }
+    let down = down.map(|down| (down.path(&format!("{path}.down")), down.time()));
+    let delay = delay.map(|delay| (format!("{path}.delay"), delay.0));
+    if let Some((place, given)) = delay.into_iter().chain(down.clone()).find(|(_, given)| *given > MAX_DELAY)
+    {
+        let allowed = format!("0 ns to {MAX_DELAY}");
+        return Err(refused(place, given, above, allowed));
     }
-    if down.is_some_and(|down| down.0.is_zero()) {
-        return Err(refused(format!("{path}.down"), "0 ns", "that is no time", "a time above 0"));
+    if let Some((place, _)) = down.filter(|(_, down)| down.is_zero()) {
+        return Err(refused(place, "0 ns", "that is no time", "a time above 0"));
     }
     Ok(())
 }
@@ -266,12 +276,34 @@ mod tests {
     }
 
     #[test]
+    fn an_outage_that_loses_is_the_wires_and_leaves_the_rate_alone_until_it_is_over() {
+        let ms = |ms| Time::ZERO + Duration::from_ms(ms);
+        let lost = "down = { for = \"200 ms\", packets = \"lost\" }";
+        let Changes { rates, wire } = changes(&format!("{{ at = \"1 s\", {lost} }}")).unwrap();
+        assert_eq!(rates, RateLaw::Fixed);
+        assert_eq!(wire.outages[..], [Outage { from: ms(1000), until: ms(1200) }]);
+        let text = format!("{{ at = \"1 s\", rate = \"2 Mbit/s\", {lost} }}");
+        let faster = RateLaw::Steps([Step { at: ms(1200), rate: Rate::from_bps(2_000_000) }].into());
+        assert_eq!(changes(&text).unwrap().rates, faster);
+        let held = |down| changes(&format!("{{ at = \"1 s\", down = {down} }}")).unwrap();
+        for down in ["{ for = \"1 s\" }", "{ for = \"1 s\", packets = \"held\" }"] {
+            assert!(held(down).rates == held("\"1 s\"").rates && held(down).wire.is_plain(), "{down}");
+        }
+    }
+
+    #[test]
     fn changes_that_make_no_sense_are_refused() {
         for (text, place, why) in [
             ("", "link.changes", "has changes"),
             ("{ at = \"0 s\", down = \"1 s\" }", "link.changes.0.at", "at the start"),
             ("{ at = \"1 s\" }", "link.changes.0", "nothing changes"),
             ("{ at = \"1 s\", down = \"0 s\" }", "link.changes.0.down", "no time"),
+            ("{ at = \"1 s\", down = { for = \"0 s\" } }", "link.changes.0.down.for", "no time"),
+            (
+                "{ at = \"1 s\", down = { for = \"2 h\", packets = \"lost\" } }",
+                "link.changes.0.down.for",
+                "above the maximum",
+            ),
             ("{ at = \"1 s\", rate = \"2 Tbit/s\" }", "link.changes.0.rate", "above the maximum"),
             ("{ at = \"1 s\", delay = \"2 h\" }", "link.changes.0.delay", "above the maximum"),
             (

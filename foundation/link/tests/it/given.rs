@@ -28,6 +28,9 @@ fn everything_that_is_wrong_is_said_at_once() {
         .reorder(2.0, "1 parsec")
         .duplicate(-0.5)
         .steps([("2 s", "1 Mbit/s"), ("1 s", "2 Mbit/s")])
+        .outages([("2 s", "1 s"), ("2500 ms", "1 s")])
+        .outages([("2 s", "0 s")])
+        .outages([("-2 s", "1 s")])
         .trace("5\n4\n")
         .pattern([("1 Mbit/s", "0 s")])
         .scale_to("0 Mbit/s")
@@ -41,7 +44,7 @@ fn everything_that_is_wrong_is_said_at_once() {
         methods(&bad),
         [
             &expected[..],
-            &["steps", "trace", "pattern", "scale_to"],
+            &["steps", "outages", "outages", "outages", "trace", "pattern", "scale_to"],
             &["delays", "delays_back", "normal_jitter", "queue"]
         ]
         .concat()
@@ -52,6 +55,9 @@ fn everything_that_is_wrong_is_said_at_once() {
         "`10` has no unit; allowed: a time such as \"5 ms\"",
         "did you mean `drr+lqd`?",
         "NaN is no probability; allowed: 0 to 1",
+        "one at 2500 ms before the last is over at 3 s; allowed: times that ascend",
+        "one of 0 ns at 2 s; allowed: a time above 0",
+        "`-2 s` is",
         "a step at 1 s after one at 2 s; allowed: times that ascend",
         "line 2 of the trace is before the line above it",
         "0 bytes; allowed: 1 to 1048576",
@@ -398,6 +404,19 @@ fn the_utilization_of_a_link_is_the_part_of_the_time_it_sends() {
     link.restart_report(ms(5)); // half a millisecond of it is to come
     link.advance_to(ms(6));
     assert_eq!(link.report().utilization, 0.5);
+}
+
+#[test]
+fn an_outage_loses_what_is_sent_in_it_while_the_queue_goes_on_sending() {
+    let mut link = link().outages([("2 ms", "3 ms")]).build().expect("a link");
+    for number in 0..8 {
+        link.send(number, 1000, 1, Ecn::NotEct, ms(0)).expect("it fits");
+    }
+    // Packet n is through at n + 1 ms: those of 2 ms to 4 ms are lost, and that of 5 ms is not.
+    let arrived: Vec<u32> = std::iter::from_fn(|| link.receive(ms(100))).map(|got| got.payload).collect();
+    assert_eq!(arrived, [0, 4, 5, 6, 7]);
+    let flow = link.report().flows.remove(0);
+    assert_eq!((flow.lost, flow.dropped), (3, 0));
 }
 
 #[test]

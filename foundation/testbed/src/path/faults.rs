@@ -1,7 +1,7 @@
 //! What a wire does to packets, as data that one process hands to another.
 
 use fairwire_core::{
-    DelayStep, DelayTrace, Duration, GilbertElliott, Jitter, Loss, Rng, Seed, Time, WireLaw,
+    DelayStep, DelayTrace, Duration, GilbertElliott, Jitter, Loss, Outage, Rng, Seed, Time, WireLaw,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -15,6 +15,8 @@ pub struct Faults {
     /// outage; and where in a period they are at time zero, nanoseconds.
     #[serde(default)]
     pub delay_trace_ns: Option<(Vec<(u64, Option<u64>)>, u64)>,
+    /// When all packets are lost, in order of time: from and until, nanoseconds.
+    pub outages_ns: Vec<(u64, u64)>,
     /// Which packets are lost.
     pub losses: Losses,
     /// What packets take beside the delay, nanoseconds: each of these with the same probability.
@@ -57,7 +59,7 @@ impl Faults {
         let draws = |jitter: &Arc<dyn Jitter>| {
             (0..DRAWS).map(|_| jitter.draw_after(&mut memory, &mut rng).ns()).collect()
         };
-        let WireLaw { delays, delay_trace, loss, jitter, overtakes, reorder, duplicate } = law;
+        let WireLaw { delays, outages, delay_trace, loss, jitter, overtakes, reorder, duplicate } = law;
         let trace = |trace: &Arc<DelayTrace>| {
             let (parts, phase) = trace.parts();
             let ns = |(length, delay): (Duration, Option<Duration>)| (length.ns(), delay.map(Duration::ns));
@@ -66,6 +68,7 @@ impl Faults {
         Faults {
             delays_ns: delays.iter().map(|step| (step.at.ns(), step.delay.ns())).collect(),
             delay_trace_ns: delay_trace.as_ref().map(trace),
+            outages_ns: outages.iter().map(|outage| (outage.from.ns(), outage.until.ns())).collect(),
             losses: loss.map_or_else(Losses::default, Losses::from),
             jitter_in_order: jitter.as_ref().is_some_and(|jitter| jitter.correlation() != 0.0),
             jitter_ns: jitter.as_ref().map_or_else(Vec::new, draws),
@@ -86,6 +89,9 @@ impl Faults {
             .delays_ns
             .iter()
             .map(|(at, delay)| DelayStep { at: Time::from_ns(*at), delay: Duration::from_ns(*delay) });
+        let time = Time::from_ns;
+        let outages =
+            self.outages_ns.iter().map(|(from, until)| Outage { from: time(*from), until: time(*until) });
         let drawn = || Drawn { ns: self.jitter_ns.clone(), in_order: self.jitter_in_order };
         let jitter = (!self.jitter_ns.is_empty()).then(|| Arc::new(drawn()) as _);
         let ns =
@@ -96,6 +102,7 @@ impl Faults {
         WireLaw {
             delays: steps.collect(),
             delay_trace: trace.map(Arc::new),
+            outages: outages.collect(),
             loss: self.losses.law(),
             jitter,
             overtakes: self.overtakes,
@@ -158,8 +165,10 @@ mod tests {
     fn what_is_handed_over_is_the_law() {
         let bursts = GilbertElliott { to_bad: 0.1, to_good: 0.2, loss_when_good: 0.0, loss_when_bad: 1.0 };
         let delays = [DelayStep { at: Time::from_ns(7), delay: Duration::from_ms(9) }];
+        let outages = [Outage { from: Time::from_ns(3), until: Time::from_ns(5) }];
         let law = WireLaw {
             delays: delays.into(),
+            outages: outages.into(),
             loss: Some(bursts.into()),
             overtakes: true,
             reorder: Some((0.3, Duration::from_ms(2))),
@@ -168,7 +177,7 @@ mod tests {
         };
         let text = serde_json::to_string(&Faults::of(&law, Seed(1))).unwrap();
         let again = serde_json::from_str::<Faults>(&text).unwrap().law();
-        assert_eq!((&*again.delays, again.loss), (&delays[..], law.loss));
+        assert_eq!((&*again.delays, &*again.outages, again.loss), (&delays[..], &outages[..], law.loss));
         assert_eq!((again.reorder, again.duplicate), (law.reorder, 0.4));
         assert!(again.overtakes && again.jitter.is_none());
         assert_eq!(Faults::losing(0.1).law().loss, Some(Loss::Bernoulli(0.1)));

@@ -109,10 +109,11 @@ fn missing(error: UmlError) -> CannotRun {
 
 /// What netem can do of `law`.
 fn faults(law: &WireLaw, seed: u64) -> Result<Faults, CannotRun> {
-    let WireLaw { delays: _, delay_trace: _, loss, jitter, overtakes, reorder, duplicate } = law;
+    let WireLaw { delays: _, outages, delay_trace: _, loss, jitter, overtakes, reorder, duplicate } = law;
     let others = [loss.is_some(), jitter.is_some(), reorder.is_some()];
     let refusals = [
         (law.has_delays(), "a delay that changes", "a delay that stays, with `impair`"),
+        (!outages.is_empty(), "an outage that loses", "a link that is never `down`"),
         (
             jitter.is_some() && !overtakes,
             "`jitter` that keeps the order",

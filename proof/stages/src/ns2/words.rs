@@ -85,7 +85,7 @@ fn loss(law: &WireLaw) -> Result<f64, CannotRun> {
     match law.loss {
         Some(Loss::Bernoulli(part)) if (WireLaw { loss: None, ..law.clone() }).is_plain() => Ok(part),
         _ => {
-            let given = "losses in bursts, jitter, reordering, duplicates or a delay that changes";
+            let given = "losses in bursts, outages, jitter, reordering, duplicates or a delay that changes";
             Err(CannotRun::new(given, "`impair = { loss = ... }`: of the wire's faults only single losses"))
         }
     }

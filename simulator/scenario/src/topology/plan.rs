@@ -89,7 +89,7 @@ fn queues(hops: &[Hop]) -> impl Iterator<Item = usize> {
     })
 }
 
-/// What the wire of the link in the table at `path` does, beside the delays of `law`.
+/// What the wire of the link in the table at `path` does, which changes as `law` says.
 pub(super) fn wire(path: &str, given: Option<&ImpairSpec>, law: WireLaw) -> Result<WireLaw, Fault> {
     given.map_or(Ok(law.clone()), |impair| impair.law(path, law))
 }
@@ -117,6 +117,7 @@ pub(super) fn back_laws(
         changes.rates = there.law.clone();
         if own.varying.delays.is_none() {
             changes.wire.delays = there.wire.delays.clone();
+            changes.wire.outages = there.wire.outages.clone();
         }
     }
     let is_as_there = !own.has_delay && own.varying.changes.is_none();
@@ -125,8 +126,8 @@ pub(super) fn back_laws(
     if own.impair.is_some() {
         return Ok((changes.rates, wire(path, own.impair, changes.wire)?));
     }
-    let WireLaw { delays, delay_trace, .. } = changes.wire;
-    Ok((changes.rates, WireLaw { delays, delay_trace, ..there.wire.clone() }))
+    let WireLaw { delays, outages, delay_trace, .. } = changes.wire;
+    Ok((changes.rates, WireLaw { delays, outages, delay_trace, ..there.wire.clone() }))
 }
 
 pub(super) fn no_pattern(at: usize, flow: &FlowSpec) -> Result<(), Fault> {

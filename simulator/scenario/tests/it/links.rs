@@ -128,6 +128,35 @@ fn an_outage_takes_its_time_of_the_link_and_a_handover_changes_the_delay() {
 }
 
 #[test]
+fn an_outage_that_loses_leaves_the_queue_alone_and_what_is_none_is_refused() {
+    let lossy = "link.changes=[{ at = '4 s', down = { for = '2 s', packets = 'lost' } }]";
+    // UDP of 4 Mbit/s in 1000 B over 10 Mbit/s, alone: 500 a second, 1000 in the outage.
+    let udp = ["flow.tcp.start=9 s", "flow.udp.start=0 s"];
+    let (plain, out) = (run(&read(TEXT, &udp)), run(&read(TEXT, &[&udp[..], &[lossy]].concat())));
+    let lost = out.links[0].wire.expect("a wire that loses").lost;
+    assert!(lost.abs_diff(1000) <= 1, "{lost}");
+    assert_eq!((out.links[0].rate_bps, &out.links[0].drops), (10e6, &plain.links[0].drops));
+    let refused = |down: &str| {
+        let set = vec![format!("link.changes=[{{ at = '4 s', down = {down} }}]")];
+        parse("links.toml", TEXT, &Overrides { set, ..Overrides::default() }).expect_err(down).to_string()
+    };
+    let negative: &[&str] = &["--set:1:", "`-2 s`", "is negative", "allowed"];
+    let cases: [(&str, &[&str]); 7] = [
+        ("{ for = '2 s', packets = 'dropped' }", &["--set:1:61", "`dropped`", "allowed: `held` or `lost`"]),
+        ("{ for = '-2 s', packets = 'lost' }", negative),
+        ("'-2 s'", negative),
+        ("{ packets = 'lost' }", &["--set:1:", "`for`"]),
+        ("{ for = '2 s', loses = true }", &["--set:1:", "`loses`", "`for`", "`packets`"]),
+        ("2", &["--set:1:", "a time such as \"2 s\"", "packets = \"lost\""]),
+        ("{ for = '0 s' }", &["changes.#1.down.for", "0 ns", "no time", "a time above 0"]),
+    ];
+    for (down, parts) in cases {
+        let error = refused(down);
+        assert!(parts.iter().all(|part| error.contains(part)), "{down}: {error}");
+    }
+}
+
+#[test]
 fn the_examples_show_what_they_expect() {
     for name in ["faulty-wire", "handover", "lte", "dsl", "satellite", "autorate", "autorate-steps"] {
         let path = format!("{}/../../scenarios/{name}.toml", env!("CARGO_MANIFEST_DIR"));

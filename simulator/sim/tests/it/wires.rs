@@ -2,10 +2,14 @@
 
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{
-    Dropper, Duration, GilbertElliott, Jitter, Limit, Loss, Queue, Rate, RateLaw, Seed, Wire, WireLaw,
+    Dropper, Duration, GilbertElliott, Jitter, Limit, Loss, Outage, Queue, Rate, RateLaw, Seed, Time, Wire,
+    WireLaw,
 };
 use fairwire_metrics::record::WireRecord;
-use fairwire_sim::{GroupPlan, LinkPlan, Measured, Member, Network, Settings, Source, TieRule};
+use fairwire_sim::{
+    Content, GroupPlan, LinkPlan, Measured, Member, Network, Observer, PacketEvent, Settings, Source,
+    TieRule, What,
+};
 use fairwire_tcp::congestion::ControlConfig;
 use fairwire_tcp::{Config, Profile, Recovery};
 use std::ops::ControlFlow;
@@ -18,20 +22,13 @@ fn rate(bps: u64) -> Rate {
     Rate::from_bps(bps).expect("not zero")
 }
 
-/// One flow of `source` over a link of 1 Gbit/s whose wire has `law`, 20 ms from end to end.
-fn measured(source: Source, law: WireLaw, seconds: u64) -> Measured {
-    measured_over(source, Some(Wire::new(law, SEED, "wire/link")), seconds)
-}
-
-const SEED: Seed = Seed(1);
-
-/// The same over a wire without faults, or over this one.
-fn measured_over(source: Source, wire: Option<Wire>, seconds: u64) -> Measured {
+/// The network of one flow of `source` over a link of 1 Gbit/s with this wire, 2 ms and `delay` from end to end.
+fn network(source: Source, wire: Option<Wire>, delay: Duration) -> Network {
     let link = LinkPlan {
         name: "link".into(),
         rate: rate(1_000_000_000),
         law: RateLaw::Fixed,
-        delay: Duration::from_ms(18),
+        delay,
         wire,
         discipline: Box::new(Queue::new(Limit::packets(100_000), Fcfs, TailDrop)),
     };
@@ -46,14 +43,25 @@ fn measured_over(source: Source, wire: Option<Wire>, seconds: u64) -> Measured {
         members: vec![Member { start: Duration::ZERO, access_delay: Duration::from_ms(1) }],
         on: Vec::new(),
     };
+    Network::dumbbell(link, vec![group])
+}
+
+fn settings(seconds: u64) -> Settings {
     let (duration, warm_up) = (Duration::from_secs(seconds), Duration::ZERO);
-    let settings = Settings { duration, warm_up, seed: SEED, tie_rule: TieRule::Random };
-    let run =
-        fairwire_sim::run(
-            Network::dumbbell(link, vec![group]),
-            &settings,
-            &mut |_| ControlFlow::Continue(()),
-        );
+    Settings { duration, warm_up, seed: SEED, tie_rule: TieRule::Random }
+}
+
+/// One flow of `source` over a link of 1 Gbit/s whose wire has `law`, 20 ms from end to end.
+fn measured(source: Source, law: WireLaw, seconds: u64) -> Measured {
+    measured_over(source, Some(Wire::new(law, SEED, "wire/link")), seconds)
+}
+
+const SEED: Seed = Seed(1);
+
+/// The same over a wire without faults, or over this one.
+fn measured_over(source: Source, wire: Option<Wire>, seconds: u64) -> Measured {
+    let network = network(source, wire, Duration::from_ms(18));
+    let run = fairwire_sim::run(network, &settings(seconds), &mut |_| ControlFlow::Continue(()));
     run.expect("it was not stopped")
 }
 
@@ -151,6 +159,63 @@ fn packets_that_are_held_back_arrive_later_by_as_much() {
     // At the end 20 ms of packets are on the way, and a quarter of them for 10 ms more.
     let under_way = measured.links[0].packets_out as f64 - delivered(&measured, 10);
     assert!((205.0..245.0).contains(&under_way), "{under_way}");
+}
+
+/// An outage of the wire between these times, milliseconds.
+fn outage(from: u64, until: u64) -> WireLaw {
+    let at = |ms| Time::ZERO + Duration::from_ms(ms);
+    WireLaw { outages: [Outage { from: at(from), until: at(until) }].into(), ..WireLaw::default() }
+}
+
+#[test]
+fn an_outage_of_the_wire_loses_what_the_link_sends_meanwhile_and_the_queue_drops_nothing() {
+    let measured = measured(datagrams(), outage(2_000, 2_500), 5);
+    let link = &measured.links[0];
+    // 10 000 a second for half a second; one more or less may be through at either end.
+    assert!(wire(&measured).lost.abs_diff(5_000) <= 1, "{:?}", wire(&measured));
+    assert!(link.packets_out.abs_diff(50_000) <= 20 && link.drops.is_empty(), "{link:?}");
+    assert_eq!(measured.flows[0].packets_lost, Some(wire(&measured).lost));
+}
+
+/// When each retransmission left the link, ms.
+#[derive(Default)]
+struct Repairs(Vec<f64>);
+
+impl Observer for Repairs {
+    fn wants_packets(&self) -> bool {
+        true
+    }
+    fn packet(&mut self, event: &PacketEvent) {
+        if event.what == What::Depart
+            && matches!(event.content, Content::Data { is_retransmission: true, .. })
+        {
+            self.0.push(event.at.secs() * 1e3);
+        }
+    }
+}
+
+#[test]
+fn the_timeouts_of_a_tcp_double_from_a_fifth_of_a_second_on_while_an_outage_loses() {
+    let modern = Config { window: Some(20), ..Config::new(Profile::Modern, 1448) };
+    let wire = Wire::new(outage(5_000, 8_500), SEED, "wire/link");
+    let source = Source::Bulk { tcp: modern };
+    let mut repairs = Repairs::default();
+    let go_on = &mut |_| ControlFlow::Continue(());
+    let network = network(source, Some(wire), Duration::ZERO);
+    let measured = fairwire_sim::run_observed(network, &settings(10), go_on, &mut repairs);
+    let measured = measured.expect("it was not stopped");
+    // The probe of the tail goes after two round trips of 4 ms. The timeout is one and 200 ms.
+    let at: Vec<f64> = repairs.0.iter().map(|at| at - 5_000.0).collect();
+    assert!(at.len() == 5 && (8.0..9.0).contains(&at[0]) && (200.0..206.0).contains(&at[1]), "{at:?}");
+    let waits = at[1..].windows(2).map(|two| two[1] - two[0]).zip([400.0, 800.0, 1600.0]);
+    assert!(waits.into_iter().all(|(wait, plain)| (1.0..1.03).contains(&(wait / plain))), "{at:?}");
+    let flow = &measured.flows[0];
+    assert_eq!(
+        (flow.timeouts, flow.packets_lost),
+        (Some(4), Some(20 + 5)),
+        "a window, and what was sent again"
+    );
+    assert!(measured.links[0].drops.is_empty());
 }
 
 #[test]
