@@ -33,8 +33,8 @@ pub(crate) struct Frame {
     is_special: bool,
     /// Of a segment: the window was reduced. Of an acknowledgement: a mark is echoed.
     flag: bool,
-    /// Of an acknowledgement: is it a retransmission whose timestamp it echoes?
-    echoes_repeat: bool,
+    /// The epoch of a segment, or that which an acknowledgement echoes.
+    epoch: bool,
     /// Of a segment, as it was sent or as it arrived.
     pub(crate) ecn: Ecn,
     /// What edges wrote on it.
@@ -57,7 +57,7 @@ pub(crate) struct Left {
 impl Frame {
     #[inline]
     pub(crate) fn carrying(flow: u32, connection: u16, segment: Segment, leg: u32) -> Self {
-        let Segment { seq, is_syn, is_retransmission, ecn, cwr } = segment;
+        let Segment { seq, is_syn, is_retransmission, ecn, cwr, epoch } = segment;
         Frame {
             seq,
             flow,
@@ -68,7 +68,7 @@ impl Frame {
             is_syn,
             is_special: is_retransmission,
             flag: cwr,
-            echoes_repeat: false,
+            epoch,
             ecn,
             tag: Tag::default(),
         }
@@ -76,7 +76,7 @@ impl Frame {
 
     #[inline]
     fn answering(flow: u32, connection: u16, ack: Ack, leg: u32) -> Self {
-        let Ack { next, is_for_syn, ece, marks, echoes_repeat, sack } = ack;
+        let Ack { next, is_for_syn, ece, marks, echo, sack } = ack;
         Frame {
             seq: next,
             flow,
@@ -87,7 +87,7 @@ impl Frame {
             is_syn: is_for_syn,
             is_special: !sack.is_empty(),
             flag: ece,
-            echoes_repeat,
+            epoch: echo,
             ecn: Ecn::NotEct,
             tag: Tag::default(),
         }
@@ -140,8 +140,8 @@ impl Frame {
     }
 
     pub(crate) fn segment(&self) -> Segment {
-        let Frame { seq, is_syn, is_special, flag, ecn, .. } = *self;
-        Segment { seq, is_syn, is_retransmission: is_special, ecn, cwr: flag }
+        let Frame { seq, is_syn, is_special, flag, epoch, ecn, .. } = *self;
+        Segment { seq, is_syn, is_retransmission: is_special, ecn, cwr: flag, epoch }
     }
 }
 
@@ -240,9 +240,9 @@ impl Frames {
     /// The acknowledgement in `slot`.
     #[inline(always)]
     pub(crate) fn ack(&self, slot: u32) -> Ack {
-        let Frame { seq, marks, is_syn, is_special, flag, echoes_repeat, .. } = self.slots[slot as usize];
+        let Frame { seq, marks, is_syn, is_special, flag, epoch, .. } = self.slots[slot as usize];
         let sack = if is_special { self.sacks[slot as usize] } else { Sack::NONE };
-        Ack { next: seq, is_for_syn: is_syn, ece: flag, marks, echoes_repeat, sack }
+        Ack { next: seq, is_for_syn: is_syn, ece: flag, marks, echo: epoch, sack }
     }
 
     /// The blocks of the acknowledgement in `slot`; none where it has none, or is no

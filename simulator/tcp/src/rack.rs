@@ -48,6 +48,9 @@ pub(crate) struct Rack {
     /// latter are more, the network duplicates.
     pub(crate) repeats: u64,
     duplicates: u64,
+    /// Does the next retransmission begin an [epoch](crate::Segment::epoch)? It is the first after a
+    /// reduction, or of a probe.
+    pub(crate) begins_epoch: bool,
     /// The reduction that may turn out to have been for no loss.
     pub(crate) undo: Option<Undo>,
     /// The tail loss probe that is not answered.
@@ -88,6 +91,7 @@ impl Default for Rack {
             dsack_round: 0,
             repeats: 0,
             duplicates: 0,
+            begins_epoch: false,
             undo: None,
             probe: None,
         }

@@ -115,7 +115,7 @@ struct Ahead {
     runs: VecDeque<Run>, // ascending, with holes between
     recent: Recent,
     duplicate: Option<u64>, // the segment at hand, where it came twice
-    echoes_repeat: bool,
+    echo: bool,
     quick: Option<Quick>,
 }
 
@@ -124,7 +124,7 @@ struct Ahead {
 enum Reports {
     Nothing,
     Blocks,
-    /// And what came twice, and whether the timestamp it echoes is that of a retransmission.
+    /// And what came twice, and the epoch of the segment that it echoes.
     All,
 }
 
@@ -195,7 +195,7 @@ impl Receiver {
     #[inline(always)] // an acknowledgement that is returned through memory, in pieces, is waited for when it is copied as a whole
     pub fn take_in(&mut self, segment: Segment, now: Time) -> Option<Ack> {
         if segment.is_syn {
-            let ack = Ack { is_for_syn: true, ..self.ack() };
+            let ack = Ack { is_for_syn: true, echo: segment.epoch, ..self.ack() };
             if let Some(quick) = self.quick() {
                 (quick.opened, quick.left) = (now, quick.most);
             }
@@ -287,7 +287,7 @@ impl Receiver {
             is_for_syn: false,
             ece: self.is_echoing,
             marks: self.marks,
-            echoes_repeat: self.reports == Reports::All && self.echoes_repeat(),
+            echo: self.reports == Reports::All && self.echo(),
             sack: Sack::NONE,
         }
     }
@@ -304,13 +304,12 @@ impl Receiver {
         } // else it came before, or was never allowed
     }
 
-    /// Notes whether a segment comes for the second time, and whether the timestamp that is echoed
-    /// from here on is that of a retransmission.
+    /// Notes whether a segment comes for the second time, and the epoch that is echoed from here on.
     #[inline]
     fn note_repeat(&mut self, segment: Segment) {
-        let Segment { seq, is_retransmission, .. } = segment;
+        let Segment { seq, is_retransmission, epoch, .. } = segment;
         let is_below = seq < self.next;
-        if self.many.is_none() && !is_retransmission && !is_below {
+        if self.many.is_none() && !epoch && !is_below {
             return; // as most are
         }
         let is_duplicate = is_below || (self.kept == Kept::InMany && self.is_ahead(seq));
@@ -318,13 +317,13 @@ impl Receiver {
         let ahead = self.many.get_or_insert_default();
         ahead.duplicate = is_duplicate.then_some(seq);
         if is_echoed {
-            ahead.echoes_repeat = is_retransmission;
+            ahead.echo = epoch;
         }
     }
 
     #[inline]
-    fn echoes_repeat(&self) -> bool {
-        self.many.as_deref().is_some_and(|ahead| ahead.echoes_repeat)
+    fn echo(&self) -> bool {
+        self.many.as_deref().is_some_and(|ahead| ahead.echo)
     }
 
     #[inline]
@@ -624,9 +623,9 @@ mod tests {
         let delayed_ack = Some(DelayedAck { segments: 2, timeout: Duration::from_ms(40), quick_acks: 0 });
         let config = Config { recovery: Recovery::Rack, delayed_ack, ..config(Profile::Ns2In2002) };
         let mut receiver = Receiver::new(&config);
-        let mut echo = |seq, is_retransmission| {
-            let ack = receiver.on_segment(Segment { is_retransmission, ..Segment::data(seq) }, NOW);
-            ack.map(|ack| ack.echoes_repeat)
+        let mut echo = |seq, epoch| {
+            let segment = Segment { is_retransmission: epoch, epoch, ..Segment::data(seq) };
+            receiver.on_segment(segment, NOW).map(|ack| ack.echo)
         };
         assert_eq!([0, 1].map(|seq| echo(seq, false)), [None, Some(false)]);
         assert_eq!(echo(3, false), Some(false), "nothing moved");

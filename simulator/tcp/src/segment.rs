@@ -15,16 +15,21 @@ pub struct Segment {
     pub ecn: Ecn,
     /// Has the sender reduced its window since the echo of a mark (RFC 3168, section 6.1.2)?
     pub cwr: bool,
+    /// Turns over with the first retransmission after a reduction, with that of a probe, and with
+    /// each SYN that is sent again. It stands in for a timestamp (RFC 7323): an acknowledgement
+    /// whose [`echo`](Ack::echo) differs from what is sent now echoes a segment from before. Used
+    /// with [`Recovery::Rack`](crate::Recovery::Rack).
+    pub epoch: bool,
 }
 
 impl Segment {
     /// The opening of a connection. It is not ECN-capable (RFC 3168, section 6.1.1).
-    pub const SYN: Segment =
-        Segment { seq: 0, is_syn: true, is_retransmission: false, ecn: Ecn::NotEct, cwr: false };
+    pub const SYN: Segment = Segment { is_syn: true, ..Segment::data(0) };
 
     /// Data segment number `seq`, sent for the first time, not ECN-capable.
     pub const fn data(seq: u64) -> Self {
-        Segment { seq, is_syn: false, is_retransmission: false, ecn: Ecn::NotEct, cwr: false }
+        let ecn = Ecn::NotEct;
+        Segment { seq, is_syn: false, is_retransmission: false, ecn, cwr: false, epoch: false }
     }
 }
 
@@ -42,10 +47,10 @@ pub struct Ack {
     /// Marked segments that arrived so far, of the whole connection, wrapping. A total outlives the
     /// loss of an acknowledgement.
     pub marks: u32,
-    /// Was the segment whose timestamp it echoes (RFC 7323, section 4.3) a retransmission? That is
-    /// the last segment to arrive in order, or the first of those that a delayed acknowledgement
-    /// covers. Kept where the receiver reports blocks.
-    pub echoes_repeat: bool,
+    /// The [`epoch`](Segment::epoch) of the segment whose timestamp it would echo (RFC 7323, section
+    /// 4.3). That is the last segment to arrive in order, or the first of those that a delayed
+    /// acknowledgement covers. Kept with [`Recovery::Rack`](crate::Recovery::Rack).
+    pub echo: bool,
     /// What has arrived beyond `next`, or twice.
     pub sack: Sack,
 }
@@ -53,7 +58,7 @@ pub struct Ack {
 impl Ack {
     /// An acknowledgement of all data below `next`, and of nothing else.
     pub const fn of(next: u64) -> Self {
-        Ack { next, is_for_syn: false, ece: false, marks: 0, echoes_repeat: false, sack: Sack::NONE }
+        Ack { next, is_for_syn: false, ece: false, marks: 0, echo: false, sack: Sack::NONE }
     }
 
     /// The answer to a SYN.

@@ -67,6 +67,7 @@ pub struct Sender {
     is_starved: bool, // by the application: the window would have allowed more
     is_slowed: bool,  // by marks at a window of one
     owes_cwr: bool,
+    epoch: bool, // of what is sent
     reaction: Reaction,
     pipe: u32,       // segments in flight during recovery, where acknowledgements are counted
     recover: u64,    // what was never sent when the window was last reduced; 0 before that
@@ -152,6 +153,7 @@ impl Sender {
             is_starved: false,
             is_slowed: false,
             owes_cwr: false,
+            epoch: false,
             reaction: Reaction::None,
             pipe: 0,
             recover: 0,

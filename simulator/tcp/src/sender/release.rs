@@ -119,12 +119,12 @@ impl Sender {
         }
         self.highest = seq + 1;
         let cwr = std::mem::take(&mut self.owes_cwr);
-        Segment { seq, is_syn: false, is_retransmission: false, ecn: self.ecn, cwr }
+        Segment { seq, is_syn: false, is_retransmission: false, ecn: self.ecn, cwr, epoch: self.epoch }
     }
 
     fn again(&self, seq: u64) -> Segment {
         let ecn = if self.config.quirks.ecn_on_retransmissions { self.ecn } else { Ecn::NotEct };
-        Segment { seq, is_syn: false, is_retransmission: true, ecn, cwr: false }
+        Segment { seq, is_syn: false, is_retransmission: true, ecn, cwr: false, epoch: self.epoch }
     }
 
     /// May a segment leave now? If so, and it is paced, the next one may follow a gap later.

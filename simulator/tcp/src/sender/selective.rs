@@ -126,6 +126,7 @@ impl Sender {
             board.cut.sent();
             if is_again {
                 board.repeat(seq, self.highest, now);
+                self.epoch ^= std::mem::take(&mut board.rack.begins_epoch);
             }
         }
         self.send_data(seq, now, out);

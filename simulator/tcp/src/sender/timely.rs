@@ -38,8 +38,8 @@ struct Report {
     is_new: bool,
     /// Did anything arrive?
     has_delivered: bool,
-    /// Did an original fill the first hole (RFC 3522)? A retransmission that filled it would be
-    /// echoed.
+    /// Did an original fill the first hole (RFC 3522)? It is echoed, and was sent before the first
+    /// retransmission since the reduction, or there was none.
     is_original_first: bool,
     /// Did a segment arrive that was sent once, before the last reduction (RFC 5682)?
     has_original: bool,
@@ -68,7 +68,7 @@ impl Sender {
             before,
             is_new,
             has_delivered: newly > 0,
-            is_original_first: is_new && !ack.echoes_repeat,
+            is_original_first: is_new && self.is_from_before(ack.echo),
             has_original: lowest.is_some_and(|seq| seq < self.recover),
             is_selective: newly > ack.next - before || self.sacked_below() > forward,
             duplicate,
@@ -216,6 +216,11 @@ impl Sender {
         }
     }
 
+    /// Is what is echoed from before the first retransmission since the last reduction?
+    fn is_from_before(&self, echo: bool) -> bool {
+        echo != self.epoch || self.board.as_ref().is_some_and(|board| board.rack.begins_epoch)
+    }
+
     fn may_undo_once(&self) -> bool {
         self.board.as_ref().is_some_and(|board| board.rack.undo.is_some())
     }
@@ -276,7 +281,9 @@ impl Sender {
         let from = self.unacked;
         let Some(board) = &mut self.board else { return };
         let of_probe = board.rack.probe.take().is_some_and(|probe| probe.is_repeat);
-        let repeats = board.repeated() + u32::from(of_probe);
+        let repeats = board.repeated().max(u32::from(of_probe));
+        // What is sent again and still under way must not be taken for an original.
+        board.rack.begins_epoch = repeats == 0;
         board.rack.undo = Some(Undo { from, unexplained: (repeats > 0).then_some(repeats), before });
     }
 
@@ -351,6 +358,9 @@ impl Sender {
     pub(super) fn on_tail_silence(&mut self, now: Time, out: &mut impl Output) {
         let is_new = self.highest < self.sendable_end();
         let seq = if is_new { self.highest } else { self.highest - 1 };
+        if let Some(rack) = self.rack() {
+            rack.begins_epoch |= !is_new;
+        }
         self.send_selected(seq, now, out);
         let end = self.highest;
         if let Some(rack) = self.rack() {

@@ -168,3 +168,22 @@ fn a_segment_that_is_late_by_more_than_the_window_for_it_is_sent_again_and_its_c
         assert!(share > 0.85, "{late_ms} ms: {share}");
     }
 }
+
+#[test]
+fn acknowledgements_that_are_lost_undo_no_reduction_for_a_loss() {
+    // That of a retransmission is lost, and the next one echoes what was first sent after it.
+    let delivered = |ack_loss: f64| {
+        let (mut rng, mut back) = (Seed(1).stream("data"), Seed(1).stream("acknowledgements"));
+        let mut path = Path::new(&today(), 60)
+            .fate(move |_, _| if rng.chance(0.005) { vec![] } else { none() })
+            .ack_fate(move |_| if back.chance(ack_loss) { vec![] } else { none() });
+        path.start();
+        path.run_until(at(120_000));
+        path.delivered as f64
+    };
+    let whole = delivered(0.0);
+    for ack_loss in [0.02, 0.1, 0.3] {
+        let ratio = delivered(ack_loss) / whole;
+        assert!(ratio < 1.05, "{ack_loss}: {ratio}");
+    }
+}
