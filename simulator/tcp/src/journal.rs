@@ -1,7 +1,8 @@
 //! When each segment in flight was sent, and what had been delivered by then: exact round-trip
 //! times and rates of delivery.
 //!
-//! Kept only for a flow whose controller needs them; 32 bytes per segment in flight.
+//! Kept for a flow whose controller needs them, and for each with RACK-TLP or exact round-trip
+//! times; 32 bytes per segment in flight.
 //!
 //! # Source
 //! draft-cheng-iccrg-delivery-rate-estimation, section 3: a rate is what was delivered between the
@@ -24,8 +25,7 @@ pub(crate) struct Journal {
     least_rtt: Duration,
     limited_until: Option<u32>, // the count of delivered segments at which what the application held back has passed
     newest: Option<Record>,     // of those delivered by the acknowledgement at hand, the one sent last
-    newest_seq: u64,
-    latest: (Latest, bool), // the same, and whether it was sent twice, until the next is measured
+    latest: Option<(Latest, bool)>, // of what arrived since `take_latest`, for RACK; and whether it was sent twice
     measures_rate: bool,
     lowest_original: u64, // the first of those that was sent once; MAX for none
 }
@@ -67,8 +67,7 @@ impl Journal {
             least_rtt: Duration::MAX,
             limited_until: None,
             newest: None,
-            newest_seq: 0,
-            latest: (Latest { sent: Time::ZERO, seq: 0 }, false),
+            latest: None,
             lowest_original: u64::MAX,
         }
     }
@@ -88,10 +87,10 @@ impl Journal {
         self.least_rtt
     }
 
-    /// The segment sent last of those that the latest acknowledgement with any delivered, and
-    /// whether it was sent twice.
-    pub(crate) fn latest(&self) -> (Latest, bool) {
-        self.latest
+    /// The segment sent last of those that were delivered since the last call, and whether it was
+    /// sent twice. Without those whose original has arrived, not the retransmission.
+    pub(crate) fn take_latest(&mut self) -> Option<(Latest, bool)> {
+        self.latest.take()
     }
 
     /// The first of what was delivered since the last call that was sent once.
@@ -142,16 +141,17 @@ impl Journal {
         let Some(record) = self.records.get_mut((seq - self.base) as usize) else { return };
         if !std::mem::replace(&mut record.is_delivered, true) {
             let record = *record;
-            self.note(seq, record, now);
+            self.note(seq, record, false, now);
         }
     }
 
-    /// Everything below `unacked` is acknowledged.
-    pub(crate) fn advance(&mut self, unacked: u64, now: Time) {
+    /// Everything below `unacked` is acknowledged. Is what was sent before any retransmission of it
+    /// echoed (`is_from_before`)? Then those are still under way (RFC 8985, section 6.2, step 2).
+    pub(crate) fn advance(&mut self, unacked: u64, is_from_before: bool, now: Time) {
         for seq in self.base..unacked {
             let Some(record) = self.records.pop_front() else { break };
             if !record.is_delivered {
-                self.note(seq, record, now);
+                self.note(seq, record, is_from_before, now);
             }
         }
         self.base = unacked;
@@ -164,7 +164,6 @@ impl Journal {
     pub(crate) fn measures(&mut self, now: Time) -> Measures {
         let Some(record) = self.newest.take() else { return Measures::default() };
         let rtt = (!record.is_repeated).then_some(now.since(record.sent));
-        self.latest = (Latest { sent: record.sent, seq: self.newest_seq }, record.is_repeated);
         self.least_rtt = self.least_rtt.min(rtt.unwrap_or(Duration::MAX));
         if self.limited_until.is_some_and(|until| self.delivered.wrapping_sub(until).cast_signed() > 0) {
             self.limited_until = None;
@@ -172,7 +171,7 @@ impl Journal {
         Measures { rtt, rate: if self.measures_rate { self.rate(&record) } else { None } }
     }
 
-    fn note(&mut self, seq: u64, record: Record, now: Time) {
+    fn note(&mut self, seq: u64, record: Record, is_from_before: bool, now: Time) {
         if !record.is_repeated {
             self.lowest_original = self.lowest_original.min(seq);
         }
@@ -180,7 +179,12 @@ impl Journal {
         self.delivered_at = now;
         if self.newest.is_none_or(|newest| record.sent >= newest.sent) {
             self.first_sent = record.sent;
-            (self.newest, self.newest_seq) = (Some(record), seq);
+            self.newest = Some(record);
+        }
+        let latest = Latest { sent: record.sent, seq };
+        let is_later = self.latest.is_none_or(|(other, _)| record.sent >= other.sent);
+        if is_later && !(record.is_repeated && is_from_before) {
+            self.latest = Some((latest, record.is_repeated));
         }
     }
 
@@ -219,13 +223,13 @@ mod tests {
         for (seq, at) in [(0, 0), (1, 10), (2, 20), (3, 30)] {
             journal.sent(seq, ms(at), seq == 0);
         }
-        journal.advance(2, ms(100));
+        journal.advance(2, false, ms(100));
         assert_eq!(journal.measures(ms(100)).rtt, Some(Duration::from_ms(90)));
         assert_eq!(journal.measures(ms(101)), Measures::default()); // once
         journal.sent(2, ms(110), false);
         journal.delivered(3, ms(120));
         assert_eq!(journal.measures(ms(120)).rtt, Some(Duration::from_ms(90)));
-        journal.advance(4, ms(200));
+        journal.advance(4, false, ms(200));
         let measures = journal.measures(ms(200));
         assert_eq!(measures.rtt, None); // of 2, which may have been acknowledged either time; 3 was measured before
     }
@@ -240,14 +244,14 @@ mod tests {
         let mut rate = None;
         for seq in 0..10 {
             let now = ms(40 + 2 * seq);
-            journal.advance(seq + 1, now);
+            journal.advance(seq + 1, false, now);
             rate = journal.measures(now).rate;
             journal.sent(10 + seq, now, false);
         }
         assert_eq!(rate.map(|r| (r.per_second * 58.0).round()), Some(10_000.0)); // the first flight: 10 in 58 ms
         for seq in 10..30 {
             let now = ms(60 + 2 * (seq - 10));
-            journal.advance(seq + 1, now);
+            journal.advance(seq + 1, false, now);
             rate = journal.measures(now).rate;
             journal.sent(10 + seq, now, false);
         }
@@ -262,13 +266,13 @@ mod tests {
         let mut journal = Journal::new(true);
         journal.sent(0, ms(0), true);
         journal.limited(1);
-        journal.advance(1, ms(50));
+        journal.advance(1, false, ms(50));
         assert!(journal.measures(ms(50)).rate.is_some_and(|rate| !rate.is_limited_by_application));
         journal.sent(1, ms(60), true);
-        journal.advance(2, ms(110));
+        journal.advance(2, false, ms(110));
         assert!(journal.measures(ms(110)).rate.is_some_and(|rate| rate.is_limited_by_application));
         journal.sent(2, ms(120), true);
-        journal.advance(3, ms(170));
+        journal.advance(3, false, ms(170));
         assert!(journal.measures(ms(170)).rate.is_some_and(|rate| !rate.is_limited_by_application));
     }
 
@@ -278,7 +282,7 @@ mod tests {
         for seq in 0..10_000 {
             journal.sent(seq, ms(0), seq == 0);
         }
-        journal.advance(9_999, ms(1));
+        journal.advance(9_999, false, ms(1));
         assert!(journal.records.capacity() <= 2 * KEPT, "{}", journal.records.capacity());
     }
 }

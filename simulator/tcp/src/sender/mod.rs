@@ -496,10 +496,16 @@ impl Sender {
     /// One segment is timed per round trip, or each; retransmissions never are (Karn).
     #[inline]
     fn measure(&mut self, acked_to: u64, now: Time) -> Measures {
+        self.measure_by(acked_to, false, now)
+    }
+
+    /// The same. `is_from_before`: what is echoed was sent before any retransmission under way.
+    #[inline]
+    fn measure_by(&mut self, acked_to: u64, is_from_before: bool, now: Time) -> Measures {
         if self.has_journal
             && let Some(journal) = &mut self.journal
         {
-            journal.advance(acked_to, now);
+            journal.advance(acked_to, is_from_before, now);
             let measures = journal.measures(now);
             if let Some(rtt) = measures.rtt {
                 self.sample(rtt);

@@ -151,7 +151,8 @@ impl Sender {
                 }
             });
         }
-        (newly, self.measure(ack.next, now))
+        let is_from_before = self.is_timely && self.is_from_before(ack.echo);
+        (newly, self.measure_by(ack.next, is_from_before, now))
     }
 
     /// Is the first unacknowledged segment lost, by the scoreboard or by duplicates?

@@ -9,7 +9,7 @@
 use super::{Output, Phase, Reaction, Sender, Timer};
 use crate::congestion::Control;
 use crate::journal::{Journal, Measures};
-use crate::rack::{Probe, Rack, Undo};
+use crate::rack::{Latest, Probe, Rack, Undo};
 use crate::scoreboard::Scoreboard;
 use crate::segment::Ack;
 use fairwire_core::{Duration, Time};
@@ -36,8 +36,8 @@ struct Report {
     /// What was acknowledged before.
     before: u64,
     is_new: bool,
-    /// Did anything arrive?
-    has_delivered: bool,
+    /// What arrived that was sent last, and whether it was sent twice.
+    latest: Option<(Latest, bool)>,
     /// Did an original fill the first hole (RFC 3522)? It is echoed, and was sent before the first
     /// retransmission since the reduction, or there was none.
     is_original_first: bool,
@@ -64,10 +64,11 @@ impl Sender {
             return; // it reported nothing
         }
         let lowest = self.journal.as_mut().and_then(|journal| journal.lowest_original());
+        let latest = self.journal.as_mut().and_then(|journal| journal.take_latest());
         let report = Report {
             before,
             is_new,
-            has_delivered: newly > 0,
+            latest,
             is_original_first: is_new && self.is_from_before(ack.echo),
             has_original: lowest.is_some_and(|seq| seq < self.recover),
             is_selective: newly > ack.next - before || self.sacked_below() > forward,
@@ -84,7 +85,7 @@ impl Sender {
         } else {
             self.duplicates += 1;
         }
-        if is_new || (newly > 0 && self.shows_progress()) {
+        if is_new || (newly > 0 && self.shows_progress(latest)) {
             self.rearm(now);
         }
         let answer = self.change_phase(&report, now);
@@ -108,8 +109,7 @@ impl Sender {
         let highest = self.highest;
         let (Some(board), Some(journal)) = (&mut self.board, &self.journal) else { return };
         let rack = &mut board.rack;
-        if report.has_delivered {
-            let (latest, is_repeat) = journal.latest();
+        if let Some((latest, is_repeat)) = report.latest {
             rack.advance(latest, is_repeat, journal.least_rtt(), now);
         }
         if let Some(lowest) = lowest.filter(|&lowest| lowest < forward) {
@@ -217,7 +217,7 @@ impl Sender {
     }
 
     /// Is what is echoed from before the first retransmission since the last reduction?
-    fn is_from_before(&self, echo: bool) -> bool {
+    pub(super) fn is_from_before(&self, echo: bool) -> bool {
         echo != self.epoch || self.board.as_ref().is_some_and(|board| board.rack.begins_epoch)
     }
 
@@ -415,9 +415,9 @@ impl Sender {
 
     /// Did something arrive that was sent before the first unacknowledged segment last was? Then
     /// that may still arrive, and is waited for.
-    fn shows_progress(&self) -> bool {
-        let is_before = |journal: &Journal| journal.latest().0.sent < journal.last_sent(self.unacked);
-        self.journal.as_deref().is_some_and(is_before)
+    fn shows_progress(&self, latest: Option<(Latest, bool)>) -> bool {
+        let first = self.journal.as_deref().map_or(Time::ZERO, |journal| journal.last_sent(self.unacked));
+        latest.is_some_and(|(latest, _)| latest.sent < first)
     }
 }
 

@@ -125,6 +125,27 @@ fn what_a_link_held_back_for_two_seconds_is_no_loss_and_the_window_is_as_before(
 }
 
 #[test]
+fn what_a_silence_held_back_is_not_sent_again_beside_what_its_timeouts_and_probes_sent() {
+    // The retransmission takes longer than any round trip before: it could be what arrived.
+    for silence_ms in [300, 500, 1000] {
+        let mut path = Path::new(&Config { window: Some(40), ..today() }, 60);
+        path.start();
+        path.run_until(at(5_000));
+        let (sent, end, clock) = (again(&path).len(), 5_000 + silence_ms, std::cell::Cell::new(at(5_000)));
+        let mut path = path.fate(|_, _| vec![at(end).since(clock.get())]);
+        for now in 5_000..end {
+            clock.set(at(now));
+            path.run_until(at(now));
+        }
+        let mut path = path.fate(|_, _| none());
+        path.run_until(at(end + 2_000));
+        let (again, timeouts) = (again(&path).len() - sent, path.sender.loss_counts().timeouts);
+        assert_eq!(path.drops, 0);
+        assert!(again <= timeouts as usize + 1, "{silence_ms} ms: {again} again, {timeouts} timeouts");
+    }
+}
+
+#[test]
 fn what_was_lost_for_two_seconds_is_repaired_in_slow_start_up_to_half_the_window() {
     let mut path = Path::new(&Config { window: Some(40), ..today() }, 60);
     path.start();
