@@ -382,6 +382,7 @@ impl Sender {
             let before = self.control.window();
             self.control.marked(&congested);
             self.reduced(Reaction::Mark);
+            self.forget_undo(); // this one stands, and with it those before
             self.spread_cut(before);
             self.owes_cwr = true;
         }

@@ -398,3 +398,37 @@ fn a_million_flows_fit_into_memory() {
     assert!(size_of::<Controller>() <= size_of::<Reno>());
     assert!(size_of::<Scoreboard>() <= 352 && size_of::<Journal>() <= 152);
 }
+
+/// A sender with RACK-TLP and ECN whose first ten segments, but for the first, arrive at 30 ms, so
+/// that a repair is under way.
+fn repairing() -> (Sender, Sent) {
+    let config = Config {
+        delayed_ack: None,
+        control: ControlConfig::Reno,
+        ecn: EcnMode::Ect0,
+        ..Config::new(Profile::Modern, 1448)
+    };
+    let (mut sender, mut sent) = open_as(config, 10);
+    let mut ack = Ack::of(0);
+    ack.sack.blocks[0] = Block { offset: 1, len: 9 };
+    sender.on_ack(ack, ms(30), &mut sent);
+    assert!(sender.is_recovering());
+    (sender, sent)
+}
+
+#[test]
+fn a_reduction_for_a_mark_is_not_undone_by_what_explains_the_loss_before_it() {
+    for is_marked in [false, true] {
+        let (mut sender, mut sent) = repairing();
+        let end = sender.highest;
+        let ack = Ack { echo: true, ..Ack::of(end) };
+        sender.on_ack(ack, ms(60), &mut sent);
+        assert!(!sender.is_recovering());
+        let next = sender.highest;
+        sender.on_ack(Ack { next, ece: is_marked, ..ack }, ms(90), &mut sent);
+        let window = sender.window();
+        let sack = crate::segment::Sack::NONE.after_duplicate(0, next); // the retransmission was needless
+        sender.on_ack(Ack { next, sack, ..ack }, ms(91), &mut sent);
+        assert_eq!(sender.window() > window, !is_marked, "{window} and {}", sender.window());
+    }
+}

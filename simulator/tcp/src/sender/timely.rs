@@ -56,6 +56,9 @@ impl Sender {
         let in_flight = self.in_flight();
         let (before, losses) = (self.unacked, self.losses());
         let is_new = ack.next > before;
+        if self.counts_marks && ack.marks != self.marks {
+            self.keep_reduction();
+        }
         let duplicate = ack.sack.duplicate(ack.next);
         let forward = self.sacked_below();
         let was_repeated = duplicate.is_some_and(|seq| self.is_repeated(seq));
@@ -207,6 +210,13 @@ impl Sender {
             rack.recovered();
         }
         self.phase = Phase::Open;
+    }
+
+    /// The window was reduced for a mark: no reduction before is undone any more.
+    pub(super) fn forget_undo(&mut self) {
+        if let Some(rack) = self.rack() {
+            rack.undo = None;
+        }
     }
 
     /// A mark was echoed: what was reduced stays so.
