@@ -409,6 +409,12 @@ impl Sender {
         }
     }
 
+    /// The window was reduced: the next new segment says so, whatever the reason was (RFC 3168,
+    /// section 6.1.2), or the echo of a mark before would reduce it again.
+    fn owe_cwr(&mut self) {
+        self.owes_cwr |= self.ecn != Ecn::NotEct && !self.counts_marks;
+    }
+
     /// Notes that the window was reduced: what is in flight says nothing new about congestion.
     fn reduced(&mut self, reaction: Reaction) {
         self.reaction = reaction;

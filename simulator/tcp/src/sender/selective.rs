@@ -178,6 +178,9 @@ impl Sender {
             let before = self.control.window();
             self.control.lost(&congested);
             self.spread_cut(before);
+            if self.is_timely {
+                self.owe_cwr();
+            }
         }
         self.reduced(Reaction::Duplicates);
         self.phase = Phase::Recovery { has_acted: false };

@@ -401,25 +401,26 @@ fn a_million_flows_fit_into_memory() {
 
 /// A sender with RACK-TLP and ECN whose first ten segments, but for the first, arrive at 30 ms, so
 /// that a repair is under way.
-fn repairing() -> (Sender, Sent) {
+fn repairing(out: &mut impl Output) -> Sender {
     let config = Config {
         delayed_ack: None,
         control: ControlConfig::Reno,
         ecn: EcnMode::Ect0,
         ..Config::new(Profile::Modern, 1448)
     };
-    let (mut sender, mut sent) = open_as(config, 10);
+    let (mut sender, _) = open_as(config, 10);
     let mut ack = Ack::of(0);
     ack.sack.blocks[0] = Block { offset: 1, len: 9 };
-    sender.on_ack(ack, ms(30), &mut sent);
+    sender.on_ack(ack, ms(30), out);
     assert!(sender.is_recovering());
-    (sender, sent)
+    sender
 }
 
 #[test]
 fn a_reduction_for_a_mark_is_not_undone_by_what_explains_the_loss_before_it() {
     for is_marked in [false, true] {
-        let (mut sender, mut sent) = repairing();
+        let mut sent = Sent::default();
+        let mut sender = repairing(&mut sent);
         let end = sender.highest;
         let ack = Ack { echo: true, ..Ack::of(end) };
         sender.on_ack(ack, ms(60), &mut sent);
@@ -431,4 +432,27 @@ fn a_reduction_for_a_mark_is_not_undone_by_what_explains_the_loss_before_it() {
         sender.on_ack(Ack { next, sack, ..ack }, ms(91), &mut sent);
         assert_eq!(sender.window() > window, !is_marked, "{window} and {}", sender.window());
     }
+}
+
+#[test]
+fn the_first_new_segment_after_a_reduction_for_a_loss_or_a_timeout_answers_marks() {
+    struct Cwr(Vec<bool>);
+    impl Output for Cwr {
+        fn send(&mut self, segment: Segment) {
+            if !segment.is_retransmission {
+                self.0.push(segment.cwr);
+            }
+        }
+    }
+    let mut sent = Cwr(Vec::new());
+    let mut sender = repairing(&mut sent);
+    assert!(sent.0[0] && sent.0[1..].iter().all(|cwr| !cwr), "{:?}", sent.0);
+    let window = sender.window();
+    sender.on_ack(Ack { ece: true, echo: true, ..Ack::of(sender.highest - 1) }, ms(60), &mut sent);
+    assert_eq!(sender.window(), window, "the repair answers to the mark");
+    sent.0.clear();
+    let due = sender.deadline().expect("data is outstanding");
+    sender.on_silence(due, &mut sent);
+    sender.on_ack(Ack { echo: !sender.epoch, ..Ack::of(sender.highest) }, due, &mut sent);
+    assert!(!sent.0[0], "the timeout was for no loss, and is undone: {:?}", sent.0);
 }

@@ -8,7 +8,7 @@
 
 use super::{Output, Phase, Reaction, Sender, Timer};
 use crate::congestion::Control;
-use crate::journal::{Journal, Measures};
+use crate::journal::Measures;
 use crate::rack::{Latest, Probe, Rack, Undo};
 use crate::scoreboard::Scoreboard;
 use crate::segment::Ack;
@@ -250,6 +250,7 @@ impl Sender {
         let undo = board.rack.undo.take();
         if let Some([window, threshold]) = undo.and_then(|undo| undo.before) {
             self.control.undone(window, threshold);
+            self.owes_cwr = false; // there is none to tell of
         }
         self.phase = Phase::Open;
         self.reaction = Reaction::None;
@@ -337,6 +338,7 @@ impl Sender {
         } else {
             self.control.restarted(1.0);
         }
+        self.owe_cwr();
         self.reduced(Reaction::Timeout);
         self.duplicates = 0;
         self.phase = Phase::Lost { is_testing: is_first || is_again };
@@ -396,6 +398,7 @@ impl Sender {
             self.count_repair();
             let congested = self.congested(now);
             self.control.lost(&congested);
+            self.owe_cwr();
             self.reduced(Reaction::Duplicates);
             self.control.recovered(now);
         }

@@ -132,10 +132,14 @@ fn what_a_silence_held_back_is_not_sent_again_beside_what_its_timeouts_and_probe
         path.start();
         path.run_until(at(5_000));
         let (sent, end, clock) = (again(&path).len(), 5_000 + silence_ms, std::cell::Cell::new(at(5_000)));
-        let mut path = path.fate(|_, _| vec![at(end).since(clock.get())]);
-        for now in 5_000..end {
-            clock.set(at(now));
-            path.run_until(at(now));
+        let mut held = 0;
+        let mut path = path.fate(|_, _| {
+            held += 1; // they come in order
+            vec![at(end).since(clock.get()) + Duration::from_us(20 * held)]
+        });
+        for step in 0..100 * silence_ms {
+            clock.set(at(5_000) + Duration::from_us(10 * step));
+            path.run_until(clock.get());
         }
         let mut path = path.fate(|_, _| none());
         path.run_until(at(end + 2_000));
