@@ -6,6 +6,7 @@ use crate::files::Files;
 use crate::varying::{ChangeSpec, DownPackets, DownSpec, PartSpec, Varying};
 use fairwire_core::{DelayStep, Duration, Outage, Pattern, PatternError, Rate, RateLaw, Step, Time, WireLaw};
 use fairwire_laws::spec::Quantity;
+use std::sync::Arc;
 
 /// How a link changes: its rates, and the delays of its wire.
 #[derive(Clone, Debug, Default)]
