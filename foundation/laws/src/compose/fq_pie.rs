@@ -120,7 +120,11 @@ impl Spec {
         let given = self.checked().of(NAME)?;
         Ok(Config {
             limit: site.room(NAME, self.buffer)?.limit,
-            terms: pie::Spec::default().terms(&self.pie, NAME, site)?,
+            terms: pie::Terms {
+                control: self.pie.checked().of(NAME)?,
+                given: pie::Checked::default(),
+                packet_bytes: site.packet_bytes,
+            },
             queues: given.queues,
             quantum: quantum(given.quantum, site),
             batch: given.batch,

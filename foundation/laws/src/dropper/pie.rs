@@ -151,20 +151,9 @@ impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Terms), BadParameter> {
         let queue = self.queue.check(NAME, site)?;
-        let terms = self.terms(&self.control, NAME, site)?;
-        Ok((queue, terms))
-    }
-
-    /// The parameters of the law with this `control`, for whichever `discipline` uses it.
-    pub(crate) fn terms(
-        &self,
-        control: &Control,
-        discipline: &'static str,
-        site: &Site<'_>,
-    ) -> Result<Terms, BadParameter> {
-        let given = self.checked().of(discipline)?;
-        let control = control.checked().of(discipline)?;
-        Ok(Terms { control, given, packet_bytes: site.packet_bytes })
+        let given = self.checked().of(NAME)?;
+        let control = self.control.checked().of(NAME)?;
+        Ok((queue, Terms { control, given, packet_bytes: site.packet_bytes }))
     }
 
     /// Checks and builds.

@@ -7,7 +7,7 @@
 
 use super::made::{Made, MadeCurve};
 use fairwire_core::{Rng, Seed};
-use fairwire_laws::dropper::rqm::{Law, OverloadRule};
+use fairwire_laws::dropper::rqm::{Checked, Law, OverloadRule};
 
 /// 10 Mbit/s in packets of 1040 bytes per second.
 const CAPACITY: f64 = 1e7 / (8.0 * 1040.0);
@@ -47,14 +47,14 @@ pub(super) fn make(seed: u64) -> Made {
 }
 
 fn law() -> Law {
-    Law {
-        virtual_capacity: (1.0 - UNUSED) * CAPACITY,
+    let given = Checked {
         steepness: STEEPNESS,
-        gain: 2.0 * ALPHA,
         overload_rule: OverloadRule::Clamp,
         epsilon: 1e-9,
         clamp_limit: 0.5,
-    }
+        ..Checked::default()
+    };
+    Law { virtual_capacity: (1.0 - UNUSED) * CAPACITY, gain: 2.0 * ALPHA, given }
 }
 
 /// M, from 1 where all rates are equal to n where one session has everything.

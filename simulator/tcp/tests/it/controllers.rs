@@ -10,8 +10,6 @@ use fairwire_tcp::congestion::{
 };
 use pipe::Pipe;
 
-/// What 1448 bytes of payload are to BBR's quanta.
-
 /// The states that BBR passes through until `until_s`, each with when it began.
 fn states(pipe: &mut Pipe, bbr: &mut Bbr, until_s: f64) -> Vec<(f64, BbrState)> {
     let mut states = vec![(pipe.now_s, bbr.state())];

@@ -172,8 +172,6 @@ pub enum AlphaUnits {
 /// A checked [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// As given or by default.
-    pub given: Checked,
     /// From the rate to the number of drops.
     pub law: Law,
     /// B, in typical packets per second.
@@ -191,7 +189,6 @@ impl Spec {
         let queue = self.queue.check(NAME, site)?;
         let capacity = site.rate.packets_per_second(site.packet_bytes);
         let config = Config {
-            given,
             law: given.law(capacity),
             capacity,
             packet_bytes: site.packet_bytes,
@@ -209,20 +206,14 @@ impl Spec {
 
 impl Checked {
     /// The law for a link of `capacity`, in typical packets per second.
-    fn law(&self, capacity: f64) -> Law {
+    fn law(self, capacity: f64) -> Law {
         let rtt = self.reference_rtt.secs();
         let alpha = match self.alpha_units {
             AlphaUnits::Literal => self.alpha,
             AlphaUnits::PerRtt => self.alpha / (rtt * rtt),
         };
-        Law {
-            virtual_capacity: (1.0 - self.gamma) * capacity,
-            steepness: self.steepness,
-            gain: alpha / (1.0 - self.beta),
-            overload_rule: self.overload_rule,
-            epsilon: self.epsilon,
-            clamp_limit: self.clamp_limit,
-        }
+        let virtual_capacity = (1.0 - self.gamma) * capacity;
+        Law { virtual_capacity, gain: alpha / (1.0 - self.beta), given: self }
     }
 }
 
@@ -255,11 +246,12 @@ struct Others {
 impl Rqm {
     /// An RQM that draws from `rng`.
     pub fn new(config: Config, rng: Rng) -> Self {
-        let Config { given, law, capacity, .. } = config;
+        let Config { law, capacity, .. } = config;
+        let Checked { estimator, smoothing, window, .. } = law.given;
         Rqm {
             config,
             rng,
-            meter: Meter::new(given.estimator, capacity, given.smoothing, given.window),
+            meter: Meter::new(estimator, capacity, smoothing, window),
             reach: law.reach(),
             drops_beyond: law.drops_beyond(),
             // p only grows with the rate; the margin is for the rounding of the logarithm.
@@ -277,9 +269,9 @@ impl Rqm {
 
     /// The guess at the number of sessions, under the overload rule.
     pub fn sessions(&self) -> f64 {
-        self.config
-            .law
-            .sessions(self.rate().min((1.0 - self.config.law.epsilon) * self.config.law.virtual_capacity))
+        self.config.law.sessions(
+            self.rate().min((1.0 - self.config.law.given.epsilon) * self.config.law.virtual_capacity),
+        )
     }
 
     /// Packets to drop per arrival, now.
@@ -300,7 +292,7 @@ impl Rqm {
 
     #[inline]
     fn measure(&mut self, packet: &Packet, buffer: &Buffer, now: Time) {
-        let (amount, queue) = match self.config.given.measure {
+        let (amount, queue) = match self.config.law.given.measure {
             Measure::Packets => (1.0, f64::from(buffer.len())),
             Measure::Bytes => (self.typical(packet.len.into()), self.typical(buffer.bytes())),
         };
@@ -316,7 +308,7 @@ impl Rqm {
     /// How many packets go for this arrival: p on average.
     #[inline]
     fn drops(&mut self, packet: &Packet) -> u32 {
-        let scale = match self.config.given.measure {
+        let scale = match self.config.law.given.measure {
             Measure::Packets => 1.0,
             Measure::Bytes => self.typical(packet.len.into()),
         };

@@ -153,9 +153,9 @@ impl Plain {
     }
 
     fn measure(&mut self, amount: f64, queue: f64, now: u64) {
-        let a = self.config.given.smoothing;
-        if self.config.given.estimator == Estimator::Window {
-            let length = self.config.given.window.ns();
+        let a = self.config.law.given.smoothing;
+        if self.config.law.given.estimator == Estimator::Window {
+            let length = self.config.law.given.window.ns();
             while now / length > self.window.0 {
                 let rate = self.window.1 / (length as f64 * 1e-9);
                 self.smooth = a * self.smooth + (1.0 - a) * rate;
@@ -174,7 +174,7 @@ impl Plain {
         }
         let dt = (now - time_before) as f64 * 1e-9;
         let growth = (queue - queue_before) / dt;
-        match self.config.given.estimator {
+        match self.config.law.given.estimator {
             Estimator::Ratio => {
                 self.sums = (a * self.sums.0 + offered, a * self.sums.1 + dt);
                 self.smooth = self.sums.0 / self.sums.1;
@@ -190,8 +190,8 @@ impl Plain {
     }
 
     fn p(&self) -> f64 {
-        let Law { virtual_capacity: full, steepness: c, gain, overload_rule, epsilon, clamp_limit } =
-            self.config.law;
+        let Law { virtual_capacity: full, gain, given } = self.config.law;
+        let Checked { steepness: c, overload_rule, epsilon, clamp_limit, .. } = given;
         let most = if overload_rule == OverloadRule::Clamp { clamp_limit } else { f64::INFINITY };
         let mut b = self.smooth;
         match overload_rule {
@@ -210,7 +210,7 @@ impl Plain {
 
 impl Reading for Plain {
     fn offer(&mut self, offer: Offer, now: u64, events: &mut Vec<Event>) {
-        let in_bytes = self.config.given.measure == Measure::Bytes;
+        let in_bytes = self.config.law.given.measure == Measure::Bytes;
         let amount = if in_bytes { f64::from(offer.len) / 512.0 } else { 1.0 };
         self.measure(amount, self.line.len(in_bytes), now);
         let p = self.p() * amount;
@@ -258,15 +258,17 @@ fn it_decides_as_figure_1_does_under_every_switch() {
                         Measure::Bytes => Limit::bytes(20_480),
                         Measure::Packets => Limit::packets(40),
                     };
+                    let given = Checked {
+                        measure,
+                        estimator,
+                        overload_rule,
+                        clamp_limit,
+                        window: Duration::from_ms(10),
+                        smoothing: 0.9, // less often beyond the pole than with the default
+                        ..Checked::default()
+                    };
                     let config = Config {
-                        given: Checked {
-                            measure,
-                            estimator,
-                            window: Duration::from_ms(10),
-                            smoothing: 0.9, // less often beyond the pole than with the default
-                            ..Checked::default()
-                        },
-                        law: Law { overload_rule, gain, clamp_limit, ..config().law },
+                        law: Law { gain, given, ..config().law },
                         marks: policy == EcnPolicy::Mark,
                         ..config()
                     };
@@ -292,7 +294,8 @@ fn it_decides_as_figure_1_does_under_every_switch() {
 
 #[test]
 fn above_one_drop_per_arrival_the_newest_go_first() {
-    let law = Law { clamp_limit: 1e6, gain: 3.0, virtual_capacity: 1.0, ..law() };
+    let given = Checked { clamp_limit: 1e6, ..Checked::default() };
+    let law = Law { gain: 3.0, virtual_capacity: 1.0, given };
     assert_eq!(law.probability(0.0), 3.0);
     let rqm = |marks| Rqm::new(Config { law, marks, ..config() }, Seed(1).stream("rqm"));
     // With no time between them arrivals are one, and nothing is measured: the rate is 0 and p
@@ -346,7 +349,8 @@ impl Dropper for Few {
 
 #[test]
 fn in_a_queue_of_marked_packets_few_are_looked_at_for_one_without() {
-    let law = Law { clamp_limit: 1e6, gain: 2.0, virtual_capacity: 1.0, ..law() };
+    let given = Checked { clamp_limit: 1e6, ..Checked::default() };
+    let law = Law { gain: 2.0, virtual_capacity: 1.0, given };
     let config = Config { law, marks: true, ..config() };
     for (ahead, reached) in [(63, true), (64, false)] {
         let mut rqm = Rqm::new(config, Seed(1).stream("rqm"));
@@ -398,7 +402,8 @@ fn at_a_load_of_nine_tenths_offered_rate_is_measured_rightly() {
         (Estimator::Printed, 0.0),
     ] {
         let given = Checked { estimator, ..Checked::default() };
-        let mut rqm = Rqm::new(Config { given, ..config() }, Seed(1).stream("rqm"));
+        let law = Law { given, ..config().law };
+        let mut rqm = Rqm::new(Config { law, ..config() }, Seed(1).stream("rqm"));
         let buffer = Buffer::new(Limit::packets(40));
         for i in 0..100u32 {
             let now = Time::from_ns(u64::from(i) * 455_111);
