@@ -456,3 +456,24 @@ fn the_first_new_segment_after_a_reduction_for_a_loss_or_a_timeout_answers_marks
     sender.on_ack(Ack { echo: !sender.epoch, ..Ack::of(sender.highest) }, due, &mut sent);
     assert!(!sent.0[0], "the timeout was for no loss, and is undone: {:?}", sent.0);
 }
+
+#[test]
+fn an_original_that_was_sent_after_the_retransmission_undoes_no_repair() {
+    struct All(Vec<Segment>);
+    impl Output for All {
+        fn send(&mut self, segment: Segment) {
+            self.0.push(segment);
+        }
+    }
+    let mut sent = All(Vec::new());
+    let mut sender = repairing(&mut sent);
+    let mut receiver = Receiver::new(&sender.config);
+    for seq in 1..10 {
+        receiver.on_segment(Segment::data(seq), ms(15));
+    }
+    let acks = sent.0.iter().filter_map(|&segment| receiver.on_segment(segment, ms(45)));
+    let acks: Vec<Ack> = acks.skip(1).collect(); // the acknowledgement of the retransmission is lost
+    assert!(sent.0[0].is_retransmission && acks[0].next > 10, "{:?}", sent.0);
+    sender.on_ack(acks[0], ms(60), &mut sent);
+    assert!(sender.window() < 6.0, "{}", sender.window());
+}
