@@ -96,9 +96,11 @@ enum Phase {
     Recovery {
         has_acted: bool,
     },
-    /// Of RACK-TLP: after a timeout. Is it still to be seen whether anything was lost (F-RTO)?
+    /// Of RACK-TLP: after a timeout. Is it still to be seen whether anything was lost (F-RTO)? Has
+    /// anything been acknowledged since?
     Lost {
         is_testing: bool,
+        has_moved: bool,
     },
 }
 

@@ -477,3 +477,27 @@ fn an_original_that_was_sent_after_the_retransmission_undoes_no_repair() {
     sender.on_ack(acks[0], ms(60), &mut sent);
     assert!(sender.window() < 6.0, "{}", sender.window());
 }
+
+#[test]
+fn a_timeout_is_tested_where_no_repair_is_under_way_or_nothing_moved_and_reduces_once_per_segment() {
+    // In order: after a repair by time, at once, again without an acknowledgement, after one.
+    let config = Config { control: ControlConfig::Reno, ..Config::new(Profile::Modern, 1448) };
+    let phase = |is_testing| Phase::Lost { is_testing, has_moved: false };
+    let mut sent = Sent::default();
+    let mut sender = repairing(&mut sent);
+    time_out(&mut sender, &mut sent);
+    assert_eq!(sender.phase, phase(false), "a repair was under way");
+    let (mut sender, _) = open_as(config, 16);
+    sender.on_ack(Ack::of(2), ms(30), &mut sent);
+    sender.timer = Timer::Retransmission;
+    time_out(&mut sender, &mut sent);
+    let threshold = sender.threshold();
+    assert_eq!((sender.phase, threshold), (phase(true), 9.0));
+    time_out(&mut sender, &mut sent);
+    assert_eq!((sender.phase, sender.threshold()), (phase(true), threshold), "the same segment");
+    let now = sender.deadline().expect("outstanding");
+    sender.on_ack(Ack { echo: true, ..Ack::of(3) }, now, &mut sent);
+    sender.timer = Timer::Retransmission;
+    time_out(&mut sender, &mut sent);
+    assert_eq!((sender.phase, sender.threshold()), (phase(false), 2.0), "another segment");
+}

@@ -165,7 +165,10 @@ impl Sender {
                 }
                 self.undo(true);
             }
-            Phase::Lost { is_testing } => return self.on_ack_after_timeout(report, is_testing, is_over),
+            Phase::Lost { is_testing, has_moved } => {
+                self.phase = Phase::Lost { is_testing, has_moved: has_moved || report.is_new };
+                return self.on_ack_after_timeout(report, is_testing, is_over);
+            }
             _ if self.is_explained() => {
                 self.undo(false);
                 if let Some(rack) = self.rack() {
@@ -188,7 +191,7 @@ impl Sender {
         if is_testing {
             if self.highest > self.recover {
                 if report.is_selective || !report.is_new {
-                    self.phase = Phase::Lost { is_testing: false }; // step 3.a: the loss was real
+                    self.end_test(); // step 3.a: the loss was real
                 }
             } else if report.is_new && !is_over {
                 self.recover = self.highest;
@@ -199,6 +202,13 @@ impl Sender {
             self.end_recovery(report);
         }
         Answer::Usual
+    }
+
+    /// What was lost is sent again.
+    fn end_test(&mut self) {
+        if let Phase::Lost { is_testing, .. } = &mut self.phase {
+            *is_testing = false;
+        }
     }
 
     /// Everything that was sent before a loss was seen has arrived.
@@ -311,8 +321,8 @@ impl Sender {
             self.send_selected(self.highest, now, out);
         }
         let has_sent = self.highest > highest;
-        if !has_sent && matches!(self.phase, Phase::Lost { .. }) {
-            self.phase = Phase::Lost { is_testing: false };
+        if !has_sent {
+            self.end_test();
         }
         has_sent
     }
@@ -322,18 +332,21 @@ impl Sender {
 impl Sender {
     /// The retransmission timer has run out (RFC 6298, section 5; RFC 8985, section 6.3).
     pub(super) fn on_late_silence(&mut self, now: Time, out: &mut impl Output) {
-        let is_again = matches!(self.phase, Phase::Lost { .. });
+        let is_again = matches!(self.phase, Phase::Lost { has_moved: false, .. });
+        let has_moved = matches!(self.phase, Phase::Lost { has_moved: true, .. });
         let is_first = self.phase == Phase::Open || self.unacked >= self.recover;
         let congested = self.congested(now);
         if let (Some(board), Some(journal)) = (&mut self.board, &self.journal) {
             board.cut.end();
             board.lose_old(journal, self.highest, now);
         }
-        if is_first {
+        // The threshold falls once for each segment that the timer sends again (RFC 5681, section
+        // 3.1).
+        let reduces = is_first || has_moved;
+        if reduces {
             self.note_reduction(false);
         }
-        // The threshold falls once for what is lost (RFC 5681, section 3.1).
-        if is_first || self.control.grows_in_recovery() {
+        if reduces || self.control.grows_in_recovery() {
             self.control.timed_out(&congested);
         } else {
             self.control.restarted(1.0);
@@ -341,7 +354,9 @@ impl Sender {
         self.owe_cwr();
         self.reduced(Reaction::Timeout);
         self.duplicates = 0;
-        self.phase = Phase::Lost { is_testing: is_first || is_again };
+        // RFC 5682, section 3.1, step 1: no other repair is under way, or the timer runs out again for
+        // the same segment.
+        self.phase = Phase::Lost { is_testing: is_first || is_again, has_moved: false };
         self.arm(now);
         if self.has_lost_first() {
             self.send_selected(self.unacked, now, out);
