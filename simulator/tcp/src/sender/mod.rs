@@ -272,7 +272,7 @@ impl Sender {
     pub fn on_ack(&mut self, ack: Ack, now: Time, out: &mut impl Output) {
         match self.phase {
             Phase::Closed => return,
-            Phase::SynSent { is_timed } => return self.opened(is_timed, now, out),
+            Phase::SynSent { is_timed } => return self.opened(is_timed, ack.echo, now, out),
             Phase::Open | Phase::Recovery { .. } | Phase::Lost { .. } => {}
         }
         // Sent again or answered twice; overtaken by a newer one; or of what was never sent.
@@ -314,6 +314,7 @@ impl Sender {
     /// The retransmission timer has run out: starts over from the first unacknowledged segment
     /// (RFC 5681, section 3.1).
     fn on_silence(&mut self, now: Time, out: &mut impl Output) {
+        let armed_at = self.armed_at();
         self.rtt.back_off(&self.config);
         self.timed_seq = NONE;
         self.count_timeout();
@@ -325,7 +326,11 @@ impl Sender {
             } else {
                 self.control.restarted(1.0); // RFC 5681, section 3.1
             }
-            out.send(Segment::SYN);
+            if self.is_timely {
+                self.timed_at = armed_at;
+                self.epoch = !self.epoch;
+            }
+            out.send(Segment { epoch: self.epoch, ..Segment::SYN });
             return self.arm(now);
         }
         if self.is_timely {
@@ -353,8 +358,18 @@ impl Sender {
         self.transmit(now, out);
     }
 
-    fn opened(&mut self, is_timed: bool, now: Time, out: &mut impl Output) {
-        if is_timed {
+    /// When the timer was armed that runs since: the SYN was sent then.
+    fn armed_at(&self) -> Time {
+        self.retransmit_at.saturating_sub(self.rtt.timeout(&self.config))
+    }
+
+    /// The SYN was answered, the one of the epoch `echo`. With RACK-TLP each SYN that is sent again is
+    /// timed, as with timestamps: the last, or the one before.
+    fn opened(&mut self, is_timed: bool, echo: bool, now: Time, out: &mut impl Output) {
+        if self.is_timely && !is_timed && echo == self.epoch {
+            self.timed_at = self.armed_at();
+        }
+        if is_timed || self.is_timely {
             let elapsed = self.elapsed(now);
             self.rtt.measured(elapsed, &self.config);
             if let Some(journal) = self.journal.as_mut().filter(|_| self.is_timely) {

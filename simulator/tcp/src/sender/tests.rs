@@ -501,3 +501,19 @@ fn a_timeout_is_tested_where_no_repair_is_under_way_or_nothing_moved_and_reduces
     time_out(&mut sender, &mut sent);
     assert_eq!((sender.phase, sender.threshold()), (phase(false), 2.0), "another segment");
 }
+
+#[test]
+fn the_syn_that_was_answered_is_timed_whether_it_is_the_first_or_was_sent_again() {
+    // Sent at 0, 1 and 3 s. The second is answered after the third was sent, too.
+    for (syns, answer, at_ms, rtt_ms) in [(2, 2, 1_060, 60), (3, 3, 3_060, 60), (2, 1, 1_060, 1_060), (3, 2, 3_060, 2_060)]
+    {
+        let mut sender = Sender::new(&Arc::new(Config::new(Profile::Modern, 1448)));
+        let mut sent = Sent::default();
+        sender.start(ms(0), &mut sent);
+        (1..syns).for_each(|_| time_out(&mut sender, &mut sent));
+        sender.on_ack(Ack { echo: answer % 2 == 0, ..Ack::of_syn() }, ms(at_ms), &mut sent);
+        assert_eq!(sender.rtt().smoothed(), Some(Duration::from_ms(rtt_ms)), "{answer} of {syns}");
+        let due = sender.rtt.timeout(&sender.config);
+        assert!(due <= Duration::from_ms(3 * rtt_ms + 200), "no back-off is left: {due}");
+    }
+}
