@@ -517,3 +517,20 @@ fn the_syn_that_was_answered_is_timed_whether_it_is_the_first_or_was_sent_again(
         assert!(due <= Duration::from_ms(3 * rtt_ms + 200), "no back-off is left: {due}");
     }
 }
+
+#[test]
+fn an_original_that_was_late_shows_reordering_only_where_something_had_overtaken_it() {
+    for is_overtaken in [false, true] {
+        let mut sent = Sent::default();
+        let mut sender = repairing(&mut sent);
+        let board = sender.board.as_mut().expect("a board");
+        board.rack.has_reordering = false;
+        if !is_overtaken {
+            board.clear();
+        }
+        sender.on_ack(Ack { echo: !sender.epoch, ..Ack::of(5) }, ms(45), &mut sent);
+        assert!(!sender.is_recovering(), "it is undone");
+        let has_reordering = sender.board.as_ref().is_some_and(|board| board.rack.has_reordering);
+        assert_eq!(has_reordering, is_overtaken);
+    }
+}

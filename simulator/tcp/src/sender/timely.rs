@@ -14,10 +14,6 @@ use crate::scoreboard::Scoreboard;
 use crate::segment::Ack;
 use fairwire_core::{Duration, Time};
 
-/// The longest delay of an acknowledgement, where a single segment is in flight (RFC 8985, section
-/// 7.2: TLP.max_ack_delay).
-const MAX_ACK_DELAY: Duration = Duration::from_ms(200);
-
 /// Degrees of reordering up to this are no reason to let the window grow out of order; Linux's
 /// `tcp_reordering`.
 const USUAL_DEGREE: u64 = 3;
@@ -35,6 +31,8 @@ enum Answer {
 struct Report {
     /// What was acknowledged before.
     before: u64,
+    /// The end of what had arrived out of order before.
+    forward: u64,
     is_new: bool,
     /// What arrived that was sent last, and whether it was sent twice.
     latest: Option<(Latest, bool)>,
@@ -70,6 +68,7 @@ impl Sender {
         let latest = self.journal.as_mut().and_then(|journal| journal.take_latest());
         let report = Report {
             before,
+            forward,
             is_new,
             latest,
             is_original_first: is_new && self.is_from_before(ack.echo),
@@ -78,7 +77,7 @@ impl Sender {
             duplicate,
             was_repeated,
         };
-        self.note_order(&report, forward, lowest, now);
+        self.note_order(&report, lowest, now);
         self.answer_probe(&report, ack.next, now);
         if is_new {
             self.duplicates = 0;
@@ -106,17 +105,17 @@ impl Sender {
         }
     }
 
-    /// RACK_update, steps 2 and 3, and what DSACK says (step 4). `forward` is the end of what had
-    /// arrived out of order before, and `lowest` the first of what was sent once and has arrived.
-    fn note_order(&mut self, report: &Report, forward: u64, lowest: Option<u64>, now: Time) {
+    /// RACK_update, steps 2 and 3, and what DSACK says (step 4). `lowest` is the first of what was
+    /// sent once and has arrived.
+    fn note_order(&mut self, report: &Report, lowest: Option<u64>, now: Time) {
         let highest = self.highest;
         let (Some(board), Some(journal)) = (&mut self.board, &self.journal) else { return };
         let rack = &mut board.rack;
         if let Some((latest, is_repeat)) = report.latest {
             rack.advance(latest, is_repeat, journal.least_rtt(), now);
         }
-        if let Some(lowest) = lowest.filter(|&lowest| lowest < forward) {
-            rack.saw_reordering(forward - lowest);
+        if let Some(lowest) = lowest.filter(|&lowest| lowest < report.forward) {
+            rack.saw_reordering(report.forward - lowest);
         }
         if let Some(seq) = report.duplicate {
             rack.saw_duplicate(seq, report.before, highest, report.was_repeated);
@@ -156,9 +155,11 @@ impl Sender {
             }
             Phase::Recovery { .. } if report.is_new && report.is_original_first && self.may_undo_once() => {
                 // The hole was filled by what was only late (RFC 4015).
-                let forward = self.sacked_below();
-                if let Some(rack) = self.rack() {
-                    rack.saw_reordering(forward.saturating_sub(report.before));
+                let forward = report.forward.max(self.sacked_below());
+                if let Some(rack) = self.rack()
+                    && forward > report.before
+                {
+                    rack.saw_reordering(forward - report.before);
                 }
                 if self.repeated() > 0 {
                     return Answer::NewFirst; // no more is taken for lost meanwhile
@@ -428,7 +429,8 @@ impl Sender {
             && self.board.as_ref().is_some_and(|board| board.is_empty() && board.rack.probe.is_none());
         let Some(smoothed) = self.rtt.smoothed().filter(|_| may_probe) else { return };
         let is_single = self.highest - self.unacked == 1;
-        let patience = smoothed + smoothed + if is_single { MAX_ACK_DELAY } else { Duration::ZERO };
+        // TLP.max_ack_delay, as in Linux.
+        let patience = smoothed + smoothed + if is_single { self.config.min_rto } else { Duration::ZERO };
         let first = self.journal.as_ref().map_or(now, |journal| journal.last_sent(self.unacked));
         let timeout = first + self.rtt.timeout(&self.config);
         (self.retransmit_at, self.timer) = ((now + patience).min(timeout.max(now)), Timer::Tail);
