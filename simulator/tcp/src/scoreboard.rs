@@ -34,6 +34,7 @@ pub(crate) struct Scoreboard {
     losses: u32,       // all of them, wrapping
     reported: u32,     // of those, at the last call of `newly_lost`
     repeats: VecDeque<Repeat>,
+    reported_runs: [[u64; 2]; Sack::MOST], // the blocks taken in last, which have arrived whole
     rule: Rule,
     /// Times and reordering, under [`Rule::Time`].
     pub(crate) rack: Rack,
@@ -122,20 +123,28 @@ impl Scoreboard {
     }
 
     /// Takes in the blocks of an acknowledgement of everything below the base; `highest` was never
-    /// sent. Calls `each` with every segment that they are the first to report, and returns the
+    /// sent. What the one before reported is passed over. Calls `each` with every segment that they are the first to report, and returns the
     /// number of these.
     pub(crate) fn take(&mut self, sack: &Sack, highest: u64, mut each: impl FnMut(u64)) -> u64 {
         let before = self.sacked;
-        for block in sack.iter() {
+        let known = std::mem::take(&mut self.reported_runs);
+        for (block, run) in sack.iter().zip(0..) {
             let start = self.base + u64::from(block.offset);
             let end = (start + u64::from(block.len)).min(highest);
             self.extend_to(end);
-            for seq in start..end {
+            let mut seq = start;
+            while seq < end {
+                if let Some(&[_, to]) = known.iter().find(|[from, to]| (*from..*to).contains(&seq)) {
+                    seq = to;
+                    continue;
+                }
                 if self.arrived(seq) {
                     each(seq);
                 }
+                seq += 1;
             }
             self.sacked_below = self.sacked_below.max(end);
+            self.reported_runs[run] = [start, end];
         }
         if self.sacked > before && self.rule != Rule::Time {
             self.find_lost();
@@ -409,6 +418,7 @@ impl Scoreboard {
     fn emptied(&mut self) {
         (self.sacked, self.lost, self.repeated) = (0, 0, 0);
         (self.lost_below, self.sacked_below, self.repair_from) = (0, 0, 0);
+        self.reported_runs = Default::default();
         self.repeats.clear();
         self.segments.shrink_to(KEPT);
         self.repeats.shrink_to(KEPT);
@@ -517,6 +527,7 @@ mod tests {
         for _ in 0..200 {
             let mut board = Scoreboard::by(Rule::CountOnce); // RFC 6675 takes no retransmission for lost
             let mut plain = Plain { base: 0, sacked: vec![], repeated: vec![], lost: vec![] };
+            let mut recent = Vec::new(); // the runs of the arrivals before
             for _ in 0..200 {
                 let highest = plain.sacked.len() + rng.below(4) as usize + 1;
                 for list in [&mut plain.sacked, &mut plain.repeated, &mut plain.lost] {
@@ -546,7 +557,10 @@ mod tests {
                         let (start, end) = arrival(&plain, &mut rng);
                         let fresh = (start..end).filter(|&s| !plain.sacked[s as usize]).count();
                         plain.sacked[start as usize..end as usize].fill(true);
-                        let reported = board.take(&sack(plain.base, &[(start, end)]), highest, |_| {});
+                        recent.retain(|&(other, _)| other > plain.base);
+                        recent.insert(0, (start, end));
+                        recent.truncate(1 + rng.below(3) as usize);
+                        let reported = board.take(&sack(plain.base, &recent), highest, |_| {});
                         assert_eq!(reported as usize, fresh);
                         plain.update();
                     }
