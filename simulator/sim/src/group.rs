@@ -88,12 +88,21 @@ impl Empty {
 }
 
 /// The longest time for which a host works: [`Processing`].
+#[derive(Debug)]
+enum Work {
+    UpTo(Duration),
+    /// By the links of the way. Each is in force until the next; the first from the start on.
+    Packet(Vec<Spell>),
+}
+
+/// A time in which no link of a way has another rate.
 #[derive(Clone, Copy, Debug)]
-struct Work {
-    most: Duration,
-    /// The round trip without a queue and without the flow's own propagation delays, at the rates of
-    /// the start; absent where `most` is given.
-    round_trip: Option<Duration>,
+struct Spell {
+    since: Time,
+    /// What a packet with data takes at the slowest link there.
+    packet: Duration,
+    /// The round trip without a queue and without the flow's own propagation delays.
+    round_trip: Duration,
 }
 
 /// The longest work is a round trip over this, where no time is given. The choice is ours: where a
@@ -102,16 +111,28 @@ const MAX_PART_OF_ROUND_TRIP: u64 = 8;
 
 impl Work {
     fn of(plan: &GroupPlan, tcp: Option<&Config>, sizes: Sizes, links: &[Link]) -> Self {
-        let none = Work { most: Duration::ZERO, round_trip: None };
         match tcp.map_or(Processing::None, |tcp| tcp.processing) {
-            Processing::None => return none,
-            Processing::UpTo(most) => return Work { most, ..none },
+            Processing::None => return Work::UpTo(Duration::ZERO),
+            Processing::UpTo(most) => return Work::UpTo(most),
             Processing::Packet => {}
         }
+        let on_the_way = plan.forward.iter().chain(&plan.back).filter_map(|hop| match *hop {
+            Hop::Wire { .. } => None,
+            Hop::Link(at) => links.get(at as usize),
+        });
+        let mut times: Vec<Time> = on_the_way.flat_map(Link::changes_at).chain([Time::ZERO]).collect();
+        times.sort_unstable();
+        times.dedup();
+        Work::Packet(times.into_iter().map(|since| Spell::of(plan, sizes, links, since)).collect())
+    }
+}
+
+impl Spell {
+    fn of(plan: &GroupPlan, sizes: Sizes, links: &[Link], since: Time) -> Self {
         let own = [(plan.access_rate, Duration::ZERO); 2];
         let of_hop = |hop: &Hop| match *hop {
             Hop::Wire { rate, delay } => (rate, delay),
-            Hop::Link(at) => links.get(at as usize).map_or(own[0], Link::at_start),
+            Hop::Link(at) => links.get(at as usize).map_or(own[0], |link| link.at(since)),
         };
         let way = |hops: &[Hop]| own.into_iter().chain(hops.iter().map(of_hop)).collect::<Vec<_>>();
         let (there, back) = (way(&plan.forward), way(&plan.back));
@@ -119,10 +140,15 @@ impl Work {
         let passed = |time: Duration, hop: &(Rate, Duration)| time + hop.1;
         let delay = there.iter().chain(&back).fold(Duration::ZERO, passed);
         let sending = there.iter().map(sent).fold(Duration::ZERO, |sum, one| sum + one);
-        Work {
-            most: there.iter().map(sent).max().unwrap_or(Duration::ZERO),
-            round_trip: Some(delay + sending),
-        }
+        let packet = there.iter().map(sent).max().unwrap_or(Duration::ZERO);
+        Spell { since, packet, round_trip: delay + sending }
+    }
+
+    /// The longest work of a flow whose own links have this delay.
+    fn most(&self, access_delay: Duration) -> Duration {
+        let own = access_delay + access_delay;
+        let round_trip = self.round_trip + own + own;
+        self.packet.min(Duration::from_ns(round_trip.ns() / MAX_PART_OF_ROUND_TRIP))
     }
 }
 
@@ -186,6 +212,12 @@ impl Group {
         }
     }
 
+    /// A link has another rate.
+    pub(crate) fn follow(&mut self, links: &[Link]) {
+        let sizes = Sizes { data: self.data_bytes, ack: self.ack_bytes, vary: self.sizes_vary };
+        self.work = Work::of(&self.plan, self.tcp.as_deref(), sizes, links);
+    }
+
     /// Is `leg` the first one there?
     pub(crate) fn is_first(&self, leg: u32) -> bool {
         leg == self.forward
@@ -206,14 +238,14 @@ impl Group {
     /// nothing to the longest.
     #[inline]
     pub(crate) fn works(&self, index: u32, access_delay: Duration, now: Time) -> Duration {
-        if self.work.most.is_zero() {
-            return Duration::ZERO;
-        }
-        let most = self.work.round_trip.map_or(self.work.most, |round_trip| {
-            let own = access_delay + access_delay;
-            let round_trip = round_trip + own + own;
-            self.work.most.min(Duration::from_ns(round_trip.ns() / MAX_PART_OF_ROUND_TRIP))
-        });
+        let most = match &self.work {
+            Work::UpTo(Duration::ZERO) => return Duration::ZERO,
+            Work::UpTo(most) => *most,
+            Work::Packet(spells) => {
+                let latest = spells.partition_point(|spell| spell.since <= now).saturating_sub(1);
+                spells[latest].most(access_delay)
+            }
+        };
         let drawn = rng::mix(self.salt ^ u64::from(index) ^ now.ns().rotate_left(20)) >> 32;
         Duration::from_ns(((u128::from(drawn) * u128::from(most.ns())) >> 32) as u64)
     }
@@ -266,5 +298,64 @@ impl Group {
             return frame.datagram_bytes();
         }
         if frame.is_data() { self.data_bytes } else { self.ack_bytes }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::LinkPlan;
+    use fairwire_core::scheduler::Fcfs;
+    use fairwire_core::{Dropper, Limit, Queue, RateLaw, Step, Trace};
+    use fairwire_tcp::Profile;
+
+    struct TailDrop;
+    impl Dropper for TailDrop {}
+
+    fn rate(mbps: u64) -> Rate {
+        Rate::from_bps(mbps * 1_000_000).expect("not zero")
+    }
+
+    fn link(law: RateLaw) -> Link {
+        Link::new(LinkPlan {
+            wire: None,
+            name: "link".into(),
+            rate: rate(10_000),
+            law,
+            delay: Duration::ZERO,
+            discipline: Box::new(Queue::new(Limit::packets(9), Fcfs, TailDrop)),
+        })
+    }
+
+    fn packet_ns(links: &[Link], at: Time) -> u64 {
+        let tcp = Config { header_bytes: 52, ..Config::new(Profile::Modern, 1448) };
+        let plan = GroupPlan {
+            name: "tcp".into(),
+            source: Source::Bulk { tcp: tcp.clone() },
+            forward: vec![Hop::Link(0)],
+            back: vec![],
+            access_rate: rate(10_000),
+            class: 0,
+            dscp: 0,
+            members: vec![],
+        };
+        let sizes = Sizes { data: 1500, ack: 52, vary: false };
+        let Work::Packet(spells) = Work::of(&plan, Some(&tcp), sizes, links) else { panic!("by packets") };
+        let latest = spells.iter().rev().find(|spell| spell.since <= at).expect("from the start on");
+        latest.packet.ns()
+    }
+
+    #[test]
+    fn a_host_works_by_the_rate_that_its_slowest_link_has_then() {
+        let at = |secs| Time::ZERO + Duration::from_secs(secs);
+        let step = |secs, mbps: u64| Step { at: at(secs), rate: Rate::from_bps(mbps * 1_000_000) };
+        let links = [link(RateLaw::Steps([step(1, 100), step(2, 0), step(3, 1)].into()))];
+        let times = [0, 1, 2, 3, 4].map(|secs| packet_ns(&links, at(secs)));
+        assert_eq!(times, [1_200, 120_000, 120_000, 12_000_000, 12_000_000], "while it is down, as before");
+        let trace = Trace::parse("1\n").expect("a trace"); // 12.032 Mbit/s
+        assert_eq!(packet_ns(&[link(RateLaw::Trace(trace.into()))], at(9)), 997_340);
+        let mut links = [link(RateLaw::Fixed)];
+        links[0].set_rate(rate(100), at(1));
+        assert_eq!(packet_ns(&links, at(2)), 120_000);
     }
 }

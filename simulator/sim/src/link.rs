@@ -17,6 +17,7 @@ pub struct Link {
     faulty: Option<Box<Faulty>>,
     meter: LinkMeter,
     measured_from: Time,
+    law: RateLaw,
     /// Has its rate changed since, or will it? Then its mean is recorded.
     changes: bool,
     /// When it was last given another rate, and what it could have sent by then since measuring
@@ -46,6 +47,7 @@ impl Link {
             meter: LinkMeter::new(Time::ZERO),
             measured_from: Time::ZERO,
             changes: plan.law != RateLaw::Fixed,
+            law: plan.law,
             tuned: (Time::ZERO, 0.0),
         }
     }
@@ -102,9 +104,24 @@ impl Link {
         &self.name
     }
 
-    /// Its rate and its propagation delay before anything has changed.
-    pub(crate) fn at_start(&self) -> (Rate, Duration) {
-        (self.rate(), self.delay)
+    /// Its rate at `now`, and its propagation delay. While it is down the rate is that before, and of a
+    /// trace it is the mean.
+    pub(crate) fn at(&self, now: Time) -> (Rate, Duration) {
+        let rate = match &self.law {
+            RateLaw::Fixed => None,
+            RateLaw::Steps(steps) => {
+                let begun = steps.partition_point(|step| step.at <= now);
+                steps[..begun].iter().rev().find_map(|step| step.rate)
+            }
+            RateLaw::Trace(trace) => Some(trace.mean()),
+        };
+        (rate.unwrap_or(self.rate()), self.delay)
+    }
+
+    /// When its rate changes.
+    pub(crate) fn changes_at(&self) -> impl Iterator<Item = Time> + '_ {
+        let steps = if let RateLaw::Steps(steps) = &self.law { &steps[..] } else { &[] };
+        steps.iter().map(|step| step.at)
     }
 
     /// Its rate and its propagation delay; `None` where one of them changes.

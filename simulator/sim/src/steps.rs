@@ -92,5 +92,6 @@ impl Steps {
     /// When there is no such link.
     pub fn set_rate(&mut self, link: usize, rate: Rate) {
         self.model.links[link].set_rate(rate, self.now);
+        self.model.groups.iter_mut().for_each(|group| group.follow(&self.model.links));
     }
 }

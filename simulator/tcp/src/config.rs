@@ -94,8 +94,8 @@ pub enum Processing {
     /// No time.
     #[default]
     None,
-    /// Up to what a full segment takes at the slowest link of its way, at most an eighth of a round
-    /// trip.
+    /// Up to what a full segment takes at the slowest link of its way, at the rates of the time, and at
+    /// most an eighth of a round trip.
     Packet,
     /// Up to this.
     UpTo(Duration),

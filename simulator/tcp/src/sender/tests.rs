@@ -505,7 +505,8 @@ fn a_timeout_is_tested_where_no_repair_is_under_way_or_nothing_moved_and_reduces
 #[test]
 fn the_syn_that_was_answered_is_timed_whether_it_is_the_first_or_was_sent_again() {
     // Sent at 0, 1 and 3 s. The second is answered after the third was sent, too.
-    for (syns, answer, at_ms, rtt_ms) in [(2, 2, 1_060, 60), (3, 3, 3_060, 60), (2, 1, 1_060, 1_060), (3, 2, 3_060, 2_060)]
+    for (syns, answer, at_ms, rtt_ms) in
+        [(2, 2, 1_060, 60), (3, 3, 3_060, 60), (2, 1, 1_060, 1_060), (3, 2, 3_060, 2_060)]
     {
         let mut sender = Sender::new(&Arc::new(Config::new(Profile::Modern, 1448)));
         let mut sent = Sent::default();
