@@ -109,8 +109,10 @@ fn fault_of(text: &str) -> String {
     let words = |value: Option<&toml::Value>| {
         value.and_then(toml::Value::as_str).map_or_else(String::new, str::to_owned)
     };
-    if let Some(change) = fault.and_then(|changes| changes.get(0)) {
-        return format!("silent {}", words(change.get("down")));
+    if let Some(down) = fault.and_then(|changes| changes.get(0)?.get("down")) {
+        let is_lost = down.get("packets").and_then(toml::Value::as_str) == Some("lost");
+        let time = words(down.get("for").or(Some(down)));
+        return if is_lost { format!("all lost {time}") } else { format!("silent {time}") };
     }
     if let Some(jitter) = value("jitter") {
         return format!("jitter {}", words(jitter.get("uniform")));
@@ -197,6 +199,7 @@ mod tests {
             ("{ to_bad = 0.001, to_good = 0.1 }", "bursts 0.001/0.1"),
             ("{ duplicate = 0.01 }", "twice 1 %"),
             ("[{ at = \"10 s\", down = \"2 s\" }]", "silent 2 s"),
+            ("[{ at = \"10 s\", down = { for = \"2 s\", packets = \"lost\" } }]", "all lost 2 s"),
         ] {
             assert_eq!(fault_of(text), wanted);
         }
