@@ -44,6 +44,8 @@ pub struct Start {
     pub counts_segments: bool,
     /// Is a window that Reno halves rounded to whole segments?
     pub halves_to_whole: bool,
+    /// Is loss found by time, as in Linux?
+    pub is_timely: bool,
 }
 
 impl Start {

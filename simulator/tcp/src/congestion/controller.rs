@@ -16,7 +16,7 @@ use super::prague::{Prague, PragueParameters, PragueSpec};
 use super::reno::{Reno, RenoSpec};
 use super::vegas::{Vegas, VegasParameters, VegasSpec};
 use super::westwood::{Westwood, WestwoodParameters, WestwoodSpec};
-use crate::config::Config;
+use crate::config::{Config, Recovery};
 use core::fmt::{self, Debug};
 use fairwire_core::Time;
 use fairwire_core::units::Size;
@@ -170,6 +170,7 @@ fn start(config: &Config) -> Start {
         whole_segments: config.whole_segments,
         counts_segments: config.counts_segments,
         halves_to_whole: config.quirks.halves_to_whole,
+        is_timely: config.recovery == Recovery::Rack,
     }
 }
 

@@ -24,6 +24,11 @@
 //!   decides.
 //! - What was acknowledged while a loss was repaired is counted with the acknowledgement that ends
 //!   the repair.
+//!
+//! With `recovery = "rack"` as Linux does, and not as the papers:
+//! - A loss or a mark halves the window. What the path carries takes its place when the reduction is
+//!   over, also where that is more. So the rate is known that the halved window had.
+//! - A timeout forgets the least round-trip time.
 
 use super::control::{About, Acked, Congested, Control, Feedback, Start};
 use super::growth::{Arithmetic, LOWEST_THRESHOLD, half, kept, slow_start};
@@ -72,6 +77,10 @@ pub struct Westwood {
     /// Segments acknowledged since.
     acked: f64,
     arithmetic: Arithmetic,
+    /// Does a loss halve, as in Linux?
+    halves: bool,
+    /// Is the window halved, and what the path carries still to take its place?
+    is_halved: bool,
 }
 
 impl Westwood {
@@ -88,6 +97,8 @@ impl Westwood {
             began: Time::MAX,
             acked: 0.0,
             arithmetic: Arithmetic::of(start),
+            halves: start.is_timely,
+            is_halved: false,
         }
     }
 
@@ -120,10 +131,26 @@ impl Westwood {
 
     /// BWE times RTTmin, and two segments at least; half of the window before either is known.
     fn carried(&self, congested: &Congested) -> f64 {
-        if self.rate == 0.0 || self.least_s.is_infinite() {
-            return self.arithmetic.counted(half(congested)).max(LOWEST_THRESHOLD);
+        self.known().unwrap_or_else(|| self.half(congested))
+    }
+
+    /// BWE times RTTmin, and two segments at least; `None` before either is known.
+    fn known(&self) -> Option<f64> {
+        let is_known = self.rate > 0.0 && self.least_s.is_finite();
+        is_known.then(|| self.arithmetic.counted(self.rate * self.least_s).max(LOWEST_THRESHOLD))
+    }
+
+    fn half(&self, congested: &Congested) -> f64 {
+        self.arithmetic.counted(half(congested)).max(LOWEST_THRESHOLD)
+    }
+
+    /// The first acknowledgement that may open the window again: the reduction is over.
+    fn reduction_ended(&mut self, acked: &Acked) {
+        self.is_halved = false;
+        if let Some(carried) = self.known() {
+            self.threshold = carried;
+            self.window = kept(carried, acked.max_window);
         }
-        self.arithmetic.counted(self.rate * self.least_s).max(LOWEST_THRESHOLD)
     }
 }
 
@@ -138,6 +165,9 @@ impl Control for Westwood {
 
     fn acked(&mut self, acked: &Acked) {
         self.measure(acked);
+        if self.is_halved {
+            self.reduction_ended(acked);
+        }
         if acked.is_window_used {
             let (window, rest) = slow_start(self.window, self.threshold, acked.growth);
             self.window = kept(window + rest / window, acked.max_window);
@@ -146,13 +176,17 @@ impl Control for Westwood {
 
     /// Section 2 of 2001: the threshold is what the path carries, and the window no more.
     fn lost(&mut self, congested: &Congested) {
-        self.threshold = self.carried(congested);
+        self.threshold = if self.halves { self.half(congested) } else { self.carried(congested) };
         self.window = self.window.min(self.threshold);
+        self.is_halved = self.halves;
     }
 
     fn timed_out(&mut self, congested: &Congested) {
         self.threshold = self.carried(congested);
-        self.window = 1.0;
+        self.restarted(1.0);
+        if self.halves {
+            self.least_s = f64::INFINITY;
+        }
     }
 
     fn deflated(&mut self, by: f64) {
@@ -161,10 +195,12 @@ impl Control for Westwood {
 
     fn undone(&mut self, window: f64, threshold: f64) {
         (self.window, self.threshold) = (self.window.max(window), self.threshold.max(threshold));
+        self.is_halved = false;
     }
 
     fn restarted(&mut self, window: f64) {
         self.window = self.window.min(window);
+        self.is_halved = false;
     }
 
     fn feedback(&self) -> Feedback {
@@ -208,6 +244,38 @@ mod tests {
         westwood.timed_out(&congested(40.0));
         assert!((westwood.threshold() - 40.0).abs() < 1e-6);
         assert_eq!(westwood.window(), 1.0);
+    }
+
+    #[test]
+    fn as_in_linux_a_loss_halves_and_what_the_path_carries_takes_its_place_when_that_is_over() {
+        let start = Start {
+            initial_window: 100,
+            segment: fairwire_core::units::Size(1448),
+            whole_segments: true,
+            counts_segments: true,
+            halves_to_whole: true,
+            is_timely: true,
+        };
+        let mut westwood = Westwood::new(WestwoodParameters::default(), &start);
+        acknowledge(&mut westwood, 0, 2000, 2, 0);
+        westwood.lost(&congested(101.0));
+        assert_eq!((westwood.window(), westwood.threshold()), (50.0, 50.0));
+        // A round trip of repair, at half the rate: one sample of a tenth.
+        westwood.acked(&Acked {
+            now: Time::ZERO + Duration::from_ms(2060),
+            newly: 60,
+            growth: 0,
+            ..one_acked()
+        });
+        assert!((1890.0..1925.0).contains(&westwood.rate()), "{}", westwood.rate());
+        assert_eq!(westwood.window(), (westwood.rate() * 0.04).floor(), "more than half");
+        assert_eq!(westwood.threshold(), westwood.window());
+        westwood.lost(&congested(76.0));
+        westwood.undone(76.0, 76.0);
+        acknowledge(&mut westwood, 2061, 1, 2, 0);
+        assert_eq!(westwood.window(), 76.0, "what was for no loss is no reason to measure");
+        westwood.timed_out(&congested(76.0));
+        assert_eq!((westwood.window(), westwood.known()), (1.0, None), "it forgets the least round trip");
     }
 
     #[test]
