@@ -229,19 +229,14 @@ fn a_rate_changes_in_steps_and_by_a_trace() {
 #[test]
 fn a_pattern_repeats_for_ever_and_is_as_exact_in_its_last_period() {
     let pattern = [("12 Mbit/s", "1 s"), ("24 Mbit/s", "1 s")];
-    let mut link = Link::<u64>::new("18 Mbit/s", "10 ms").pattern(pattern).build().unwrap();
+    let link = Link::<u64>::new("18 Mbit/s", "10 ms").pattern(pattern).buffer("2000 packets");
+    let mut link = link.build().unwrap();
     let mut arrived = Vec::new();
     for packet in 0..900_000 {
-        // As fast as there is room: a packet each 2/3 ms.
-        let now = Duration::from_micros(packet * 2_000 / 3).max(link.next_timeout().unwrap_or_default());
-        while let Some(got) = link.receive(now) {
-            arrived.push(got.arrived);
-        }
-        while link.backlog().packets > 90 {
-            let next = link.next_timeout().expect("some are under way");
-            arrived.extend(std::iter::from_fn(|| link.receive(next)).map(|got| got.arrived));
-        }
+        // One each 2/3 ms, and 100 ms early, so that some always wait.
+        let now = Duration::from_micros(packet * 2_000 / 3).saturating_sub(ms(100));
         link.send(packet, 1500, 1, Ecn::NotEct, now).unwrap();
+        arrived.extend(std::iter::from_fn(|| link.receive(now)).map(|got| got.arrived));
     }
     arrived.extend(std::iter::from_fn(|| link.receive(ms(900_000))).map(|got| got.arrived));
     // 1 ms each, then 0.5 ms: 1000 by the end of the first second, 3000 by that of the second.

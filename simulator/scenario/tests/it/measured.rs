@@ -1,11 +1,12 @@
 //! Links as people have measured them: patterns, traces of two columns, files of delays, and normal
 //! jitter.
 
-use fairwire_metrics::record::{Report, RunRecord};
-use fairwire_scenario::{Overrides, Scenario, load, report, run_all};
+use fairwire_metrics::record::RunRecord;
+use fairwire_scenario::{Observer, Overrides, PacketEvent, Scenario, load, run_single};
+use fairwire_sim::What;
 use std::fmt::Write as _;
+use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
 /// One flow of small packets, 100 of them a second, over a link with these keys, for 60 s.
 fn text(link: &str, more: &str) -> String {
@@ -13,8 +14,7 @@ fn text(link: &str, more: &str) -> String {
         "format = 2\nname = \"one\"\nduration = \"60 s\"\nseeds = 1\ndisciplines = [\"tail-drop\"]\n\
          [link]\nbuffer = \"200 packets\"\n{link}\n\
          [[flow]]\ngroup = \"g\"\naccess = {{ rate = \"1 Gbit/s\", delay = \"0 s\" }}\n\
-         source = {{ cbr = {{ rate = \"100 kbit/s\", packet = \"125 B\" }} }}\n{more}\n\
-         [output]\npercentiles = \"p.csv\"\none_way = true\n"
+         source = {{ cbr = {{ rate = \"100 kbit/s\", packet = \"125 B\" }} }}\n{more}\n"
     )
 }
 
@@ -27,18 +27,32 @@ fn read(files: &[(&str, &str)], text: &str) -> Result<Scenario, String> {
     load(Path::new(&folder.path().join("one.toml")), &Overrides::default()).map_err(|error| error.to_string())
 }
 
-fn reported(files: &[(&str, &str)], text: &str) -> (RunRecord, Report) {
+/// The record of a run, and what each packet of the first flow took from its source to its
+/// receiver, ms, in the order of arrival.
+fn run(files: &[(&str, &str)], text: &str) -> (RunRecord, Vec<f64>) {
     let scenario = read(files, text).unwrap_or_else(|error| panic!("{error}"));
-    let outcome = run_all(&scenario, 1, &|_| (), &AtomicBool::new(false)).expect("it can be built");
-    let run = outcome.runs[0].clone();
-    (run, report(&scenario, outcome))
+    let mut seen = Seen::default();
+    let go_on = &mut |_| ControlFlow::Continue(());
+    let record = run_single(&scenario, 0, 1, go_on, Some(&mut seen)).expect("it can be built");
+    (record.expect("it is not stopped"), seen.0)
 }
 
-/// One-way delays, ms: the mean, and those that these percentages do not exceed.
-fn one_way(report: &Report, percent: &[f64]) -> (f64, Vec<f64>) {
-    let delays = report.delays.iter().find(|delays| delays.kind == "one-way").expect("it is recorded");
-    let of = |percent: &f64| delays.percentiles.iter().find(|one| one.percent == *percent).expect("recorded");
-    (delays.mean_s * 1e3, percent.iter().map(|percent| of(percent).delay_s * 1e3).collect())
+#[derive(Default)]
+struct Seen(Vec<f64>);
+
+impl Observer for Seen {
+    fn wants_packets(&self) -> bool {
+        true
+    }
+    fn packet(&mut self, event: &PacketEvent) {
+        if event.flow == 0 && event.what == What::Deliver {
+            self.0.push(event.at.since(event.sent).seconds() * 1e3);
+        }
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
 }
 
 #[test]
@@ -47,14 +61,15 @@ fn a_pattern_repeats_for_600_s_with_its_mean() {
     let long = text(pattern, "").replace("\"60 s\"", "\"600 s\"").replace("100 kbit/s", "1 kbit/s");
     let queue_rate = read(&[], &long).expect("a scenario").queues().next().expect("a link").rate.bps();
     assert_eq!(queue_rate, 18_000_000, "disciplines go by the mean");
-    assert_eq!(reported(&[], &long).0.links[0].rate_bps, 18e6);
+    assert_eq!(run(&[], &long).0.links[0].rate_bps, 18e6);
     let wifi = "delay = \"1 ms\"\nrate = \"50 Mbit/s\"\n\
         pattern = [{ rate = \"50 Mbit/s\", for = \"1800 ms\" }, { down = \"200 ms\" }]";
-    let (run, report) = reported(&[], &text(wifi, ""));
-    assert_eq!(run.links[0].rate_bps, 45e6);
-    // Of packets each 10 ms, those of the pauses wait: 30 pauses of 20 packets, of 6000.
-    let (mean, _) = one_way(&report, &[]);
-    assert!((mean - (1.02 + 0.1 * 105.0)).abs() < 0.2, "{mean}"); // 200, 190, ... 10 ms
+    let (record, takes) = run(&[], &text(wifi, ""));
+    assert_eq!(record.links[0].rate_bps, 45e6);
+    // Of 200 packets of a period the 20 of the pause wait, the first of them 200 ms.
+    let waits = takes.iter().map(|ms| ms - 1.0).filter(|ms| *ms > 0.03).count();
+    assert!((570..=620).contains(&waits), "{waits}");
+    assert!(takes.iter().all(|ms| *ms < 201.1), "no pause is longer");
 }
 
 #[test]
@@ -64,7 +79,7 @@ fn a_trace_of_two_columns_is_the_rate_and_is_scaled_to_a_mean() {
     let rates = |keys: &str| {
         let queue_rate =
             read(&[trace], &text(keys, "")).expect("a scenario").queues().next().expect("a link").rate;
-        (reported(&[trace], &text(keys, "")).0.links[0].rate_bps, queue_rate.bps())
+        (run(&[trace], &text(keys, "")).0.links[0].rate_bps, queue_rate.bps())
     };
     assert_eq!(rates(keys), (1_677_750.0, 1_677_750));
     assert_eq!(rates(&format!("{keys}\nscale_to = \"1 Mbit/s\"")), (1e6, 1_000_000));
@@ -86,12 +101,11 @@ fn half_of_each_round_trip_of_a_file_is_taken_per_way() {
         if (2_000..2_100).contains(&row) { "-1".into() } else { (40 + row / 1000 % 2 * 40).to_string() }
     });
     let keys = "rate = \"100 Mbit/s\"\ndelays = \"dish.csv\"";
-    let (run, seen) = reported(&[("dish.csv", &dish)], &text(keys, ""));
-    assert_eq!(run.links[0].wire.expect("it loses").lost, 200);
-    let (mean, percentiles) = one_way(&seen, &[50.0, 90.0]);
-    // 1900 of 2900 take 20 ms and 1000 take 40 ms, and the link takes 0.01 ms to send one.
-    assert!((mean - 26.906).abs() < 0.05, "{mean}");
-    assert!((percentiles[0] - 20.0).abs() < 0.5 && (percentiles[1] - 40.0).abs() < 0.5, "{percentiles:?}");
+    let (record, takes) = run(&[("dish.csv", &dish)], &text(keys, ""));
+    assert_eq!(record.links[0].wire.expect("it loses").lost, 200);
+    // 3800 of 5800 take 20 ms and 2000 take 40 ms; the link takes 0.01 ms to send one.
+    assert!((mean(&takes) - 26.906).abs() < 0.05, "{}", mean(&takes));
+    assert!(takes.iter().all(|ms| (ms - 20.0).abs() < 0.5 || (ms - 40.0).abs() < 0.5));
     let delays: Vec<u64> = read(&[("dish.csv", &dish)], &text(keys, "[return]"))
         .expect("a scenario")
         .queues()
@@ -102,28 +116,38 @@ fn half_of_each_round_trip_of_a_file_is_taken_per_way() {
     // A window of one segment goes by the round trip, of which either way has a half.
     let sends = |trip: u32| {
         let file = rows(&|_| trip.to_string());
-        let more = "[return]\n[[flow]]\ngroup = \"t\"\nsource = \"bulk\"\ntcp = { profile = \"ns2\", window = 1 }\n\
+        let more = "[return]\n[[flow]]\ngroup = \"t\"\nsource = \"bulk\"\ntcp = { profile = \"ns2-2002\", window = 1 }\n\
                     access = { rate = \"1 Gbit/s\", delay = \"0 s\" }";
-        reported(&[("dish.csv", &file)], &text(keys, more)).0.flows[1].throughput_bps * 60.0 / 8.0 / 552.0 // segments
+        run(&[("dish.csv", &file)], &text(keys, more)).0.flows[1].throughput_bps * 60.0 / 8.0 / 552.0 // segments
     };
     let [near, far] = [50, 100].map(sends);
     assert!((near - 1_200.0).abs() < 12.0 && (far - 600.0).abs() < 6.0, "{near} {far}");
 }
 
 #[test]
-fn normal_jitter_comes_as_given_and_overtakes_where_it_may() {
-    let jitter = |overtakes: bool| {
+fn normal_jitter_comes_as_given_and_keeps_the_order_unless_it_may_not() {
+    let jitter = |overtakes: bool, every_ms: u64| {
         let keys = format!(
-            "rate = \"1 Gbit/s\"\ndelay = \"0 s\"\nimpair = {{ jitter = {{ normal = {{ mean = \"300 ms\", deviation = \"15 ms\" }} }}, \
-             jitter_correlation = 0.25, overtakes = {overtakes} }}"
+            "rate = \"1 Gbit/s\"\ndelay = \"0 s\"\nimpair = {{ jitter = {{ normal = {{ mean = \"300 ms\", \
+             deviation = \"15 ms\" }} }}, jitter_correlation = 0.25, overtakes = {overtakes} }}"
         );
-        one_way(&reported(&[], &text(&keys, "").replace("\"60 s\"", "\"1000 s\"")).1, &[50.0, 99.0])
+        let rate = format!("{} bit/s", 1_000_000 / every_ms);
+        let text = text(&keys, "").replace("100 kbit/s", &rate);
+        run(&[], &text.replace("\"60 s\"", &format!("\"{} s\"", 100 * every_ms + 1))).1
     };
-    let (mean, percentiles) = jitter(true);
-    // 100 000 packets; percentiles are right to 0.4 %, and 99 % are below 2.326 deviations.
+    // 100 000 packets, so far apart that none meets another: in the order in which they were sent.
+    let takes = jitter(false, 200);
+    let (n, mean) = (takes.len() as f64, mean(&takes));
+    let variance = takes.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n;
+    let lag_1 = takes.windows(2).map(|two| (two[0] - mean) * (two[1] - mean)).sum::<f64>() / n / variance;
+    assert!(takes.len() >= 100_000 && takes.iter().all(|ms| *ms > 0.0));
+    // sd of the mean 0.06 ms, of the deviation 0.04 ms, of the correlation 0.003.
     assert!((mean - 300.0).abs() < 0.5, "{mean}");
-    assert!((percentiles[0] - 300.0).abs() < 1.5 && (percentiles[1] - 334.9).abs() < 2.0, "{percentiles:?}");
-    assert!(jitter(false).0 > mean + 2.0, "where the order is kept, packets wait for those before them");
+    assert!((variance.sqrt() - 15.0).abs() < 0.3, "{}", variance.sqrt());
+    assert!((lag_1 - 0.25).abs() < 0.03, "{lag_1}");
+    // One each 10 ms: those that may not overtake wait for those before them.
+    let [free, in_order] = [true, false].map(|overtakes| self::mean(&jitter(overtakes, 10)));
+    assert!((free - 300.0).abs() < 0.5 && in_order > free + 2.0, "{free} {in_order}");
 }
 
 #[test]
