@@ -1,7 +1,7 @@
 //! Links whose rate changes: by a schedule of rates, a pattern that repeats, or a trace of delivery
 //! opportunities.
 
-use crate::cycle::LONGEST_PERIOD;
+use crate::cycle::MAX_PERIOD;
 use crate::pattern::Pattern;
 use crate::rate::{Rate, Transmitter};
 use crate::time::{Duration, Time};
@@ -194,12 +194,12 @@ impl fmt::Display for TraceError {
 impl core::error::Error for TraceError {}
 
 /// The latest time allowed on a line.
-const LATEST_MS: u64 = LONGEST_PERIOD.ns() / 1_000_000;
+const LATEST_MS: u64 = MAX_PERIOD.ns() / 1_000_000;
 
 /// The most opportunities that a trace is scaled to.
-const MOST_SCALED: u64 = 1 << 22;
+const MAX_SCALED: u64 = 1 << 22;
 /// The fewest, so that the mean is right to 0.005 %: a shorter trace is repeated before.
-const FEWEST_SCALED: u64 = 10_000;
+const MIN_SCALED: u64 = 10_000;
 
 impl Trace {
     /// Bytes of one opportunity, as in mahimahi: a packet of 1500 bytes and the 4 bytes that a TUN
@@ -244,9 +244,9 @@ impl Trace {
     /// where there would be more than 4 million of them.
     fn scaled(&self, mean: Rate) -> Option<Trace> {
         let of_period = mean.bps() as f64 * self.period().secs() / (f64::from(Trace::BYTES) * 8.0); // opportunities
-        let repeats = (FEWEST_SCALED as f64 / of_period) as u64 + 1;
+        let repeats = (MIN_SCALED as f64 / of_period) as u64 + 1;
         let (given, wanted) = (self.times.len() as u64 * repeats, (of_period * repeats as f64 + 0.5) as u64);
-        if given.max(wanted) > MOST_SCALED {
+        if given.max(wanted) > MAX_SCALED {
             return None;
         }
         let time = |number: u64| self.time(((number + 1) * given).div_ceil(wanted) - 1).since(Time::ZERO);

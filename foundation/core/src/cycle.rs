@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 
 /// The longest period: a year. Beyond it repetitions would exceed the range of
 /// [`Time`](crate::Time).
-pub(crate) const LONGEST_PERIOD: Duration = Duration::from_secs(366 * 24 * 3600);
+pub(crate) const MAX_PERIOD: Duration = Duration::from_secs(366 * 24 * 3600);
 
 /// Values one after the other, each for its time, and again from the first.
 ///

@@ -1,7 +1,7 @@
 //! Delays as they were measured: a round trip each few milliseconds, and outages.
 
 use crate::columns::{MAX_ROWS, fields, is_head, lines, nanoseconds, number};
-use crate::cycle::{Cycle, LONGEST_PERIOD};
+use crate::cycle::{Cycle, MAX_PERIOD};
 use crate::irtt;
 use crate::time::{Duration, Time};
 use alloc::vec::Vec;
@@ -248,7 +248,7 @@ pub(crate) fn add(trips: &mut Vec<Trip>, (at, trip): Trip, line: usize) -> Resul
     if at < last {
         return Err(DelayError::OutOfOrder { line });
     }
-    if at - first > LONGEST_PERIOD.ns() || trips.len() == MAX_ROWS {
+    if at - first > MAX_PERIOD.ns() || trips.len() == MAX_ROWS {
         return Err(DelayError::TooLong { line });
     }
     if trip.is_some_and(|trip| trip > LONGEST) {

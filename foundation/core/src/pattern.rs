@@ -2,7 +2,7 @@
 
 use crate::capacity::{Step, TraceError};
 use crate::columns::{MAX_ROWS, fields, is_head, lines, nanoseconds, number};
-use crate::cycle::{Cycle, LONGEST_PERIOD};
+use crate::cycle::{Cycle, MAX_PERIOD};
 use crate::rate::Rate;
 use crate::time::{Duration, Time};
 use alloc::boxed::Box;
@@ -53,7 +53,7 @@ impl Pattern {
             return Err(PatternError::NoTime);
         }
         let cycle = Cycle::new(parts).ok_or(PatternError::NoTime)?;
-        if cycle.period() > LONGEST_PERIOD {
+        if cycle.period() > MAX_PERIOD {
             return Err(PatternError::TooLong);
         }
         let mut sum = 0;
@@ -83,7 +83,7 @@ impl Pattern {
                 return Err(TraceError::OutOfOrder { line });
             }
             let first = rows.first().map_or(at, |(first, _)| *first);
-            if at - first > LONGEST_PERIOD.ns() || rows.len() == MAX_ROWS {
+            if at - first > MAX_PERIOD.ns() || rows.len() == MAX_ROWS {
                 return Err(TraceError::TooLong { line });
             }
             rows.push((at, rate));

@@ -6,7 +6,7 @@ use fairwire_core::{Duration, Jitter, Rng};
 /// Jitter of a normal law; a draw below zero is zero.
 ///
 /// With a correlation the normal values are an autoregressive process of first order: each is ρ
-/// times the one before plus √(1 - ρ²) times a fresh one, so mean and deviation are as given
+/// times the one before plus √(1 - ρ²) times a fresh one. So mean and deviation are as given,
 /// whatever ρ is, and packets k apart have the correlation ρᵏ. (netem mixes uniform numbers with
 /// weights ρ and 1 - ρ, which makes the deviation smaller than the one given.)
 #[derive(Clone, Copy, Debug, PartialEq)]

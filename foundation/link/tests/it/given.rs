@@ -260,7 +260,7 @@ fn a_trace_of_two_columns_is_taken_and_scaled() {
     assert!(bad.to_string().contains("allowed: after a `trace`"), "{bad}");
 }
 
-/// A ping each 10 ms through both ways, which the file says take so long, ms; `None` is lost.
+/// A ping each 10 ms through both ways, which take what the file says, ms; `None` is lost.
 #[test]
 fn a_ping_sees_the_round_trips_of_the_file_and_is_lost_in_its_outages() {
     let round_trip = |row: u64| match row % 500 {

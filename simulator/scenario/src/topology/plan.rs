@@ -103,8 +103,8 @@ pub(super) struct Own<'a> {
 }
 
 /// How the way back over the link `there` changes, and what its wire does: as there, where it has
-/// nothing of its own. With a rate of its own its rate does not change as there, and with a delay
-/// or changes of its own it does not take the delays of the file there.
+/// nothing of its own. With a rate of its own its rate does not change as there. With a delay or
+/// changes of its own it does not take the delays of the file there.
 pub(super) fn back_laws(
     path: &str,
     own: Own<'_>,
