@@ -71,6 +71,39 @@ pub enum Amount {
     Time(Duration),
 }
 
+/// A level of a queue, such as a threshold of its mean: an amount, or packets and a part of one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Level {
+    /// An amount.
+    Amount(Amount),
+    /// Packets, not a whole number.
+    Packets(f64),
+}
+
+impl From<Amount> for Level {
+    fn from(amount: Amount) -> Self {
+        Level::Amount(amount)
+    }
+}
+
+impl Level {
+    /// As [`Amount::in_packets`].
+    pub fn in_packets(self, packet_bytes: u32, rate: Rate) -> f64 {
+        match self {
+            Level::Amount(amount) => amount.in_packets(packet_bytes, rate),
+            Level::Packets(packets) => packets,
+        }
+    }
+
+    /// As [`Amount::in_bytes`].
+    pub fn in_bytes(self, packet_bytes: u32, rate: Rate) -> f64 {
+        match self {
+            Level::Amount(amount) => amount.in_bytes(packet_bytes, rate),
+            Level::Packets(packets) => packets * f64::from(packet_bytes),
+        }
+    }
+}
+
 /// How much may wait: an amount, or a multiple of the product of bandwidth and delay.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Room {
@@ -129,6 +162,8 @@ type Units = [(&'static str, f64)];
 
 const BDP: &str = "bdp";
 
+const MAX_PACKETS: f64 = (1u32 << 30) as f64;
+
 const PACKETS: &[&str] = &["packet", "packets", "pkt", "pkts"];
 
 const RATES: &Units = &[
@@ -165,6 +200,8 @@ const TIME_WANTED: &str = "a time such as \"5 ms\" (ns, us, ms, s, min, h)";
 const SIZE_WANTED: &str = "a size such as \"512 B\" or \"64 KiB\" (B, kB, MB, GB, KiB, MiB, GiB)";
 const AMOUNT_WANTED: &str = "an amount of queue above zero such as \"780 packets\", \"64 KiB\" or \"100 ms\" (packets, bytes, or time at the link's rate)";
 
+const LEVEL_WANTED: &str = "a level of the queue above zero such as \"77.5 packets\", \"64 KiB\" or \"100 ms\" (packets, bytes, or time at the link's rate)";
+
 const ROOM_WANTED: &str = "an amount of queue above zero such as \"780 packets\", \"64 KiB\" or \"100 ms\" (packets, bytes, or time at the link's rate), or a multiple of the bandwidth-delay product such as \"1.5 bdp\"";
 
 impl FromStr for Rate {
@@ -196,6 +233,18 @@ impl FromStr for Amount {
     }
 }
 
+impl FromStr for Level {
+    type Err = UnitError;
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        match split(text, LEVEL_WANTED)? {
+            (number, unit) if PACKETS.contains(&unit) && number % 1.0 != 0.0 && number <= MAX_PACKETS => {
+                Ok(Level::Packets(number))
+            }
+            _ => amount(text, &[], LEVEL_WANTED).map(Level::Amount),
+        }
+    }
+}
+
 impl FromStr for Room {
     type Err = UnitError;
     fn from_str(text: &str) -> Result<Self, UnitError> {
@@ -212,7 +261,7 @@ fn amount(text: &str, other: &Units, wanted: &'static str) -> Result<Amount, Uni
     let (number, unit) = split(text, wanted)?;
     let zero = |is_zero| if is_zero { Err(refuse(text, wanted, Problem::Zero)) } else { Ok(()) };
     if PACKETS.contains(&unit) {
-        if number > f64::from(1u32 << 30) {
+        if number > MAX_PACKETS {
             return Err(refuse(text, wanted, Problem::TooLarge));
         }
         if number % 1.0 != 0.0 {
@@ -253,6 +302,15 @@ impl fmt::Display for Amount {
             Amount::Packets(packets) => write!(f, "{packets} packets"),
             Amount::Bytes(bytes) => Size(*bytes).fmt(f),
             Amount::Time(time) => time.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Level::Amount(amount) => amount.fmt(f),
+            Level::Packets(packets) => write!(f, "{packets} packets"),
         }
     }
 }
@@ -381,6 +439,17 @@ mod tests {
         let amount = |text: &str| text.parse::<Amount>().unwrap_err().to_string();
         assert!(amount("0 packets").contains("is zero"));
         assert!(amount("1.5 packets").contains("is not a whole number"));
+        let level = |text: &str| text.parse::<Level>().map_err(|error| error.to_string());
+        let rate = Rate::from_bps(1).expect("not zero");
+        let half = level("77.5 packets").expect("a level");
+        assert_eq!((half.in_packets(1000, rate), half.in_bytes(1000, rate)), (77.5, 77_500.0));
+        assert_eq!(half.to_string(), "77.5 packets");
+        for whole in ["780 packets", "100 ms", "64 KiB"] {
+            assert_eq!(level(whole), Ok(Level::Amount(whole.parse().expect("an amount"))));
+        }
+        assert!(level("0.0 packets").unwrap_err().contains("is zero"));
+        assert!(level("1073741824.5 packets").unwrap_err().contains("is too large"));
+        assert!(level("-0.5 packets").is_err() && level("7.5").is_err());
         assert!(amount("9999999999 packets").contains("is too large"));
     }
 

@@ -9,7 +9,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::{self, Display};
 use fairwire_core::class_tree::MAX_CLASSES;
-use fairwire_core::units::Amount;
+use fairwire_core::units::Level;
 use fairwire_core::{Backlog, ClassTerms, ClassTree, EcnPolicy, SetWeightError, Unit, Weight};
 #[cfg(feature = "serde")]
 use schemars::JsonSchema;
@@ -49,11 +49,12 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// `amount`, in this.
-    pub fn counted(self, amount: Amount, site: &Site<'_>) -> f64 {
+    /// `level`, in this.
+    pub fn counted(self, level: impl Into<Level>, site: &Site<'_>) -> f64 {
+        let level = level.into();
         match self {
-            Measure::Packets => amount.in_packets(site.packet_bytes, site.rate),
-            Measure::Bytes => amount.in_bytes(site.packet_bytes, site.rate),
+            Measure::Packets => level.in_packets(site.packet_bytes, site.rate),
+            Measure::Bytes => level.in_bytes(site.packet_bytes, site.rate),
         }
     }
 

@@ -331,7 +331,7 @@ impl Parameter {
         let last = self.quantity.as_ref().unwrap_or(&self.inner).to_token_stream().to_string();
         match last.as_str() {
             "Duration" => "time",
-            "Amount" => "amount",
+            "Amount" | "Level" => "amount",
             "Size" => "bytes",
             "Rate" => "rate",
             "bool" => "true or false",

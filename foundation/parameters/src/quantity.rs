@@ -1,6 +1,7 @@
 //! Quantities with their unit.
 
 use core::fmt::{self, Display};
+use fairwire_core::units::{Amount, Level};
 
 /// A quantity that is typed as a string with its unit, such as `"10 Mbit/s"`.
 ///
@@ -22,6 +23,12 @@ pub struct Quantity<T>(pub T);
 impl<T> From<T> for Quantity<T> {
     fn from(quantity: T) -> Self {
         Quantity(quantity)
+    }
+}
+
+impl From<Amount> for Quantity<Level> {
+    fn from(amount: Amount) -> Self {
+        Quantity(amount.into())
     }
 }
 

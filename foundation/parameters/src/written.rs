@@ -5,7 +5,7 @@ use alloc::borrow::Cow;
 use core::fmt::{self, Display};
 use core::marker::PhantomData;
 use core::str::FromStr;
-use fairwire_core::units::{Amount, Room, Size};
+use fairwire_core::units::{Amount, Level, Room, Size};
 use fairwire_core::{Duration, Rate};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Visitor};
@@ -51,6 +51,14 @@ impl Written for Amount {
     const DESCRIPTION: &'static str = "an amount of queue above zero: packets, a size (B, kB, MB, KiB, MiB), or the time that the link takes to send it (us, ms, s)";
     const PATTERN: &'static str = r"^\s*\+?([0-9]+(\.0*)?\s*(packets?|pkts?)|([0-9]+\.?[0-9]*|\.[0-9]+)\s*([kMG]?B|[KMG]iB|ns|us|µs|ms|s|min|h))\s*$";
     const EXAMPLES: &'static [&'static str] = &["780 packets", "64 KiB", "100 ms"];
+}
+
+impl Written for Level {
+    const NAME: &'static str = "Level";
+    const DESCRIPTION: &'static str = "a level of the queue above zero: packets, also a part of one, a size (B, kB, MB, KiB, MiB), or the time that the link takes to send it (us, ms, s)";
+    const PATTERN: &'static str =
+        r"^\s*\+?([0-9]+\.?[0-9]*|\.[0-9]+)\s*(packets?|pkts?|[kMG]?B|[KMG]iB|ns|us|µs|ms|s|min|h)\s*$";
+    const EXAMPLES: &'static [&'static str] = &["77.5 packets", "64 KiB", "100 ms"];
 }
 
 impl Written for Room {

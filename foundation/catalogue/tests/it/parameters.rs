@@ -1,7 +1,7 @@
 //! What a user types: read, refused with its place, written back, and described by a schema.
 
 use fairwire_catalogue::{self as catalogue, Parameters, Site, build};
-use fairwire_core::units::{Amount, Size};
+use fairwire_core::units::{Amount, Level, Size};
 use fairwire_core::{Duration, Rate, Seed};
 use fairwire_parameters::{Quantity, Written};
 use serde_json::json;
@@ -134,6 +134,7 @@ fn patterns_agree_with_the_readers_of_quantities() {
     assert_agree::<Duration>(&texts);
     assert_agree::<Size>(&texts);
     assert_agree::<Amount>(&texts);
+    assert_agree::<Level>(&texts);
 }
 
 #[test]

@@ -40,7 +40,7 @@ use crate::queueing::{CheckedQueue, Queueing};
 use crate::site::Site;
 use crate::spec::{Measure, Quantity};
 use alloc::boxed::Box;
-use fairwire_core::units::Amount;
+use fairwire_core::units::Level;
 use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, Duration, FlowKey, Packet, Probe, Rng, Time, Unit, Verdict, Victim,
 };
@@ -86,7 +86,7 @@ pub struct Spec {
     pub freeze_time: Option<Quantity<Duration>>,
     /// A backlog above this counts as overflow.
     #[parameter(unset = "none", source = "The paper's pseudo-code has it in brackets.")]
-    pub threshold: Option<Quantity<Amount>>,
+    pub threshold: Option<Quantity<Level>>,
     /// Go on falling while the link stays idle.
     ///
     /// Whether the probability goes on falling, a step per `freeze_time`, while the link stays

@@ -47,7 +47,7 @@ use crate::site::Site;
 use crate::spec::{Measure, Quantity};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use fairwire_core::units::Amount;
+use fairwire_core::units::Level;
 use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, Key, Needs, Packet, Probe, Rng, Time, Unit, Verdict, Victim,
 };
@@ -100,13 +100,13 @@ pub struct Spec {
     /// No comparison below the one, and every arrival dropped above the other: as for `red`, whose
     /// defaults are FABA's, section 5.
     #[parameter(unset = "a quarter of the buffer")]
-    pub min_threshold: Option<Quantity<Amount>>,
+    pub min_threshold: Option<Quantity<Level>>,
     /// Every arrival is dropped above this average.
     ///
     /// No comparison below the one, and every arrival dropped above the other: as for `red`, whose
     /// defaults are FABA's, section 5.
     #[parameter(unset = "half of it")]
-    pub max_threshold: Option<Quantity<Amount>>,
+    pub max_threshold: Option<Quantity<Level>>,
     /// The probability of a signal at the upper threshold.
     ///
     /// Of RED's test at the upper threshold, as for `red`.

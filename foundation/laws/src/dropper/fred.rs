@@ -57,7 +57,7 @@ use crate::spec::{Measure, Quantity};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec;
-use fairwire_core::units::Amount;
+use fairwire_core::units::{Amount, Level};
 use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, FlowKey, Left, Limit, Needs, Packet, Probe, Rate, Rng, Time, Unit,
     Verdict,
@@ -94,10 +94,10 @@ pub struct Spec {
         unset = "a quarter of the buffer",
         source = "Lin and Morris: the smaller of this and the path's bandwidth-delay product, which a queue does not know."
     )]
-    pub min_threshold: Option<Quantity<Amount>>,
+    pub min_threshold: Option<Quantity<Level>>,
     /// Above this average there are too many flows for random drops, more than `min_threshold`.
     #[parameter(unset = "twice `min_threshold`", source = "Lin and Morris.")]
-    pub max_threshold: Option<Quantity<Amount>>,
+    pub max_threshold: Option<Quantity<Level>>,
     /// The probability of a random drop at the upper threshold.
     ///
     /// The probability of a random drop as the average reaches the upper threshold.
@@ -113,7 +113,7 @@ pub struct Spec {
         unset = "4 packets, or 2 where the buffer has room for less than 50",
         source = "Lin and Morris have 2 for small and 4 for large buffers; where large begins is ours."
     )]
-    pub min_q: Option<Quantity<Amount>>,
+    pub min_q: Option<Quantity<Level>>,
     /// Let each flow have two packets waiting above the upper threshold, rather than drop all
     /// arrivals.
     ///
@@ -159,7 +159,7 @@ impl Spec {
             limit: queue.room.limit,
             given,
             ramp: self.ramp(&given, &queue.room, site)?,
-            min_q: given.measure.counted(self.min_q.map_or(min_q, |typed| typed.0), site),
+            min_q: given.measure.counted(self.min_q.map_or(min_q.into(), |typed| typed.0), site),
             packet_bytes: site.packet_bytes,
             rate: site.rate,
         };
@@ -167,8 +167,8 @@ impl Spec {
     }
 
     fn ramp(&self, given: &Checked, room: &Room, site: &Site<'_>) -> Result<Ramp, BadParameter> {
-        let counted = |amount| given.measure.counted(amount, site);
-        let min = self.min_threshold.map_or(counted(room.amount) / 4.0, |typed| counted(typed.0));
+        let counted = |level: Level| given.measure.counted(level, site);
+        let min = self.min_threshold.map_or(counted(room.amount.into()) / 4.0, |typed| counted(typed.0));
         let max = self.max_threshold.map_or(2.0 * min, |typed| counted(typed.0));
         if let Some(typed) = self.max_threshold.filter(|_| max <= min) {
             let allowed = format!("more than min_threshold, which is {min} {}", given.measure);

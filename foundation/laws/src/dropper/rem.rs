@@ -45,7 +45,7 @@ use crate::site::{Room, Site};
 use crate::spec::{EcnChoice, Measure, Quantity};
 use crate::timer::rescheduled;
 use alloc::boxed::Box;
-use fairwire_core::units::Amount;
+use fairwire_core::units::Level;
 use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, Duration, Left, Packet, Probe, Rng, Time, Unit, Verdict,
 };
@@ -83,7 +83,7 @@ pub struct Spec {
         unset = "20 packets, or a quarter of the buffer where that is less",
         source = "ns-2 has the 20, also where the buffer holds less, so that the backlog never comes above it and the price hardly ever from 0."
     )]
-    pub target: Option<Quantity<Amount>>,
+    pub target: Option<Quantity<Level>>,
     /// The time between two changes of the price.
     #[parameter(default = "2 ms", above = "0 s", source = "ns-2.")]
     pub interval: Option<Quantity<Duration>>,

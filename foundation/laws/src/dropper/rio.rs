@@ -50,7 +50,7 @@ use crate::queueing::{CheckedQueue, Queueing};
 use crate::site::{Room, Site};
 use crate::spec::{Measure, Quantity};
 use alloc::boxed::Box;
-use fairwire_core::units::Amount;
+use fairwire_core::units::Level;
 use fairwire_core::{
     Backlog, Buffer, Cause, Discipline, Dropper, FlowKey, Packet, Probe, Rate, Rng, Time, Unit, Verdict,
     Victim,
@@ -143,10 +143,10 @@ impl Part for Spec {}
 pub struct Thresholds {
     /// No signal below this average.
     #[parameter(unset = "the colour's")]
-    pub min_threshold: Option<Quantity<Amount>>,
+    pub min_threshold: Option<Quantity<Level>>,
     /// At this average the probability is `max_probability`.
     #[parameter(unset = "the colour's")]
-    pub max_threshold: Option<Quantity<Amount>>,
+    pub max_threshold: Option<Quantity<Level>>,
     /// The probability of a signal at the upper threshold.
     #[parameter(unset = "the colour's", above = 0.0, max = 1.0, unit = "1")]
     pub max_probability: Option<f64>,
@@ -262,7 +262,7 @@ fn ramp(
     site: &Site<'_>,
 ) -> Result<Ramp, BadParameter> {
     let unit = given.measure;
-    let threshold = |typed: Option<Quantity<Amount>>, part: f64| {
+    let threshold = |typed: Option<Quantity<Level>>, part: f64| {
         typed.map_or(part * unit.counted(room.amount, site), |typed| unit.counted(typed.0, site))
     };
     let min = threshold(typed.min_threshold, defaults.min);

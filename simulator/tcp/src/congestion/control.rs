@@ -52,7 +52,14 @@ impl Start {
     /// A window of `initial_window` segments of 1448 B, all counted as the RFCs do.
     pub fn of(initial_window: u32) -> Self {
         let (segment, whole_segments) = (Size(1448), false);
-        Start { initial_window, segment, whole_segments, counts_segments: false, halves_to_whole: false }
+        Start {
+            initial_window,
+            segment,
+            whole_segments,
+            counts_segments: false,
+            halves_to_whole: false,
+            is_timely: false,
+        }
     }
 }
 

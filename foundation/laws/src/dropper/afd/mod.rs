@@ -32,7 +32,7 @@ use crate::queueing::{CheckedQueue, Queueing};
 use crate::role;
 use crate::site::{Room, Site};
 use crate::spec::{Measure, Quantity, WeightOf, Weights};
-use fairwire_core::units::Amount;
+use fairwire_core::units::{Amount, Level};
 use fairwire_core::{
     Buffer, Cause, Dropper, Duration, Left, Packet, Probe, Rng, SetWeightError, Time, Unit, Verdict, Weight,
 };
@@ -231,7 +231,7 @@ pub struct Shared {
         unset = "50 packets or a quarter of the buffer, whichever is less",
         source = "50 as in a public implementation of the CCR paper; the quarter is ours, for small buffers."
     )]
-    pub q_target: Option<Quantity<Amount>>,
+    pub q_target: Option<Quantity<Level>>,
     /// The gain of the last queue's distance from the target.
     #[parameter(
         default = 1.7,
@@ -360,10 +360,10 @@ impl Given<'_> {
     }
 
     fn target(&self, buffer: Amount, site: &Site<'_>) -> Result<f64, BadParameter> {
-        let counted = |amount| self.measure.counted(amount, site);
-        let most = counted(buffer);
+        let counted = |level: Level| self.measure.counted(level, site);
+        let most = counted(buffer.into());
         let Some(typed) = self.shared.q_target else {
-            return Ok((most / 4.0).min(counted(Amount::Packets(50))));
+            return Ok((most / 4.0).min(counted(Amount::Packets(50).into())));
         };
         let target = counted(typed.0);
         if target > most {

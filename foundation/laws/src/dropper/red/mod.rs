@@ -60,7 +60,7 @@ use crate::part::Part;
 use crate::queueing::{CheckedQueue, Queueing};
 use crate::site::{Room, Site};
 use crate::spec::{Measure, Quantity};
-use fairwire_core::units::{Amount, Size};
+use fairwire_core::units::{Level, Size};
 use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, Duration, Packet, Probe, Rate, Rng, Time, Unit, Verdict, Victim,
 };
@@ -104,12 +104,12 @@ pub struct Spec {
     ///
     /// No signal below the one, and `max_probability` at the other: FABA, section 5.
     #[parameter(unset = "a quarter of the buffer")]
-    pub min_threshold: Option<Quantity<Amount>>,
+    pub min_threshold: Option<Quantity<Level>>,
     /// At this average the probability is `max_probability`.
     ///
     /// No signal below the one, and `max_probability` at the other: FABA, section 5.
     #[parameter(unset = "half of it")]
-    pub max_threshold: Option<Quantity<Amount>>,
+    pub max_threshold: Option<Quantity<Level>>,
     /// The probability of a signal at the upper threshold.
     ///
     /// FABA, section 5; ns-1.
@@ -272,13 +272,13 @@ impl Spec {
         mean_packet: u32,
         site: &Site<'_>,
     ) -> Result<Ramp, BadParameter> {
-        let counted = |amount: Amount, mean_packet: u32| match given.measure {
-            Measure::Packets => amount.in_packets(site.packet_bytes, site.rate),
-            Measure::Bytes => amount.in_bytes(mean_packet, site.rate),
+        let counted = |level: Level, mean_packet: u32| match given.measure {
+            Measure::Packets => level.in_packets(site.packet_bytes, site.rate),
+            Measure::Bytes => level.in_bytes(mean_packet, site.rate),
         };
-        let threshold = |typed: Option<Quantity<Amount>>, part: f64| {
-            typed
-                .map_or(part * counted(room.amount, site.packet_bytes), |typed| counted(typed.0, mean_packet))
+        let all = counted(room.amount.into(), site.packet_bytes);
+        let threshold = |typed: Option<Quantity<Level>>, part: f64| {
+            typed.map_or(part * all, |typed| counted(typed.0, mean_packet))
         };
         let (min, max) = (threshold(self.min_threshold, 0.25), threshold(self.max_threshold, 0.5));
         if min >= max {
