@@ -348,6 +348,9 @@ fn sends(group: &GroupPlan, mtu: &mut Mtu) -> Result<(Sends, String), CannotRun>
                 let given = of(format!("packets of {packet_bytes} B"));
                 return Err(CannotRun::new(given, format!("from {MIN_UDP} B to {MAX_PACKET} B")));
             }
+            if group.ecn.is_capable() {
+                return Err(CannotRun::new(of("an ECN codepoint".into()), "`ecn = \"none\"`"));
+            }
             mtu.udp(*packet_bytes);
             let payload = packet_bytes - UDP_HEADERS;
             Ok((Sends::Udp { bps: rate.bps(), payload, counted: *packet_bytes }, "cbr".into()))

@@ -157,6 +157,7 @@ fn groups<'a>(
             access_rate: flow.access.rate.0,
             class: flow.class.unwrap_or(0),
             dscp: flow.dscp.unwrap_or(0),
+            ecn: flow.source.ecn(),
             members: numbers.map(|number| member(number, way)).collect(),
             on: on.clone(),
         }

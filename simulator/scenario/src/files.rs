@@ -86,8 +86,8 @@ impl Files {
                 return Err(refuse("it has no packets".into()));
             }
             let offered = |packet: pcap::Offered| {
-                let pcap::Offered { at, bytes, flow } = packet;
-                Offered { at, bytes, flow }
+                let pcap::Offered { at, bytes, flow, ecn } = packet;
+                Offered { at, bytes, flow, ecn }
             };
             let untold = pcap::untold(&bytes).unwrap_or(0);
             if untold > 0 {

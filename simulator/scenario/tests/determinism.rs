@@ -288,6 +288,7 @@ fn group(name: &str, source: Source, members: usize) -> GroupPlan {
         access_rate: Rate::from_bps(100_000_000).expect("not zero"),
         class: 0,
         dscp: 0,
+        ecn: fairwire_core::Ecn::NotEct,
         members: vec![Member { start: Duration::ZERO, access_delay: Duration::from_ms(2) }; members],
         on: Vec::new(),
     }

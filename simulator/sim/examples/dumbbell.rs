@@ -21,6 +21,7 @@ fn main() {
         access_rate: rate(100_000_000),
         class: 0,
         dscp: 0,
+        ecn: fairwire_core::Ecn::NotEct,
         members: starts_ms
             .into_iter()
             .map(|ms| Member { start: Duration::from_ms(ms), access_delay: Duration::from_ms(3) })

@@ -93,14 +93,14 @@ impl Frame {
         }
     }
 
-    /// A datagram of `wire_bytes`.
-    pub(crate) fn datagram(flow: u32, conversation: u16, bytes: u32, leg: u32) -> Self {
-        Frame::carrying(flow, conversation, Segment::data(bytes.into()), leg)
+    /// A datagram of `bytes` on the wire.
+    pub(crate) fn datagram(flow: u32, conversation: u16, bytes: u32, ecn: Ecn, leg: u32) -> Self {
+        Frame { ecn, ..Frame::carrying(flow, conversation, Segment::data(bytes.into()), leg) }
     }
 
     /// A packet of an endpoint of another crate; `is_back`: is it of the second end?
     pub(crate) fn packet(flow: u32, bytes: u32, ecn: Ecn, is_back: bool, leg: u32) -> Self {
-        Frame { is_ack: is_back, ecn, ..Frame::datagram(flow, 0, bytes, leg) }
+        Frame { is_ack: is_back, ..Frame::datagram(flow, 0, bytes, ecn, leg) }
     }
 
     /// Bytes on the wire of the datagram that it is.

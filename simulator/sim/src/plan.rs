@@ -2,7 +2,7 @@
 
 use crate::app::{Load, Traffic};
 use crate::endpoint::Endpoints;
-use fairwire_core::{Discipline, Duration, Marker, Rate, RateLaw, Seed, Wire};
+use fairwire_core::{Discipline, Duration, Ecn, Marker, Rate, RateLaw, Seed, Wire};
 use fairwire_metrics::marks::EstimatorPlan;
 use fairwire_metrics::presence::Presence;
 use fairwire_metrics::record::{FlowRecord, LinkRecord, TransferRecord};
@@ -66,6 +66,8 @@ pub struct GroupPlan {
     pub class: u32,
     /// The differentiated-services codepoint of its packets, 0 to 63.
     pub dscp: u8,
+    /// The ECN codepoint of its datagrams, but for those that have their own. TCP has its own.
+    pub ecn: Ecn,
     /// The flows, numbered from 1, or from where the plan before it with the same name ends.
     pub members: Vec<Member>,
     /// When each of them sends; empty for from its start to the end of the run. The first on-time

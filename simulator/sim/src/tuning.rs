@@ -119,8 +119,18 @@ mod tests {
         let source = Source::Cbr { rate: rate(1), packet_bytes: 512, header_bytes: 28, dither: 0.0 };
         let members = vec![Member { start: Duration::ZERO, access_delay }];
         let (forward, back, access_rate) = (Vec::new(), Vec::new(), rate(access_mbps));
-        let (name, on) = ("g".into(), Vec::new());
-        let group = GroupPlan { name, source, forward, back, access_rate, class: 0, dscp: 0, members, on };
+        let group = GroupPlan {
+            name: "g".into(),
+            source,
+            forward,
+            back,
+            access_rate,
+            class: 0,
+            dscp: 0,
+            ecn: fairwire_core::Ecn::NotEct,
+            members,
+            on: Vec::new(),
+        };
         Network::dumbbell(link, vec![group])
     }
 

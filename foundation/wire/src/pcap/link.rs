@@ -3,8 +3,9 @@
 
 use crate::bytes::{array_at, u8_at, u16_at};
 use crate::flow_key::FlowKey;
-use crate::headers::{parse, parse_ip};
+use crate::headers::{Headers, parse, parse_ip};
 use core::fmt;
+use fairwire_core::Ecn;
 
 /// A kind of link whose headers are known.
 struct Kind {
@@ -58,6 +59,8 @@ const PPPOE_SESSION: u16 = 0x8864;
 pub(super) struct Seen {
     /// Its flow; `None` where no packet is found behind the headers of the link.
     pub key: Option<FlowKey>,
+    /// Its ECN codepoint.
+    pub ecn: Ecn,
     /// Bytes of the record that were on no wire.
     pub pseudo: u32,
 }
@@ -66,26 +69,24 @@ pub(super) struct Seen {
 pub(super) fn seen(link_type: u16, data: &[u8]) -> Option<Seen> {
     let kind = KINDS.iter().find(|kind| kind.numbers.contains(&link_type))?;
     let Some(Found { packet, pseudo }) = (kind.find)(data) else {
-        return Some(Seen { key: None, pseudo: 0 });
+        return Some(Seen { key: None, ecn: Ecn::NotEct, pseudo: 0 });
     };
-    let key = match packet {
-        Packet::Ethernet(frame) => parse(frame).flow_key(frame),
-        Packet::Ip(packet) => parse_ip(packet).flow_key(packet),
-        Packet::Typed(ethertype, packet) => typed_key(ethertype, packet),
+    let look = |headers: Headers, frame: &[u8]| (headers.flow_key(frame), headers.ecn());
+    let (key, ecn) = match packet {
+        Packet::Ethernet(frame) => look(parse(frame), frame),
+        Packet::Ip(packet) => look(parse_ip(packet), packet),
+        Packet::Typed(ethertype, packet) => {
+            let frame = typed_frame(ethertype, packet);
+            look(parse(&frame), &frame)
+        }
     };
-    Some(Seen { key: Some(key), pseudo: pseudo as u32 })
+    Some(Seen { key: Some(key), ecn, pseudo: pseudo as u32 })
 }
 
-/// The flow of what follows an EtherType: as in a frame without addresses.
-fn typed_key(ethertype: u16, packet: &[u8]) -> FlowKey {
-    const ETHERNET: usize = 14;
+/// What follows an EtherType as a frame without addresses, as far as headers go.
+fn typed_frame(ethertype: u16, packet: &[u8]) -> Vec<u8> {
     const HEADERS: usize = 512; // IP and transport, with extensions and tags before them
-    let mut frame = [0; ETHERNET + HEADERS];
-    let taken = packet.len().min(HEADERS);
-    frame[ETHERNET - 2..ETHERNET].copy_from_slice(&ethertype.to_be_bytes());
-    frame[ETHERNET..ETHERNET + taken].copy_from_slice(&packet[..taken]);
-    let frame = &frame[..ETHERNET + taken];
-    parse(frame).flow_key(frame)
+    [&[0; 12][..], &ethertype.to_be_bytes(), &packet[..packet.len().min(HEADERS)]].concat()
 }
 
 fn found(packet: Packet<'_>, pseudo: usize) -> Option<Found<'_>> {

@@ -15,7 +15,7 @@ mod link;
 use crate::flow_key::FlowKey;
 use blocks::Blocks;
 use classic::Classic;
-use fairwire_core::Duration;
+use fairwire_core::{Duration, Ecn};
 use std::collections::BTreeMap;
 
 /// A captured packet.
@@ -149,6 +149,8 @@ pub struct Seen {
     pub bytes: u32,
     /// Its flow, identified by 5-tuple and numbered from 0 in order of appearance.
     pub flow: u32,
+    /// Its ECN codepoint; not capable where its headers are not known.
+    pub ecn: Ecn,
 }
 
 /// A packet as offered load.
@@ -161,6 +163,8 @@ pub struct Offered {
     /// Its flow, identified by 5-tuple and numbered from 0 in order of appearance; after 65 536
     /// flows the numbers begin again.
     pub flow: u16,
+    /// Its ECN codepoint; not capable where its headers are not known.
+    pub ecn: Ecn,
 }
 
 /// The packets of a capture, in order of time, with flow numbers that never repeat. Packets without
@@ -180,14 +184,14 @@ pub fn seen(file: &[u8]) -> Result<Vec<Seen>, CaptureError> {
     for record in records(file)? {
         let record = record?;
         if record.bytes > 0 {
-            let link::Seen { key, pseudo } = of_link(&record)?;
+            let link::Seen { key, ecn, pseudo } = of_link(&record)?;
             let bytes = record.bytes.saturating_sub(pseudo).max(1);
             // A record takes 16 bytes of a file, so 2^32 flows do not fit into memory.
             let number = flows.len() as u32;
             let (flow, entry) = *flows.entry(key).or_insert((number, record.traced_at));
             let is_further_on = record.traced_at.zip(entry).is_some_and(|(here, entry)| here != entry);
             if !is_further_on {
-                stamped.push((record.time_ns, Seen { at: Duration::ZERO, bytes, flow }));
+                stamped.push((record.time_ns, Seen { at: Duration::ZERO, bytes, flow, ecn }));
             }
         }
     }
@@ -199,7 +203,7 @@ pub fn seen(file: &[u8]) -> Result<Vec<Seen>, CaptureError> {
 
 /// The offered load that a capture shows: [`seen`], with flows numbered in 16 bits.
 pub fn offered(file: &[u8]) -> Result<Vec<Offered>, CaptureError> {
-    let offered = |Seen { at, bytes, flow }| Offered { at, bytes, flow: flow as u16 };
+    let offered = |Seen { at, bytes, flow, ecn }| Offered { at, bytes, flow: flow as u16, ecn };
     Ok(seen(file)?.into_iter().map(offered).collect())
 }
 

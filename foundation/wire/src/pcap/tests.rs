@@ -90,6 +90,11 @@ fn frame(port: u16) -> Vec<u8> {
     frame
 }
 
+fn with_tos(mut frame: Vec<u8>, tos: u8) -> Vec<u8> {
+    frame[15] = tos;
+    frame
+}
+
 #[test]
 fn a_pcap_file_is_read_in_either_byte_order_and_resolution() {
     for writer in WRITERS {
@@ -229,14 +234,19 @@ fn offered_load_is_in_order_of_time_and_separates_flows() {
     let file = [
         writer.classic_header(0xa1b2_c3d4),
         writer.classic_record((10, 500), &frame(4000), 1500),
-        writer.classic_record((10, 300), &frame(4001), 60),
+        writer.classic_record((10, 300), &with_tos(frame(4001), 1), 60),
         writer.classic_record((10, 900), &frame(4000), 1200),
         writer.classic_record((10, 950), &[], 0),
         writer.classic_record((11, 300), &[1], 700),
     ]
     .concat();
-    let of = |us, bytes, flow| Offered { at: Duration::from_us(us), bytes, flow };
-    let expected = [of(0, 60, 1), of(200, 1500, 0), of(600, 1200, 0), of(1_000_000, 700, 2)];
+    let of = |us, bytes, flow, ecn| Offered { at: Duration::from_us(us), bytes, flow, ecn };
+    let expected = [
+        of(0, 60, 1, Ecn::Ect1),
+        of(200, 1500, 0, Ecn::Ect0),
+        of(600, 1200, 0, Ecn::Ect0),
+        of(1_000_000, 700, 2, Ecn::NotEct),
+    ];
     assert_eq!(offered(&file).expect("a capture"), expected);
 }
 

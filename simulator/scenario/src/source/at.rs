@@ -4,7 +4,7 @@ use crate::fault::{Fault, missing, refused};
 use crate::law::{LawSpec, Random};
 use core::fmt::{Debug, Display};
 use fairwire_core::units::Size;
-use fairwire_core::{Duration, Rate};
+use fairwire_core::{Duration, Ecn, Rate};
 use fairwire_document::Problem;
 use fairwire_laws::spec::Quantity;
 use fairwire_metrics::Kind;
@@ -94,6 +94,11 @@ pub enum Offer {
 pub trait SourceSpec: Given {
     /// What it offers in a group of flows, if its parameters are allowed there.
     fn offers(&self, at: At<'_>) -> Result<Offer, NoOffer>;
+
+    /// The ECN codepoint of its datagrams, but for those that have their own.
+    fn ecn(&self) -> Ecn {
+        Ecn::NotEct
+    }
 }
 
 /// Why a source offers nothing: a parameter is out of its bounds, or makes no sense there.

@@ -1,8 +1,9 @@
 //! Packets at a constant rate.
 
 use super::at::{About, At, NoOffer, Offer, SourceSpec};
-use fairwire_core::Rate;
+use super::codepoint::Marking;
 use fairwire_core::units::Size;
+use fairwire_core::{Ecn, Rate};
 use fairwire_parameters::{Quantity, parameters};
 
 /// Its description.
@@ -22,6 +23,9 @@ pub struct CbrSpec {
     /// Each gap between packets is scaled by a factor uniform in [1 - dither, 1 + dither].
     #[parameter(default = 0.0, min = 0.0, max = 1.0, unit = "1")]
     pub dither: Option<f64>,
+    /// The ECN codepoint.
+    #[parameter(flatten)]
+    pub marking: Marking,
 }
 
 impl SourceSpec for CbrSpec {
@@ -34,5 +38,9 @@ impl SourceSpec for CbrSpec {
         }
         let packet_bytes = at.packet(packet)?;
         Ok(Offer::Constant { rate, packet_bytes, dither })
+    }
+
+    fn ecn(&self) -> Ecn {
+        self.marking.ecn()
     }
 }

@@ -1,9 +1,10 @@
 //! Bursts at a constant rate, with pauses between.
 
 use super::at::{About, At, NoOffer, Offer, SourceSpec, bytes};
+use super::codepoint::Marking;
 use crate::law::{LawSpec, Packets};
 use fairwire_core::units::Size;
-use fairwire_core::{Duration, Rate};
+use fairwire_core::{Duration, Ecn, Rate};
 use fairwire_parameters::{Quantity, parameters};
 use fairwire_sim::app::{Law, OnOff, Traffic};
 
@@ -31,6 +32,9 @@ pub struct OnOffSpec {
     /// Time between bursts.
     #[parameter(required, unit = "law of times")]
     pub idle: Option<LawSpec<Duration>>,
+    /// The ECN codepoint.
+    #[parameter(flatten)]
+    pub marking: Marking,
 }
 
 impl SourceSpec for OnOffSpec {
@@ -44,5 +48,9 @@ impl SourceSpec for OnOffSpec {
             traffic: Traffic::OnOff(OnOff { rate, packet_bytes, burst, idle }),
             packet_bytes,
         })
+    }
+
+    fn ecn(&self) -> Ecn {
+        self.marking.ecn()
     }
 }

@@ -1,9 +1,10 @@
 //! A Poisson process of packets.
 
 use super::at::{About, At, NoOffer, Offer, PACKET, SourceSpec, whole_bytes};
+use super::codepoint::Marking;
 use crate::law::LawSpec;
-use fairwire_core::Duration;
 use fairwire_core::units::Size;
+use fairwire_core::{Duration, Ecn};
 use fairwire_parameters::{Quantity, parameters};
 use fairwire_sim::app::{Law, Poisson, Traffic};
 
@@ -21,6 +22,9 @@ pub struct PoissonSpec {
     /// Bytes on the wire per packet.
     #[parameter(unset = "512 B each", unit = "law of sizes")]
     pub size: Option<LawSpec<Size>>,
+    /// The ECN codepoint.
+    #[parameter(flatten)]
+    pub marking: Marking,
 }
 
 impl SourceSpec for PoissonSpec {
@@ -34,5 +38,9 @@ impl SourceSpec for PoissonSpec {
             traffic: Traffic::Poisson(Poisson { mean_gap, size }),
             packet_bytes: whole_bytes(about),
         })
+    }
+
+    fn ecn(&self) -> Ecn {
+        self.marking.ecn()
     }
 }

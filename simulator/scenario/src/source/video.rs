@@ -1,9 +1,10 @@
 //! A stream of video frames.
 
 use super::at::{About, At, NoOffer, Offer, SourceSpec, bytes};
+use super::codepoint::Marking;
 use crate::law::LawSpec;
-use fairwire_core::Duration;
 use fairwire_core::units::Size;
+use fairwire_core::{Duration, Ecn};
 use fairwire_parameters::{Quantity, parameters};
 use fairwire_sim::app::{Traffic, Video};
 
@@ -37,6 +38,9 @@ pub struct VideoSpec {
     /// back.
     #[parameter(default = false)]
     pub paced: Option<bool>,
+    /// The ECN codepoint.
+    #[parameter(flatten)]
+    pub marking: Marking,
 }
 
 impl SourceSpec for VideoSpec {
@@ -57,5 +61,9 @@ impl SourceSpec for VideoSpec {
         at.carried("frame", (i + (group - 1.0) * p) / group * 8.0 / plan.frame.secs())?;
         let packet_bytes = plan.packet_bytes;
         Ok(Offer::Datagrams { traffic: Traffic::Video(plan), packet_bytes })
+    }
+
+    fn ecn(&self) -> Ecn {
+        self.marking.ecn()
     }
 }

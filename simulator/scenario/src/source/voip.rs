@@ -1,9 +1,10 @@
 //! One direction of a telephone call.
 
 use super::at::{About, At, MIN_GAP, NoOffer, Offer, SourceSpec, bytes};
+use super::codepoint::Marking;
 use crate::law::LawSpec;
-use fairwire_core::Duration;
 use fairwire_core::units::Size;
+use fairwire_core::{Duration, Ecn};
 use fairwire_parameters::{Quantity, parameters};
 use fairwire_sim::app::{Talk, Traffic, Voip};
 
@@ -33,6 +34,9 @@ pub struct VoipSpec {
     /// How long a silence lasts.
     #[parameter(unset = "exponential, 1.587 s", unit = "law of times", source = "ITU-T P.59, 1993.")]
     pub silence: Option<LawSpec<Duration>>,
+    /// The ECN codepoint.
+    #[parameter(flatten)]
+    pub marking: Marking,
 }
 
 impl SourceSpec for VoipSpec {
@@ -60,5 +64,9 @@ impl SourceSpec for VoipSpec {
         at.carried("frame", f64::from(packet_bytes) * 8.0 / frame.secs())?;
         let plan = Voip { frame, payload_bytes, talk: (!continuous).then_some(talk) };
         Ok(Offer::Datagrams { traffic: Traffic::Voip(plan), packet_bytes })
+    }
+
+    fn ecn(&self) -> Ecn {
+        self.marking.ecn()
     }
 }

@@ -134,8 +134,9 @@ impl Datagrams {
             return (0, Some(due.at));
         }
         let Emission { bytes, conversation, .. } = due;
-        let leg = outlet.stage.group.forward;
-        outlet.launch(Frame::datagram(outlet.stage.index, conversation, bytes, leg), bytes);
+        let group = outlet.stage.group;
+        let ecn = if due.ecn.is_capable() { due.ecn } else { group.plan.ecn };
+        outlet.launch(Frame::datagram(outlet.stage.index, conversation, bytes, ecn, group.forward), bytes);
         self.pending = self.generator.next(now, &mut self.rng);
         (bytes, self.pending.map(|next| next.at))
     }

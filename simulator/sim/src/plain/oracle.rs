@@ -368,6 +368,7 @@ impl Plan {
                 ),
                 class: 0,
                 dscp: 0,
+                ecn: fairwire_core::Ecn::NotEct,
                 members: members.collect(),
                 on: on_times(drawn.on),
             }

@@ -2,8 +2,8 @@
 
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{
-    Backlog, Control, Discipline, Dropper, Duration, Limit, Packet, Probe, Queue, Rate, RateLaw, Room, Seed,
-    Signals, Step, Time, Trace,
+    Backlog, Control, Discipline, Dropper, Duration, Ecn, Limit, Packet, Probe, Queue, Rate, RateLaw, Room,
+    Seed, Signals, Step, Time, Trace,
 };
 use fairwire_metrics::record::LinkRecord;
 use fairwire_sim::app::{
@@ -45,6 +45,7 @@ fn group(name: &str, traffic: Traffic, members: usize) -> GroupPlan {
         access_rate: rate(1_000_000_000_000),
         class: 0,
         dscp: 0,
+        ecn: fairwire_core::Ecn::NotEct,
         members: vec![Member { start: Duration::ZERO, access_delay: Duration::from_ms(1) }; members],
         on: Vec::new(),
     }
@@ -119,8 +120,9 @@ fn a_link_of_opportunities_delivers_exactly_their_bytes() {
 #[test]
 fn a_link_of_opportunities_loses_those_at_which_nothing_waits() {
     // One opportunity every 5 ms; a packet of 1000 bytes every 20 ms, at 1 ms + access delay.
-    let packets: Vec<_> =
-        (0..500).map(|k| Offered { at: Duration::from_ms(20 * k + 1), bytes: 1000, flow: 0 }).collect();
+    let packets: Vec<_> = (0..500)
+        .map(|k| Offered { at: Duration::from_ms(20 * k + 1), bytes: 1000, flow: 0, ecn: Ecn::Ect1 })
+        .collect();
     let replay = Traffic::Replay(Replay { packets: packets.into(), speed: 1.0, repeats: false });
     let trace = RateLaw::Trace(Trace::parse("5\n").expect("a trace").into());
     let measured = measured(link(trace), vec![group("replay", replay, 1)], 10, 1);
@@ -141,8 +143,12 @@ fn a_link_with_steps_delivers_what_its_rates_allow() {
 }
 
 fn all_sources() -> Vec<GroupPlan> {
-    let packets =
-        (0..1000).map(|k| Offered { at: Duration::from_ms(7 * k), bytes: 60 + k as u32, flow: k as u16 % 5 });
+    let packets = (0..1000).map(|k| Offered {
+        at: Duration::from_ms(7 * k),
+        bytes: 60 + k as u32,
+        flow: k as u16 % 5,
+        ecn: Ecn::NotEct,
+    });
     let replay = Replay { packets: packets.collect(), speed: 1.5, repeats: true };
     let burst = Law::Pareto { mean: 15.0, shape: 1.5 };
     let on_off =
@@ -349,7 +355,12 @@ fn flows_seen(group: GroupPlan) -> usize {
 
 #[test]
 fn a_flow_of_a_capture_and_a_new_connection_have_a_hash_of_their_own() {
-    let packets = (0..1000).map(|k| Offered { at: Duration::from_ms(k), bytes: 100, flow: k as u16 % 5 });
+    let packets = (0..1000).map(|k| Offered {
+        at: Duration::from_ms(k),
+        bytes: 100,
+        flow: k as u16 % 5,
+        ecn: Ecn::NotEct,
+    });
     let replay = Replay { packets: packets.collect(), speed: 1.0, repeats: true };
     assert_eq!(flows_seen(group("replay", Traffic::Replay(replay), 2)), 10);
     // Connections begin at 0, 2, ... 30 s; the last one's SYN reaches the queue after the end.

@@ -48,6 +48,7 @@ fn group(name: &str, source: Source) -> GroupPlan {
         access_rate: rate(100_000_000),
         class: 0,
         dscp: 0,
+        ecn: fairwire_core::Ecn::NotEct,
         members: vec![Member { start: Duration::from_ms(5), access_delay: Duration::from_ms(3) }],
         on: Vec::new(),
     }

@@ -130,6 +130,7 @@ fn measured(tcp: Config, probability: f64, then: Duration) -> Got {
         access_rate: rate(10_000_000_000),
         class: 0,
         dscp: 0,
+        ecn: fairwire_core::Ecn::NotEct,
         members: vec![Member { start: Duration::ZERO, access_delay: Duration::from_us(500) }],
         on: Vec::new(),
     };

@@ -28,6 +28,7 @@ fn group(name: &str, source: Source, access_bps: u64) -> GroupPlan {
         access_rate: rate(access_bps),
         class: 0,
         dscp: 0,
+        ecn: fairwire_core::Ecn::NotEct,
         members: vec![Member { start: Duration::ZERO, access_delay: Duration::from_ms(1) }],
         on: Vec::new(),
     }

@@ -40,6 +40,7 @@ fn network(source: Source, wire: Option<Wire>, delay: Duration) -> Network {
         access_rate: rate(1_000_000_000),
         class: 0,
         dscp: 0,
+        ecn: fairwire_core::Ecn::NotEct,
         members: vec![Member { start: Duration::ZERO, access_delay: Duration::from_ms(1) }],
         on: Vec::new(),
     };

@@ -1,6 +1,6 @@
 //! The packets of a source of datagrams, and what is wrong with those that cannot be.
 
-use fairwire_core::{Duration, Time};
+use fairwire_core::{Duration, Ecn, Time};
 
 /// The largest packet: what IP can carry (RFC 791, RFC 8200).
 pub(super) const MAX_BYTES: u64 = 65_535;
@@ -14,12 +14,14 @@ pub struct Emission {
     pub bytes: u32,
     /// Which of the source's conversations it belongs to, counted from 0.
     pub conversation: u16,
+    /// Its ECN codepoint; that of its group if it is not capable.
+    pub ecn: Ecn,
 }
 
 impl Emission {
     /// Of a source with one conversation.
     pub fn of(bytes: u32, at: Time) -> Self {
-        Emission { at, bytes, conversation: 0 }
+        Emission { at, bytes, conversation: 0, ecn: Ecn::NotEct }
     }
 }
 

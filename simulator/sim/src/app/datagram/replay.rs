@@ -1,7 +1,7 @@
 //! Captured packets as offered load: the times and sizes of a trace, whatever becomes of them.
 
 use super::packet::Emission;
-use fairwire_core::{Duration, Rng, Time};
+use fairwire_core::{Duration, Ecn, Rng, Time};
 use std::sync::Arc;
 
 /// Libpcap's bound on a packet.
@@ -18,6 +18,8 @@ pub struct Offered {
     /// Which flow of the capture it belongs to, counted from 0. Each has a flow hash of its own.
     /// All 0: the whole capture is one flow.
     pub flow: u16,
+    /// Its ECN codepoint.
+    pub ecn: Ecn,
 }
 
 /// A capture, played again.
@@ -88,7 +90,7 @@ impl Generator {
         let packet = *self.packets.get(self.next)?;
         self.next += 1;
         let at = (began + self.scaled(packet.at)).max(now);
-        Some(Emission { at, bytes: packet.bytes, conversation: packet.flow })
+        Some(Emission { at, bytes: packet.bytes, conversation: packet.flow, ecn: packet.ecn })
     }
 
     /// From the first packet to itself, repeated: the mean gap follows the last.
@@ -109,7 +111,7 @@ mod tests {
     use fairwire_core::Seed;
 
     fn packets() -> Arc<[Offered]> {
-        let of = |ms, bytes, flow| Offered { at: Duration::from_ms(ms), bytes, flow };
+        let of = |ms, bytes, flow| Offered { at: Duration::from_ms(ms), bytes, flow, ecn: Ecn::NotEct };
         [of(0, 100, 0), of(5, 1500, 1), of(5, 60, 0), of(30, 200, 2)].into()
     }
 
@@ -119,7 +121,7 @@ mod tests {
         let mut now = Time::ZERO + Duration::from_ms(1000);
         let mut emitted = Vec::new();
         while emitted.len() < count {
-            let Some(Emission { at, bytes, conversation }) = source.next(now, &mut rng) else { break };
+            let Some(Emission { at, bytes, conversation, .. }) = source.next(now, &mut rng) else { break };
             now = at;
             emitted.push((at.ns() / 1_000_000, bytes, conversation));
         }

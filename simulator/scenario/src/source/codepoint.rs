@@ -1,0 +1,42 @@
+//! The ECN codepoint of a source's datagrams.
+
+use fairwire_core::Ecn;
+use fairwire_parameters::{parameters, word};
+
+/// What every source of generated datagrams has.
+#[parameters(group)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Marking {
+    /// The ECN codepoint of its packets.
+    ///
+    /// It slows down for no mark: a flood that calls itself capable is the adversary of disciplines
+    /// that mark.
+    #[parameter(default = Codepoint::None, source = "RFC 3168, section 5; RFC 9331 for `ect1`.")]
+    pub ecn: Option<Codepoint>,
+}
+
+/// An ECN codepoint.
+#[word]
+pub enum Codepoint {
+    /// Not capable: congestion is signalled by drops.
+    #[default]
+    None,
+    /// ECT(0): capable.
+    Ect0,
+    /// ECT(1): capable, and of L4S.
+    Ect1,
+    /// Congestion experienced: marked before it came here.
+    Ce,
+}
+
+impl Marking {
+    /// The codepoint.
+    pub(super) fn ecn(self) -> Ecn {
+        match self.ecn.unwrap_or_default() {
+            Codepoint::None => Ecn::NotEct,
+            Codepoint::Ect0 => Ecn::Ect0,
+            Codepoint::Ect1 => Ecn::Ect1,
+            Codepoint::Ce => Ecn::Ce,
+        }
+    }
+}
