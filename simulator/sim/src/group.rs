@@ -337,6 +337,8 @@ mod tests {
             access_rate: rate(10_000),
             class: 0,
             dscp: 0,
+            ecn: fairwire_core::Ecn::NotEct,
+            on: Vec::new(),
             members: vec![],
         };
         let sizes = Sizes { data: 1500, ack: 52, vary: false };

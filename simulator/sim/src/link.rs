@@ -104,8 +104,8 @@ impl Link {
         &self.name
     }
 
-    /// Its rate at `now`, and its propagation delay. While it is down the rate is that before, and of a
-    /// trace it is the mean.
+    /// Its rate at `now`, and its propagation delay. While it is down the rate is that before. Of a
+    /// pattern or a trace it is the mean.
     pub(crate) fn at(&self, now: Time) -> (Rate, Duration) {
         let rate = match &self.law {
             RateLaw::Fixed => None,
@@ -113,7 +113,7 @@ impl Link {
                 let begun = steps.partition_point(|step| step.at <= now);
                 steps[..begun].iter().rev().find_map(|step| step.rate)
             }
-            RateLaw::Trace(trace) => Some(trace.mean()),
+            law @ (RateLaw::Pattern(_) | RateLaw::Trace(_)) => law.repeating_mean(),
         };
         (rate.unwrap_or(self.rate()), self.delay)
     }
