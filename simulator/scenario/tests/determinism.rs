@@ -183,11 +183,11 @@ const GOLDEN: [(&str, &str); 8] = [
     ("newreno-against-cbr", "59c32bc0847f29bd"),
     ("sack-at-three-distances", "7d4a15b51eeae01a"),
     ("cubic-and-dctcp", "7ccdcfd842c052e3"),
-    ("bbr-against-reno", "455082fe5c8e8588"),
+    ("bbr-against-reno", "a5a2bff3baa520d3"),
     ("two-way", "b2d983fad683ac0d"),
     ("laws-with-logarithms", "75f1f53f46cd00ad"),
     ("adaptive-contracts", "d3cddf358c387c7c"),
-    ("applications", "ef49f3ae07255fe0"),
+    ("applications", "d8108bc01e3c5852"),
 ];
 
 fn scenario(at: usize) -> Scenario {

@@ -142,6 +142,10 @@ pub trait Control: Debug {
     /// The slow-start threshold, segments; infinite before the first loss, or where there is none.
     fn threshold(&self) -> f64;
 
+    /// Invoked before any data is sent, with the round-trip time of the opening, by a sender that
+    /// finds loss by time.
+    fn opened(&mut self, _rtt: Duration, _now: Time) {}
+
     /// Invoked when new data was acknowledged outside of the repair of a loss; within it too, where
     /// [`grows_in_recovery`](Self::grows_in_recovery).
     fn acked(&mut self, acked: &Acked);

@@ -18,8 +18,8 @@ use super::vegas::{Vegas, VegasParameters, VegasSpec};
 use super::westwood::{Westwood, WestwoodParameters, WestwoodSpec};
 use crate::config::{Config, Recovery};
 use core::fmt::{self, Debug};
-use fairwire_core::Time;
 use fairwire_core::units::Size;
+use fairwire_core::{Duration, Time};
 use fairwire_parameters::{Declared as _, OutOfRange};
 use std::sync::Arc;
 
@@ -217,6 +217,10 @@ impl Control for Controller {
     #[inline]
     fn threshold(&self) -> f64 {
         each!(self, control => control.threshold())
+    }
+
+    fn opened(&mut self, rtt: Duration, now: Time) {
+        each!(self, control => control.opened(rtt, now))
     }
 
     #[inline]

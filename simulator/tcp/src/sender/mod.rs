@@ -374,6 +374,7 @@ impl Sender {
             self.rtt.measured(elapsed, &self.config);
             if let Some(journal) = self.journal.as_mut().filter(|_| self.is_timely) {
                 journal.saw_rtt(elapsed);
+                self.control.opened(elapsed, now);
             }
         }
         self.phase = Phase::Open;

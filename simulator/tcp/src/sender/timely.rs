@@ -394,7 +394,7 @@ impl Sender {
         if let Some(rack) = self.rack() {
             rack.probe = Some(Probe { end, is_repeat: !is_new });
         }
-        self.arm_from_first(now);
+        self.arm(now); // from now, as in Linux
     }
 
     /// TLP_process_ack (section 7.4): was the tail that it probed lost?
@@ -431,8 +431,10 @@ impl Sender {
         let is_single = self.highest - self.unacked == 1;
         // TLP.max_ack_delay, as in Linux.
         let patience = smoothed + smoothed + if is_single { self.config.min_rto } else { Duration::ZERO };
-        let first = self.journal.as_ref().map_or(now, |journal| journal.last_sent(self.unacked));
-        let timeout = first + self.rtt.timeout(&self.config);
+        let sent = |seq| self.journal.as_ref().map_or(now, |journal| journal.last_sent(seq));
+        // What was acknowledged restarts the timeout. Linux counts it from the first segment where it sends now.
+        let from = if sent(self.highest - 1) < now { now } else { sent(self.unacked) };
+        let timeout = from + self.rtt.timeout(&self.config);
         (self.retransmit_at, self.timer) = ((now + patience).min(timeout.max(now)), Timer::Tail);
     }
 

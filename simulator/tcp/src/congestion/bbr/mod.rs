@@ -285,11 +285,17 @@ impl Bbr {
         if rtt <= self.least_rtt.rtt || is_expired {
             self.least_rtt = LeastRtt { rtt, at: acked.now };
         }
-        if is_first && !rtt.is_zero() {
-            // BBRInitPacingRate, now that the round-trip time is known.
-            self.pace = HIGH_GAIN * f64::from(self.initial_window) / rtt.secs();
+        if is_first {
+            self.begin_pace(rtt);
         }
         is_expired
+    }
+
+    /// BBRInitPacingRate, now that the round-trip time is known.
+    fn begin_pace(&mut self, rtt: Duration) {
+        if !rtt.is_zero() {
+            self.pace = HIGH_GAIN * f64::from(self.initial_window) / rtt.secs();
+        }
     }
 
     /// BBRCheckProbeRTT.
@@ -396,6 +402,12 @@ impl Control for Bbr {
     /// Infinite: there is none.
     fn threshold(&self) -> f64 {
         f64::INFINITY
+    }
+
+    /// BBRInit: the opening, whose packets are short, has the least round-trip time at first.
+    fn opened(&mut self, rtt: Duration, now: Time) {
+        self.least_rtt = LeastRtt { rtt, at: now };
+        self.begin_pace(rtt);
     }
 
     fn acked(&mut self, acked: &Acked) {

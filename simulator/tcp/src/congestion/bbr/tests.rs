@@ -65,6 +65,19 @@ fn filled(parameters: BbrParameters) -> Bbr {
 }
 
 #[test]
+fn the_opening_has_the_least_round_trip_for_ten_seconds_where_data_takes_longer() {
+    let mut bbr = Bbr::new(PLAIN, &Start { segment: SEGMENT, ..Start::of(10) });
+    bbr.opened(Duration::from_ms(99), Time::ZERO);
+    assert_eq!(bbr.pace(), Some(HIGH_GAIN * 10.0 / 0.099), "the first window is paced");
+    for round in 1..=100 {
+        bbr.acked(&ack(100 * round, 100, 100, 1000.0));
+    }
+    assert_eq!((bbr.propagation(), bbr.state()), (Some(Duration::from_ms(99)), BbrState::ProbeBw));
+    bbr.acked(&ack(10_001, 100, 100, 1000.0));
+    assert_eq!((bbr.propagation(), bbr.state()), (Some(Duration::from_ms(100)), BbrState::ProbeRtt));
+}
+
+#[test]
 fn its_state_is_as_small_as_documented() {
     assert_eq!(size_of::<Bbr>(), 352);
 }
