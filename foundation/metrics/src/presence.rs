@@ -61,8 +61,7 @@ pub fn assess(
         shares(flows, routes, &capacities, |flow| presence.is_on(flow, (from + until) / 2.0))
     };
     let fair: Vec<Vec<f64>> = stretches.iter().map(fair_in).collect();
-    let active_s: Vec<f64> =
-        presence.on.iter().map(|on| on.iter().map(|[from, until]| until - from).sum()).collect();
+    let active_s = presence.active_s();
     for (at, flow) in flows.iter_mut().enumerate() {
         let bits = stretches.iter().zip(&fair).map(|([from, until], fair)| fair[at] * (until - from));
         let bits: f64 = bits.sum();
@@ -77,6 +76,22 @@ pub fn assess(
 }
 
 impl Presence {
+    /// For how long each flow was on, seconds.
+    pub fn active_s(&self) -> Vec<f64> {
+        self.on.iter().map(|on| on.iter().map(|[from, until]| until - from).sum()).collect()
+    }
+
+    /// The `flows` with rates over all of the measured time, and not over the time in which each was
+    /// on.
+    pub fn over_all(&self, flows: &[FlowRecord]) -> Vec<FlowRecord> {
+        let mut flows = flows.to_vec();
+        for (flow, active) in flows.iter_mut().zip(self.active_s()) {
+            let part = active / (self.until_s - self.from_s);
+            (flow.throughput_bps, flow.goodput_bps) = (flow.throughput_bps * part, flow.goodput_bps * part);
+        }
+        flows
+    }
+
     fn is_on(&self, flow: usize, at_s: f64) -> bool {
         self.on[flow].iter().any(|[from, until]| (*from..*until).contains(&at_s))
     }
@@ -143,7 +158,7 @@ impl Presence {
         let enough = REACHED * fair * self.slot_s * wide as f64 / 8.0;
         let mut ends = (first.saturating_add(wide)..=slots).take_while(|end| end_s(*end) <= until + 1e-6);
         let end = ends.find(|end| (upto(*end) - upto(*end - wide)) as f64 >= enough)?;
-        Some(end_s(end) - from)
+        Some(((end_s(end) - from) * 1e9).round() / 1e9) // times are whole nanoseconds
     }
 }
 

@@ -91,10 +91,7 @@ impl Files {
             };
             let untold = pcap::untold(&bytes).unwrap_or(0);
             if untold > 0 {
-                files.notes.push(format!(
-                    "`{name}`: {untold} of its packets show no packet behind the headers of their link (encrypted, \
-                     without data, or cut too short); they are one flow"
-                ));
+                files.notes.push(format!("`{name}`: {untold} {}", pcap::UNTOLD));
             }
             files.captures.insert(name.into(), packets.into_iter().map(offered).collect());
         }

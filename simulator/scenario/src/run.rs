@@ -331,8 +331,9 @@ pub(crate) fn record_of(
 }
 
 fn record(scenario: &Scenario, compared: &Compared, seed: u64, mut measured: Measured) -> RunRecord {
-    let aggregates =
-        aggregate::records(scenario.spec(), scenario.topology(), measured.aggregates, &measured.flows);
+    let over_all = measured.presence.as_ref().map(|presence| presence.over_all(&measured.flows));
+    let flows = over_all.as_deref().unwrap_or(&measured.flows);
+    let aggregates = aggregate::records(scenario.spec(), scenario.topology(), measured.aggregates, flows);
     let (fairness, presence) = fairness(scenario, &mut measured.flows, measured.presence.as_ref());
     RunRecord {
         discipline: compared.label().into(),

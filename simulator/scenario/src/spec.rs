@@ -185,7 +185,7 @@ pub struct FlowSpec {
 
 impl FlowSpec {
     /// When its flows are on; empty for from their start to the end of the run.
-    pub(crate) fn on_times(&self) -> Vec<OnTime> {
+    pub fn on_times(&self) -> Vec<OnTime> {
         let stop = self.stop.map(|stop| OnTime { from: self.start.earliest, until: stop.0 });
         let listed = self.on.iter().flatten().map(|[from, until]| OnTime { from: from.0, until: until.0 });
         listed.chain(stop).collect()

@@ -217,6 +217,10 @@ pub fn untold(file: &[u8]) -> Result<u64, CaptureError> {
     Ok(count)
 }
 
+/// What is to be said of packets that [`untold`] counts, after their number.
+pub const UNTOLD: &str = "of its packets show no packet behind the headers of their link (encrypted, without \
+                          data, or cut too short); they are one flow";
+
 fn of_link(record: &Record<'_>) -> Result<link::Seen, CaptureError> {
     link::seen(record.link_type, record.data).ok_or(CaptureError::LinkType { given: record.link_type })
 }

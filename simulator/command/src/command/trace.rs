@@ -7,6 +7,7 @@ use fairwire_document::bounded;
 use fairwire_metrics::FlowRates;
 use fairwire_metrics::flow_rates::Seen;
 use fairwire_terminal::failure::{Ending, Failure};
+use fairwire_terminal::notice::notice;
 use fairwire_wire::pcap;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -44,6 +45,10 @@ fn packets(file: &Path) -> Result<Vec<Seen>, Failure> {
     let packets = pcap::seen(&bytes).map_err(|error| refused(error.to_string()))?;
     if packets.is_empty() {
         return Err(refused("it has no packets".into()));
+    }
+    let untold = pcap::untold(&bytes).unwrap_or(0);
+    if untold > 0 {
+        notice(format_args!("note: `{}`: {untold} {}", file.display(), pcap::UNTOLD));
     }
     Ok(packets.into_iter().map(|p| Seen { at: p.at, flow: p.flow, bytes: p.bytes }).collect())
 }

@@ -5,7 +5,7 @@ use super::plan::{Destination, Request};
 use super::written::{Done, Kept, Looks, Place, Recorder, Run, Wants, Writer};
 use fairwire_core::{Duration, Time};
 use fairwire_metrics::record::{Report, RunRecord};
-use fairwire_scenario::{DirectionSpec, Output, Row, Spec};
+use fairwire_scenario::{DirectionSpec, FlowSpec, OnTime, Output, Row, Spec};
 use fairwire_terminal::failure::Failure;
 use fairwire_terminal::file;
 
@@ -45,8 +45,16 @@ pub(super) struct Flow {
     pub is_tcp: bool,
     /// Does it go over the link's way back?
     pub is_up: bool,
-    /// At each sample.
+    /// At each sample; none where it is not on.
     pub mbps: Vec<Option<f64>>,
+    on: Vec<OnTime>,
+}
+
+impl Flow {
+    /// Is it on at `at`? It is always, where it never stops.
+    fn is_on(&self, at: Duration) -> bool {
+        self.on.is_empty() || self.on.iter().any(|on| (on.from..on.until).contains(&at))
+    }
 }
 
 pub(super) fn prepare<'a>(request: &Request<'a>) -> Result<Option<Box<dyn Writer + 'a>>, Failure> {
@@ -146,9 +154,10 @@ impl Recorder for Sampling<'_> {
                     all.flows.push(self.files.flow(row.name));
                     all.flows.len() - 1
                 });
-                let mbps = &mut all.flows[place].mbps;
-                mbps.resize(before, None);
-                mbps.push(Some(row.value / 1e6));
+                let flow = &mut all.flows[place];
+                let is_on = flow.is_on(at - Duration::from_ns(self.files.every.ns() / 2));
+                flow.mbps.resize(before, None);
+                flow.mbps.push(is_on.then_some(row.value / 1e6));
             }
             ("link", "sojourn mean") => {
                 all.ping_ms.resize(before + 1, None);
@@ -172,7 +181,8 @@ impl Files<'_> {
         let group = self.spec.flow.iter().find(|flow| flow.group == group);
         let is_tcp = group.is_some_and(|flow| flow.source.about().is_tcp);
         let is_up = group.is_some_and(|flow| flow.direction == Some(DirectionSpec::Reverse));
-        Flow { name: name.into(), is_tcp, is_up, mbps: Vec::new() }
+        let on = group.map_or(Vec::new(), FlowSpec::on_times);
+        Flow { name: name.into(), is_tcp, is_up, mbps: Vec::new(), on }
     }
 }
 

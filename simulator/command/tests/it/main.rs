@@ -3,6 +3,7 @@
 mod common;
 mod exercises;
 mod files;
+mod flent;
 mod front;
 mod messages;
 mod outputs;

@@ -76,3 +76,60 @@ fn the_laboratory_is_beside_the_simulator_with_a_verdict_for_each_group() {
     let differs = judged.iter().any(|one| one["verdict"] == "does not hold");
     assert_eq!(code(&output), if differs { 3 } else { 0 }, "{}", stderr(&output));
 }
+
+/// A TCP beside a rate that comes twice.
+const COMES_AND_GOES: &str = r#"format = 2
+name = "comes-and-goes"
+duration = "8 s"
+seeds = 1
+disciplines = ["drr"]
+
+[link]
+rate = "5 Mbit/s"
+delay = "5 ms"
+buffer = "1 bdp"
+
+[[flow]]
+group = "tcp"
+source = "bulk"
+tcp = { control = "cubic" }
+rtt = "20 ms"
+access = { rate = "100 Mbit/s" }
+stop = "7 s"
+
+[[flow]]
+group = "udp"
+source = { cbr = { rate = "4 Mbit/s", packet = "1000 B" } }
+rtt = "20 ms"
+access = { rate = "100 Mbit/s" }
+on = [["1 s", "3 s"], ["5 s", "8 s"]]
+"#;
+
+#[test]
+fn flows_come_and_go_in_the_laboratory_as_in_the_simulator() {
+    let contest = Contest::of(COMES_AND_GOES);
+    let output = run(&["run", &contest.file(), "--on", "sim,lab", "--format", "json"]);
+    let report: Value = serde_json::from_str(&stdout(&output)).expect("a report");
+    let notes = report["manifest"]["notes"].to_string();
+    if notes.contains("may not make network namespaces") {
+        return fairwire_testing::skipped("flows that come and go in the lab: no right to make namespaces");
+    }
+    let runs = report["runs"].as_array().expect("an array");
+    assert_eq!(runs.len(), 2, "{notes}");
+    for run in runs {
+        let presence = &run["presence"];
+        assert_eq!(presence["active_s"], serde_json::json!([7.0, 5.0]), "{run}");
+        let changes = presence["changes"].as_array().expect("an array");
+        let at: Vec<f64> = changes.iter().filter_map(|one| one["at_s"].as_f64()).collect();
+        assert_eq!(at, [0.0, 1.0, 3.0, 5.0, 7.0]);
+        // When the rate has stopped the whole link is the TCP's, which is there within a second.
+        let reached = changes[2]["reached_s"].as_f64();
+        assert!(reached.is_some_and(|s| s <= 1.0), "{presence}");
+        for group in ["tcp", "udp"] {
+            // Starts and stops take a few round trips of the seconds that each is on.
+            let share = run["fairness"]["group_share"][group].as_f64().expect("a share");
+            assert!((share - 1.0).abs() < 0.1, "{group}: {share}, {run}");
+        }
+        assert_eq!(run["flows"].as_array().map(Vec::len), Some(2), "on-times are no flows of their own");
+    }
+}

@@ -105,43 +105,38 @@ impl ContestPlan {
         presence::slot(self.duration - self.warm_up, self.senders.len())
     }
 
-    /// When the flows were on, and what their sinks got, where any of them stops.
-    fn presence(&self, seen: &Seen) -> Option<Presence> {
+    /// When the flows were on, and what their sinks got, where any of them stops. `flows` are the
+    /// records of the senders, which say how much more is on the link than a sink gets.
+    fn presence(&self, seen: &Seen, flows: &[FlowRecord]) -> Option<Presence> {
         if !self.has_stops() {
             return None;
         }
         let (from, until) = (self.warm_up, self.duration);
-        let flows: Vec<Range<usize>> = by_flow(&self.senders).collect();
-        let on = |flow: &Range<usize>| {
-            let on = self.senders[flow.clone()].iter().map(|sender| {
+        let senders: Vec<Range<usize>> = by_flow(&self.senders).collect();
+        let on = |senders: &Range<usize>| {
+            let on = self.senders[senders.clone()].iter().map(|sender| {
                 let stop = sender.stop.unwrap_or(until);
                 [sender.start, stop].map(|at| at.clamp(from, until).seconds())
             });
             on.filter(|[from, until]| from < until).collect()
         };
+        let got = |sender: usize, slot: usize| {
+            let FlowRecord { throughput_bps, goodput_bps, .. } = flows[sender];
+            let payload = seen.flows.get(sender).and_then(|seen| seen.payload_bytes.get(slot));
+            payload.map_or(0.0, |payload| *payload as f64 * throughput_bps / goodput_bps.max(1.0))
+        };
         let slots = (until - from).ns().div_ceil(self.slot().ns()) as usize;
-        let mut sums = vec![0; flows.len()];
-        let bytes = (0..slots).flat_map(|slot| {
-            for (sum, flow) in sums.iter_mut().zip(&flows) {
-                *sum += seen
-                    .flows
-                    .get(flow.clone())
-                    .into_iter()
-                    .flatten()
-                    .filter_map(|one| one.payload_bytes.get(slot))
-                    .sum::<u64>();
+        let mut sums = vec![0.0; senders.len()];
+        let mut bytes = Vec::with_capacity(slots * senders.len());
+        for slot in 0..slots {
+            for (sum, senders) in sums.iter_mut().zip(&senders) {
+                *sum += senders.clone().map(|sender| got(sender, slot)).sum::<f64>();
+                bytes.push(*sum as u64);
             }
-            sums.clone()
-        });
-        let bytes = bytes.collect();
+        }
         let [from_s, until_s] = [from, until].map(Duration::seconds);
-        Some(Presence {
-            from_s,
-            until_s,
-            on: flows.iter().map(on).collect(),
-            slot_s: self.slot().seconds(),
-            bytes,
-        })
+        let on = senders.iter().map(on).collect();
+        Some(Presence { from_s, until_s, on, slot_s: self.slot().seconds(), bytes })
     }
 
     /// What the packets of sender number `flow` have in common.
@@ -223,7 +218,7 @@ impl ContestPlan {
         }
         .give(watch);
         let (mut flows, mut link) = (self.flow_records(&counted, &seen), counted.link);
-        let presence = self.presence(&seen);
+        let presence = self.presence(&seen, &flows);
         let Carried { overflowed, failed, faults, .. } = seen.path;
         if self.wire.is_some() {
             let FaultCounts { lost, held_back, duplicated, lost_of } = faults;
@@ -276,8 +271,7 @@ fn joined(flows: Vec<FlowRecord>, presence: Option<&Presence>) -> Vec<FlowRecord
         }
     }
     let measured_s = presence.until_s - presence.from_s;
-    for (flow, on) in all.iter_mut().zip(&presence.on) {
-        let active_s: f64 = on.iter().map(|[from, until]| until - from).sum();
+    for (flow, active_s) in all.iter_mut().zip(presence.active_s()) {
         let longer = if active_s > 0.0 { measured_s / active_s } else { 0.0 };
         flow.throughput_bps *= longer;
         flow.goodput_bps *= longer;

@@ -269,7 +269,49 @@ fn a_capture_that_is_none_is_refused_at_its_key() {
         &refused(Folder::new().file("a.pcap", &capture(9)), &fast),
         &["flow.g.source.replay.speed", "a mean of at most 100 Mbit/s"],
     );
+    let mut of_usb = capture(9);
+    of_usb[20] = 189;
+    says(
+        &refused(Folder::new().file("a.pcap", &of_usb), REPLAY),
+        &["flow.g.source.replay.file", "link type 189 (USB of Linux)", "Ethernet (1)"],
+    );
     says(&message(REPLAY), &["a scenario that is no file itself can name no files"]);
+}
+
+#[test]
+fn a_capture_that_ends_by_itself_is_on_for_no_longer() {
+    let folder = Folder::new().file("a.pcap", &capture(101)); // of a second
+    let once = REPLAY.replace("true", "false");
+    let refused = |more: &str| refusal(folder.load(&text(&format!("{once}\n{more}"))), more);
+    says(
+        &refused("stop = \"2 s\""),
+        &["flow.g.stop", "2 s", "ends by itself 1 s after it begins", "at most 1 s"],
+    );
+    says(
+        &refused("on = [[\"0 s\", \"1 s\"], [\"5 s\", \"7 s\"]]"),
+        &["flow.g.on.#2.#2", "at most 6 s", "repeats"],
+    );
+    for (replay, more) in
+        [(REPLAY, "stop = \"2 s\""), (&once, "on = [[\"0 s\", \"1 s\"], [\"5 s\", \"6 s\"]]")]
+    {
+        let played = run(&folder.load(&text(&format!("{replay}\n{more}"))).expect("a good one"));
+        let offered = played.flows[0].offered_bps.expect("open loop");
+        // 1000 bytes per 10 ms while it is on, and one more packet at the end of each on-time.
+        assert!((offered / 800_000.0 - 1.0).abs() < 0.011, "{offered}");
+        assert!((played.fairness.jain - 1.0).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn packets_that_are_not_found_behind_their_link_are_noted() {
+    let mut of_wifi = capture(9);
+    of_wifi[20] = 105; // what begins with 0x45 is no frame of data
+    let folder = Folder::new().file("a.pcap", &of_wifi);
+    let notes = folder.load(&text(REPLAY)).expect("a good one").notes().to_vec();
+    assert!(
+        notes.iter().any(|note| note.starts_with("`a.pcap`: 9 of its packets show no packet")),
+        "{notes:?}"
+    );
 }
 
 const BULK: &str = "source = \"bulk\"";
