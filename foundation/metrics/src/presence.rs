@@ -30,7 +30,7 @@ pub struct Presence {
 const SLOT: Duration = Duration::from_ms(100);
 /// Counts that are kept of a run: 16 MB.
 const MAX_COUNTS: u64 = 2_000_000;
-/// Changes that are told apart.
+/// Changes that are distinguished.
 const MAX_CHANGES: usize = 1000;
 /// The part of its new share that a flow is to reach.
 const REACHED: f64 = 0.9;
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn many_changes_are_not_told_apart_and_slots_are_as_long_as_memory_asks() {
+    fn many_changes_are_not_distinguished_and_slots_are_as_long_as_memory_requires() {
         let on = (0..5000).map(|at| vec![[f64::from(at) * 1e-3, 10.0]]).collect();
         let presence = Presence { from_s: 0.0, until_s: 10.0, on, slot_s: 0.1, bytes: Vec::new() };
         assert!(presence.stretches().len() <= MAX_CHANGES + 1);

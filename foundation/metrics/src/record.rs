@@ -438,8 +438,8 @@ pub struct ChangeRecord {
     /// The groups of which a flow stops.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub stops: Vec<String>,
-    /// Seconds until each flow whose max-min share rose by the change had 90 % of its new share,
-    /// over a slot of a tenth of a second or as long as twenty packets of 1500 B take at that share.
+    /// Seconds until each flow whose max-min share rose by the change had 90 % of its new share. It
+    /// is taken over a slot of a tenth of a second, or as long as twenty packets of 1500 B take.
     /// Absent if one of them did not before the next change, or if no share rose.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reached_s: Option<f64>,

@@ -89,9 +89,9 @@ impl Files {
                 let pcap::Offered { at, bytes, flow, ecn } = packet;
                 Offered { at, bytes, flow, ecn }
             };
-            let untold = pcap::untold(&bytes).unwrap_or(0);
-            if untold > 0 {
-                files.notes.push(format!("`{name}`: {untold} {}", pcap::UNTOLD));
+            let unidentified = pcap::unidentified(&bytes).unwrap_or(0);
+            if unidentified > 0 {
+                files.notes.push(format!("`{name}`: {unidentified} {}", pcap::UNIDENTIFIED));
             }
             files.captures.insert(name.into(), packets.into_iter().map(offered).collect());
         }

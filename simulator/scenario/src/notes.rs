@@ -41,8 +41,8 @@ fn late(spec: &Spec) -> impl Iterator<Item = String> + '_ {
     (!late.is_empty()).then_some(note).into_iter().chain(beyond)
 }
 
-/// A flow is late that misses more than one part in so many of the measured time: its share over all
-/// of it is less than half of that over the time in which it is on.
+/// A flow is late that misses more than a half of the measured time: its share over all of it is less
+/// than half of that over the time in which it is on.
 const LATE: u64 = 2;
 
 /// Droppers that take their victim by its place when a packet arrives; RED does above its maximum.

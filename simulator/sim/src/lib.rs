@@ -24,6 +24,7 @@ mod observe;
 mod on_times;
 mod plan;
 mod prefetch;
+mod presence;
 mod queue;
 mod route;
 mod seen;

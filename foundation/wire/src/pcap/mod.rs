@@ -170,10 +170,11 @@ pub struct Offered {
 /// The packets of a capture, in order of time, with flow numbers that never repeat. Packets without
 /// bytes are left out.
 ///
-/// Flows are identified behind the headers of Ethernet, PPPoE, PPP, Cisco HDLC, 802.11 with and
-/// without radiotap, Linux's "cooked" captures of both versions, and BSD loopback, and in IP packets
-/// without any. Packets behind which none is found are one flow: [`untold`] counts them. A packet of
-/// another link type is an error. What radiotap and a direction add to a packet is not counted.
+/// Flows are identified in IP packets, and behind the headers of Ethernet, PPPoE, PPP, Cisco HDLC
+/// and 802.11 with and without radiotap. So they are behind those of Linux's "cooked" captures of
+/// both versions, and of BSD loopback. Packets behind which none is found are one flow:
+/// [`unidentified`] counts them. A packet of another link type is an error. What radiotap and a
+/// direction add to a packet is not counted.
 ///
 /// A trace of fairwire's own has a packet where it arrives at a link, where it leaves that, at the
 /// next link, and where it is delivered. To count each packet once, a flow's packets count where
@@ -208,8 +209,8 @@ pub fn offered(file: &[u8]) -> Result<Vec<Offered>, CaptureError> {
 }
 
 /// How many packets of a capture show no packet behind the headers of their link, because they are
-/// encrypted, have no data, or were cut too short. Their flows are not told apart.
-pub fn untold(file: &[u8]) -> Result<u64, CaptureError> {
+/// encrypted, have no data, or were cut too short. Their flows are not distinguished.
+pub fn unidentified(file: &[u8]) -> Result<u64, CaptureError> {
     let mut count = 0;
     for record in records(file)? {
         count += u64::from(of_link(&record?)?.key.is_none());
@@ -217,8 +218,8 @@ pub fn untold(file: &[u8]) -> Result<u64, CaptureError> {
     Ok(count)
 }
 
-/// What is to be said of packets that [`untold`] counts, after their number.
-pub const UNTOLD: &str = "of its packets show no packet behind the headers of their link (encrypted, without \
+/// What is to be said of packets that [`unidentified`] counts, after their number.
+pub const UNIDENTIFIED: &str = "of its packets show no packet behind the headers of their link (encrypted, without \
                           data, or cut too short); they are one flow";
 
 fn of_link(record: &Record<'_>) -> Result<link::Seen, CaptureError> {

@@ -284,122 +284,6 @@ fn a_packet_of_a_trace_of_ours_counts_once_where_its_flow_enters() {
     assert_eq!(of(b"dumpcap").len(), 6);
 }
 
-/// The flows and sizes of packets `of` some ports on a link of this type, each of 100 bytes.
-fn on(link_type: u16, of: &dyn Fn(u16) -> Vec<u8>) -> Vec<(u16, u32)> {
-    let writer = WRITERS[0];
-    let packets = [4000, 4001, 4000].map(|port| writer.enhanced(0, 1, &of(port), 100)).concat();
-    let file = [writer.section(), writer.interface(link_type, &[]), packets].concat();
-    offered(&file).expect("a capture").iter().map(|packet| (packet.flow, packet.bytes)).collect()
-}
-
-/// Headers by hand before a packet of IPv4: the type of the link, and how many of a hundred bytes
-/// are the packet's.
-fn heads() -> Vec<(u16, Vec<u8>, u32)> {
-    let snap: &[u8] = &[0xaa, 0xaa, 0x03, 0, 0, 0, 0x08, 0x00];
-    let addresses = [[2; 6], [4; 6], [6; 6]].concat();
-    // Frame control, duration, three addresses, sequence, then what is given.
-    let data =
-        |control: [u8; 2], rest: &[u8]| [&control[..], &[0, 0], &addresses, &[0x10, 0], rest, snap].concat();
-    let radiotap: &[u8] = &[0, 0, 9, 0, 0x02, 0, 0, 0, 0];
-    // Time and flags: the header is padded. Another word of fields comes first.
-    let padded: &[u8] =
-        &[0, 0, 25, 0, 0x03, 0, 0, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 0x20];
-    let session = [0x11, 0x00, 0x00, 0x07, 0x00, 0x1e, 0x00, 0x21];
-    let ethernet = [2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1];
-    let cooked = [0, 4, 0, 1, 0, 6, 2, 2, 3, 4, 5, 6, 0, 0];
-    vec![
-        (9, vec![0xff, 0x03, 0x00, 0x21], 100), // with address and control
-        (9, vec![0x00, 0x21], 100),
-        (9, vec![0x21], 100), // a compressed protocol
-        (50, vec![0xff, 0x03, 0x00, 0x21], 100),
-        (50, vec![0x0f, 0x00, 0x08, 0x00], 100), // Cisco's
-        (104, vec![0x8f, 0x00, 0x08, 0x00], 100),
-        (51, session.to_vec(), 100),
-        (1, [&ethernet[..], &[0x88, 0x64], &session].concat(), 100),
-        (204, vec![1, 0xff, 0x03, 0x00, 0x21], 99), // sent; the direction is no byte of it
-        (204, vec![0, 0x00, 0x21], 99),
-        (166, vec![0x01, 0x03, 0x00, 0x21], 100),
-        (0, vec![0, 0, 0, 2], 100), // in the order of the host that captured
-        (108, vec![0, 0, 0, 2], 100),
-        (12, Vec::new(), 100),
-        (101, Vec::new(), 100),
-        (228, Vec::new(), 100),
-        (113, [&cooked[..], &[0x08, 0x00]].concat(), 100),
-        (113, [&cooked[..], &[0x81, 0x00, 0, 5, 0x08, 0x00]].concat(), 100), // with the tag of a VLAN
-        (276, vec![0x08, 0x00, 0, 0, 0, 0, 0, 3, 0, 1, 4, 6, 2, 2, 3, 4, 5, 6, 0, 0], 100),
-        (105, data([0x08, 0x01], &[]), 100),
-        (105, data([0x88, 0x01], &[0, 0]), 100), // with quality of service
-        (105, data([0x08, 0x03], &[4; 6]), 100), // between access points
-        (105, data([0x88, 0x81], &[0, 0, 1, 2, 3, 4]), 100),
-        (105, data([0x88, 0x01], &[&[0x80, 0][..], &[4; 12], &[0, 36]].concat()), 100), // aggregated
-        (127, [radiotap, &data([0x08, 0x01], &[])].concat(), 91),
-        (127, [padded, &data([0x88, 0x01], &[0, 0, 0, 0])].concat(), 75),
-    ]
-}
-
-#[test]
-fn flows_are_told_apart_behind_headers_as_their_specifications_have_them() {
-    for (at, (link_type, head, bytes)) in heads().into_iter().enumerate() {
-        let found = on(link_type, &|port| [&head[..], &frame(port)[14..]].concat());
-        assert_eq!(found, [(0, bytes), (1, bytes), (0, bytes)], "number {at}, link type {link_type}");
-    }
-}
-
-#[test]
-fn tcpdump_finds_the_same_packets() {
-    use std::io::Write as _;
-    use std::process::{Command, Stdio};
-    let writer = WRITERS[0];
-    for (at, (link_type, head, _)) in heads().into_iter().enumerate() {
-        let mut file = writer.classic_header(0xa1b2_c3d4);
-        file[20..24].copy_from_slice(&u32::from(link_type).to_be_bytes());
-        let packet = [&head[..], &frame(4000)[14..]].concat();
-        file.extend(writer.classic_record((1, 0), &packet, packet.len() as u32));
-        let mut command = Command::new("tcpdump");
-        command
-            .args(["-Z", "root", "-nvr", "-"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null());
-        let Ok(mut child) = command.spawn() else {
-            return eprintln!("\nSKIPPED: tcpdump finds the same packets: no tcpdump");
-        };
-        child.stdin.take().expect("piped").write_all(&file).expect("it reads");
-        let printed = child.wait_with_output().expect("it ends").stdout;
-        let printed = String::from_utf8_lossy(&printed).into_owned();
-        // It knows no direction before PPP, and reads neither aggregated frames nor HT control.
-        let is_beyond_it = match link_type {
-            204 => true,
-            105 => head[1] & 0x80 != 0 || head[24] == 0x80,
-            _ => false,
-        };
-        let is_printed = printed.contains("10.0.0.1.4000 > 10.0.0.2.53");
-        assert!(is_printed || is_beyond_it, "number {at}, link type {link_type}: {printed}");
-    }
-}
-
-#[test]
-fn ipv6_is_found_where_the_link_says_so() {
-    let packet = |port: u16| {
-        let mut packet = vec![0x60, 0, 0, 0, 0, 8, 17, 64];
-        packet.extend([[1; 16], [2; 16]].concat());
-        packet.extend(port.to_be_bytes());
-        packet.extend([0, 53, 0, 8, 0, 0]);
-        packet
-    };
-    let heads: [(u16, &[u8]); 5] = [
-        (9, &[0x00, 0x57]),
-        (229, &[]),
-        (0, &[30, 0, 0, 0]),
-        (113, &[0, 4, 0, 1, 0, 6, 1, 2, 3, 4, 5, 6, 0, 0, 0x86, 0xdd]),
-        (51, &[0x11, 0, 0, 7, 0, 30, 0x00, 0x57]),
-    ];
-    for (link_type, head) in heads {
-        let flows = on(link_type, &|port| [head, &packet(port)].concat());
-        assert_eq!(flows.iter().map(|(flow, _)| *flow).collect::<Vec<_>>(), [0, 1, 0], "{link_type}");
-    }
-}
-
 #[test]
 fn what_shows_no_packet_is_counted_and_an_unknown_link_is_refused_by_number_and_name() {
     let writer = WRITERS[0];
@@ -409,9 +293,9 @@ fn what_shows_no_packet_is_counted_and_an_unknown_link_is_refused_by_number_and_
     let mut encrypted = vec![0x08, 0x41];
     encrypted.resize(60, 0);
     for (data, count) in [(&encrypted[..], 1), (&[0x80, 0], 1), (&[0xd4], 1)] {
-        assert_eq!(untold(&file(105, data)), Ok(count), "{data:?}");
+        assert_eq!(unidentified(&file(105, data)), Ok(count), "{data:?}");
     }
-    assert_eq!(untold(&file(1, &frame(1))), Ok(0));
+    assert_eq!(unidentified(&file(1, &frame(1))), Ok(0));
     let error = seen(&file(189, &frame(1))).expect_err("USB").to_string();
     assert!(error.contains("link type 189 (USB of Linux)") && error.contains("Ethernet (1)"), "{error}");
     assert!(error.contains("IPv4 and IPv6 (228, 229)"), "{error}");

@@ -1,6 +1,7 @@
 //! Integration tests of the wire formats: one binary, since each would be linked with everything
 //! again.
 
+mod captures;
 mod checksum;
 mod frames;
 mod headers;

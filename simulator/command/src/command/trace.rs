@@ -46,9 +46,9 @@ fn packets(file: &Path) -> Result<Vec<Seen>, Failure> {
     if packets.is_empty() {
         return Err(refused("it has no packets".into()));
     }
-    let untold = pcap::untold(&bytes).unwrap_or(0);
-    if untold > 0 {
-        notice(format_args!("note: `{}`: {untold} {}", file.display(), pcap::UNTOLD));
+    let unidentified = pcap::unidentified(&bytes).unwrap_or(0);
+    if unidentified > 0 {
+        notice(format_args!("note: `{}`: {unidentified} {}", file.display(), pcap::UNIDENTIFIED));
     }
     Ok(packets.into_iter().map(|p| Seen { at: p.at, flow: p.flow, bytes: p.bytes }).collect())
 }

@@ -48,7 +48,7 @@ fn run(scenario: &Scenario) -> (RunRecord, BTreeMap<String, Vec<u64>>) {
     let mut seconds = Seconds::default();
     let go_on = &mut |_| ControlFlow::Continue(());
     let record = run_single(scenario, 0, 1, go_on, Some(&mut seconds)).expect("it can be built");
-    (record.expect("nobody stops it"), seconds.0)
+    (record.expect("the watcher goes on"), seconds.0)
 }
 
 /// Four flows of 60 s that start 10 s apart.
