@@ -127,7 +127,7 @@ fn checked(path: &str, part: &PartSpec) -> Result<(Duration, Option<Rate>), Faul
         PartSpec { rate: Some(rate), length: Some(length), down: None } => ("for", length.0, Some(rate.0)),
         PartSpec { rate: None, length: None, down: Some(down) } => ("down", down.0, None),
         _ => {
-            let why = "it says not once what there is and for how long";
+            let why = "a part is a rate and for how long, or for how long it is down";
             return Err(refused(path, "given", why, format!("`rate` and `for`, or `down` alone, {PARTS}")));
         }
     };
