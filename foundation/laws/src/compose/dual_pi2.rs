@@ -13,7 +13,7 @@
 //! Scalable senders need very little queue, which a queue of their own lets them have.
 //!
 //! # State and cost
-//! 750 bytes beside the slots of two buffers, each of which could hold the whole limit; O(1) per
+//! 910 bytes beside the slots of two buffers, each of which could hold the whole limit; O(1) per
 //! packet. At most 1024 missed updates are made up for.
 //!
 //! # Source (section, equation)
@@ -37,10 +37,9 @@
 //! - Signals are dealt by the RFC's deterministic counters; nothing is drawn.
 //! - The last packet that waits is sent even where a drop is due, so that the link never idles for
 //!   it.
-//! - As in the kernels of the L4S team, the step is for L4S packets that met two others or more in
-//!   their queue (`min_qlen_step`): at 10 Mbit/s a packet of 1500 B takes 1.2 ms, and to wait for one
-//!   is no congestion. Linux 6.17 has that parameter, with a default of 0; appendix A.1 has Th_len of
-//!   one packet, counted where a packet leaves.
+//! - As in the L4S team's kernels, the step is for L4S packets that met two others in their queue
+//!   (`min_qlen_step`; Linux 6.17 has 0): to wait for one packet, 1.2 ms at 10 Mbit/s, is no
+//!   congestion. Appendix A.1 has Th_len of one packet, counted where a packet leaves.
 //!
 //! # Example
 //! ```toml
@@ -71,7 +70,7 @@ use fairwire_parameters::{parameters, word};
 pub const ABOUT: About = About {
     family: Family::ActiveQueueManagement,
     summary: "a queue for scalable senders beside one for classic ones, their signals coupled",
-    state: "750 bytes, and the slots of a second buffer",
+    state: "910 bytes, and the slots of a second buffer",
     cost: "O(1)",
     marks: true,
     source: "RFC 9332, appendix A",
@@ -147,12 +146,7 @@ pub struct Spec {
     /// The step is for L4S packets that met as many others in their queue.
     ///
     /// Those in transmission do not count. With 0 it is for all.
-    #[parameter(
-        default = 2,
-        max = 1_000_000,
-        unit = "packets",
-        source = "Kernels of the L4S team up to 2024; 0 in Linux 6.17."
-    )]
+    #[parameter(default = 2, max = 1_000_000, unit = "packets", source = "L4S team; 0 in Linux 6.17.")]
     pub min_qlen_step: Option<u32>,
     /// How the L4S queue is served nearly first.
     ///
@@ -281,9 +275,7 @@ struct Side {
     buffer: Buffer,
     /// The numbers of those that met too few others for the step: never more than the step needs.
     few: VecDeque<u64>,
-    /// How many came, the number of the next.
     came: u64,
-    /// What became of those that left.
     left: Tally,
     /// Sum of the probabilities since the last mark or drop.
     owed: f64,
@@ -291,14 +283,12 @@ struct Side {
     drops_owed: f64,
 }
 
-/// What became of the packets of a queue.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     sent: u64,
     marked: u64,
     dropped: u64,
-    /// How long the latest that was sent had waited.
-    wait: Duration,
+    latest_wait: Duration,
 }
 
 impl Side {
@@ -456,7 +446,7 @@ impl DualPi2 {
     /// A packet was sent: while both queues wait, each side's part of the link is accounted for.
     fn account(&mut self, is_scalable: bool, len: u32, wait: Duration) {
         let left = &mut self.side(is_scalable).left;
-        (left.sent, left.wait) = (left.sent + 1, wait);
+        (left.sent, left.latest_wait) = (left.sent + 1, wait);
         if self.scalable.buffer.is_empty() || self.classic.buffer.is_empty() {
             self.behind = 0.0;
             return;
@@ -564,7 +554,7 @@ impl Discipline for DualPi2 {
             probe.enter(part);
             probe.gauge("backlog_packets", Unit::Packets, f64::from(side.buffer.len()));
             probe.gauge("backlog_bytes", Unit::Bytes, side.buffer.bytes() as f64);
-            probe.gauge("latest_wait", Unit::Seconds, side.left.wait.secs());
+            probe.gauge("latest_wait", Unit::Seconds, side.left.latest_wait.secs());
             probe.gauge("sent_packets", Unit::Packets, side.left.sent as f64);
             probe.gauge("marked_packets", Unit::Packets, side.left.marked as f64);
             probe.gauge("dropped_packets", Unit::Packets, side.left.dropped as f64);
@@ -602,8 +592,7 @@ impl Control for DualPi2 {
                 let (before, after) = (self.config.update, fresh.config.update);
                 self.next_update = rescheduled(self.next_update, before, after, now);
             }
-            let few = &mut self.scalable.few;
-            few.reserve((fresh.scalable.few.capacity()).saturating_sub(few.len()));
+            self.scalable.few.reserve(fresh.scalable.few.capacity());
             self.config = fresh.config;
         }
         takes
