@@ -164,6 +164,14 @@ pub trait Control {
         hears
     }
 
+    /// Does it use what packets acknowledge, by [`Signals::acknowledges`]? A caller that cannot say that
+    /// refuses it.
+    fn reads_acknowledgements(&mut self) -> bool {
+        let mut reads = false;
+        self.inside(None, &mut |inner| reads |= inner.reads_acknowledgements());
+        reads
+    }
+
     /// Invoked when the answer to a segment that left here passes back at `now`.
     fn on_round_trip(&mut self, trip: RoundTrip, now: Time) {
         self.inside(None, &mut |inner| inner.on_round_trip(trip, now));

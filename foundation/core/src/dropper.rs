@@ -5,7 +5,7 @@ use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::probe::Probe;
 use crate::scheduler::Left;
-use crate::signals::Cause;
+use crate::signals::{Cause, Signals};
 use crate::time::Time;
 use crate::weight::{SetWeightError, Weight, set_weight_in_both};
 use core::any::Any;
@@ -54,6 +54,17 @@ pub trait Dropper: Any + Send {
     /// flow. Use `flow` rather than a lookup by the packet's flow: where queues are taken over,
     /// that flow may have another queue by then.
     fn tracked(&mut self, _packet: &Packet, _flow: FlowKey, _inside: bool, _buffer: &Buffer) {}
+
+    /// Does it use what packets acknowledge? A caller that cannot say that refuses it.
+    fn reads_acknowledgements(&self) -> bool {
+        false
+    }
+
+    /// Invoked when a packet was put into the buffer as `key`: which waiting packet does it make
+    /// needless? That one is dropped, as pushed out. `signals` knows what packets acknowledge.
+    fn made_needless(&mut self, _key: Key, _buffer: &Buffer, _signals: &dyn Signals) -> Option<Key> {
+        None
+    }
 
     /// Invoked when the transmitter polled and nothing waited: the link becomes idle at `now`.
     fn idle(&mut self, _now: Time) {}

@@ -72,7 +72,7 @@ pub use rate::{Rate, Rounded, Transmitter};
 pub use rng::{Rng, Seed};
 pub use scheduler::{Chosen, Left, Scheduler};
 pub use server::{Server, Service};
-pub use signals::{Cause, Ignore, Signals};
+pub use signals::{Acknowledgement, Cause, Ignore, Signals};
 pub use time::{Duration, Time};
 pub use weight::{SetWeightError, Weight};
 pub use wire::{DelayStep, Fate, GilbertElliott, Jitter, Loss, Outage, Wire, WireLaw};

@@ -158,6 +158,10 @@ impl<S: Scheduler, D: Dropper> Discipline for Queue<S, D> {
         if let Some(cause) = mark {
             self.mark(key, cause, signals);
         }
+        if let Some(needless) = self.dropper.made_needless(key, &self.buffer, signals) {
+            self.evict(needless, Cause::PushOut, signals);
+            self.scheduler.superseded(flow, &self.buffer);
+        }
     }
 
     fn offer(&mut self, packet: Packet, room: Room, now: Time, signals: &mut dyn Signals) {
@@ -244,6 +248,10 @@ impl<S: Scheduler, D: Dropper> Control for Queue<S, D> {
             self.ecn = fresh.ecn;
         }
         takes
+    }
+
+    fn reads_acknowledgements(&mut self) -> bool {
+        self.dropper.reads_acknowledgements()
     }
 
     fn release(&mut self) {

@@ -55,6 +55,10 @@ pub trait Scheduler: Any + Send {
     /// tags and rings. The packet is still in the buffer.
     fn evicting(&mut self, _key: Key, _flow: FlowKey, _buffer: &Buffer) {}
 
+    /// Invoked when a packet that waited in the queue `flow` was dropped because a newer one of the same
+    /// queue made it needless.
+    fn superseded(&mut self, _flow: FlowKey, _buffer: &Buffer) {}
+
     /// Invoked when the transmitter is free: returns the packet to send; `None` only if the buffer
     /// is empty. The queue takes it out at once, then reports its fate by
     /// [`charge`](Scheduler::charge) or [`skip`](Scheduler::skip).
@@ -94,6 +98,9 @@ impl Scheduler for Box<dyn Scheduler> {
     }
     fn evicting(&mut self, key: Key, flow: FlowKey, buffer: &Buffer) {
         (**self).evicting(key, flow, buffer);
+    }
+    fn superseded(&mut self, flow: FlowKey, buffer: &Buffer) {
+        (**self).superseded(flow, buffer);
     }
     fn choose(&mut self, buffer: &Buffer) -> Option<Chosen> {
         (**self).choose(buffer)
@@ -158,6 +165,9 @@ mod tests {
         fn evicting(&mut self, _: Key, _: FlowKey, _: &Buffer) {
             self.0 += 1;
         }
+        fn superseded(&mut self, _: FlowKey, _: &Buffer) {
+            self.0 += 1;
+        }
         fn choose(&mut self, _: &Buffer) -> Option<Chosen> {
             self.0 += 1;
             None
@@ -197,6 +207,7 @@ mod tests {
         Scheduler::clock(scheduler, Time::ZERO);
         Scheduler::inserted(scheduler, key, flow, &buffer);
         Scheduler::evicting(scheduler, key, flow, &buffer);
+        Scheduler::superseded(scheduler, flow, &buffer);
         assert_eq!(Scheduler::choose(scheduler, &buffer), None);
         Scheduler::charge(scheduler, &packet, flow, &buffer);
         Scheduler::skip(scheduler, &packet, flow, &buffer);
@@ -204,6 +215,6 @@ mod tests {
         assert_eq!(Scheduler::set_weight(scheduler, 1, weight), Ok(weight));
         let mut seen = Seen(0.0);
         Scheduler::inspect(scheduler, &mut seen);
-        assert_eq!(seen.0, 7.0);
+        assert_eq!(seen.0, 8.0);
     }
 }

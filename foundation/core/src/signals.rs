@@ -10,6 +10,25 @@ pub trait Signals {
     /// Invoked when `packet` has been given a congestion mark. The packet itself stays in the
     /// queue.
     fn marked(&mut self, packet: &Packet, cause: Cause);
+
+    /// What the packet in `frame` acknowledges; `None` where it is no acknowledgement, has data, or the
+    /// caller cannot say. For [droppers](crate::Dropper::made_needless) that use it.
+    fn acknowledges(&self, _frame: u32) -> Option<Acknowledgement> {
+        None
+    }
+}
+
+/// What an acknowledgement of TCP without data says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Acknowledgement {
+    /// All below this has arrived. It wraps.
+    pub number: u32,
+    /// Marked packets that have arrived so far, where that is counted.
+    pub marks: u32,
+    /// Does it echo a mark?
+    pub echoes_mark: bool,
+    /// Does it say no more than these numbers: no SACK block, no echo, no answer to a SYN?
+    pub is_plain: bool,
 }
 
 /// Why a packet was dropped or marked.

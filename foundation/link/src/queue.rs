@@ -59,5 +59,11 @@ fn named(text: &str, site: &Site<'_>, marks: bool) -> Result<Box<dyn Discipline>
     if marks {
         inherit_ecn(choice.name(), &mut parameters, EcnChoice::Mark).map_err(|error| error.to_string())?;
     }
-    build(choice.name(), &parameters, site).map_err(|error| error.to_string())
+    let mut built = build(choice.name(), &parameters, site).map_err(|error| error.to_string())?;
+    if built.reads_acknowledgements() {
+        return Err(format!(
+            "`{text}`: `ack_filter` needs headers of TCP, and packets have none here; allowed: off"
+        ));
+    }
+    Ok(built)
 }

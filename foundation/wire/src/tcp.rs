@@ -4,6 +4,7 @@
 
 use crate::bytes::{array_at, u8_at};
 use crate::headers::{Fragment, Headers, TCP, TcpFlags};
+use fairwire_core::Acknowledgement;
 
 /// A TCP segment, as far as its order and its times go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +60,26 @@ impl Segment {
         })
     }
 
+    /// What it says as an acknowledgement; `None` where it has data, or begins or ends a connection.
+    pub fn acknowledgement(frame: &[u8], headers: &Headers) -> Option<Acknowledgement> {
+        let segment = Segment::of(frame, headers)?;
+        let transport = headers.transport.as_ref()?;
+        let options = frame.get(transport.offset + FIXED_BYTES..transport.payload?)?;
+        let others = [TcpFlags::SYN, TcpFlags::FIN, TcpFlags::RST];
+        if segment.payload_bytes > 0 || others.into_iter().any(|flag| segment.flags.has(flag)) {
+            return None;
+        }
+        // ECE and CWR, and the bit before them, which together are a counter (RFC 9768).
+        let echoes_mark = segment.flags.0 & 0xc0 != 0 || u8_at(frame, transport.offset + 12)? & 1 != 0;
+        let is_bare = segment.flags.0 & !0xc0 == TcpFlags::ACK.0;
+        Some(Acknowledgement {
+            number: segment.acknowledged?,
+            marks: 0,
+            echoes_mark,
+            is_plain: is_bare && !echoes_mark && has_only_stamps(options),
+        })
+    }
+
     /// The sequence numbers that it takes: its bytes, and one each for SYN and FIN (RFC 9293,
     /// section 3.4).
     #[inline]
@@ -66,6 +87,20 @@ impl Segment {
         let one = |flag| u32::from(self.flags.has(flag));
         self.payload_bytes + one(TcpFlags::SYN) + one(TcpFlags::FIN)
     }
+}
+
+/// Is there no option but timestamps and padding?
+fn has_only_stamps(options: &[u8]) -> bool {
+    let mut at = 0;
+    while let Some(kind) = u8_at(options, at) {
+        match kind {
+            END_OF_OPTIONS => return true,
+            NO_OPERATION => at += 1,
+            TIMESTAMPS => at += usize::from(TIMESTAMPS_BYTES),
+            _ => return false,
+        }
+    }
+    true
 }
 
 /// The timestamps in `options`.
@@ -140,6 +175,20 @@ mod tests {
     }
 
     #[test]
+    fn an_acknowledgement_is_plain_without_data_echo_and_options_that_say_more() {
+        let of = |flags, options: &[u8], payload| {
+            let packet = packet(flags, options, payload);
+            Segment::acknowledgement(&packet, &parse_ip(&packet)).map(|ack| (ack.is_plain, ack.echoes_mark))
+        };
+        let stamps = [1, 1, 8, 10, 0, 0, 0, 5, 0, 0, 0, 9];
+        let sack = [1, 1, 5, 10, 0, 0, 0, 1, 0, 0, 0, 2];
+        assert_eq!([of(0x10, &[], 0), of(0x10, &stamps, 0)], [Some((true, false)); 2]);
+        assert_eq!(of(0x10, &sack, 0), Some((false, false)));
+        assert_eq!([of(0x50, &[], 0), of(0x90, &stamps, 0)], [Some((false, true)); 2]);
+        assert_eq!([of(0x10, &[], 1), of(0x12, &[], 0), of(0x11, &[], 0), of(0x14, &[], 0)], [None; 4]);
+    }
+
+    #[test]
     fn a_syn_and_a_fin_take_a_number_each() {
         for (flags, payload, span) in [(0x02, 0, 1), (0x11, 0, 1), (0x11, 10, 11), (0x10, 0, 0)] {
             assert_eq!(read(flags, &[], payload).span(), span);
@@ -153,7 +202,7 @@ mod tests {
             let options: Vec<u8> = options.iter().flat_map(|byte| [*byte; 4]).collect();
             let packet = packet(0x10, &options, 3);
             let packet = &packet[..packet.len().saturating_sub(cut)];
-            let _ = Segment::of(packet, &parse_ip(packet));
+            let _ = Segment::acknowledgement(packet, &parse_ip(packet));
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::edge::Tag;
 use crate::prefetch;
 use crate::seen::Content;
-use fairwire_core::{Ecn, Time};
+use fairwire_core::{Acknowledgement, Ecn, Time};
 use fairwire_tcp::{Ack, Sack, Segment};
 use std::any::Any;
 use std::collections::VecDeque;
@@ -249,6 +249,13 @@ impl Frames {
     /// acknowledgement.
     pub(crate) fn blocks(&self, slot: u32) -> Sack {
         if self.slots[slot as usize].is_ack { self.ack(slot).sack } else { Sack::NONE }
+    }
+
+    /// What the frame in `slot` acknowledges, as a discipline sees it; `None` where it does not.
+    pub(crate) fn acknowledges(&self, slot: u32) -> Option<Acknowledgement> {
+        let Frame { seq, marks, is_ack, is_syn, is_special, flag, echoes_repeat, .. } = self.at(slot);
+        let is_plain = !(is_syn || is_special || flag || echoes_repeat);
+        is_ack.then_some(Acknowledgement { number: seq as u32, marks, echoes_mark: flag, is_plain })
     }
 
     /// Stores a copy of the packet in `slot`; `None` where it carries what cannot be copied.

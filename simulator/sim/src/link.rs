@@ -3,8 +3,8 @@
 use crate::faulty::Faulty;
 use crate::plan::LinkPlan;
 use fairwire_core::{
-    Backlog, Cause, Discipline, Duration, Fate, Packet, Rate, RateLaw, RoundTrip, Server, Service, Signals,
-    Time, Transmitter,
+    Acknowledgement, Backlog, Cause, Discipline, Duration, Fate, Packet, Rate, RateLaw, RoundTrip, Server,
+    Service, Signals, Time, Transmitter,
 };
 use fairwire_metrics::record::LinkRecord;
 use fairwire_metrics::{DelayHistogram, LinkMeter};
@@ -219,6 +219,9 @@ impl Signals for Counted<'_> {
     fn marked(&mut self, packet: &Packet, cause: Cause) {
         self.meter.marked(cause);
         self.inner.marked(packet, cause);
+    }
+    fn acknowledges(&self, frame: u32) -> Option<Acknowledgement> {
+        self.inner.acknowledges(frame)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::flow::Flow;
 use crate::frames::Frames;
 use crate::observe::{self, Tap};
 use crate::seen::What;
-use fairwire_core::{Cause, Packet, Signals};
+use fairwire_core::{Acknowledgement, Cause, Packet, Signals};
 
 /// Frames, flows and the observer: all that a discipline's signals touch.
 pub(crate) struct Store<T> {
@@ -67,5 +67,9 @@ impl<T: Tap> Signals for Store<T> {
             let about = observe::about(packet, &self.frames, is_tcp);
             self.tap.happened(What::Mark(cause), about);
         }
+    }
+    fn acknowledges(&self, frame: u32) -> Option<Acknowledgement> {
+        let is_tcp = |flow: u32| self.flows[flow as usize].is_tcp();
+        self.frames.acknowledges(frame).filter(|_| is_tcp(self.frames.at(frame).flow))
     }
 }

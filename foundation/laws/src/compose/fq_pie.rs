@@ -139,7 +139,7 @@ impl Spec {
         let common = pie::Common { terms: config.terms, rng };
         let dropper =
             PerFlow::<Pie, _>::new(config.queues, common, Fattest::new(config.queues, config.batch));
-        let scheduler = DrrPlusPlus::new(config.queues, config.quantum);
+        let scheduler = DrrPlusPlus::<false>::new(config.queues, config.quantum);
         let policy = self.ecn.unwrap_or_default().into();
         Ok(Box::new(Queue::with_queues(config.limit, queues, scheduler, dropper).with_ecn(policy)))
     }

@@ -1,5 +1,6 @@
 //! Droppers: which packets are refused, marked, or pushed out. One algorithm per file.
 
+pub mod ack_filter;
 pub mod afd;
 pub mod alqd;
 pub mod avq;

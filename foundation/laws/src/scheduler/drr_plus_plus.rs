@@ -39,6 +39,9 @@
 //! - Linux lets a new queue that is found empty go where no old ones wait; so does this one as an
 //!   option.
 //! - A queue belongs to the host of the packet that made it backlogged.
+//! - With gated service, an option, the turn of a queue whose packets make older ones needless is for
+//!   what waited when it began (H. Takagi, "Analysis of polling systems", 1986). Where it has credit left
+//!   it goes on after the turn of one old queue: what came is mostly needless by then.
 //!
 //! # Example
 //! ```toml
@@ -83,6 +86,8 @@ struct Turn {
     status: Status,
     /// Was it polled, and found empty, since its last packet?
     polled_empty: bool,
+    /// Have its packets made older ones needless since it became backlogged?
+    supersedes: bool,
     /// The queue's backlog in the buffer, while packets wait.
     flow: Option<FlowKey>,
 }
@@ -114,9 +119,10 @@ impl List {
     }
 }
 
-/// The scheduler. Its buffer's queues must be counted. See the [module](self).
+/// The scheduler, with gated service or without. Its buffer's queues must be counted. See the
+/// [module](self).
 #[derive(Debug)]
-pub struct DrrPlusPlus {
+pub struct DrrPlusPlus<const GATED: bool = false> {
     turns: Box<[Turn]>,
     new: List,
     old: List,
@@ -133,9 +139,13 @@ pub struct DrrPlusPlus {
     just_emptied: u32,
     /// Queues that were passed over until it was found.
     passed_over: u32,
+    /// With gated service: the queue whose turn it is, when that began, and the time.
+    turn: u32,
+    began: Time,
+    now: Time,
 }
 
-impl DrrPlusPlus {
+impl<const GATED: bool> DrrPlusPlus<GATED> {
     /// Serves `queues` queues, `quantum` bytes per round.
     pub(crate) fn new(queues: u32, quantum: u32) -> Self {
         let turn = Turn {
@@ -145,6 +155,7 @@ impl DrrPlusPlus {
             packets: 0,
             status: Status::Idle,
             polled_empty: false,
+            supersedes: false,
             flow: None,
         };
         DrrPlusPlus {
@@ -158,6 +169,9 @@ impl DrrPlusPlus {
             served: 0,
             just_emptied: NONE,
             passed_over: 0,
+            turn: NONE,
+            began: Time::ZERO,
+            now: Time::ZERO,
         }
     }
 
@@ -267,6 +281,31 @@ impl DrrPlusPlus {
         }
     }
 
+    /// With gated service: did the packet at the head of `queue` come during its turn? Otherwise it is
+    /// sent, and if that is another queue's turn, this one's begins.
+    fn ends_turn(&mut self, queue: u32, arrived: Time) -> bool {
+        if core::mem::replace(&mut self.turn, queue) != queue {
+            self.began = self.now;
+        }
+        arrived > self.began
+    }
+
+    /// The queue at the head of its list lets the first of the old ones go first.
+    fn step_back(&mut self, queue: u32, is_new: bool) {
+        let list = if is_new { &mut self.new } else { &mut self.old };
+        list.pop(&self.turns);
+        match self.old.first {
+            NONE => self.old.push(queue, &mut self.turns),
+            first => {
+                self.turns[queue as usize].next = self.turns[first as usize].next;
+                self.turns[first as usize].next = queue;
+                self.old.last = if self.old.last == first { queue } else { self.old.last };
+            }
+        }
+        self.put(queue, Status::Bulky);
+        self.turn = NONE;
+    }
+
     /// The queue at the head of its list goes to the end of the old queues.
     #[inline]
     fn rotate(&mut self, queue: u32, is_new: bool, status: Status) {
@@ -277,6 +316,7 @@ impl DrrPlusPlus {
         }
         self.old.push(queue, &mut self.turns);
         self.put(queue, status);
+        self.turn = NONE;
     }
 }
 
@@ -284,9 +324,16 @@ fn named(host: u32) -> FlowHash {
     FlowHash(host.into())
 }
 
-impl Scheduler for DrrPlusPlus {
+impl<const GATED: bool> Scheduler for DrrPlusPlus<GATED> {
     fn needs(&self) -> Needs {
         Needs::QUEUES
+    }
+
+    #[inline]
+    fn clock(&mut self, now: Time) {
+        if GATED {
+            self.now = now;
+        }
     }
 
     #[inline]
@@ -309,6 +356,10 @@ impl Scheduler for DrrPlusPlus {
 
     fn evicting(&mut self, _: Key, flow: FlowKey, buffer: &Buffer) {
         self.turns[buffer.flow_hash(flow).0 as usize].packets -= 1;
+    }
+
+    fn superseded(&mut self, flow: FlowKey, buffer: &Buffer) {
+        self.turns[buffer.flow_hash(flow).0 as usize].supersedes = true;
     }
 
     #[inline]
@@ -340,15 +391,25 @@ impl Scheduler for DrrPlusPlus {
                 self.rotate(queue, is_new, status);
                 continue;
             }
-            let turn = &mut self.turns[queue as usize];
+            let turn = &self.turns[queue as usize];
             if let (Some(flow), true) = (turn.flow, turn.packets > 0) {
                 let key = buffer.flow_head(flow);
+                if GATED {
+                    let (supersedes, arrived) = (turn.supersedes, buffer.packet(key).arrived);
+                    if supersedes && self.ends_turn(queue, arrived) {
+                        self.step_back(queue, is_new);
+                        round = NONE; // it can send at its next turn
+                        continue;
+                    }
+                    self.turn = if supersedes { queue } else { NONE };
+                }
+                let turn = &mut self.turns[queue as usize];
                 turn.packets -= 1;
                 let polled_empty = core::mem::take(&mut turn.polled_empty);
                 self.served = queue;
                 return Some(Chosen { key, polled_empty });
             }
-            turn.polled_empty = self.just_emptied != queue;
+            self.turns[queue as usize].polled_empty = self.just_emptied != queue;
             self.just_emptied = NONE;
             round = NONE; // a queue comes or goes
             self.passed_over += 1;
@@ -358,6 +419,7 @@ impl Scheduler for DrrPlusPlus {
                 let list = if is_new { &mut self.new } else { &mut self.old };
                 list.pop(&self.turns);
                 self.put(queue, Status::Idle);
+                self.turns[queue as usize].supersedes = false;
             }
         }
     }

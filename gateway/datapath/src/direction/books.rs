@@ -8,8 +8,9 @@ use crate::class_book::UNCLAIMED;
 use crate::ledger::{Loss, Totals};
 use crate::pool::FramePool;
 use crate::sojourn::Sojourns;
-use fairwire_core::{Cause, Duration, Packet, Signals, Time};
+use fairwire_core::{Acknowledgement, Cause, Duration, Packet, Signals, Time};
 use fairwire_linux::port::Late;
+use fairwire_wire::tcp::Segment;
 
 /// Frames, counts of flows, classes and totals, waits, and the last drops, marks and losses. A
 /// discipline is given it as its [`Signals`].
@@ -133,6 +134,11 @@ impl Signals for Books {
         self.accounts.entry(note.account).marked += 1;
         self.classes.entry(note.class).marked += 1;
         self.record(packet, note.class, Fate::Marked(cause));
+    }
+
+    fn acknowledges(&self, frame: u32) -> Option<Acknowledgement> {
+        let (bytes, kind) = (self.pool.bytes(frame), self.pool.note(frame).kind);
+        Segment::acknowledgement(bytes, &kind.parse(bytes))
     }
 }
 

@@ -1,9 +1,12 @@
 //! The datapath on memory ports and virtual time: what goes in, what comes out, and when.
 
 use etherparse::{IpNumber, PacketBuilder, SlicedPacket};
+use fairwire_catalogue::{Parameters, Site, build};
 use fairwire_core::scheduler::Fcfs;
+use fairwire_core::units::Amount;
 use fairwire_core::{
-    Buffer, Cause, Discipline, Dropper, Duration, Ecn, EcnPolicy, Limit, Packet, Queue, Rate, Time, Verdict,
+    Buffer, Cause, Discipline, Dropper, Duration, Ecn, EcnPolicy, Limit, Packet, Queue, Rate, Seed, Time,
+    Verdict,
 };
 use fairwire_datapath::classify::{Classifier, Dscp, ETHERNET_HEADER_BYTES};
 use fairwire_datapath::direction::{Direction, DirectionPlan, ShaperPlan};
@@ -107,6 +110,19 @@ fn super_packet(segments: usize, size: u16) -> Arrival {
         csum_offset: 16,
     };
     Arrival { at: Time::ZERO, frame, vnet }
+}
+
+/// A TCP frame without data that acknowledges all below `number`, with SACK blocks or without.
+fn acknowledgement(number: u32, has_blocks: bool) -> Vec<u8> {
+    let builder = PacketBuilder::ethernet2([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2])
+        .ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64)
+        .tcp(1, 2, 1000, 100)
+        .ack(number);
+    let blocks = [5, 10, 0, 0, 9, 0, 0, 0, 9, 9, 1, 1];
+    let builder = builder.options_raw(if has_blocks { &blocks } else { &[] }).expect("they fit");
+    let mut frame = Vec::new();
+    builder.write(&mut frame, &[]).expect("a vector takes everything");
+    frame
 }
 
 fn arp() -> Vec<u8> {
@@ -276,6 +292,26 @@ fn a_codepoint_is_washed_off_where_that_is_said_and_ecn_stays() {
         assert_eq!(frames, [if washes { &clean } else { &marked }, &clean]);
         assert_eq!(datapath.forward.totals().washed, u64::from(washes));
     }
+}
+
+#[test]
+fn acknowledgements_are_read_from_frames_where_a_discipline_filters_them() {
+    let parameters: Parameters = toml::from_str("[cake-like]\nack_filter = 'aggressive'").expect("right");
+    let buffer = Amount::Packets(100);
+    let site = Site { rate: rate(ONE_BYTE_PER_US), buffer, packet_bytes: 1500, seed: Seed(1), stream: "x" };
+    let sent_of = |acks: &[(u32, bool)]| {
+        let mut datapath =
+            datapath_of(build("cake-like", &parameters, &site).expect("allowed"), ONE_BYTE_PER_US, ROOMY);
+        // While a datagram is sent they come one after the other.
+        let frames = acks.iter().map(|&(number, has_blocks)| acknowledgement(number, has_blocks));
+        let all = std::iter::once(udp(1, 1000, Ecn::NotEct)).chain(frames);
+        let sent = through(&mut datapath, (0..).zip(all).map(|(us, frame)| at_us(us, frame)).collect());
+        let number = |frame: &Vec<u8>| u32::from_be_bytes([frame[42], frame[43], frame[44], frame[45]]);
+        sent[1..].iter().map(|departure| number(&departure.frame)).collect::<Vec<_>>()
+    };
+    assert_eq!(sent_of(&[(100, false), (200, false), (300, false)]), [300]);
+    assert_eq!(sent_of(&[(100, false), (200, true), (300, false)]), [200, 300]);
+    assert_eq!(sent_of(&[(100, false), (100, false), (100, false)]), [100, 100, 100]);
 }
 
 #[test]

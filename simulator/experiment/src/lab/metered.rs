@@ -1,6 +1,8 @@
 //! A discipline whose link is measured, as the simulator's is.
 
-use fairwire_core::{Backlog, Cause, Control, Discipline, Packet, Probe, Rate, Room, Signals, Time};
+use fairwire_core::{
+    Acknowledgement, Backlog, Cause, Control, Discipline, Packet, Probe, Rate, Room, Signals, Time,
+};
 use fairwire_metrics::LinkMeter;
 use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -94,6 +96,10 @@ impl Signals for Counted<'_> {
     fn marked(&mut self, packet: &Packet, cause: Cause) {
         self.meter.marked(cause);
         self.signals.marked(packet, cause);
+    }
+
+    fn acknowledges(&self, frame: u32) -> Option<Acknowledgement> {
+        self.signals.acknowledges(frame)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Today's defaults: CoDel, PIE, COBALT, FQ-CoDel, FQ-PIE, CAKE's queues and DualPI2, each beside a
 //! second, straight-line reading of its RFC or paper.
 
+mod ack_filter;
 mod cobalt;
 mod codel;
 mod defaults;

@@ -1,0 +1,98 @@
+//! CAKE's filter of acknowledgements, beside another dropper.
+//!
+//! An acknowledgement that arrives makes one needless that waits in the same flow and acknowledges
+//! less. As in CAKE the first such packet goes when there is a second; the filter that is aggressive
+//! also takes a single one, where the new packet comes right after it. At most one goes for each that
+//! arrives. One is never taken
+//! - that has SACK blocks, echoes a mark or a retransmission, or counts other marks than the new one;
+//! - that has the number of another one that waits: a duplicate, or what it repeats;
+//! - in front of one that echoes a mark.
+//!
+//! What a packet acknowledges is known to the caller ([`Signals::acknowledges`]): the simulator, and a
+//! gateway, which reads TCP's header. Each packet of the queue is looked at for each that arrives.
+
+use fairwire_core::{
+    Buffer, Dropper, FlowKey, Key, Left, Needs, Packet, Probe, SetWeightError, Signals, Time, Verdict,
+    Victim, Weight,
+};
+
+/// `D`, and the filter. See the [module](self).
+#[derive(Debug)]
+pub struct AckFilter<D> {
+    inner: D,
+    is_aggressive: bool,
+}
+
+impl<D> AckFilter<D> {
+    /// The filter beside `inner`.
+    pub fn new(inner: D, is_aggressive: bool) -> Self {
+        AckFilter { inner, is_aggressive }
+    }
+}
+
+impl<D: Dropper> Dropper for AckFilter<D> {
+    fn reads_acknowledgements(&self) -> bool {
+        true
+    }
+
+    fn made_needless(&mut self, key: Key, buffer: &Buffer, signals: &dyn Signals) -> Option<Key> {
+        let new = signals.acknowledges(buffer.packet(key).frame)?;
+        let flow = buffer.packet(key).flow;
+        let mut next = Some(buffer.flow_head(buffer.flow_of(key)));
+        let (mut found, mut before, mut last): (Option<(Key, u32)>, _, _) = (None, None, None);
+        while let Some(at) = next.filter(|at| *at != key) {
+            next = buffer.flow_newer(at);
+            last = Some(at);
+            if buffer.packet(at).flow != flow {
+                continue;
+            }
+            let Some(old) = signals.acknowledges(buffer.packet(at).frame) else { continue };
+            if old.echoes_mark {
+                found = None; // it would lose to which packets the mark belongs
+            }
+            let is_duplicate = before.replace(old.number) == Some(old.number);
+            found = found.filter(|(_, number)| *number != old.number);
+            let is_older = (new.number.wrapping_sub(old.number) as i32) > 0;
+            if !old.is_plain || is_duplicate || !is_older || old.marks != new.marks {
+                continue;
+            }
+            if let Some((first, _)) = found.replace((at, old.number)) {
+                return Some(first);
+            }
+        }
+        let found = found.map(|(first, _)| first);
+        found.filter(|_| self.is_aggressive && found == last && !new.echoes_mark)
+    }
+
+    fn needs(&self) -> Needs {
+        self.inner.needs() | Needs::QUEUES
+    }
+    fn on_arrival(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Verdict {
+        self.inner.on_arrival(packet, buffer, now)
+    }
+    fn on_departure(&mut self, packet: &Packet, left: Left, buffer: &Buffer, now: Time) -> Verdict {
+        self.inner.on_departure(packet, left, buffer, now)
+    }
+    fn victim(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Victim {
+        self.inner.victim(packet, buffer, now)
+    }
+    fn another(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Option<(Key, Verdict)> {
+        self.inner.another(packet, buffer, now)
+    }
+    fn tracked(&mut self, packet: &Packet, flow: FlowKey, inside: bool, buffer: &Buffer) {
+        self.inner.tracked(packet, flow, inside, buffer);
+    }
+    fn idle(&mut self, now: Time) {
+        self.inner.idle(now);
+    }
+    fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
+        self.inner.set_weight(class, weight)
+    }
+    fn retune(&mut self, fresh: &Self, now: Time) -> bool {
+        self.is_aggressive = fresh.is_aggressive;
+        self.inner.retune(&fresh.inner, now)
+    }
+    fn inspect(&self, probe: &mut dyn Probe) {
+        self.inner.inspect(probe);
+    }
+}
