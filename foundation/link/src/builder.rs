@@ -11,6 +11,7 @@ use fairwire_core::{
     Step, Time, Wire, WireLaw,
 };
 use fairwire_laws::Site;
+use fairwire_laws::compose::device::{Device, MAX_PACKETS};
 use fairwire_laws::jitter::Normal;
 use std::fmt::{self, Display};
 use std::sync::Arc;
@@ -36,6 +37,7 @@ pub struct LinkBuilder<T, I = Duration> {
     queue: Queue,
     marks: bool,
     room: Room,
+    device: u32,
     mtu: u32,
     seed: Seed,
     name: Option<String>,
@@ -66,6 +68,7 @@ impl<T, I: Moment> LinkBuilder<T, I> {
             queue: Queue::TailDrop,
             marks: false,
             room: Room::Amount(Amount::Packets(DEFAULT_BUFFER_PACKETS)),
+            device: 0,
             mtu: DEFAULT_MTU,
             seed: Seed(1),
             name: None,
@@ -111,6 +114,19 @@ impl<T, I: Moment> LinkBuilder<T, I> {
     #[must_use]
     pub fn buffer(mut self, room: &str) -> Self {
         self.room = self.checked("buffer", room.parse()).unwrap_or(self.room);
+        self
+    }
+
+    /// How many packets a device behind the discipline holds, a FIFO, as of a network interface without
+    /// byte queue limits: at most 65 536. The discipline is polled for a packet when the device has
+    /// room. Unless given, there is none.
+    #[must_use]
+    pub fn device(mut self, packets: u32) -> Self {
+        if (1..=MAX_PACKETS).contains(&packets) {
+            self.device = packets;
+        } else {
+            self.refuse("device", format_args!("{packets} packets; allowed: 1 to {MAX_PACKETS}"));
+        }
         self
     }
 
@@ -358,7 +374,10 @@ impl<T, I: Moment> LinkBuilder<T, I> {
             stream: &name,
         };
         let (method, made) = (self.queue.method(), std::mem::take(&mut self.queue).made(&site, self.marks));
-        let discipline = self.checked(method, made);
+        let discipline = self.checked(method, made).map(|discipline| match self.device {
+            0 => discipline,
+            packets => Box::new(Device::new(discipline, packets)),
+        });
         let wire = Wire::new(self.wire, self.seed, &name);
         let LinkBuilder { rate, law, delay, mtu, origin, copy, mistakes, .. } = self;
         match (discipline, rate) {

@@ -8,6 +8,7 @@ use crate::spec::{FlowSpec, Spec, TieRuleSpec};
 use crate::topology::{QueuePlan, Route, Topology};
 use fairwire_catalogue::{self as catalogue, BuildError, Choice, Site};
 use fairwire_core::{Discipline, Seed, Wire};
+use fairwire_laws::compose::device::Device;
 use fairwire_laws::part::Part;
 use fairwire_sim::{GroupPlan, LinkPlan, Member, Network, Settings, TieRule};
 
@@ -62,7 +63,8 @@ pub(crate) fn discipline(
     let works = queue.own.as_ref().unwrap_or(compared);
     let stream = stream(queue);
     let site = site(topology, at, seed, &stream);
-    catalogue::build(works.name(), &works.parameters(&spec.discipline), &site)
+    let built = catalogue::build(works.name(), &works.parameters(&spec.discipline), &site)?;
+    Ok(if queue.device == 0 { built } else { Box::new(Device::new(built, queue.device)) })
 }
 
 /// What `compared` answers for itself at the first queue.

@@ -110,7 +110,18 @@ impl<'a> Hosts<'a> {
             let Line { name, rate, delay } = self.layout.link(number);
             let (law, room, path) = (RateLaw::Fixed, self.layout.buffer(), self.path.clone());
             let wire = wire.clone();
-            queues.push(QueuePlan { name, rate, law, delay, wire, room, buffer: NOT_SIZED, own: None, path });
+            queues.push(QueuePlan {
+                name,
+                rate,
+                law,
+                delay,
+                wire,
+                room,
+                buffer: NOT_SIZED,
+                own: None,
+                device: 0,
+                path,
+            });
         }
         let hops = |links: Vec<u32>| links.into_iter().map(|link| Hop::Link(places[link as usize])).collect();
         let route = |route: Numbered| Route {

@@ -3,7 +3,7 @@
 use crate::compared::Compared;
 use crate::impair::ImpairSpec;
 use crate::varying::{ChangeSpec, PartSpec, Varying};
-use fairwire_core::units::Room;
+use fairwire_core::units::{Amount, Room};
 use fairwire_core::{Duration, Rate};
 use fairwire_laws::spec::Quantity;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -49,6 +49,9 @@ pub struct LinkSpec {
     pub delays: Option<String>,
     /// What its wire does to packets that it has sent. Default: nothing.
     pub impair: Option<Box<ImpairSpec>>,
+    /// Packets that the device behind the discipline holds: a FIFO, as of a network interface without
+    /// byte queue limits. The discipline is polled for a packet when it has room. Default: none.
+    pub device: Option<Quantity<Amount>>,
 }
 
 /// The way back over the shared link, with a queue. Acknowledgements share it, and so do the flows
@@ -77,6 +80,9 @@ pub struct ReturnSpec {
     pub delays: Option<String>,
     /// What its wire does to packets. Default: as the link's.
     pub impair: Option<Box<ImpairSpec>>,
+    /// Packets that the device behind the discipline holds: a FIFO, as of a network interface without
+    /// byte queue limits. The discipline is polled for a packet when it has room. Default: none.
+    pub device: Option<Quantity<Amount>>,
     /// What works there. Default: "tail-drop".
     pub discipline: Option<Compared>,
     /// Do the disciplines compared work there too? Default: no.
@@ -119,6 +125,9 @@ pub struct NetworkLinkSpec {
     pub delays: Option<String>,
     /// What its wire does to packets that it has sent. Default: nothing.
     pub impair: Option<Box<ImpairSpec>>,
+    /// Packets that the device behind the discipline holds: a FIFO, as of a network interface without
+    /// byte queue limits. The discipline is polled for a packet when it has room. Default: none.
+    pub device: Option<Quantity<Amount>>,
     /// Is it never congested? Then packets take their time, and none waits for another. Default:
     /// no.
     #[serde(default)]

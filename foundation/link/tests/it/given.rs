@@ -81,6 +81,7 @@ fn parameters_are_text_and_are_checked() {
         refused("{ red = { gentel = true } }")
     );
     assert!(refused("{ red = { weight = 7.0 } }").contains("`weight` of `red` is 7"));
+    assert!(refused("{ cake-like = { ack_filter = 'on' } }").contains("`ack_filter` needs headers of TCP"));
     assert!(refused("{ rde = {} }").contains("rde"));
     assert!(refused("{ red = ").contains("`{ red =`"));
     assert!(refused("{ red = {} }\nagain = 'codel'").contains("goes on after its table"));
@@ -117,6 +118,14 @@ fn a_buffer_is_packets_bytes_time_or_a_multiple_of_the_round_trip() {
     assert_eq!(kept(link().buffer("1.5 bdp").build().unwrap()), 30);
     let far = Duplex::new(link().buffer("1 bdp"), Link::new("1 Mbit/s", "90 ms")).unwrap();
     assert_eq!(kept(far.forward), 100); // 10 ms there and 90 ms back
+}
+
+#[test]
+fn a_device_holds_packets_behind_the_queue() {
+    assert_eq!(kept(link().buffer("7 packets").device(30).build().unwrap()), 37);
+    let bad = link().device(0).device(65_537).build().expect_err("none that is");
+    assert_eq!(methods(&bad), ["device", "device"]);
+    assert!(bad.to_string().contains("65537 packets; allowed: 1 to 65536"), "{bad}");
 }
 
 #[test]

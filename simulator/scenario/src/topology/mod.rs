@@ -89,6 +89,7 @@ fn add_access_wires(
             room: Room::Amount(Amount::Packets(1000)),
             buffer: NOT_SIZED,
             own: Some(tail_drop()),
+            device: 0,
             path,
         });
     }

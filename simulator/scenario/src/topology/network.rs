@@ -1,7 +1,7 @@
 //! A network of links, `[[link]]`, and the routes over them.
 
 use super::plan::{
-    Laid, NOT_SIZED, Own, QueuePlan, Route, back_laws, no_pattern, only_with, tail_drop, wire,
+    Laid, NOT_SIZED, Own, QueuePlan, Route, back_laws, device, no_pattern, only_with, tail_drop, wire,
 };
 use crate::fault::{Fault, missing, refused};
 use crate::files::Files;
@@ -86,6 +86,7 @@ impl Layout<'_> {
             room: back.buffer.map_or(queue.room, |buffer| buffer.0),
             buffer: NOT_SIZED,
             own: back.discipline.or(queue.own),
+            device: queue.device,
             path: if link.back.is_some() { format!("{path}.back") } else { path },
         });
         let hop = self.hop(queue, rate, delay);
@@ -199,6 +200,7 @@ fn queue(
             ("back.trace", back.is_some_and(|back| back.trace.is_some())),
             ("back.delays", back.is_some_and(|back| back.delays.is_some())),
             ("impair", link.impair.is_some()),
+            ("device", link.device.is_some()),
             ("back.impair", back.is_some_and(|back| back.impair.is_some())),
         ];
         let Some((key, _)) = keys.iter().find(|(_, is_given)| *is_given) else { return Ok(None) };
@@ -222,6 +224,7 @@ fn queue(
         room: buffer.0,
         buffer: NOT_SIZED,
         own: link.discipline.clone().or_else(|| (!is_compared).then(tail_drop)),
+        device: device(path, link.device)?,
         path: path.into(),
     }))
 }

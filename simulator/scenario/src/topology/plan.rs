@@ -9,6 +9,8 @@ use crate::varying::Varying;
 use fairwire_catalogue::Choice;
 use fairwire_core::units::{Amount, Room};
 use fairwire_core::{Duration, Rate, RateLaw, WireLaw};
+use fairwire_laws::compose::device::MAX_PACKETS;
+use fairwire_laws::spec::Quantity;
 use fairwire_sim::Hop;
 use std::sync::Arc;
 
@@ -26,6 +28,8 @@ pub(crate) struct QueuePlan {
     pub(crate) buffer: Amount,
     /// What works there whatever is compared; `None` where those compared do.
     pub(crate) own: Option<Compared>,
+    /// Packets that its device holds; 0 where it has none.
+    pub(crate) device: u32,
     /// Its path in the file.
     pub(crate) path: String,
 }
@@ -92,6 +96,20 @@ fn queues(hops: &[Hop]) -> impl Iterator<Item = usize> {
 /// What the wire of the link in the table at `path` does, which changes as `law` says.
 pub(super) fn wire(path: &str, given: Option<&ImpairSpec>, law: WireLaw) -> Result<WireLaw, Fault> {
     given.map_or(Ok(law.clone()), |impair| impair.law(path, law))
+}
+
+/// What the device of the link in the table at `path` holds.
+pub(super) fn device(path: &str, given: Option<Quantity<Amount>>) -> Result<u32, Fault> {
+    match given {
+        None => Ok(0),
+        Some(Quantity(Amount::Packets(packets))) if packets <= MAX_PACKETS => Ok(packets),
+        Some(other) => Err(refused(
+            format!("{path}.device"),
+            other,
+            "a device has room for a number of packets",
+            format!("1 packet to {MAX_PACKETS} packets, or leave it out"),
+        )),
+    }
 }
 
 /// What the way back over a link has of its own.

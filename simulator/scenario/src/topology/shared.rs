@@ -1,7 +1,7 @@
 //! One link that all flows share, `[link]`, and its way back.
 
 use super::plan::{
-    Laid, NOT_SIZED, Own, QueuePlan, Route, back_laws, no_pattern, only_with, tail_drop, wire,
+    Laid, NOT_SIZED, Own, QueuePlan, Route, back_laws, device, no_pattern, only_with, tail_drop, wire,
 };
 use crate::fault::{Fault, refused};
 use crate::files::Files;
@@ -27,6 +27,7 @@ pub(super) fn laid(spec: &Spec, link: &LinkSpec, files: &Files) -> Result<Laid, 
         room: link.buffer.0,
         buffer: NOT_SIZED,
         own: None,
+        device: device("link", link.device)?,
         path: "link".into(),
     }];
     if let Some(back) = &spec.return_link {
@@ -39,7 +40,8 @@ pub(super) fn laid(spec: &Spec, link: &LinkSpec, files: &Files) -> Result<Laid, 
         };
         let (law, wire) = back_laws("return", own, &queues[0], rate, files)?;
         let delay = back.varying().delay(back.delay, files).unwrap_or(delay);
-        queues.push(QueuePlan { wire, delay, ..return_queue(link, back, rate, law) });
+        let device = device("return", back.device)?;
+        queues.push(QueuePlan { wire, delay, device, ..return_queue(link, back, rate, law) });
     }
     let back = if queues.len() > 1 { Hop::Link(1) } else { Hop::Wire { rate, delay } };
     let routes = spec
@@ -61,6 +63,7 @@ fn return_queue(link: &LinkSpec, back: &ReturnSpec, rate: Rate, law: RateLaw) ->
         room: back.buffer.unwrap_or(link.buffer).0,
         buffer: NOT_SIZED,
         own: if back.bottleneck { None } else { Some(back.discipline.clone().unwrap_or_else(tail_drop)) },
+        device: 0,
         path: "return".into(),
     }
 }

@@ -8,6 +8,7 @@ mod cake_hosts;
 mod calls_and_videos;
 mod comparisons;
 mod extremes;
+mod field_cases;
 mod generated;
 mod hostile;
 mod labels;
