@@ -253,8 +253,8 @@ impl Frames {
 
     /// What the frame in `slot` acknowledges, as a discipline sees it; `None` where it does not.
     pub(crate) fn acknowledges(&self, slot: u32) -> Option<Acknowledgement> {
-        let Frame { seq, marks, is_ack, is_syn, is_special, flag, echoes_repeat, .. } = self.at(slot);
-        let is_plain = !(is_syn || is_special || flag || echoes_repeat);
+        let Frame { seq, marks, is_ack, is_syn, is_special, flag, .. } = self.at(slot);
+        let is_plain = !(is_syn || is_special || flag);
         is_ack.then_some(Acknowledgement { number: seq as u32, marks, echoes_mark: flag, is_plain })
     }
 
