@@ -199,6 +199,9 @@ pub enum Expression<'a> {
     SetMeta(u32),
     /// Loads the destination of the Ethernet header.
     EthernetDestination,
+    /// Loads the four bytes behind the first type of the Ethernet header: of a frame with a tag
+    /// these are the tag's number and the type in it.
+    InTag,
     /// Loads the source of the IPv4 header.
     Ipv4Source,
     /// Loads what the routing table says of the packet's destination: a kind of result.
@@ -222,6 +225,8 @@ pub enum Expression<'a> {
     Send,
     /// Leaves it alone.
     Accept,
+    /// Throws it away.
+    Drop,
     /// Gives it the address of the interface by which it leaves.
     Masquerade,
     /// Sends it to this host, to the port in the register.
@@ -232,12 +237,14 @@ impl Expression<'_> {
     fn put(self, request: &mut Request) {
         let name = match self {
             Expression::Meta(_) | Expression::SetMeta(_) => "meta",
-            Expression::EthernetDestination | Expression::Ipv4Source => "payload",
+            Expression::EthernetDestination | Expression::InTag | Expression::Ipv4Source => "payload",
             Expression::RouteOfDestination(_) => "fib",
             Expression::Bits { .. } => "bitwise",
             Expression::Is(_) | Expression::IsNot(_) => "cmp",
             Expression::Send => "fwd",
-            Expression::Number(_) | Expression::Port(_) | Expression::Accept => "immediate",
+            Expression::Number(_) | Expression::Port(_) | Expression::Accept | Expression::Drop => {
+                "immediate"
+            }
             Expression::Masquerade => "masq",
             Expression::Redirect => "redir",
         };
@@ -255,6 +262,7 @@ impl Expression<'_> {
             Expression::SetMeta(key) => numbers(request, &[(2, key), (3, REGISTER)]),
             // Of the link's header, the first six bytes.
             Expression::EthernetDestination => numbers(request, &[(1, REGISTER), (2, 0), (3, 0), (4, 6)]),
+            Expression::InTag => numbers(request, &[(1, REGISTER), (2, 0), (3, 14), (4, 4)]),
             // Of the network's header, the four bytes after the twelfth.
             Expression::Ipv4Source => numbers(request, &[(1, REGISTER), (2, 1), (3, 12), (4, 4)]),
             Expression::RouteOfDestination(result) => {
@@ -282,10 +290,11 @@ impl Expression<'_> {
                 value(request, 2, &port.to_be_bytes());
             }
             Expression::Send | Expression::Redirect => numbers(request, &[(1, REGISTER)]),
-            Expression::Accept => {
+            Expression::Accept | Expression::Drop => {
+                let verdict = if matches!(self, Expression::Accept) { NF_ACCEPT } else { NF_DROP };
                 numbers(request, &[(1, VERDICT)]);
                 request.nested(2, |request| {
-                    request.nested(DATA_VERDICT, |request| request.number_be(1, NF_ACCEPT));
+                    request.nested(DATA_VERDICT, |request| request.number_be(1, verdict));
                 });
             }
             Expression::Masquerade => {}
@@ -343,10 +352,13 @@ const DATA_VERDICT: u16 = 2;
 const VERDICT: u32 = 0;
 const REGISTER: u32 = 1;
 const FIB_DESTINATION: u32 = 2;
+const NF_DROP: u32 = 0;
 const NF_ACCEPT: u32 = 1;
 
 /// Keys of [`Expression::Meta`].
 pub mod meta {
+    /// The type of what is in the Ethernet header, behind the first tag.
+    pub const TYPE: u32 = 1;
     /// The packet's mark.
     pub const MARK: u32 = 3;
     /// The name of the interface at which it arrived.

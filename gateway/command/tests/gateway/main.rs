@@ -7,6 +7,7 @@
 
 mod bed;
 mod clients;
+mod encapsulation;
 mod failing;
 mod frames;
 mod interfaces;

@@ -4,6 +4,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "real processes take real time")]
 
+use super::encapsulation::nothing_leaves_that_was_not_taken;
 use fairwire_datapath::io::router::{Failing, Passage};
 use fairwire_linux::netlink::{Address, End, Route};
 use fairwire_testbed::bed::HOST;
@@ -37,7 +38,7 @@ struct Home {
 }
 
 /// The router's interfaces.
-const LAN: End<'static> = End { name: "lan0", index: 100 };
+pub(crate) const LAN: End<'static> = End { name: "lan0", index: 100 };
 const WAN: End<'static> = End { name: "wan0", index: 101 };
 
 impl Home {
@@ -342,6 +343,7 @@ fn a_router_with_nat_shapes_both_ways_by_the_hosts_inside_and_is_as_before_at_ev
     assert_eq!(reaches(&v6, server, PATIENCE).as_deref(), Some("2001:db8:1::1"));
 
     what_is_for_the_router_is_not_taken(&home, &config, &one);
+    nothing_leaves_that_was_not_taken(&home.home, &home.edge, &home.world);
     shares_are_by_the_hosts_inside(&home, &config);
 
     let (code, said) = gateway.end(Signal::TERM);

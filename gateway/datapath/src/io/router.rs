@@ -69,6 +69,10 @@ const MAX_OF_NAME: usize = 10;
 /// The bit of a packet's mark that says that it came from the outside. It is set from its
 /// forwarding until it is sent.
 const MARK: u32 = 0x4000_0000;
+/// The types of tags (IEEE 802.1Q).
+const TAGS: [[u8; 2]; 2] = [[0x81, 0], [0x88, 0xa8]];
+/// The bits of [`Expression::InTag`](E::InTag) that number a VLAN.
+const VLAN: u32 = u32::from_ne_bytes([0x0f, 0xff, 0, 0]);
 /// The type of packets that are for this host by their Ethernet address (`linux/if_packet.h`).
 const PACKET_HOST: &[u8] = &[0];
 /// Before all others that look at what arrives, and after all others that look at what is
@@ -256,12 +260,19 @@ fn taking(passage: &Passage, interfaces: Interfaces, down_address: [u8; 6], fate
         E::Number(interfaces.down),
         E::Send,
     ];
-    Batch::of(Family::Netdev, &passage.table())
+    // The kernel strips tags of VLAN 0 one by one, but the second one only behind this chain, which
+    // sees no IP packet in it. No host has a use for two.
+    let of_no_vlan = [E::InTag, E::Bits { mask: VLAN, xor: 0 }, E::Is(&[0; 4]), E::Drop];
+    let batch = Batch::of(Family::Netdev, &passage.table())
         .renew(fate)
         .chain(chain("upload", hook::NETDEV_INGRESS, FIRST))
         .chain(chain("download", hook::NETDEV_EGRESS, LAST))
         // What the gateway gives back.
-        .rule("upload", &[E::EthernetDestination, E::Is(&down_address), E::Accept])
+        .rule("upload", &[E::EthernetDestination, E::Is(&down_address), E::Accept]);
+    TAGS.iter()
+        .fold(batch, |batch, tag| {
+            batch.rule("upload", &[&[E::Meta(meta::TYPE), E::Is(tag)], &of_no_vlan[..]].concat())
+        })
         .rule("upload", &by_route)
         .rule("upload", &by_kind)
         .rule("download", &by_mark)
