@@ -22,11 +22,13 @@ pub enum Loss {
     Looped,
     /// Its subscriber is suspended.
     Suspended,
+    /// What names its sender does not agree: an address, a session or a tag of another subscriber.
+    Spoofed,
 }
 
 impl Loss {
     /// Every kind, in the order of its number.
-    pub const ALL: [Loss; 8] = [
+    pub const ALL: [Loss; 9] = [
         Loss::Malformed,
         Loss::TooLong,
         Loss::NoBuffer,
@@ -35,6 +37,7 @@ impl Loss {
         Loss::OverMtu,
         Loss::Looped,
         Loss::Suspended,
+        Loss::Spoofed,
     ];
 
     /// The name in results.
@@ -48,6 +51,7 @@ impl Loss {
             Loss::OverMtu => "over-mtu",
             Loss::Looped => "looped",
             Loss::Suspended => "suspended",
+            Loss::Spoofed => "spoofed",
         }
     }
 }

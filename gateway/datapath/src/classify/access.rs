@@ -2,6 +2,18 @@
 
 use std::fmt;
 
+/// What must agree of the things that name the sender of an upload.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Bind {
+    /// All that a frame shows: whatever the subscriber has must be in it, and nothing of another.
+    #[default]
+    Strict,
+    /// The same where tags and sessions are stripped before: Ethernet addresses.
+    Mac,
+    /// Nothing: the address inside decides where it is of a subscriber.
+    Loose,
+}
+
 /// By what the link layer recognizes the host inside of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Access {
@@ -106,11 +118,22 @@ pub struct AccessTable {
     /// A key's number and its class; 0 in an empty slot.
     slots: Box<[(u64, u32)]>,
     has: [bool; AccessKey::KINDS],
+    /// By class, the kinds of keys that it has and that a frame must show, a bit for each.
+    bound: Box<[u8]>,
+    bind: Bind,
 }
 
 impl AccessTable {
+    /// The same, with what must agree.
+    #[must_use]
+    pub fn binding(mut self, bind: Bind) -> Self {
+        let shown = if bind == Bind::Strict { u8::MAX } else { 1 << AccessKey::Mac([0; 6]).kind() };
+        self.bound.iter_mut().for_each(|kinds| *kinds &= shown);
+        AccessTable { bind, ..self }
+    }
+
     /// A table of `entries`, the same whatever their order. Of two equal keys the one with the
-    /// lower class counts.
+    /// lower class counts. What names a sender must agree strictly.
     pub fn new(entries: &[(AccessKey, u32)]) -> Self {
         if entries.is_empty() {
             return AccessTable::default();
@@ -119,9 +142,16 @@ impl AccessTable {
         let mut entries = entries.to_vec();
         entries.sort_unstable();
         let length = (entries.len() * 2).next_power_of_two();
-        let mut table = AccessTable { slots: vec![(0, 0); length].into(), has: [false; AccessKey::KINDS] };
+        let last = entries.iter().map(|(_, class)| *class).max().unwrap_or(0);
+        let mut table = AccessTable {
+            slots: vec![(0, 0); length].into(),
+            has: [false; AccessKey::KINDS],
+            bound: vec![0; last as usize + 1].into(),
+            bind: Bind::Strict,
+        };
         for (key, class) in &entries {
             table.has[key.kind()] = true;
+            table.bound[*class as usize] |= 1 << key.kind();
             let number = key.number();
             let mut place = table.place(number);
             while table.slots[place].0 != 0 && table.slots[place].0 != number {
@@ -148,6 +178,27 @@ impl AccessTable {
             .or_else(|| self.class(access.mac.map(AccessKey::Mac)))
     }
 
+    /// Does all that names the sender of a frame agree that it is `class`? Each kind of key that
+    /// the class has must be its own, and none may be of another class. An outer VLAN says nothing
+    /// where the inner one is a subscriber's.
+    #[inline]
+    pub fn agrees(&self, class: u32, access: &Access) -> bool {
+        if self.slots.is_empty() || self.bind == Bind::Loose {
+            return true;
+        }
+        let Access { vlan, inner_vlan, pppoe, mac } = *access;
+        let inner = vlan.zip(inner_vlan).map(|(outer, inner)| AccessKey::InnerVlan { outer, inner });
+        let session = self.class(pppoe.map(AccessKey::Pppoe));
+        let line = self.class(inner).or_else(|| self.class(vlan.map(AccessKey::Vlan)));
+        let device = self.class(mac.map(AccessKey::Mac));
+        let bound = self.bound.get(class as usize).copied().unwrap_or(0);
+        let fits = |found: Option<u32>, kinds: u8| match found {
+            Some(found) => found == class,
+            None => bound & kinds == 0,
+        };
+        fits(session, 1) && fits(line, 1 << 1 | 1 << 2) && fits(device, 1 << 3)
+    }
+
     fn class(&self, key: Option<AccessKey>) -> Option<u32> {
         let key = key.filter(|key| self.has[key.kind()])?;
         let number = key.number();
@@ -170,7 +221,7 @@ impl AccessTable {
 
     /// Bytes of memory.
     pub fn memory(&self) -> usize {
-        size_of_val(&*self.slots)
+        size_of_val(&*self.slots) + size_of_val(&*self.bound)
     }
 }
 
@@ -225,6 +276,39 @@ mod tests {
         // The inner VLAN of another outer one is another.
         let other = Access { vlan: Some(101), inner_vlan: Some(7), ..Access::default() };
         assert_eq!(AccessTable::new(&all).find(&other), None);
+    }
+
+    #[test]
+    fn what_names_a_sender_must_agree_as_far_as_it_is_bound() {
+        let [ann, bob] = [[2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]];
+        // Ann (1) has a VLAN and a device, Bob (2) a session, Cid (3) a line in Ann's outer VLAN.
+        let entries = [
+            (AccessKey::Vlan(101), 1),
+            (AccessKey::Mac(ann), 1),
+            (AccessKey::Pppoe(7), 2),
+            (AccessKey::InnerVlan { outer: 101, inner: 5 }, 3),
+        ];
+        let table = |bind| AccessTable::new(&entries).binding(bind);
+        let of = |vlan, inner_vlan, pppoe, mac| Access { vlan, inner_vlan, pppoe, mac: Some(mac) };
+        for (class, access, strict, mac, why) in [
+            (1, of(Some(101), None, None, ann), true, true, "her own"),
+            (1, of(None, None, None, ann), false, true, "without her tag"),
+            (1, of(Some(101), None, None, bob), false, false, "from another device"),
+            (1, of(Some(102), None, None, ann), false, true, "in a VLAN of nobody"),
+            (2, of(None, None, Some(7), bob), true, true, "his own; his device is bound to nobody"),
+            (2, of(Some(101), None, Some(7), bob), false, false, "his session in her VLAN"),
+            (2, of(None, None, Some(7), ann), false, false, "his session from her device"),
+            (2, of(None, None, None, bob), false, true, "without his session"),
+            (3, of(Some(101), Some(5), None, bob), true, true, "his line, whose outer VLAN is hers"),
+            (1, of(Some(101), Some(5), None, ann), false, false, "her device on his line"),
+            (4, of(None, None, None, bob), true, true, "by an address alone"),
+            (4, of(None, None, None, ann), false, false, "his address from her device"),
+        ] {
+            assert_eq!(table(Bind::Strict).agrees(class, &access), strict, "strict: {class}, {why}");
+            assert_eq!(table(Bind::Mac).agrees(class, &access), mac, "mac: {class}, {why}");
+            assert!(table(Bind::Loose).agrees(class, &access), "loose: {class}, {why}");
+        }
+        assert!(AccessTable::default().agrees(1, &Access::default()));
     }
 
     #[test]

@@ -4,6 +4,8 @@
 //! sends uploads. Without one, it is that of the subscriber whom the link layer names: by a PPPoE
 //! session, VLANs or an Ethernet address. Without that, it is the first class whose rules match,
 //! else [`UNCLAIMED`]. What is not IP has no class and is not shaped.
+//!
+//! An upload for which several of these name different subscribers is [spoofed](Facts::is_spoofed).
 
 mod access;
 mod framing;
@@ -11,7 +13,7 @@ mod prefix;
 mod rules;
 mod table;
 
-pub use access::{Access, AccessKey, AccessTable, parse_mac};
+pub use access::{Access, AccessKey, AccessTable, Bind, parse_mac};
 pub use fairwire_linux::port::LinkKind;
 pub use framing::{ETHERNET_HEADER_BYTES, Framing};
 pub use prefix::{Prefix, PrefixError};
@@ -159,6 +161,8 @@ pub struct Facts {
     pub color: u8,
     /// Is it an IP packet? ARP and the like keep a link alive and are not shaped.
     pub is_ip: bool,
+    /// Is it an upload whose address, session, tags and Ethernet address are of several subscribers?
+    pub is_spoofed: bool,
 }
 
 impl Classifier {
@@ -279,6 +283,12 @@ impl Classifier {
         let subscriber = fields.as_ref().and_then(|fields| self.claims.subscriber(fields));
         let matched = || self.claims.matched(fields.as_ref()?);
         let dscp = network.map_or(0, |network| network.dscp);
+        let is_spoofed = self.way == Way::Upload
+            && headers.has_ethernet
+            && fields
+                .as_ref()
+                .zip(subscriber)
+                .is_some_and(|(fields, subscriber)| !self.claims.agrees(subscriber, fields));
         Facts {
             flow: self.flow_of(&key, fields.as_ref(), subscriber),
             within: self.within.as_ref().map(|hasher| hasher.hash(&key)),
@@ -289,6 +299,7 @@ impl Classifier {
             dscp,
             color: assured::color_of(dscp).unwrap_or(0),
             is_ip: network.is_some(),
+            is_spoofed,
         }
     }
 

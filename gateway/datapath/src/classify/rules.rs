@@ -73,6 +73,12 @@ impl Claims {
         self.prefixes.find(fields.inside).or_else(|| self.access.find(&fields.access))
     }
 
+    /// Does all that names the sender of a packet with these looks agree that it is `subscriber`?
+    #[inline]
+    pub fn agrees(&self, subscriber: u32, fields: &MatchFields) -> bool {
+        self.access.agrees(subscriber, &fields.access)
+    }
+
     /// Bytes of memory.
     pub fn memory(&self) -> usize {
         self.prefixes.memory() + self.access.memory() + size_of_val(&*self.rules)

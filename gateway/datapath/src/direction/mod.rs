@@ -108,6 +108,9 @@ impl Direction {
         // equal in all of them.
         let headers = kind.parse(frame);
         let facts = self.classifier.facts(frame, &headers, 0);
+        if facts.is_spoofed {
+            return self.lose_spoofed(frame, facts.class, kind);
+        }
         let account = self.account(&headers, frame, &facts);
         let offsets = if vnet.is_gso() { TcpOffsets::of(&headers) } else { None };
         let ticket = match headers.transport {
@@ -159,6 +162,14 @@ impl Direction {
         let bytes = self.wire_bytes(frame, kind);
         let Some(Link { not_ip, .. }) = &mut self.link else { return false };
         !not_ip.takes(bytes, is_control(frame, headers), self.books.now)
+    }
+
+    /// `frame` was sent in the name of the subscriber `class`, who is charged nothing.
+    #[cold]
+    fn lose_spoofed(&mut self, frame: &[u8], class: u32, kind: LinkKind) {
+        self.books.totals.packets_in += 1;
+        self.books.totals.bytes_in += u64::from(self.wire_bytes(frame, kind));
+        self.books.lost(Loss::Spoofed, class, frame);
     }
 
     #[cold]

@@ -247,3 +247,29 @@ fn headers_of_ipv6_are_walked_to_the_ports() {
     assert_eq!(port(53).class, 1);
     assert_ne!(port(53).flow, port(54).flow);
 }
+
+/// A customer sends in the name of another, whose row has an address and a device.
+#[test]
+fn an_upload_in_anothers_name_is_spoofed_and_a_download_to_him_is_not() {
+    let prefix = |text: &str| text.parse().unwrap();
+    let claims = Arc::new(Claims::new(
+        &[(prefix("192.0.2.1/32"), 1), (prefix("192.0.2.2/32"), 2)],
+        AccessTable::new(&[(AccessKey::Mac([2; 6]), 1), (AccessKey::Mac([4; 6]), 2)]),
+        Vec::new(),
+    ));
+    let look = |way, frame: &[u8]| {
+        let (flows, framing, link) = (FlowKind::Subscriber, Framing::ETHERNET, LinkKind::Ethernet);
+        let plan = ClassifierPlan { secret: [9; 16], flows, framing, link, way, claims: claims.clone() };
+        let facts = Classifier::of(plan).classify(frame);
+        (facts.class, facts.is_spoofed)
+    };
+    // From 02:02:…, which is the device of the first.
+    let from = |host| udp([192, 0, 2, host], OUTSIDE, (53, 4000));
+    assert_eq!(look(Way::Upload, &from(1)), (1, false));
+    assert_eq!(look(Way::Upload, &from(2)), (2, true), "the address of the second");
+    assert_eq!(look(Way::Upload, &from(9)), (1, false), "an address that nobody has");
+    // To 04:04:…, as a router outside that has not learnt of a new device sends.
+    let to = |host| udp(OUTSIDE, [192, 0, 2, host], (53, 4000));
+    assert_eq!(look(Way::Download, &to(1)), (1, false));
+    assert_eq!(look(Way::Download, &to(2)), (2, false));
+}

@@ -1,11 +1,12 @@
 //! Which subscriber or class claims which packets: prefixes of subscribers and what the link layer
 //! knows them by, each once, and the rules of classes.
 
+use super::backend::BackendKind;
 use super::notes::NAMED;
 use super::places::{Origin, Texts};
-use super::spec::{DscpSpec, MatchSpec, Spec};
+use super::spec::{BindSpec, DscpSpec, MatchSpec, Spec};
 use super::tree::{Tree, quoted};
-use fairwire_datapath::classify::{AccessKey, AccessTable, Claims, Prefix, Rule};
+use fairwire_datapath::classify::{AccessKey, AccessTable, Bind, Claims, Prefix, Rule};
 use fairwire_document::{DocumentError, shortened};
 use fairwire_subscribers::sheet::{MAX_FAULTS, VLANS};
 use std::collections::HashMap;
@@ -46,7 +47,18 @@ pub(super) fn claims(
     }
     let notes = overlaps.note(tree).into_iter().collect();
     let accesses: Vec<(AccessKey, u32)> = accesses.into_iter().collect();
-    Ok((Claims::new(&prefixes, AccessTable::new(&accesses), rules(spec, tree, texts)?), notes))
+    let table = AccessTable::new(&accesses).binding(bind(spec));
+    Ok((Claims::new(&prefixes, table, rules(spec, tree, texts)?), notes))
+}
+
+/// What must agree of an upload's sender. A router's kernel has stripped tags and sessions before.
+fn bind(spec: &Spec) -> Bind {
+    let typed = spec.subscribers.as_ref().and_then(|subscribers| subscribers.bind);
+    match (typed, spec.wire.backend.kind()) {
+        (Some(BindSpec::Loose), _) => Bind::Loose,
+        (_, BackendKind::Router) => Bind::Mac,
+        _ => Bind::Strict,
+    }
 }
 
 fn name(tree: &Tree, number: u32) -> String {

@@ -334,6 +334,19 @@ pub struct SubscribersSpec {
     pub file: PathBuf,
     /// The weight, under the root, of all that no subscriber and no class claims. Default: 1.
     pub unclaimed_weight: Option<f64>,
+    /// What must agree of the columns of an upload's sender. Default: `"strict"`.
+    pub bind: Option<BindSpec>,
+}
+
+/// What must agree of the columns of an upload's sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BindSpec {
+    /// All of them: an upload with an address of one subscriber and a `mac`, `vlan`, `inner_vlan` or
+    /// `pppoe` of another, or without what that one's row has, is lost as `spoofed`.
+    Strict,
+    /// None: the address decides, where it is of a subscriber.
+    Loose,
 }
 
 /// The edge of a DiffServ domain where uploads enter it: it listens to the edge where they leave.

@@ -42,6 +42,11 @@ fn meaning(loss: Loss) -> Option<&'static str> {
             "frames come back by the interface by which they left: both interfaces lie in one network (one switch without VLANs, \
              or a second path around the gateway), which loops; what circles is dropped, but take one cable out"
         }
+        Loss::Spoofed => {
+            "uploads come with an address of one subscriber and the Ethernet address, VLAN or session of another, or of nobody \
+             (`fairwire-gateway capture` shows them); where a subscriber has a new device, change its `mac`; `bind = \"loose\"` in \
+             [subscribers] lets them pass"
+        }
         Loss::TooLong | Loss::NoBuffer | Loss::Refused | Loss::Suspended => return None,
     })
 }
