@@ -12,15 +12,13 @@
 //! - The very same frame to a group comes time and again by one port, [`REPEATS`] times within a
 //!   tenth of a second: it circles one way.
 //!
-//! Frames to groups and frames to one host are proved separately: a host that repeats a broadcast
-//! does not make the repeated datagrams of others suspect. After a proof, until there has been none
-//! for [`CUT`], two kinds of frames are not forwarded:
+//! Only the frame that was proved to circle is cut, in either direction, until there has been no
+//! proof for [`CUT`]. So a host that repeats a broadcast, or has its datagrams sent back, cuts
+//! nothing of others. For frames to one host echoes prove that there is a loop; as long as it is
+//! there each is remembered, and two kinds are not forwarded:
 //!
-//! - A frame to a group that has just passed, in either direction.
-//! - A frame to one host by the port by which it has left, or for the [`AGAIN`]th time within a
-//!   second.
-//!
-//! All others are forwarded as before.
+//! - A frame by the port by which it has left. No two hosts send the same frame.
+//! - A frame for the [`AGAIN`]th time within a second.
 
 use fairwire_core::{Duration, Time};
 use std::hash::{BuildHasher, RandomState};
@@ -30,8 +28,6 @@ use std::hash::{BuildHasher, RandomState};
 pub struct Echoes {
     keys: RandomState,
     left: Box<[SentFrame; SLOTS]>,
-    /// Of frames to groups.
-    groups: Proof,
     /// Of frames to one host.
     hosts: Proof,
     /// Of frames to one host, the last that was remembered for each port.
@@ -69,12 +65,14 @@ struct SentFrame {
     hash: u64,
     /// When it left by each port.
     at: [Time; 2],
-    /// Since when it came back so often by whatever port.
+    /// Since when it came so often by whatever port.
     since: Time,
     repeats: u32,
+    /// How often it came back by the port by which it had left.
+    back: Proof,
 }
 
-/// Frames that are remembered: 10 KiB.
+/// Frames that are remembered: 16 KiB.
 const SLOTS: usize = 256;
 /// The number of echoes within [`WINDOW`] that proves a loop, in which frames come back every few
 /// microseconds.
@@ -86,8 +84,9 @@ const REPEATS: u32 = 128;
 const SPELL: Duration = Duration::from_ms(100);
 /// The octets by which a frame to one host is recognized: up to the beginning of the payload.
 const HEAD: usize = 64;
-/// While a loop is cut, a frame to one host that comes this often within [`WINDOW`] is in the loop.
-const AGAIN: u32 = 8;
+/// While there is a loop, a frame to one host that comes this often within [`WINDOW`] is in it. BFD
+/// repeats a frame each 10 ms or less often (RFC 5880).
+const AGAIN: u32 = 128;
 /// The time from one remembered frame to one host to the next.
 const SAMPLE_EVERY: Duration = Duration::from_ms(1);
 /// The time for which a loop is cut after its last proof.
@@ -97,7 +96,7 @@ impl Default for Echoes {
     fn default() -> Self {
         let left = Box::new([SentFrame::default(); SLOTS]);
         let samples = [Sample { at: Time::ZERO, length: 0, head: [0; HEAD] }; 2];
-        Echoes { keys: RandomState::new(), left, groups: Proof::default(), hosts: Proof::default(), samples }
+        Echoes { keys: RandomState::new(), left, hosts: Proof::default(), samples }
     }
 }
 
@@ -184,21 +183,13 @@ impl Echoes {
         }
     }
 
-    /// Is `frame`, which is to one host, in the loop that is being cut? It has just left by this
-    /// port. Or it has left by the other one and comes again and again, since the copy that went
-    /// the other way is cut already.
+    /// Is `frame`, which is to one host, in the loop that is there? It has just left by this port.
+    /// Or it has left by the other one and comes again and again, since the copy that went the other
+    /// way is cut already.
     #[cold]
     fn is_circling(&mut self, side: Side, frame: &[u8], now: Time) -> bool {
-        let hash = self.keys.hash_one(frame);
-        let slot = &mut self.left[hash as usize % SLOTS];
-        if slot.hash != hash || !slot.at.iter().any(|at| is_recent(*at, now, WINDOW)) {
-            return false;
-        }
-        if now.since(slot.since) > WINDOW {
-            (slot.since, slot.repeats) = (now, 0);
-        }
-        slot.repeats = slot.repeats.saturating_add(1);
-        let circles = slot.repeats >= AGAIN || is_recent(slot.at[side as usize], now, WINDOW);
+        let Some(slot) = self.passed(frame, now) else { return false };
+        let circles = slot.repeats(WINDOW, now) >= AGAIN || slot.is_back(side, now);
         if circles {
             self.hosts.cut(now);
         }
@@ -206,24 +197,39 @@ impl Echoes {
     }
 
     fn is_cut(&mut self, side: Side, frame: &[u8], now: Time) -> bool {
-        let hash = self.keys.hash_one(frame);
-        let slot = &mut self.left[hash as usize % SLOTS];
-        if slot.hash != hash || !slot.at.iter().any(|at| is_recent(*at, now, WINDOW)) {
-            return false;
-        }
-        if now.since(slot.since) > SPELL {
-            (slot.since, slot.repeats) = (now, 0);
-        }
-        slot.repeats = slot.repeats.saturating_add(1);
-        let circles = slot.repeats >= REPEATS;
-        let is_back = is_recent(slot.at[side as usize], now, WINDOW);
-        if is_back {
-            self.groups.count(now);
+        let Some(slot) = self.passed(frame, now) else { return false };
+        let circles = slot.repeats(SPELL, now) >= REPEATS;
+        if slot.is_back(side, now) {
+            slot.back.count(now);
         }
         if circles {
-            self.groups.cut(now);
+            slot.back.cut(now);
         }
-        self.groups.is_cutting(now)
+        slot.back.is_cutting(now)
+    }
+
+    /// What is remembered of `frame`, where it has left lately.
+    fn passed(&mut self, frame: &[u8], now: Time) -> Option<&mut SentFrame> {
+        let hash = self.keys.hash_one(frame);
+        let slot = &mut self.left[hash as usize % SLOTS];
+        let has_left = slot.hash == hash && slot.at.iter().any(|at| is_recent(*at, now, WINDOW));
+        has_left.then_some(slot)
+    }
+}
+
+impl SentFrame {
+    /// How often it came within the last `span`, this time included.
+    fn repeats(&mut self, span: Duration, now: Time) -> u32 {
+        if now.since(self.since) > span {
+            (self.since, self.repeats) = (now, 0);
+        }
+        self.repeats = self.repeats.saturating_add(1);
+        self.repeats
+    }
+
+    /// Did it leave lately by the port `side`, by which it comes now?
+    fn is_back(&self, side: Side, now: Time) -> bool {
+        is_recent(self.at[side as usize], now, WINDOW)
     }
 }
 
@@ -250,10 +256,15 @@ mod tests {
             passed += u32::from(!echoes.comes_back(Left, &frame, at(us * 10 + 5)));
         }
         assert_eq!(passed, ECHOES - 1);
-        // What circles the other way is cut as well.
-        echoes.leaves(Left, &broadcast(3), at(15_000));
-        assert!(echoes.comes_back(Right, &broadcast(3), at(15_010)));
-        // What has not passed is new, also while the loop is cut.
+        // It is cut the other way, too.
+        assert!(echoes.comes_back(Right, &frame, at(15_000)));
+        // What others repeat passes, also while the loop is cut.
+        for number in 0..20 {
+            let now = at(15_010 + number);
+            assert!(!echoes.comes_back(Right, &broadcast(3), now));
+            echoes.leaves(Left, &broadcast(3), now);
+        }
+        // What has not passed is new.
         assert!(!echoes.comes_back(Left, &broadcast(2), at(20_000)));
         // A host that says the same to another time and again is none of it.
         for us in 0..1000 {
@@ -263,6 +274,40 @@ mod tests {
         // Of what comes back after a silence the first are forwarded again.
         echoes.leaves(Left, &frame, at(60_000_000));
         assert!(!echoes.comes_back(Left, &frame, at(60_000_010)));
+    }
+
+    /// A host has its datagrams sent back by another, and repeats a broadcast, as an attack.
+    #[test]
+    fn who_makes_a_loop_of_his_own_frames_cuts_nothing_of_others() {
+        let mut echoes = Echoes::default();
+        let (mut mine, mut lost) = (0, 0);
+        for ms in 0..4000_u64 {
+            let now = at(1 + ms * 1000);
+            for frame in [unicast(66), broadcast(66)] {
+                for side in [Right, Left] {
+                    let is_cut = echoes.comes_back(side, &frame, now);
+                    mine += u32::from(is_cut);
+                    if !is_cut {
+                        echoes.leaves(if side == Left { Right } else { Left }, &frame, now);
+                    }
+                }
+            }
+            // BFD each 10 ms, to one host and equal; hellos each 250 ms, to a group and equal.
+            let now = now + Duration::from_us(500);
+            for (every, frame, side) in
+                [(10, unicast(1), Right), (10, unicast(2), Left), (250, broadcast(1), Right)]
+            {
+                if ms % every == 0 {
+                    let is_cut = echoes.comes_back(side, &frame, now);
+                    lost += u32::from(is_cut);
+                    if !is_cut {
+                        echoes.leaves(if side == Left { Right } else { Left }, &frame, now);
+                    }
+                }
+            }
+        }
+        assert!(mine > 1000, "the attack is seen: {mine}");
+        assert_eq!(lost, 0);
     }
 
     fn unicast(number: u8) -> Vec<u8> {
@@ -294,7 +339,8 @@ mod tests {
                 echoes.leaves(to, &frame, now);
             }
         }
-        assert!(circling == [false; 2] && passed < 200, "{circling:?} after {passed}");
+        // Echoes are sampled, and the last copy is known by its repeats.
+        assert!(circling == [false; 2] && passed < 2 * ECHOES + AGAIN + 50, "{circling:?} after {passed}");
     }
 
     #[test]

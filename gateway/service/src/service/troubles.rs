@@ -39,8 +39,9 @@ fn meaning(loss: Loss) -> Option<&'static str> {
             "frames are longer than the outgoing interface takes: give both interfaces one MTU (`ip link set INTERFACE mtu ...`)"
         }
         Loss::Looped => {
-            "frames come back by the interface by which they left: both interfaces lie in one network (one switch without VLANs, \
-             or a second path around the gateway), which loops; what circles is dropped, but take one cable out"
+            "the same frames come back, or come a thousand times a second: both interfaces lie in one network (one switch without \
+             VLANs, or a second path around the gateway), so take one cable out; or a host repeats a frame, and \
+             `fairwire-gateway capture` shows its address; only these frames are dropped"
         }
         Loss::Spoofed => {
             "uploads come with an address of one subscriber and the Ethernet address, VLAN or session of another, or of nobody \
