@@ -182,12 +182,12 @@ access = { rate = "100 Mbit/s", delay = "3 ms" }
 const GOLDEN: [(&str, &str); 8] = [
     ("newreno-against-cbr", "59c32bc0847f29bd"),
     ("sack-at-three-distances", "7d4a15b51eeae01a"),
-    ("cubic-and-dctcp", "7ccdcfd842c052e3"),
-    ("bbr-against-reno", "a5a2bff3baa520d3"),
+    ("cubic-and-dctcp", "8b920f82007ef8e3"),
+    ("bbr-against-reno", "12fdea0541629980"),
     ("two-way", "b2d983fad683ac0d"),
-    ("laws-with-logarithms", "75f1f53f46cd00ad"),
+    ("laws-with-logarithms", "c99b2c53db0beb6a"),
     ("adaptive-contracts", "d3cddf358c387c7c"),
-    ("applications", "d8108bc01e3c5852"),
+    ("applications", "78bc7f3ac75bbd8f"),
 ];
 
 fn scenario(at: usize) -> Scenario {

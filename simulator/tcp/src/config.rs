@@ -83,8 +83,9 @@ pub enum Recovery {
     Rack,
 }
 
-/// The time for which a host works on what it lets out at one instant. It is drawn evenly from
-/// nothing to the longest, and no segment overtakes another.
+/// The time for which a sender's host works on what it lets out at one instant: what an acknowledgement
+/// or a timer lets out together. It is drawn evenly from nothing to the longest, and no segment
+/// overtakes another. Receivers take no time.
 ///
 /// Without it, what acknowledgements clock out reaches a full queue in the place that a departure
 /// has just freed. The losers then follow from round-trip times modulo a packet's transmission time
@@ -94,8 +95,9 @@ pub enum Processing {
     /// No time.
     #[default]
     None,
-    /// Up to what a full segment takes at the slowest link of its way, at the rates of the time, and at
-    /// most an eighth of a round trip.
+    /// Up to what two full segments take at the slowest link of their way, at the rates of the time, and
+    /// at most an eighth of a round trip. Both bounds are ours: with one segment shares still followed
+    /// from round trips.
     Packet,
     /// Up to this.
     UpTo(Duration),
@@ -179,8 +181,8 @@ pub enum Profile {
     Ns2In2006,
     /// A host of today: initial window 10, RACK-TLP, delayed ACKs, exact round-trip times, a timeout
     /// of the round-trip time and at least 0.2 s, CUBIC; windows grow by the segments acknowledged
-    /// and are cut to whole ones, as in Linux. A host takes up to a packet's transmission time for
-    /// each segment.
+    /// and are cut to whole ones, as in Linux. A host takes up to two packets' transmission
+    /// time for what it lets out at one instant.
     Modern,
 }
 
