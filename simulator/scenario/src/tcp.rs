@@ -40,7 +40,8 @@ pub struct TcpSpec {
     pub max_rto: Option<Quantity<Duration>>,
     /// Retransmission timeout before the first measurement.
     pub initial_rto: Option<Quantity<Duration>>,
-    /// Is a new segment sent on each of the first two duplicate ACKs (RFC 3042)?
+    /// Is a new segment sent on each of the first two duplicate ACKs (RFC 3042)? Not off with
+    /// recovery = "rack".
     pub limited_transmit: Option<bool>,
     /// How losses are repaired.
     pub recovery: Option<RecoverySpec>,
@@ -65,12 +66,13 @@ pub struct TcpSpec {
     /// The ECN codepoint of data segments. Default: the profile's, but "ect0" for `dctcp` and
     /// "ect1" for `prague`.
     pub ecn: Option<EcnSpec>,
-    /// Does every ACK measure the round-trip time, as with timestamps (RFC 7323)?
+    /// Does every ACK measure the round-trip time, as with timestamps (RFC 7323)? Not off with
+    /// recovery = "rack".
     pub exact_rtt: Option<bool>,
     /// The window after a pause longer than the retransmission timeout, in segments; 0 keeps it.
     pub restart_window: Option<u32>,
     /// How long the host works on what it lets out at one instant: drawn evenly from nothing to this;
-    /// segments stay in order. "packet" is what a segment takes at the slowest link, at most an
+    /// segments stay in order. "packet" is what two segments take at the slowest link, at most an
     /// eighth of a round trip; "0 s" is no time. Default: "packet" with "modern", otherwise "0 s".
     pub processing: Option<ProcessingSpec>,
     /// Peculiarities of simulators.
@@ -292,8 +294,14 @@ impl<'de> Deserialize<'de> for ProcessingSpec {
         if text == "packet" {
             return Ok(ProcessingSpec::Word(ProcessingWord::Packet));
         }
-        let time = text.parse().map(|time| ProcessingSpec::Time(Quantity(time)));
-        time.map_err(|error| D::Error::custom(format!("{error}; or \"packet\"")))
+        let time: Duration =
+            text.parse().map_err(|error| D::Error::custom(format!("{error}; or \"packet\"")))?;
+        let number = text.split(char::is_alphabetic).next().unwrap_or_default();
+        if time.is_zero() && number.contains(|digit| ('1'..='9').contains(&digit)) {
+            let allowed = "allowed: \"0 s\", \"1 ns\" to \"1 s\", or \"packet\"";
+            return Err(D::Error::custom(format!("\"{text}\" is less than a nanosecond; {allowed}")));
+        }
+        Ok(ProcessingSpec::Time(Quantity(time)))
     }
 }
 

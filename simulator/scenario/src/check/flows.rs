@@ -88,6 +88,13 @@ impl Check<'_> {
             let allowed = "it with `profile = \"modern\"` or `quirks = { sack_counts_acks = false }`; `sack`";
             return Err(refused(format!("{path}.recovery"), "`rack`", why, allowed));
         }
+        let switches = [("limited_transmit", tcp.limited_transmit), ("exact_rtt", tcp.exact_rtt)];
+        let without = switches.into_iter().find(|(_, given)| *given == Some(false));
+        if let Some((key, _)) = without.filter(|_| config.recovery == Recovery::Rack) {
+            let why = "`recovery` is \"rack\", which sends by what is in flight and times each segment";
+            let allowed = "`true`; it with `recovery = \"sack\"`";
+            return Err(refused(format!("{path}.{key}"), "`false`", why, allowed));
+        }
         if let Processing::UpTo(most) = config.processing {
             self.within(&format!("{path}.processing"), most, tick..=Duration::from_secs(1))?;
         }

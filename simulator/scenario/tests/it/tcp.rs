@@ -128,6 +128,15 @@ fn rack_needs_what_is_in_flight_and_processing_is_shorter_than_a_round_trip() {
     for processing in ["packet", "0 s", "23 ms"] {
         assert_eq!(kind(&format!("profile = \"modern\", processing = \"{processing}\"")), "bulk cubic");
     }
+    says(
+        &message("processing = \"0.4 ns\""),
+        &["`flow.tcp.tcp.processing`", "\"0.4 ns\" is less than a nanosecond", "\"1 ns\""],
+    );
+    for key in ["limited_transmit", "exact_rtt"] {
+        let given = message(&format!("profile = \"modern\", {key} = false"));
+        says(&given, &[&format!("`flow.tcp.tcp.{key}` is `false`"), "\"rack\"", "recovery = \"sack\""]);
+        assert_eq!(kind(&format!("profile = \"modern\", recovery = \"sack\", {key} = false")), "bulk cubic");
+    }
     says(&message("processing = \"pocket\""), &["`flow.tcp.tcp.processing`", "pocket", "or \"packet\""]);
 }
 
