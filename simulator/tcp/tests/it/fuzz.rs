@@ -13,7 +13,8 @@ use path::Path;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-const RECOVERIES: [Recovery; 4] = [Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack];
+const RECOVERIES: [Recovery; 5] =
+    [Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::Rack];
 const PROFILES: [Profile; 4] = [Profile::Ns1In1998, Profile::Ns2In2002, Profile::Ns2In2006, Profile::Modern];
 
 fn controls() -> Vec<ControlConfig> {
