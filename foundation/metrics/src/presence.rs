@@ -207,7 +207,7 @@ mod tests {
         let mbit = |mbps: f64| (mbps * 1e6 / 8.0) as u64;
         let rates = |second: u64| match second {
             0 => [mbit(6.0), 0], // slow start
-            ..10 => [mbit(12.0), 0],
+            1..10 => [mbit(12.0), 0],
             10..13 => [mbit(9.0), mbit(3.0)],
             13..20 => [mbit(6.5), mbit(5.5)],
             _ => [mbit(10.0), 0], // never nine tenths of 12
