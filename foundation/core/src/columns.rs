@@ -34,5 +34,5 @@ pub(crate) fn is_head(line: &str) -> bool {
 
 /// `value` of a unit that has this many nanoseconds, where that is a time.
 pub(crate) fn nanoseconds(value: f64, unit: f64) -> Option<u64> {
-    (0.0..1.8e19).contains(&(value * unit)).then(|| (value * unit + 0.5) as u64)
+    (0.0..1.8e19).contains(&(value * unit)).then_some((value * unit + 0.5) as u64)
 }

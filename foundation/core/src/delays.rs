@@ -123,7 +123,7 @@ impl DelayTrace {
 
     fn of(trips: &[Trip]) -> Result<Self, DelayError> {
         let lengths = trips.windows(2).map(|two| Duration::from_ns(two[1].0 - two[0].0));
-        let last = lengths.clone().filter(|length| !length.is_zero()).last().ok_or(DelayError::TooFew)?;
+        let last = lengths.clone().rfind(|length| !length.is_zero()).ok_or(DelayError::TooFew)?;
         let halves = trips.iter().map(|(_, trip)| trip.map(|trip| Duration::from_ns(trip.ns() / 2)));
         let cycle = Cycle::new(lengths.chain([last]).zip(halves)).ok_or(DelayError::TooFew)?;
         let trace = DelayTrace { cycle, phase: Duration::ZERO };

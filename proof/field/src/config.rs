@@ -56,7 +56,8 @@ impl Document {
     /// The same with the subscribers in `csv`.
     #[must_use]
     pub fn with_subscribers(mut self, csv: String) -> Document {
-        self.spec.subscribers = Some(SubscribersSpec { file: SUBSCRIBERS.into(), unclaimed_weight: None });
+        self.spec.subscribers =
+            Some(SubscribersSpec { file: SUBSCRIBERS.into(), unclaimed_weight: None, bind: None });
         Document { subscribers: Some(csv), ..self }
     }
 

@@ -11,10 +11,9 @@ use std::sync::Arc;
 pub struct Faults {
     /// Other delays, in order of time: since when, and how long, nanoseconds.
     pub delays_ns: Vec<(u64, u64)>,
-    /// Delays that repeat in place of any other: how long each lasts, and the delay, `None` in an
-    /// outage; and where in a period they are at time zero, nanoseconds.
+    /// Delays that repeat, in place of any other.
     #[serde(default)]
-    pub delay_trace_ns: Option<(Vec<(u64, Option<u64>)>, u64)>,
+    pub delay_trace_ns: Option<RepeatedDelays>,
     /// When all packets are lost, in order of time: from and until, nanoseconds.
     pub outages_ns: Vec<(u64, u64)>,
     /// Which packets are lost.
@@ -31,6 +30,10 @@ pub struct Faults {
     /// The probability that a packet arrives twice.
     pub duplicate: f64,
 }
+
+/// How long each delay lasts, and the delay, `None` in an outage; and where in a period they are at
+/// time zero: nanoseconds.
+type RepeatedDelays = (Vec<(u64, Option<u64>)>, u64);
 
 /// The probabilities of a wire that is [good or bad](GilbertElliott). One that never becomes bad
 /// loses each packet by itself.
