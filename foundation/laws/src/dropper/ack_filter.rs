@@ -52,7 +52,7 @@ impl<D: Dropper> Dropper for AckFilter<D> {
             }
             let is_duplicate = before.replace(old.number) == Some(old.number);
             found = found.filter(|(_, number)| *number != old.number);
-            let is_older = (new.number.wrapping_sub(old.number) as i32) > 0;
+            let is_older = new.number.wrapping_sub(old.number).cast_signed() > 0;
             if !old.is_plain || is_duplicate || !is_older || old.marks != new.marks {
                 continue;
             }
