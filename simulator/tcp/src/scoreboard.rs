@@ -123,8 +123,8 @@ impl Scoreboard {
     }
 
     /// Takes in the blocks of an acknowledgement of everything below the base; `highest` was never
-    /// sent. What the one before reported is passed over. Calls `each` with every segment that they are the first to report, and returns the
-    /// number of these.
+    /// sent. What the one before reported is passed over. Calls `each` with every segment that they are
+    /// the first to report, and returns the number of these.
     pub(crate) fn take(&mut self, sack: &Sack, highest: u64, mut each: impl FnMut(u64)) -> u64 {
         let before = self.sacked;
         let known = std::mem::take(&mut self.reported_runs);

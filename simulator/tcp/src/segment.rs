@@ -16,7 +16,7 @@ pub struct Segment {
     /// Has the sender reduced its window since the echo of a mark (RFC 3168, section 6.1.2)?
     pub cwr: bool,
     /// Turns over with the first retransmission after a reduction, with that of a probe, and with
-    /// each SYN that is sent again. It stands in for a timestamp (RFC 7323): an acknowledgement
+    /// each SYN that is sent again. In place of a timestamp (RFC 7323): an acknowledgement
     /// whose [`echo`](Ack::echo) differs from what is sent now echoes a segment from before. Used
     /// with [`Recovery::Rack`](crate::Recovery::Rack).
     pub epoch: bool,

@@ -400,7 +400,7 @@ impl Sender {
             let before = self.control.window();
             self.control.marked(&congested);
             self.reduced(Reaction::Mark);
-            self.forget_undo(); // this one stands, and with it those before
+            self.forget_undo(); // neither this one nor one before it is undone
             self.spread_cut(before);
             self.owes_cwr = true;
         }

@@ -261,7 +261,7 @@ impl Sender {
         let undo = board.rack.undo.take();
         if let Some([window, threshold]) = undo.and_then(|undo| undo.before) {
             self.control.undone(window, threshold);
-            self.owes_cwr = false; // there is none to tell of
+            self.owes_cwr = false; // there is no reduction
         }
         self.phase = Phase::Open;
         self.reaction = Reaction::None;
