@@ -129,7 +129,7 @@ fn a_flow_that_starts_late_is_the_one_of_its_number() {
             "seeds=[1]",
             "disciplines=[\"tail-drop\"]",
             "flow.all.count=40",
-            "flow.all.access.delay=[\"1 ms\", \"1 ms\", \"30 ms\"]",
+            "flow.all.access.delay=[\"1 ms\", \"1 ms\", \"100 ms\"]",
         ],
     );
     let flows = &run(&scenario).runs[0].flows;
