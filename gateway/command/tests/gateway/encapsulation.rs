@@ -9,7 +9,7 @@ use fairwire_testbed::host::Host;
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// What stands between the Ethernet addresses and the packet: tags, and what carries IP.
+/// Tags between the Ethernet addresses and the packet.
 const TAGS: [(&str, [u8; 4]); 5] = [
     ("priority tag", [0x81, 0, 0, 0]),
     ("priority tag of class 7", [0x81, 0, 0xe0, 0]),

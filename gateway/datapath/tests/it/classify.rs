@@ -267,7 +267,7 @@ fn an_upload_in_anothers_name_is_spoofed_and_a_download_to_him_is_not() {
     let from = |host| udp([192, 0, 2, host], OUTSIDE, (53, 4000));
     assert_eq!(look(Way::Upload, &from(1)), (1, false));
     assert_eq!(look(Way::Upload, &from(2)), (2, true), "the address of the second");
-    assert_eq!(look(Way::Upload, &from(9)), (1, false), "an address that nobody has");
+    assert_eq!(look(Way::Upload, &from(9)), (1, false), "an address in no row");
     // To 04:04:…, as a router outside that has not learnt of a new device sends.
     let to = |host| udp(OUTSIDE, [192, 0, 2, host], (53, 4000));
     assert_eq!(look(Way::Download, &to(1)), (1, false));

@@ -44,7 +44,7 @@ fn meaning(loss: Loss) -> Option<&'static str> {
              `fairwire-gateway capture` shows its address; only these frames are dropped"
         }
         Loss::Spoofed => {
-            "uploads come with an address of one subscriber and the Ethernet address, VLAN or session of another, or of nobody \
+            "uploads come with an address of one subscriber and the Ethernet address, VLAN or session of another, or of none \
              (`fairwire-gateway capture` shows them); where a subscriber has a new device, change its `mac`; `bind = \"loose\"` in \
              [subscribers] lets them pass"
         }
