@@ -183,11 +183,11 @@ const GOLDEN: [(&str, &str); 8] = [
     ("newreno-against-cbr", "59c32bc0847f29bd"),
     ("sack-at-three-distances", "7d4a15b51eeae01a"),
     ("cubic-and-dctcp", "8b920f82007ef8e3"),
-    ("bbr-against-reno", "12fdea0541629980"),
+    ("bbr-against-reno", "e9b9afce0651b957"),
     ("two-way", "b2d983fad683ac0d"),
     ("laws-with-logarithms", "c99b2c53db0beb6a"),
     ("adaptive-contracts", "d3cddf358c387c7c"),
-    ("applications", "78bc7f3ac75bbd8f"),
+    ("applications", "61060068496848d6"),
 ];
 
 fn scenario(at: usize) -> Scenario {

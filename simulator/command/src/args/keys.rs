@@ -111,7 +111,7 @@ mod tests {
         );
         assert_eq!(completed("flow.tcp.tcp.control.cubic.be"), ["flow.tcp.tcp.control.cubic.beta="]);
         assert_eq!(completed("flow.tcp.source.we"), ["flow.tcp.source.web."]);
-        let cbr = ["dither=", "packet=", "rate="].map(|key| format!("flow.udp.source.cbr.{key}"));
+        let cbr = ["dither=", "ecn=", "packet=", "rate="].map(|key| format!("flow.udp.source.cbr.{key}"));
         assert_eq!(completed("flow.udp.source.cbr."), cbr);
     }
 

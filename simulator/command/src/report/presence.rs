@@ -73,7 +73,9 @@ mod tests {
             run.presence = Some(serde_json::from_value(presence).expect("a record"));
         }
         let text = text(&report);
-        let rows: Vec<&str> = text.lines().filter(|line| line.contains("0.0 |")).collect();
+        let rows: Vec<&str> =
+            text.lines().filter(|line| line.starts_with("| 10.0") || line.starts_with("| 20.0")).collect();
+        assert_eq!(rows.len(), 2, "{text}");
         assert!(rows[0].contains("b starts") && rows[0].contains("| 2.0 ± "), "{text}");
         assert!(rows[1].contains("a and 1 more stops") && rows[1].ends_with("- |"), "{text}");
     }

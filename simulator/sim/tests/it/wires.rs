@@ -11,7 +11,7 @@ use fairwire_sim::{
     TieRule, What,
 };
 use fairwire_tcp::congestion::ControlConfig;
-use fairwire_tcp::{Config, Profile, Recovery};
+use fairwire_tcp::{Config, Processing, Profile, Recovery};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -197,7 +197,8 @@ impl Observer for Repairs {
 
 #[test]
 fn the_timeouts_of_a_tcp_double_from_a_fifth_of_a_second_on_while_an_outage_loses() {
-    let modern = Config { window: Some(20), ..Config::new(Profile::Modern, 1448) };
+    let processing = Processing::None;
+    let modern = Config { window: Some(20), processing, ..Config::new(Profile::Modern, 1448) };
     let wire = Wire::new(outage(5_000, 8_500), SEED, "wire/link");
     let source = Source::Bulk { tcp: modern };
     let mut repairs = Repairs::default();
