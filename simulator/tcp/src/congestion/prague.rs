@@ -26,7 +26,10 @@
 //!   probability that of a flow with that round-trip time.
 //! - A loss halves the window in use, whatever marks have taken away in the same round trip before.
 //!   (The draft gives credit for that.)
-//! - There is no fall-back to a classic response where a queue is found to be classic.
+//! - There is no fall-back to a classic response where a queue is found to be classic. No released
+//!   Linux has Prague. The kernels of the L4S team (5.10 and later) and the branch `v3` of BBR's authors
+//!   have it, with such a fall-back as `prague_ecn_fallback`, which is off by default. Independence of
+//!   round trips is theirs, too: `prague_rtt_scaling`, after `prague_rtt_transition` round trips.
 //! - Pacing is at twice window / RTT in slow start and at window / RTT after it.
 //! - Losses, and marks during the repair of one, are treated as in [`Dctcp`](super::Dctcp).
 

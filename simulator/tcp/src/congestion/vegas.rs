@@ -10,6 +10,13 @@
 //! Reno finds the size of a queue by overflowing it. Vegas sees the queue in the round-trip times,
 //! and keeps it short. Beside flows that fill queues it gets little.
 //!
+//! Its least round-trip time is an estimate. Flows that start at once measure each other's queue: 200
+//! over 1 Gbit/s and 40 ms hold a queue of 22 ms, where four segments of each are 9.6 ms, and 500 hold
+//! 60 ms. Flows that start later take the queue that is there for the path: 200 that start within 15 s
+//! hold 183 ms. A window that slow start left too large shrinks by one segment in a round trip, so that
+//! one flow alone holds 78 ms there for minutes. (`count = 200`, `start = "0 s..15 s"`, 20 000 packets
+//! of buffer, 20 to 60 s.)
+//!
 //! # State and cost
 //! 72 bytes; O(1) per acknowledgement. It needs exact round-trip times from the sender.
 //!
