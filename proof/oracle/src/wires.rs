@@ -4,13 +4,15 @@
 //! given as many packets and more. Draws are of each side's own, so parts and moments are compared,
 //! and each has its standard error.
 
-use fairwire_core::{Duration, Fate, Seed, Time, Wire};
+use fairwire_core::{Duration, Fate, Seed, Time, Wire, WireLaw};
+use fairwire_laws::jitter::Normal;
 use fairwire_metrics::judge::{Allowed, Rule, Value, Verdict, judge};
 use fairwire_stages::linux::Tally;
 use fairwire_stages::linux::contest::{Class, Contest};
 use fairwire_testbed::path::{Faults, Losses};
 use fairwire_testbed::traffic::Sends;
 use serde::Serialize;
+use std::sync::Arc;
 
 /// A wire with faults.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +26,7 @@ pub struct Faulty {
 }
 
 /// Every one of them.
-pub static WIRES: [Faulty; 6] = [
+pub static WIRES: [Faulty; 7] = [
     Faulty {
         name: "netem-loss",
         summary: "a fifth is lost, each packet by itself",
@@ -53,6 +55,12 @@ pub static WIRES: [Faulty; 6] = [
         measures: &[Measure::Mean, Measure::Deviation, Measure::Overtook],
     },
     Faulty {
+        name: "netem-normal",
+        summary: "jitter, normal of mean 5 ms and deviation 1 ms",
+        faults: normal,
+        measures: &[Measure::Mean, Measure::Deviation, Measure::Overtook],
+    },
+    Faulty {
         name: "netem-reorder",
         summary: "three of ten are held back by 2.5 ms",
         faults: || Faults { reorder: Some((0.3, 2_500_000)), ..Faults::default() },
@@ -71,6 +79,12 @@ fn jitter(quantile: fn(f64) -> f64) -> Faults {
     let steps = 16_384; // as many as netem has room for
     let of = |step| quantile((f64::from(step) + 0.5) / f64::from(steps)) as u64;
     Faults { jitter_ns: (0..steps).map(of).collect(), overtakes: true, ..Faults::default() }
+}
+
+/// Normal jitter, as a link's `jitter = { normal = … }` gives it to a stage.
+fn normal() -> Faults {
+    let law = Normal::new(Duration::from_ms(5), Duration::from_ms(1), 0.0).map(|law| Arc::new(law) as _);
+    Faults::of(&WireLaw { jitter: law, overtakes: true, ..WireLaw::default() }, Seed(1))
 }
 
 /// Packets are that far apart: jitter of a few milliseconds overtakes some and not all.

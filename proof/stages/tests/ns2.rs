@@ -123,6 +123,8 @@ fn what_ns2_does_not_have_is_named() {
         ),
         ("flow.tcp.tcp={ profile = 'ns2-2006', ecn = 'ect0' }", "the constants of the TCP of `tcp`"),
         ("flow.udp.source.cbr.dither=0.1", "a dither of 0.1 of `udp`; allowed: 0 or 0.5"),
+        ("flow.udp.source.cbr.ecn='ect1'", "an `ecn` of `udp`"),
+        ("link.device='100 packets'", "a `device` behind the discipline, which `ns2` does not have"),
         ("flow.udp.dscp=46", "a `class` or a `dscp` of `udp`"),
         ("return={ buffer = '10 packets' }", "a way back with a queue, `[return]`; allowed: one `[link]`"),
     ] {

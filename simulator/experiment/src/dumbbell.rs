@@ -3,7 +3,7 @@
 
 use crate::plan::Plan;
 use crate::stage::{CannotRun, Failed};
-use fairwire_core::{Discipline, Duration, Rate, RateLaw, Step, Time, WireLaw};
+use fairwire_core::{Discipline, Duration, Ecn, Rate, RateLaw, Step, Time, WireLaw};
 use fairwire_datapath::account::FlowCount;
 use fairwire_metrics::record::FlowRecord;
 use fairwire_sim::{GroupPlan, Hop, LinkPlan, Source};
@@ -158,7 +158,14 @@ impl Shared {
         }
         match network.groups.iter().find(|group| group.class != 0 || group.dscp != 0) {
             Some(group) => {
-                Err(CannotRun::new(format!("a `class` or a `dscp` of `{}`", group.name), "flows without"))
+                let given = format!("a `class` or a `dscp` of `{}`", group.name);
+                return Err(CannotRun::new(given, "flows without"));
+            }
+            None => {}
+        }
+        match network.groups.iter().find(|group| group.ecn != Ecn::NotEct) {
+            Some(group) => {
+                Err(CannotRun::new(format!("an `ecn` of `{}`", group.name), "`sim`, or datagrams without"))
             }
             None => Ok(Shared { link, groups: network.groups }),
         }
@@ -240,6 +247,20 @@ pub fn check_stops(group: Option<&str>, stage: &str) -> Result<(), CannotRun> {
         let given = format!("a `stop` or `on` of `{group}`: on `{stage}` all flows send to the end");
         Err(CannotRun::new(given, "the stages `sim`, `lab`, `gateway` and `kernel`"))
     })
+}
+
+/// Has the link no device behind its discipline? `stage` has queues of its own alone.
+///
+/// # Errors
+/// Where it has one.
+pub fn check_device(plan: &Plan<'_>, stage: &str) -> Result<(), CannotRun> {
+    match plan.scenario.spec().shared_link().and_then(|link| link.device) {
+        None => Ok(()),
+        Some(_) => {
+            let given = format!("a `device` behind the discipline, which `{stage}` does not have");
+            Err(CannotRun::new(given, "the stages `sim` and `lab`"))
+        }
+    }
 }
 
 impl Dumbbell {

@@ -15,7 +15,7 @@ use config::INTERVAL;
 use fairwire_control::protocol::{MAX_STEPS, RateStep};
 use fairwire_core::{Duration, Rate, RateLaw, Step, Time};
 use fairwire_experiment::contest::{self, ContestError, ContestPlan, Coordinator, Held, Next};
-use fairwire_experiment::dumbbell::{Dumbbell, steps};
+use fairwire_experiment::dumbbell::{Dumbbell, check_device, steps};
 use fairwire_experiment::{About, CannotRun, Clock, Failed, Plan, Stage, Watch};
 use fairwire_linux::clock;
 use fairwire_linux::program::find;
@@ -54,6 +54,7 @@ impl Stage for Gateway {
 
     fn can_run(&self, plan: &Plan<'_>) -> Result<(), Failed> {
         // Neither the senders nor the configuration depend on the seed.
+        check_device(plan, "gateway")?;
         let dumbbell = Dumbbell::of(plan, 0)?;
         rate_steps(&dumbbell.law, plan.duration())?;
         program()?;

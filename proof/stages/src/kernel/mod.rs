@@ -15,7 +15,7 @@ use fairwire_datapath::account::FlowCount;
 use fairwire_experiment::contest::{
     self, ContestError, ContestPlan, Coordinator, Counted, Held, Meter, Next, handed,
 };
-use fairwire_experiment::dumbbell::{Dumbbell, rates};
+use fairwire_experiment::dumbbell::{Dumbbell, check_device, rates};
 use fairwire_experiment::{About, CannotRun, Clock, Failed, Plan, Stage, Watch};
 use fairwire_linux::af_packet::AfPacket;
 use fairwire_linux::clock;
@@ -52,6 +52,7 @@ impl Stage for Kernel {
     }
 
     fn can_run(&self, plan: &Plan<'_>) -> Result<(), Failed> {
+        check_device(plan, "kernel")?;
         let dumbbell = Dumbbell::of(plan, 0)?;
         let at_gateway = at_gateway(plan, &dumbbell)?;
         contest::check(&dumbbell)?;

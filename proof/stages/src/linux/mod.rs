@@ -25,7 +25,7 @@ pub use tally::{FlowTally, Tally};
 use contest::{Class, Contest};
 use fairwire_core::{Duration, Rate, Seed, WireLaw};
 use fairwire_datapath::account::FlowCount;
-use fairwire_experiment::dumbbell::{Dumbbell, Sender, check_stops, rates};
+use fairwire_experiment::dumbbell::{Dumbbell, Sender, check_device, check_stops, rates};
 use fairwire_experiment::{About, CannotRun, Clock, Failed, Plan, Stage, Watch};
 use fairwire_metrics::histogram::DelayHistogram;
 use fairwire_metrics::record::{BacklogRecord, FlowRecord, LinkRecord, RunRecord, Sojourn, WireRecord};
@@ -143,6 +143,7 @@ fn faults(law: &WireLaw, seed: u64) -> Result<Faults, CannotRun> {
 
 /// The contest of `dumbbell`, and the place of each of its flows among the senders.
 fn contest(dumbbell: &Dumbbell, plan: &Plan<'_>, seed: u64) -> Result<(Contest, Vec<usize>), CannotRun> {
+    check_device(plan, "linux")?;
     let stops = dumbbell.senders.iter().find(|sender| sender.stop.is_some());
     check_stops(stops.map(|sender| &*sender.group), "linux")?;
     let changes =

@@ -2,7 +2,7 @@
 
 use super::queue::Queue;
 use fairwire_core::{Duration, Loss, WireLaw};
-use fairwire_experiment::dumbbell::{Shared, check_stops, rates};
+use fairwire_experiment::dumbbell::{Shared, check_device, check_stops, rates};
 use fairwire_experiment::{CannotRun, Plan};
 use fairwire_sim::{GroupPlan, Source};
 use fairwire_tcp::congestion::{
@@ -39,6 +39,7 @@ impl Dumbbell {
     /// What of it ns-2 does not have.
     pub(super) fn of(plan: &Plan<'_>, seed: u64) -> Result<Self, CannotRun> {
         let Shared { link, groups } = Shared::of(plan, seed)?;
+        check_device(plan, "ns2")?;
         check_stops(groups.iter().find(|group| !group.on.is_empty()).map(|group| &*group.name), "ns2")?;
         let rates: Vec<String> = rates(&link.law, plan.duration())?
             .into_iter()
