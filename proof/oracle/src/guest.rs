@@ -46,7 +46,7 @@ pub enum Work {
     /// That of a case.
     Trace(Trace),
     /// A contest.
-    Contest(Contest),
+    Contest(Box<Contest>),
 }
 
 /// A trace for the kernel's discipline.

@@ -220,12 +220,12 @@ fn of_case(case: &Case) -> impl Iterator<Item = (Run, u64)> {
 
 /// The runs of `flood`.
 fn of_flood(flood: &'static Flood) -> impl Iterator<Item = (Run, u64)> {
-    (1..=flood::RUNS).map(|seed| run_of(flood.name, seed, &Work::Contest(flood.contest(seed))))
+    (1..=flood::RUNS).map(|seed| run_of(flood.name, seed, &Work::Contest(Box::new(flood.contest(seed)))))
 }
 
 /// The run of `wire`.
 fn of_wire(wire: &Faulty) -> (Run, u64) {
-    run_of(wire.name, 1, &Work::Contest(wire.contest()))
+    run_of(wire.name, 1, &Work::Contest(Box::new(wire.contest())))
 }
 
 /// Stores the trace and our outcome of a run beside the guest's, to investigate a difference.

@@ -156,12 +156,9 @@ impl Shared {
                 "`sim`",
             ));
         }
-        match network.groups.iter().find(|group| group.class != 0 || group.dscp != 0) {
-            Some(group) => {
-                let given = format!("a `class` or a `dscp` of `{}`", group.name);
-                return Err(CannotRun::new(given, "flows without"));
-            }
-            None => {}
+        if let Some(group) = network.groups.iter().find(|group| group.class != 0 || group.dscp != 0) {
+            let given = format!("a `class` or a `dscp` of `{}`", group.name);
+            return Err(CannotRun::new(given, "flows without"));
         }
         match network.groups.iter().find(|group| group.ecn != Ecn::NotEct) {
             Some(group) => {
