@@ -77,7 +77,7 @@ fn walk<'a>(
     }
 }
 
-/// What is within the quotes with which `text` begins, as it is written, and what follows.
+/// The characters within the quotes with which `text` begins, as written, and the rest of `text`.
 fn string(text: &str) -> Option<(&str, &str)> {
     let mut is_escaped = false;
     let end = text[1..].find(|c| {

@@ -14,7 +14,7 @@ use core::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     cycle: Cycle<Option<Rate>>,
-    /// What was sent by the end of each part of a period, bit-nanoseconds.
+    /// Work sent by the end of each part of a period, bit-nanoseconds.
     sent: Box<[u128]>,
 }
 
@@ -140,12 +140,12 @@ impl Pattern {
         self.cycle.at(after)
     }
 
-    /// What is sent in a period, bit-nanoseconds; above zero.
+    /// Work sent in a period, bit-nanoseconds; above zero.
     pub(crate) fn total(&self) -> u128 {
         self.sent[self.sent.len() - 1]
     }
 
-    /// What is sent until `after` has passed since the start, bit-nanoseconds.
+    /// Work sent until `after` has passed since the start, bit-nanoseconds.
     pub(crate) fn sent(&self, after: Duration) -> u128 {
         let (periods, rest) = self.cycle.divided(after);
         let (rate, end) = self.cycle.at(rest);
@@ -153,7 +153,7 @@ impl Pattern {
     }
 }
 
-/// What is sent at `rate` in `time`, bit-nanoseconds.
+/// Work sent at `rate` in `time`, bit-nanoseconds.
 fn work(rate: Option<Rate>, time: Duration) -> u128 {
     u128::from(rate.map_or(0, Rate::bps)) * u128::from(time.ns())
 }

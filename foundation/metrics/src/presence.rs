@@ -9,7 +9,7 @@ use crate::record::{ChangeRecord, Fairness, FlowRecord, PresenceRecord};
 use fairwire_core::Duration;
 use std::collections::BTreeSet;
 
-/// When each flow was on, and what it was delivered by and by.
+/// On-times of each flow, and its bytes delivered by and by.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Presence {
     /// When measuring began, seconds.
@@ -30,8 +30,9 @@ pub struct Presence {
 const SLOT: Duration = Duration::from_ms(100);
 /// Counts that are kept of a run: 16 MB.
 const MAX_COUNTS: u64 = 2_000_000;
-/// Changes that are distinguished.
-const MAX_CHANGES: usize = 1000;
+/// Fair shares that are kept while they are summed: 160 MB. Beyond it changes that are near each
+/// other are one.
+const MAX_SHARES: usize = 20_000_000;
 /// The part of its new share that a flow is to reach.
 const REACHED: f64 = 0.9;
 /// Bits that a slot has room for, at least: twenty packets of 1500 bytes, so that one more or less
@@ -43,7 +44,7 @@ pub fn slot(measured: Duration, flows: usize) -> Duration {
     SLOT.max(Duration::from_ns((measured.ns() / MAX_COUNTS).saturating_mul(flows as u64)))
 }
 
-/// How fair it was, and when what changed. Writes its max-min share into each flow. `routes` are
+/// Assesses fairness and lists the changes. Writes its max-min share into each flow. `routes` are
 /// those of [`assess_network`](crate::fairness::assess_network), and `capacities_bps` gives the
 /// mean rate of each link between two times, seconds.
 ///
@@ -93,7 +94,8 @@ impl Presence {
     }
 
     fn is_on(&self, flow: usize, at_s: f64) -> bool {
-        self.on[flow].iter().any(|[from, until]| (*from..*until).contains(&at_s))
+        let begun = self.on[flow].partition_point(|[from, _]| *from <= at_s);
+        begun.checked_sub(1).is_some_and(|latest| at_s < self.on[flow][latest][1])
     }
 
     /// The measured time, cut at each change.
@@ -103,8 +105,7 @@ impl Presence {
         edges.push(self.from_s);
         edges.sort_by(f64::total_cmp);
         edges.dedup();
-        // The work is in proportion to flows times changes.
-        let most = (10_000_000 / self.on.len().max(1)).clamp(10, MAX_CHANGES);
+        let most = (MAX_SHARES / self.on.len().max(1)).max(10);
         if edges.len() > most {
             let least = (self.until_s - self.from_s) / most as f64;
             edges.dedup_by(|next, kept| *next - *kept < least);
@@ -132,8 +133,11 @@ impl Presence {
             let all = (0..flows.len()).filter(|flow| is_one(*flow)).map(|flow| &*flows[flow].group);
             all.collect::<BTreeSet<_>>().into_iter().map(str::to_owned).collect()
         };
-        let begins = |flow: usize| self.on[flow].iter().any(|[begins, _]| *begins == from);
-        let ends = |flow: usize| self.on[flow].iter().any(|[_, ends]| *ends == from);
+        let has_edge = |flow: usize, end: usize| {
+            self.on[flow].binary_search_by(|on: &[f64; 2]| on[end].total_cmp(&from)).is_ok()
+        };
+        let begins = |flow: usize| has_edge(flow, 0);
+        let ends = |flow: usize| has_edge(flow, 1);
         let starts = groups(&|flow| begins(flow) || is_on(flow) && !was_on(flow));
         let stops = groups(&|flow| ends(flow) || was_on(flow) && !is_on(flow));
         let rises = |flow: &usize| {
@@ -147,7 +151,7 @@ impl Presence {
         is_one.then_some(ChangeRecord { at_s: from, starts, stops, reached_s })
     }
 
-    /// How long after `from` the flow had a slot with enough of `fair` bit/s, which ends by `until`.
+    /// Time after `from` at which the flow had a slot with enough of `fair` bit/s, which ends by `until`.
     fn reached(&self, flow: usize, fair: f64, [from, until]: [f64; 2]) -> Option<f64> {
         let slots = self.bytes.len() / self.on.len().max(1);
         let wide = (MIN_BITS / (fair * self.slot_s)).ceil().clamp(1.0, 1e9) as usize;
@@ -231,8 +235,23 @@ mod tests {
     fn many_changes_are_not_distinguished_and_slots_are_as_long_as_memory_requires() {
         let on = (0..5000).map(|at| vec![[f64::from(at) * 1e-3, 10.0]]).collect();
         let presence = Presence { from_s: 0.0, until_s: 10.0, on, slot_s: 0.1, bytes: Vec::new() };
-        assert!(presence.stretches().len() <= MAX_CHANGES + 1);
+        assert!(presence.stretches().len() <= MAX_SHARES / 5000 + 1);
         assert_eq!(slot(Duration::from_secs(60), 4), SLOT);
         assert_eq!(slot(Duration::from_secs(60), 1_000_000), Duration::from_secs(30));
+    }
+
+    #[test]
+    fn a_flow_that_comes_and_goes_two_thousand_times_has_its_exact_fair_share() {
+        // `b` is on for the first fifth of each ten milliseconds.
+        let on = vec![
+            vec![[0.0, 20.0]],
+            (0..2000).map(|at| [f64::from(at) / 100.0, f64::from(at) / 100.0 + 0.002]).collect(),
+        ];
+        let flows = vec![flow("a", 10e6), flow("b", 6e6)];
+        let presence = Presence { from_s: 0.0, until_s: 20.0, on, slot_s: 1.0, bytes: vec![] };
+        let (_, record, flows) = judged((flows, presence));
+        let fair = |at: usize| flows[at].fair_bps.expect("it is assessed") / 1e6;
+        assert!((fair(0) - 10.8).abs() < 1e-6 && (fair(1) - 6.0).abs() < 1e-6, "{} {}", fair(0), fair(1));
+        assert!(record.changes.len() >= 3999, "{}", record.changes.len());
     }
 }

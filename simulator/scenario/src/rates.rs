@@ -54,10 +54,10 @@ impl Varying<'_> {
     /// The trace of the link in the table at `path`, scaled as given.
     fn scaled(self, path: &str, trace: RateLaw) -> Result<RateLaw, Fault> {
         let Some(Quantity(mean)) = self.scale_to else { return Ok(trace) };
-        let why = "the trace would have more than 4 million opportunities";
-        trace
-            .scaled(mean)
-            .ok_or_else(|| refused(format!("{path}.scale_to"), mean, why, "a lower mean, or a shorter trace"))
+        let why = "a scaled trace has from one to 4 million opportunities";
+        let is_below = trace.repeating_mean().is_some_and(|own| mean < own);
+        let allowed = if is_below { "a higher mean" } else { "a lower mean, or a shorter trace" };
+        trace.scaled(mean).ok_or_else(|| refused(format!("{path}.scale_to"), mean, why, allowed))
     }
 
     /// Does it change?

@@ -168,7 +168,7 @@ pub struct FlowSpec {
     /// The times in which each flow is on, in place of `start` and `stop`, in order:
     /// `[["0 s", "10 s"], ["20 s", "30 s"]]`. Each begins with new connections, and as if it were
     /// the first.
-    pub on: Option<Vec<[Quantity<Duration>; 2]>>,
+    pub on: Option<Vec<Times>>,
     /// The class of its packets, for disciplines that share between classes, hosts or subscribers.
     /// Default: 0.
     pub class: Option<u32>,
@@ -183,11 +183,28 @@ pub struct FlowSpec {
     pub header: Option<Quantity<Size>>,
 }
 
+/// The time from which a flow is on, and that from which it is off.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(try_from = "Vec<Quantity<Duration>>")]
+#[schemars(with = "[Quantity<Duration>; 2]")]
+pub struct Times(pub [Quantity<Duration>; 2]);
+
+impl TryFrom<Vec<Quantity<Duration>>> for Times {
+    type Error = String;
+
+    fn try_from(given: Vec<Quantity<Duration>>) -> Result<Self, String> {
+        let wrong =
+            |given: Vec<_>| format!("{} times; allowed: two, such as `[\"0 s\", \"10 s\"]`", given.len());
+        given.try_into().map(Times).map_err(wrong)
+    }
+}
+
 impl FlowSpec {
     /// When its flows are on; empty for from their start to the end of the run.
     pub fn on_times(&self) -> Vec<OnTime> {
         let stop = self.stop.map(|stop| OnTime { from: self.start.earliest, until: stop.0 });
-        let listed = self.on.iter().flatten().map(|[from, until]| OnTime { from: from.0, until: until.0 });
+        let listed =
+            self.on.iter().flatten().map(|Times([from, until])| OnTime { from: from.0, until: until.0 });
         listed.chain(stop).collect()
     }
 

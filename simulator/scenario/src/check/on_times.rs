@@ -3,7 +3,7 @@
 use super::{Check, Checked};
 use crate::fault::refused;
 use crate::source::Sends;
-use crate::spec::FlowSpec;
+use crate::spec::{FlowSpec, Times};
 use fairwire_core::Duration;
 use fairwire_sim::Source;
 use fairwire_sim::app::{Replay, Traffic};
@@ -33,7 +33,7 @@ impl Check<'_> {
         }
         self.within(&path, on.len() as u64, 1..=MAX_ON_TIMES)?;
         let mut before = Duration::ZERO;
-        for (at, [from, until]) in on.iter().enumerate() {
+        for (at, Times([from, until])) in on.iter().enumerate() {
             let path = |end: u8| format!("{path}.{at}.{end}");
             if from.0 < before {
                 let why = format!("the time before it ends at {before}");

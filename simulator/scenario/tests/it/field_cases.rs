@@ -211,11 +211,9 @@ fn acknowledgements_that_later_ones_make_needless_leave_a_thin_upload_to_data() 
     assert!(down > 40.0 && up < 0.5, "half of the upload is acknowledgements: {down} {up}");
     for filter in ["on", "aggressive"] {
         let (down, up) = measured(1, filter);
-        eprintln!("{filter}: {down} {up}");
         assert!(down >= 45.0 && up >= 0.85, "{filter}: {down} {up} Mbit/s");
         for uploads in [4, 8] {
             let (without, with) = (measured(uploads, "off"), measured(uploads, filter));
-            eprintln!("{uploads} {filter}: {without:?} {with:?}");
             // The download has longer round trips: an acknowledgement waits for a packet of each upload.
             assert!(with.1 > without.1 && with.0 > 0.75 * without.0, "{uploads}: {without:?} {with:?}");
         }

@@ -154,7 +154,8 @@ fn times_that_make_no_sense_are_refused_with_what_is_allowed() {
     refused("start = \"1 s..3 s\"\nstop = \"2 s\"", &["it starts at 3 s", "after 3 s"]);
     refused("stop = \"-1 s\"", &["on.toml:15:8", "-1 s"]);
     refused("on = []", &["on.toml:15:6", "empty", "it would never send", "one time or more"]);
-    refused("on = [[\"1 s\"]]", &["on.toml:15"]);
+    refused("on = [[\"1 s\"]]", &["on.toml:15", "1 times", "allowed: two"]);
+    refused("on = [[\"1 s\", \"2 s\", \"3 s\"]]", &["on.toml:15", "3 times", "allowed: two"]);
     refused("on = [[\"3 s\", \"3 s\"]]", &["this time begins at 3 s", "after 3 s"]);
     refused(
         "on = [[\"1 s\", \"3 s\"], [\"2 s\", \"4 s\"]]",

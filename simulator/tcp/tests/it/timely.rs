@@ -150,20 +150,6 @@ fn what_a_silence_held_back_is_not_sent_again_beside_what_its_timeouts_and_probe
 }
 
 #[test]
-fn an_original_that_comes_two_seconds_late_shows_no_other_to_be_lost() {
-    let mut path = Path::new(&Config { window: Some(40), ..today() }, 60);
-    path.start();
-    path.run_until(at(5_000));
-    let mut path = path.fate(|_, _| vec![Duration::from_secs(2)]);
-    path.run_until(at(6_900));
-    let sent_again = again(&path);
-    assert_eq!(sent_again.len() as u32, 1 + path.sender.loss_counts().timeouts, "the probe, and timeouts");
-    path.run_until(at(7_300));
-    assert_eq!(again(&path), sent_again);
-    assert!(path.sender.window() >= 40.0, "it is undone: {}", path.sender.window());
-}
-
-#[test]
 fn what_was_lost_for_two_seconds_is_repaired_in_slow_start_up_to_half_the_window() {
     let mut path = Path::new(&Config { window: Some(40), ..today() }, 60);
     path.start();
