@@ -112,6 +112,9 @@ pub(crate) trait Events {
     /// A new lane for what happens at links, as long as there are few.
     fn lane_at_links(&mut self) -> Lane;
 
+    /// Hosts take time: what they send arrives at links slightly out of order.
+    fn mix_at_links(&mut self);
+
     /// There is one link more.
     fn add_link(&mut self);
 

@@ -22,6 +22,8 @@ pub(crate) struct Group {
     salt: u64,
     /// Has each packet a size of its own?
     sizes_vary: bool,
+    /// Do its hosts take time for what they send?
+    pub(crate) takes_time: bool,
     has_sessions: bool,
     is_outside: bool,
     /// Of data packets, on the wire; where sizes vary, what most of them have.
@@ -187,8 +189,10 @@ impl Group {
             Source::Bulk { tcp } | Source::Tcp { tcp, .. } => Some(Arc::new(tcp.clone())),
             Source::Cbr { .. } | Source::Datagrams { .. } | Source::Endpoints { .. } => None,
         };
+        let work = Work::of(&plan, tcp.as_deref(), sizes, links);
         Group {
-            work: Work::of(&plan, tcp.as_deref(), sizes, links),
+            takes_time: !matches!(work, Work::UpTo(Duration::ZERO)),
+            work,
             head: number,
             before: 0,
             members: 0,
@@ -241,7 +245,7 @@ impl Group {
 
     /// How long the host of the flow `index` works on what is given to it `now`: evenly drawn from
     /// nothing to the longest.
-    #[inline]
+    #[inline(never)] // profiles of older TCPs take none
     pub(crate) fn works(&self, index: u32, access_delay: Duration, now: Time) -> Duration {
         let most = match &self.work {
             Work::UpTo(Duration::ZERO) => return Duration::ZERO,

@@ -133,6 +133,9 @@ fn lanes_of<E: Events>(group: &Group, events: &mut E) -> Lanes {
     let of_two_way =
         |lane: fn(&mut E) -> Lane, events: &mut E| if is_two_way { lane(events) } else { Lane::NONE };
     let out = [events.lane_at_links(), of_two_way(E::lane_at_links, events)];
+    if group.takes_time {
+        events.mix_at_links();
+    }
     let home = [(); 2].map(|()| of_two_way(E::lane_at_hosts, events));
     Lanes { out, home, wake: events.lane_at_hosts() }
 }

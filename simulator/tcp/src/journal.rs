@@ -155,6 +155,24 @@ impl Journal {
             }
         }
         self.base = unacked;
+        self.give_room_back();
+    }
+
+    /// The same, and [`measures`](Journal::measures), where each segment in flight was sent once and
+    /// none has arrived: in the order of their numbers. Returns the last of those acknowledged too.
+    pub(crate) fn advance_in_order(&mut self, unacked: u64, now: Time) -> (Latest, Measures) {
+        let count = (unacked - self.base) as usize;
+        let last = self.records[count - 1];
+        self.records.drain(..count);
+        self.base = unacked;
+        self.give_room_back();
+        self.delivered = self.delivered.wrapping_add(count as u32);
+        (self.delivered_at, self.first_sent, self.newest) = (now, last.sent, Some(last));
+        (Latest { sent: last.sent, seq: unacked - 1 }, self.measures(now))
+    }
+
+    #[inline]
+    fn give_room_back(&mut self) {
         if self.records.capacity() > KEPT && self.records.len() < self.records.capacity() / 4 {
             self.records.shrink_to((self.records.len() * 2).max(KEPT));
         }

@@ -26,7 +26,7 @@ pub struct Receiver {
     marks: u32,
     most_waiting: u8, // 1 acknowledges each segment
     waiting: u8,
-    has_quick: bool, // are some not delayed? Which ones is in `many`
+    is_modern: bool, // are some acknowledgements not delayed, or repeats reported? Then see `many`
     is_echoing: bool,
     window: u32,
     reports: Reports,
@@ -153,7 +153,7 @@ impl Receiver {
         let quick = (delayed.quick_acks > 0).then(|| Quick::new(byte(delayed.quick_acks)));
         Receiver {
             most_waiting: byte(delayed.segments.max(1)),
-            has_quick: quick.is_some(),
+            is_modern: quick.is_some() || config.recovery == Recovery::Rack,
             many: quick.map(|quick| Box::new(Ahead { quick: Some(quick), ..Ahead::default() })),
             window: config.window.unwrap_or(u32::MAX),
             reports: match config.recovery {
@@ -174,7 +174,7 @@ impl Receiver {
             marks: 0,
             most_waiting: 1,
             waiting: 0,
-            has_quick: false,
+            is_modern: false,
             is_echoing: false,
             window: 0,
             reports: Reports::Nothing,
@@ -201,15 +201,11 @@ impl Receiver {
             }
             return Some(ack);
         }
-        let (next, was_echoing) = (self.next, self.is_echoing);
-        if let Some(quick) = self.quick() {
-            quick.comes(segment, segment.seq < next, was_echoing, now);
+        if self.is_modern {
+            self.note_modern(segment, now);
         }
         self.note_marks(segment);
         let was_in_order = self.kept == Kept::Nothing && segment.seq == self.next;
-        if self.reports == Reports::All {
-            self.note_repeat(segment);
-        }
         self.take(segment.seq);
         if was_in_order && self.may_wait(now) {
             return None;
@@ -244,6 +240,17 @@ impl Receiver {
         self.next
     }
 
+    #[inline(never)] // profiles of older TCPs have none of it
+    fn note_modern(&mut self, segment: Segment, now: Time) {
+        let (next, was_echoing) = (self.next, self.is_echoing);
+        if let Some(quick) = self.quick() {
+            quick.comes(segment, segment.seq < next, was_echoing, now);
+        }
+        if self.reports == Reports::All {
+            self.note_repeat(segment);
+        }
+    }
+
     fn note_marks(&mut self, segment: Segment) {
         if segment.cwr {
             self.is_echoing = false;
@@ -256,7 +263,7 @@ impl Receiver {
 
     #[inline(always)]
     fn quick(&mut self) -> Option<&mut Quick> {
-        if self.has_quick { self.many.as_deref_mut()?.quick.as_mut() } else { None }
+        if self.is_modern { self.many.as_deref_mut()?.quick.as_mut() } else { None }
     }
 
     /// May the acknowledgement of a segment in order wait for another segment?
@@ -277,9 +284,6 @@ impl Receiver {
 
     #[inline(always)]
     fn ack(&mut self) -> Ack {
-        if let Some(quick) = self.quick() {
-            quick.left = quick.left.saturating_sub(1);
-        }
         self.waiting = 0;
         self.due = Time::MAX;
         Ack {
@@ -287,7 +291,7 @@ impl Receiver {
             is_for_syn: false,
             ece: self.is_echoing,
             marks: self.marks,
-            echo: self.reports == Reports::All && self.echo(),
+            echo: self.is_modern && self.echo(),
             sack: Sack::NONE,
         }
     }
@@ -321,9 +325,14 @@ impl Receiver {
         }
     }
 
+    /// An acknowledgement leaves. The epoch that it echoes.
     #[inline]
-    fn echo(&self) -> bool {
-        self.many.as_deref().is_some_and(|ahead| ahead.echo)
+    fn echo(&mut self) -> bool {
+        let Some(ahead) = self.many.as_deref_mut() else { return false };
+        if let Some(quick) = &mut ahead.quick {
+            quick.left = quick.left.saturating_sub(1);
+        }
+        ahead.echo
     }
 
     #[inline]

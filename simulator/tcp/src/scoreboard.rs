@@ -88,6 +88,12 @@ impl Scoreboard {
         self.segments.is_empty()
     }
 
+    /// Is it empty, without a cut, a probe or an undo under way?
+    #[inline]
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.is_empty() && !self.cut.is_on() && self.rack.probe.is_none() && !self.rack.is_explained()
+    }
+
     /// Is `seq` known to have arrived?
     pub(crate) fn is_sacked(&self, seq: u64) -> bool {
         self.state(seq) & SACKED != 0

@@ -50,12 +50,16 @@ impl<E: Events> Outlet<'_, '_, E> {
         let slot = frames.store(frame);
         frames.stamp(slot, *now);
         // What is let out at one instant is worked on at once, and leaves in a row.
-        let is_free = self.way.up.free_at() <= *now;
-        let ready = if is_free { *now + group.works(frame.flow, self.way.access_delay, *now) } else { *now };
+        let (mut worked_on, mut ready) = (*now, *now);
+        if group.takes_time {
+            worked_on = *now + group.works(frame.flow, self.way.access_delay, *now);
+            let is_free = self.way.up.free_at() <= *now;
+            ready = if is_free { worked_on } else { *now };
+        }
         // A lane is for events that come mostly in order. A packet that waits for its own link
         // arrives after packets of other flows that are sent later. So those that wait for one
         // packet have a lane of their own, in groups that are acknowledged. All others have none.
-        let queued = self.way.up.queued(ready, &group.pace);
+        let queued = self.way.up.queued(worked_on, &group.pace);
         let lane = self.way.out.get(queued).copied().unwrap_or(Lane::NONE);
         let there = self.way.up.start(bytes, ready, &group.pace) + self.way.access_delay + takes;
         let event = match leg.to {

@@ -72,6 +72,8 @@ impl Events for Plain {
         Lane::NONE
     }
 
+    fn mix_at_links(&mut self) {}
+
     fn add_link(&mut self) {}
 
     fn push_at_host(&mut self, time: Time, event: Event, identity: u32, _: Lane) {

@@ -74,6 +74,10 @@ impl Events for Sides {
         self.links.lane()
     }
 
+    fn mix_at_links(&mut self) {
+        self.links.add_spares();
+    }
+
     fn add_link(&mut self) {
         let lane = if self.tuning.has_one_link { Lane::NONE } else { self.links.lane() };
         self.free.push(lane);

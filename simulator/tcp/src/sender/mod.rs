@@ -9,6 +9,7 @@ mod loss;
 mod release;
 mod selective;
 mod timely;
+mod usual;
 
 pub use counts::LossCounts;
 
@@ -284,7 +285,9 @@ impl Sender {
         } else {
             self.is_slowed = false;
         }
-        if self.is_timely {
+        if self.is_timely && self.is_usual(&ack) {
+            self.on_usual(ack, now, out);
+        } else if self.is_timely {
             self.on_timely(ack, now, out);
         } else if self.has_board {
             self.on_selective(ack, now, out);

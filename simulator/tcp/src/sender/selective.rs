@@ -80,6 +80,9 @@ impl Sender {
     }
 
     fn send_in_room(&mut self, now: Time, out: &mut impl Output) {
+        if self.board.as_ref().is_some_and(|board| board.is_empty() && !board.cut.is_on()) {
+            return self.send_fresh(now, out);
+        }
         let mut left = self.max_per_ack();
         while left > 0 && u64::from(self.in_flight()) < self.room() {
             let Some(seq) = self.next_to_send() else { return self.note_starved(u64::MAX) };
