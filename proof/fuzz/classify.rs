@@ -58,7 +58,7 @@ fn captured(bytes: &[u8]) {
     let record = [0, 0, data.len() as u32, data.len() as u32];
     let mut file: Vec<u8> = head.into_iter().chain(record).flat_map(number).collect();
     file.extend(data);
-    let _ = (fairwire_wire::pcap::seen(&file), fairwire_wire::pcap::unidentified(&file));
+    let _ = (fairwire_wire::pcap::seen(&file), fairwire_wire::pcap::notes(&file));
 }
 
 /// Whatever the bytes, every classifier has an answer, and the same one twice.

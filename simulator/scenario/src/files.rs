@@ -1,7 +1,7 @@
 //! The files that a scenario names: captures, traces and delays of links.
 
 use crate::links::Links;
-use crate::source::ReplaySpec;
+use crate::source::{self, ReplaySpec};
 use crate::spec::Spec;
 use crate::traces::{self, NamedTrace};
 use crate::varying::Varying;
@@ -78,7 +78,7 @@ impl Files {
             let delays = DelayTrace::parse(&text).map_err(|error| refuse(error.to_string()))?;
             files.delays.insert(name.into(), delays.into());
         }
-        for (path, name) in captures(spec) {
+        for (path, name, header) in captures(spec) {
             let refuse = |why: String| refused(locations, &path, name, why, "a capture as pcap or pcapng");
             let bytes = files.bytes(folder, name, MAX_CAPTURE).map_err(refuse)?;
             let packets = pcap::offered(&bytes).map_err(|error| refuse(error.to_string()))?;
@@ -89,9 +89,16 @@ impl Files {
                 let pcap::Offered { at, bytes, flow, ecn } = packet;
                 Offered { at, bytes, flow, ecn }
             };
-            let unidentified = pcap::unidentified(&bytes).unwrap_or(0);
-            if unidentified > 0 {
-                files.notes.push(format!("`{name}`: {unidentified} {}", pcap::UNIDENTIFIED));
+            let small = packets.iter().filter(|packet| packet.bytes < header).count();
+            if small == packets.len() {
+                return Err(refuse(format!("all of its packets are smaller than headers of {header} B")));
+            }
+            let small = (small > 0).then(|| {
+                format!("{small} of its packets are smaller than headers of {header} B and are not sent")
+            });
+            for note in pcap::notes(&bytes).unwrap_or_default().into_iter().chain(small) {
+                let note = format!("`{name}`: {note}");
+                files.notes.extend((!files.notes.contains(&note)).then_some(note));
             }
             files.captures.insert(name.into(), packets.into_iter().map(offered).collect());
         }
@@ -100,7 +107,8 @@ impl Files {
 
     /// The files that `spec` names, each with the place of its name.
     pub(crate) fn named(&self, spec: &Spec) -> Vec<NamedFile> {
-        let named = traces_of(spec).chain(delays_of(spec)).chain(captures(spec));
+        let captures = captures(spec).map(|(path, name, _)| (path, name));
+        let named = traces_of(spec).chain(delays_of(spec)).chain(captures);
         let named = named.filter(|(_, name)| self.hashes.contains_key(*name));
         named.map(|(key, name)| NamedFile { key, name: name.into(), sha256: self.hashes[name] }).collect()
     }
@@ -206,10 +214,10 @@ fn tables(spec: &Spec) -> Vec<(String, Varying<'_>)> {
     tables
 }
 
-/// The captures named, each with its place.
-fn captures(spec: &Spec) -> Vec<(String, &str)> {
-    let flows = spec.flow.iter().enumerate();
-    let named =
-        flows.filter_map(|(at, flow)| Some((at, flow.source.given::<ReplaySpec>()?.file.as_deref()?)));
-    named.map(|(at, file)| (format!("flow.{at}.source.replay.file"), file)).collect()
+/// The captures named, each with its place, and the bytes of headers that its packets have here.
+fn captures(spec: &Spec) -> impl Iterator<Item = (String, &str, u32)> {
+    spec.flow.iter().enumerate().filter_map(|(at, flow)| {
+        let file = flow.source.given::<ReplaySpec>()?.file.as_deref()?;
+        Some((format!("flow.{at}.source.replay.file"), file, source::header_bytes(flow)))
+    })
 }

@@ -57,23 +57,23 @@ impl<'a> Blocks<'a> {
             let at = self.at;
             let Some(rest) = self.file.get(at..).filter(|rest| !rest.is_empty()) else { return Ok(None) };
             let (kind, body) = self.block(rest)?;
-            let truncated = CaptureError::Truncated { at };
+            let short = CaptureError::Short { at };
             match kind {
                 SECTION => {
                     self.interfaces.clear();
                     self.is_trace = is_trace(self.order, body);
                 }
                 INTERFACE => {
-                    let interface = Interface::read(self.order, body).ok_or(truncated)?;
+                    let interface = Interface::read(self.order, body).ok_or(short)?;
                     self.interfaces.push(interface);
                 }
                 SIMPLE_PACKET => return Err(CaptureError::NoTime { at }),
                 ENHANCED_PACKET => {
-                    let interface = self.order.u32(body, 0).ok_or(truncated)?;
+                    let interface = self.order.u32(body, 0).ok_or(short)?;
                     return self.packet(interface, body, at).map(Some);
                 }
                 OBSOLETE_PACKET => {
-                    let interface = self.order.u16(body, 0).ok_or(truncated)?;
+                    let interface = self.order.u16(body, 0).ok_or(short)?;
                     return self.packet(interface.into(), body, at).map(Some);
                 }
                 _ => {}
@@ -122,7 +122,7 @@ impl<'a> Blocks<'a> {
     /// An enhanced packet, or an obsolete one: but for the interface's number they are alike up to
     /// the data.
     fn packet(&self, interface: u32, body: &'a [u8], at: usize) -> Result<Record<'a>, CaptureError> {
-        let number = |offset| self.order.u32(body, offset).ok_or(CaptureError::Truncated { at });
+        let number = |offset| self.order.u32(body, offset).ok_or(CaptureError::Short { at });
         let (high, low, captured, bytes) = (number(4)?, number(8)?, number(12)?, number(16)?);
         for given in [captured, bytes] {
             if given > MAX_BYTES {

@@ -63,6 +63,12 @@ pub enum CaptureError {
         /// Where, bytes from the start of the file.
         at: usize,
     },
+    /// A block that is whole, but has no room for what such a block has.
+    #[error("the block at byte {at} is too short for what it holds")]
+    Short {
+        /// Where, bytes from the start of the file.
+        at: usize,
+    },
     /// A length that contradicts what is around it.
     #[error("the record or block at byte {at} has a length of {given}, which cannot be")]
     Length {
@@ -172,9 +178,12 @@ pub struct Offered {
 ///
 /// Flows are identified in IP packets, and behind the headers of Ethernet, PPPoE, PPP, Cisco HDLC
 /// and 802.11 with and without radiotap. So they are behind those of Linux's "cooked" captures of
-/// both versions, and of BSD loopback. Packets behind which none is found are one flow:
-/// [`unidentified`] counts them. A packet of another link type is an error. What radiotap and a
+/// both versions, and of BSD loopback. Packets behind which none is found are one flow: [`notes`]
+/// counts them. A packet of another link type is an error. What radiotap and a
 /// direction add to a packet is not counted.
+///
+/// A capture that ends within a packet has those before it; one that ends within its first is an
+/// error. [`notes`] says so.
 ///
 /// A trace of fairwire's own has a packet where it arrives at a link, where it leaves that, at the
 /// next link, and where it is delivered. To count each packet once, a flow's packets count where
@@ -182,8 +191,7 @@ pub struct Offered {
 pub fn seen(file: &[u8]) -> Result<Vec<Seen>, CaptureError> {
     let mut flows: BTreeMap<Option<FlowKey>, (u32, Option<u32>)> = BTreeMap::new();
     let mut stamped: Vec<(u64, Seen)> = Vec::new();
-    for record in records(file)? {
-        let record = record?;
+    each_whole(file, |record| {
         if record.bytes > 0 {
             let link::Seen { key, ecn, pseudo } = of_link(&record)?;
             let bytes = record.bytes.saturating_sub(pseudo).max(1);
@@ -195,7 +203,8 @@ pub fn seen(file: &[u8]) -> Result<Vec<Seen>, CaptureError> {
                 stamped.push((record.time_ns, Seen { at: Duration::ZERO, bytes, flow, ecn }));
             }
         }
-    }
+        Ok(())
+    })?;
     stamped.sort_by_key(|(time, _)| *time);
     let first = stamped.first().map_or(0, |(time, _)| *time);
     let since = |(time, packet)| Seen { at: Duration::from_ns(time - first), ..packet };
@@ -208,19 +217,42 @@ pub fn offered(file: &[u8]) -> Result<Vec<Offered>, CaptureError> {
     Ok(seen(file)?.into_iter().map(offered).collect())
 }
 
-/// How many packets of a capture show no packet behind the headers of their link, because they are
-/// encrypted, have no data, or were cut too short. Their flows are not distinguished.
-pub fn unidentified(file: &[u8]) -> Result<u64, CaptureError> {
-    let mut count = 0;
-    for record in records(file)? {
-        count += u64::from(of_link(&record?)?.key.is_none());
-    }
-    Ok(count)
+/// What is to be said of a capture of which the packets are [`seen`]: how many show no packet behind
+/// the headers of their link, and where it is cut off.
+pub fn notes(file: &[u8]) -> Result<Vec<String>, CaptureError> {
+    let (mut whole, mut unidentified) = (0_u64, 0_u64);
+    let cut = each_whole(file, |record| {
+        whole += 1;
+        unidentified += u64::from(of_link(&record)?.key.is_none());
+        Ok(())
+    })?;
+    let unidentified = (unidentified > 0).then(|| {
+        format!(
+            "{unidentified} of its packets show no packet behind the headers of their link (encrypted, without \
+             data, or cut too short); they are one flow"
+        )
+    });
+    let cut = cut
+        .map(|at| format!("it ends within what begins at byte {at}; the {whole} packets before are taken"));
+    Ok(unidentified.into_iter().chain(cut).collect())
 }
 
-/// What is to be said of packets that [`unidentified`] counts, after their number.
-pub const UNIDENTIFIED: &str = "of its packets show no packet behind the headers of their link (encrypted, without \
-                          data, or cut too short); they are one flow";
+/// Gives each whole record to `take`. Returns where the one begins within which the file ends, if
+/// there are others before it.
+fn each_whole(
+    file: &[u8],
+    mut take: impl FnMut(Record<'_>) -> Result<(), CaptureError>,
+) -> Result<Option<usize>, CaptureError> {
+    let mut is_any = false;
+    for record in records(file)? {
+        match record {
+            Err(CaptureError::Truncated { at }) if is_any => return Ok(Some(at)),
+            record => take(record?)?,
+        }
+        is_any = true;
+    }
+    Ok(None)
+}
 
 fn of_link(record: &Record<'_>) -> Result<link::Seen, CaptureError> {
     link::seen(record.link_type, record.data).ok_or(CaptureError::LinkType { given: record.link_type })

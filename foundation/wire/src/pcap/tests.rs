@@ -215,10 +215,10 @@ fn blocks_that_contradict_themselves_are_errors() {
     assert_eq!(with(changed(7, 24)), Err(CaptureError::Truncated { at }));
     assert_eq!(with(changed(19, 24)), Err(CaptureError::Length { at, given: 20 }));
     assert_eq!(with(writer.block(3, &[0; 8])), Err(CaptureError::NoTime { at }));
-    assert_eq!(with(writer.block(6, &[0; 8])), Err(CaptureError::Truncated { at }));
-    assert_eq!(with(writer.block(1, &[0, 1, 0, 0])), Err(CaptureError::Truncated { at })); // no longest capture
+    assert_eq!(with(writer.block(6, &[0; 8])), Err(CaptureError::Short { at }));
+    assert_eq!(with(writer.block(1, &[0, 1, 0, 0])), Err(CaptureError::Short { at })); // no longest capture
     // Half an offset.
-    assert_eq!(with(writer.interface(1, &[(14, &[0; 4])])), Err(CaptureError::Truncated { at }));
+    assert_eq!(with(writer.interface(1, &[(14, &[0; 4])])), Err(CaptureError::Short { at }));
     let mut captured = writer.enhanced(0, 0, &[], 60);
     captured[8 + 15] = 200;
     let at = at + interface.len();
@@ -293,13 +293,39 @@ fn what_shows_no_packet_is_counted_and_an_unknown_link_is_refused_by_number_and_
     let mut encrypted = vec![0x08, 0x41];
     encrypted.resize(60, 0);
     for (data, count) in [(&encrypted[..], 1), (&[0x80, 0], 1), (&[0xd4], 1)] {
-        assert_eq!(unidentified(&file(105, data)), Ok(count), "{data:?}");
+        let notes = notes(&file(105, data)).expect("a capture");
+        assert!(notes.len() == 1 && notes[0].starts_with(&format!("{count} of its packets")), "{notes:?}");
     }
-    assert_eq!(unidentified(&file(1, &frame(1))), Ok(0));
+    assert_eq!(notes(&file(1, &frame(1))), Ok(Vec::new()));
     let error = seen(&file(189, &frame(1))).expect_err("USB").to_string();
     assert!(error.contains("link type 189 (USB of Linux)") && error.contains("Ethernet (1)"), "{error}");
     assert!(error.contains("IPv4 and IPv6 (228, 229)"), "{error}");
     assert_eq!(seen(&file(9999, &[])), Err(CaptureError::LinkType { given: 9999 }));
+}
+
+#[test]
+fn a_capture_that_is_cut_off_has_its_whole_packets_and_a_note() {
+    for writer in WRITERS {
+        let classic: Vec<Vec<u8>> =
+            (1..4).map(|n| writer.classic_record((n, 0), &frame(n as u16), 90)).collect();
+        let blocks: Vec<Vec<u8>> = (1..4).map(|n| writer.enhanced(0, n, &frame(n as u16), 90)).collect();
+        let heads =
+            [writer.classic_header(0xa1b2_c3d4), [writer.section(), writer.interface(1, &[])].concat()];
+        for (head, records) in heads.into_iter().zip([classic, blocks]) {
+            let file = [&head[..], &records.concat()].concat();
+            let whole = seen(&file).expect("a capture");
+            assert_eq!(notes(&file), Ok(Vec::new()));
+            let (third, first) = (file.len() - records[2].len(), head.len() + records[0].len());
+            for cut in [third + 1, third + 8, file.len() - 1] {
+                assert_eq!(seen(&file[..cut]).as_deref(), Ok(&whole[..2]), "cut at {cut}");
+                let note =
+                    format!("it ends within what begins at byte {third}; the 2 packets before are taken");
+                assert_eq!(notes(&file[..cut]), Ok(vec![note]));
+            }
+            let none = CaptureError::Truncated { at: head.len() };
+            assert_eq!(seen(&file[..first - 1]), Err(none), "there is no whole packet");
+        }
+    }
 }
 
 proptest! {

@@ -46,10 +46,8 @@ fn packets(file: &Path) -> Result<Vec<Seen>, Failure> {
     if packets.is_empty() {
         return Err(refused("it has no packets".into()));
     }
-    let unidentified = pcap::unidentified(&bytes).unwrap_or(0);
-    if unidentified > 0 {
-        notice(format_args!("note: `{}`: {unidentified} {}", file.display(), pcap::UNIDENTIFIED));
-    }
+    let notes = pcap::notes(&bytes).unwrap_or_default();
+    notes.iter().for_each(|note| notice(format_args!("note: `{}`: {note}", file.display())));
     Ok(packets.into_iter().map(|p| Seen { at: p.at, flow: p.flow, bytes: p.bytes }).collect())
 }
 

@@ -92,9 +92,14 @@ pub(crate) fn check_keys(path: &str, flow: &FlowSpec) -> Result<(), Fault> {
     Err(refused(format!("{path}.{key}"), given, why, allowed))
 }
 
+/// The bytes of headers of each datagram of `flow`.
+pub(crate) fn header_bytes(flow: &FlowSpec) -> u32 {
+    bytes_or(flow.header, flow.source.about().header_bytes)
+}
+
 /// What `flow`, which is at `path`, sends. Constants of TCP have been checked.
 pub(crate) fn sends(path: &str, flow: &FlowSpec, files: &Files) -> Result<Sends, Fault> {
-    let header = bytes_or(flow.header, flow.source.about().header_bytes);
+    let header = header_bytes(flow);
     let capture = |name: &str| files.capture(name);
     let at = At { path, key: flow.source.name(), header, access: flow.access.rate, capture: &capture };
     at.sends(flow).map_err(|none| none.placed(at))

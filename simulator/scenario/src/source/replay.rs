@@ -26,7 +26,10 @@ pub struct ReplaySpec {
 impl SourceSpec for ReplaySpec {
     fn offers(&self, at: At<'_>) -> Result<Offer, NoOffer> {
         let Checked { file, speed, repeats } = self.checked()?;
-        let packets = (at.capture)(&file);
+        let mut packets = (at.capture)(&file);
+        if packets.iter().any(|packet| packet.bytes < at.header) {
+            packets = packets.iter().filter(|packet| packet.bytes >= at.header).copied().collect();
+        }
         let total: u64 = packets.iter().map(|packet| u64::from(packet.bytes)).sum();
         let seconds = packets.last().map_or(0.0, |last| last.at.secs());
         let bps = total as f64 * 8.0 / seconds * speed;

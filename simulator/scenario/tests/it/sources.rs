@@ -314,6 +314,32 @@ fn packets_that_are_not_found_behind_their_link_are_noted() {
     );
 }
 
+#[test]
+fn packets_below_their_headers_are_left_out_and_a_capture_that_is_cut_off_is_played_with_a_note() {
+    let mut small = capture(100);
+    small[24 + 36 + 8] = 10; // of the second packet, 10 bytes were captured
+    small[24 + 36 + 12..][..4].copy_from_slice(&10_u32.to_le_bytes());
+    small.drain(24 + 36 + 16 + 10..24 + 72);
+    let loaded = |file: &[u8]| Folder::new().file("a.pcap", file).load(&text(REPLAY));
+    let noted = |scenario: &Scenario, note: &str| {
+        assert!(scenario.notes().iter().any(|one| one == note), "{:?}", scenario.notes());
+    };
+    let scenario = loaded(&small).expect("a good one");
+    noted(&scenario, "`a.pcap`: 1 of its packets are smaller than headers of 28 B and are not sent");
+    let (played, whole) = (run(&scenario), run(&loaded(&capture(100)).expect("a good one")));
+    let parts = played.flows[0].packets_sent as f64 / whole.flows[0].packets_sent as f64;
+    assert!((parts - 0.99).abs() < 0.001, "{parts}");
+
+    let whole = capture(100);
+    let scenario = loaded(&whole[..whole.len() - 7]).expect("a good one");
+    noted(&scenario, "`a.pcap`: it ends within what begins at byte 3588; the 99 packets before are taken");
+
+    small.truncate(24);
+    small.extend([[0_u8; 8].as_slice(), &[10, 0, 0, 0, 10, 0, 0, 0], &[0x45; 10]].concat());
+    let error = loaded(&small).expect_err("headers have more").to_string();
+    says(&error, &["flow.g.source.replay.file", "all of its packets are smaller than headers of 28 B"]);
+}
+
 const BULK: &str = "source = \"bulk\"";
 
 /// With more keys of the link.
