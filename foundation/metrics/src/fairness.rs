@@ -91,14 +91,15 @@ fn against(flows: &[FlowRecord], fair: impl Iterator<Item = f64> + Clone) -> Fai
 }
 
 /// Compares what the flows got with their fair shares. With these is the part of the time in which
-/// each had either.
+/// each had either: a flow without any is not compared.
 pub(crate) fn compared(flows: &[FlowRecord], fair: impl Iterator<Item = (f64, f64)> + Clone) -> Fairness {
-    let rates = || flows.iter().zip(fair.clone()).map(|(flow, fair)| Rates::of(flow, fair));
+    let present = || flows.iter().zip(fair.clone()).filter(|(_, (_, part))| *part > 0.0);
+    let rates = || present().map(|(flow, fair)| Rates::of(flow, fair));
     let total: f64 = rates().map(|flow| flow.got).sum();
-    let groups = by_group(flows, rates());
+    let groups = by_group(present().map(|(flow, _)| flow).zip(rates()));
     Fairness {
         jain: jain_of(rates().map(Rates::share)),
-        jain_throughput: jain_of(flows.iter().map(|flow| flow.throughput_bps)),
+        jain_throughput: jain_of(present().map(|(flow, _)| flow.throughput_bps)),
         worst_share: rates().map(|flow| flow.share()).reduce(f64::min).unwrap_or(1.0),
         group_share: groups.iter().map(|(name, group)| (name.to_string(), group.share())).collect(),
         group_fraction: groups
@@ -133,9 +134,9 @@ fn claim(flow: &FlowRecord) -> Claim {
     flow.offered_bps.map_or(Claim::GREEDY, Claim::up_to)
 }
 
-fn by_group(flows: &[FlowRecord], rates: impl Iterator<Item = Rates>) -> BTreeMap<&str, Rates> {
+fn by_group<'a>(flows: impl Iterator<Item = (&'a FlowRecord, Rates)>) -> BTreeMap<&'a str, Rates> {
     let mut groups: BTreeMap<&str, Rates> = BTreeMap::new();
-    for (flow, rates) in flows.iter().zip(rates) {
+    for (flow, rates) in flows {
         let group = groups.entry(&flow.group).or_default();
         group.got += rates.got;
         group.fair += rates.fair;

@@ -2,7 +2,7 @@
 //!
 //! The measured time is cut where a flow starts or stops. Within each stretch the max-min allocation
 //! is that among the flows which are on. The fair share of a flow is the mean of its allocations
-//! over the time in which it is on.
+//! over the time in which it is on. One that is never on while it is measured has none.
 
 use crate::fairness::{Route, compared, shares};
 use crate::record::{ChangeRecord, Fairness, FlowRecord, PresenceRecord};
@@ -66,7 +66,7 @@ pub fn assess(
     for (at, flow) in flows.iter_mut().enumerate() {
         let bits = stretches.iter().zip(&fair).map(|([from, until], fair)| fair[at] * (until - from));
         let bits: f64 = bits.sum();
-        flow.fair_bps = Some(if active_s[at] > 0.0 { bits / active_s[at] } else { 0.0 });
+        flow.fair_bps = (active_s[at] > 0.0).then(|| bits / active_s[at]);
     }
     let measured_s = presence.until_s - presence.from_s;
     let fair_bps = flows.iter().map(|flow| flow.fair_bps.unwrap_or(0.0));
@@ -204,6 +204,19 @@ mod tests {
         assert_eq!((fairness.jain, fairness.worst_share), (1.0, 1.0));
         // 300 and 60 Mbit.
         assert!((fairness.group_fraction["a"] - 300.0 / 360.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_flow_that_is_never_on_has_no_share_and_the_others_have_theirs_without_it() {
+        let (mut flows, mut presence) = two(Vec::new());
+        presence.on[1] = Vec::new();
+        (flows[0].throughput_bps, flows[1].throughput_bps) = (6e6, 0.0);
+        let (fairness, record, flows) = judged((flows, presence));
+        assert_eq!(record.active_s, [30.0, 0.0]);
+        assert_eq!(flows.iter().map(|flow| flow.fair_bps).collect::<Vec<_>>(), [Some(12e6), None]);
+        assert_eq!(fairness.group_share, [("a".to_owned(), 0.5)].into());
+        assert_eq!(fairness.group_fraction, [("a".to_owned(), 1.0)].into());
+        assert_eq!((fairness.jain, fairness.jain_throughput, fairness.worst_share), (1.0, 1.0, 0.5));
     }
 
     #[test]

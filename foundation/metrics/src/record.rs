@@ -177,7 +177,8 @@ pub struct FlowRecord {
     /// link changes, and outside of the simulator.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub base_rtt_s: Option<f64>,
-    /// Its max-min fair share, bit/s: its fair throughput, headers included.
+    /// Its max-min fair share, bit/s: its fair throughput, headers included. Absent for a flow that
+    /// is never on while it is measured.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fair_bps: Option<f64>,
     /// Bytes of payload that reached the receiver in order and once; absent outside of the
@@ -411,9 +412,10 @@ pub struct Fairness {
     pub jain_throughput: f64,
     /// The worst-off flow's throughput over its max-min share: 1 is fair, 0 is starved.
     pub worst_share: f64,
-    /// Each group's throughput over its max-min share.
+    /// Each group's throughput over its max-min share; absent for one that is never on while it is
+    /// measured.
     pub group_share: BTreeMap<String, f64>,
-    /// Each group's fraction of all that was delivered.
+    /// Each group's fraction of all that was delivered; absent as its share.
     pub group_fraction: BTreeMap<String, f64>,
 }
 

@@ -143,7 +143,7 @@ fn groups<'a>(
     let on = flow.on_times();
     let first_start = flow.on.is_some().then(|| on.first().map(|on| on.from)).flatten();
     let member = move |number, way| Member {
-        start: first_start.unwrap_or_else(|| flow.start.draw(&mut streams.stream(number, "/start"))),
+        start: first_start.unwrap_or_else(|| flow.starts().draw(&mut streams.stream(number, "/start"))),
         access_delay: reach.access_delay(number, way, || streams.stream(number, "/access")),
     };
     let mut first = 1;

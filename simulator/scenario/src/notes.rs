@@ -15,7 +15,21 @@ const MAX_NAMED: usize = 6;
 /// The notes on `spec`, whose topology has been resolved.
 pub(crate) fn of(spec: &Spec, topology: &Topology) -> Vec<String> {
     let notes = profiles(spec).into_iter().chain(phase(spec, topology)).chain(traces(spec, topology));
-    notes.chain(idle_links(spec, topology)).chain(late(spec)).collect()
+    notes.chain(idle_links(spec, topology)).chain(late(spec)).chain(early(spec)).collect()
+}
+
+/// Notes groups that are over before measuring begins.
+fn early(spec: &Spec) -> Option<String> {
+    let is_early = |flow: &&FlowSpec| flow.on_times().last().is_some_and(|on| on.until <= spec.warm_up.0);
+    let early: Vec<&str> = spec.flow.iter().filter(is_early).map(|flow| &*flow.group).collect();
+    let until = spec.warm_up;
+    let note = || {
+        format!(
+            "{}: is on in the warm-up alone, until {until} at the latest, and has no share",
+            named(&early)
+        )
+    };
+    (!early.is_empty()).then(note)
 }
 
 /// Notes on flows that begin late in the measured time, where shares are over all of it, and on
@@ -24,7 +38,8 @@ fn late(spec: &Spec) -> impl Iterator<Item = String> + '_ {
     let (duration, warm_up) = (spec.duration.0, spec.warm_up.0);
     let counts_all = spec.flow.iter().all(|flow| flow.on_times().is_empty());
     let is_late = move |flow: &&FlowSpec| {
-        counts_all && flow.start.latest.ns().saturating_sub(warm_up.ns()) > (duration - warm_up).ns() / LATE
+        counts_all
+            && flow.starts().latest.ns().saturating_sub(warm_up.ns()) > (duration - warm_up).ns() / LATE
     };
     let late: Vec<&str> = spec.flow.iter().filter(is_late).map(|flow| &*flow.group).collect();
     let note = format!(

@@ -158,8 +158,7 @@ pub struct FlowSpec {
     /// take of it, its own links do.
     pub rtt: Option<Delays>,
     /// When each flow starts: a time, or a range in which it draws its own. Default: "0 s".
-    #[serde(default)]
-    pub start: Start,
+    pub start: Option<Start>,
     /// When each flow stops: from then on it sends nothing new, and of TCP what was sent is
     /// repaired. A time after the run's end is its end. Where any group has this or `on`, the rates
     /// of each flow, shares and Jain's index are over the time in which it is on. Default: at the
@@ -202,10 +201,15 @@ impl TryFrom<Vec<Quantity<Duration>>> for Times {
 impl FlowSpec {
     /// When its flows are on; empty for from their start to the end of the run.
     pub fn on_times(&self) -> Vec<OnTime> {
-        let stop = self.stop.map(|stop| OnTime { from: self.start.earliest, until: stop.0 });
+        let stop = self.stop.map(|stop| OnTime { from: self.starts().earliest, until: stop.0 });
         let listed =
             self.on.iter().flatten().map(|Times([from, until])| OnTime { from: from.0, until: until.0 });
         listed.chain(stop).collect()
+    }
+
+    /// When each flow starts, without `on`.
+    pub(crate) fn starts(&self) -> Start {
+        self.start.unwrap_or_default()
     }
 
     /// How many flows it has in the simulator, where each has one connection: as many as on-times.

@@ -7,7 +7,7 @@ use fairwire_metrics::record::{ChangeRecord, Report, RunRecord, Summary};
 
 /// More rows say nothing that a file does not say better.
 const MAX_ROWS: usize = 20;
-const SECONDS: Look = Look { scale: 1.0, digits: 1, unit: "" };
+const SECONDS: Look = Look { scale: 1.0, digits: 3, unit: "" };
 
 /// A row for each change, and a column for each discipline; nothing where no flow stops.
 pub(super) fn text(report: &Report) -> String {
@@ -20,7 +20,7 @@ pub(super) fn text(report: &Report) -> String {
     header.extend(report.summary.iter().map(|summary| Cell::new(summary.label())));
     let header = header.into_iter().map(|cell| cell.add_attribute(Attribute::Bold)).collect();
     let row = |(at, change): (usize, &ChangeRecord)| {
-        let mut row = vec![Cell::new(format!("{:.1}", change.at_s)), Cell::new(named(change))];
+        let mut row = vec![Cell::new(change.at_s), Cell::new(named(change))]; // to the nanosecond
         row.extend(report.summary.iter().map(|summary| reached(report, summary, at)));
         row
     };
@@ -41,17 +41,14 @@ fn reached(report: &Report, summary: &Summary, at: usize) -> Cell {
     Cell::new(shown(estimate(&times).as_ref(), SECONDS))
 }
 
-/// `b starts; a stops`.
+/// `b starts; a and 1 more stop`.
 fn named(change: &ChangeRecord) -> String {
-    let of = |groups: &[String], verb: &str| {
-        let groups = match groups {
-            [] => return None,
-            [one] => one.clone(),
-            [first, others @ ..] => format!("{first} and {} more", others.len()),
-        };
-        Some(format!("{groups} {verb}"))
+    let of = |groups: &[String], verb: &str| match groups {
+        [] => None,
+        [one] => Some(format!("{one} {verb}s")),
+        [first, others @ ..] => Some(format!("{first} and {} more {verb}", others.len())),
     };
-    let parts = [of(&change.starts, "starts"), of(&change.stops, "stops")];
+    let parts = [of(&change.starts, "start"), of(&change.stops, "stop")];
     parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
@@ -67,16 +64,16 @@ mod tests {
         for (run, reached) in report.runs.iter_mut().zip([Some(1.0), Some(3.0), None]) {
             let changes = serde_json::json!([
                 { "at_s": 10.0, "starts": ["b"], "reached_s": reached },
-                { "at_s": 20.0, "stops": ["a", "b"] },
+                { "at_s": 20.0625, "stops": ["a", "b"] },
             ]);
             let presence = serde_json::json!({ "active_s": [1.0], "changes": changes });
             run.presence = Some(serde_json::from_value(presence).expect("a record"));
         }
         let text = text(&report);
         let rows: Vec<&str> =
-            text.lines().filter(|line| line.starts_with("| 10.0") || line.starts_with("| 20.0")).collect();
+            text.lines().filter(|line| line.starts_with("| 10 ") || line.starts_with("| 20.0625 ")).collect();
         assert_eq!(rows.len(), 2, "{text}");
-        assert!(rows[0].contains("b starts") && rows[0].contains("| 2.0 ± "), "{text}");
-        assert!(rows[1].contains("a and 1 more stops") && rows[1].ends_with("- |"), "{text}");
+        assert!(rows[0].contains("b starts") && rows[0].contains("| 2.000 ± "), "{text}");
+        assert!(rows[1].contains("a and 1 more stop ") && rows[1].ends_with("- |"), "{text}");
     }
 }

@@ -329,7 +329,7 @@ fn share(estimate: Option<&Estimate>) -> Cell {
         _ => Color::Red,
     };
     let cell = Cell::new(shown(estimate, SHARE));
-    if has_colour() { cell.fg(colour) } else { cell }
+    if has_colour() && estimate.is_some() { cell.fg(colour) } else { cell }
 }
 
 pub(super) fn shown(estimate: Option<&Estimate>, look: Look) -> String {

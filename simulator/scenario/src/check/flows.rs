@@ -63,11 +63,11 @@ impl Check<'_> {
         self.within(&format!("{path}.{key}"), longest, Duration::ZERO..=MAX_DELAY)?;
         self.within(&format!("{path}.class"), flow.class.unwrap_or(0), 0..=MAX_CLASSES - 1)?;
         self.within(&format!("{path}.dscp"), flow.dscp.unwrap_or(0), 0..=63)?;
-        if flow.start.latest >= self.spec.duration.0 {
+        if flow.starts().latest >= self.spec.duration.0 {
             let allowed = format!("before {}", self.spec.duration);
             return Err(refused(
                 format!("{path}.start"),
-                flow.start.latest,
+                flow.starts().latest,
                 "the run is over by then",
                 allowed,
             ));

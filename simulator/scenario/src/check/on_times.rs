@@ -15,14 +15,14 @@ impl Check<'_> {
     /// Each on-time of `flow` has a length, begins within the run, and comes after the one before.
     pub(super) fn on_times(&self, path: &str, flow: &FlowSpec) -> Checked {
         if let Some(stop) = flow.stop
-            && stop.0 <= flow.start.latest
+            && stop.0 <= flow.starts().latest
         {
-            let (starts, key) = (flow.start.latest, format!("{path}.stop"));
+            let (starts, key) = (flow.starts().latest, format!("{path}.stop"));
             return Err(refused(key, stop, format!("it starts at {starts}"), format!("after {starts}")));
         }
         let Some(on) = &flow.on else { return Ok(()) };
         let path = format!("{path}.on");
-        let given = [("start", flow.start.latest > Duration::ZERO), ("stop", flow.stop.is_some())];
+        let given = [("start", flow.start.is_some()), ("stop", flow.stop.is_some())];
         if let Some((key, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
             let why = format!("`{key}` is given, too");
             return Err(refused(path, "given", why, "either `on`, or `start` and `stop`"));

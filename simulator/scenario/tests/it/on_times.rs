@@ -164,6 +164,7 @@ fn times_that_make_no_sense_are_refused_with_what_is_allowed() {
     refused("on = [[\"5 s\", \"6 s\"], [\"2 s\", \"4 s\"]]", &["2 s", "in order"]);
     refused("on = [[\"1 s\", \"2 s\"], [\"10 s\", \"14 s\"]]", &["the run is over by then", "before 10 s"]);
     refused("stop = \"5 s\"\non = [[\"1 s\", \"2 s\"]]", &["`stop` is given, too", "either `on`"]);
+    refused("start = \"0 s\"\non = [[\"6 s\", \"7 s\"]]", &["`start` is given, too", "either `on`"]);
     refused("start = \"5 s\"\non = [[\"6 s\", \"7 s\"]]", &["`start` is given, too"]);
 }
 
@@ -178,4 +179,17 @@ fn what_begins_late_and_what_stops_after_the_end_is_noted() {
     assert!(!has(&notes("start = \"10 s\""), "begins long after"));
     let beyond = notes("start = \"45 s\"\nstop = \"80 s\"");
     assert!(has(&beyond, "`b` stops at 80 s, after the end") && !has(&beyond, "begins long after"));
+}
+
+#[test]
+fn a_group_that_is_on_in_the_warm_up_alone_has_no_share_and_a_note() {
+    let flows = flow("a", "\"bulk\"", "") + &flow("b", "\"bulk\"", "on = [[\"1 s\", \"3 s\"]]");
+    let scenario = read(&text(10, "drr", &flows).replace("seeds", "warm_up = \"5 s\"\nseeds"));
+    let note = "`b`: is on in the warm-up alone, until 5 s at the latest, and has no share";
+    assert!(scenario.notes().iter().any(|one| one == note), "{:?}", scenario.notes());
+    let (record, _) = run(&scenario);
+    let fairness = &record.fairness;
+    assert_eq!(fairness.group_share.keys().collect::<Vec<_>>(), ["a"]);
+    assert!(fairness.worst_share > 0.9 && fairness.jain_throughput == 1.0, "{fairness:?}");
+    assert_eq!(record.flows[1].fair_bps, None);
 }
