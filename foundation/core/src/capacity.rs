@@ -1,6 +1,7 @@
 //! Links whose rate changes: by a schedule of rates, a pattern that repeats, or a trace of delivery
 //! opportunities.
 
+use crate::columns::Line;
 use crate::cycle::MAX_PERIOD;
 use crate::pattern::Pattern;
 use crate::rate::{Rate, Transmitter};
@@ -127,20 +128,20 @@ pub enum TraceError {
     Empty,
     /// A line is not a whole number of milliseconds.
     NoNumber {
-        /// Counted from 1.
-        line: usize,
+        /// Which.
+        line: Line,
     },
     /// A time is earlier than the one above it.
     OutOfOrder {
-        /// Counted from 1.
-        line: usize,
+        /// Which.
+        line: Line,
     },
     /// All times are zero: the trace has no length and could not repeat.
     NoLength,
     /// A line of a trace of two columns is no time and rate.
     NoPair {
-        /// Counted from 1.
-        line: usize,
+        /// Which.
+        line: Line,
     },
     /// A trace of two columns has one time only.
     NoEnd,
@@ -148,8 +149,8 @@ pub enum TraceError {
     NothingSent,
     /// A line of a trace of two columns is more than a year after the first, or one too many.
     TooLong {
-        /// Counted from 1.
-        line: usize,
+        /// Which.
+        line: Line,
     },
 }
 
@@ -162,20 +163,19 @@ impl fmt::Display for TraceError {
             TraceError::NoNumber { line } => {
                 write!(
                     f,
-                    "line {line} of the trace is no whole number of milliseconds; a trace of rates has two \
+                    "{line} of the trace is no whole number of milliseconds; a trace of rates has two \
                      columns, seconds and Mbit/s"
                 )
             }
             TraceError::OutOfOrder { line } => {
-                write!(f, "line {line} of the trace is before the line above it; times must not decrease")
+                write!(f, "{line} of the trace is before the line above it; times must not decrease")
             }
             TraceError::NoLength => {
                 write!(f, "the trace ends at 0 ms; its last time must be later, since it repeats")
             }
-            TraceError::NoPair { line } => write!(
-                f,
-                "line {line} of the trace is no time in seconds and rate in Mbit/s, such as `0.5 3.1`"
-            ),
+            TraceError::NoPair { line } => {
+                write!(f, "{line} of the trace is no time in seconds and rate in Mbit/s, such as `0.5 3.1`")
+            }
             TraceError::NoEnd => write!(
                 f,
                 "the trace has one time; a rate lasts until that of the next line, so a last line must say when \
@@ -185,7 +185,7 @@ impl fmt::Display for TraceError {
                 write!(f, "all rates of the trace are 0; one must be above it, since it repeats")
             }
             TraceError::TooLong { line } => {
-                write!(f, "line {line} of the trace is beyond 1048576 lines, or 366 days after the first")
+                write!(f, "{line} of the trace is beyond 1048576 lines, or 366 days after the first")
             }
         }
     }
@@ -214,9 +214,10 @@ impl Trace {
                 continue;
             }
             let ms = line.parse().ok().filter(|ms| *ms <= LATEST_MS);
-            let time = Duration::from_ms(ms.ok_or(TraceError::NoNumber { line: at + 1 })?);
+            let wrong = || Line::new(at + 1, line);
+            let time = Duration::from_ms(ms.ok_or_else(|| TraceError::NoNumber { line: wrong() })?);
             if times.last().is_some_and(|last| time < *last) {
-                return Err(TraceError::OutOfOrder { line: at + 1 });
+                return Err(TraceError::OutOfOrder { line: wrong() });
             }
             times.push(time);
         }
@@ -427,17 +428,14 @@ fn sent(mut work: u128, mut at: Time, mut spell: impl FnMut(Time) -> (Option<Rat
 
 impl Repeating {
     fn send(&mut self, bytes: u32, from: Time) -> Time {
-        let mut work = u128::from(bytes) * 8_000_000_000 + u128::from(self.remainder);
-        // Whole periods at once: a period may be a nanosecond.
-        let periods = work.saturating_sub(1) / self.pattern.total();
-        work -= periods * self.pattern.total();
-        let from = from + self.pattern.period() * u64::try_from(periods).unwrap_or(u64::MAX);
-        let (at, remainder) = sent(work, from, |at| {
-            let (rate, until) = self.pattern.at(at.since(self.start));
-            (rate, self.start + until)
-        });
+        let work = u128::from(bytes) * 8_000_000_000 + u128::from(self.remainder);
+        if work == 0 {
+            return from;
+        }
+        let before = self.pattern.sent(from.since(self.start));
+        let (after, remainder) = self.pattern.sent_by(before + work);
         self.remainder = remainder;
-        at
+        self.start + after
     }
 
     fn bits(&self, from: Time, to: Time) -> f64 {
@@ -578,13 +576,14 @@ mod tests {
 
     #[test]
     fn a_trace_is_read_and_what_is_none_is_refused_with_its_line() {
+        let no_number = |text| Err(TraceError::NoNumber { line: Line::new(1, text) });
         assert_eq!(Trace::parse("0\n3\n\n3\n7\n").expect("a trace").times.len(), 4);
         assert_eq!(Trace::parse(" \n"), Err(TraceError::Empty));
-        assert_eq!(Trace::parse("1\nx\n"), Err(TraceError::NoNumber { line: 2 }));
-        assert_eq!(Trace::parse("99999999999999999999"), Err(TraceError::NoNumber { line: 1 }));
-        assert_eq!(Trace::parse("18446744073709551"), Err(TraceError::NoNumber { line: 1 }));
-        assert_eq!(Trace::parse("-1"), Err(TraceError::NoNumber { line: 1 }));
-        assert_eq!(Trace::parse("5\n\n4\n"), Err(TraceError::OutOfOrder { line: 3 }));
+        assert_eq!(Trace::parse("1\nx\n"), Err(TraceError::NoNumber { line: Line::new(2, "x") }));
+        assert_eq!(Trace::parse("99999999999999999999"), no_number("99999999999999999999"));
+        assert_eq!(Trace::parse("18446744073709551"), no_number("18446744073709551"));
+        assert_eq!(Trace::parse("-1"), no_number("-1"));
+        assert_eq!(Trace::parse("5\n\n4\n"), Err(TraceError::OutOfOrder { line: Line::new(3, "4") }));
         assert_eq!(Trace::parse("0\n0\n"), Err(TraceError::NoLength));
     }
 

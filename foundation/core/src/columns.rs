@@ -1,10 +1,39 @@
 //! Text with numbers in columns, as measurements are kept: blanks, tabs or commas between them,
 //! comments after `#`, and perhaps a first line with the names of the columns.
 
+use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 
 /// The most rows of a file: at one each 10 ms, nearly three hours.
 pub(crate) const MAX_ROWS: usize = 1 << 20;
+
+/// A line that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Counted from 1.
+    pub number: usize,
+    /// How it begins.
+    pub text: String,
+}
+
+impl Line {
+    pub(crate) fn new(number: usize, text: &str) -> Self {
+        let shown = |c: char| if c.is_control() { ' ' } else { c };
+        let mut start: String = text.chars().take(LONGEST).map(shown).collect();
+        start.extend(text.chars().nth(LONGEST).map(|_| '…'));
+        Line { number, text: start }
+    }
+}
+
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {} (`{}`)", self.number, self.text)
+    }
+}
+
+/// Characters of a line in a message.
+const LONGEST: usize = 60;
 
 /// The lines that say something, each with its number, counted from 1.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {

@@ -41,6 +41,11 @@ impl<V: Copy> Cycle<V> {
         self.spells.partition_point(|(end, _)| *end <= rest)
     }
 
+    /// When the one at `place` begins, from the start of a period, and what it is.
+    pub(crate) fn spell(&self, place: usize) -> (Duration, V) {
+        (place.checked_sub(1).map_or(Duration::ZERO, |before| self.spells[before].0), self.spells[place].1)
+    }
+
     /// The value when `after` has passed since the start, and when, since the start, it ends.
     pub(crate) fn at(&self, after: Duration) -> (V, Duration) {
         let (periods, rest) = self.divided(after);

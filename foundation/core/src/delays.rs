@@ -1,9 +1,10 @@
 //! Delays as they were measured: a round trip each few milliseconds, and outages.
 
-use crate::columns::{MAX_ROWS, fields, is_head, lines, nanoseconds, number};
+use crate::columns::{Line, MAX_ROWS, fields, is_head, lines, nanoseconds, number};
 use crate::cycle::{Cycle, MAX_PERIOD};
 use crate::irtt;
 use crate::time::{Duration, Time};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -25,26 +26,34 @@ pub struct DelayTrace {
 pub enum DelayError {
     /// A line has no time and round trip.
     NoPair {
-        /// Counted from 1.
-        line: usize,
+        /// Which.
+        line: Line,
     },
     /// A round trip is negative, but not -1, or beyond two hours.
     OutOfRange {
-        /// Counted from 1.
-        line: usize,
+        /// Which.
+        line: Line,
     },
     /// A time is earlier than the one above it.
     OutOfOrder {
-        /// Counted from 1.
-        line: usize,
+        /// Which.
+        line: Line,
     },
     /// A line is more than a year after the first, or one too many.
     TooLong {
-        /// Counted from 1.
-        line: usize,
+        /// Which.
+        line: Line,
     },
     /// No column of the first line is called `rtt`.
-    NoColumn,
+    NoColumn {
+        /// The first line.
+        line: Line,
+    },
+    /// Two columns of the first line have the name of one that is read.
+    TwoColumns {
+        /// Their name.
+        name: String,
+    },
     /// Text that begins as JSON is none, or not what irtt writes.
     NotIrtt {
         /// Counted from 1.
@@ -62,24 +71,24 @@ impl fmt::Display for DelayError {
             DelayError::NoPair { line } => {
                 write!(
                     f,
-                    "line {line} of the delays is no time in seconds and round trip in ms, such as `0.01, 48.5`"
+                    "{line} of the delays is no time in seconds and round trip in ms, such as `0.01, 48.5`"
                 )
             }
             DelayError::OutOfRange { line } => write!(
                 f,
-                "line {line} of the delays has no round trip from 0 to 7200000 ms; -1 and 0 are an outage"
+                "{line} of the delays has no round trip from 0 to 7200000 ms; -1 and 0 are an outage"
             ),
             DelayError::OutOfOrder { line } => {
-                write!(f, "line {line} of the delays is before the line above it; times must not decrease")
+                write!(f, "{line} of the delays is before the line above it; times must not decrease")
             }
             DelayError::TooLong { line } => {
-                write!(f, "line {line} of the delays is beyond 1048576 lines, or 366 days after the first")
+                write!(f, "{line} of the delays is beyond 1048576 lines, or 366 days after the first")
             }
-            DelayError::NoColumn => {
-                write!(
-                    f,
-                    "the first line of the delays names no column `rtt`; one of round trips in ms is needed"
-                )
+            DelayError::NoColumn { line } => {
+                write!(f, "{line} of the delays names no column `rtt`; one of round trips in ms is needed")
+            }
+            DelayError::TwoColumns { name } => {
+                write!(f, "two columns of the delays are called `{name}`; one of that name is read")
             }
             DelayError::NotIrtt { line } => write!(
                 f,
@@ -210,30 +219,37 @@ const TOGETHER: Duration = Duration::from_us(250);
 
 /// The rows of a table.
 fn trips(text: &str) -> Result<Vec<Trip>, DelayError> {
-    let head = lines(text).next().filter(|(_, line)| is_head(line)).map(|(_, line)| fields(line));
-    let place = |name: &str| {
-        let names = head.iter().flatten();
-        names.map(|field| field.trim_matches('"')).position(|field| field.eq_ignore_ascii_case(name))
-    };
-    let columns = match &head {
-        None => None,
-        Some(names) => {
-            let trip = place("rtt").or((names.len() == 2).then_some(1)).ok_or(DelayError::NoColumn)?;
-            Some((TIMES.into_iter().find_map(place).unwrap_or(0), trip))
-        }
-    };
+    let head = lines(text).next().filter(|(_, line)| is_head(line));
+    let columns = head.map(|(number, line)| columns(number, line)).transpose()?;
     let mut trips: Vec<Trip> = Vec::new();
     for (line, row) in lines(text).skip(usize::from(head.is_some())) {
         let fields = fields(row);
         let columns = columns.or((fields.len() == 2).then_some((0, 1)));
         let field = |place: usize| fields.get(place).copied();
         let pair = columns.and_then(|(time, trip)| Some((instant(field(time)?)?, number(field(trip)?)?)));
-        let (at, ms) = pair.ok_or(DelayError::NoPair { line })?;
+        let wrong = || Line::new(line, row);
+        let (at, ms) = pair.ok_or_else(|| DelayError::NoPair { line: wrong() })?;
         let trip = if ms == -1.0 { 0.0 } else { ms };
-        let trip = nanoseconds(trip, 1e6).ok_or(DelayError::OutOfRange { line })?;
-        add(&mut trips, (at, Some(Duration::from_ns(trip))), line)?;
+        let trip = nanoseconds(trip, 1e6).ok_or_else(|| DelayError::OutOfRange { line: wrong() })?;
+        add(&mut trips, (at, Some(Duration::from_ns(trip))), wrong)?;
     }
     Ok(trips)
+}
+
+/// The places of the times and of the round trips in a table with this first line.
+fn columns(number: usize, line: &str) -> Result<(usize, usize), DelayError> {
+    let names: Vec<&str> = fields(line).into_iter().map(|field| field.trim_matches('"')).collect();
+    let place = |name: &str| {
+        let mut places = (0..names.len()).filter(|at| names[*at].eq_ignore_ascii_case(name));
+        match (places.next(), places.next()) {
+            (_, Some(_)) => Err(DelayError::TwoColumns { name: name.into() }),
+            (place, None) => Ok(place),
+        }
+    };
+    let trip = place("rtt")?.or((names.len() == 2).then_some(1));
+    let trip = trip.ok_or_else(|| DelayError::NoColumn { line: Line::new(number, line) })?;
+    let time = TIMES.into_iter().find_map(|name| place(name).transpose()).transpose()?;
+    Ok((time.unwrap_or(0), trip))
 }
 
 /// Nanoseconds as such, or from seconds.
@@ -242,17 +258,21 @@ fn instant(field: &str) -> Option<u64> {
     ns.or_else(|| nanoseconds(number(field)?, 1e9))
 }
 
-/// Adds a measurement, if it is one.
-pub(crate) fn add(trips: &mut Vec<Trip>, (at, trip): Trip, line: usize) -> Result<(), DelayError> {
+/// Adds a measurement, if it is one; if not, it is wrong at a `line`.
+pub(crate) fn add(
+    trips: &mut Vec<Trip>,
+    (at, trip): Trip,
+    line: impl Fn() -> Line,
+) -> Result<(), DelayError> {
     let (first, last) = (trips.first().map_or(at, |first| first.0), trips.last().map_or(at, |last| last.0));
     if at < last {
-        return Err(DelayError::OutOfOrder { line });
+        return Err(DelayError::OutOfOrder { line: line() });
     }
     if at - first > MAX_PERIOD.ns() || trips.len() == MAX_ROWS {
-        return Err(DelayError::TooLong { line });
+        return Err(DelayError::TooLong { line: line() });
     }
     if trip.is_some_and(|trip| trip > LONGEST) {
-        return Err(DelayError::OutOfRange { line });
+        return Err(DelayError::OutOfRange { line: line() });
     }
     trips.push((at, trip.filter(|trip| !trip.is_zero())));
     Ok(())
@@ -329,14 +349,16 @@ mod tests {
     #[test]
     fn what_is_no_delay_is_refused_with_its_line() {
         for (text, error) in [
-            ("0,40\n1,x\n", DelayError::NoPair { line: 2 }),
-            ("0,40\n1,50,60\n", DelayError::NoPair { line: 2 }),
-            ("0,40\n-1,50\n", DelayError::NoPair { line: 2 }),
-            ("0,40\n1,-2\n", DelayError::OutOfRange { line: 2 }),
-            ("0,40\n1,7200001\n", DelayError::OutOfRange { line: 2 }),
-            ("1,40\n\n0.5,40\n", DelayError::OutOfOrder { line: 3 }),
-            ("0,40\n99999999,40\n", DelayError::TooLong { line: 2 }),
-            ("time,up,down\n0,40,40\n", DelayError::NoColumn),
+            ("0,40\n1,x\n", DelayError::NoPair { line: Line::new(2, "1,x") }),
+            ("0,40\n1,50,60\n", DelayError::NoPair { line: Line::new(2, "1,50,60") }),
+            ("0,40\n-1,50\n", DelayError::NoPair { line: Line::new(2, "-1,50") }),
+            ("0,40\n1,-2\n", DelayError::OutOfRange { line: Line::new(2, "1,-2") }),
+            ("0,40\n1,7200001\n", DelayError::OutOfRange { line: Line::new(2, "1,7200001") }),
+            ("1,40\n\n0.5,40\n", DelayError::OutOfOrder { line: Line::new(3, "0.5,40") }),
+            ("0,40\n99999999,40\n", DelayError::TooLong { line: Line::new(2, "99999999,40") }),
+            ("time,up,down\n0,40,40\n", DelayError::NoColumn { line: Line::new(1, "time,up,down") }),
+            ("rtt,time,RTT\n40,0,40\n", DelayError::TwoColumns { name: "rtt".into() }),
+            ("time,rtt,Time\n0,40,0\n", DelayError::TwoColumns { name: "time".into() }),
             ("", DelayError::TooFew),
             ("0,40\n", DelayError::TooFew),
             ("0,40\n0,50\n", DelayError::TooFew),
@@ -344,5 +366,7 @@ mod tests {
         ] {
             assert_eq!(DelayTrace::parse(text), Err(error), "{text}");
         }
+        let message = DelayTrace::parse("0,40\n1,\tx\n").unwrap_err().to_string();
+        assert!(message.starts_with("line 2 (`1, x`) of the delays is no time in seconds"), "{message}");
     }
 }

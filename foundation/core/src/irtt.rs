@@ -1,7 +1,9 @@
 //! The JSON that irtt writes (`irtt client -o`), of which the round trips are read.
 
+use crate::columns::Line;
 use crate::delays::{DelayError, Trip, add};
 use crate::time::Duration;
+use alloc::format;
 use alloc::vec::Vec;
 
 /// Nested deeper than anything that irtt writes.
@@ -20,7 +22,10 @@ pub(crate) fn trips(text: &str) -> Result<Vec<Trip>, DelayError> {
             ([], "}") => {
                 let at = sent.take().filter(|_| is_lost || trip.is_some());
                 let trip = trip.take().filter(|_| !core::mem::take(&mut is_lost));
-                add(&mut trips, (at.ok_or(DelayError::NotIrtt { line })?, trip), line)?;
+                let at = at.ok_or(DelayError::NotIrtt { line })?;
+                let given =
+                    || Line::new(line, &format!("sent at {at} ns, {} ns", trip.map_or(0, Duration::ns)));
+                add(&mut trips, (at, trip), given)?;
             }
             _ => {}
         }
@@ -138,6 +143,9 @@ mod tests {
         }
         assert_eq!(DelayTrace::parse("{ \"round_trips\": [] }"), Err(DelayError::TooFew));
         let back = FILE.replace("120000000", "90000000");
-        assert_eq!(DelayTrace::parse(&back), Err(DelayError::OutOfOrder { line: 14 }));
+        assert_eq!(
+            DelayTrace::parse(&back),
+            Err(DelayError::OutOfOrder { line: Line::new(14, "sent at 90000000 ns, 60000001 ns") })
+        );
     }
 }

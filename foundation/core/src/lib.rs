@@ -57,6 +57,7 @@ pub mod wire;
 pub use buffer::{Buffer, FlowKey, Key, Limit};
 pub use capacity::{RateLaw, Step, Trace, TraceError};
 pub use class_tree::{ClassTerms, ClassTree, ClassTreeError};
+pub use columns::Line;
 pub use delays::{DelayError, DelayTrace};
 pub use discipline::{Backlog, Control, Discipline, Room, RoundTrip};
 pub use dropper::{Dropper, Verdict, Victim};

@@ -1,7 +1,7 @@
 //! Rates that repeat: a pattern as given, or a trace of two columns.
 
 use crate::capacity::{Step, TraceError};
-use crate::columns::{MAX_ROWS, fields, is_head, lines, nanoseconds, number};
+use crate::columns::{Line, MAX_ROWS, fields, is_head, lines, nanoseconds, number};
 use crate::cycle::{Cycle, MAX_PERIOD};
 use crate::rate::Rate;
 use crate::time::{Duration, Time};
@@ -78,13 +78,14 @@ impl Pattern {
         let mut rows: Vec<(u64, Option<Rate>)> = Vec::new();
         let head = usize::from(lines(text).next().is_some_and(|(_, line)| is_head(line)));
         for (line, row) in lines(text).skip(head) {
-            let (at, rate) = pair(row).ok_or(TraceError::NoPair { line })?;
+            let wrong = || Line::new(line, row);
+            let (at, rate) = pair(row).ok_or_else(|| TraceError::NoPair { line: wrong() })?;
             if rows.last().is_some_and(|(last, _)| at < *last) {
-                return Err(TraceError::OutOfOrder { line });
+                return Err(TraceError::OutOfOrder { line: wrong() });
             }
             let first = rows.first().map_or(at, |(first, _)| *first);
             if at - first > MAX_PERIOD.ns() || rows.len() == MAX_ROWS {
-                return Err(TraceError::TooLong { line });
+                return Err(TraceError::TooLong { line: wrong() });
             }
             rows.push((at, rate));
         }
@@ -150,6 +151,21 @@ impl Pattern {
         let (periods, rest) = self.cycle.divided(after);
         let (rate, end) = self.cycle.at(rest);
         u128::from(periods) * self.total() + self.sent[self.cycle.place(rest)] - work(rate, end - rest)
+    }
+
+    /// When, since the start, this much is sent, which is above zero, and what of it is not yet turned
+    /// into time; bit-nanoseconds. A period may have a million parts of a nanosecond each, and a
+    /// packet may take many periods.
+    pub(crate) fn sent_by(&self, work: u128) -> (Duration, u64) {
+        let periods = (work - 1) / self.total();
+        let rest = work - periods * self.total();
+        let place = self.sent.partition_point(|sent| *sent < rest);
+        let before = place.checked_sub(1).map_or(0, |before| self.sent[before]);
+        let (start, rate) = self.cycle.spell(place);
+        let rate = u128::from(rate.map_or(1, Rate::bps)); // something is sent in this part
+        let since = Duration::from_ns(u64::try_from((rest - before) / rate).unwrap_or(u64::MAX));
+        let periods = self.period() * u64::try_from(periods).unwrap_or(u64::MAX);
+        (periods + start + since, ((rest - before) % rate) as u64)
     }
 }
 
@@ -231,6 +247,18 @@ mod tests {
     }
 
     #[test]
+    fn a_packet_over_a_million_parts_of_a_nanosecond_is_found_at_once() {
+        // Of 0, 1 and 2 Mbit/s by turns: a packet takes twelve periods.
+        let parts = (0..1_000_000).map(|at| (Duration::from_ns(1), mbps(at % 3)));
+        let law = RateLaw::Pattern(Pattern::new(parts).expect("a pattern").into());
+        let mut link = Transmitter::new(Rate::from_bps(1).expect("not zero")).under(&law);
+        let sent = (0..1_000_000).map(|_| link.start(1500, Time::ZERO)).last().expect("packets");
+        // 999 999 bits in each ms: the last part of each is down, and the first.
+        let mean = law.repeating_mean().expect("a pattern").bps();
+        assert_eq!((mean, sent.ns() / 1_000_000), (999_999, 12_000_012));
+    }
+
+    #[test]
     fn a_trace_of_two_columns_is_weighted_by_time_and_scaled() {
         for text in [
             "0.00\t3.10\n0.52\t2.75\n1.01\t0.40\n2.00\t5.20",
@@ -259,20 +287,23 @@ mod tests {
     #[test]
     fn what_is_no_trace_of_rates_is_refused_with_its_line() {
         for (text, error) in [
-            ("0 1\n1 x\n2 1\n", TraceError::NoPair { line: 2 }),
-            ("0 1\n1 -1\n2 1\n", TraceError::NoPair { line: 2 }),
-            ("0 1\n\n# one\n1 2 3\n", TraceError::NoPair { line: 4 }),
-            ("1 1\n0.5 1\n", TraceError::OutOfOrder { line: 2 }),
-            ("0 1\n99999999 1\n", TraceError::TooLong { line: 2 }),
+            ("0 1\n1 x\n2 1\n", TraceError::NoPair { line: Line::new(2, "1 x") }),
+            ("0 1\n1 -1\n2 1\n", TraceError::NoPair { line: Line::new(2, "1 -1") }),
+            ("0 1\n\n# one\n1 2 3\n", TraceError::NoPair { line: Line::new(4, "1 2 3") }),
+            ("1 1\n0.5 1\n", TraceError::OutOfOrder { line: Line::new(2, "0.5 1") }),
+            ("0 1\n99999999 1\n", TraceError::TooLong { line: Line::new(2, "99999999 1") }),
             ("0 1\n", TraceError::NoEnd),
             ("0 1\n0 2\n", TraceError::NoEnd),
             ("0 0\n1 0\n2 5\n", TraceError::NothingSent),
-            ("0 1 2\n1 1 2\n", TraceError::NoNumber { line: 1 }),
+            ("0 1 2\n1 1 2\n", TraceError::NoNumber { line: Line::new(1, "0 1 2") }),
         ] {
             assert_eq!(RateLaw::parse(text), Err(error), "{text}");
         }
         let long: alloc::string::String = (0..=MAX_ROWS).map(|row| format!("{row} 1\n")).collect();
-        assert_eq!(Pattern::parse(&long), Err(TraceError::TooLong { line: MAX_ROWS + 1 }));
+        assert_eq!(
+            Pattern::parse(&long),
+            Err(TraceError::TooLong { line: Line::new(MAX_ROWS + 1, "1048576 1") })
+        );
         assert!(
             matches!(RateLaw::parse("1\n"), Ok(RateLaw::Trace(trace)) if *trace == Trace::parse("1").unwrap())
         );
