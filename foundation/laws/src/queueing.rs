@@ -35,6 +35,33 @@ impl From<Amount> for Queueing {
     }
 }
 
+/// [`Queueing`] of the laws that mark in Linux, alone or in each of many queues: they mark unless
+/// `ecn` is "drop".
+#[parameters(gated, group)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Marking {
+    /// How much may wait.
+    #[parameter(is = role::BUFFER, unset = "the site's")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Whether an early signal drops or marks ECN-capable packets.
+    ///
+    /// In Linux, `fq_codel` and `cake` mark by default; `codel`, `pie` and `fq_pie` have the option
+    /// `ecn`, and drop without it.
+    #[parameter(is = role::ECN, default = EcnChoice::Mark)]
+    pub ecn: Option<EcnChoice>,
+    /// Which packet leaves next.
+    #[parameter(is = SCHEDULER, unset = "`fcfs`", unit = "scheduler")]
+    pub scheduler: Option<Service>,
+}
+
+impl Marking {
+    /// The same with its ECN policy stated.
+    pub fn stated(&self) -> Queueing {
+        let ecn = Some(self.ecn.unwrap_or(EcnChoice::Mark));
+        Queueing { buffer: self.buffer, ecn, scheduler: self.scheduler.clone() }
+    }
+}
+
 /// A checked [`Queueing`]: everything but the dropper.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckedQueue {

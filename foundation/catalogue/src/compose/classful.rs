@@ -90,8 +90,8 @@ pub struct Spec {
     /// How much may wait in all leaves, in equal parts for those that have no buffer of their own.
     #[parameter(is = role::BUFFER, unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// The ECN policy of the disciplines inside, unless their own parameters have one.
-    #[parameter(is = role::ECN, default = EcnChoice::Drop)]
+    /// What the disciplines inside do with ECN-capable packets, unless their own parameters say it.
+    #[parameter(is = role::ECN, unset = "their own")]
     pub ecn: Option<EcnChoice>,
     /// The ceiling of the whole.
     ///

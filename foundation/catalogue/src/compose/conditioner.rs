@@ -75,8 +75,8 @@ pub struct Spec {
     /// How much may wait in the discipline inside.
     #[parameter(is = role::BUFFER, unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// The ECN policy of the discipline inside, unless its own parameters have one.
-    #[parameter(is = role::ECN, default = EcnChoice::Drop)]
+    /// What the discipline inside does with ECN-capable packets, unless its own parameters say it.
+    #[parameter(is = role::ECN, unset = "its own")]
     pub ecn: Option<EcnChoice>,
     /// The marker: its name, or a table with its name and its parameters.
     ///

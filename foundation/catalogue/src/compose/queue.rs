@@ -71,7 +71,7 @@ pub struct Spec {
     pub buffer: Option<Quantity<Amount>>,
     /// Whether an early signal drops or marks ECN-capable packets, unless the dropper says so
     /// itself.
-    #[parameter(is = role::ECN, default = EcnChoice::Drop)]
+    #[parameter(is = role::ECN, unset = "the dropper's")]
     pub ecn: Option<EcnChoice>,
     /// Which packet leaves next.
     #[parameter(is = SCHEDULER, unset = "`fcfs`", unit = "scheduler")]

@@ -72,8 +72,8 @@ pub struct Spec {
     /// A time is at `rate`, or at the link's if that is less.
     #[parameter(is = role::BUFFER, unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// The ECN policy of the discipline inside, unless its own parameters have one.
-    #[parameter(is = role::ECN, default = EcnChoice::Drop)]
+    /// What the discipline inside does with ECN-capable packets, unless its own parameters say it.
+    #[parameter(is = role::ECN, unset = "its own")]
     pub ecn: Option<EcnChoice>,
     /// The rate.
     ///

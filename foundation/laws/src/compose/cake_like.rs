@@ -101,7 +101,7 @@ pub struct Spec {
     /// Whether CoDel's signals drop or mark ECN-capable packets.
     ///
     /// BLUE always drops.
-    #[parameter(is = role::ECN, default = EcnChoice::Drop)]
+    #[parameter(is = role::ECN, default = EcnChoice::Mark, source = "Linux's `cake` always marks.")]
     pub ecn: Option<EcnChoice>,
     /// COBALT in each queue.
     #[parameter(flatten)]
@@ -205,7 +205,7 @@ impl Spec {
             limit: site.room(NAME, self.buffer)?.limit,
             terms: cobalt::Terms {
                 allows_round: given.allowance == Allowance::Round,
-                ..self.cobalt.terms(NAME, self.ecn.unwrap_or_default(), steps, site)?
+                ..self.cobalt.terms(NAME, self.ecn.unwrap_or(EcnChoice::Mark), steps, site)?
             },
             queues,
             quantum: quantum(given.quantum, site),

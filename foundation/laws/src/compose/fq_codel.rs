@@ -83,7 +83,7 @@ pub struct Spec {
     #[parameter(is = role::BUFFER, unset = "the site's", source = "RFC 8290, section 5.2.3, has 10240 packets.")]
     pub buffer: Option<Quantity<Amount>>,
     /// Whether CoDel's signals drop or mark ECN-capable packets.
-    #[parameter(is = role::ECN, default = EcnChoice::Drop)]
+    #[parameter(is = role::ECN, default = EcnChoice::Mark, source = "Linux's `fq_codel` has `ecn` by default.")]
     pub ecn: Option<EcnChoice>,
     /// CoDel in each queue.
     #[parameter(flatten)]
@@ -189,7 +189,7 @@ impl Spec {
             limit: site.room(NAME, self.buffer)?.limit,
             terms: codel::Terms {
                 rules: given.rules,
-                ..self.codel.terms(NAME, self.ecn.unwrap_or_default(), site)?
+                ..self.codel.terms(NAME, self.ecn.unwrap_or(EcnChoice::Mark), site)?
             },
             queues: given.queues.unwrap_or(queues),
             quantum: bytes,

@@ -70,7 +70,11 @@ pub struct Spec {
     #[parameter(is = role::BUFFER, unset = "the site's", source = "Linux has 10240 packets.")]
     pub buffer: Option<Quantity<Amount>>,
     /// Whether PIE's signals drop or mark ECN-capable packets.
-    #[parameter(is = role::ECN, default = EcnChoice::Drop)]
+    #[parameter(
+        is = role::ECN,
+        default = EcnChoice::Mark,
+        source = "RFC 8033, section 5.1; Linux's `fq_pie` marks with its option `ecn`, and drops without it."
+    )]
     pub ecn: Option<EcnChoice>,
     /// PIE in each queue.
     #[parameter(flatten)]
@@ -140,7 +144,7 @@ impl Spec {
         let dropper =
             PerFlow::<Pie, _>::new(config.queues, common, Fattest::new(config.queues, config.batch));
         let scheduler = DrrPlusPlus::<false>::new(config.queues, config.quantum);
-        let policy = self.ecn.unwrap_or_default().into();
+        let policy = self.ecn.unwrap_or(EcnChoice::Mark).into();
         Ok(Box::new(Queue::with_queues(config.limit, queues, scheduler, dropper).with_ecn(policy)))
     }
 }

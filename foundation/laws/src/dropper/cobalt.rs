@@ -42,7 +42,7 @@ use crate::about::{About, Family};
 use crate::dropper::law::{Law, OneQueue};
 use crate::error::{BadParameter, Of as _};
 use crate::part::Part;
-use crate::queueing::{CheckedQueue, Queueing};
+use crate::queueing::{CheckedQueue, Marking};
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
 use alloc::boxed::Box;
@@ -70,7 +70,7 @@ const NAME: &str = "cobalt";
 pub struct Spec {
     /// How much may wait, what becomes of signals, and in which order packets leave.
     #[parameter(flatten)]
-    pub queue: Queueing,
+    pub queue: Marking,
     /// What is set wherever this law is used.
     #[parameter(flatten)]
     pub control: Control,
@@ -147,7 +147,7 @@ pub struct Terms {
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Terms), BadParameter> {
-        let queue = self.queue.check(NAME, site)?;
+        let queue = self.queue.stated().check(NAME, site)?;
         let steps = self.checked().of(NAME)?;
         let terms = self.control.terms(NAME, queue.ecn, steps, site)?;
         Ok((queue, terms))

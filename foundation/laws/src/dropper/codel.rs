@@ -37,7 +37,7 @@ use crate::about::{About, Family};
 use crate::dropper::law::{Law, OneQueue};
 use crate::error::{BadParameter, Of as _};
 use crate::part::Part;
-use crate::queueing::{CheckedQueue, Queueing};
+use crate::queueing::{CheckedQueue, Marking};
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
 use crate::timer::rescheduled;
@@ -64,7 +64,7 @@ const NAME: &str = "codel";
 pub struct Spec {
     /// How much may wait, what becomes of signals, and in which order packets leave.
     #[parameter(flatten)]
-    pub queue: Queueing,
+    pub queue: Marking,
     /// What is set wherever this law is used.
     #[parameter(flatten)]
     pub control: Control,
@@ -154,7 +154,7 @@ pub enum Rules {
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Terms), BadParameter> {
-        let queue = self.queue.check(NAME, site)?;
+        let queue = self.queue.stated().check(NAME, site)?;
         let terms = self.control.terms(NAME, queue.ecn, site)?;
         Ok((queue, terms))
     }

@@ -39,7 +39,7 @@ use crate::about::{About, Family};
 use crate::dropper::law::{Law, OneQueue};
 use crate::error::{BadParameter, Of as _};
 use crate::part::Part;
-use crate::queueing::{CheckedQueue, Queueing};
+use crate::queueing::{CheckedQueue, Marking};
 use crate::site::Site;
 use crate::spec::{Measure, Quantity};
 use crate::timer::rescheduled;
@@ -65,7 +65,7 @@ const NAME: &str = "pie";
 pub struct Spec {
     /// How much may wait, what becomes of signals, and in which order packets leave.
     #[parameter(flatten)]
-    pub queue: Queueing,
+    pub queue: Marking,
     /// What is set wherever this law is used.
     #[parameter(flatten)]
     pub control: Control,
@@ -150,7 +150,7 @@ pub struct Terms {
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Terms), BadParameter> {
-        let queue = self.queue.check(NAME, site)?;
+        let queue = self.queue.stated().check(NAME, site)?;
         let given = self.checked().of(NAME)?;
         let control = self.control.checked().of(NAME)?;
         Ok((queue, Terms { control, given, packet_bytes: site.packet_bytes }))

@@ -389,9 +389,8 @@ const QUEUES: usize = 1 << 17;
 /// Fair droppers count bytes, since subscribers share bandwidth: in packets, the acknowledgements
 /// of an upload would use up a subscriber's part of the download.
 ///
-/// Disciplines that mark ECN-capable packets in Linux mark here too: `fq_codel` by its parameter,
-/// `cake` always; `codel`, `pie`, `fq_pie` and `red` only on request. So do those that this gateway
-/// takes by default. RFC 7567, section 4.2.1, and RFC 8087 recommend it. None of them spares a flow
+/// Those that this gateway takes by default mark ECN-capable packets, as `codel`, `pie` and their kin
+/// do by themselves. RFC 7567, section 4.2.1, and RFC 8087 recommend it. None of them spares a flow
 /// that ignores marks: a flow without tokens, or one that fills its queue, loses packets all the
 /// same.
 fn as_on_a_link(name: &str, parameters: &mut Parameters, free_below: Amount) {

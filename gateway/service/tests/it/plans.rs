@@ -214,14 +214,15 @@ fn marks(discipline: &str, more: &str) -> (u32, u32) {
 }
 
 #[test]
-fn packets_are_marked_by_default_where_linux_does_and_by_what_the_gateway_takes_by_itself() {
-    for name in ["faba", "classful", "fq-codel", "cake-like"] {
+fn packets_are_marked_by_default_by_what_can_in_linux_and_by_what_the_gateway_takes_by_itself() {
+    for name in ["faba", "classful", "fq-codel", "cake-like", "codel", "pie", "fq-pie"] {
         assert!(marks(name, "").0 > 0, "{name}");
     }
-    for name in ["codel", "pie", "fq-pie", "red"] {
-        assert_eq!(marks(name, "").0, 0, "{name}");
-        assert!(marks(name, &format!("[discipline.{name}]\necn = \"mark\"\n")).0 > 0, "{name}");
+    for name in ["codel", "pie", "fq-pie"] {
+        assert_eq!(marks(name, &format!("[discipline.{name}]\necn = \"drop\"\n")).0, 0, "{name}");
     }
+    assert_eq!(marks("red", "").0, 0);
+    assert!(marks("red", "[discipline.red]\necn = \"mark\"\n").0 > 0);
     for name in ["faba", "classful", "fq-codel"] {
         assert_eq!(marks(name, &format!("[discipline.{name}]\necn = \"drop\"\n")).0, 0, "{name}");
     }

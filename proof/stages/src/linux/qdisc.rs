@@ -66,7 +66,7 @@ fn fifo(spec: &tail_drop::Spec, site: &Site<'_>) -> Option<Qdisc> {
 }
 
 fn codel(spec: &codel::Spec, site: &Site<'_>) -> Option<Qdisc> {
-    let packets = packets(first_come(&spec.queue, site)?)?;
+    let packets = packets(first_come(&spec.queue.stated(), site)?)?;
     let parameters = format!("codel limit {packets} {}", control(&spec.control, spec.queue.ecn)?);
     Some(Qdisc { parameters, timer: None, module: Some("sch_codel") })
 }
@@ -76,21 +76,21 @@ fn control(control: &codel::Control, ecn: Option<EcnChoice>) -> Option<String> {
     let codel::CheckedControl { target, interval, .. } = control.checked().ok()?;
     let threshold =
         control.ce_threshold.map_or(String::new(), |time| format!(" ce_threshold {}us", us(time.0)));
-    let ecn = if ecn == Some(EcnChoice::Mark) { "ecn" } else { "noecn" };
+    let ecn = if ecn == Some(EcnChoice::Drop) { "noecn" } else { "ecn" };
     (control.mtu.is_none())
         .then(|| format!("target {}us interval {}us {ecn}{threshold}", us(target), us(interval)))
 }
 
 /// With the kernel's own gains: `tc` counts them in units of its own.
 fn pie(spec: &pie::Spec, site: &Site<'_>) -> Option<Qdisc> {
-    let packets = packets(first_come(&spec.queue, site)?)?;
+    let packets = packets(first_come(&spec.queue.stated(), site)?)?;
     let own = &spec.control;
     let has_its_gains = own.alpha.is_none() && own.beta.is_none() && own.max_burst.is_none();
     let pie::Terms { control, given, .. } = spec.check(site).ok()?.1;
     let pie::CheckedControl { target, update, measure, .. } = control;
     let pie::Checked { delay, derandomize, cap, boost } = given;
     let bytes = if measure == Measure::Bytes { " bytemode" } else { "" };
-    let ecn = if spec.queue.ecn == Some(EcnChoice::Mark) { " ecn" } else { "" };
+    let ecn = if spec.queue.ecn == Some(EcnChoice::Drop) { "" } else { " ecn" };
     let estimate = if delay == Estimate::Rate { " dq_rate_estimator" } else { "" };
     (has_its_gains && derandomize && cap && boost).then(|| Qdisc {
         parameters: format!("pie limit {packets} target {}us{bytes}{ecn}{estimate}", us(target)),

@@ -218,9 +218,9 @@ fn a_wait_below_the_target_or_a_backlog_of_one_packet_is_let_be() {
 
 #[test]
 fn beyond_the_ce_threshold_capable_packets_are_marked_and_others_sent() {
-    let unmarked =
+    let terms =
         with(CheckedControl { ce_threshold: Some(Duration::from_ms(2)), ..CheckedControl::default() });
-    let terms = Terms { ecn: EcnPolicy::Mark, ..unmarked };
+    let unmarked = Terms { ecn: EcnPolicy::Drop, ..terms };
     for (packets, ecn, marked) in
         [(2, Ecn::Ect0, 0), (3, Ecn::Ect0, 50), (3, Ecn::NotEct, 0), (3, Ecn::Ect1, 50)]
     {

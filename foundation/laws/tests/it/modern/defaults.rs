@@ -13,7 +13,7 @@ fn the_defaults_are_those_of_the_rfcs() {
         (codel.control.target, codel.control.interval, codel.mtu),
         (Duration::from_ms(5), Duration::from_ms(100), 1514)
     );
-    assert_eq!(codel.ecn, EcnPolicy::Drop);
+    assert_eq!(codel.ecn, EcnPolicy::Mark);
     let pie = pie::Spec::default().check(&site(100)).expect("allowed").1;
     assert_eq!(
         (pie.control.target, pie.control.update, pie.control.max_burst),
