@@ -7,6 +7,7 @@
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent import futures
+from html import escape
 from os import PathLike
 from types import ModuleType
 from typing import Any
@@ -116,6 +117,11 @@ class Sweep:
         return self._plan.measures
 
     @property
+    def notes(self) -> list[str]:
+        """Notes on its scenarios, and on what differs between cells besides what varies."""
+        return self._plan.notes
+
+    @property
     def store(self) -> str:
         """The folder of the results."""
         return str(self._plan.store)
@@ -204,10 +210,12 @@ class Sweep:
 
     def __repr__(self) -> str:
         over = ", ".join([*self.axes, "discipline"])
-        return f"<fairwire.Sweep: {self.cells} cells over {over}, {self.runs} runs, in {self.store}>"
+        head = f"<fairwire.Sweep: {self.cells} cells over {over}, {self.runs} runs, in {self.store}>"
+        return "\n".join([head, *(f"note: {note}" for note in self.notes)])
 
     def _repr_html_(self) -> str:
-        return self.summary._repr_html_()
+        notes = "".join(f"<p>Note: {escape(note)}</p>" for note in self.notes)
+        return notes + self.summary._repr_html_()
 
 
 class _Shown:

@@ -149,6 +149,7 @@ def test_a_sweep_has_labelled_arrays_and_means(tmp_path):
     assert dict(array.sizes) == {"link.buffer": 3, "flow.tcp.count": 2, "discipline": 3, "seed": 2}
     assert len(made.summary) == 18 and set(made.summary["runs"]) == {2}
     assert "<table>" in made._repr_html_()
+    assert made.notes and f"note: {made.notes[0]}" in repr(made) and "<p>Note: " in made._repr_html_()
     assert made.compact()[1] == 1
 
 

@@ -31,6 +31,7 @@ buffer = "40 packets"
 group = "tcp"
 count = 3
 source = "bulk"
+tcp = { profile = "ns2-2002" }
 access = { rate = "100 Mbit/s", delay = "3 ms" }
 start = "0 s..100 ms"
 

@@ -8,7 +8,9 @@ use std::collections::BTreeSet;
 
 /// The measures down and the disciplines across; below it the picture.
 pub(crate) fn html(py: Python<'_>, report: &Report) -> PyResult<String> {
-    Ok(table(report) + &image(py, &svg(report), &format!("shares of {}", report.manifest.scenario))?)
+    let notes: String =
+        report.manifest.notes.iter().map(|note| format!("<p>Note: {}</p>", escaped(note))).collect();
+    Ok(notes + &table(report) + &image(py, &svg(report), &format!("shares of {}", report.manifest.scenario))?)
 }
 
 /// A picture in a notebook: an image of its own, so that its style sheet does not reach the page.

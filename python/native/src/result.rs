@@ -183,8 +183,9 @@ impl Result {
     fn __repr__(&self) -> String {
         let manifest = &self.report.manifest;
         let disciplines = manifest.disciplines.join(", ");
+        let notes: String = manifest.notes.iter().map(|note| format!("\nnote: {note}")).collect();
         format!(
-            "<fairwire.Result of {}: {} runs of {disciplines}>",
+            "<fairwire.Result of {}: {} runs of {disciplines}>{notes}",
             manifest.scenario,
             self.report.runs.len()
         )

@@ -107,6 +107,12 @@ impl SweepPlan {
         self.plan.axes.iter().map(|axis| axis.key.clone()).collect()
     }
 
+    /// The notes on its scenarios, and on what differs between cells besides what varies.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.plan.notes.clone()
+    }
+
     /// The folder of the results.
     #[getter]
     fn store(&self) -> PathBuf {

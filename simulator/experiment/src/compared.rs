@@ -74,7 +74,7 @@ pub(crate) mod tests {
         let text = format!(
             "format = 2\nname = \"one\"\nduration = \"2 s\"\nseeds = 1\ndisciplines = [\"tail-drop\", \"faba\"]\n\
              [link]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\nbuffer = \"9 packets\"\n\
-             [[flow]]\ngroup = \"a\"\nsource = \"bulk\"\naccess = {{ rate = \"1 Gbit/s\", delay = \"1 ms\" }}\n{agree}"
+             [[flow]]\ngroup = \"a\"\nsource = \"bulk\"\ntcp = {{ profile = \"ns2-2002\" }}\naccess = {{ rate = \"1 Gbit/s\", delay = \"1 ms\" }}\n{agree}"
         );
         parse("one.toml", &text, &Overrides::default()).expect("a scenario")
     }

@@ -258,7 +258,7 @@ mod tests {
     fn scenario() -> Scenario {
         let text = "format = 2\nname = \"s\"\nduration = \"1 s\"\nseeds = \"1..=3\"\ndisciplines = [\"tail-drop\", \"red\"]\n\
                     [link]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\nbuffer = \"9 packets\"\n\
-                    [[flow]]\ngroup = \"tcp\"\nsource = \"bulk\"\naccess = { rate = \"1 Mbit/s\", delay = \"1 ms\" }\n";
+                    [[flow]]\ngroup = \"tcp\"\nsource = \"bulk\"\ntcp = { profile = \"ns2-2002\" }\naccess = { rate = \"1 Mbit/s\", delay = \"1 ms\" }\n";
         parse("s.toml", text, &Overrides::default()).expect("a scenario")
     }
 

@@ -20,6 +20,7 @@ const CONTEST: &str = r#"
     group = "tcp"
     count = 2
     source = "bulk"
+    tcp = { profile = "ns2-2002" }
     access = { rate = "10 Mbit/s", delay = "1 ms" }
     [[flow]]
     group = "udp"

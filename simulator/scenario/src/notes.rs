@@ -1,11 +1,12 @@
-//! Notes on a scenario: values taken that it does not state and results depend on, and likely
-//! slips.
+//! Notes on a scenario: what results depend on and is easily overlooked, and likely slips.
 
 use crate::compared::Compared;
 use crate::spec::{FlowSpec, Spec};
+use crate::tcp::TcpSpec;
 use crate::topology::{QueuePlan, Topology};
 use fairwire_catalogue as catalogue;
 use fairwire_core::{Rate, RateLaw};
+use fairwire_laws::role;
 use fairwire_sim::Source;
 use fairwire_tcp::Processing;
 
@@ -15,7 +16,7 @@ const MAX_NAMED: usize = 6;
 /// The notes on `spec`, whose topology has been resolved.
 pub(crate) fn of(spec: &Spec, topology: &Topology) -> Vec<String> {
     let notes = profiles(spec).into_iter().chain(phase(spec, topology)).chain(traces(spec, topology));
-    notes.chain(idle_links(spec, topology)).chain(late(spec)).chain(early(spec)).collect()
+    notes.chain(idle_links(spec, topology)).chain(late(spec)).chain(early(spec)).chain(unmarked(spec)).collect()
 }
 
 /// Notes groups that are over before measuring begins.
@@ -99,37 +100,51 @@ fn traces<'a>(spec: &Spec, topology: &'a Topology) -> impl Iterator<Item = Strin
     })
 }
 
-/// Notes which profiles of TCP were taken: the simulated TCPs of an era differ by more than most
-/// disciplines do.
-fn profiles(spec: &Spec) -> Vec<String> {
-    let mut all: Vec<(&'static str, Option<&'static str>, Vec<&str>)> = Vec::new();
-    for flow in spec.flow.iter().filter(|flow| flow.source.about().is_tcp) {
-        let tcp = flow.tcp.clone().unwrap_or_default();
-        if tcp.profile.is_some() {
-            continue;
-        }
-        let taken = tcp.effective_profile().word();
-        let by =
-            tcp.control.as_ref().filter(|control| control.about().is_of_today).map(|control| control.name());
-        match all.iter_mut().find(|(profile, other, _)| (*profile, *other) == (taken, by)) {
-            Some((.., groups)) => groups.push(&flow.group),
-            None => all.push((taken, by, vec![&flow.group])),
-        }
-    }
-    all.into_iter().map(|(profile, by, groups)| taken(profile, by, &groups)).collect()
+/// A note where senders that are ECN-capable meet disciplines that drop by default what they could mark.
+fn unmarked(spec: &Spec) -> Option<String> {
+    let is_capable = |flow: &&FlowSpec| {
+        flow.source.about().is_tcp && flow.tcp.as_ref().is_some_and(|tcp| tcp.effective_ecn() != "off")
+    };
+    let capable: Vec<&str> = spec.flow.iter().filter(is_capable).map(|flow| &*flow.group).collect();
+    let dropping = |compared: &Compared| {
+        let entry = catalogue::find(compared.name()).ok().filter(|entry| entry.about.marks)?;
+        let ecn = entry.fields().iter().find(|field| field.name == "ecn")?;
+        let parameters = compared.parameters(&spec.discipline);
+        let is_typed = parameters.find(entry.key).is_some_and(|part| role::ECN.given(part).is_some());
+        (!is_typed && ecn.default.contains("drop")).then_some((entry.name, entry.key))
+    };
+    let mut dropping: Vec<(&str, &str)> = spec.disciplines.iter().filter_map(dropping).collect();
+    dropping.dedup();
+    (!capable.is_empty() && !dropping.is_empty()).then(|| {
+        let names: Vec<&str> = dropping.iter().map(|(name, _)| *name).collect();
+        let mut keys: Vec<String> =
+            dropping.iter().map(|(_, key)| format!("discipline.{key}.ecn = \"mark\"")).collect();
+        keys.dedup();
+        format!(
+            "{}: ECN-capable, but {} drop what they could mark; {} marks it",
+            named(&capable),
+            named(&names),
+            keys.join(", ")
+        )
+    })
 }
 
-fn taken(profile: &str, by: Option<&str>, groups: &[&str]) -> String {
-    let groups = named(groups);
-    match by {
-        Some(control) => {
-            format!("{groups}: no TCP profile is given, so it is \"{profile}\", for `{control}`")
+/// A note where groups have TCPs of different profiles: the simulated TCPs of an era differ by more
+/// than most disciplines and controllers do.
+fn profiles(spec: &Spec) -> Option<String> {
+    let mut all: Vec<(&'static str, Vec<&str>)> = Vec::new();
+    for flow in spec.flow.iter().filter(|flow| flow.source.about().is_tcp) {
+        let profile = flow.tcp.as_ref().map(TcpSpec::effective_profile).unwrap_or_default().family();
+        match all.iter_mut().find(|(other, _)| *other == profile) {
+            Some((_, groups)) => groups.push(&flow.group),
+            None => all.push((profile, vec![&flow.group])),
         }
-        None => format!(
-            "{groups}: no TCP profile is given, so it is \"{profile}\", that of a simulator; hosts of today: \
-             tcp = {{ profile = \"modern\" }}"
-        ),
     }
+    let each = |(profile, groups): &(&str, Vec<&str>)| format!("{} \"{profile}\"", named(groups));
+    (all.len() > 1).then(|| {
+        let all: Vec<String> = all.iter().map(each).collect();
+        format!("TCP profiles differ, and so do more constants than the controller: {}", all.join("; "))
+    })
 }
 
 /// Links at which the disciplines compared work, and that all who send over them cannot fill. Of a

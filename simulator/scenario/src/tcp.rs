@@ -13,11 +13,9 @@ use serde::{Deserialize, Deserializer};
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TcpSpec {
-    /// The bundle of constants to start from. Default: "modern" beside a `control` of today
-    /// (any but `reno` and `binomial`), otherwise "ns2-2002"; the results say which
-    /// was taken.
+    /// The bundle of constants to start from, whatever `control` is. Default: "modern".
     pub profile: Option<ProfileSpec>,
-    /// Payload of a full segment. Default: "512 B"; with "modern" "1448 B".
+    /// Payload of a full segment. Default: "1448 B"; with a profile of ns-1 or ns-2 "512 B".
     pub segment: Option<Quantity<Size>>,
     /// Headers of a data segment.
     pub header: Option<Quantity<Size>>,
@@ -86,7 +84,6 @@ pub enum ProfileSpec {
     #[serde(rename = "ns1-1998")]
     Ns1In1998,
     /// ns-2 as of 2002: shortest timeout 1 s.
-    #[default]
     #[serde(rename = "ns2-2002")]
     Ns2In2002,
     /// ns-2 as of 2006: shortest timeout 0.2 s.
@@ -94,6 +91,7 @@ pub enum ProfileSpec {
     Ns2In2006,
     /// A host of today: CUBIC, RACK-TLP, initial window 10, delayed ACKs, processing that takes
     /// time.
+    #[default]
     #[serde(rename = "modern")]
     Modern,
     /// The same as "modern".
@@ -185,11 +183,18 @@ pub struct QuirksSpec {
 }
 
 impl TcpSpec {
-    /// The profile: as typed, or else the one that goes with `control`. Controllers of today were
-    /// made for a TCP of today.
+    /// The profile: as typed, or else "modern", so that a change of `control` changes nothing more.
     pub fn effective_profile(&self) -> ProfileSpec {
-        let is_of_today = self.control.as_ref().is_some_and(|control| control.about().is_of_today);
-        self.profile.unwrap_or(if is_of_today { ProfileSpec::Modern } else { ProfileSpec::default() })
+        self.profile.unwrap_or_default()
+    }
+
+    /// The word of the ECN codepoint: as typed, or else the one that goes with `control`.
+    pub fn effective_ecn(&self) -> &'static str {
+        match self.config().ecn {
+            EcnMode::Off => "off",
+            EcnMode::Ect0 => "ect0",
+            EcnMode::Ect1 => "ect1",
+        }
     }
 
     /// The constants: the profile's, where nothing else is said. What is out of its bounds is
@@ -255,6 +260,11 @@ impl ProfileSpec {
             ProfileSpec::Modern => "modern",
             ProfileSpec::Linux => "linux",
         }
+    }
+
+    /// The word under which it is compared: "linux" is "modern".
+    pub(crate) fn family(self) -> &'static str {
+        if self == ProfileSpec::Linux { ProfileSpec::Modern.word() } else { self.word() }
     }
 
     /// The payload of a full segment where none is typed, bytes: ns-2's, or what Ethernet leaves to

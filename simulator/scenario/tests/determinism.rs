@@ -36,6 +36,7 @@ const SCENARIOS: [(&str, &str, &str); 7] = [
 group = "tcp"
 count = 4
 source = "bulk"
+tcp = { profile = "ns2-2002" }
 access = { rate = "100 Mbit/s", delay = "3 ms" }
 start = "0 s..1 s"
 [[flow]]
@@ -66,7 +67,7 @@ start = "0 s..1 s"
     ),
     (
         "cubic-and-dctcp",
-        r#"disciplines = ["drr", "fq-codel"]"#,
+        r#"disciplines = ["drr", { fq-codel = { ecn = "drop" } }]"#,
         r#"
 [[flow]]
 group = "cubic"
@@ -112,6 +113,7 @@ bottleneck = true
 group = "there"
 count = 3
 source = "bulk"
+tcp = { profile = "ns2-2002" }
 access = { rate = "100 Mbit/s", delay = "3 ms" }
 start = "0 s..1 s"
 [[flow]]
@@ -119,7 +121,7 @@ group = "back"
 count = 2
 source = "bulk"
 direction = "reverse"
-tcp = { control = { binomial = { k = 1, l = 0 } } }
+tcp = { profile = "ns2-2002", control = { binomial = { k = 1, l = 0 } } }
 access = { rate = "100 Mbit/s", delay = "3 ms" }
 start = "0 s..1 s"
 "#,
@@ -137,6 +139,7 @@ access = { rate = "100 Mbit/s", delay = "3 ms" }
 group = "tcp"
 count = 5
 source = "bulk"
+tcp = { profile = "ns2-2002" }
 access = { rate = "100 Mbit/s", delay = "3 ms" }
 start = "0 s..1 s"
 "#,
@@ -158,7 +161,7 @@ group = "small-tcp"
 aggregate = "small"
 count = 8
 source = "bulk"
-tcp = { ecn = "ect0" }
+tcp = { profile = "ns2-2002", ecn = "ect0" }
 access = { rate = "100 Mbit/s", delay = "3 ms" }
 start = "0 s..1 s"
 [[flow]]
@@ -166,7 +169,7 @@ group = "large-tcp"
 aggregate = "large"
 count = 8
 source = "bulk"
-tcp = { ecn = "ect0" }
+tcp = { profile = "ns2-2002", ecn = "ect0" }
 access = { rate = "100 Mbit/s", delay = "3 ms" }
 start = "0 s..1 s"
 [[flow]]

@@ -23,6 +23,7 @@ buffer = "20 packets"
 group = "tcp"
 count = 2
 source = "bulk"
+tcp = { profile = "ns2-2002" }
 access = { rate = "100 Mbit/s", delay = "3 ms" }
 start = "0 s..100 ms"
 [[flow]]

@@ -10,6 +10,7 @@ pub mod columns;
 mod error;
 mod explain;
 mod local;
+mod notes;
 pub mod parquet;
 mod plan;
 mod precision;

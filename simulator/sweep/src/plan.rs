@@ -1,5 +1,6 @@
 //! A sweep that was checked: its cells, and which of their runs a store lacks.
 
+use crate::notes::Notes;
 use crate::precision;
 use crate::spec::{AxisSpec, FORMAT, SweepSpec};
 use crate::store::{Runs, Store, StoreError};
@@ -13,7 +14,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Larger than any plan.
 const MAX_BYTES: u64 = 1 << 20;
@@ -85,6 +86,8 @@ pub struct Plan {
     pub(crate) flows_of_a_run: u64,
     /// When a cell has seeds enough.
     pub precision: Option<f64>,
+    /// The notes on its scenarios, and on what differs between cells besides what varies.
+    pub notes: Vec<String>,
     /// The folder that the plan names.
     pub store: Option<PathBuf>,
 }
@@ -134,7 +137,7 @@ impl Plan {
         let cells = maker.cells(&axes, &disciplines)?;
         let seeds = spec.seeds.as_ref().unwrap_or(&own.spec().seeds).as_slice().to_vec();
         let measures = maker.measures(&axes, &cells)?;
-        let Cells(cells) = cells;
+        let Cells { cells, notes } = cells;
         let names = own.spec();
         let title = if names.title.is_empty() { &names.name } else { &names.title }.clone();
         Ok(Plan {
@@ -147,6 +150,7 @@ impl Plan {
             flows: spec.flows,
             flows_of_a_run: own.spec().flow.iter().map(|flow| u64::from(flow.count.unwrap_or(1))).sum(),
             precision: spec.precision,
+            notes,
             store: None,
         })
     }
@@ -278,7 +282,10 @@ struct Maker<'a> {
     before: usize,
 }
 
-struct Cells(Vec<Cell>);
+struct Cells {
+    cells: Vec<Cell>,
+    notes: Vec<String>,
+}
 
 impl Maker<'_> {
     fn refuse(&self, key: &str, message: String) -> DocumentError {
@@ -405,6 +412,7 @@ impl Maker<'_> {
             at.reverse();
             at
         };
+        let notes = Mutex::new(Notes::default());
         let cell = |number: usize| {
             let (at, discipline) = (at(number), number % disciplines.len());
             let given = &disciplines[discipline];
@@ -417,6 +425,7 @@ impl Maker<'_> {
                 let message = format!("`{given}` is several disciplines; allowed: one in each value");
                 return Err(self.refuse("vary.discipline", message));
             };
+            notes.lock().unwrap_or_else(PoisonError::into_inner).add(number, &scenario);
             Ok(Cell {
                 at,
                 given: given.clone(),
@@ -440,11 +449,12 @@ impl Maker<'_> {
                 return Err(self.refuse("vary.discipline", message));
             }
         }
-        Ok(Cells(cells))
+        let notes = notes.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(Cells { cells, notes: notes.lines(axes) })
     }
 
     /// The measures that are kept; each is one that some cell has.
-    fn measures(&self, axes: &[Axis], Cells(cells): &Cells) -> Result<Vec<String>, DocumentError> {
+    fn measures(&self, axes: &[Axis], Cells { cells, .. }: &Cells) -> Result<Vec<String>, DocumentError> {
         let mut known: Vec<String> = Vec::new();
         // Which measures there are may depend on any axis, but not on a pair of them.
         let on_one_axis = |cell: &&Cell| cell.at.iter().filter(|at| **at > 0).count() <= 1;

@@ -19,6 +19,7 @@ link = { rate = "2 Mbit/s", delay = "5 ms", buffer = "40 packets" }
 group = "tcp"
 count = 2
 source = "bulk"
+tcp = { profile = "ns2-2002" }
 access = { rate = "100 Mbit/s", delay = "1 ms" }
 [[flow]]
 group = "udp"
@@ -60,6 +61,41 @@ fn table(plan: &Plan, folder: &Path) -> Table {
 fn numbers(table: &Table, name: &str) -> Vec<f64> {
     let Some(Cells::Reals(numbers)) = table.column(name) else { panic!("no numbers: {name}") };
     numbers.iter().map(|number| number.unwrap_or(f64::NAN)).collect()
+}
+
+#[test]
+fn a_sweep_says_what_differs_between_cells_besides_what_varies() {
+    let notes = |scenario: &str, vary: &str| {
+        let text = format!("format = 1\nseeds = 1\nmeasures = [\"jain\"]\n[vary]\n{vary}\n");
+        Plan::parse("plan.toml", &text, Base::text(scenario)).unwrap().notes
+    };
+    let today = SCENARIO.replace("profile = \"ns2-2002\"", "control = \"cubic\"");
+    let controls = "\"flow.tcp.tcp.control\" = [\"reno\", \"cubic\", \"bbr3\"]";
+    assert_eq!(notes(&today, controls), [""; 0], "nothing but the controller differs");
+    let dctcp = notes(&today, &controls.replace("bbr3", "dctcp"));
+    assert_eq!(dctcp.len(), 2, "{dctcp:?}");
+    assert!(
+        dctcp[1].contains("`faba` drop what they could mark") && dctcp[1].ends_with("(in 1 of 6 cells)"),
+        "{dctcp:?}"
+    );
+    assert!(
+        dctcp[0].contains("more than what varies: `flow.tcp.tcp.ecn` is \"ect0\" or \"off\""),
+        "{dctcp:?}"
+    );
+    let typed = "\"flow.tcp.tcp.ecn\" = [\"off\", \"ect0\"]";
+    let typed = notes(&today, typed);
+    assert!(
+        typed.len() == 1 && typed[0].ends_with("(in 1 of 4 cells)"),
+        "what is varied is no surprise: {typed:?}"
+    );
+    let tables =
+        "\"flow.tcp.tcp\" = [{ control = \"reno\", profile = \"ns2-2006\" }, { control = \"cubic\" }]";
+    let profiles = notes(&today, tables);
+    assert!(profiles[0].contains("`flow.tcp.tcp.profile` is \"modern\" or \"ns2-2006\""), "{profiles:?}");
+    assert!(
+        profiles[1].contains("hosts take no time") && profiles[1].ends_with("(in 1 of 4 cells)"),
+        "{profiles:?}"
+    );
 }
 
 #[test]

@@ -102,7 +102,7 @@ fn contest(discipline: &str, set: &[&str]) -> Scenario {
     let text = format!(
         "format = 2\nname = \"live\"\nduration = \"6 s\"\nseeds = 1\ndisciplines = [\"{discipline}\"]\n\
          [link]\nrate = \"10 Mbit/s\"\ndelay = \"16 ms\"\nbuffer = \"780 packets\"\n\
-         [[flow]]\ngroup = \"tcp\"\ncount = 9\nsource = \"bulk\"\ntcp = {{ segment = \"512 B\" }}\n{ACCESS}\
+         [[flow]]\ngroup = \"tcp\"\ncount = 9\nsource = \"bulk\"\ntcp = {{ profile = \"ns2-2002\", segment = \"512 B\" }}\n{ACCESS}\
          [[flow]]\ngroup = \"udp\"\n{ACCESS}source = {{ cbr = {{ rate = \"5 Mbit/s\", packet = \"512 B\" }} }}\n"
     );
     let set = set.iter().map(ToString::to_string).collect();
@@ -225,7 +225,7 @@ fn many_flows_of_cubic_share() {
 fn flows_have_round_trip_times_and_ecn_of_their_own() {
     let group = |name: &str, delay_ms: u64, ecn: &str| {
         format!(
-            "[[flow]]\ngroup = \"{name}\"\ncount = 2\nsource = \"bulk\"\ntcp = {{ ecn = \"{ecn}\" }}\n\
+            "[[flow]]\ngroup = \"{name}\"\ncount = 2\nsource = \"bulk\"\ntcp = {{ profile = \"ns2-2002\", ecn = \"{ecn}\" }}\n\
              access = {{ rate = \"1 Gbit/s\", delay = \"{delay_ms} ms\" }}\n"
         )
     };

@@ -1,7 +1,7 @@
 //! `fairwire sweep`.
 
 use super::run::counted;
-use crate::args::{PlanArgs, SweepArgs, SweepCommand, SweepRunArgs};
+use crate::args::{Format, PlanArgs, SweepArgs, SweepCommand, SweepRunArgs};
 use crate::progress::{Part, Progress};
 use crate::report::{print, sweep as shown};
 use crate::typed::{self, quoted};
@@ -97,6 +97,9 @@ fn run(args: &SweepRunArgs, quiet: bool) -> Result<Ending, Failure> {
     notice(format_args!("{} runs made{found}, in {}", ran.runs, folder.display()));
     let stores = Stores::new(&folder);
     let summary = plan.summary(&stores).map_err(|error| failure(&error.into()))?;
+    if args.format != Format::Table {
+        plan.notes.iter().for_each(|note| notice(format_args!("note: {note}")));
+    }
     print(shown::summary(&plan, &summary, args.format)?.as_bytes())?;
     let left = plan.missing(&stores).map_err(|error| failure(&error.into()))?.len();
     if let Some(plot) = plot {

@@ -87,7 +87,11 @@ fn a_bad_file_among_several_is_named_before_anything_runs() {
 fn partly_for_real_senders() -> Contest {
     let contest = folder();
     std::fs::remove_file(contest.path("b.toml")).expect("it is there");
-    let web = SCENARIO.replacen("source = \"bulk\"", "source = \"web\"", 1);
+    let web = SCENARIO.replacen(
+        "source = \"bulk\"\ntcp = { profile = \"ns2-2002\" }",
+        "source = \"web\"\ntcp = { profile = \"ns2-2002\" }",
+        1,
+    );
     let agree = "[[agree]]\nmeasure = \"jain\"\ntolerance = 1\nbecause = \"it is a test\"\n";
     for (name, more) in [("a.toml", ""), ("b.toml", ""), ("c.toml", agree)] {
         let text = if name == "a.toml" { SCENARIO } else { &web };

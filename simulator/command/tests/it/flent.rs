@@ -29,11 +29,13 @@ buffer = "1 bdp"
 group = "down"
 count = 2
 source = "bulk"
+tcp = { profile = "ns2-2002" }
 access = { rate = "100 Mbit/s", delay = "5 ms" }
 
 [[flow]]
 group = "up"
 source = "bulk"
+tcp = { profile = "ns2-2002" }
 direction = "reverse"
 access = { rate = "100 Mbit/s", delay = "5 ms" }
 

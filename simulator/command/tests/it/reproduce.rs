@@ -22,6 +22,7 @@ buffer = "20 packets"
 group = "tcp"
 count = 2
 source = "bulk"
+tcp = { profile = "ns2-2002" }
 access = { rate = "100 Mbit/s", delay = "3 ms" }
 [[flow]]
 group = "cbr"

@@ -668,18 +668,15 @@ fn a_link_by_a_trace_is_announced_by_what_it_delivers() {
 }
 
 #[test]
-fn what_was_taken_without_being_typed_is_noted() {
+fn what_shares_may_follow_from_is_noted() {
     let contest = Contest::of(SCENARIO);
-    let note = "`tcp`: no TCP profile is given, so it is \"ns2-2002\"";
+    let note = "`tcp`: hosts take no time";
     let table = run(&["run", &contest.file(), "--seeds", "1"]);
     assert!(stdout(&table).contains(&format!("\nnote: {note}")), "{}", stdout(&table));
     let output = run(&["run", &contest.file(), "--seeds", "1", "--format", "json"]);
     assert!(stderr(&output).contains(&format!("note: {note}")), "{}", stderr(&output));
     let report: Value = serde_json::from_str(&stdout(&output)).unwrap();
     assert!(report["manifest"]["notes"][0].as_str().unwrap().starts_with(note));
-    let typed = run(&["run", &contest.file(), "--seeds", "1", "--set", "flow.tcp.tcp.profile=ns2-2002"]);
-    assert!(!stdout(&typed).contains("no TCP profile"), "{}", stdout(&typed));
-    assert!(stdout(&typed).contains("\nnote: `tcp`: hosts take no time"), "{}", stdout(&typed));
     let bbr = ["--set", "flow.tcp.tcp.profile=ns2-2002", "--set", "flow.tcp.tcp.control=bbr"];
     let refused = run(&[&["run", &contest.file()], &bbr[..]].concat());
     assert_eq!(code(&refused), 2);

@@ -23,6 +23,7 @@ buffer = "100 ms"
 [[flow]]
 group = "bulk"
 source = "bulk"
+tcp = { profile = "ns2-2002" }
 access = { rate = "100 Mbit/s", delay = "5 ms" }
 
 [[flow]]
@@ -49,7 +50,7 @@ buffer = "100 packets"
 group = "one"
 source = { transfers = { size = { fixed = "10 kB" }, think = { fixed = "1 s" } } }
 access = { rate = "80 Mbit/s", delay = "1 ms" }
-tcp = { segment = "1000 B", initial_window = 10 }
+tcp = { profile = "ns2-2002", segment = "1000 B", initial_window = 10 }
 "#;
 
 type Row = BTreeMap<String, String>;

@@ -31,7 +31,7 @@ enum Sends {
 
 fn group(name: &str, class: u32, count: u32, sends: Sends) -> String {
     let source = match sends {
-        Sends::Tcp => "source = \"bulk\"".to_owned(),
+        Sends::Tcp => "source = \"bulk\"\ntcp = { profile = \"ns2-2002\" }".to_owned(),
         Sends::Constant(rate) => format!("source = {{ cbr = {{ rate = \"{rate} Mbit/s\", dither = 0.1 }} }}"),
     };
     format!(

@@ -11,7 +11,7 @@ fn read(expect: &str, seeds: &str, chosen: &[&str]) -> Result<Scenario, Scenario
         "format = 2\nname = \"beside\"\nduration = \"6 s\"\nwarm_up = \"1 s\"\n\
          disciplines = [\"tail-drop\", {{ drr = {{}}, label = \"fair\" }}, \"red\"]\n\
          [link]\nrate = \"4 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"60 packets\"\n\
-         [[flow]]\ngroup = \"tcp\"\ncount = 3\nsource = \"bulk\"\nstart = \"0 s..300 ms\"\n\
+         [[flow]]\ngroup = \"tcp\"\ncount = 3\nsource = \"bulk\"\ntcp = {{ profile = \"ns2-2002\" }}\nstart = \"0 s..300 ms\"\n\
          access = {{ rate = \"100 Mbit/s\", delay = \"1 ms\" }}\n\
          [[flow]]\ngroup = \"udp\"\nsource = {{ cbr = {{ rate = \"3 Mbit/s\" }} }}\n\
          access = {{ rate = \"100 Mbit/s\", delay = \"1 ms\" }}\n\

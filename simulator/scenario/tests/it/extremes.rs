@@ -85,7 +85,7 @@ impl Extremes {
             group = "tcp"
             count = {tcp_flows}
             source = "bulk"
-            tcp = {{ segment = "{segment_bytes} B" }}
+            tcp = {{ profile = "ns2-2002", segment = "{segment_bytes} B" }}
             access = {{ rate = "{rate} bit/s", delay = "{delay_ns} ns" }}
             [[flow]]
             group = "udp"

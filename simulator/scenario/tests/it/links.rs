@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 /// Two flows on a link of 10 Mbit/s, 20 ms one way, and one of datagrams.
 const TEXT: &str = "format = 2\nname = \"links\"\nduration = \"10 s\"\nseeds = 1\ndisciplines = [\"tail-drop\"]\n\
     [link]\nrate = \"10 Mbit/s\"\ndelay = \"20 ms\"\nbuffer = \"2 bdp\"\n\
-    [[flow]]\ngroup = \"tcp\"\ncount = 2\nsource = \"bulk\"\nrtt = [\"60 ms\", \"100 ms\"]\naccess = { rate = \"1 Gbit/s\" }\n\
+    [[flow]]\ngroup = \"tcp\"\ncount = 2\nsource = \"bulk\"\ntcp = { profile = \"ns2-2002\" }\nrtt = [\"60 ms\", \"100 ms\"]\naccess = { rate = \"1 Gbit/s\" }\n\
     [[flow]]\ngroup = \"udp\"\nsource = { cbr = { rate = \"4 Mbit/s\", packet = \"1000 B\" } }\n\
     access = { rate = \"1 Gbit/s\", delay = \"10 ms\" }\n";
 
@@ -71,7 +71,7 @@ fn a_bandwidth_delay_product_is_of_the_mean_round_trip() {
     assert_eq!(run(&scenario), run(&typed));
     let tree = "format = 2\nname = \"tree\"\nduration = \"1 s\"\nseeds = 1\ndisciplines = [\"tail-drop\"]\n\
         [network.fat-tree]\nk = 4\nrate = \"10 Mbit/s\"\ndelay = \"1 ms\"\nbuffer = \"1 bdp\"\n\
-        [[flow]]\ngroup = \"all\"\npattern = { stride = { by = 8 } }\nsource = \"bulk\"\nrtt = \"20 ms\"\n\
+        [[flow]]\ngroup = \"all\"\npattern = { stride = { by = 8 } }\nsource = \"bulk\"\ntcp = { profile = \"ns2-2002\" }\nrtt = \"20 ms\"\n\
         access = { rate = \"100 Mbit/s\" }\n";
     assert!(buffers(&read(tree, &[])).iter().all(|buffer| *buffer == Amount::Time(Duration::from_ms(20))));
 }

@@ -21,6 +21,7 @@ buffer = "100 packets"
 group = "tcp"
 count = 4
 source = "bulk"
+tcp = { profile = "ns2-2002" }
 access = { rate = "100 Mbit/s", delay = "2 ms" }
 
 [[flow]]

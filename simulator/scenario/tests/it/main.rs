@@ -14,6 +14,7 @@ mod hostile;
 mod labels;
 mod links;
 mod live;
+mod marks;
 mod measured;
 mod on_times;
 mod one_queue;

@@ -88,10 +88,11 @@ fn a_call_with_silences_talks_for_39_percent_of_the_time() {
 #[test]
 fn users_of_tcp_offer_what_their_laws_say() {
     // 12 000 segments of 512 bytes, each a packet of 552: the standard error is 0.9 %.
-    is_about("source = \"telnet\"", 200.0 * 552.0 * 8.0, 0.03);
+    let of_512 = "tcp = { segment = \"512 B\" }";
+    is_about(&format!("source = \"telnet\"\n{of_512}"), 200.0 * 552.0 * 8.0, 0.03);
     // 600 files of 10 000 bytes, 20 segments each: the standard error is 4 %.
     let files = "source = { transfers = { size = { fixed = \"10 kB\" }, mean_gap = \"100 ms\" } }";
-    is_about(files, 10.0 * 20.0 * 552.0 * 8.0, 0.14);
+    is_about(&format!("{files}\n{of_512}"), 10.0 * 20.0 * 552.0 * 8.0, 0.14);
 }
 
 #[test]
@@ -453,7 +454,7 @@ fn a_trace_without_a_rate_goes_by_its_mean() {
         access = { rate = \"10 Mbit/s\", delay = \"1 ms\" }\n";
     assert_eq!(rates(network), [3_008_000, 6_016_000]);
     let notes = folder.load(network).expect("a good one").notes().to_vec();
-    says(&notes[1], &["`a-b` follows a trace, mean 3.01 Mbit/s; disciplines there go by 3.01 Mbit/s"]);
+    says(&notes[0], &["`a-b` follows a trace, mean 3.01 Mbit/s; disciplines there go by 3.01 Mbit/s"]);
 
     let nothing = without(on_link(""));
     says(&refusal(folder.load(&nothing), "no rate"), &["the key `rate` is missing", "`link` (or `trace`)"]);

@@ -45,7 +45,8 @@ fn says(message: &str, parts: &[&str]) {
 #[test]
 fn every_recovery_profile_and_controller_can_be_chosen() {
     for recovery in ["tahoe", "reno", "newreno", "sack"] {
-        assert_eq!(kind(&format!("recovery = \"{recovery}\"")), format!("bulk {recovery}"));
+        let old = format!("profile = \"ns2-2002\", recovery = \"{recovery}\"");
+        assert_eq!(kind(&old), format!("bulk {recovery}"));
     }
     assert_eq!(kind("profile = \"modern\", recovery = \"rack\", control = \"reno\""), "bulk rack");
     for control in
@@ -74,43 +75,42 @@ fn taken(tcp: &str) -> (f64, Vec<String>) {
 }
 
 #[test]
-fn a_controller_of_today_runs_on_a_tcp_of_today_unless_another_profile_is_typed() {
+fn a_tcp_is_of_today_whatever_its_controller_unless_another_profile_is_typed() {
     let runs = |tcp: &str| {
         let text = TEXT.replace("TCP", tcp);
         let scenario = parse("tcp.toml", &text, &Overrides::default()).unwrap_or_else(|e| panic!("{e}"));
         let outcome = run_all(&scenario, 1, &|_| {}, &AtomicBool::new(false)).unwrap();
         (outcome.runs[0].flows[0].clone(), outcome.runs[0].events)
     };
-    for control in ["cubic", "dctcp", "prague", "ledbat", "bbr", "bbr3", "vegas", "bic", "westwood"] {
+    for control in fairwire_scenario::control::all().iter().map(|controller| controller.name) {
         let alone = runs(&format!("control = \"{control}\""));
         for profile in ["modern", "linux"] {
-            assert_eq!(
-                runs(&format!("profile = \"{profile}\", control = \"{control}\"")),
-                alone,
-                "{control}"
-            );
+            let typed = format!("profile = \"{profile}\", control = \"{control}\"");
+            assert_eq!(runs(&typed), alone, "{control}");
         }
         let (segment, notes) = taken(&format!("control = \"{control}\""));
-        assert_eq!(segment, 1448.0, "{control}");
-        let says = format!("`tcp`: no TCP profile is given, so it is \"modern\", for `{control}`");
-        assert_eq!(notes, [says]);
+        assert_eq!((segment, notes), (1448.0, Vec::new()), "{control}");
     }
-    assert_ne!(
-        runs("profile = \"ns2-2002\", control = \"cubic\""),
-        runs("control = \"cubic\""),
-        "what is typed stays"
-    );
-    assert_eq!(taken("profile = \"ns2-2002\", control = \"cubic\"").1, [""; 0], "and needs no note");
-    assert_eq!(runs("control = \"binomial\""), runs("profile = \"ns2-2002\", control = \"binomial\""));
+    assert_eq!(taken(""), (1448.0, Vec::new()));
+    assert_eq!(runs(""), runs("control = \"cubic\""));
+    for control in ["reno", "cubic"] {
+        let (old, default) =
+            (format!("profile = \"ns2-2002\", control = \"{control}\""), format!("control = \"{control}\""));
+        assert_ne!(runs(&old), runs(&default), "what is typed stays");
+        assert_eq!(taken(&old).0, 512.0);
+    }
 }
 
 #[test]
-fn a_scenario_without_a_profile_says_which_it_takes() {
-    let (segment, notes) = taken("");
-    assert_eq!(segment, 512.0);
-    assert_eq!(notes.len(), 1);
-    says(&notes[0], &["`tcp`: no TCP profile is given, so it is \"ns2-2002\"", "profile = \"modern\""]);
-    assert_eq!(taken("profile = \"ns2-2002\"").1, [""; 0]);
+fn groups_whose_profiles_differ_are_noted() {
+    let notes = |first: &str, second: &str| {
+        let other = TEXT.split_once("[[flow]]").expect("a group").1.replace("\"tcp\"", "\"other\"");
+        let text = format!("{}[[flow]]{}", TEXT.replace("TCP", first), other.replace("TCP", second));
+        parse("tcp.toml", &text, &Overrides::default()).unwrap_or_else(|e| panic!("{e}")).notes().to_vec()
+    };
+    let noted = notes("profile = \"ns2-2006\"", "control = \"reno\"");
+    says(&noted[0], &["TCP profiles differ", "`tcp` \"ns2-2006\"; `other` \"modern\""]);
+    assert_eq!(notes("control = \"reno\"", "profile = \"linux\", control = \"bbr3\""), [""; 0]);
 }
 
 #[test]

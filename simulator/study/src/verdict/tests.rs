@@ -18,6 +18,7 @@ buffer = "10 packets"
 [[flow]]
 group = "tcp"
 source = "bulk"
+tcp = { profile = "ns2-2002" }
 access = { rate = "1 Mbit/s", delay = "1 ms" }
 "#;
 

@@ -29,7 +29,7 @@ use super::growth::LOWEST_THRESHOLD;
 use fairwire_parameters::parameters;
 
 /// Its description in lists and documentation.
-pub const ABOUT: About = About::before(
+pub const ABOUT: About = About::new(
     "generalised window control: gains c1 / w^k segments per ACK, loses c2 w^l per loss",
     "Bansal and Balakrishnan, INFOCOM 2001; Pan et al., IEEE Micro 2003, Table 2",
 );

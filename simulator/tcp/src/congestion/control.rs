@@ -11,8 +11,6 @@ pub struct About {
     pub what: &'static str,
     /// The paper or RFC.
     pub source: &'static str,
-    /// Was it made for a TCP of today, rather than for the simulators of the papers?
-    pub is_of_today: bool,
     /// Does it work with selective acknowledgements alone?
     pub needs_sack: bool,
     /// The codepoint that its packets have; [`Ecn::NotEct`] leaves that to others.
@@ -20,14 +18,9 @@ pub struct About {
 }
 
 impl About {
-    /// Of a controller for a TCP of today, and nothing more.
+    /// Of a controller that needs neither SACK nor ECN.
     pub const fn new(what: &'static str, source: &'static str) -> Self {
-        About { what, source, is_of_today: true, needs_sack: false, ecn: Ecn::NotEct }
-    }
-
-    /// Of one that the simulators of the papers had.
-    pub const fn before(what: &'static str, source: &'static str) -> Self {
-        About { is_of_today: false, ..About::new(what, source) }
+        About { what, source, needs_sack: false, ecn: Ecn::NotEct }
     }
 }
 

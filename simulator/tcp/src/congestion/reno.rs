@@ -25,7 +25,7 @@ use super::growth::{LOWEST_THRESHOLD, slow_start};
 use fairwire_parameters::parameters;
 
 /// Its description in lists and documentation.
-pub const ABOUT: About = About::before(
+pub const ABOUT: About = About::new(
     "Reno and NewReno: a segment more per round trip, half as many after a loss",
     "RFC 5681, RFC 6582",
 );

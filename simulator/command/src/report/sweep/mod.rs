@@ -13,6 +13,7 @@ use fairwire_figures::{Figure, Setting};
 use fairwire_metrics::record::Estimate;
 use fairwire_sweep::{CellSummary, Cost, Plan, Run, Value};
 use fairwire_terminal::failure::Failure;
+use fairwire_terminal::terminal::{columns, wrapped};
 use serde_json::json;
 
 /// Measures that a table has columns for.
@@ -171,7 +172,10 @@ fn table(plan: &Plan, summary: &[CellSummary]) -> String {
             "{more} more measures: name those that you want in `measures`, or print them with --format csv.\n"
         ),
     };
-    format!("{table}\n\nMeans over the seeds, each ± half of its 95 % interval.\n{more}")
+    let notes: String =
+        plan.notes.iter().map(|note| wrapped(&format!("note: {note}"), columns(), "  ") + "\n").collect();
+    let gap = if notes.is_empty() { "" } else { "\n" };
+    format!("{notes}{gap}{table}\n\nMeans over the seeds, each ± half of its 95 % interval.\n{more}")
 }
 
 /// A mean, with half of its interval.

@@ -28,6 +28,7 @@ pub(crate) fn page(plan: &Plan, summary: &[CellSummary], command: &str, missing:
             "<p><strong>{missing} runs of the plan are missing: the means are over the others.</strong></p>\n"
         );
     }
+    plan.notes.iter().for_each(|note| out += &format!("<p>Note: {}</p>\n", escaped(note)));
     // A sweep over words alone has no picture.
     if let Ok(picture) = figure(plan, summary, Setting::InPage) {
         out += &format!("<figure>\n{picture}</figure>\n");
@@ -131,7 +132,7 @@ mod tests {
 
     const SCENARIO: &str = "format = 2\nname = \"n\"\ntitle = \"<b>Two & three</b>\"\nduration = \"2 s\"\ndisciplines = [\"red\"]\n\
         [link]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\nbuffer = \"10 packets\"\n\
-        [[flow]]\ngroup = \"a\"\nsource = \"bulk\"\naccess = { rate = \"10 Mbit/s\", delay = \"1 ms\" }\n";
+        [[flow]]\ngroup = \"a\"\nsource = \"bulk\"\ntcp = { profile = \"ns2-2002\" }\naccess = { rate = \"10 Mbit/s\", delay = \"1 ms\" }\n";
 
     fn plan(vary: &str) -> Plan {
         let base = Base::text(SCENARIO);

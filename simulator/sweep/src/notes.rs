@@ -1,0 +1,67 @@
+//! The notes on the scenarios of a sweep, each once, and what differs between cells besides what
+//! varies.
+
+use crate::plan::Axis;
+use fairwire_scenario::{Scenario, TcpSpec};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// More notes than this are counted, and not named.
+const MAX_NAMED: usize = 8;
+
+/// The notes of the cells so far.
+#[derive(Debug, Default)]
+pub(crate) struct Notes {
+    cells: usize,
+    /// Of each note: the first cell that has it, and how many do.
+    notes: BTreeMap<String, (usize, usize)>,
+    /// The values of each constant of a group's TCP that has a default of its own.
+    constants: BTreeMap<(String, &'static str), BTreeSet<&'static str>>,
+}
+
+impl Notes {
+    /// Adds those of cell number `cell`.
+    pub(crate) fn add(&mut self, cell: usize, scenario: &Scenario) {
+        self.cells += 1;
+        for note in scenario.notes() {
+            let (first, count) = self.notes.entry(note.clone()).or_insert((cell, 0));
+            (*first, *count) = ((*first).min(cell), *count + 1);
+        }
+        for flow in scenario.spec().flow.iter().filter(|flow| flow.source.about().is_tcp) {
+            let tcp = flow.tcp.as_ref();
+            let profile = tcp.map(TcpSpec::effective_profile).unwrap_or_default().word();
+            let ecn = tcp.map_or("off", TcpSpec::effective_ecn);
+            for (key, value) in [("profile", profile), ("ecn", ecn)] {
+                self.constants.entry((flow.group.clone(), key)).or_default().insert(value);
+            }
+        }
+    }
+
+    /// A line for each, in the order of the plan.
+    pub(crate) fn lines(self, axes: &[Axis]) -> Vec<String> {
+        let Notes { cells, notes, constants } = self;
+        let mut notes: Vec<(usize, String)> = notes
+            .into_iter()
+            .map(|(note, (first, count))| match count == cells {
+                true => (first, note),
+                false => (first, format!("{note} (in {count} of {cells} cells)")),
+            })
+            .collect();
+        notes.sort_by_key(|(first, _)| *first);
+        let is_varied = |key: &str| axes.iter().any(|axis| axis.key.rsplit('.').next() == Some(key));
+        let differing =
+            constants.into_iter().filter(|((_, key), values)| values.len() > 1 && !is_varied(key));
+        let differs = differing.map(|((group, key), values)| {
+            let values: Vec<String> = values.into_iter().map(|value| format!("\"{value}\"")).collect();
+            format!(
+                "cells differ in more than what varies: `flow.{group}.tcp.{key}` is {}; type it to have one for all",
+                values.join(" or ")
+            )
+        });
+        let mut lines: Vec<String> = differs.chain(notes.into_iter().map(|(_, note)| note)).collect();
+        if lines.len() > MAX_NAMED {
+            let more = lines.split_off(MAX_NAMED).len();
+            lines.push(format!("{more} more notes: `fairwire run` has those of one cell"));
+        }
+        lines
+    }
+}
