@@ -67,12 +67,22 @@ fn trimmed(text: &str) -> &str {
 /// significant digit of the interval; further digits are chance. `None` if there is no such digit:
 /// the interval is zero or not a number.
 pub fn spread(mean: f64, half: f64, Unit(unit, letter): Unit) -> Option<String> {
+    spread_in(mean, half, unit, letter)
+}
+
+fn spread_in(mean: f64, half: f64, unit: f64, letter: &str) -> Option<String> {
     let is_chance = half > 0.0 && half.is_finite() && mean.is_finite() && half >= ROUNDING * mean.abs();
     let digits = 1.0 - libm::log10(half / unit).floor();
     (is_chance && digits <= MAX_DIGITS).then(|| {
         let digits = digits.max(0.0) as usize;
         format!("{:.digits$}{letter} ± {:.digits$}{letter}", mean / unit, half / unit)
     })
+}
+
+/// The same in the unit of a power of ten: `3.87e7 ± 0.56e7`.
+pub fn spread_in_power(mean: f64, half: f64, power: i32) -> Option<String> {
+    let letter = if power == 0 { String::new() } else { format!("e{power}") };
+    spread_in(mean, half, 10f64.powi(power), &letter)
 }
 
 #[cfg(test)]
@@ -93,5 +103,9 @@ mod tests {
         assert_eq!(with_interval(0.5, Some(f64::NAN)), "0.5");
         assert_eq!(with_interval(1.0, Some(1e-13)), "1");
         assert_eq!(spread(1.0, 1.2e-13, Unit::ONE), None);
+        let power = |mean, half, power| spread_in_power(mean, half, power);
+        assert_eq!(power(3.874e7, 5.638e6, 7).as_deref(), Some("3.87e7 ± 0.56e7"));
+        assert_eq!(power(0.01059, 7.849e-5, 0).as_deref(), Some("0.010590 ± 0.000078"));
+        assert_eq!(power(1.0, 0.0, 0), None);
     }
 }

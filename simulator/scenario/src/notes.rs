@@ -16,7 +16,12 @@ const MAX_NAMED: usize = 6;
 /// The notes on `spec`, whose topology has been resolved.
 pub(crate) fn of(spec: &Spec, topology: &Topology) -> Vec<String> {
     let notes = profiles(spec).into_iter().chain(phase(spec, topology)).chain(traces(spec, topology));
-    notes.chain(idle_links(spec, topology)).chain(late(spec)).chain(early(spec)).chain(unmarked(spec)).collect()
+    notes
+        .chain(idle_links(spec, topology))
+        .chain(late(spec))
+        .chain(early(spec))
+        .chain(unmarked(spec))
+        .collect()
 }
 
 /// Notes groups that are over before measuring begins.

@@ -12,4 +12,18 @@ pub(crate) enum Format {
     /// The summary: one line per discipline and measure; with --paired also one per difference and
     /// measure.
     Csv,
+    /// The table, for LaTeX: with booktabs and siunitx.
+    Latex,
+}
+
+impl Format {
+    /// Its name on the command line.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Format::Table => "table",
+            Format::Json => "json",
+            Format::Csv => "csv",
+            Format::Latex => "latex",
+        }
+    }
 }

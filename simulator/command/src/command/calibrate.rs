@@ -20,9 +20,9 @@ const DRAWS: [u32; 2] = [8, 32];
 
 /// Runs draws of what papers leave open, and shows in how many of them each claim holds.
 pub(crate) fn calibrate(args: &CalibrateArgs, quiet: bool) -> Result<Ending, Failure> {
-    if matches!(args.format, Format::Csv) {
+    if matches!(args.format, Format::Csv | Format::Latex) {
         return Err(Failure::user(
-            "`--format` is `csv`, but claims have no CSV form",
+            format!("`--format` is `{}`, but claims have no such form", args.format.name()),
             "allowed: `table` or `json`",
         ));
     }

@@ -134,7 +134,7 @@ pub(super) fn carry_out(files: &[File], order: Order<'_>, quiet: bool) -> Result
     let text = summary(files, &ended);
     match order.format {
         Format::Table => print(format!("\n{text}").as_bytes())?,
-        Format::Json | Format::Csv => notice(format_args!("{}", text.trim_end())),
+        Format::Json | Format::Csv | Format::Latex => notice(format_args!("{}", text.trim_end())),
     }
     Ok(ending(&ended))
 }

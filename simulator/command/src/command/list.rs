@@ -50,6 +50,7 @@ pub(crate) fn list(list: &List) -> Result<Ending, Failure> {
         Format::Table => text,
         Format::Json => format!("{json:#}\n"),
         Format::Csv => report::csv::text(rows.into_iter())?,
+        Format::Latex => report::latex::table(&rows[0], &rows[1..]),
     };
     report::print(text.as_bytes())?;
     Ok(Ending::Done)

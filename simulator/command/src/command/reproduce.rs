@@ -201,8 +201,8 @@ impl Form {
         match format {
             Format::Table => Ok(Form::Table),
             Format::Json => Ok(Form::Json),
-            Format::Csv => Err(Failure::user(
-                "`--format` is `csv`, but claims have no CSV form",
+            Format::Csv | Format::Latex => Err(Failure::user(
+                format!("`--format` is `{}`, but claims have no such form", format.name()),
                 "allowed: `table` or `json`; the folder of `--out` has a CSV for each exhibit",
             )),
         }

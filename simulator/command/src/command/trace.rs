@@ -31,7 +31,11 @@ pub(crate) fn rates(args: &RatesArgs) -> Result<Ending, Failure> {
     let text = match args.format {
         Format::Table => as_table(args, &packets, &rates),
         Format::Json => format!("{:#}\n", as_json(args, &packets, &rates)),
-        Format::Csv => as_csv(&rates)?,
+        Format::Csv => report::csv::text(points(&rates))?,
+        Format::Latex => {
+            let rows: Vec<_> = points(&rates).collect();
+            report::latex::table(&rows[0], &rows[1..])
+        }
     };
     report::print(text.as_bytes())?;
     Ok(Ending::Done)
@@ -96,8 +100,9 @@ fn as_json(args: &RatesArgs, packets: &[Seen], rates: &FlowRates) -> Value {
     })
 }
 
-fn as_csv(rates: &FlowRates) -> Result<String, Failure> {
+/// A heading and a row for each point.
+fn points(rates: &FlowRates) -> impl Iterator<Item = Vec<String>> {
     let head = ["rate_bps", "fraction"].map(String::from).to_vec();
     let points = rates.complementary().into_iter().map(|(rate, f)| vec![rate.to_string(), f.to_string()]);
-    report::csv::text(std::iter::once(head).chain(points))
+    std::iter::once(head).chain(points)
 }

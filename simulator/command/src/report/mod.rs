@@ -5,6 +5,7 @@ mod completion;
 pub(crate) mod csv;
 mod folder;
 mod json;
+pub(crate) mod latex;
 pub(crate) mod picture;
 mod presence;
 #[cfg(test)]
@@ -64,6 +65,7 @@ fn show(report: &Report, headline: &Headline, format: Format) -> Result<(), Fail
         Format::Table => table::text(report, headline),
         Format::Json => return checked(json::write(report, io::stdout().lock())),
         Format::Csv => csv::summary(report, &report.differences)?,
+        Format::Latex => table::for_latex(report, headline),
     };
     print(text.as_bytes())
 }

@@ -28,7 +28,7 @@ impl Sequence {
         match (format, self.printed.get()) {
             (Format::Json, 0) => print(b"[]\n"),
             (Format::Json, _) => print(b"]\n"),
-            (Format::Table | Format::Csv, _) => Ok(()),
+            (Format::Table | Format::Csv | Format::Latex, _) => Ok(()),
         }
     }
 }
@@ -45,6 +45,9 @@ impl Member<'_> {
             Format::Json => {
                 print(if is_first { b"[\n" } else { b",\n" })?;
                 checked(json::write(report, io::stdout().lock()))
+            }
+            Format::Latex => {
+                print(format!("% {}\n{}", self.file, table::for_latex(report, headline)).as_bytes())
             }
             Format::Csv => print(csv::summary_of_file(report, self.file, is_first)?.as_bytes()),
         }

@@ -1,6 +1,7 @@
 //! Results as a table for people: with lines and colours on a terminal, Markdown elsewhere.
 
 use super::completion;
+use super::latex;
 use super::presence;
 use super::shown::{Headline, groups};
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Table, presets};
@@ -37,6 +38,13 @@ const PLAIN: [(&str, Look); 5] = [
 /// The whole text: headline, table, and what the columns mean.
 pub(crate) fn text(report: &Report, headline: &Headline) -> String {
     text_within(report, headline, terminal::columns())
+}
+
+/// The table alone, for LaTeX.
+pub(crate) fn for_latex(report: &Report, headline: &Headline) -> String {
+    let rows = rows(report).into_iter().map(|row| row.iter().map(Cell::content).collect());
+    let rows: Vec<Vec<String>> = rows.collect();
+    format!("% {}\n{}", headline.title, latex::table(&rows[0], &rows[1..]))
 }
 
 /// As [`text`], on `columns`. No number is ever broken: what is too wide is turned on its side, and

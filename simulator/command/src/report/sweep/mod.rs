@@ -5,11 +5,12 @@ mod page;
 pub(crate) use page::page;
 
 use super::csv;
+use super::latex;
 use super::table::{empty, header};
 use crate::args::Format;
-use comfy_table::{Cell, CellAlignment};
+use comfy_table::CellAlignment;
 use fairwire_figures::panel::{Axis, Kind, Line, Mark, Panel, Scale};
-use fairwire_figures::{Figure, Setting};
+use fairwire_figures::{Figure, Setting, number};
 use fairwire_metrics::record::Estimate;
 use fairwire_sweep::{CellSummary, Cost, Plan, Run, Value};
 use fairwire_terminal::failure::Failure;
@@ -70,7 +71,7 @@ pub(crate) fn cost(plan: &Plan, cost: &Cost, format: Format) -> Result<String, F
             ]
             .into_iter(),
         )?,
-        Format::Table => format!(
+        Format::Table | Format::Latex => format!(
             "cells    {}\nruns     {}{}\nmissing  {}{}\ntime     {:.0} s of one core ({hours:.2} hours)\nroom     {:.1} MB\n",
             plan.cells.len(),
             cost.runs,
@@ -104,6 +105,10 @@ pub(crate) fn missing(plan: &Plan, missing: &[Run]) -> Result<String, Failure> {
 pub(crate) fn summary(plan: &Plan, summary: &[CellSummary], format: Format) -> Result<String, Failure> {
     match format {
         Format::Table => Ok(table(plan, summary)),
+        Format::Latex => {
+            let (head, rows) = cells(plan, summary, plan.measures.len());
+            Ok(latex::table(&head, &rows))
+        }
         Format::Csv => {
             let estimates =
                 plan.measures.iter().flat_map(|name| [name.clone(), format!("{name}_half_width_95")]);
@@ -148,19 +153,24 @@ fn json(value: &serde_json::Value) -> String {
     format!("{value:#}\n")
 }
 
-fn table(plan: &Plan, summary: &[CellSummary]) -> String {
-    let shown = plan.measures.len().min(MAX_COLUMNS);
-    let names =
-        heads(plan).into_iter().chain(["runs".to_owned()]).chain(plan.measures[..shown].iter().cloned());
-    let names: Vec<String> = names.collect();
-    let mut table = empty();
-    table.set_header(header(&names));
-    for cell in summary {
+/// The headings and the rows of a table with so many of the measures.
+fn cells(plan: &Plan, summary: &[CellSummary], shown: usize) -> (Vec<String>, Vec<Vec<String>>) {
+    let names = heads(plan).into_iter().chain(["runs".to_owned()]);
+    let names = names.chain(plan.measures[..shown].iter().cloned()).collect();
+    let row = |cell: &CellSummary| {
         let estimates =
             cell.measures[..shown].iter().map(|number| number.as_ref().map_or(String::new(), estimate));
-        let row = values(plan, cell.cell).into_iter().chain([cell.runs.to_string()]).chain(estimates);
-        table.add_row(row.map(Cell::new));
-    }
+        values(plan, cell.cell).into_iter().chain([cell.runs.to_string()]).chain(estimates).collect()
+    };
+    (names, summary.iter().map(row).collect())
+}
+
+fn table(plan: &Plan, summary: &[CellSummary]) -> String {
+    let shown = plan.measures.len().min(MAX_COLUMNS);
+    let (names, rows) = cells(plan, summary, shown);
+    let mut table = empty();
+    table.set_header(header(&names));
+    table.add_rows(rows);
     for column in plan.axes.len() + 1..names.len() {
         if let Some(column) = table.column_mut(column) {
             column.set_cell_alignment(CellAlignment::Right);
@@ -178,12 +188,19 @@ fn table(plan: &Plan, summary: &[CellSummary]) -> String {
     format!("{notes}{gap}{table}\n\nMeans over the seeds, each ± half of its 95 % interval.\n{more}")
 }
 
-/// A mean, with half of its interval.
+/// A mean, with half of its interval: both to the second digit of the interval.
 fn estimate(estimate: &Estimate) -> String {
+    let power = match estimate.mean.abs() {
+        size if size == 0.0 || (1e-4..1e6).contains(&size) => 0,
+        size => size.log10().floor() as i32,
+    };
+    let by_interval = |half| number::spread_in_power(estimate.mean, half, power);
     match estimate.half_width_95 {
         // Less is the rounding of equal numbers.
         Some(half) if half < 1e-12 * estimate.mean.abs() => format!("{} ± 0", digits(estimate.mean)),
-        Some(half) => format!("{} ± {}", digits(estimate.mean), digits(half)),
+        Some(half) => {
+            by_interval(half).unwrap_or_else(|| format!("{} ± {}", digits(estimate.mean), digits(half)))
+        }
         None => digits(estimate.mean),
     }
 }
