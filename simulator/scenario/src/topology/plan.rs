@@ -130,16 +130,21 @@ pub(super) fn back_laws(
     rate: Rate,
     files: &Files,
 ) -> Result<(RateLaw, WireLaw), Fault> {
+    let is_as_there = !own.varying.is_given() && !own.has_rate;
+    if is_as_there && own.varying.scale_to.is_some() && there.law.repeating_mean().is_some() {
+        let why = format!("what it follows is not its own, but that of `{}`", there.path);
+        return Err(refused(format!("{path}.scale_to"), "given", why, "a `trace` of its own beside it"));
+    }
     let mut changes = own.varying.law(path, rate, files)?;
-    if !own.varying.is_given() && !own.has_rate {
+    if is_as_there {
         changes.rates = there.law.clone();
         if own.varying.delays.is_none() {
             changes.wire.delays = there.wire.delays.clone();
             changes.wire.outages = there.wire.outages.clone();
         }
     }
-    let is_as_there = !own.has_delay && own.varying.changes.is_none();
-    let of_there = || there.wire.delay_trace.clone().filter(|_| is_as_there);
+    let has_its_delays = !own.has_delay && own.varying.changes.is_none();
+    let of_there = || there.wire.delay_trace.clone().filter(|_| has_its_delays);
     changes.wire.delay_trace = changes.wire.delay_trace.or_else(of_there).map(|there| Arc::new(there.back()));
     if own.impair.is_some() {
         return Ok((changes.rates, wire(path, own.impair, changes.wire)?));

@@ -162,7 +162,7 @@ fn what_makes_no_sense_of_files_and_patterns_is_refused_with_its_place() {
     ];
     let delay = "delay = \"1 ms\"";
     for (keys, parts) in [
-        ("trace = \"bus.txt\"", ["link.trace", "line 2 of the trace is no time in seconds"]),
+        ("trace = \"bus.txt\"", ["link.trace", "line 2 (`1 x`) of the trace is no time in seconds"]),
         ("trace = \"fast.txt\"", ["link.trace", "1 bit/s to 1000 Gbit/s"]),
         (
             "trace = \"good.txt\"\nscale_to = \"0 Mbit/s\"",
@@ -179,11 +179,11 @@ fn what_makes_no_sense_of_files_and_patterns_is_refused_with_its_place() {
         ("pattern = [{ rate = \"1 Mbit/s\", for = \"0 s\" }]", ["`link.pattern.#1.for` is 0 ns", "no time"]),
         (
             "rate = \"1 Mbit/s\"\ndelays = \"one.csv\"",
-            ["link.delays", "line 3 of the delays has no round trip"],
+            ["link.delays", "line 3 (`0.5,-3`) of the delays has no round trip"],
         ),
         (
             "rate = \"1 Mbit/s\"\ndelays = \"past.csv\"",
-            ["link.delays", "line 3 of the delays is before the line"],
+            ["link.delays", "line 3 (`0.5,40`) of the delays is before the line"],
         ),
         (
             "rate = \"1 Mbit/s\"\ndelays = \"good.csv\"\nchanges = [{ at = \"1 s\", delay = \"2 ms\" }]",
@@ -196,6 +196,12 @@ fn what_makes_no_sense_of_files_and_patterns_is_refused_with_its_place() {
         for part in parts {
             assert!(error.contains(part), "no `{part}` in: {error}");
         }
+    }
+    let scaled = "[return]\nscale_to = \"1 Mbit/s\"";
+    let of_link = "`return.scale_to` is given, but what it follows is not its own, but that of `link`";
+    for (link, why) in [("trace = \"good.txt\"", of_link), ("rate = \"1 Mbit/s\"", "no `trace` to scale")] {
+        let error = read(&files, &text(&format!("{delay}\n{link}"), scaled)).expect_err(link);
+        assert!(error.contains(why), "no `{why}` in: {error}");
     }
     let error = read(&files, &text("rate = \"1 Mbit/s\"", "")).expect_err("no delay");
     assert!(error.contains("the key `delay` is missing in `link` (or `delays`)"), "{error}");
