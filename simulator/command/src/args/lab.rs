@@ -73,8 +73,8 @@ pub(crate) struct ShellArgs {
     /// scenario's first, or else tail-drop.
     #[arg(long, value_name = "NAME")]
     pub discipline: Option<String>,
-    /// A file of delivery opportunities as mahimahi has them, to the command; or a trace that comes
-    /// along, such as `lte`.
+    /// A file of delivery opportunities as mahimahi has them, or of seconds and Mbit/s in two columns,
+    /// to the command; or a trace that comes along, such as `lte`.
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
     /// The same, away from it.

@@ -3,54 +3,99 @@
 use super::table::Table;
 use crate::gzip;
 use fairwire_sweep::Value;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value as Json;
+use std::collections::BTreeMap;
 use std::io;
 
 /// The version that is read: flent writes it since 1.0.
 const VERSION: u64 = 4;
 
+/// What is read of a file.
+#[derive(Deserialize)]
+struct File {
+    #[serde(default)]
+    metadata: Json,
+    x_values: Vec<f64>,
+    results: BTreeMap<String, Vec<Cell>>,
+}
+
+/// A value of a series.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(untagged)]
+enum Cell {
+    Number(f64),
+    Missing(()),
+    /// Some series are of no numbers.
+    Other(IgnoredAny),
+}
+
 /// The series of the file `packed`: rates as what left the link for a group, in bit/s, and times as
 /// the measure `ping`, in s. Sums and means of other series are left out, and so is what is of
 /// another unit.
 pub(super) fn table(packed: &[u8]) -> io::Result<Table> {
-    let refuse = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
-    let file: Json = serde_json::from_slice(&gzip::unpacked(packed)?)?;
-    let Some(version) = file["version"].as_u64() else {
-        return Err(refuse("it is no data file of flent: it has no `version`".into()));
-    };
-    if version != VERSION {
-        return Err(refuse(format!("it is of flent's version {version}; version {VERSION} is read")));
-    }
-    let (Some(times), Some(results)) = (file["x_values"].as_array(), file["results"].as_object()) else {
-        return Err(refuse("it is no data file of flent: it has no `x_values` or no `results`".into()));
-    };
-    let meta = &file["metadata"];
+    let bytes = gzip::unpacked(packed)?;
+    let File { metadata: meta, x_values: times, results } = read(&bytes)?;
     let words =
         |keys: [&str; 2]| keys.iter().find_map(|key| meta[key].as_str()).unwrap_or("flent").to_owned();
     let discipline = words(["DISCIPLINE", "TITLE"]);
-    // One of flent's is the first repetition.
-    let seed = meta["SEED"].as_f64().unwrap_or(1.0);
-    let series: Vec<(&String, Of, &Vec<Json>)> = results
-        .iter()
-        .filter_map(|(name, values)| Some((name, of(name, &meta["SERIES_META"][name])?, values.as_array()?)))
-        .collect();
-    let text = |text: &str| Value::Text(text.to_owned());
-    let row = |at: usize, (name, of, values): &(&String, Of, &Vec<Json>)| {
-        let (at_s, value) = (times[at].as_f64()?, values.get(at)?.as_f64()?);
-        let called = meta["SERIES_META"][name.as_str()]["FLOW"].as_str().unwrap_or(name);
-        Some([
-            text(&discipline),
-            Value::Number(seed),
-            Value::Number(at_s),
-            text("group"),
-            text(called),
-            text(of.measure),
-            text(of.unit),
-            Value::Number(value * of.scale),
-        ])
+    let seed = match &meta["SEED"] {
+        Json::Null => 1.0, // one of flent's own is the first repetition
+        given => given.as_f64().ok_or_else(|| refuse(format!("`SEED` is {given}; allowed: a number")))?,
     };
+    let text = |text: &str| Value::Text(text.to_owned());
+    let mut rows = Vec::new();
+    for (name, values) in &results {
+        let Some(of) = of(name, &meta["SERIES_META"][name]) else { continue };
+        if values.len() != times.len() {
+            let (given, needed) = (values.len(), times.len());
+            return Err(refuse(format!("`{name}` has {given} values; allowed: {needed}, as `x_values`")));
+        }
+        let called = meta["SERIES_META"][name]["FLOW"].as_str().unwrap_or(name);
+        for (at, (time, value)) in times.iter().zip(values).enumerate() {
+            let value = match *value {
+                Cell::Number(value) => value,
+                Cell::Missing(()) => continue,
+                Cell::Other(_) => {
+                    return Err(refuse(format!("value {} of `{name}` is no number, and not null", at + 1)));
+                }
+            };
+            let row = [
+                text(&discipline),
+                Value::Number(seed),
+                Value::Number(*time),
+                text("group"),
+                text(called),
+                text(of.measure),
+                text(of.unit),
+                Value::Number(value * of.scale),
+            ];
+            rows.push((at, row));
+        }
+    }
+    rows.sort_by_key(|(at, _)| *at); // by time
     let columns = ["discipline", "seed", "time_s", "kind", "name", "measure", "unit", "value"];
-    Ok(Table::of(columns, (0..times.len()).flat_map(|at| series.iter().filter_map(move |one| row(at, one)))))
+    Ok(Table::of(columns, rows.into_iter().map(|(_, row)| row)))
+}
+
+fn refuse(why: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why)
+}
+
+/// The file in `bytes`, if it is of the version that is read.
+fn read(bytes: &[u8]) -> io::Result<File> {
+    #[derive(Deserialize)]
+    struct OfVersion {
+        version: Option<Json>,
+    }
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes); // a mark of the order of bytes
+    match serde_json::from_slice::<OfVersion>(bytes)?.version {
+        None => Err(refuse("it is no data file of flent: it has no `version`".into())),
+        Some(version) if version == VERSION => serde_json::from_slice(bytes)
+            .map_err(|error| refuse(format!("it is no data file of flent as its version 4: {error}"))),
+        Some(other) => Err(refuse(format!("it is of flent's version {other}; version {VERSION} is read"))),
+    }
 }
 
 /// What a series is of.
@@ -101,6 +146,8 @@ mod tests {
             .collect();
         assert_eq!(rows, [("ping".into(), 0.02), ("egress".into(), 1.5e6), ("ping".into(), 0.03)]);
         assert_eq!((table.text(0, "discipline"), table.number(0, "seed")), ("at home".into(), Some(1.0)));
+        let marked = format!("\u{feff}{}", FILE.replace("\"cpu\": [1.0, 2.0]", "\"cpu\": [\"a\", [{}]]"));
+        assert_eq!(super::table(&gzip::packed(marked.as_bytes())).expect("a file").len(), 3);
     }
 
     #[test]
@@ -111,7 +158,18 @@ mod tests {
             refused(&FILE.replace("\"version\": 4", "\"version\": 3"))
                 .contains("flent's version 3; version 4")
         );
-        assert!(refused("{\"version\": 4}").contains("no `x_values`"));
+        assert!(refused("{\"version\": 4}").contains("missing field `x_values`"));
+        assert!(refused("{\"version\": \"4\"}").contains("version \"4\"; version 4"));
+        for (from, to, why) in [
+            ("[20.0, 30.0]", "[20.0]", "`Ping (ms) ICMP` has 1 values; allowed: 2, as `x_values`"),
+            ("[20.0, 30.0]", "[20.0, 30.0, 1]", "has 3 values"),
+            ("[1.5, null]", "[1.5, \"x\"]", "value 2 of `TCP upload::1` is no number"),
+            ("[0.2, 0.4]", "[0.2, \"x\"]", "invalid type: string \"x\", expected f64"),
+            ("\"NAME\": \"rrul\"", "\"SEED\": \"one\"", "`SEED` is \"one\"; allowed: a number"),
+        ] {
+            let error = refused(&FILE.replace(from, to));
+            assert!(error.contains(why), "no `{why}` in: {error}");
+        }
         assert!(table(b"no gzip").expect_err("no gzip").to_string().contains("no gzip file"));
         assert!(refused("{").contains("EOF"));
     }
