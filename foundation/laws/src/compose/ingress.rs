@@ -5,6 +5,7 @@
 //! at most the rate. Senders that do not slow down would be given nothing then. So a packet also
 //! goes where those that went before it are paid at two thirds of the rate, as in CAKE.
 
+use crate::compose::shaper::Shaper;
 use core::any::Any;
 use fairwire_core::{
     Acknowledgement, Backlog, Cause, Control, Discipline, Packet, Probe, Rate, Room, Signals, Time,
@@ -13,9 +14,8 @@ use fairwire_core::{
 
 /// A discipline whose drops are paid. See the [module](self).
 pub(crate) struct Ingress<D> {
-    inner: D,
-    /// Free when all that went and all that was dropped is paid.
-    paid: Transmitter,
+    /// Also what was dropped is paid there.
+    shaper: Shaper<D>,
     /// Free when all that went is paid at two thirds of the rate.
     least: Transmitter,
 }
@@ -24,61 +24,57 @@ impl<D: Discipline> Ingress<D> {
     /// `inner` at `rate`.
     pub(crate) fn new(inner: D, rate: Rate) -> Self {
         let two_thirds = Rate::from_bps((rate.bps() / 3 * 2).max(1)).expect("not zero");
-        Ingress { inner, paid: Transmitter::new(rate), least: Transmitter::new(two_thirds) }
-    }
-
-    fn is_free(&self, now: Time) -> bool {
-        self.paid.is_free(now) || self.least.is_free(now)
+        let shaper = Shaper::new(inner, Transmitter::new(rate));
+        Ingress { shaper, least: Transmitter::new(two_thirds) }
     }
 }
 
 impl<D: Discipline> Discipline for Ingress<D> {
     fn offer(&mut self, packet: Packet, room: Room, now: Time, signals: &mut dyn Signals) {
-        let mut charged = Charged { inner: signals, paid: &mut self.paid, now };
-        self.inner.offer(packet, room, now, &mut charged);
+        let Shaper { inner, paid } = &mut self.shaper;
+        inner.offer(packet, room, now, &mut Charged { inner: signals, paid, now });
     }
 
     fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
-        // An empty discipline is polled in any case: some laws learn from it that the link is idle.
-        if !self.is_free(now) && !self.inner.backlog().is_empty() {
+        let Shaper { inner, paid } = &mut self.shaper;
+        // An empty one is polled in any case, as by the shaper.
+        if !(paid.is_free(now) || self.least.is_free(now)) && !inner.backlog().is_empty() {
             return None;
         }
-        let mut charged = Charged { inner: signals, paid: &mut self.paid, now };
-        let packet = self.inner.dequeue(now, &mut charged)?;
-        self.paid.start(packet.len, now);
+        let packet = inner.dequeue(now, &mut Charged { inner: signals, paid, now })?;
+        paid.start(packet.len, now);
         self.least.start(packet.len, now);
         Some(packet)
     }
 
     fn ready_at(&self) -> Option<Time> {
-        let free = self.paid.free_at().min(self.least.free_at());
-        self.inner.ready_at().map(|ready| ready.max(free))
+        let free = self.shaper.paid.free_at().min(self.least.free_at());
+        self.shaper.inner.ready_at().map(|ready| ready.max(free))
     }
 
     fn backlog(&self) -> Backlog {
-        self.inner.backlog()
+        self.shaper.backlog()
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {
-        probe.gauge("ingress_rate", Unit::BitsPerSecond, self.paid.rate().bps() as f64);
-        self.inner.inspect(probe);
+        probe.gauge("ingress_rate", Unit::BitsPerSecond, self.shaper.paid.rate().bps() as f64);
+        self.shaper.inner.inspect(probe);
     }
 
     fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
-        self.inner.drain(take);
+        self.shaper.drain(take);
     }
 }
 
 impl<D: Discipline> Control for Ingress<D> {
-    fn inside(&mut self, _: Option<u32>, visit: &mut dyn FnMut(&mut dyn Discipline)) {
-        visit(&mut self.inner);
+    fn inside(&mut self, class: Option<u32>, visit: &mut dyn FnMut(&mut dyn Discipline)) {
+        self.shaper.inside(class, visit);
     }
 
     fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
         let Some(fresh) = (fresh as &dyn Any).downcast_ref::<Self>() else { return false };
-        let takes = self.inner.retune(&fresh.inner, now);
+        let takes = self.shaper.retune(&fresh.shaper, now);
         if takes {
-            self.paid.set_rate(fresh.paid.rate(), fresh.paid.catch_up());
             self.least.set_rate(fresh.least.rate(), fresh.least.catch_up());
         }
         takes

@@ -22,8 +22,8 @@ pub fn burst_time(typed: Option<Quantity<Size>>, rate: Rate, packet_bytes: u32) 
 
 /// Lets packets go at a rate. See the [module](self).
 pub struct Shaper<D> {
-    inner: D,
-    paid: Transmitter, // free when all that went is paid
+    pub(super) inner: D,
+    pub(super) paid: Transmitter, // free when all that went is paid
 }
 
 impl<D: Discipline> Shaper<D> {
