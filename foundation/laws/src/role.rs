@@ -4,7 +4,7 @@
 use crate::spec::{EcnChoice, Measure, Quantity, Share, TreeClass, Weights};
 use alloc::vec::Vec;
 use fairwire_core::Duration;
-use fairwire_core::units::Amount;
+use fairwire_core::units::{Amount, Level};
 use fairwire_parameters::Role;
 
 /// How much may wait; the site's, if not given.
@@ -26,7 +26,7 @@ pub const QUEUES: Role<u32> = Role::named("queues");
 pub const FLOWS: Role<u32> = Role::named("flows");
 
 /// Nothing is dropped below this backlog.
-pub const FREE_BELOW: Role<Quantity<Amount>> = Role::named("free below");
+pub const FREE_BELOW: Role<Quantity<Level>> = Role::named("free below");
 
 /// The weights of classes.
 pub const WEIGHTS: Role<Weights> = Role::named("weights");

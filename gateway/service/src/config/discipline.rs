@@ -396,7 +396,7 @@ const QUEUES: usize = 1 << 17;
 fn as_on_a_link(name: &str, parameters: &mut Parameters, free_below: Amount) {
     let part = part_of(name, parameters);
     part.set_default(role::MEASURE, Measure::Bytes);
-    part.set_default(role::FREE_BELOW, Quantity(free_below));
+    part.set_default(role::FREE_BELOW, Quantity::from(free_below));
     if part.marks_on_a_link() {
         part.set_default(role::ECN, EcnChoice::Mark);
     }

@@ -53,7 +53,7 @@ use crate::site::Site;
 use crate::spec::{Measure, Quantity};
 use alloc::boxed::Box;
 use alloc::format;
-use fairwire_core::units::Amount;
+use fairwire_core::units::{Amount, Level};
 use fairwire_core::{Discipline, Duration, FlowTable, Packet, Probe, Rng, Time, Unit};
 use fairwire_parameters::parameters;
 
@@ -99,12 +99,12 @@ pub struct Spec {
     ///
     /// The vendor has 1 MB; the time is ours, for slow links.
     #[parameter(unset = "1 MB or what the link sends in 100 ms, whichever is less")]
-    pub elephant_threshold: Option<Quantity<Amount>>,
+    pub elephant_threshold: Option<Quantity<Level>>,
     /// A flow that sent less in a whole period is forgotten.
     ///
     /// The vendor's.
     #[parameter(unset = "500 bytes")]
-    pub age_threshold: Option<Quantity<Amount>>,
+    pub age_threshold: Option<Quantity<Level>>,
     /// The maximum number of flows in the table.
     ///
     /// The maximum number of flows in the table, mice included.
@@ -164,9 +164,12 @@ impl Spec {
         let (room, shared, measure) = (queue.room, &self.shared, given.measure);
         let common =
             afd::Given { name: NAME, room, measure, shared, longest: half.min(INTERVAL) }.check(site)?;
-        let counted = |amount| measure.counted(amount, site);
+        let counted = |level: Level| measure.counted(level, site);
         let elephant_threshold = self.elephant_threshold.map_or_else(
-            || counted(Amount::Bytes(1_000_000)).min(counted(Amount::Time(Duration::from_ms(100)))),
+            || {
+                counted(Amount::Bytes(1_000_000).into())
+                    .min(counted(Amount::Time(Duration::from_ms(100)).into()))
+            },
             |typed| counted(typed.0),
         );
         if let Some(typed) = self.elephant_threshold.filter(|_| elephant_threshold > MAX_COUNTED) {
@@ -176,9 +179,9 @@ impl Spec {
         let trap = Trap {
             age_period,
             elephant_threshold,
-            age_threshold: counted(self.age_threshold.map_or(Amount::Bytes(500), |typed| typed.0)),
+            age_threshold: counted(self.age_threshold.map_or(Amount::Bytes(500).into(), |typed| typed.0)),
             max_flows: given.max_flows,
-            most: counted(Amount::Time(age_period)).max(1.0),
+            most: counted(Amount::Time(age_period).into()).max(1.0),
         };
         Ok((queue, Config { common, trap }))
     }

@@ -87,7 +87,7 @@ use crate::queueing::{CheckedQueue, Queueing};
 use crate::role;
 use crate::site::Site;
 use crate::spec::{Measure, Quantity, Share, WeightOf, Weights};
-use fairwire_core::units::Amount;
+use fairwire_core::units::Level;
 use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, FlowHash, FlowKey, Packet, Probe, Rng, SetWeightError, Time, Unit,
     Verdict, Weight,
@@ -160,7 +160,7 @@ pub struct Spec {
     /// A flow without tokens is lent them. Not in the paper, where a flow without tokens is dropped
     /// from whatever waits; the gateway sets it. See *Where we differ*.
     #[parameter(is = role::FREE_BELOW, unset = "none")]
-    pub free_below: Option<Quantity<Amount>>,
+    pub free_below: Option<Quantity<Level>>,
 }
 
 impl Part for Spec {
@@ -233,7 +233,7 @@ impl Spec {
             heaviest,
             total,
             profile: self.knees.check(NAME)?,
-            free_below: self.free_below.map_or(0, |amount| tokens_of(amount.0, measure, total, site)),
+            free_below: self.free_below.map_or(0, |level| tokens_of(level.0, measure, total, site)),
             max_flows,
         };
         Ok((queue, config))

@@ -8,7 +8,7 @@ use crate::role;
 use crate::site::{Room, Site};
 use crate::spec::Measure;
 use alloc::format;
-use fairwire_core::units::Amount;
+use fairwire_core::units::Level;
 use fairwire_core::{Buffer, Packet};
 use fairwire_parameters::parameters;
 
@@ -118,7 +118,7 @@ pub(crate) fn steps(tokens: i64, queue: i64, quantum: i64, most: u32) -> u32 {
     (tokens / queue + 1).min(i64::from(most)) as u32
 }
 
-/// What `amount` costs, in units of 2^-20 token; no more than there are.
-pub(super) fn tokens_of(amount: Amount, measure: Measure, total: i64, site: &Site<'_>) -> i64 {
-    ((measure.counted(amount, site) * TOKEN as f64) as i64).min(total)
+/// What `level` costs, in units of 2^-20 token; no more than there are.
+pub(super) fn tokens_of(level: Level, measure: Measure, total: i64, site: &Site<'_>) -> i64 {
+    ((measure.counted(level, site) * TOKEN as f64) as i64).min(total)
 }

@@ -64,7 +64,7 @@ use crate::queueing::{CheckedQueue, Queueing};
 use crate::site::{Room, Site};
 use crate::spec::{Measure, Quantity};
 use crate::timer::rescheduled;
-use fairwire_core::units::Amount;
+use fairwire_core::units::Level;
 use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, Duration, FlowKey, Packet, Probe, Rng, Time, Unit, Verdict,
 };
@@ -110,13 +110,13 @@ pub struct Spec {
         unset = "1.5 times the buffer / `bins`",
         source = "The paper's simulations, whose bins of 13 packets hold half as much again as their part of 200. Linux has 20 packets."
     )]
-    pub bin_size: Option<Quantity<Amount>>,
+    pub bin_size: Option<Quantity<Level>>,
     /// Above this backlog in all of its bins a flow's arrival is dropped.
     #[parameter(
         unset = "1.25 times `bin_size`",
         source = "Linux, whose 25 packets are 1.25 times its size."
     )]
-    pub bin_limit: Option<Quantity<Amount>>,
+    pub bin_limit: Option<Quantity<Level>>,
     /// The step up.
     ///
     /// The Linux kernel's own. Its command `tc` sets 1/2000 in its place.
@@ -189,12 +189,16 @@ impl Spec {
         Ok((queue, config))
     }
 
-    /// The size of a bin and its limit, in whole packets or bytes.
+    /// The size of a bin and its limit, in whole packets or bytes. A backlog is above 77.5 packets if it
+    /// is above 77.
     fn sizes(&self, given: &Checked, room: &Room, site: &Site<'_>) -> Result<(u64, u64), BadParameter> {
-        let counted = |amount: Amount| given.measure.counted(amount, site);
-        let part = || 1.5 * counted(room.amount) / f64::from(given.bins);
-        let size = libm::ceil(self.bin_size.map_or_else(part, |typed| counted(typed.0)));
-        let limit = libm::ceil(self.bin_limit.map_or(1.25 * size, |typed| counted(typed.0)));
+        let counted = |level: Quantity<Level>| match level.0 {
+            Level::Packets(_) => libm::floor(given.measure.counted(level.0, site)),
+            Level::Amount(amount) => given.measure.counted(amount, site),
+        };
+        let part = || 1.5 * given.measure.counted(room.amount, site) / f64::from(given.bins);
+        let size = libm::ceil(self.bin_size.map_or_else(part, counted));
+        let limit = libm::ceil(self.bin_limit.map_or(1.25 * size, counted));
         if limit < size {
             let typed = self.bin_limit.map_or_else(|| limit.to_string(), |typed| typed.to_string());
             return Err(Parameter::of(NAME, "bin_limit")

@@ -1,11 +1,11 @@
 //! The elephant trap: who is an elephant, what its rate is, and who leaves.
 
 use super::site;
-use fairwire_core::units::Amount;
+use fairwire_core::units::{Amount, Level};
 use fairwire_core::{Duration, Packet, Rng, Seed, Time};
 use fairwire_laws::dropper::afd::Meter;
 use fairwire_laws::dropper::afd::exact::{Elephants, Spec, Trap};
-use fairwire_laws::spec::Measure;
+use fairwire_laws::spec::{Measure, Quantity};
 use proptest::prelude::*;
 use std::collections::HashMap;
 
@@ -119,6 +119,10 @@ fn defaults_follow_the_link_and_the_measure() {
     assert_eq!((bytes.trap.most, bytes.common.control.target), (1_000_000.0, 25_000.0));
     let packets = check(Some(Measure::Packets));
     assert_eq!((packets.trap.elephant_threshold, packets.trap.age_threshold), (125.0, 0.5));
+    let part = |packets| Some(Quantity(Level::Packets(packets)));
+    let typed = Spec { elephant_threshold: part(77.5), age_threshold: part(0.5), ..Spec::default() };
+    let trap = typed.check(&site).expect("allowed").1.trap;
+    assert_eq!((trap.elephant_threshold, trap.age_threshold), (77_500.0, 500.0));
     assert_eq!((packets.trap.most, packets.common.control.target), (1000.0, 25.0));
     let fast = fairwire_core::Rate::from_bps(100_000_000_000).expect("not zero");
     let fast = Spec::default().check(&fairwire_laws::Site { rate: fast, ..site }).expect("allowed").1;

@@ -5,14 +5,14 @@ use super::site;
 use crate::beside::{Event, Line, Met, Offer, Reading, Traffic, add, assert_met, assert_near, compare};
 use fairwire_core::rng::mix;
 use fairwire_core::scheduler::Fcfs;
-use fairwire_core::units::Amount;
+use fairwire_core::units::{Amount, Level};
 use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, Duration, Ecn, EcnPolicy, FlowHash, Ignore, Limit, Packet, Queue,
     Rng, Seed, Time, Verdict,
 };
 use fairwire_laws::dropper::sfb::{Bins, Checked, Config, Least, Sfb, Spec, Steps};
 use fairwire_laws::queueing::Queueing;
-use fairwire_laws::spec::Measure;
+use fairwire_laws::spec::{Measure, Quantity};
 use fairwire_testing::{Operation, Shape, operations};
 use proptest::prelude::*;
 
@@ -32,8 +32,18 @@ fn the_size_of_a_bin_follows_the_buffer_as_in_the_paper_and_in_linux() {
     assert_eq!((config.steps.bin_size, config.bin_limit), (14, 18)); // 13.04 and its 1.25 times, rounded up
     let linux = Spec { bin_size: Some(Amount::Packets(20).into()), ..spec };
     assert_eq!(linux.check(&site()).expect("allowed").1.bin_limit, 25);
-    let bytes = Spec { measure: Some(Measure::Bytes), ..linux };
+    let bytes = Spec { measure: Some(Measure::Bytes), ..linux.clone() };
     assert_eq!(bytes.check(&site()).expect("allowed").1.steps.bin_size, 10_240);
+    // A backlog of whole packets is above 77.5 where it is above 77.
+    let part = Spec {
+        bin_size: Some(Quantity(Level::Packets(77.5))),
+        bin_limit: Some(Quantity(Level::Packets(80.5))),
+        ..linux
+    };
+    let sizes =
+        |spec: &Spec| spec.check(&site()).map(|(_, config)| (config.steps.bin_size, config.bin_limit));
+    assert_eq!(sizes(&part), Ok((77, 80)));
+    assert_eq!(sizes(&Spec { measure: Some(Measure::Bytes), ..part }), Ok((39_680, 41_216)));
 }
 
 /// One set of bins: its key, and the probability and backlog of each, level by level.

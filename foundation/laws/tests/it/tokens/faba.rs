@@ -6,7 +6,7 @@ use super::{
 use crate::beside::{Met, add, assert_met};
 use crate::fate::{Fate, gauge};
 use fairwire_core::scheduler::Fcfs;
-use fairwire_core::units::Amount;
+use fairwire_core::units::{Amount, Level};
 use fairwire_core::{
     Buffer, Discipline, Dropper, Ecn, EcnPolicy, FlowKey, Ignore, Limit, Packet, Queue, Rng, Seed, Time,
     Verdict, Victim,
@@ -167,6 +167,13 @@ fn weights(pairs: &[(u32, f64)]) -> Weights {
     Weights(pairs.iter().map(|&(class, weight)| (ClassNumber(class), weight)).collect())
 }
 
+#[test]
+fn what_is_free_may_have_a_part_of_a_packet() {
+    let spec = Spec { free_below: Some(Quantity(Level::Packets(2.5))), ..Spec::default() };
+    let (_, config) = spec.check(&site(Amount::Packets(100))).expect("allowed");
+    assert_eq!(config.free_below, TOKEN / 2 * 5);
+}
+
 fn specs() -> impl Strategy<Value = Spec> {
     let rules = prop_oneof![Just(BetaRule::Abs), Just(BetaRule::LiteralFloor), Just(BetaRule::LiteralTrunc)];
     let measures = prop_oneof![Just(Measure::Packets), Just(Measure::Bytes)];
@@ -176,7 +183,7 @@ fn specs() -> impl Strategy<Value = Spec> {
     ];
     let choices = prop_oneof![Just(Choice::Uniform), Just(Choice::Proportional)];
     let shares = prop_oneof![4 => Just(Share::Flows), 1 => Just(Share::Classes)];
-    let free = prop_oneof![2 => Just(None), 1 => (1..20u32).prop_map(|n| Some(Quantity(Amount::Packets(n))))];
+    let free = prop_oneof![2 => Just(None), 1 => (1..20u32).prop_map(|n| Some(Amount::Packets(n).into()))];
     let numbers = (1..20u32, 0.1..3.0, prop_oneof![Just(1u32), 2..10u32, Just(64)], free);
     (rules, measures, weights, choices, shares, numbers).prop_map(
         |(beta_rule, measure, weights, choice, share_between, (beta_max, alpha, max_flows, free_below))| {
