@@ -61,7 +61,7 @@ pub trait Dropper: Any + Send {
     }
 
     /// Invoked when a packet was put into the buffer as `key`: which waiting packet does it make
-    /// needless? That one is dropped, as pushed out. `signals` knows what packets acknowledge.
+    /// needless? That one is dropped, as superseded. `signals` knows what packets acknowledge.
     fn made_needless(&mut self, _key: Key, _buffer: &Buffer, _signals: &dyn Signals) -> Option<Key> {
         None
     }

@@ -159,7 +159,7 @@ impl<S: Scheduler, D: Dropper> Discipline for Queue<S, D> {
             self.mark(key, cause, signals);
         }
         if let Some(needless) = self.dropper.made_needless(key, &self.buffer, signals) {
-            self.evict(needless, Cause::PushOut, signals);
+            self.evict(needless, Cause::Superseded, signals);
             self.scheduler.superseded(flow, &self.buffer);
         }
     }

@@ -48,14 +48,23 @@ pub enum Cause {
     NoTokens,
     /// Too large to fit even an empty buffer.
     Oversize,
+    /// It waited, and one that came later acknowledges what it does.
+    Superseded,
 }
 
 impl Cause {
     /// Every cause, in the order of its number. Counters are indexed by that number and have this
     /// length, so one that is missing here panics at run time. A new cause goes to the end, and
     /// into docs/results-schema.md and docs/gateway/telemetry.md.
-    pub const ALL: [Cause; 6] =
-        [Cause::Overflow, Cause::PushOut, Cause::Early, Cause::Forced, Cause::NoTokens, Cause::Oversize];
+    pub const ALL: [Cause; 7] = [
+        Cause::Overflow,
+        Cause::PushOut,
+        Cause::Early,
+        Cause::Forced,
+        Cause::NoTokens,
+        Cause::Oversize,
+        Cause::Superseded,
+    ];
 
     /// The name in results, traces and metrics.
     pub const fn name(self) -> &'static str {
@@ -66,6 +75,7 @@ impl Cause {
             Cause::Forced => "forced",
             Cause::NoTokens => "no-tokens",
             Cause::Oversize => "oversize",
+            Cause::Superseded => "superseded",
         }
     }
 }

@@ -38,7 +38,7 @@ fn dropped(filter: &str, acks: &[Option<Acknowledgement>]) -> Vec<u32> {
     for frame in 0..acks.len() as u32 {
         cake.enqueue(Packet::new(frame, 84, 7.into(), Time::ZERO), Time::ZERO, &mut wire);
     }
-    assert!(wire.dropped.iter().all(|(_, cause)| *cause == Cause::PushOut));
+    assert!(wire.dropped.iter().all(|(_, cause)| *cause == Cause::Superseded));
     wire.dropped.into_iter().map(|(frame, _)| frame).collect()
 }
 
