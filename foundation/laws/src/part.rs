@@ -66,6 +66,12 @@ pub trait Part: Any + Roles {
         false
     }
 
+    /// Does it take its victim by its place when a packet arrives, as RED does above its maximum?
+    /// Losses may follow from round trips modulo a packet's transmission time then.
+    fn drops_by_place(&self) -> bool {
+        false
+    }
+
     /// The dropper inside, where it is a queue of parts: it has the roles that the queue has not.
     fn dropper_mut(&mut self) -> Option<&mut dyn Part> {
         None

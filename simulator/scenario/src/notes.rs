@@ -66,10 +66,6 @@ fn late(spec: &Spec) -> impl Iterator<Item = String> + '_ {
 /// than half of that over the time in which it is on.
 const LATE: u64 = 2;
 
-/// Droppers that take their victim by its place when a packet arrives; RED does above its maximum.
-/// `rnd`, of the same family as `lqd`, draws it.
-const DROP_BY_PLACE: [&str; 5] = ["tail-drop", "lqd", "lqd-binned", "alqd", "red"];
-
 /// Notes where shares may follow from round trips modulo the time that a packet takes on the link:
 /// several flows of endless data, hosts that take no time, and a discipline that drops by place.
 fn phase(spec: &Spec, topology: &Topology) -> Option<String> {
@@ -80,7 +76,9 @@ fn phase(spec: &Spec, topology: &Topology) -> Option<String> {
         flows.filter(|(_, sends)| takes_no_time(&sends.source)).map(|(flow, _)| flow).collect();
     let by_place = |compared: &Compared| {
         let name = catalogue::find(compared.name()).ok()?.name;
-        name.rsplit('+').next().filter(|dropper| DROP_BY_PLACE.contains(dropper)).map(|_| name)
+        let parameters = compared.parameters(&spec.discipline);
+        let is_one = catalogue::with_part(name, &parameters, |part| part.drops_by_place());
+        is_one.is_ok_and(|is_one| is_one).then_some(name)
     };
     let mut disciplines: Vec<&str> = spec.disciplines.iter().filter_map(by_place).collect();
     disciplines.dedup();
@@ -202,16 +200,4 @@ fn named(groups: &[&str]) -> String {
     let (some, more) = groups.split_at(groups.len().min(MAX_NAMED));
     let some: Vec<String> = some.iter().map(|group| format!("`{group}`")).collect();
     if more.is_empty() { some.join(", ") } else { format!("{} and {} more", some.join(", "), more.len()) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_drops_by_place_is_in_the_catalogue_under_that_name() {
-        for name in DROP_BY_PLACE {
-            assert_eq!(catalogue::find(name).map(|entry| entry.name), Ok(name));
-        }
-    }
 }

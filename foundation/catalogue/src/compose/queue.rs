@@ -91,6 +91,10 @@ impl Part for Spec {
         self.of_dropper(|part| part.marks_on_a_link()).unwrap_or(false)
     }
 
+    fn drops_by_place(&self) -> bool {
+        self.of_dropper(|part| part.drops_by_place()).unwrap_or(false)
+    }
+
     fn dropper_mut(&mut self) -> Option<&mut dyn Part> {
         part_of_choice(self.dropper.get_or_insert_with(|| DEFAULT.clone()))
     }

@@ -82,7 +82,11 @@ pub struct Spec {
     pub parameters: push_out::Parameters,
 }
 
-impl Part for Spec {}
+impl Part for Spec {
+    fn drops_by_place(&self) -> bool {
+        true
+    }
+}
 
 impl Spec {
     /// Checks what was typed against the site.

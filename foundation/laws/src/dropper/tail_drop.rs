@@ -54,7 +54,11 @@ pub struct Spec {
     pub queue: Queueing,
 }
 
-impl Part for Spec {}
+impl Part for Spec {
+    fn drops_by_place(&self) -> bool {
+        true
+    }
+}
 
 impl Spec {
     /// Checks what was typed against the site.

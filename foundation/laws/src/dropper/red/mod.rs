@@ -181,7 +181,11 @@ pub struct Spec {
     pub target_band: Option<f64>,
 }
 
-impl Part for Spec {}
+impl Part for Spec {
+    fn drops_by_place(&self) -> bool {
+        true
+    }
+}
 
 /// How the average decays while the link idles.
 #[word(gated)]
