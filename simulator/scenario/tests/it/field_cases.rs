@@ -120,62 +120,28 @@ fn a_flood_that_calls_itself_capable_fills_the_buffer_of_codel_and_not_those_of_
     assert!(message.contains("ect2") && message.contains("`none`, `ect0`, `ect1` or `ce`"), "{message}");
 }
 
-/// `count` downloads through a shaper of 19 Mbit/s behind a provider's queue of 20.
-fn behind_a_provider(count: u32, parameters: &str) -> Vec<RunRecord> {
-    let text = format!(
-        "format = 2\nname = \"ingress\"\nduration = \"40 s\"\nwarm_up = \"10 s\"\nseeds = [1, 2, 3, 4]\n\
-         disciplines = [\"cake-like\"]\n[discipline.cake-like]\n{parameters}\n"
-    );
-    let network = r#"
-nodes = ["net", "modem", "home"]
-[[link]]
-name = "isp"
-from = "net"
-to = "modem"
-rate = "20 Mbit/s"
-delay = "2 ms"
-buffer = "250 ms"
-discipline = "tail-drop"
-[[link]]
-name = "gw"
-from = "modem"
-to = "home"
-rate = "19 Mbit/s"
-delay = "1 ms"
-buffer = "50 ms"
-bottleneck = true
-[[flow]]
-group = "updater"
-count = COUNT
-source = "bulk"
-from = "net"
-to = "home"
-rtt = "30 ms"
-access = { rate = "1 Gbit/s" }
-tcp = { profile = "modern" }
-"#;
-    let (nodes, rest) = network.trim_start().split_once('\n').expect("lines");
-    let text = text.replacen("disciplines", &format!("{nodes}\ndisciplines"), 1);
-    runs(&(text + &rest.replace("COUNT", &count.to_string())))
+/// How long packets of `count` downloads wait in the provider's queue of `scenarios/ingress.toml`, ms
+/// (p95), and what is carried, Mbit/s.
+fn behind_a_provider(count: u32, discipline: &str) -> (f64, f64) {
+    let text = include_str!("../../../../scenarios/ingress.toml");
+    let set = vec![format!("flow.updater.count={count}")];
+    let disciplines = vec![discipline.to_owned()];
+    let overrides = Overrides { set, disciplines, ..Overrides::default() };
+    let scenario = parse("ingress.toml", text, &overrides).unwrap_or_else(|error| panic!("{error}"));
+    let runs = run_all(&scenario, 0, &|_| {}, &AtomicBool::new(false)).expect("it runs").runs;
+    let mean = |of: &dyn Fn(&RunRecord) -> f64| runs.iter().map(of).sum::<f64>() / runs.len() as f64;
+    let carried = mean(&|run| flows(run, "updater").map(|flow| flow.throughput_bps).sum());
+    (mean(&|run| waits(run, "isp").p95_s.expect("measured")) * 1e3, carried / 1e6)
 }
 
 #[test]
 fn a_shaper_that_charges_its_drops_keeps_the_queue_of_the_provider_short() {
-    // CAKE's memory for packets, and its interval for long round trips, `rtt 1s`.
-    let large = "buffer = \"4 MB\"";
-    let long = format!("{large}\ntarget = \"50 ms\"\ninterval = \"1 s\"");
-    let measured = |count, parameters: &str| {
-        let runs = behind_a_provider(count, parameters);
-        let mean = |of: &dyn Fn(&RunRecord) -> f64| runs.iter().map(of).sum::<f64>() / runs.len() as f64;
-        let carried = mean(&|run| flows(run, "updater").map(|flow| flow.throughput_bps).sum());
-        (mean(&|run| waits(run, "isp").p95_s.expect("measured")) * 1e3, carried / 1e6)
-    };
-    let (wait, carried) = measured(150, "");
+    let (wait, carried) = behind_a_provider(150, "plain");
     assert!(wait > 200.0 && carried > 18.0, "its drops have crossed the line: {wait} ms, {carried}");
-    let (wait, carried) = measured(150, &format!("ingress = true\n{long}"));
+    let (wait, carried) = behind_a_provider(150, "ingress-long");
     assert!(wait <= 15.0 && carried >= 15.0, "{wait} ms, {carried} Mbit/s"); // 13.1 ms, 10 to 16 by seed, and 16.9
     for count in [8, 32, 64] {
-        let (wait, carried) = measured(count, &format!("ingress = true\n{large}"));
+        let (wait, carried) = behind_a_provider(count, "ingress");
         assert!(wait <= 15.0 && carried >= 15.0, "{count}: {wait} ms, {carried} Mbit/s");
     }
 }
