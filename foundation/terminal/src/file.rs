@@ -1,12 +1,42 @@
 //! Files that are there whole or not at all.
+//!
+//! Each is written beside its place, under a hidden name, and renamed when it is whole. Dropped
+//! before, or when the process is ended by a second Ctrl-C, it is removed.
 
 use crate::failure::Failure;
 use crate::interrupt;
-use std::fs::{File, Permissions};
+use std::collections::BTreeSet;
+use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::{NamedTempFile, TempPath};
+
+/// The hidden files that are there.
+static HIDDEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+fn all_hidden() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    HIDDEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes all hidden files, for a process that ends at once. After it none is begun: a thread that
+/// tries waits for the end.
+pub(crate) fn remove_hidden() {
+    let all = all_hidden();
+    all.iter().for_each(|path| drop(fs::remove_file(path)));
+    std::mem::forget(all);
+}
+
+/// A hidden file that is noted until this is dropped.
+#[derive(Debug)]
+struct Noted(PathBuf);
+
+impl Drop for Noted {
+    fn drop(&mut self) {
+        all_hidden().remove(&self.0);
+    }
+}
 
 /// A file that is written beside its place, under a hidden name, and moved there when it is whole.
 /// Dropped before, it is gone.
@@ -14,6 +44,7 @@ use tempfile::{NamedTempFile, TempPath};
 pub struct Scratch {
     path: PathBuf,
     file: BufWriter<NamedTempFile>,
+    noted: Noted, // dropped after the file
 }
 
 impl Scratch {
@@ -22,32 +53,55 @@ impl Scratch {
         interrupt::flag(); // from here on, Ctrl-C lets us tidy up
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut all = all_hidden();
         let hidden = tempfile::Builder::new()
             .prefix(&format!(".{name}."))
             .permissions(Permissions::from_mode(0o666)) // less what the user's umask takes
             .tempfile_in(folder)
             .map_err(without_path)?;
-        Ok(Scratch { path: path.into(), file: BufWriter::new(hidden) })
+        let noted = Noted(hidden.path().into());
+        all.insert(noted.0.clone());
+        Ok(Scratch { path: path.into(), file: BufWriter::new(hidden), noted })
     }
 
     /// Moves it to its final path, and returns that.
     pub fn finish(self) -> io::Result<PathBuf> {
+        self.whole()?.place()
+    }
+
+    /// Ends the writing: what was written is on the disk, and the file is closed.
+    pub fn whole(self) -> io::Result<Whole> {
         let file = self.file.into_inner()?;
         file.as_file().sync_all()?;
-        file.persist(&self.path)?;
-        Ok(self.path)
+        Ok(Whole { path: self.path, file: file.into_temp_path(), _noted: self.noted })
     }
 
     /// Ends the writing of what is a part of a file, and closes it: there may be thousands of
     /// parts.
     pub fn close(self) -> io::Result<Part> {
-        Ok(Part(self.file.into_inner()?.into_temp_path()))
+        Ok(Part(self.file.into_inner()?.into_temp_path(), self.noted))
+    }
+}
+
+/// A file that is whole, but not yet at its place. Dropped, it is gone.
+#[derive(Debug)]
+pub struct Whole {
+    path: PathBuf,
+    file: TempPath,
+    _noted: Noted,
+}
+
+impl Whole {
+    /// Moves it to its final path, and returns that.
+    pub fn place(self) -> io::Result<PathBuf> {
+        self.file.persist(&self.path)?;
+        Ok(self.path)
     }
 }
 
 /// A part of a file, written and closed. Dropped, it is gone.
 #[derive(Debug)]
-pub struct Part(TempPath);
+pub struct Part(TempPath, #[expect(dead_code, reason = "it is dropped")] Noted);
 
 impl Part {
     /// Copies it into `out`.
@@ -117,12 +171,20 @@ pub fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
 
 /// The same, where it is no fault of ours that there may be no room.
 pub fn try_write(path: &Path, content: &[u8]) -> io::Result<()> {
+    try_whole(path, content)?.place().map(drop)
+}
+
+/// Writes `content`, but does not yet move it to `path`: several files can be placed when all of
+/// them are whole.
+pub fn try_whole(path: &Path, content: &[u8]) -> io::Result<Whole> {
     let mut file = Scratch::begin(path)?;
     file.write_all(content)?;
-    file.finish().map(|_| ())
+    file.whole()
 }
 
 /// The failure of a file that was writable before the run.
 pub fn fault(path: &Path, error: &io::Error) -> Failure {
-    Failure::Ours(format!("`{}` could not be written: {error}", path.display()))
+    let text = error.to_string();
+    let alone = text.split_once(" at path ").map_or(text.as_str(), |(alone, _)| alone);
+    Failure::Ours(format!("`{}` could not be written: {alone}", path.display()))
 }

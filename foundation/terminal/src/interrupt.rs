@@ -1,9 +1,13 @@
 //! Ctrl-C: the first one requests to stop and report, the second one ends at once.
 
+use crate::file;
 use crate::notice::notice;
+use signal_hook::consts::signal::SIGXFSZ;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::flag;
 use signal_hook::low_level::pipe;
 use std::io::{self, Read};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
@@ -28,6 +32,7 @@ fn listen() -> io::Result<()> {
     let hear = move || {
         while signals.read_exact(&mut [0]).is_ok() {
             if STOP.swap(true, Ordering::Relaxed) {
+                file::remove_hidden();
                 std::process::exit(130);
             }
             notice(format_args!(
@@ -39,6 +44,8 @@ fn listen() -> io::Result<()> {
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         pipe::register(signal, writer.try_clone()?)?;
     }
+    // Heard and left alone: what is written beyond `ulimit -f` fails, and does not end the process.
+    flag::register(SIGXFSZ, Arc::default())?;
     Ok(())
 }
 

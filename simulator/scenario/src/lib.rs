@@ -44,6 +44,7 @@ mod check;
 mod compared;
 pub mod control;
 mod delays;
+pub mod estimate;
 mod expect;
 mod fault;
 mod files;

@@ -223,8 +223,9 @@ fn run_one(
         return Ok(Some(known));
     }
     let mut reached = Time::ZERO;
-    let mut watch = |now| {
-        let before = std::mem::replace(&mut reached, now);
+    let mut watch = |now: Time| {
+        let before = reached; // hosts are ahead of links
+        reached = before.max(now);
         meter.advance(before, now)
     };
     let mut made = Ok(None);

@@ -35,6 +35,7 @@ impl<T: Tap, E: Events> Model<T, E> {
             .map(|Group { plan, .. }| (plan.name.as_str().into(), kind(&plan.source).into()));
         // Of a group and its kind, which its flows share.
         let names: Vec<(Arc<str>, Arc<str>)> = names.collect();
+        let has_faults = self.links.iter().any(Link::has_faults);
         let mut rest = &self.store.flows[..];
         let mut flows = Vec::with_capacity(rest.len()); // or fewer, where a member is several
         while let Some(first) = rest.first() {
@@ -60,6 +61,7 @@ impl<T: Tap, E: Events> Model<T, E> {
                 start_s: Some(member.start.seconds()),
                 access_delay_s: Some(member.access_delay.seconds()),
                 base_rtt_s: base_rtt.map(Duration::seconds),
+                packets_lost: record.packets_lost.filter(|_| has_faults),
                 ..record
             });
         }
@@ -178,7 +180,7 @@ impl<T: Tap, E: Events> Model<T, E> {
             packets_sent: counts.sent,
             packets_dropped: counts.dropped,
             packets_marked: counts.marked,
-            packets_lost: self.links.iter().any(Link::has_faults).then_some(counts.lost),
+            packets_lost: Some(counts.lost),
             timeouts: losses.map(|losses| losses.timeouts.into()),
             loss_episodes: losses.map(LossCounts::episodes),
             timeout_episodes: losses.map(|losses| losses.timed_out.into()),

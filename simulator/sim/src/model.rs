@@ -84,6 +84,10 @@ impl<T: Tap, E: Events> Model<T, E> {
         }
         if until == sample {
             self.show(T::sample, until);
+            // There may be many samples, and little that happens between them.
+            if watch(until).is_break() {
+                return ControlFlow::Break(false);
+            }
         }
         if until == self.next_change() {
             self.change(until);
@@ -100,8 +104,7 @@ impl<T: Tap, E: Events> Model<T, E> {
     /// Handles every event up to `until`; false when the watcher stopped it.
     fn go_until(&mut self, until: Time, watch: &mut dyn FnMut(Time) -> ControlFlow<()>) -> bool {
         while self.events.begin_turn(until) {
-            self.go_at_hosts();
-            if !self.go_at_links(watch) {
+            if !(self.go_at_hosts(watch) && self.go_at_links(watch)) {
                 return false;
             }
             self.go_on_from_links();
@@ -110,24 +113,31 @@ impl<T: Tap, E: Events> Model<T, E> {
     }
 
     #[inline(never)] // by itself, as the two that follow: events of one kind come one after the other
-    fn go_at_hosts(&mut self) {
+    fn go_at_hosts(&mut self, watch: &mut dyn FnMut(Time) -> ControlFlow<()>) -> bool {
         while let Some((now, event)) = self.events.next_at_hosts(&self.store).event() {
             self.handle(event, now);
+            if self.handled >= self.watched_at && self.is_stopped(watch, now) {
+                return false;
+            }
         }
+        true
     }
 
     #[inline(never)]
     fn go_at_links(&mut self, watch: &mut dyn FnMut(Time) -> ControlFlow<()>) -> bool {
         while let Some((now, event)) = self.events.next_at_links(&self.store).event() {
             self.handle(event, now);
-            if self.handled >= self.watched_at {
-                self.watched_at = self.handled + WATCH_EVERY;
-                if watch(now).is_break() {
-                    return false;
-                }
+            if self.handled >= self.watched_at && self.is_stopped(watch, now) {
+                return false;
             }
         }
         true
+    }
+
+    #[inline(never)]
+    fn is_stopped(&mut self, watch: &mut dyn FnMut(Time) -> ControlFlow<()>, now: Time) -> bool {
+        self.watched_at = self.handled + WATCH_EVERY;
+        watch(now).is_break()
     }
 
     #[inline(never)]

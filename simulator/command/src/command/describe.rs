@@ -8,6 +8,7 @@ use fairwire_core::spelling;
 use fairwire_scenario::parts::{self, NoPage, Part};
 use fairwire_scenario::{Controller, control, source};
 use fairwire_terminal::failure::{Ending, Failure};
+use fairwire_terminal::file;
 use fairwire_terminal::notice::notice;
 use fairwire_terminal::terminal::{self, indented};
 use std::fmt::Write as _;
@@ -96,7 +97,7 @@ fn write_all(folder: &Path) -> Result<(), Failure> {
     };
     fs::create_dir_all(folder).map_err(refuse)?;
     for (name, text) in &files {
-        fs::write(folder.join(name), text).map_err(refuse)?;
+        file::try_write(&folder.join(name), text.as_bytes()).map_err(refuse)?;
     }
     notice(format_args!("wrote {} pages into {}", files.len(), folder.display()));
     Ok(())

@@ -21,6 +21,14 @@ use std::path::Path;
 /// Runs scenarios, prints what came out, and holds it against what was expected.
 pub(crate) fn run(args: &RunArgs, quiet: bool) -> Result<Ending, Failure> {
     let files = files::read(args)?;
+    if let Some(seed) = args.seeds.as_ref().and_then(|seeds| seeds.trim().parse::<u64>().ok())
+        && seed > 1
+        && !quiet
+    {
+        notice(format_args!(
+            "note: `--seeds {seed}` is one run with the seed {seed}; `--seeds 1..={seed}` is {seed}"
+        ));
+    }
     let stages = stages::named(&args.on)?;
     let order = Order {
         jobs: usize::from(args.jobs.unwrap_or(0)),
@@ -116,7 +124,8 @@ pub(super) fn judged(
     let again = Again::of(scenario, order.folder.unwrap_or(Path::new("")))?;
     let folder = order.out.map(|path| Folder::prepare(path, Some(&again))).transpose()?;
     let stages = Stages::of(order.stages);
-    let outputs = Outputs::prepare(order.output, scenario, stages.names().collect())?;
+    let is_reported = folder.is_some() || order.format == Format::Json;
+    let outputs = Outputs::prepare(order.output, scenario, stages.names().collect(), is_reported)?;
     let showing = order.watched.clone().map(Showing::begin);
     let how = stages::Order {
         stages,
@@ -131,7 +140,7 @@ pub(super) fn judged(
     // What follows is printed on the terminal that it filled.
     let Done { mut report, trouble, left_out } = showing.map_or(Ok(()), Showing::end).and(done)?;
     report.manifest.command = typed::command();
-    if order.format != Format::Table {
+    if order.format != Format::Table && !quiet {
         // The table has them.
         report.manifest.notes.iter().for_each(|note| notice(format_args!("note: {note}")));
     }

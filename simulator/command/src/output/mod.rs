@@ -22,12 +22,14 @@ use crate::args::OutputArgs;
 use fairwire_core::{Duration, Time};
 use fairwire_metrics::record::Report;
 use fairwire_metrics::summary;
+use fairwire_scenario::estimate::{self, Recorded, TooMuch};
 use fairwire_scenario::{
     Observer, PacketEvent, Row, RunId, SampledRows, Scenario, TransferEvent, View, rows,
 };
 use fairwire_terminal::failure::Failure;
 use fairwire_terminal::notice::notice;
 use plan::{Request, SIMULATOR};
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use written::{Done, Looks, Recorder, Run, Wants, Writer};
 
@@ -55,20 +57,23 @@ pub(crate) struct Outputs<'a> {
     stages: Vec<&'static str>,
     /// What is requested that only the simulator has.
     of_simulator: Vec<String>,
-    /// What went wrong in runs.
-    failed: Mutex<Vec<Failure>>,
+    /// What went wrong first in runs, by the place of the writer.
+    failed: Mutex<BTreeMap<usize, Failure>>,
 }
 
 impl<'a> Outputs<'a> {
     /// Checks the outputs that `args` request of runs of `scenario` on `stages`, as results name
-    /// them.
+    /// them. Is the report written or printed with all that it has?
     pub(crate) fn prepare(
         args: &'a OutputArgs,
         scenario: &'a Scenario,
         stages: Vec<&'static str>,
+        is_reported: bool,
     ) -> Result<Self, Failure> {
         let request = Request::new(args, scenario, !stages.is_empty());
         request.check_stages(&stages)?;
+        request.check_every()?;
+        request.check_one_way(is_reported)?;
         let writers = ALL.iter().map(|prepare| prepare(&request));
         let writers: Vec<Box<dyn Writer + 'a>> =
             writers.filter_map(Result::transpose).collect::<Result<_, _>>()?;
@@ -79,7 +84,21 @@ impl<'a> Outputs<'a> {
             let help = format!("allowed: from 1 ns to the duration of a run, {}", spec.duration);
             return Err(Failure::user(format!("`--every` is {every}, but then a run has no sample"), help));
         }
+        if !args.yes {
+            estimate::check(scenario, outputs.recorded(), request.name_of_every()).map_err(refused)?;
+        }
         Ok(outputs)
+    }
+
+    fn recorded(&self) -> Recorded {
+        let Wants { flows, traces, transfers, .. } = self.wants();
+        Recorded {
+            every: self.every(),
+            has_flows: flows,
+            has_packets: traces,
+            has_transfers: transfers,
+            is_in_memory: false,
+        }
     }
 
     fn wants(&self) -> Wants {
@@ -92,27 +111,39 @@ impl<'a> Outputs<'a> {
         let stage = at.map(|at| self.stages[at]);
         let is_simulated = stage.is_none_or(|stage| stage == SIMULATOR);
         let run = Run { which, stage, at_stage: at.unwrap_or(0), is_simulated };
-        let begun = self.writers.iter().filter_map(|writer| writer.begin(run).transpose());
         // What cannot be begun is reported, and the rest is worth having without it.
-        let recorders: Vec<Box<dyn Recorder + '_>> =
-            begun.filter_map(|recorder| recorder.map_err(|failure| self.failed(failure)).ok()).collect();
+        let mut recorders: Vec<Numbered<'_>> = Vec::new();
+        for (at, writer) in self.writers.iter().enumerate() {
+            match writer.begin(run) {
+                Ok(recorder) => recorders.extend(recorder.map(|recorder| (at, recorder))),
+                Err(failure) => self.failed(at, failure),
+            }
+        }
         let wants = self.wants();
         (!recorders.is_empty()).then(|| Watcher { outputs: self, wants, recorders, rows: None })
     }
 
-    fn failed(&self, failure: Failure) {
-        self.failed.lock().unwrap_or_else(PoisonError::into_inner).push(failure);
+    fn failed(&self, writer: usize, failure: Failure) {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).entry(writer).or_insert(failure);
     }
 
     /// Writes the results of the runs to files, and adds to `report` what belongs there. Every
-    /// output is tried; the first failure is returned.
+    /// output is tried, but for those that lack a run; the first failure is returned.
     pub(crate) fn close(self, report: &mut Report) -> Result<(), Failure> {
-        let failures = self.failed.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let mut done = Done { failures, ..Done::default() };
+        let mut failures = self.failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut done = Done::default();
         if let Some(baseline) = &self.baseline {
             report.differences = summary::differences(&report.runs, baseline);
         }
-        self.writers.iter().for_each(|writer| writer.close(report, &mut done));
+        for (at, writer) in self.writers.iter().enumerate() {
+            match failures.remove(&at) {
+                None => writer.close(report, &mut done),
+                Some(failure) => {
+                    writer.give_up(&mut done);
+                    done.failures.push(failure);
+                }
+            }
+        }
         if !done.places.is_empty() {
             notice(format_args!("written: {}", done.places.join(", ")));
         }
@@ -176,6 +207,10 @@ impl<'a> Outputs<'a> {
     }
 }
 
+fn refused(TooMuch { what, most, by }: TooMuch) -> Failure {
+    Failure::user(what, format!("allowed: {most}, by {by}; or more with `--yes`"))
+}
+
 /// What all outputs of a run can be written from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Enough {
@@ -202,11 +237,14 @@ impl StageRun<'_> {
     }
 }
 
+/// What records a run, and the place of its writer.
+type Numbered<'a> = (usize, Box<dyn Recorder + 'a>);
+
 /// Watches one run, for all outputs.
 struct Watcher<'a> {
     outputs: &'a Outputs<'a>,
     wants: Wants,
-    recorders: Vec<Box<dyn Recorder + 'a>>,
+    recorders: Vec<Numbered<'a>>,
     /// Its rows, where they are kept and are not too many.
     rows: Option<SampledRows>,
 }
@@ -227,14 +265,15 @@ fn keep(kept: &mut Option<SampledRows>, at: Time, row: Row<'_>) {
 impl Watcher<'_> {
     /// A row of the sample taken at `at`.
     fn row(&mut self, at: Time, row: Row<'_>) {
-        self.recorders.iter_mut().for_each(|recorder| recorder.row(at, row));
+        self.recorders.iter_mut().for_each(|(_, recorder)| recorder.row(at, row));
         keep(&mut self.rows, at, row);
     }
 
     fn finish(self) {
         let outputs = self.outputs;
-        let failed = self.recorders.into_iter().filter_map(|recorder| recorder.finish().err());
-        failed.for_each(|failure| outputs.failed(failure));
+        for (at, recorder) in self.recorders {
+            recorder.finish().unwrap_or_else(|failure| outputs.failed(at, failure));
+        }
     }
 }
 
@@ -246,20 +285,20 @@ impl Observer for Watcher<'_> {
         self.wants.packets
     }
     fn started(&mut self, view: &View<'_>) {
-        self.recorders.iter_mut().for_each(|recorder| recorder.start(view));
+        self.recorders.iter_mut().for_each(|(_, recorder)| recorder.start(view));
     }
     fn sample(&mut self, view: &View<'_>) {
         let (every, has_flows) = (self.outputs.every, self.wants.flows);
         rows(view, every, has_flows, &mut |row| self.row(view.now(), row));
     }
     fn packet(&mut self, event: &PacketEvent) {
-        self.recorders.iter_mut().for_each(|recorder| recorder.packet(event));
+        self.recorders.iter_mut().for_each(|(_, recorder)| recorder.packet(event));
     }
     fn transfer(&mut self, event: &TransferEvent) {
-        self.recorders.iter_mut().for_each(|recorder| recorder.transfer(event));
+        self.recorders.iter_mut().for_each(|(_, recorder)| recorder.transfer(event));
     }
     fn finished(&mut self, view: &View<'_>) {
-        self.recorders.iter_mut().for_each(|recorder| recorder.end(view));
+        self.recorders.iter_mut().for_each(|(_, recorder)| recorder.end(view));
     }
 }
 

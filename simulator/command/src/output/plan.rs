@@ -72,9 +72,41 @@ impl<'a> Request<'a> {
         }
     }
 
+    /// Refuses an interval where nothing is sampled.
+    pub(super) fn check_every(&self) -> Result<(), Failure> {
+        const SAMPLED: [Output; 3] = [Output::Series, Output::Plot, Output::Flent];
+        let is_requested =
+            |output: &Output| self.args.files.of(*output).is_some() || self.spec.file(*output).is_some();
+        if self.args.every.is_none() || self.checks_warm_up() || SAMPLED.iter().any(is_requested) {
+            return Ok(());
+        }
+        let help = "allowed: together with `--series`, `--plot`, `--flent` or `--check-warm-up`";
+        Err(Failure::user("`--every` is given, but nothing is sampled", help))
+    }
+
+    /// Refuses one-way delays that nothing shows.
+    pub(super) fn check_one_way(&self, is_reported: bool) -> Result<(), Failure> {
+        let is_requested =
+            |output: Output| self.args.files.of(output).is_some() || self.spec.file(output).is_some();
+        if !self.args.one_way
+            || is_reported
+            || is_requested(Output::Histogram)
+            || is_requested(Output::Percentiles)
+        {
+            return Ok(());
+        }
+        let help = "allowed: together with `--histogram`, `--percentiles`, `--out` or `--format json`";
+        Err(Failure::user("`--one-way` is given, but nothing shows it", help))
+    }
+
     /// The time between two samples.
     pub(super) fn every(&self) -> Duration {
         self.args.every.or(self.spec.every.map(|every| every.0)).unwrap_or(EVERY)
+    }
+
+    /// What gave it.
+    pub(super) fn name_of_every(&self) -> &'static str {
+        if self.args.every.is_none() && self.spec.every.is_some() { "output.every" } else { "--every" }
     }
 
     pub(super) fn has_series_flows(&self) -> bool {

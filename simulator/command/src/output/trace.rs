@@ -69,7 +69,7 @@ struct Traces {
 
 impl Writer for Traces {
     fn wants(&self) -> Wants {
-        Wants { packets: true, ..Wants::default() }
+        Wants { packets: true, traces: true, ..Wants::default() }
     }
 
     fn begin<'a>(&'a self, run: Run<'_>) -> Result<Option<Box<dyn Recorder + 'a>>, Failure> {
@@ -93,6 +93,10 @@ impl Writer for Traces {
     }
 
     fn close(&self, _: &mut Report, done: &mut Done) {
+        self.give_up(done);
+    }
+
+    fn give_up(&self, done: &mut Done) {
         done.places.extend(self.kept.take().iter().take(MAX_NAMED).map(|path| path.display().to_string()));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::formats;
 use super::plan::{Destination, Request};
-use super::written::{Done, Kept, Place, Recorder, Run, Writer};
+use super::written::{Done, Kept, Place, Recorder, Run, Wants, Writer};
 use fairwire_core::Time;
 use fairwire_metrics::record::{CompletedRecord, Report};
 use fairwire_metrics::{FlowName, Kind};
@@ -34,6 +34,10 @@ struct Transfers {
 }
 
 impl Writer for Transfers {
+    fn wants(&self) -> Wants {
+        Wants { transfers: true, ..Wants::default() }
+    }
+
     fn begin<'a>(&'a self, run: Run<'_>) -> Result<Option<Box<dyn Recorder + 'a>>, Failure> {
         Ok(run.is_simulated.then(|| {
             Box::new(OfRun {
@@ -74,7 +78,7 @@ impl Recorder for OfRun<'_> {
             return;
         }
         let (group, flow) = self.flows[event.flow as usize].clone();
-        let took = event.at.since(event.since).secs();
+        let took = event.at.since(event.since);
         self.completed.push(CompletedRecord {
             discipline: self.discipline.clone(),
             seed: self.seed,
@@ -82,9 +86,9 @@ impl Recorder for OfRun<'_> {
             flow,
             kind: if event.is_page { "page" } else { "transfer" }.into(),
             start_s: event.since.ns() as f64 / 1e9,
-            seconds: took,
+            seconds: took.seconds(),
             bytes: event.bytes,
-            slowdown: event.alone.map(|alone| took / alone.secs()),
+            slowdown: event.alone.map(|alone| took.secs() / alone.secs()),
         });
     }
 

@@ -29,6 +29,10 @@ pub(super) struct Wants {
     pub flows: bool,
     /// Each packet.
     pub packets: bool,
+    /// Each packet, to write it down.
+    pub traces: bool,
+    /// Each transfer.
+    pub transfers: bool,
 }
 
 impl Wants {
@@ -37,6 +41,8 @@ impl Wants {
             samples: self.samples || other.samples,
             flows: self.flows || other.flows,
             packets: self.packets || other.packets,
+            traces: self.traces || other.traces,
+            transfers: self.transfers || other.transfers,
         }
     }
 }
@@ -74,6 +80,10 @@ pub(super) trait Writer: Sync {
 
     /// Writes what the runs left, and adds to `report` what belongs there.
     fn close(&self, report: &mut Report, done: &mut Done);
+
+    /// In place of [`close`](Self::close), where a run could not be recorded: only what each run has
+    /// for itself is there.
+    fn give_up(&self, _done: &mut Done) {}
 }
 
 /// Records one run. Dropped before it is finished, it leaves nothing.

@@ -5,7 +5,7 @@ use super::shown::Headline;
 use super::{csv, json, picture};
 use fairwire_metrics::record::Report;
 use fairwire_terminal::failure::Failure;
-use fairwire_terminal::file::{self, Scratch};
+use fairwire_terminal::file::{self, Scratch, Whole};
 use fairwire_terminal::interrupt;
 use fairwire_terminal::notice::notice;
 use std::path::{Path, PathBuf};
@@ -86,8 +86,8 @@ impl Folder {
         ))
     }
 
-    /// Writes all files of `report`, each one whole or not at all, and says where they are. Of
-    /// earlier results nothing stays.
+    /// Writes all files of `report`, or none, and says where they are. Of earlier results nothing
+    /// stays.
     pub(crate) fn write(
         &self,
         report: &Report,
@@ -99,17 +99,20 @@ impl Folder {
             files.push((DIFFERENCES, csv::differences(report)?));
         }
         files.extend(again.map(|again| (SCENARIO, again.text.clone())));
+        let mut whole = Vec::new();
         for (name, content) in &files {
-            self.put(Path::new(name), content.as_bytes())?;
-        }
-        let is_stale = |name: &&str| self.has_results && files.iter().all(|(other, _)| other != name);
-        for name in names().filter(is_stale) {
-            let _ = fs::remove_file(self.path.join(name)); // mostly it is not there
+            whole.push(self.whole(Path::new(name), content.as_bytes())?);
         }
         for carried in again.iter().flat_map(|again| &again.files) {
             if !carried.is_at(&self.path.join(&carried.to)) {
-                self.put(&carried.to, &carried.content().map_err(Failure::Ours)?)?;
+                whole.push(self.whole(&carried.to, &carried.content().map_err(Failure::Ours)?)?);
             }
+        }
+        let placed: io::Result<Vec<PathBuf>> = whole.into_iter().map(Whole::place).collect();
+        placed.map_err(|error| file::fault(&self.path, &error))?;
+        let is_stale = |name: &&str| self.has_results && files.iter().all(|(other, _)| other != name);
+        for name in names().filter(is_stale) {
+            let _ = fs::remove_file(self.path.join(name)); // mostly it is not there
         }
         let places: Vec<String> =
             files.iter().map(|(name, _)| self.path.join(name).display().to_string()).collect();
@@ -117,11 +120,11 @@ impl Folder {
         Ok(())
     }
 
-    /// Writes the file called `name`, whole or not at all.
-    fn put(&self, name: &Path, content: &[u8]) -> Result<(), Failure> {
+    /// Writes the file called `name`, which is yet to be placed.
+    fn whole(&self, name: &Path, content: &[u8]) -> Result<Whole, Failure> {
         let path = self.path.join(name);
         let below = path.parent().unwrap_or(Path::new(""));
-        let written = fs::create_dir_all(below).and_then(|()| file::try_write(&path, content));
+        let written = fs::create_dir_all(below).and_then(|()| file::try_whole(&path, content));
         written.map_err(|error| file::fault(&path, &error))
     }
 }

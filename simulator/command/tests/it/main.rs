@@ -16,3 +16,4 @@ mod shell;
 mod stages;
 mod trace;
 mod transfers;
+mod whole;

@@ -7,6 +7,7 @@ mod bounds;
 mod cake_hosts;
 mod calls_and_videos;
 mod comparisons;
+mod estimates;
 mod extremes;
 mod field_cases;
 mod generated;

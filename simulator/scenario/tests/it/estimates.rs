@@ -1,0 +1,77 @@
+//! What a slip of a unit would record is refused before a run, with the number and what lowers it.
+
+use fairwire_core::Duration;
+use fairwire_scenario::estimate::{Recorded, check};
+use fairwire_scenario::{Overrides, parse};
+
+const TEXT: &str = r#"format = 2
+name = "short"
+duration = "2 s"
+seeds = "1..=3"
+disciplines = ["tail-drop", "red"]
+
+[link]
+rate = "10 Mbit/s"
+delay = "10 ms"
+buffer = "40 packets"
+
+[[flow]]
+group = "tcp"
+count = 3
+source = "bulk"
+access = { rate = "100 Mbit/s", delay = "3 ms" }
+"#;
+
+fn said(text: &str, recorded: Recorded) -> String {
+    let scenario = parse("short.toml", text, &Overrides::default()).expect("a scenario");
+    check(&scenario, recorded, "--every").map_or_else(|refused| refused.to_string(), |()| "fine".into())
+}
+
+fn sampled(every: Duration, has_flows: bool) -> Recorded {
+    Recorded { every: Some(every), has_flows, ..Recorded::default() }
+}
+
+#[test]
+fn samples_without_end_are_refused_with_the_interval_that_would_do() {
+    assert_eq!(said(TEXT, sampled(Duration::from_ms(1), true)), "fine");
+    assert_eq!(
+        said(TEXT, sampled(Duration::from_ns(1), false)),
+        "`--every` is 1 ns, which makes 220 billion rows of samples; allowed: 30 million rows, by `--every` of at least 10 us"
+    );
+    let many = TEXT.replace("count = 3", "count = 100000");
+    assert_eq!(said(&many, sampled(Duration::from_ms(100), false)), "fine");
+    assert!(said(&many, sampled(Duration::from_ms(100), true)).ends_with("`--every` of at least 500 ms"));
+    let million = TEXT.replace("count = 3", "count = 1000000").replace("1..=3", "1..=100");
+    assert!(said(&million, sampled(Duration::from_secs(1), true)).ends_with("samples without flows"));
+}
+
+#[test]
+fn traces_as_large_as_a_disk_are_refused() {
+    let packets = Recorded { has_packets: true, ..Recorded::default() };
+    assert_eq!(said(TEXT, packets), "fine");
+    let fast = TEXT.replace("10 Mbit/s", "100 Gbit/s").replace("100 Mbit/s", "100 Gbit/s");
+    assert!(said(&fast, packets).starts_with("the traces would have "), "{}", said(&fast, packets));
+    // A fast link of which little is used is none.
+    let idle = TEXT.replace("10 Mbit/s", "100 Gbit/s");
+    assert_eq!(said(&idle, packets), "fine");
+}
+
+#[test]
+fn timers_and_transfers_that_fill_the_memory_are_refused() {
+    let timers =
+        format!("{TEXT}tcp = {{ min_rto = \"1 ns\", max_rto = \"1 ns\", initial_rto = \"1 ns\" }}\n");
+    let refused = said(&timers, Recorded::default());
+    assert!(
+        refused.starts_with("`flow.tcp.tcp.max_rto` is 1 ns, by which up to 6 billion timers"),
+        "{refused}"
+    );
+    let transfers = TEXT
+        .replace("count = 3", "count = 1000")
+        .replace("\"bulk\"", "{ transfers = { size = { fixed = \"1 kB\" }, mean_gap = \"1 us\" } }");
+    let refused = said(&transfers, Recorded::default());
+    assert!(refused.contains("mean_gap` is 1 us, which requests 2 billion transfers"), "{refused}");
+    assert_eq!(
+        said(&transfers.replace("1 us", "1 s"), Recorded { has_transfers: true, ..Recorded::default() }),
+        "fine"
+    );
+}
