@@ -208,6 +208,16 @@ impl Cells {
 }
 
 impl Texts {
+    /// Each text once.
+    pub fn distinct(&self) -> &[Arc<str>] {
+        &self.distinct
+    }
+
+    /// Of each row, the place of its text among those.
+    pub fn places(&self) -> &[Option<u32>] {
+        &self.rows
+    }
+
     /// The number of rows.
     pub fn len(&self) -> usize {
         self.rows.len()

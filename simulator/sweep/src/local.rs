@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// How long a shard takes here: what is lost where the process is killed.
+/// How long a shard takes here.
 const SHARD_SECONDS: f64 = 2.0;
 /// The number of runs of a shard is at most this.
 const MAX_RUNS: usize = 10_000;

@@ -223,6 +223,19 @@ pub fn read(path: &Path, mut each: impl FnMut(Table)) -> io::Result<()> {
     done.map_err(io::Error::other)
 }
 
+/// The same of a file in memory.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_bytes(file: Vec<u8>, mut each: impl FnMut(Table)) -> io::Result<()> {
+    let reader = Reader::new(bytes::Bytes::from(file)).map_err(io::Error::other)?;
+    let done = reader.read::<ParquetError>(None, |table| {
+        each(table);
+        Ok(())
+    });
+    done.map_err(io::Error::other)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -105,8 +105,10 @@ impl Shard {
     }
 
     /// Makes the runs, one after the other, and writes them into the store as one part: of flows
-    /// first, so that no run is there without its flows. `progress` is invoked with the fraction
-    /// that is done. When `stop` becomes true, what is finished is written.
+    /// first, so that no run is there without its flows. Half a second after a run at the latest,
+    /// the part is there with all that is finished, and a larger one takes its place later.
+    /// `progress` is invoked with the fraction that is done. When `stop` becomes true, what is
+    /// finished is written.
     ///
     /// # Errors
     /// If another version made the shard, a run fails, or the store cannot be written.
@@ -117,6 +119,8 @@ impl Shard {
         let stores = Stores::new(&self.store);
         stores.prepare(self.flows)?;
         let (mut done, mut ran) = (Vec::new(), Ran::default());
+        let mut kept =
+            Kept { shard: self, stores: &stores, of: 0, parts: Vec::new(), since: clock_seconds() };
         let began = processor_seconds();
         'cells: for cell in &self.cells {
             let overrides =
@@ -126,15 +130,22 @@ impl Shard {
                 return Err(SweepError::Changed(scenario.spec().name.clone()));
             }
             for &seed in &cell.seeds {
-                let mut watch = |_: Time| match stop.load(Ordering::Relaxed) {
-                    true => ControlFlow::Break(()),
-                    false => ControlFlow::Continue(()),
+                let mut failed = None;
+                let mut watch = |_: Time| {
+                    failed = kept.keep_in_time(&done).err();
+                    match failed.is_some() || stop.load(Ordering::Relaxed) {
+                        true => ControlFlow::Break(()),
+                        false => ControlFlow::Continue(()),
+                    }
                 };
                 ran.stopped = watch(Time::ZERO).is_break();
                 let record = match ran.stopped {
                     true => None,
                     false => run_single(&scenario, 0, seed, &mut watch, None)?,
                 };
+                if let Some(error) = failed {
+                    return Err(error);
+                }
                 let Some(record) = record else {
                     ran.stopped = true;
                     break 'cells;
@@ -146,22 +157,76 @@ impl Shard {
         }
         ran.seconds = processor_seconds() - began;
         ran.runs = done.len();
-        if !done.is_empty() {
-            self.write(&stores, &done)?;
-        }
+        kept.keep(&done)?;
         Ok(ran)
     }
 
-    fn write(&self, stores: &Stores, done: &[Done<'_>]) -> Result<(), SweepError> {
+    /// Writes parts, and returns where they are.
+    fn write(&self, stores: &Stores, done: &[Done<'_>]) -> Result<Vec<PathBuf>, SweepError> {
         let set = serde_json::to_string(&self.base.set).unwrap_or_default();
         let about = [("fairwire.scenario", self.base.text.as_str()), ("fairwire.set", &set)];
-        let write = |store: &Store, rows| store.write(&rows, &about).map(drop);
+        let write = |store: &Store, rows| store.write(&rows, &about);
+        let mut parts = Vec::new();
         if self.flows {
-            write(&stores.flows, rows::flows(done, &self.axes))?;
+            parts.push(write(&stores.flows, rows::flows(done, &self.axes))?);
         }
-        write(&stores.runs, rows::runs(done, &self.axes, &self.measures))?;
+        parts.push(write(&stores.runs, rows::runs(done, &self.axes, &self.measures))?);
+        Ok(parts)
+    }
+}
+
+/// What is in the store of a shard that is being made.
+struct Kept<'a> {
+    shard: &'a Shard,
+    stores: &'a Stores,
+    /// Of how many runs.
+    of: usize,
+    parts: Vec<PathBuf>,
+    /// When that was looked at, in seconds.
+    since: f64,
+}
+
+/// Seconds after its end, a run is in the store.
+const KEEP_SECONDS: f64 = 0.5;
+
+impl Kept<'_> {
+    /// Keeps what is done, once in a while.
+    fn keep_in_time(&mut self, done: &[Done<'_>]) -> Result<(), SweepError> {
+        let now = clock_seconds();
+        if done.len() == self.of {
+            self.since = self.since.max(now - KEEP_SECONDS / 2.0);
+        }
+        if now - self.since < KEEP_SECONDS { Ok(()) } else { self.keep(done) }
+    }
+
+    /// Writes all that is done, in place of what was written before.
+    fn keep(&mut self, done: &[Done<'_>]) -> Result<(), SweepError> {
+        self.since = clock_seconds();
+        if done.len() == self.of {
+            return Ok(());
+        }
+        let parts = self.shard.write(self.stores, done)?;
+        let before = std::mem::replace(&mut self.parts, parts);
+        for path in before.iter().filter(|path| !self.parts.contains(path)) {
+            let _ = std::fs::remove_file(path); // or another process has compacted it
+        }
+        self.of = done.len();
         Ok(())
     }
+}
+
+/// The time of a clock that only goes on, in seconds. It says when results are written, and no
+/// result depends on it.
+#[cfg(unix)]
+fn clock_seconds() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
+
+/// Where there is none: the time of the day.
+#[cfg(not(unix))]
+fn clock_seconds() -> f64 {
+    std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0.0, |since| since.as_secs_f64())
 }
 
 /// The processor time of this thread, in seconds. It says how work is cut, and what is left to do
@@ -175,5 +240,5 @@ fn processor_seconds() -> f64 {
 /// Where a thread's processor time is not known: the time of the day.
 #[cfg(not(unix))]
 fn processor_seconds() -> f64 {
-    std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0.0, |since| since.as_secs_f64())
+    clock_seconds()
 }
