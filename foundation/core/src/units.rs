@@ -1,8 +1,8 @@
 //! Quantities as people write them: `"10 Mbit/s"`, `"5 ms"`, `"64 KiB"`, `"780 packets"`.
 //!
-//! `k`, `M` and `G` are powers of 1000; `Ki`, `Mi` and `Gi` powers of 1024. A number without a unit
-//! is refused, and so is a negative one. Scenario files, gateway configurations and command lines
-//! all parse their quantities here.
+//! `k`, `M` and `G` are powers of 1000; `Ki`, `Mi` and `Gi` powers of 1024. A number may have an
+//! exponent of ten: `1e9 bit/s`. One without a unit is refused, and so is a negative one. Scenario
+//! files, gateway configurations and command lines all parse their quantities here.
 
 use crate::buffer::Limit;
 use crate::rate::Rate;
@@ -345,11 +345,13 @@ fn rounded(number: f64) -> f64 {
 /// Splits `"1.5 kB"` into its number and its unit.
 fn split<'a>(text: &'a str, wanted: &'static str) -> Result<(f64, &'a str), UnitError> {
     let trimmed = text.trim();
-    let end = trimmed.find(|c: char| !matches!(c, '0'..='9' | '.' | '-' | '+')).unwrap_or(trimmed.len());
-    let (number, unit) = trimmed.split_at(end);
+    let (number, unit) = trimmed.split_at(end_of_number(trimmed));
     let number: f64 = number.parse().map_err(|_| refuse(text, wanted, Problem::NotANumber))?;
     if number.is_sign_negative() {
         return Err(refuse(text, wanted, Problem::Negative));
+    }
+    if number.is_infinite() {
+        return Err(refuse(text, wanted, Problem::TooLarge));
     }
     match unit.trim() {
         "" => Err(refuse(text, wanted, Problem::NoUnit)),
@@ -357,9 +359,32 @@ fn split<'a>(text: &'a str, wanted: &'static str) -> Result<(f64, &'a str), Unit
     }
 }
 
+/// Where the number ends with which `text` begins, its exponent included.
+fn end_of_number(text: &str) -> usize {
+    let is_sign = |c: char| matches!(c, '-' | '+');
+    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || is_sign(c))).unwrap_or(text.len());
+    let Some(exponent) = text[end..].strip_prefix(['e', 'E']) else { return end };
+    let digits = exponent.strip_prefix(is_sign).unwrap_or(exponent);
+    let rest = digits.trim_start_matches(|c: char| c.is_ascii_digit());
+    if rest.len() == digits.len() { end } else { text.len() - rest.len() }
+}
+
+/// The unit that is meant by bits written as `b`: `Mb/s` is `Mbit/s`, and not eight times as much.
+fn in_bits(given: &str) -> Option<&'static str> {
+    let prefix =
+        ["b/s", "b/sec", "bits/s", "bit/sec", "bits/sec"].iter().find_map(|end| given.strip_suffix(end))?;
+    let meant = ["bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"];
+    let is_it = |unit: &&str| unit.strip_suffix("bit/s").is_some_and(|own| own.eq_ignore_ascii_case(prefix));
+    meant.into_iter().find(is_it)
+}
+
 /// The problem with `text` and its unknown unit `given`, with the likeliest of `units`.
 fn unknown(text: &str, given: &str, units: impl Iterator<Item = (&'static str, f64)> + Clone) -> Problem {
     let number = text.trim().strip_suffix(given).map_or("", str::trim);
+    if let Some(unit) = in_bits(given).filter(|bits| units.clone().any(|(name, _)| name == *bits)) {
+        let likely = Vec::from([format!("{} {unit}", shortened(number))]);
+        return Problem::UnknownUnit { given: shortened(given), likely };
+    }
     let mut scales: Vec<f64> = Vec::new();
     let mut likely = Vec::new();
     for unit in spelling::likely(given, units.clone().map(|(name, _)| name)) {
@@ -451,6 +476,39 @@ mod tests {
         assert!(level("1073741824.5 packets").unwrap_err().contains("is too large"));
         assert!(level("-0.5 packets").is_err() && level("7.5").is_err());
         assert!(amount("9999999999 packets").contains("is too large"));
+    }
+
+    #[test]
+    fn numbers_may_have_an_exponent() {
+        assert_eq!("1e9 bit/s".parse::<Rate>().unwrap().bps(), 1_000_000_000);
+        assert_eq!("1.5E+3kbit/s".parse::<Rate>().unwrap().bps(), 1_500_000);
+        assert_eq!("1e-3 s".parse::<Duration>().unwrap(), Duration::from_ms(1));
+        assert_eq!("5e2 packets".parse::<Amount>().unwrap(), Amount::Packets(500));
+        assert_eq!("2e3 B".parse::<Size>().unwrap(), Size(2000));
+        let rate = |text: &str| text.parse::<Rate>().unwrap_err().to_string();
+        assert!(rate("1e9").contains("has no unit") && rate("1e400 bit/s").contains("is too large"));
+        assert!(
+            rate("1e bit/s").contains("unknown unit `e bit/s`") && rate("-1e3 bit/s").contains("negative")
+        );
+        assert!("1e999 bdp".parse::<Room>().unwrap_err().to_string().contains("is too large"));
+    }
+
+    #[test]
+    fn bits_are_not_taken_for_bytes() {
+        for (given, meant) in [
+            ("10 Mb/s", "10 Mbit/s"),
+            ("10 mb/s", "10 Mbit/s"),
+            ("8 kb/s", "8 kbit/s"),
+            ("8 Kb/s", "8 kbit/s"),
+            ("1 Gb/s", "1 Gbit/s"),
+            ("1 Tb/s", "1 Tbit/s"),
+            ("9 b/s", "9 bit/s"),
+            ("10 Mbits/sec", "10 Mbit/s"),
+        ] {
+            let said = given.parse::<Rate>().unwrap_err().to_string();
+            assert!(said.ends_with(&format!("did you mean `{meant}`?")), "{said}");
+        }
+        assert!("10 MB/sec".parse::<Rate>().unwrap_err().to_string().ends_with("did you mean `10 MB/s`?"));
     }
 
     #[test]

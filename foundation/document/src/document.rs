@@ -92,6 +92,8 @@ pub struct Change {
     pub source: &'static str,
     /// `PATH=VALUE`.
     pub text: String,
+    /// The path of what the document itself may say of the same, which this replaces.
+    pub in_place_of: Option<String>,
 }
 
 /// Reads `text` after applying `changes`. One of the two hashes leaves out the top-level keys in
@@ -197,6 +199,9 @@ fn apply<'a>(
     locations: &mut Locations,
 ) -> Result<(), DocumentError> {
     changes.iter().try_for_each(|change| {
+        if let Some(rival) = &change.in_place_of {
+            set::remove(root, rival, locations.sources.first_len());
+        }
         let start = locations.sources.add(change.source, &change.text);
         set::apply(root, &change.text, start)
             .map_err(|SetError { problem, span }| locations.at(span, problem))

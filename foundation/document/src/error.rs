@@ -7,7 +7,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 /// The most owners of a parameter that a message names: more say nothing of what was meant.
-const MAX_OWNERS: usize = 3;
+pub const MAX_OWNERS: usize = 3;
 
 /// A document that was refused: the problem, and its location.
 #[derive(Debug)]
@@ -196,6 +196,9 @@ impl Problem {
                 hint(given, allowed.iter().map(String::as_str))
             )),
             Problem::Elsewhere { allowed, .. } => Some(format!("allowed: {}", listed(allowed))),
+            Problem::Missing { key, table, .. } if key == "flow" && table.is_empty() => {
+                Some("add `[[flow]]`".into())
+            }
             Problem::Missing { key, .. } => Some(format!("add `{key} = …`")),
             Problem::BadValue { message, .. } => {
                 halves(message).1.map(|allowed| format!("allowed: {allowed}"))

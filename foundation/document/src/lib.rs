@@ -17,7 +17,7 @@ mod text;
 mod words;
 
 pub use document::{Change, Locations, Read, changed, elements, read, read_changes, read_document};
-pub use error::{DocumentError, Problem, listed};
+pub use error::{DocumentError, MAX_OWNERS, Problem, listed};
 pub use file::{bounded, read_open, read_text};
 pub use location::Location;
 pub use text::quoted;

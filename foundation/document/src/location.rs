@@ -67,6 +67,11 @@ impl Sources {
         start
     }
 
+    /// The length of the first text, which is the document's own.
+    pub(crate) fn first_len(&self) -> usize {
+        self.parts.first().map_or(0, |part| part.text.len())
+    }
+
     /// The location of `span`; `None` only when there are no texts.
     pub(crate) fn location(&self, span: Range<usize>) -> Option<Location> {
         let at = self.parts.iter().rposition(|part| part.start <= span.start)?;

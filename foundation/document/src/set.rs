@@ -29,6 +29,36 @@ pub(crate) fn apply<'a>(document: &mut DeTable<'a>, argument: &'a str, start: us
     place_in_table(document, &path, value)
 }
 
+/// Removes what is at `path` where it is of the document's own text, the first `len` bytes of its
+/// sources: what another change says is no concern of this one.
+pub(crate) fn remove(table: &mut DeTable<'_>, path: &str, len: usize) {
+    let (step, rest) = path.split_once('.').map_or((path, None), |(step, rest)| (step, Some(rest)));
+    match rest {
+        None if table.get(step).is_some_and(|value| value.span().end <= len) => drop(table.remove(step)),
+        None => {}
+        Some(rest) => {
+            if let Some(value) = table.get_mut(step) {
+                remove_below(value.get_mut(), step, rest, len);
+            }
+        }
+    }
+}
+
+fn remove_below(value: &mut DeValue<'_>, above: &str, path: &str, len: usize) {
+    match value {
+        DeValue::Table(table) => remove(table, path, len),
+        DeValue::Array(items) => {
+            let (step, rest) = path.split_once('.').unwrap_or((path, ""));
+            let [above, step] = [above, step].map(|name| Spanned::new(0..0, Cow::Owned(name.to_owned())));
+            let item = element(items, &above, &step).ok().and_then(|at| items.get_mut(at));
+            if let Some(item) = item {
+                remove_below(item.get_mut(), step.get_ref(), rest, len);
+            }
+        }
+        _ => {}
+    }
+}
+
 /// What an argument looks like, for errors.
 const FORM: &str =
     "PATH=VALUE, such as `link.buffer=\"390 packets\"`, `flow.tcp.count=20` or `discipline.red.gentle=false`";

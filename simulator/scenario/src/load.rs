@@ -5,11 +5,13 @@ use crate::compared::{Compared, entries, resolved};
 use crate::control;
 use crate::files::{Files, NamedFile};
 use crate::generated;
+use crate::links::LinkSpec;
 use crate::measure;
 use crate::notes;
 use crate::output::OutputSpec;
 use crate::source;
-use crate::spec::Spec;
+use crate::spec::{AccessSpec, FlowSpec, Spec};
+use crate::tcp::TcpSpec;
 use crate::topology::Topology;
 use crate::values::Seeds;
 use fairwire_catalogue::{self as catalogue, Parameters};
@@ -19,6 +21,7 @@ use fairwire_document::DocumentError as ScenarioError;
 use fairwire_document::{self as document, Change, Locations, Problem, Read, quoted, read_text, shortened};
 use fairwire_metrics::agreement::Tolerance;
 use fairwire_parameters::{Entry, Kind};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
@@ -286,8 +289,33 @@ fn chosen(own: &Spec, overrides: &Overrides, locations: &mut Locations) -> Resul
     Ok(spec)
 }
 
-/// The parts of any kind that have a parameter called `name`.
+/// The tables and the parts of any kind that have a key called `name`; of many, the tables.
 fn owners(name: &str) -> Vec<&'static str> {
+    let tables = tables(name);
+    let parts = parts(name);
+    if tables.is_empty() || tables.len() + parts.len() <= document::MAX_OWNERS {
+        return tables.into_iter().chain(parts).collect();
+    }
+    tables
+}
+
+/// The tables that have a key called `name`.
+fn tables(name: &str) -> Vec<&'static str> {
+    fn has<T: JsonSchema>(name: &str) -> bool {
+        let schema = schemars::schema_for!(T);
+        schema.get("properties").is_some_and(|keys| keys.get(name).is_some())
+    }
+    let all = [
+        ("link", has::<LinkSpec>(name)),
+        ("flow", has::<FlowSpec>(name)),
+        ("flow.access", has::<AccessSpec>(name)),
+        ("flow.tcp", has::<TcpSpec>(name)),
+        ("output", has::<OutputSpec>(name)),
+    ];
+    all.into_iter().filter(|(_, has)| *has).map(|(table, _)| table).collect()
+}
+
+fn parts(name: &str) -> Vec<&'static str> {
     fn of<K: Kind>(all: &'static [Entry<K>], name: &str) -> impl Iterator<Item = &'static str> {
         all.iter().filter(move |entry| entry.has(name)).map(|entry| entry.name)
     }
@@ -350,7 +378,17 @@ fn set_changes(overrides: &Overrides) -> Vec<Change> {
 }
 
 fn change(text: String) -> Change {
-    Change { source: "--set", text }
+    Change { source: "--set", in_place_of: rival(&text), text }
+}
+
+/// The path of the other way to say how far away the flows of a group are, where `change` says it.
+fn rival(change: &str) -> Option<String> {
+    let path: Vec<&str> = change.split_once('=')?.0.split('.').map(str::trim).collect();
+    match path[..] {
+        ["flow", group, "rtt"] => Some(format!("flow.{group}.access.delay")),
+        ["flow", group, "access", "delay"] => Some(format!("flow.{group}.rtt")),
+        _ => None,
+    }
 }
 
 /// A name that was chosen is first looked for among the labels of the scenario's `own` disciplines.
@@ -368,10 +406,12 @@ fn choices(overrides: &Overrides) -> Vec<Change> {
     let mut changes = Vec::new();
     if !overrides.disciplines.is_empty() {
         let entries = entries(&overrides.disciplines).join(", ");
-        changes.push(Change { source: "--discipline", text: format!("disciplines=[{entries}]") });
+        let text = format!("disciplines=[{entries}]");
+        changes.push(Change { source: "--discipline", text, in_place_of: None });
     }
     if let Some(seeds) = &overrides.seeds {
-        changes.push(Change { source: "--seeds", text: format!("seeds={}", quoted(seeds)) });
+        let text = format!("seeds={}", quoted(seeds));
+        changes.push(Change { source: "--seeds", text, in_place_of: None });
     }
     changes
 }

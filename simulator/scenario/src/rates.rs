@@ -148,10 +148,6 @@ const EXAMPLE: &str = "such as { at = \"10 s\", rate = \"5 Mbit/s\" }";
 
 /// The changes in the array at `path`, in order of time, all of them after the start.
 fn steps(path: &str, changes: &[ChangeSpec], first: Rate) -> Result<Changes, Fault> {
-    if changes.is_empty() {
-        let allowed = format!("at least one, {EXAMPLE}");
-        return Err(refused(path, "empty", "a link that changes has changes", allowed));
-    }
     let (mut rates, mut delays, mut outages) = (Vec::new(), Vec::new(), Vec::new());
     let (mut rate, mut free_from, mut why) =
         (first, Duration::ZERO, "the table of the link says what it is at the start");

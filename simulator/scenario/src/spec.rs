@@ -22,7 +22,7 @@ use fairwire_sim::OnTime;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::de::{Deserializer, Error as _, MapAccess, Unexpected, Visitor};
 use std::fmt;
 
 /// The version of the scenario format.
@@ -133,7 +133,7 @@ pub struct FlowSpec {
     /// The group's name: letters, digits, `-` and `_`.
     pub group: String,
     /// How many flows. Default: 1; with a `pattern` one for each pair of hosts.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "count")]
     pub count: Option<u32>,
     /// What sends: the name of a source, or a table of one name with its parameters.
     pub source: SourceChoice,
@@ -314,6 +314,15 @@ pub struct OtherSpec {
     pub measure: Option<String>,
     /// By more than this, in the unit of the measure. Default: 0.
     pub margin: Option<f64>,
+}
+
+/// A number of flows: what is out of its range for a number is refused as what is out of its own.
+fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    let given = i64::deserialize(deserializer)?;
+    let allowed = "a whole number from 1 to 1000000";
+    let count =
+        u32::try_from(given).map_err(|_| D::Error::invalid_value(Unexpected::Signed(given), &allowed));
+    count.map(Some)
 }
 
 fn no_time() -> Quantity<Duration> {

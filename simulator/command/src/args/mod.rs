@@ -255,8 +255,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "STAGE", value_delimiter = ',')]
     pub on: Vec<String>,
     /// Runs at the same time, in the simulator, in ns-2 and in guests; as many as there are cores
-    /// when left out.
-    #[arg(long, value_name = "N", value_parser = whole(1..=u16::MAX))]
+    /// when left out or 0.
+    #[arg(long, value_name = "N", value_parser = whole(0..=u16::MAX))]
     pub jobs: Option<u16>,
     /// Make all runs again, and keep none (`fairwire cache` shows where finished runs are).
     #[arg(long)]

@@ -34,8 +34,8 @@ pub(crate) struct ReproduceArgs {
     /// As many seeds as a verdict deserves, and every point.
     #[arg(long)]
     pub full: bool,
-    /// Runs at the same time; as many as there are cores when left out.
-    #[arg(long, value_name = "N", value_parser = whole(1..=u16::MAX))]
+    /// Runs at the same time; as many as there are cores when left out or 0.
+    #[arg(long, value_name = "N", value_parser = whole(0..=u16::MAX))]
     pub jobs: Option<u16>,
     /// How to print the claims.
     #[arg(long, default_value = "table")]
@@ -82,8 +82,8 @@ pub(crate) struct CalibrateArgs {
     /// This number of draws in place of those; powers of two fill the space most evenly.
     #[arg(long, value_name = "N", conflicts_with_all = ["quick", "full"], value_parser = whole(1..=65_536_u32))]
     pub draws: Option<u32>,
-    /// Runs at the same time; as many as there are cores when left out.
-    #[arg(long, value_name = "N", value_parser = whole(1..=u16::MAX))]
+    /// Runs at the same time; as many as there are cores when left out or 0.
+    #[arg(long, value_name = "N", value_parser = whole(0..=u16::MAX))]
     pub jobs: Option<u16>,
     /// How to print the claims.
     #[arg(long, default_value = "table")]

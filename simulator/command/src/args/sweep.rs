@@ -34,8 +34,8 @@ pub(crate) struct SweepArgs {
 pub(crate) struct SweepRunArgs {
     #[command(flatten)]
     pub plan: PlanArgs,
-    /// Runs at the same time; as many as there are cores when left out.
-    #[arg(long, value_name = "N", value_parser = whole(1..=u16::MAX))]
+    /// Runs at the same time; as many as there are cores when left out or 0.
+    #[arg(long, value_name = "N", value_parser = whole(0..=u16::MAX))]
     pub jobs: Option<u16>,
     /// Make only this part of the runs, as one of several processes: 3/8 is the third of eight.
     #[arg(long, value_name = "I/N", value_parser = share, default_value = "1/1", hide_default_value = true)]

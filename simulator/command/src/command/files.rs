@@ -1,5 +1,6 @@
 //! `fairwire run` over several files and folders.
 
+use super::kind::{self, Kind};
 use super::run::{self, Judged, Order};
 use crate::args::{Format, RunArgs, changes};
 use crate::progress::Part;
@@ -53,7 +54,14 @@ pub(super) fn read(args: &RunArgs) -> Result<Vec<File>, Failure> {
         let checked = |scenario: Scenario| fairwire_experiment::check(&scenario).map(|()| scenario);
         match load(&path, &overrides).and_then(checked) {
             Ok(scenario) => files.push(File { path, scenario, is_alone }),
-            Err(error) => wrong.push(error),
+            Err(error) => match kind::of(&path) {
+                Some(Kind::Plan) => {
+                    let help =
+                        format!("allowed: a scenario; `fairwire sweep {}` runs a plan", path.display());
+                    return Err(Failure::user(format!("`{}` is the plan of a sweep", path.display()), help));
+                }
+                _ => wrong.push(error),
+            },
         }
     }
     let mut wrong = wrong.into_iter();

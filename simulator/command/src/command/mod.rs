@@ -7,6 +7,7 @@ pub(crate) mod describe;
 mod files;
 pub(crate) mod gateway;
 mod kept;
+mod kind;
 pub(crate) mod lab;
 pub(crate) mod list;
 pub(crate) mod new;

@@ -1,5 +1,6 @@
 //! `fairwire sweep`.
 
+use super::kind::{self, Kind};
 use super::run::counted;
 use crate::args::{Format, PlanArgs, SweepArgs, SweepCommand, SweepRunArgs};
 use crate::progress::{Part, Progress};
@@ -140,7 +141,14 @@ impl<'a> Plot<'a> {
 }
 
 fn read(args: &PlanArgs) -> Result<(Plan, PathBuf), Failure> {
-    let plan = Plan::load(path(args))?;
+    let plan = Plan::load(path(args)).map_err(|error| match kind::of(path(args)) {
+        Some(Kind::Scenario) => {
+            let shown = path(args).display();
+            let help = format!("allowed: the plan of a sweep; `fairwire run {shown}` runs a scenario");
+            Failure::user(format!("`{shown}` is a scenario"), help)
+        }
+        _ => Failure::from(error),
+    })?;
     let folder = args.store.clone().or_else(|| plan.store.clone()).expect("a plan in a file has one");
     Ok((plan, folder))
 }

@@ -45,7 +45,7 @@ impl<'a> Again<'a> {
             places.insert(&file.name, to.clone());
             if to != name {
                 let text = format!("{}={}", file.key, quoted(&to.to_string_lossy()));
-                changes.push(Change { source: "--out", text });
+                changes.push(Change { source: "--out", text, in_place_of: None });
             }
             if is_new {
                 files.push(Carried { file, from: folder.join(name), to });

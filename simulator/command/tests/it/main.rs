@@ -13,6 +13,7 @@ mod plot;
 mod reproduce;
 mod running;
 mod shell;
+mod slips;
 mod stages;
 mod trace;
 mod transfers;

@@ -1,0 +1,132 @@
+//! Slips of those who type: what they meant is named, or done.
+
+use crate::common::{Contest, SCENARIO, code, fairwire, run, stderr, stdout};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+const PLAN: &str =
+    "format = 1\nscenario = \"short.toml\"\nmeasures = [\"jain\"]\nseeds = \"1..=2\"\n\n[vary]\n";
+
+/// What is said of `args`, which are refused.
+fn refused(contest: &Contest, args: &[&str]) -> String {
+    let output = fairwire().args(args).current_dir(contest.folder()).output().expect("the binary starts");
+    assert_eq!((code(&output), stdout(&output).as_str()), (2, ""), "{args:?}: {}", stderr(&output));
+    let said = stderr(&output);
+    said.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn bits_are_not_taken_for_bytes_and_exponents_are_read() {
+    let contest = Contest::of(SCENARIO);
+    let said = refused(&contest, &["run", "short.toml", "--set", "link.rate=10 Mb/s"]);
+    assert!(said.ends_with("did you mean `10 Mbit/s`?"), "{said}");
+    let csv = |set: &str| {
+        let file = contest.file();
+        stdout(&run(&["run", &file, "--no-cache", "--seeds", "1", "--set", set, "--format", "csv"]))
+    };
+    let plain = csv("link.rate=2 Mbit/s");
+    assert!(plain.contains(",jain,") && plain == csv("link.rate=2e6 bit/s"));
+}
+
+#[test]
+fn what_is_for_another_command_is_sent_there() {
+    let contest = Contest::of(SCENARIO);
+    std::fs::write(contest.path("plan.toml"), format!("{PLAN}\"link.buffer\" = [\"9 packets\"]\n"))
+        .expect("a scratch file");
+    let said = refused(&contest, &["run", "plan.toml"]);
+    assert!(said.contains("`fairwire sweep plan.toml` runs a plan"), "{said}");
+    let said = refused(&contest, &["sweep", "short.toml"]);
+    assert!(said.contains("`fairwire run short.toml` runs a scenario"), "{said}");
+}
+
+#[test]
+fn a_key_in_the_wrong_table_is_sent_to_its_own() {
+    let contest = Contest::of(SCENARIO);
+    let said = |set: &str| refused(&contest, &["run", "short.toml", "--set", set]);
+    assert!(said("impair={}").contains("a parameter of `link` and `flow.access`"), "{}", said("impair={}"));
+    assert!(said("flow.tcp.min_rto=1 s").contains("it is a parameter of `flow.tcp`"));
+    let count = said("flow.tcp.count=-3");
+    assert!(count.ends_with("allowed: a whole number from 1 to 1000000"), "{count}");
+    let flow = SCENARIO.split("[[flow]]").next().expect("a head");
+    let bare = Contest::of(flow);
+    assert!(refused(&bare, &["run", "short.toml"]).contains("help: add `[[flow]]`"));
+}
+
+#[test]
+fn what_changes_nothing_is_refused() {
+    let contest = Contest::of(SCENARIO);
+    let one_way = refused(&contest, &["run", "short.toml", "--one-way"]);
+    assert!(one_way.contains("`--one-way` is given, but nothing shows it"), "{one_way}");
+    let every = refused(&contest, &["run", "short.toml", "--every", "10 ms"]);
+    assert!(every.contains("`--every` is given, but nothing is sampled"), "{every}");
+    let slip = refused(&contest, &["run", "short.toml", "--series", "s.csv", "--every", "1 ns"]);
+    assert!(slip.contains("billion rows of samples") && slip.contains("or more with `--yes`"), "{slip}");
+    assert!(!contest.path("s.csv").exists());
+}
+
+#[test]
+fn changes_and_delays_of_a_file_are_unset_by_a_change() {
+    let changing = SCENARIO.replace(
+        "[[flow]]\ngroup = \"tcp\"",
+        "changes = [{ at = \"1 s\", rate = \"1 Mbit/s\" }]\n\n[[flow]]\ngroup = \"tcp\"",
+    );
+    let (plain, changing) = (Contest::of(SCENARIO), Contest::of(&changing));
+    let csv = |contest: &Contest, set: &[&str]| {
+        let file = contest.file();
+        let set: Vec<&str> = set.iter().flat_map(|set| ["--set", set]).collect();
+        let args =
+            [&["run", file.as_str(), "--no-cache", "--seeds", "1", "--format", "csv"], &set[..]].concat();
+        let output = run(&args);
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        stdout(&output)
+    };
+    assert_ne!(csv(&changing, &[]), csv(&plain, &[]));
+    assert_eq!(csv(&changing, &["link.changes=[]"]), csv(&plain, &[]));
+    // 2 × 10 ms of the link, and four times 3 ms of access links.
+    assert_eq!(csv(&plain, &["flow.tcp.rtt=32 ms"]), csv(&plain, &[]));
+    let both = ["--set", "flow.tcp.rtt=32 ms", "--set", "flow.tcp.access.delay=3 ms"];
+    let said = refused(&plain, &[&["run", "short.toml"], &both[..]].concat());
+    assert!(said.contains("one of the two"), "{said}");
+}
+
+#[test]
+fn one_seed_is_said_to_be_one_unless_it_is_to_be_quiet() {
+    let contest = Contest::of(SCENARIO);
+    let file = contest.file();
+    let said = |more: &[&str]| stderr(&run(&[&["run", &file, "--seeds", "8", "--jobs", "0"], more].concat()));
+    assert!(said(&[]).contains("note: `--seeds 8` is one run with the seed 8; `--seeds 1..=8` is 8"));
+    assert!(!said(&["--quiet", "--format", "csv"]).contains("note:"));
+}
+
+#[test]
+fn what_a_sweep_has_finished_is_kept_within_a_second_also_when_it_is_killed() {
+    let contest = Contest::of(&SCENARIO.replace("2 s", "30 s"));
+    std::fs::write(
+        contest.path("plan.toml"),
+        format!("{PLAN}\"link.buffer\" = {{ from = \"10 packets\", to = \"400 packets\", points = 100 }}\n"),
+    )
+    .expect("a scratch file");
+    let mut child = fairwire()
+        .args(["sweep", "plan.toml", "--store", "st", "--jobs", "1"])
+        .current_dir(contest.folder())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the binary starts");
+    let begun = Instant::now();
+    let missing = || {
+        let mut command = fairwire();
+        command.args(["sweep", "missing", "plan.toml", "--store", "st"]).current_dir(contest.folder());
+        stdout(&command.output().expect("the binary starts")).lines().count().saturating_sub(1)
+    };
+    // The first run is there alone; the shard after it takes two seconds of a processor.
+    let all = 400;
+    while missing() + 1 >= all && begun.elapsed() < Duration::from_secs(60) {}
+    let (first, since) = (missing(), Instant::now());
+    std::thread::sleep(Duration::from_millis(1300));
+    let later = missing();
+    let _ = child.kill();
+    let _ = child.wait();
+    assert!(later < first || later == 0, "{first} and after {:?} {later}", since.elapsed());
+    assert!(missing() <= later, "what was there stays");
+}
