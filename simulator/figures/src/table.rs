@@ -16,6 +16,9 @@ const GAP: f64 = 22.0;
 const MAX_NAME: usize = 30;
 /// The strength of the colour of a grid's smallest and largest value: text stays readable on both.
 const SHADES: (f64, f64) = (0.04, 0.55);
+/// The scale of colours: its steps, and their width.
+const STEPS: u32 = 6;
+const STEP: f64 = 14.0;
 
 /// The width of the picture that it needs.
 pub(super) fn width(panel: &Panel) -> f64 {
@@ -88,23 +91,47 @@ pub(super) fn draw(out: &mut String, panel: &Panel, bounds: &Bounds) {
         line(out, y + row(panel) - 4.0);
     }
     if let Some(text) = caption(panel) {
+        let has_scale = panel.kind == Kind::Grid && panel.y.range.is_some();
+        let x = if has_scale { scale(out, bounds.floor - 2.0) } else { MARGIN };
         *out += &format!(
-            "<text class=\"detail\" x=\"{MARGIN}\" y=\"{:.1}\">{}</text>\n",
+            "<text class=\"detail\" x=\"{x}\" y=\"{:.1}\">{}</text>\n",
             bounds.floor - 2.0,
             escaped(&text)
         );
     }
 }
 
-/// A caption that explains the cells.
+/// A caption that explains the cells. That of a grid stands behind its scale.
 fn caption(panel: &Panel) -> Option<String> {
     let shades = (panel.kind == Kind::Grid).then(|| {
         let what = if panel.y.label.is_empty() { "the number" } else { &panel.y.label };
-        format!("the stronger the colour, the larger: {what}")
+        let across = match &*panel.x.label {
+            "" => String::new(),
+            across => format!("; across: {across}"),
+        };
+        match panel.y.range {
+            Some([low, high]) => {
+                format!("{what}, {} to {}{across}", in_grid(panel, low), in_grid(panel, high))
+            }
+            None => format!("the stronger the colour, the larger: {what}{across}"),
+        }
     });
     let published = has_published(panel).then(|| "below each number, in grey: the paper's".to_string());
     let parts: Vec<String> = shades.into_iter().chain(published).collect();
     (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// Draws the scale of a grid's colours, which ends at the horizontal position returned.
+fn scale(out: &mut String, y: f64) -> f64 {
+    for step in 0..STEPS {
+        let strength = SHADES.0 + (SHADES.1 - SHADES.0) * f64::from(step) / f64::from(STEPS - 1);
+        let x = MARGIN + STEP * f64::from(step);
+        *out += &format!(
+            "<rect class=\"f0\" fill-opacity=\"{strength:.2}\" x=\"{x:.1}\" y=\"{:.1}\" width=\"{STEP}\" height=\"10\"/>\n",
+            y - 9.0
+        );
+    }
+    MARGIN + STEP * f64::from(STEPS) + 8.0
 }
 
 /// Draws the background of a grid's cells.

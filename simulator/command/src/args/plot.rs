@@ -33,7 +33,11 @@ pub(crate) struct PlotArgs {
     /// Over these axes of a sweep: one for lines, two for a heat map.
     #[arg(long, value_name = "KEY", value_delimiter = ',')]
     pub over: Vec<String>,
-    /// Only these groups, flows, or links' delays, with commas.
+    /// For lines of a sweep: a panel for each value of this axis.
+    #[arg(long, value_name = "KEY")]
+    pub panels: Option<String>,
+    /// Only these groups, flows, or links' delays, with commas; of a sweep, only these disciplines and
+    /// values of axes.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub only: Vec<String>,
     /// Over time: under this seed. Left out: the first.
@@ -62,8 +66,15 @@ pub(crate) enum Columns {
 impl PlotArgs {
     /// What is to be drawn.
     pub(crate) fn wanted(&self) -> Wanted {
-        let PlotArgs { show, of, over, only, seed, .. } = self;
-        Wanted { show: *show, of: of.clone(), over: over.clone(), only: only.clone(), seed: *seed }
+        let PlotArgs { show, of, over, panels, only, seed, .. } = self;
+        Wanted {
+            show: *show,
+            of: of.clone(),
+            over: over.clone(),
+            panels: panels.clone(),
+            only: only.clone(),
+            seed: *seed,
+        }
     }
 
     /// How it looks on paper, if it is for paper.

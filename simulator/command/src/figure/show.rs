@@ -47,6 +47,8 @@ pub(crate) struct Wanted {
     pub of: Vec<String>,
     /// The axes of a sweep.
     pub over: Vec<String>,
+    /// The axis of a sweep with a panel for each value.
+    pub panels: Option<String>,
     /// These groups, links or flows alone.
     pub only: Vec<String>,
     /// This seed; left out, the first.
@@ -85,7 +87,8 @@ impl Show {
             Show::Rate | Show::Queue | Show::Delay | Show::Window => &["--of", "--only", "--seed"],
             Show::Completion | Show::Slowdown | Show::Wait | Show::Scatter => &["--only"],
             Show::Bars => &["--of"],
-            Show::Lines | Show::Heat => &["--of", "--over"],
+            Show::Lines => &["--of", "--over", "--panels", "--only"],
+            Show::Heat => &["--of", "--over", "--only"],
         }
     }
 
@@ -94,6 +97,7 @@ impl Show {
         let given = [
             ("--of", !wanted.of.is_empty()),
             ("--over", !wanted.over.is_empty()),
+            ("--panels", wanted.panels.is_some()),
             ("--only", !wanted.only.is_empty()),
             ("--seed", wanted.seed.is_some()),
         ];
@@ -311,19 +315,13 @@ fn runs(found: &Found, wanted: &Wanted, over: &Over<'_>) -> Vec<Sampled> {
 /// Refuses names of `--only`, and a seed, that the results do not have.
 fn refuse_other_names(found: &Found, wanted: &Wanted, show: Show) -> Result<(), Failure> {
     let (table, column) = match show {
+        Show::Lines | Show::Heat => return Ok(()), // the sweep knows its values
         Show::Completion | Show::Slowdown => (&found.transfers, "group"),
         Show::Wait => (&found.histogram, "of"),
         Show::Scatter => (&found.flows, "group"),
         _ => (&found.series, "name"),
     };
-    let there = names(table, column);
-    if let Some(other) = wanted.only.iter().find(|only| !there.contains(only)) {
-        let near = spelling::hint(other, there.iter().map(String::as_str));
-        return Err(Failure::user(
-            format!("`--only` is `{other}`, but the results have nothing of that name"),
-            format!("allowed: `{}`{near}", there.join("`, `")),
-        ));
-    }
+    refuse_unknown(&wanted.only, &names(table, column))?;
     let seeds = names(table, "seed");
     match wanted.seed.map(|seed| seed.to_string()).filter(|seed| !seeds.contains(seed)) {
         None => Ok(()),
@@ -332,6 +330,16 @@ fn refuse_other_names(found: &Found, wanted: &Wanted, show: Show) -> Result<(), 
             format!("allowed: {}", seeds.join(", ")),
         )),
     }
+}
+
+/// Refuses a name of `--only` that is not `there`.
+fn refuse_unknown(only: &[String], there: &[String]) -> Result<(), Failure> {
+    let Some(other) = only.iter().find(|only| !there.contains(only)) else { return Ok(()) };
+    let near = spelling::hint(other, there.iter().map(String::as_str));
+    Err(Failure::user(
+        format!("`--only` is `{other}`, but the results have nothing of that name"),
+        format!("allowed: `{}`{near}", there.join("`, `")),
+    ))
 }
 
 /// The different texts of a column.
@@ -373,6 +381,9 @@ fn swept(found: &Found, wanted: &Wanted, show: Show) -> Result<(String, Vec<Pane
         return Err(absent("", Vec::new(), show));
     }
     let sweep = Sweep::of(&found.runs);
+    let dimensions = sweep.dimensions();
+    refuse_unknown(&wanted.only, &dimensions.concat())?;
+    let sweep = sweep.only(&wanted.only, &dimensions);
     let first = || sweep.measures.first().cloned().into_iter().collect();
     let measures: Vec<String> = if wanted.of.is_empty() { first() } else { wanted.of.clone() };
     if let Some(measure) = measures.iter().find(|measure| !sweep.measures.contains(measure)) {
@@ -399,10 +410,19 @@ fn swept(found: &Found, wanted: &Wanted, show: Show) -> Result<(String, Vec<Pane
         let message = format!("`--over` names {given}, but `--show {}` has {count}", show.name());
         return Err(Failure::user(message, allowed()));
     }
+    let others: Vec<&String> = sweep.axes.iter().filter(|axis| !over.contains(axis)).collect();
+    if let Some(panels) = wanted.panels.as_ref().filter(|panels| !others.contains(panels)) {
+        let others = others.iter().map(|axis| format!("`{axis}`")).collect::<Vec<_>>().join(", ");
+        let allowed = if others.is_empty() { "none, since all are drawn over".into() } else { others };
+        return Err(Failure::user(
+            format!("`--panels` is `{panels}`, but that is no other axis of the sweep"),
+            format!("allowed: {allowed}"),
+        ));
+    }
     let what = format!("{} over {}", measures.join(", "), over.join(" and "));
     let panels = match over.as_slice() {
         [across, up] => sweep.heat(&measures, [across, up]),
-        _ => sweep.lines(&measures, &over[0]),
+        _ => sweep.lines(&measures, &over[0], wanted.panels.as_deref()),
     };
     Ok((what, panels))
 }

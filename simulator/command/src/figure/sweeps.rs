@@ -102,20 +102,48 @@ impl<'a> Sweep<'a> {
     }
 
     /// The discipline of a cell, and the values of the axes that are not drawn.
-    fn others(&self, rows: &[usize], drawn: &[&str]) -> String {
+    fn others(&self, rows: &[usize], drawn: &[&str]) -> Vec<String> {
         let others = self.axes.iter().filter(|axis| !drawn.contains(&axis.as_str()));
         let others = others.filter_map(|axis| Some(worded(self.value(rows, axis)?)));
-        [self.table.text(rows[0], "discipline")].into_iter().chain(others).collect::<Vec<_>>().join(", ")
+        [self.table.text(rows[0], "discipline")].into_iter().chain(others).collect()
     }
 
-    /// Means over an axis: a panel for each measure, and a line for each combination of the others.
-    pub(super) fn lines(&self, measures: &[String], over: &str) -> Vec<Panel> {
+    /// The values of the disciplines and of each axis.
+    pub(super) fn dimensions(&self) -> Vec<Vec<String>> {
+        let disciplines: BTreeSet<String> =
+            self.cells.iter().map(|rows| self.table.text(rows[0], "discipline")).collect();
+        let axes = self.axes.iter().map(|axis| self.values(axis));
+        [disciplines.into_iter().collect()].into_iter().chain(axes).collect()
+    }
+
+    /// The cells whose values are in `only`, in each of the `dimensions` of which it names any.
+    pub(super) fn only(mut self, only: &[String], dimensions: &[Vec<String>]) -> Self {
+        let is_named = |values: &&Vec<String>| values.iter().any(|value| only.contains(value));
+        let named: Vec<&Vec<String>> = dimensions.iter().filter(is_named).collect();
+        let cells = std::mem::take(&mut self.cells);
+        let is_wanted = |rows: &Vec<usize>| {
+            let own = self.others(rows, &[]);
+            named.iter().all(|values| values.iter().any(|value| only.contains(value) && own.contains(value)))
+        };
+        self.cells = cells.into_iter().filter(is_wanted).collect();
+        self
+    }
+
+    /// Means over an axis: a panel for each measure, and for each value of the axis `panels` where there
+    /// is one. A line is a combination of the others.
+    pub(super) fn lines(&self, measures: &[String], over: &str, panels: Option<&str>) -> Vec<Panel> {
+        let drawn: Vec<&str> = [over].into_iter().chain(panels).collect();
         let mut labels = Vec::new();
         let line_of: Vec<usize> =
-            self.cells.iter().map(|rows| place(&mut labels, self.others(rows, &[over]))).collect();
-        let panel = |measure: &String| {
+            self.cells.iter().map(|rows| place(&mut labels, self.others(rows, &drawn).join(", "))).collect();
+        let panel = |measure: &String, value: Option<&String>| {
+            let is_here = |rows: &[usize]| match (panels, value) {
+                (Some(axis), Some(value)) => self.value(rows, axis).map(worded).as_ref() == Some(value),
+                _ => true,
+            };
             let line = |(colour, label): (usize, &String)| {
-                let own = self.cells.iter().zip(&line_of).filter(|(_, line)| **line == colour);
+                let own = self.cells.iter().zip(&line_of);
+                let own = own.filter(|(rows, line)| **line == colour && is_here(rows));
                 let mark = |(rows, _): (&Vec<usize>, &usize)| {
                     let Estimate { mean, half_width_95, .. } = self.mean(rows, measure)?;
                     Some(Mark {
@@ -129,16 +157,23 @@ impl<'a> Sweep<'a> {
                 marks.sort_by(|a, b| a.x.total_cmp(&b.x));
                 Line { label: label.clone(), colour, marks, ..Line::default() }
             };
+            let value =
+                value.map_or(String::new(), |value| format!("{}: {value}", panels.unwrap_or_default()));
             Panel {
-                title: measure.clone(),
+                title: if value.is_empty() { measure.clone() } else { format!("{measure}, {value}") },
                 kind: Kind::Lines,
                 x: self.axis(over),
-                y: Axis { label: measure.clone(), ..Axis::default() },
+                y: Axis { label: labelled(measure), ..Axis::default() },
                 lines: labels.iter().enumerate().map(line).collect(),
                 ..Panel::default()
             }
         };
-        measures.iter().map(panel).collect()
+        let values = panels.map(|axis| self.values(axis)).unwrap_or_default();
+        let of_measure = |measure: &String| match values.as_slice() {
+            [] => vec![panel(measure, None)],
+            values => values.iter().map(|value| panel(measure, Some(value))).collect(),
+        };
+        measures.iter().flat_map(of_measure).collect()
     }
 
     /// Means over two axes, the first across and the second upwards: a panel for each measure and
@@ -146,8 +181,8 @@ impl<'a> Sweep<'a> {
     pub(super) fn heat(&self, measures: &[String], [across, up]: [&str; 2]) -> Vec<Panel> {
         let (xs, ys) = (self.values(across), self.values(up));
         let mut labels = Vec::new();
-        let panel_of: Vec<usize> =
-            self.cells.iter().map(|rows| place(&mut labels, self.others(rows, &[across, up]))).collect();
+        let label = |rows: &Vec<usize>| self.others(rows, &[across, up]).join(", ");
+        let panel_of: Vec<usize> = self.cells.iter().map(|rows| place(&mut labels, label(rows))).collect();
         let panel = |(measure, (at, label)): (&String, (usize, &String))| {
             let own = || self.cells.iter().zip(&panel_of).filter(move |(_, of)| **of == at);
             // The largest on top, as on an axis.
@@ -165,8 +200,8 @@ impl<'a> Sweep<'a> {
             Panel {
                 title: format!("{measure}: {label}"),
                 kind: Kind::Grid,
-                x: Axis { label: across.into(), ..Axis::default() },
-                y: Axis { label: up.into(), ..Axis::default() },
+                x: Axis { label: format!("{across}; down: {up}"), ..Axis::default() },
+                y: Axis { label: labelled(measure), ..Axis::default() },
                 categories: xs.clone(),
                 lines: ys.iter().rev().enumerate().map(line).collect(),
                 ..Panel::default()
@@ -198,5 +233,33 @@ impl<'a> Sweep<'a> {
         }
         values.sort_by(|a, b| a.0.total_cmp(&b.0));
         values.into_iter().map(|(_, text)| text).collect()
+    }
+}
+
+/// A measure in words, with its unit: `sojourn p95 [s]` for `sojourn_p95_s`, `throughput of web [bit/s]`
+/// for `throughput_bps.web`.
+fn labelled(measure: &str) -> String {
+    let (name, of) = measure.split_once('.').map_or((measure, ""), |(name, of)| (name, of));
+    let units = [("_s", "s"), ("_bps", "bit/s"), ("_packets", "packets"), ("_bytes", "B")];
+    let unit = units.into_iter().find_map(|(suffix, unit)| Some((name.strip_suffix(suffix)?, unit)));
+    let (name, unit) = unit.map_or((name, String::new()), |(name, unit)| (name, format!(" [{unit}]")));
+    let of = if of.is_empty() { String::new() } else { format!(" of {of}") };
+    format!("{}{of}{unit}", name.replace('_', " "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::labelled;
+
+    #[test]
+    fn measures_are_in_words_with_their_unit() {
+        let cases = [
+            ("sojourn_p95_s", "sojourn p95 [s]"),
+            ("throughput_bps.web", "throughput of web [bit/s]"),
+            ("transfer_p90_s.web.to_10kB", "transfer p90 of web.to_10kB [s]"),
+            ("jain", "jain"),
+            ("drops.push-out", "drops of push-out"),
+        ];
+        cases.iter().for_each(|(measure, label)| assert_eq!(labelled(measure), *label));
     }
 }

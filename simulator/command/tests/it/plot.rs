@@ -152,6 +152,19 @@ fn a_sweep_over_two_axes_is_lines_and_a_heat_map() {
     assert_eq!((cells(&heat), heat.contains("nan")), (4, false), "{heat}");
     let lines = drawn(&["--over", "link.buffer"]);
     assert_eq!(lines.matches("\\addplot").count(), 4, "two disciplines at two rates: {lines}");
+    let panels = drawn(&["--over", "link.buffer", "--panels", "link.rate"]);
+    assert_eq!(panels.matches("\\nextgroupplot").count(), 2, "one for each rate: {panels}");
+    assert_eq!(panels.matches("\\addplot").count(), 4, "{panels}");
+    let only = drawn(&["--over", "link.buffer", "--only", "10 Mbit/s"]);
+    assert_eq!(only.matches("\\addplot").count(), 2, "two disciplines at one rate: {only}");
+    let refused = |more: &[&str]| {
+        let output = run(&[&["plot", &path("store"), "--figure", &path("none.svg")], more].concat());
+        assert_eq!(code(&output), 2, "{more:?}");
+        stderr(&output)
+    };
+    let twice = refused(&["--over", "link.buffer", "--panels", "link.buffer"]);
+    assert!(twice.contains("allowed: `link.rate`"), "{twice}");
+    assert!(refused(&["--only", "10 Mbit"]).contains("did you mean `10 Mbit/s`?"));
 }
 
 #[test]
