@@ -80,6 +80,8 @@ mod role;
 #[cfg(feature = "serde")]
 mod table;
 #[cfg(feature = "serde")]
+mod whole;
+#[cfg(feature = "serde")]
 mod written;
 
 pub use bounds::{Bounded, Bounds, OutOfRange, literal, required};

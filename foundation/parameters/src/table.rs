@@ -1,8 +1,10 @@
 //! Tables of parameters in any format: read, written, and as a schema.
 
 use crate::field::{Declared, Field};
+use crate::whole::Whole;
 use alloc::format;
 use alloc::vec::Vec;
+use core::any::Any;
 use core::fmt;
 use core::marker::PhantomData;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -26,17 +28,22 @@ pub trait Slot<'de, A: MapAccess<'de>> {
     /// Was a value read?
     fn is_given(&self) -> bool;
 
-    /// Reads the next value of the table.
-    fn read(&mut self, table: &mut A) -> Result<(), A::Error>;
+    /// Reads the next value of the table, which is declared as `field`.
+    fn read(&mut self, table: &mut A, field: &Field) -> Result<(), A::Error>;
 }
 
-impl<'de, A: MapAccess<'de>, T: Deserialize<'de>> Slot<'de, A> for Option<T> {
+impl<'de, A: MapAccess<'de>, T: Deserialize<'de> + 'static> Slot<'de, A> for Option<T> {
     fn is_given(&self) -> bool {
         self.is_some()
     }
 
-    fn read(&mut self, table: &mut A) -> Result<(), A::Error> {
-        *self = Some(table.next_value()?);
+    fn read(&mut self, table: &mut A, field: &Field) -> Result<(), A::Error> {
+        match (self as &mut dyn Any).downcast_mut::<Option<u32>>() {
+            Some(number) if !field.range.is_empty() => {
+                *number = Some(table.next_value_seed(Whole(field))?);
+            }
+            _ => *self = Some(table.next_value()?),
+        }
         Ok(())
     }
 }
@@ -72,7 +79,7 @@ impl<'de, S: Tabled> Visitor<'de> for Table<S> {
             if slot.is_given() {
                 return Err(A::Error::duplicate_field(S::NAMES[at]));
             }
-            slot.read(&mut table)?;
+            slot.read(&mut table, &S::FIELDS[at])?;
         }
         let required = S::FIELDS.iter().enumerate().filter(|(_, field)| self.is_whole && field.is_required);
         for (at, field) in required {

@@ -73,6 +73,13 @@ fn a_fault_has_its_place() {
         ),
         ("\n\npart = 'x'", "line 3", "invalid type: string \"x\", expected f64"),
         ("time = 5", "line 1", "expected a string such as \"5 ms\""),
+        (
+            "\ncount = 1.5",
+            "line 2",
+            "invalid type: floating point `1.5`, expected a whole number from 1 to 9",
+        ),
+        ("count = -1", "line 1", "invalid value: integer `-1`, expected a whole number from 1 to 9"),
+        ("count = 5000000000", "line 1", "integer `5000000000`, expected a whole number from 1 to 9"),
     ] {
         let error = read(text).unwrap_err().to_string();
         assert!(error.contains(line) && error.contains(message), "{error}");

@@ -94,7 +94,7 @@ impl Files {
                 return Err(refuse(format!("all of its packets are smaller than headers of {header} B")));
             }
             let small = (small > 0).then(|| {
-                format!("{small} of its packets are smaller than headers of {header} B and are not sent")
+                format!("packets that are smaller than headers of {header} B, and are not sent: {small}")
             });
             for note in pcap::notes(&bytes).unwrap_or_default().into_iter().chain(small) {
                 let note = format!("`{name}`: {note}");

@@ -59,11 +59,11 @@ fn everything_that_is_wrong_is_said_at_once() {
         "one of 0 ns at 2 s; allowed: a time above 0",
         "`-2 s` is",
         "a step at 1 s after one at 2 s; allowed: times that ascend",
-        "line 2 of the trace is before the line above it",
+        "line 2 (`4`) of the trace is before the line above it",
         "0 bytes; allowed: 1 to 1048576",
         "a part of it lasts no time; allowed: times above 0",
-        "line 2 of the delays has no round trip from 0 to 7200000 ms; -1 and 0 are an outage",
-        "line 2 of the delays is before the line above it",
+        "line 2 (`1,-2`) of the delays has no round trip from 0 to 7200000 ms; -1 and 0 are an outage",
+        "line 2 (`0,50`) of the delays is before the line above it",
         "a correlation of 1; allowed: 0 to below 1",
     ] {
         assert!(text.contains(part), "{part} in:\n{text}");

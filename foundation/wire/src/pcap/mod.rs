@@ -232,8 +232,9 @@ pub fn notes(file: &[u8]) -> Result<Vec<String>, CaptureError> {
              data, or cut too short); they are one flow"
         )
     });
-    let cut = cut
-        .map(|at| format!("it ends within what begins at byte {at}; the {whole} packets before are taken"));
+    let cut = cut.map(|at| {
+        format!("it ends within what begins at byte {at}; packets before it, which are taken: {whole}")
+    });
     Ok(unidentified.into_iter().chain(cut).collect())
 }
 

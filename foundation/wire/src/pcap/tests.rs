@@ -318,8 +318,9 @@ fn a_capture_that_is_cut_off_has_its_whole_packets_and_a_note() {
             let (third, first) = (file.len() - records[2].len(), head.len() + records[0].len());
             for cut in [third + 1, third + 8, file.len() - 1] {
                 assert_eq!(seen(&file[..cut]).as_deref(), Ok(&whole[..2]), "cut at {cut}");
-                let note =
-                    format!("it ends within what begins at byte {third}; the 2 packets before are taken");
+                let note = format!(
+                    "it ends within what begins at byte {third}; packets before it, which are taken: 2"
+                );
                 assert_eq!(notes(&file[..cut]), Ok(vec![note]));
             }
             let none = CaptureError::Truncated { at: head.len() };

@@ -122,6 +122,18 @@ access = { rate = "100 Mbit/s", delay = "3 ms" }
 }
 
 #[test]
+fn a_capture_that_is_cut_off_is_read_up_to_there_with_a_note() {
+    let contest = Contest::of(SCENARIO);
+    let whole = capture(&[(0, 1, 500), (5, 2, 500)]);
+    let path = file(&contest, &whole[..whole.len() - 1]);
+    let output = run(&["trace", "rates", &path]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    assert!(stdout(&output).contains("1 packets of 1 flows"), "{}", stdout(&output));
+    let note = "it ends within what begins at byte 68; packets before it, which are taken: 1";
+    assert!(stderr(&output).contains(note), "{}", stderr(&output));
+}
+
+#[test]
 fn what_is_no_capture_is_refused_with_a_reason() {
     let contest = Contest::of(SCENARIO);
     let whole = capture(&[(0, 1, 500), (5, 2, 500)]);
@@ -130,7 +142,7 @@ fn what_is_no_capture_is_refused_with_a_reason() {
     for (bytes, why) in [
         (b"format = 1".to_vec(), "this is no capture"),
         (Vec::new(), "this is no capture"),
-        (whole[..whole.len() - 1].to_vec(), "ends within"),
+        (whole[..60].to_vec(), "ends within what begins at byte 24"),
         (whole[..24].to_vec(), "it has no packets"),
         (hostile, "cannot be"),
     ] {

@@ -326,14 +326,17 @@ fn packets_below_their_headers_are_left_out_and_a_capture_that_is_cut_off_is_pla
         assert!(scenario.notes().iter().any(|one| one == note), "{:?}", scenario.notes());
     };
     let scenario = loaded(&small).expect("a good one");
-    noted(&scenario, "`a.pcap`: 1 of its packets are smaller than headers of 28 B and are not sent");
+    noted(&scenario, "`a.pcap`: packets that are smaller than headers of 28 B, and are not sent: 1");
     let (played, whole) = (run(&scenario), run(&loaded(&capture(100)).expect("a good one")));
     let parts = played.flows[0].packets_sent as f64 / whole.flows[0].packets_sent as f64;
     assert!((parts - 0.99).abs() < 0.001, "{parts}");
 
     let whole = capture(100);
     let scenario = loaded(&whole[..whole.len() - 7]).expect("a good one");
-    noted(&scenario, "`a.pcap`: it ends within what begins at byte 3588; the 99 packets before are taken");
+    noted(
+        &scenario,
+        "`a.pcap`: it ends within what begins at byte 3588; packets before it, which are taken: 99",
+    );
 
     small.truncate(24);
     small.extend([[0_u8; 8].as_slice(), &[10, 0, 0, 0, 10, 0, 0, 0], &[0x45; 10]].concat());

@@ -1,0 +1,34 @@
+//! Whole numbers that have bounds: what is no such number is refused with them.
+
+use crate::field::Field;
+use core::fmt;
+use serde::Deserializer;
+use serde::de::{DeserializeSeed, Error, Unexpected, Visitor};
+
+/// Reads a whole number of 32 bits. That it is within the bounds of the parameter is checked later.
+pub(crate) struct Whole<'a>(pub(crate) &'a Field);
+
+impl<'de> DeserializeSeed<'de> for Whole<'_> {
+    type Value = u32;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<u32, D::Error> {
+        deserializer.deserialize_u32(self)
+    }
+}
+
+impl Visitor<'_> for Whole<'_> {
+    type Value = u32;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let of = if self.0.range.starts_with("at ") { " of" } else { "" };
+        write!(f, "a whole number{of} {}", self.0.range)
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<u32, E> {
+        u32::try_from(number).map_err(|_| E::invalid_value(Unexpected::Unsigned(number), &self))
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<u32, E> {
+        u32::try_from(number).map_err(|_| E::invalid_value(Unexpected::Signed(number), &self))
+    }
+}
