@@ -125,16 +125,10 @@ impl Page {
     pub(crate) fn of_discipline(self, takes_scheduler: bool) -> Page {
         let name = self.name;
         let mut usage = format!(
-            "On the command line `fairwire run FILE --discipline {name}`; in a scenario `disciplines = [\"{name}\"]`, with \
-             parameters in a table `[discipline.{name}]` or beside the name, `{{ {name} = {{ … }} }}`."
+            "`--discipline {name}`, or `disciplines = [\"{name}\"]` with parameters in `[discipline.{name}]`."
         );
         if takes_scheduler {
-            write!(
-                usage,
-                " Any scheduler can serve it: `--discipline drr+{name}` is the same as `scheduler = \"drr\"` among its parameters, and as \
-                 the discipline `queue` with `scheduler = \"drr\"` and `dropper = \"{name}\"`."
-            )
-            .expect("writing to a string succeeds");
+            write!(usage, " Under a scheduler: `drr+{name}`.").expect("writing to a string succeeds");
         }
         Page { usage, ..self }
     }

@@ -58,7 +58,12 @@ fn page(name: &str) -> Result<Page, Failure> {
 fn write_all(folder: &Path) -> Result<(), Failure> {
     let mut index = String::from(
         "<!-- Made by `make reference` from the documentation in the code; change it there. -->\n\n\
-         # The disciplines\n\n| name | family | what it does | source |\n|---|---|---|---|\n",
+         # The disciplines\n\n\
+         One is named on the command line by `fairwire run FILE --discipline codel`, and in a scenario by\n\
+         `disciplines = [\"codel\"]`. Its parameters are in a table `[discipline.codel]` or beside its name,\n\
+         `{ codel = { … } }`. Any scheduler can serve one with a `scheduler` among its parameters:\n\
+         `drr+codel` is the same as `scheduler = \"drr\"` there, and as the discipline `queue` with\n\
+         `scheduler = \"drr\"` and `dropper = \"codel\"`.\n\n| name | family | what it does | source |\n|---|---|---|---|\n",
     );
     let mut files = Vec::new();
     for entry in catalogue::all() {
