@@ -34,6 +34,7 @@ catalogue! {
     fairwire_laws::dropper::drop_front;
     fairwire_laws::dropper::red;
     fairwire_laws::dropper::rio;
+    fairwire_laws::dropper::step;
     fairwire_laws::dropper::rem;
     fairwire_laws::dropper::blue;
     fairwire_laws::dropper::avq;

@@ -28,4 +28,5 @@ pub mod rnd;
 pub mod rqm;
 pub mod sfb;
 pub mod sfed;
+pub mod step;
 pub mod tail_drop;

@@ -9,6 +9,7 @@ mod dual_pi2;
 mod flow_queues;
 mod fq_codel;
 mod pie;
+mod step;
 
 use crate::beside::{Event, Offer, Reading};
 use crate::fate::Events;

@@ -1,0 +1,108 @@
+//! Step marking: what DCTCP needs of a switch.
+//!
+//! # What it does
+//! Marks an ECN-capable arrival that finds more than K waiting. All others pass until the buffer is
+//! full, and are refused then.
+//!
+//! # Why
+//! A sender that counts marks, as DCTCP does, needs to know at once that the queue is longer than K,
+//! and no average. RED does this with six parameters set against its purpose, and drops where one of
+//! them is left out.
+//!
+//! # State and cost
+//! No state beyond the buffer; O(1) per packet.
+//!
+//! # Source (section, equation)
+//! M. Alizadeh and others, "Data center TCP (DCTCP)", SIGCOMM 2010, section 3.1 (1), "Simple Marking at
+//! the Switch". Section 3.4, equation 13: K is more than a seventh of the bandwidth-delay product.
+//!
+//! # Where we differ
+//! - An arrival does not count itself.
+//! - A packet that is not ECN-capable passes; switches that do it by RED drop it.
+//!
+//! # Example
+//! ```toml
+//! [discipline.step]
+//! threshold = "65 packets"
+//! ```
+
+use crate::about::{About, Family};
+use crate::error::{BadParameter, Of as _};
+use crate::part::Part;
+use crate::queueing::{CheckedQueue, Marking};
+use crate::site::Site;
+use crate::spec::Quantity;
+use alloc::boxed::Box;
+use fairwire_core::units::Amount;
+use fairwire_core::{Buffer, Cause, Discipline, Dropper, Packet, Time, Verdict};
+use fairwire_parameters::parameters;
+
+/// Its description in the catalogue.
+pub const ABOUT: About = About {
+    family: Family::ActiveQueueManagement,
+    summary: "marks what finds more than a threshold waiting, for DCTCP",
+    state: "none",
+    cost: "O(1)",
+    marks: true,
+    source: "Alizadeh et al. 2010, section 3.1",
+};
+
+const NAME: &str = "step";
+
+/// Parameters of `step`.
+#[parameters(gated, checked = Checked)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// How much may wait, what becomes of signals, and in which order packets leave.
+    #[parameter(flatten)]
+    pub queue: Marking,
+    /// K: what finds more than this waiting is marked.
+    ///
+    /// A time is at the link's rate.
+    #[parameter(
+        default = "20 packets",
+        source = "Alizadeh et al. 2010, section 4, for 1 Gbit/s; 65 packets for 10 Gbit/s."
+    )]
+    pub threshold: Option<Quantity<Amount>>,
+}
+
+impl Part for Spec {}
+
+impl Spec {
+    /// Checks what was typed against the site.
+    pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Step), BadParameter> {
+        let Checked { threshold } = self.checked().of(NAME)?;
+        let queue = self.queue.stated().check(NAME, site)?;
+        let step = match threshold {
+            Amount::Packets(packets) => Step { packets, bytes: u64::MAX },
+            other => Step { packets: u32::MAX, bytes: other.in_bytes(site.packet_bytes, site.rate) as u64 },
+        };
+        Ok((queue, step))
+    }
+
+    /// Checks and builds.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
+        let (queue, step) = self.check(site)?;
+        Ok(queue.serve(step))
+    }
+}
+
+/// Marks what finds more than this. See the [module](self).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    packets: u32,
+    bytes: u64,
+}
+
+impl Dropper for Step {
+    #[inline]
+    fn on_arrival(&mut self, packet: &Packet, buffer: &Buffer, _: Time) -> Verdict {
+        let is_above = buffer.len() > self.packets || buffer.bytes() > self.bytes;
+        if is_above && packet.ecn.is_capable() { Verdict::Signal(Cause::Early) } else { Verdict::Pass }
+    }
+
+    fn retune(&mut self, new: &Self, _: Time) -> bool {
+        *self = *new;
+        true
+    }
+}
