@@ -73,6 +73,11 @@ pub struct TcpSpec {
     /// segments stay in order. "packet" is what two segments take at the slowest link, at most an
     /// eighth of a round trip; "0 s" is no time. Default: "packet" with "modern", otherwise "0 s".
     pub processing: Option<ProcessingSpec>,
+    /// How much of what a flow sends may wait at the access link of its host, at that link's rate; the
+    /// rest waits with the sender, whose window does not grow meanwhile. Two segments always may.
+    /// Source: Linux's TCP small queues, which let 1 ms wait at a pacing rate of up to twice the
+    /// flow's. Default: "2 ms" with "modern", otherwise no bound.
+    pub host_queue: Option<Quantity<Duration>>,
     /// Peculiarities of simulators.
     pub quirks: Option<QuirksSpec>,
 }
@@ -234,6 +239,7 @@ impl TcpSpec {
                 Some(segments) => Some(segments),
             },
             processing: self.processing.map_or(base.processing, ProcessingSpec::processing),
+            host_queue: self.host_queue.map(|most| most.0).or(base.host_queue),
             quirks: self.quirks.unwrap_or_default().over(base.quirks),
             control,
             ..base

@@ -32,6 +32,8 @@ pub(crate) struct Group {
     pub(crate) ack_bytes: u32,
     pub(crate) pace: Pace,
     pub(crate) ack_on_access: Duration,
+    /// How much of what a host sends may wait at its own link.
+    pub(crate) host_queue: Duration,
     /// What its ways take where nothing is on them.
     pub(crate) empty: Empty,
     work: Work,
@@ -190,6 +192,8 @@ impl Group {
             Source::Cbr { .. } | Source::Datagrams { .. } | Source::Endpoints { .. } => None,
         };
         let work = Work::of(&plan, tcp.as_deref(), sizes, links);
+        let host_queue = tcp.as_deref().and_then(|tcp| tcp.host_queue);
+        let two = plan.access_rate.time_to_send(2 * u64::from(data_bytes));
         Group {
             takes_time: !matches!(work, Work::UpTo(Duration::ZERO)),
             work,
@@ -202,6 +206,7 @@ impl Group {
             is_outside: matches!(plan.source, Source::Endpoints { .. }),
             pace: Pace::new(plan.access_rate, data_bytes),
             ack_on_access: plan.access_rate.time_to_send(ack_bytes.into()),
+            host_queue: host_queue.map_or(Duration::MAX, |most| most.max(two)),
             tcp,
             data_bytes,
             ack_bytes,
@@ -243,18 +248,23 @@ impl Group {
         self.empty.round_trip(access_delay).filter(|_| self.is_acknowledged())
     }
 
-    /// How long the host of the flow `index` works on what is given to it `now`: evenly drawn from
-    /// nothing to the longest.
-    #[inline(never)] // profiles of older TCPs take none
-    pub(crate) fn works(&self, index: u32, access_delay: Duration, now: Time) -> Duration {
-        let most = match &self.work {
-            Work::UpTo(Duration::ZERO) => return Duration::ZERO,
+    /// The longest time for which the host of a flow works on what is given to it `now`.
+    #[inline]
+    pub(crate) fn works_at_most(&self, access_delay: Duration, now: Time) -> Duration {
+        match &self.work {
             Work::UpTo(most) => *most,
             Work::Packet(spells) => {
                 let latest = spells.partition_point(|spell| spell.since <= now).saturating_sub(1);
                 spells[latest].most(access_delay)
             }
-        };
+        }
+    }
+
+    /// How long the host of the flow `index` works on what is given to it `now`: evenly drawn from
+    /// nothing to the longest.
+    #[inline(never)] // profiles of older TCPs take none
+    pub(crate) fn works(&self, index: u32, access_delay: Duration, now: Time) -> Duration {
+        let most = self.works_at_most(access_delay, now);
         let drawn = rng::mix(self.salt ^ u64::from(index) ^ now.ns().rotate_left(20)) >> 32;
         Duration::from_ns(((u128::from(drawn) * u128::from(most.ns())) >> 32) as u64)
     }

@@ -61,6 +61,10 @@ pub struct Config {
     pub restart_window: Option<u32>,
     /// The time for which the host works on what it sends.
     pub processing: Processing,
+    /// How much of what it sends may wait at its host's own link, as the time that this takes there; two
+    /// segments always may. `None`: all of it. Linux's TCP small queues (`tcp_small_queue_check`): 1 ms
+    /// at the pacing rate, which is up to twice the flow's.
+    pub host_queue: Option<Duration>,
     /// Peculiarities of simulators.
     pub quirks: Quirks,
 }
@@ -261,6 +265,7 @@ impl Config {
             exact_rtt: false,
             restart_window: Some(1),
             processing: Processing::None,
+            host_queue: None,
             quirks: Quirks {
                 max_per_duplicate: 2,
                 max_per_ack: 0,
@@ -292,6 +297,7 @@ impl Config {
             exact_rtt: true,
             restart_window: Some(10),
             processing: Processing::Packet,
+            host_queue: Some(Duration::from_ms(2)),
             quirks: Quirks::default(),
             ..Config::of_ns2(segment_bytes)
         }

@@ -98,6 +98,11 @@ impl Check<'_> {
         if let Processing::UpTo(most) = config.processing {
             self.within(&format!("{path}.processing"), most, tick..=Duration::from_secs(1))?;
         }
+        self.within(
+            &format!("{path}.host_queue"),
+            config.host_queue.unwrap_or_default(),
+            Duration::ZERO..=hour,
+        )?;
         let header = u64::from(config.header_bytes);
         self.size(&format!("{path}.header"), tcp.header, 1..=MAX_PACKET - 1)?;
         self.size(&format!("{path}.ack"), tcp.ack, 1..=MAX_PACKET - 1)?;

@@ -34,9 +34,21 @@ impl<E: Events> Output for Outlet<'_, '_, E> {
         let frame = Frame::carrying(self.stage.index, self.way.connection, segment, group.forward);
         self.launch(frame, bytes);
     }
+
+    #[inline(always)]
+    fn room_from(&self) -> Time {
+        let room_from = self.way.up.free_at().saturating_sub(self.stage.group.host_queue);
+        if room_from <= self.stage.now { room_from } else { self.room_after_work(room_from) }
+    }
 }
 
 impl<E: Events> Outlet<'_, '_, E> {
+    /// The same where what the host still works on is in the time.
+    #[inline(never)]
+    fn room_after_work(&self, room_from: Time) -> Time {
+        room_from.saturating_sub(self.stage.group.works_at_most(self.way.access_delay, self.stage.now))
+    }
+
     /// Sends a frame over the flow's own link, and schedules its arrival at the first queue, or at
     /// the sink. Returns the slot of the frame.
     #[inline(always)]

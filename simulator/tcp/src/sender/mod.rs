@@ -26,6 +26,12 @@ use std::sync::Arc;
 pub trait Output {
     /// Sends `segment`.
     fn send(&mut self, segment: Segment);
+
+    /// When its host takes another segment; in the past where it does now.
+    #[inline(always)]
+    fn room_from(&self) -> Time {
+        Time::ZERO
+    }
 }
 
 /// Duplicate acknowledgements that signal a loss (RFC 5681, section 3.2).
@@ -51,7 +57,7 @@ pub struct Sender {
     timed_seq: u64,      // the segment that is timed, or NONE
     timed_at: Time,      // when it, or the SYN, was sent
     retransmit_at: Time, // when `timer` is due; MAX for never
-    release_at: Time,    // when pacing, or a mark at a window of 1, lets the next segment out
+    release_at: Time,    // when pacing, its host, or a mark at a window of 1 lets the next segment out
     control: Controller,
     rtt: RttEstimator,
     duplicates: u32,
@@ -65,7 +71,7 @@ pub struct Sender {
     has_journal: bool,
     counts_marks: bool,
     is_held: bool,    // until `release_at`
-    is_starved: bool, // by the application: the window would have allowed more
+    is_starved: bool, // by the application or the host: the window would have allowed more
     is_slowed: bool,  // by marks at a window of one
     owes_cwr: bool,
     epoch: bool, // of what is sent

@@ -1,4 +1,4 @@
-//! What may be sent now: the window, limited transmit (RFC 3042), and pacing.
+//! What may be sent now: the window, limited transmit (RFC 3042), pacing, and the host's queue.
 
 use super::{NONE, Output, Phase, Sender};
 use crate::congestion::Control;
@@ -49,7 +49,7 @@ impl Sender {
         let window_end = self.window_end();
         let end = window_end.min(self.end).min(self.next.saturating_add(most));
         while self.next < end {
-            if !self.may_leave(now) {
+            if !self.may_leave(now, out) {
                 return;
             }
             self.send_next(now, out);
@@ -127,9 +127,15 @@ impl Sender {
         Segment { seq, is_syn: false, is_retransmission: true, ecn, cwr: false, epoch: self.epoch }
     }
 
-    /// May a segment leave now? If so, and it is paced, the next one may follow a gap later.
+    /// May a segment leave now? If so, and it is paced, the next one may follow a gap later. A window
+    /// that the host's queue leaves unused does not grow, as in Linux.
     #[inline]
-    pub(super) fn may_leave(&mut self, now: Time) -> bool {
+    pub(super) fn may_leave(&mut self, now: Time, out: &impl Output) -> bool {
+        let room_from = out.room_from();
+        if room_from > now {
+            self.release_at = self.release_at.max(room_from);
+            self.is_starved = true;
+        }
         self.is_held = now < self.release_at;
         if self.is_held {
             return false;

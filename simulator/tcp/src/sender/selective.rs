@@ -86,7 +86,7 @@ impl Sender {
         let mut left = self.max_per_ack();
         while left > 0 && u64::from(self.in_flight()) < self.room() {
             let Some(seq) = self.next_to_send() else { return self.note_starved(u64::MAX) };
-            if !self.may_leave(now) {
+            if !self.may_leave(now, out) {
                 return;
             }
             self.send_selected(seq, now, out);
@@ -313,7 +313,7 @@ impl Sender {
             if lost.is_none() && seq >= self.sendable_end() {
                 break;
             }
-            if !self.may_leave(now) {
+            if !self.may_leave(now, out) {
                 return;
             }
             self.pipe += u32::from(self.is_in_recovery());

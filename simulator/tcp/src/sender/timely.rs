@@ -318,7 +318,7 @@ impl Sender {
     fn send_new(&mut self, now: Time, out: &mut impl Output) -> bool {
         let end = self.sendable_end();
         let highest = self.highest;
-        while self.highest < end && u64::from(self.in_flight()) < self.room() && self.may_leave(now) {
+        while self.highest < end && u64::from(self.in_flight()) < self.room() && self.may_leave(now, out) {
             self.send_selected(self.highest, now, out);
         }
         let has_sent = self.highest > highest;

@@ -49,7 +49,7 @@ impl Sender {
             if self.highest >= end {
                 return self.note_starved(u64::MAX);
             }
-            if !self.may_leave(now) {
+            if !self.may_leave(now, out) {
                 return;
             }
             self.send_data(self.highest, now, out);
