@@ -39,7 +39,7 @@ pub(crate) fn network(
             .iter()
             .zip(&topology.routes)
             .zip(&topology.sends)
-            .flat_map(|((flow, routes), sends)| groups(flow, routes, sends, topology, seed))
+            .flat_map(|((flow, routes), sends)| groups(spec, flow, (routes, sends), topology, seed))
             .collect(),
         aggregates: aggregate::plans(spec, topology, seed)?,
     })
@@ -132,15 +132,15 @@ fn site<'a>(topology: &Topology, at: usize, seed: Seed, stream: &'a str) -> Site
 
 /// A group of flows, in as many plans as it has ways.
 fn groups<'a>(
+    spec: &Spec,
     flow: &'a FlowSpec,
-    routes: &'a [Route],
-    sends: &'a Sends,
+    (routes, sends): (&'a [Route], &'a Sends),
     topology: &'a Topology,
     seed: Seed,
 ) -> impl Iterator<Item = GroupPlan> + 'a {
     let streams = seed.numbered(format_args!("flow/{}.", flow.group));
     let reach = flow.reach("flow").expect("checked when the scenario was read");
-    let on = flow.on_times();
+    let on = spec.on_times(flow);
     let first_start = flow.on.is_some().then(|| on.first().map(|on| on.from)).flatten();
     let member = move |number, way| Member {
         start: first_start.unwrap_or_else(|| flow.starts().draw(&mut streams.stream(number, "/start"))),

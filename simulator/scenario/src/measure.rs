@@ -67,7 +67,7 @@ pub(crate) fn names(spec: &Spec, topology: &Topology) -> Vec<String> {
         names.extend(AGGREGATE_MEASURES.iter().map(|measure| format!("{measure}.{}", aggregate.name)));
     }
     names.extend(PLAIN.iter().map(|name| name.to_string()));
-    if spec.flow.iter().any(|flow| !flow.on_times().is_empty()) {
+    if spec.flow.iter().any(|flow| !spec.on_times(flow).is_empty()) {
         names.push(REACHED.to_owned());
     }
     names.extend(further(spec));

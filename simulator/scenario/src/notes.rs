@@ -1,9 +1,11 @@
 //! Notes on a scenario: what results depend on and is easily overlooked, and likely slips.
 
 use crate::compared::Compared;
+use crate::reach;
+use crate::source::Sends;
 use crate::spec::{FlowSpec, Spec};
 use crate::tcp::TcpSpec;
-use crate::topology::{QueuePlan, Topology};
+use crate::topology::{QueuePlan, Route, Topology};
 use fairwire_catalogue as catalogue;
 use fairwire_core::{Rate, RateLaw};
 use fairwire_laws::role;
@@ -38,33 +40,22 @@ fn early(spec: &Spec) -> Option<String> {
     (!early.is_empty()).then(note)
 }
 
-/// Notes on flows that begin late in the measured time, where shares are over all of it, and on
-/// stops after the end of the run.
+/// Notes on flows that begin late in the measured time, and on stops after the end of the run. Shares are
+/// then over the time in which each flow is on.
 fn late(spec: &Spec) -> impl Iterator<Item = String> + '_ {
-    let (duration, warm_up) = (spec.duration.0, spec.warm_up.0);
-    let counts_all = spec.flow.iter().all(|flow| flow.on_times().is_empty());
-    let is_late = move |flow: &&FlowSpec| {
-        counts_all
-            && flow.starts().latest.ns().saturating_sub(warm_up.ns()) > (duration - warm_up).ns() / LATE
-    };
+    let is_late = |flow: &&FlowSpec| flow.on_times().is_empty() && !spec.on_times(flow).is_empty();
     let late: Vec<&str> = spec.flow.iter().filter(is_late).map(|flow| &*flow.group).collect();
     let note = format!(
-        "{}: begins long after measuring does, and its share and Jain's index count that time, too; with \
-         stop = \"{}\" all shares are over the time in which flows are on",
-        named(&late),
-        spec.duration
+        "{}: begins long after measuring does; all shares and Jain's index are over the time in which flows are on",
+        named(&late)
     );
-    let beyond = spec.flow.iter().filter_map(move |flow| {
+    let beyond = spec.flow.iter().filter_map(|flow| {
         let stop = flow.on_times().last()?.until;
-        (stop > duration)
+        (stop > spec.duration.0)
             .then(|| format!("`{}` stops at {stop}, after the end: it is on until the run ends", flow.group))
     });
     (!late.is_empty()).then_some(note).into_iter().chain(beyond)
 }
-
-/// A flow is late that misses more than a half of the measured time: its share over all of it is less
-/// than half of that over the time in which it is on.
-const LATE: u64 = 2;
 
 /// Notes where shares may follow from round trips modulo the time that a packet takes on the link:
 /// several flows of endless data, hosts that take no time, and a discipline that drops by place.
@@ -158,40 +149,109 @@ fn idle_links(spec: &Spec, topology: &Topology) -> Vec<String> {
     }
     let most = most_sent(spec, topology);
     let idle_link = |(at, queue): (usize, &QueuePlan)| {
-        let most = most[at]?; // nothing but acknowledgements, or nothing at all
         let link = queue.mean_bps(spec.warm_up.0, spec.duration.0);
-        (most < link).then(|| idle(queue, most, link))
+        let most = &most[at];
+        // Nothing but acknowledgements goes there, or nothing at all.
+        (!most.by.is_empty() && most.bps < link).then(|| idle(queue, most, link))
     };
     topology.compared().filter_map(idle_link).collect()
 }
 
-/// The most that all flows together can send over each queue, bit/s; `None` where none goes.
-fn most_sent(spec: &Spec, topology: &Topology) -> Vec<Option<f64>> {
-    let mut most = vec![None; topology.queues.len()];
+/// The most that flows can send over a queue.
+#[derive(Clone, Default)]
+struct Most {
+    /// All together, bit/s.
+    bps: f64,
+    /// What limits them, and those that it limits.
+    by: Vec<(String, Vec<String>)>,
+}
+
+impl Most {
+    fn add(&mut self, flows: u32, bps: f64, limit: &str, group: &str) {
+        self.bps += f64::from(flows) * bps;
+        let at = self.by.iter().position(|(other, _)| other == limit).unwrap_or(self.by.len());
+        if at == self.by.len() {
+            self.by.push((limit.into(), Vec::new()));
+        }
+        let groups = &mut self.by[at].1;
+        if groups.last().is_none_or(|last| last != group) {
+            groups.push(group.into());
+        }
+    }
+}
+
+/// What all flows together can send over each queue, and what limits them: their application, the
+/// receiver's window, their access link or a slower link before.
+fn most_sent(spec: &Spec, topology: &Topology) -> Vec<Most> {
+    let mut most = vec![Most::default(); topology.queues.len()];
     for ((flow, routes), sends) in spec.flow.iter().zip(&topology.routes).zip(&topology.sends) {
+        let access = flow.access.rate.0;
         let own = match &sends.source {
-            Source::Cbr { rate, .. } => *rate,
-            _ => flow.access.rate.0,
+            Source::Cbr { rate, .. } if *rate <= access => {
+                (rate.bps() as f64, format!("their own rate of {rate}"))
+            }
+            Source::Bulk { tcp } | Source::Tcp { tcp, .. } => {
+                let waits = match tcp.host_queue {
+                    Some(most) => format!("at which {most} of it wait at most"),
+                    None => "at which the rest waits".into(),
+                };
+                (access.bps() as f64, format!("the access link of {access}, {waits}"))
+            }
+            _ => (access.bps() as f64, format!("the access link of {access}")),
         };
         for route in routes {
-            let mut fastest = route.slowest_wire().map_or(own, |wire| wire.min(own));
+            let mut slowest = own.clone();
+            let mut narrow = |bps: f64, limit: &dyn Fn() -> String| {
+                if bps < slowest.0 {
+                    slowest = (bps, limit());
+                }
+            };
+            if let Some(wire) = route.slowest_wire() {
+                narrow(wire.bps() as f64, &|| format!("a wire of {wire}"));
+            }
+            if let Some((bps, segments)) = by_window(flow, route, topology, sends) {
+                narrow(bps, &|| format!("the receiver's window of {segments} segments"));
+            }
             for at in route.queues() {
-                *most[at].get_or_insert(0.0) += f64::from(route.flows) * fastest.bps() as f64;
-                fastest = fastest.min(topology.queues[at].rate);
+                most[at].add(route.flows, slowest.0, &slowest.1, &flow.group);
+                let rate = topology.queues[at].rate;
+                if (rate.bps() as f64) < slowest.0 {
+                    slowest = (rate.bps() as f64, format!("`{}` before it", topology.queues[at].name));
+                }
             }
         }
     }
     most
 }
 
-fn idle(queue: &QueuePlan, most: f64, link: f64) -> String {
+/// The most that a flow sends with the window that its receiver has, bit/s: all of it in each round trip
+/// without a queue; and that window in segments.
+fn by_window(flow: &FlowSpec, route: &Route, topology: &Topology, sends: &Sends) -> Option<(f64, u32)> {
+    let (Source::Bulk { tcp } | Source::Tcp { tcp, .. }) = &sends.source else { return None };
+    let window = tcp.window?;
+    let bytes = f64::from(tcp.segment_bytes + tcp.header_bytes);
+    let queues = || route.queues().chain(route.queues_back()).map(|at| &topology.queues[at]);
+    let rtt = reach::shortest_trip(flow, route, &topology.queues);
+    let is_fixed = |queue: &QueuePlan| matches!(queue.law, RateLaw::Fixed) && queue.wire.is_plain();
+    queues().all(is_fixed).then(|| (8.0 * bytes * f64::from(window) / rtt.secs(), window))
+}
+
+fn idle(queue: &QueuePlan, most: &Most, link: f64) -> String {
     let printed =
         |bps: f64| Rate::from_bps(bps as u64).map_or("nothing".into(), |rate| rate.rounded().to_string());
+    let limit = |(limit, groups): &(String, Vec<String>)| {
+        let groups: Vec<&str> = groups.iter().map(String::as_str).collect();
+        format!("{}: limited by {limit}", named(&groups))
+    };
+    let by: Vec<String> = most.by.iter().take(MAX_NAMED).map(limit).collect();
     format!(
-        "no flow can fill `{}`: all together send at most {} over its {}, so little waits there and disciplines hardly differ",
+        "no flow can fill `{}`: all together send at most {} over its {} ({:.0} %), so little waits there and disciplines \
+         hardly differ; {}",
         queue.name,
-        printed(most),
-        printed(link)
+        printed(most.bps),
+        printed(link),
+        100.0 * most.bps / link,
+        by.join("; ")
     )
 }
 

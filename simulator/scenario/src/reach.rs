@@ -62,6 +62,12 @@ impl Reach<'_> {
     }
 }
 
+/// The shortest round-trip time of `flow` without waiting, on `route`.
+pub(crate) fn shortest_trip(flow: &FlowSpec, route: &Route, queues: &[QueuePlan]) -> Duration {
+    let reach = flow.reach("flow").expect("checked when the scenario was read");
+    reach.shortest_trip(way(route, queues))
+}
+
 /// What a packet and its answer take on `route` without waiting and without access links: the
 /// delays of its links. Where nothing comes back, twice the way there.
 pub(crate) fn way(route: &Route, queues: &[QueuePlan]) -> Duration {

@@ -198,6 +198,23 @@ impl TryFrom<Vec<Quantity<Duration>>> for Times {
     }
 }
 
+/// A flow is late that misses more than a half of the measured time.
+const LATE: u64 = 2;
+
+impl Spec {
+    /// When the flows of `flow` are on, as shares are counted: as typed, or to the end for one that begins
+    /// late, whose share would count the time before. Empty for from their start on.
+    pub(crate) fn on_times(&self, flow: &FlowSpec) -> Vec<OnTime> {
+        let (duration, warm_up) = (self.duration.0, self.warm_up.0);
+        let on = flow.on_times();
+        let misses = flow.start.latest.ns().saturating_sub(warm_up.ns());
+        if !on.is_empty() || misses <= (duration - warm_up).ns() / LATE {
+            return on;
+        }
+        vec![OnTime { from: flow.start.earliest, until: duration }]
+    }
+}
+
 impl FlowSpec {
     /// When its flows are on; empty for from their start to the end of the run.
     pub fn on_times(&self) -> Vec<OnTime> {

@@ -13,6 +13,7 @@ mod field_cases;
 mod generated;
 mod hostile;
 mod labels;
+mod limits;
 mod links;
 mod live;
 mod marks;

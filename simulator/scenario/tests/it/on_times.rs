@@ -169,6 +169,20 @@ fn times_that_make_no_sense_are_refused_with_what_is_allowed() {
 }
 
 #[test]
+fn a_flow_that_begins_late_has_its_share_of_the_time_in_which_it_is_there() {
+    let flows = flow("a", "\"bulk\"", "") + &flow("b", "\"bulk\"", "start = \"45 s\"");
+    let (late, _) = run(&read(&text(60, "drr", &flows)));
+    for share in late.fairness.group_share.values() {
+        assert!((share - 1.0).abs() < 0.03, "{:?}", late.fairness);
+    }
+    assert!(late.fairness.jain > 0.999, "{}", late.fairness.jain);
+    // Packets are those of a run whose shares are over all of it.
+    let stops = flows.replace("start = \"45 s\"", "start = \"45 s\"\nstop = \"60 s\"");
+    let (stopped, _) = run(&read(&text(60, "drr", &stops)));
+    assert_eq!((&late.flows, &late.links, late.events), (&stopped.flows, &stopped.links, stopped.events));
+}
+
+#[test]
 fn what_begins_late_and_what_stops_after_the_end_is_noted() {
     let notes = |more: &str| {
         let flows = flow("a", "\"bulk\"", "") + &flow("b", "\"bulk\"", more);
