@@ -1,10 +1,10 @@
 //! The links and ways of a generated network that flows need.
 
 use crate::fault::{Fault, missing, refused};
-use crate::generated::{Layout, Line};
+use crate::generated::{Ends, Layout, Line};
 use crate::spec::FlowSpec;
 use crate::topology::plan::{NOT_SIZED, QueuePlan, Route};
-use fairwire_core::{RateLaw, WireLaw};
+use fairwire_core::{RateLaw, Seed, WireLaw};
 use fairwire_sim::Hop;
 
 /// The hosts of a network, and what of its links is laid so far.
@@ -38,16 +38,24 @@ impl<'a> Hosts<'a> {
         let count = flow.count();
         let (each, more) = (count / pairs.len() as u32, count as usize % pairs.len());
         let mut routes = Vec::with_capacity(pairs.len());
+        let group = Seed(0).numbered(format_args!("ways of {}", flow.group));
+        let mut first = 0;
         for (number, (from, to)) in pairs.into_iter().enumerate() {
-            let mut route = |from, to| {
+            let mut route = |from, to, flow| {
                 let mut links = Vec::with_capacity(6);
-                self.layout.add_route(from, to, &mut links);
+                self.layout.add_route(Ends { from, to, flow }, &mut links);
                 links.iter().for_each(|link| self.is_passed[*link as usize] = true);
                 links
             };
-            let forward = route(from, to);
-            let back = if is_answered { route(to, from) } else { Vec::new() };
-            routes.push(Numbered { forward, back, flows: each + u32::from(number < more) });
+            let flows = each + u32::from(number < more);
+            let together = if self.layout.is_by_flow() { 1 } else { flows };
+            for _ in 0..flows / together.max(1) {
+                first += 1;
+                let mut hashes = group.stream(first, "");
+                let forward = route(from, to, hashes.next_u64());
+                let back = if is_answered { route(to, from, hashes.next_u64()) } else { Vec::new() };
+                routes.push(Numbered { forward, back, flows: together });
+            }
         }
         self.routes.push(routes);
         Ok(())

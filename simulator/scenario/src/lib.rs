@@ -40,6 +40,7 @@ mod aggregate_spec;
 mod agree;
 mod bounds;
 mod build;
+mod busiest;
 mod check;
 mod compared;
 pub mod control;

@@ -2,6 +2,7 @@
 
 use crate::aggregate;
 use crate::build;
+use crate::busiest;
 use crate::compared::Compared;
 use crate::load::Scenario;
 use crate::spec::{FlowSpec, TieRuleSpec};
@@ -158,7 +159,12 @@ pub fn report(scenario: &Scenario, outcome: Outcome) -> Report {
             scenario_sha256: scenario.sha256().into(),
             scenario_toml: scenario.toml().into(),
             set: scenario.set().to_vec(),
-            notes: scenario.notes().to_vec(),
+            notes: scenario
+                .notes()
+                .iter()
+                .cloned()
+                .chain(busiest::note(spec, scenario.topology(), &outcome.runs))
+                .collect(),
             disciplines: spec.disciplines.iter().map(|compared| compared.label().into()).collect(),
             seeds: spec.seeds.as_slice().to_vec(),
             stages: Vec::new(),
@@ -344,7 +350,11 @@ fn record(scenario: &Scenario, compared: &Compared, seed: u64, mut measured: Mea
         presence,
         aggregates,
         flows: measured.flows,
-        links: measured.links,
+        links: if scenario.spec().network.is_some() {
+            busiest::first(measured.links)
+        } else {
+            measured.links
+        },
         transfers: measured.transfers,
         events: Some(measured.events),
     }

@@ -217,9 +217,12 @@ fn place(scenario: &Scenario) -> String {
             match names.count() {
                 0 => format!("{network} with one queue, `{first}`"),
                 more => {
-                    let of = if spec.network.is_some() { "with" } else { "of" };
+                    let (of, whose) = match spec.network {
+                        Some(_) => ("with", "the busiest link of each run".into()),
+                        None => ("of", format!("`{first}`")),
+                    };
                     format!(
-                        "{network} {of} {} queues; sojourn and utilization are those of `{first}`",
+                        "{network} {of} {} queues; sojourn and utilization are those of {whose}",
                         1 + more
                     )
                 }

@@ -1,7 +1,7 @@
 //! A dumbbell of dumbbells: two hubs with a link between them, and at each hub as many branches,
 //! behind a link of its own each, with hosts.
 
-use super::{About, Layout, Line, NetworkSpec, check_nodes};
+use super::{About, Ends, Layout, Line, NetworkSpec, check_nodes};
 use crate::impair::ImpairSpec;
 use fairwire_core::units::Room;
 use fairwire_core::{Duration, Rate};
@@ -138,7 +138,7 @@ impl Layout for Dumbbells {
     }
 
     /// There is one way.
-    fn add_route(&self, from: u32, to: u32, route: &mut Vec<u32>) {
+    fn add_route(&self, Ends { from, to, .. }: Ends, route: &mut Vec<u32>) {
         let [switch, far] = [from, to].map(|host| host / self.per_switch);
         route.push(self.first(3) + from);
         if switch != far {
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!((network.hosts(), network.switches(), network.links()), (12, 8, 2 + 12 + 24));
         let route = |from, to| {
             let mut route = Vec::new();
-            network.add_route(from, to, &mut route);
+            network.add_route(Ends { from, to, flow: 0 }, &mut route);
             let printed = |link: &u32| {
                 let Line { name, rate, delay } = network.link(*link);
                 format!("{name} {} {}", rate.bps() / 1_000_000, delay.ns() / 1_000_000)

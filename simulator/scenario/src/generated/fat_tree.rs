@@ -4,16 +4,16 @@
 //! Source: M. Al-Fares, A. Loukissas and A. Vahdat, "A scalable, commodity data center network
 //! architecture", SIGCOMM 2008, section 3.
 
-use super::{About, Layout, Line, NetworkSpec, check_nodes};
+use super::{About, Ends, Layout, Line, NetworkSpec, check_nodes};
 use crate::impair::ImpairSpec;
 use fairwire_core::units::Room;
-use fairwire_core::{Duration, Rate};
-use fairwire_parameters::{OutOfRange, Quantity, parameters};
+use fairwire_core::{Duration, Rate, rng};
+use fairwire_parameters::{OutOfRange, Quantity, parameters, word};
 
 /// Its description.
 pub(super) const ABOUT: About = About {
     summary: "Hosts under three layers of switches, with as much room between pods as the hosts can fill.",
-    source: "Al-Fares, Loukissas and Vahdat 2008, section 3; ways by destination as Zahavi, Johnson, Kerbyson and Lang 2010.",
+    source: "Al-Fares, Loukissas and Vahdat 2008, section 3; ways by flow as RFC 2992, by destination as Zahavi, Johnson, Kerbyson and Lang 2010.",
     example: "k = 4, rate = \"10 Mbit/s\", delay = \"1 ms\", buffer = \"100 packets\"",
 };
 
@@ -38,6 +38,9 @@ pub struct FatTreeSpec {
     /// The rate of the links between switches.
     #[parameter(unset = "`rate`", max = "1 Tbit/s")]
     pub switch_rate: Option<Quantity<Rate>>,
+    /// By what the way up is chosen.
+    #[parameter(default = RouteBy::Flow)]
+    pub route: Option<RouteBy>,
     /// The propagation delay of each link, one way.
     #[parameter(required, max = "1 h")]
     pub delay: Option<Quantity<Duration>>,
@@ -49,13 +52,26 @@ pub struct FatTreeSpec {
     pub impair: Option<ImpairSpec>,
 }
 
+/// By what the way up is chosen.
+#[word]
+pub enum RouteBy {
+    /// By a hash of the flow at each switch, as switches do (ECMP, RFC 2992): its acknowledgements have
+    /// another. It is the same under each seed.
+    #[default]
+    Flow,
+    /// By the destination alone: at the edge by its port, and at the aggregation by its edge switch.
+    /// All packets to one host come down one way, and where each host sends to the one a fixed number
+    /// of places on, no two flows share a link (D-mod-K; Zahavi, Johnson, Kerbyson and Lang 2010).
+    Destination,
+}
+
 impl NetworkSpec for FatTreeSpec {
     fn impair(&self) -> Option<&ImpairSpec> {
         self.impair.as_ref()
     }
 
     fn layout(&self) -> Result<Box<dyn Layout>, OutOfRange> {
-        let Checked { k, hosts, rate, switch_rate, delay, buffer } = self.checked()?;
+        let Checked { k, hosts, rate, switch_rate, route, delay, buffer } = self.checked()?;
         if k % 2 == 1 {
             let (given, allowed) = (k.to_string(), "an even number: half of the ports lead up".into());
             return Err(OutOfRange { name: "k", given, allowed });
@@ -63,7 +79,7 @@ impl NetworkSpec for FatTreeSpec {
         let half = k / 2;
         let per_edge = hosts.unwrap_or(half);
         let rates = [rate, switch_rate.unwrap_or(rate)];
-        let tree = FatTree { half, per_edge, rates, delay, buffer };
+        let tree = FatTree { half, per_edge, rates, route_by: route, delay, buffer };
         let nodes = u64::from(tree.hosts()) + u64::from(tree.switches());
         check_nodes("hosts", per_edge, nodes)?;
         Ok(Box::new(tree))
@@ -78,6 +94,7 @@ struct FatTree {
     per_edge: u32,
     /// Of hosts' links, and of those between switches.
     rates: [Rate; 2],
+    route_by: RouteBy,
     delay: Duration,
     buffer: Room,
 }
@@ -159,14 +176,21 @@ impl Layout for FatTree {
         self.buffer
     }
 
-    /// Up by the destination alone: at the edge by its port, and at the aggregation by its edge
-    /// switch. So all packets to one host come down one route. Where each host sends to the one a
-    /// fixed number of places on, no two flows share a link.
-    fn add_route(&self, from: u32, to: u32, route: &mut Vec<u32>) {
+    fn is_by_flow(&self) -> bool {
+        self.route_by == RouteBy::Flow
+    }
+
+    fn add_route(&self, Ends { from, to, flow }: Ends, route: &mut Vec<u32>) {
         let half = self.half;
         let [source, sink] = [from, to].map(|host| self.port_of(host));
         let [pod, far_pod] = [source, sink].map(|port| port.edge / half);
-        let (up, core) = (sink.port % half, sink.edge % half);
+        let (up, core) = match self.route_by {
+            RouteBy::Destination => (sink.port % half, sink.edge % half),
+            RouteBy::Flow => {
+                let of_half = |hash: u64| ((hash >> 32) * u64::from(half) >> 32) as u32;
+                (of_half(rng::mix(flow)), of_half(rng::mix(!flow)))
+            }
+        };
         route.push(self.first(0) + from);
         if source.edge != sink.edge {
             route.push(self.first(2) + source.edge * half + up);
@@ -184,12 +208,17 @@ impl Layout for FatTree {
 mod tests {
     use super::*;
     use fairwire_core::units::Amount;
+    use std::collections::BTreeMap;
 
     fn tree(k: u32, hosts: Option<u32>) -> Box<dyn Layout> {
+        tree_by(None, k, hosts)
+    }
+
+    fn tree_by(route: Option<RouteBy>, k: u32, hosts: Option<u32>) -> Box<dyn Layout> {
         let rate = Some(Quantity("10 Mbit/s".parse().expect("a rate")));
         let (delay, buffer) =
             (Some(Quantity(Duration::from_ms(1))), Some(Quantity(Room::Amount(Amount::Packets(9)))));
-        let spec = FatTreeSpec { k: Some(k), hosts, rate, switch_rate: None, delay, buffer, impair: None };
+        let spec = FatTreeSpec { k: Some(k), hosts, rate, route, delay, buffer, ..FatTreeSpec::default() };
         spec.layout().expect("it makes sense")
     }
 
@@ -206,17 +235,36 @@ mod tests {
     #[test]
     fn where_each_host_sends_a_fixed_number_of_places_on_no_two_flows_share_a_link() {
         for k in [2, 4, 6] {
-            let tree = tree(k, None);
+            let tree = tree_by(Some(RouteBy::Destination), k, None);
             for by in 1..tree.hosts() {
                 let mut flows = vec![0; tree.links() as usize];
                 for from in 0..tree.hosts() {
                     let mut route = Vec::new();
-                    tree.add_route(from, (from + by) % tree.hosts(), &mut route);
+                    let ends = Ends { from, to: (from + by) % tree.hosts(), flow: 0 };
+                    tree.add_route(ends, &mut route);
                     route.iter().for_each(|link| flows[*link as usize] += 1);
                 }
                 assert_eq!(flows.iter().max(), Some(&1), "k = {k}, {by} places on");
             }
         }
+    }
+
+    #[test]
+    fn flows_between_two_pods_take_every_core_switch_alike_unless_ways_go_by_destination() {
+        let cores = |route| {
+            let tree = tree_by(route, 4, None);
+            let mut cores = BTreeMap::new();
+            for flow in 0..4000 {
+                let mut route = Vec::new();
+                tree.add_route(Ends { from: 0, to: 15, flow }, &mut route);
+                *cores.entry(tree.link(route[2]).name).or_insert(0) += 1;
+            }
+            cores
+        };
+        let (by_flow, by_destination) = (cores(None), cores(Some(RouteBy::Destination)));
+        assert_eq!((by_flow.len(), by_destination.len()), (4, 1));
+        // 1000 ± 4 sd of a binomial with p = 1/4.
+        assert!(by_flow.values().all(|flows| (890..1110).contains(flows)), "{by_flow:?}");
     }
 
     #[test]

@@ -9,8 +9,8 @@ mod fat_tree;
 mod pattern;
 
 pub use dumbbells::DumbbellsSpec;
-pub use fat_tree::FatTreeSpec;
-pub use pattern::{AllToAllSpec, PatternChoice, PermutationSpec, StrideSpec};
+pub use fat_tree::{FatTreeSpec, RouteBy};
+pub use pattern::{AllToAllSpec, IncastSpec, PatternChoice, PermutationSpec, StrideSpec};
 
 use crate::impair::ImpairSpec;
 use core::fmt::Debug;
@@ -41,9 +41,25 @@ pub trait Layout: Debug {
     /// How much may wait at each link.
     fn buffer(&self) -> Room;
 
-    /// Adds the links on the way from one host to another, in their order. It depends on nothing
-    /// but its ends.
-    fn add_route(&self, from: u32, to: u32, route: &mut Vec<u32>);
+    /// Adds the links on the way between two hosts, in their order. It depends on nothing but its
+    /// ends and, where [ways differ by flow](Layout::is_by_flow), on the flow.
+    fn add_route(&self, ends: Ends, route: &mut Vec<u32>);
+
+    /// May two flows between the same hosts have different ways?
+    fn is_by_flow(&self) -> bool {
+        false
+    }
+}
+
+/// The ends of a way, and the flow that goes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ends {
+    /// The host where it begins.
+    pub from: u32,
+    /// The host where it ends.
+    pub to: u32,
+    /// A hash of the flow; acknowledgements have another.
+    pub flow: u64,
 }
 
 /// A link of a generated network, in one direction.
@@ -189,7 +205,7 @@ mod tests {
             {
                 let mut route = Vec::new();
                 if from != to {
-                    layout.add_route(from, to, &mut route);
+                    layout.add_route(Ends { from, to, flow: u64::from(from * 7 + to) }, &mut route);
                     assert!(leads(&*layout, from, to, &route), "{from} to {to}: {route:?}");
                 }
                 let mut names: Vec<String> = route.iter().map(|link| layout.link(*link).name).collect();

@@ -36,6 +36,21 @@ pub struct PermutationSpec {
     pub number: Option<u32>,
 }
 
+/// Many to one: the hosts from one on send to another, which is passed over.
+#[parameters(name = "incast", checked = CheckedIncast)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct IncastSpec {
+    /// The number of the host that receives: 1 is `h1`.
+    #[parameter(default = 1, min = 1, unit = "host")]
+    pub to: Option<u32>,
+    /// The number of the first host that sends.
+    ///
+    /// There are as many senders as flows, at most all other hosts: those that follow, and after the
+    /// last host those from `h1` on.
+    #[parameter(unset = "the one after `to`", min = 1, unit = "host")]
+    pub from: Option<u32>,
+}
+
 /// A pattern of traffic: `"stride"`, or `{ stride = { by = 3 } }`.
 #[derive(Clone, Copy, Debug)]
 pub enum PatternChoice {
@@ -45,19 +60,22 @@ pub enum PatternChoice {
     AllToAll(AllToAllSpec),
     /// See [`PermutationSpec`].
     Permutation(PermutationSpec),
+    /// See [`IncastSpec`].
+    Incast(IncastSpec),
 }
 
-const NAMES: &[&str] = &["stride", "all-to-all", "permutation"];
+const NAMES: &[&str] = &["stride", "all-to-all", "permutation", "incast"];
 
 /// What each is, with the schema of its parameters.
 fn all() -> impl Iterator<Item = (&'static str, &'static str, fairwire_parameters::SchemaOf)> {
-    let schemas: [(&str, fairwire_parameters::SchemaOf); 3] = [
+    let schemas: [(&str, fairwire_parameters::SchemaOf); 4] = [
         (
             "Each host sends to the one a fixed number of places on.",
             SchemaGenerator::subschema_for::<StrideSpec>,
         ),
         ("Each host sends to each other one.", SchemaGenerator::subschema_for::<AllToAllSpec>),
         ("Each host sends to one other, drawn at random.", SchemaGenerator::subschema_for::<PermutationSpec>),
+        ("Many hosts send to one.", SchemaGenerator::subschema_for::<IncastSpec>),
     ];
     NAMES.iter().zip(schemas).map(|(name, (what, schema))| (*name, what, schema))
 }
@@ -69,6 +87,7 @@ impl PatternChoice {
             PatternChoice::Stride(_) => NAMES[0],
             PatternChoice::AllToAll(_) => NAMES[1],
             PatternChoice::Permutation(_) => NAMES[2],
+            PatternChoice::Incast(_) => NAMES[3],
         }
     }
 
@@ -77,6 +96,7 @@ impl PatternChoice {
         match self {
             PatternChoice::Stride(_) | PatternChoice::Permutation(_) => hosts.into(),
             PatternChoice::AllToAll(_) => u64::from(hosts) * u64::from(hosts.saturating_sub(1)),
+            PatternChoice::Incast(_) => hosts.saturating_sub(1).into(),
         }
     }
 
@@ -99,6 +119,24 @@ impl PatternChoice {
             PatternChoice::Permutation(spec) => {
                 let CheckedPermutation { number } = spec.checked()?;
                 Ok((0..).zip(permutation(hosts, number)).take(most as usize).collect())
+            }
+            PatternChoice::Incast(spec) => {
+                let CheckedIncast { to, from } = spec.checked()?;
+                let from = from.unwrap_or(to % hosts + 1);
+                let host = |name, number: u32| match number <= hosts {
+                    true => Ok(number - 1),
+                    false => {
+                        let allowed = format!("1 to {hosts}: there are {hosts} hosts");
+                        Err(OutOfRange { name, given: number.to_string(), allowed })
+                    }
+                };
+                let (to, from) = (host("to", to)?, host("from", from)?);
+                if from == to {
+                    let (given, allowed) = ((from + 1).to_string(), "another host than `to`");
+                    return Err(OutOfRange { name: "from", given, allowed: allowed.into() });
+                }
+                let senders = (0..hosts).map(|by| on(from, by).1).filter(|sender| *sender != to);
+                Ok(senders.take(most as usize).map(|sender| (sender, to)).collect())
             }
         }
     }
@@ -134,7 +172,8 @@ impl Choice for PatternChoice {
         match at {
             0 => PatternChoice::Stride(StrideSpec::default()),
             1 => PatternChoice::AllToAll(AllToAllSpec::default()),
-            _ => PatternChoice::Permutation(PermutationSpec::default()),
+            2 => PatternChoice::Permutation(PermutationSpec::default()),
+            _ => PatternChoice::Incast(IncastSpec::default()),
         }
     }
 
@@ -142,7 +181,8 @@ impl Choice for PatternChoice {
         match at {
             0 => table.next_value().map(PatternChoice::Stride),
             1 => table.next_value().map(PatternChoice::AllToAll),
-            _ => table.next_value().map(PatternChoice::Permutation),
+            2 => table.next_value().map(PatternChoice::Permutation),
+            _ => table.next_value().map(PatternChoice::Incast),
         }
     }
 }
@@ -197,5 +237,20 @@ mod tests {
         let other = PatternChoice::Permutation(PermutationSpec { number: Some(2) });
         assert_eq!(pairs(2, 17, 17), pairs(2, 17, 17));
         assert_ne!(Ok(pairs(2, 17, 17)), other.pairs(17, 17), "another number is another permutation");
+    }
+
+    #[test]
+    fn an_incast_is_from_the_hosts_that_follow_to_one() {
+        assert_eq!(pairs(3, 4, 9), [(1, 0), (2, 0), (3, 0)]);
+        let incast = |to, from| PatternChoice::Incast(IncastSpec { to, from });
+        assert_eq!(incast(Some(3), None).pairs(4, 9), Ok(vec![(3, 2), (0, 2), (1, 2)]));
+        assert_eq!(incast(None, Some(3)).pairs(4, 2), Ok(vec![(2, 0), (3, 0)]));
+        assert_eq!(incast(Some(2), Some(4)).pairs(4, 9), Ok(vec![(3, 1), (0, 1), (2, 1)]));
+        let refused =
+            |to, from| incast(to, from).pairs(4, 9).map_err(|bad| (bad.name, bad.given, bad.allowed));
+        let bounds = "1 to 4: there are 4 hosts".to_owned();
+        assert_eq!(refused(Some(5), None), Err(("to", "5".into(), bounds.clone())));
+        assert_eq!(refused(None, Some(9)), Err(("from", "9".into(), bounds)));
+        assert_eq!(refused(Some(2), Some(2)), Err(("from", "2".into(), "another host than `to`".into())));
     }
 }

@@ -176,3 +176,47 @@ fn each_wire_of_a_generated_network_loses_its_part() {
         assert!((part - 0.469).abs() < 0.02, "{part}");
     }
 }
+
+/// Twelve hosts of other pods send 64 kB each to one, at once.
+const INCAST: &str = "format = 2\nname = \"incast\"\nduration = \"20 ms\"\nseeds = 1\ndisciplines = [\"tail-drop\"]\n\
+    [network.fat-tree]\nk = 4\nrate = \"1 Gbit/s\"\ndelay = \"5 us\"\nbuffer = \"100 packets\"\n\
+    [[flow]]\ngroup = \"senders\"\ncount = 12\npattern = { incast = { from = 5 } }\n\
+    source = { transfers = { size = { fixed = \"64 kB\" }, think = { fixed = \"10 s\" } } }\n\
+    tcp = { control = \"dctcp\", min_rto = \"10 ms\" }\naccess = { rate = \"1 Gbit/s\", delay = \"1 us\" }\n";
+
+#[test]
+fn an_incast_is_one_group_and_queues_at_the_link_of_its_receiver_which_results_have_first() {
+    let scenario = read(INCAST, &[]);
+    for run in run(&scenario).runs {
+        assert_eq!((run.fairness.group_share.len(), run.flows.len()), (1, 12));
+        let link = &run.links[0];
+        assert_eq!(link.name, "e1-h1");
+        assert!(run.links.iter().all(|other| other.utilization <= link.utilization));
+        // 12 x 64 kB and headers take 6.31 ms of 20 ms.
+        assert!(link.utilization > 0.3 && link.backlog.mean_packets > 1.0, "{link:?}");
+    }
+    // By the destination, all that goes to one host meets before, at one core link.
+    let old = run(&read(INCAST, &["network.fat-tree.route=destination"])).runs;
+    let name = |run: &fairwire_metrics::record::RunRecord| {
+        run.links.iter().max_by_key(|link| link.backlog.max_packets).map(|link| link.name.clone())
+    };
+    assert_eq!(name(&old[0]).as_deref(), Some("c1-a1"));
+}
+
+#[test]
+fn an_incast_of_hosts_that_are_not_there_is_refused() {
+    let refused = |set: &str| {
+        let overrides = Overrides { set: vec![set.into()], ..Overrides::default() };
+        parse("net.toml", INCAST, &overrides).expect_err("there is no such host").to_string()
+    };
+    let error = refused("flow.senders.pattern.incast.to=17");
+    assert!(
+        error.contains("pattern.incast.to` is 17") && error.contains("1 to 16: there are 16 hosts"),
+        "{error}"
+    );
+    let error = refused("flow.senders.pattern.incast.from=1");
+    assert!(
+        error.contains("pattern.incast.from` is 1") && error.contains("another host than `to`"),
+        "{error}"
+    );
+}

@@ -70,7 +70,7 @@ fn a_bandwidth_delay_product_is_of_the_mean_round_trip() {
     let typed = read(TEXT, &["link.buffer=160 ms"]);
     assert_eq!(run(&scenario), run(&typed));
     let tree = "format = 2\nname = \"tree\"\nduration = \"1 s\"\nseeds = 1\ndisciplines = [\"tail-drop\"]\n\
-        [network.fat-tree]\nk = 4\nrate = \"10 Mbit/s\"\ndelay = \"1 ms\"\nbuffer = \"1 bdp\"\n\
+        [network.fat-tree]\nk = 4\nroute = \"destination\"\nrate = \"10 Mbit/s\"\ndelay = \"1 ms\"\nbuffer = \"1 bdp\"\n\
         [[flow]]\ngroup = \"all\"\npattern = { stride = { by = 8 } }\nsource = \"bulk\"\ntcp = { profile = \"ns2-2002\" }\nrtt = \"20 ms\"\n\
         access = { rate = \"100 Mbit/s\" }\n";
     assert!(buffers(&read(tree, &[])).iter().all(|buffer| *buffer == Amount::Time(Duration::from_ms(20))));

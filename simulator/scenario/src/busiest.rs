@@ -1,0 +1,38 @@
+//! Which link of a network limits its flows: the busiest.
+
+use crate::spec::Spec;
+use crate::topology::Topology;
+use fairwire_metrics::record::{LinkRecord, RunRecord};
+
+/// In results nothing is more in use by less than this.
+const SAME: f64 = 0.005;
+
+/// The links with the busiest first: that of which the measures of a generated network are.
+pub(crate) fn first(mut links: Vec<LinkRecord>) -> Vec<LinkRecord> {
+    let busiest =
+        (0..links.len()).rev().max_by(|a, b| links[*a].utilization.total_cmp(&links[*b].utilization));
+    if let Some(at) = busiest {
+        links[..=at].rotate_right(1);
+    }
+    links
+}
+
+/// A note where a network as typed has a busier link than the one of which its measures are.
+pub(crate) fn note(spec: &Spec, topology: &Topology, runs: &[RunRecord]) -> Option<String> {
+    spec.network.is_none().then_some(())?;
+    let mean = |at: usize| {
+        let of_runs = runs.iter().filter_map(|run| Some(run.links.get(at)?.utilization));
+        of_runs.sum::<f64>() / runs.len() as f64
+    };
+    let compared = || topology.compared().map(|(at, queue)| (mean(at), &queue.name));
+    let (first, name) = compared().next()?;
+    let (most, busiest) = compared().max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (most > first + SAME).then(|| {
+        format!(
+            "the busiest link is `{busiest}`, {:.1} % in use; sojourn and utilization are those of `{name}`, {:.1} % \
+             in use; `bottleneck = true` at a link chooses it",
+            100.0 * most,
+            100.0 * first
+        )
+    })
+}
