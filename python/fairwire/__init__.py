@@ -8,7 +8,7 @@ A contest in four lines::
     result = scenario.run(["tail-drop", "faba"], seeds="1..=10")
     result.summary.to_polars()
 
-Times are seconds and rates bit/s wherever a number has no unit of its own.
+Times are seconds and rates bit/s in results. What goes into a scenario has its unit: "10 Mbit/s".
 """
 
 from typing import TYPE_CHECKING
@@ -35,6 +35,7 @@ from ._fairwire import (
     jain,
     max_min,
     parts,
+    read,
 )
 from ._sweep import Sweep, geom, linear, sweep
 from .own import Controller, Dropper, Queue
@@ -71,8 +72,13 @@ __all__ = [
     "max_min",
     "parts",
     "plot",
+    "read",
     "sweep",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "gym"])
 
 
 def __getattr__(name: str):

@@ -57,6 +57,9 @@ def dataset(table: Table) -> xarray.Dataset:
         return _by_measure(table, columns)
     axes = {key: _Axis(columns[key]) for key in table.keys}
     data = xarray.Dataset(coords={key: axis.labels for key, axis in axes.items()})
+    for dim in axes:
+        if unit := table.unit(dim):
+            data[dim].attrs["units"] = unit
     for name in columns.keys() - axes.keys():
         values = columns[name]
         about = {"description": table.description(name)}

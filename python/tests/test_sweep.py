@@ -57,7 +57,7 @@ def test_a_sweep_is_a_table_with_the_values_of_single_runs(expected):
         row
         for row in range(len(expected["seed"]))
         if (expected["link.buffer"][row], expected["flow.tcp.count"][row], expected["discipline"][row], expected["seed"][row])
-        == ("40 packets", 3.0, "red", 2)
+        == (40.0, 3.0, "red", 2)
     )
     scenario = fw.Scenario(SCENARIO).set({"link.buffer": "40 packets", "flow.tcp.count": 3})
     single = scenario.run({"red": {"max_probability": 0.1}}, seeds=2).summary

@@ -3,8 +3,10 @@
 use crate::own::{Classes, Observed, Stop};
 use crate::result::Result;
 use crate::watch::{Watch, Watching};
+use fairwire_metrics::record::Report;
+use fairwire_metrics::summary;
 use fairwire_scenario::Scenario;
-use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
 use std::sync::Arc;
@@ -61,6 +63,31 @@ pub(crate) struct How {
     pub(crate) jobs: usize,
     pub(crate) progress: Progress,
     pub(crate) watching: Watching,
+    /// Measures of the summary beside those that it has.
+    pub(crate) measures: Vec<String>,
+}
+
+impl How {
+    fn add_measures(&self, scenario: &Scenario, report: &mut Report) -> PyResult<()> {
+        if self.measures.is_empty() {
+            return Ok(());
+        }
+        let further = [scenario.further_measures(), self.measures.clone()].concat();
+        report.summary = summary::summarize_with(&report.runs, &further);
+        let has = |name: &String| report.summary.iter().any(|of| of.measures.contains_key(name));
+        match self.measures.iter().find(|name| !has(name)).filter(|_| !report.runs.is_empty()) {
+            None => Ok(()),
+            Some(name) => {
+                let known: Vec<&str> =
+                    report.summary.iter().flat_map(|of| of.measures.keys().map(String::as_str)).collect();
+                let hint = fairwire_core::spelling::hint(name, known.iter().copied());
+                let allowed = "those of docs/results-schema.md, such as \"transfer_slowdown_p99.web\"";
+                Err(PyValueError::new_err(format!(
+                    "`measures` has `{name}`, which no run has; allowed: {allowed}{hint}"
+                )))
+            }
+        }
+    }
 }
 
 /// Runs `scenario` while this thread looks for signals.
@@ -76,8 +103,10 @@ pub(crate) fn run(py: Python<'_>, scenario: &Scenario, classes: &Classes, how: &
     if let Some(failed) = &failed {
         failed.forget(&mut outcome);
     }
-    let watched = watch.seen(&outcome.runs);
-    let result = Result::new(fairwire_scenario::report(scenario, outcome), watched);
+    let watched = watch.seen(&outcome.runs).tables()?;
+    let mut report = fairwire_scenario::report(scenario, outcome);
+    how.add_measures(scenario, &mut report)?;
+    let result = Result::new(report, watched);
     match failed {
         None => Ok(result),
         Some(failed) => Err(failed.exception(py, result)),

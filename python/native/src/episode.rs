@@ -35,7 +35,9 @@ impl Seen {
         let links = view.links().zip(&mut self.waited).map(|(link, before)| {
             let count = link.sojourn.count();
             let sum = count as f64 * link.sojourn.mean().secs();
-            let (left, waited) = (count - before.0, (sum - before.1).max(0.0));
+            // At the end of the warm-up counting begins again.
+            let since = if count < before.0 { (0, 0.0) } else { *before };
+            let (left, waited) = (count - since.0, (sum - since.1).max(0.0));
             *before = (count, sum);
             let (backlog, rate) = (link.backlog, link.rate.bps() as f64);
             let mean = waited / left.max(1) as f64;

@@ -23,7 +23,7 @@ pub(crate) fn scenario_error(py: Python<'_>, error: &DocumentError) -> PyErr {
 }
 
 fn filled<'py>(py: Python<'py>, error: &DocumentError) -> PyResult<Bound<'py, PyAny>> {
-    let exception = py.get_type::<ScenarioError>().call1((error.to_string(),))?;
+    let exception = py.get_type::<ScenarioError>().call1((public(&error.to_string()),))?;
     let location = error.location.as_ref();
     exception.setattr("source", location.map(|location| location.source.as_str()))?;
     exception.setattr("line", location.map(|location| location.line))?;
@@ -42,8 +42,22 @@ fn filled<'py>(py: Python<'py>, error: &DocumentError) -> PyResult<Bound<'py, Py
     exception.setattr("key", key)?;
     exception.setattr("given", given)?;
     exception.setattr("suggestion", suggestion)?;
-    exception.setattr("allowed", error.problem.advice())?;
+    exception.setattr("allowed", error.problem.advice().map(|advice| public(&advice)))?;
     let more = error.more.iter().map(|error| filled(py, error)).collect::<PyResult<Vec<_>>>()?;
     exception.setattr("more", more)?;
     Ok(exception)
+}
+
+/// `text` without the entries behind which classes are: people give the class itself. They are
+/// registered last, and so they end a list.
+fn public(text: &str) -> String {
+    let mut text = text.to_owned();
+    for ending in [", `python` or `python-queue`", " or `python-controller`"] {
+        if let Some((list, rest)) = text.split_once(ending)
+            && let Some((before, last)) = list.rsplit_once(", ")
+        {
+            text = format!("{before} or {last}{rest}");
+        }
+    }
+    text
 }

@@ -42,6 +42,11 @@ fn _fairwire(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<own::Packet>()?;
     module.add_class::<own::Waiting>()?;
     module.add_function(wrap_pyfunction!(sweep::run_shard, module)?)?;
+    module.add_function(wrap_pyfunction!(sweep::_sweep_plan, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario::_scenario, module)?)?;
+    module.add_function(wrap_pyfunction!(table::_table, module)?)?;
+    module.add_function(wrap_pyfunction!(result::_result, module)?)?;
+    module.add_function(wrap_pyfunction!(result::read, module)?)?;
     module.add_function(wrap_pyfunction!(oracle::max_min, module)?)?;
     module.add_function(wrap_pyfunction!(oracle::estimate, module)?)?;
     module.add_function(wrap_pyfunction!(oracle::jain, module)?)?;

@@ -1,5 +1,6 @@
 //! Fair shares, indices and descriptions by themselves.
 
+use crate::own;
 use crate::table::Table;
 use fairwire_catalogue as catalogue;
 use fairwire_core::spelling;
@@ -67,7 +68,12 @@ pub(crate) fn estimate(runs: Vec<f64>) -> PyResult<(f64, Option<f64>)> {
 #[pyfunction]
 pub(crate) fn describe(name: &str) -> PyResult<String> {
     match parts::page(name) {
-        Ok(page) => Ok(page.markdown()),
+        Ok(page) => {
+            let text = page.markdown();
+            // Where the page of the documentation comes from is nothing to its reader.
+            let rest = text.strip_prefix("<!--").and_then(|rest| rest.split_once("-->"));
+            Ok(rest.map_or(text.as_str(), |(_, page)| page.trim_start()).to_owned())
+        }
         Err(NoPage::Documentation(error)) => Err(PyRuntimeError::new_err(error.to_string())),
         Err(unknown) => Err(PyLookupError::new_err(unknown_part(&unknown))),
     }
@@ -104,7 +110,8 @@ struct PartRow {
 pub(crate) fn all_parts() -> PyResult<Table> {
     let names =
         |part: &parts::Part| part.fields.iter().map(|field| field.name).collect::<Vec<_>>().join(", ");
-    let rows = parts::all().map(|part| PartRow {
+    let is_listed = |part: &parts::Part| !own::is_entry(part.name);
+    let rows = parts::all().filter(is_listed).map(|part| PartRow {
         kind: part.kind,
         name: part.name,
         summary: part.summary,
@@ -134,7 +141,7 @@ struct Row {
 /// All disciplines of the catalogue, as a table.
 #[pyfunction]
 pub(crate) fn disciplines() -> PyResult<Table> {
-    let rows = catalogue::all().iter().map(|entry| Row {
+    let rows = catalogue::all().iter().filter(|entry| !own::is_entry(entry.name)).map(|entry| Row {
         name: entry.name,
         family: entry.about.family.to_string(),
         summary: entry.about.summary,

@@ -2,24 +2,28 @@
 
 use crate::picture;
 use crate::table::Table;
-use crate::watch::WatchedRuns;
 use fairwire_metrics::record::{
-    AggregateRecord, Estimate, Fairness, FlowRecord, LinkRecord, Report, RunRecord, TransferRecord,
+    AggregateRecord, Estimate, Fairness, FlowRecord, LinkRecord, Report, RunRecord, SCHEMA_VERSION,
+    TransferRecord,
 };
 use fairwire_metrics::summary::{self, InRun};
 use fairwire_sweep::records;
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 /// The results of a scenario's runs: tables, and the report as JSON.
 ///
-/// `interrupted` is True if it was stopped before all runs were finished.
+/// `interrupted` is True if it was stopped before all runs were finished. It can be pickled, and
+/// `fairwire.read` reads what the command wrote.
 #[pyclass(frozen, module = "fairwire")]
 pub(crate) struct Result {
     report: Report,
-    watched: WatchedRuns,
+    /// What was watched, by the name of its property.
+    watched: BTreeMap<String, Table>,
 }
 
 /// A record, and the run that it is of.
@@ -60,8 +64,19 @@ struct Value<'a> {
 }
 
 impl Result {
-    pub(crate) fn new(report: Report, watched: WatchedRuns) -> Self {
-        Result { report, watched }
+    pub(crate) fn new(report: Report, watched: BTreeMap<&'static str, Table>) -> Self {
+        Result {
+            report,
+            watched: watched.into_iter().map(|(name, table)| (name.to_owned(), table)).collect(),
+        }
+    }
+
+    /// A table of what was watched; `keyword` is that of `run`.
+    fn of_watched(&self, name: &str, what: &str, keyword: &str) -> PyResult<Table> {
+        self.watched
+            .get(name)
+            .cloned()
+            .ok_or_else(|| PyValueError::new_err(format!("{what}; allowed: after `run(…, {keyword})`")))
     }
 
     /// A row for each of the records of each run, no two of which agree in all of `keys`.
@@ -140,14 +155,36 @@ impl Result {
     /// drops, gauges of the disciplines, and windows. Needs `run(…, every="100 ms")`.
     #[getter]
     fn series(&self) -> PyResult<Table> {
-        self.watched.series()
+        self.of_watched("series", "nothing was sampled", "every=\"100 ms\"")
     }
 
     /// A row for each run, queued link and bin of its waiting times, in seconds: the whole
     /// distribution, within 0.8 %. Needs `run(…, delays=True)`.
     #[getter]
     fn delays(&self) -> PyResult<Table> {
-        self.watched.delays()
+        self.of_watched("delays", "no delays were counted", "delays=True")
+    }
+
+    /// A row for each transfer and page that was completed after the warm-up: when it was
+    /// requested, how long it took, its bytes, and its slowdown, which is that time over the least
+    /// that it takes alone. `transfers` has their percentiles. Needs `run(…, transfers=True)`.
+    #[getter]
+    fn completed(&self) -> PyResult<Table> {
+        self.of_watched("completed", "no transfers were recorded", "transfers=True")
+    }
+
+    /// A row for each run, flow and bin of the times that its packets took from source to receiver,
+    /// in seconds. Needs `run(…, one_way=True)`.
+    #[getter]
+    fn one_way(&self) -> PyResult<Table> {
+        self.of_watched("one_way", "no one-way delays were counted", "one_way=True")
+    }
+
+    /// A row for each packet and what happened to it: the trace of each run. Needs
+    /// `run(…, packets=True)`.
+    #[getter]
+    fn packets(&self) -> PyResult<Table> {
+        self.of_watched("packets", "no packets were recorded", "packets=True")
     }
 
     /// One measure of the summary as an xarray.DataArray with the dimensions `discipline` and
@@ -180,19 +217,66 @@ impl Result {
         self.report.manifest.interrupted
     }
 
+    /// What a pickle holds.
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (String, BTreeMap<String, Table>))> {
+        let report = serde_json::to_string(&self.report);
+        let report = report.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+        let restore = py.import("fairwire._fairwire")?.getattr("_result")?;
+        Ok((restore, (report, self.watched.clone())))
+    }
+
     fn __repr__(&self) -> String {
         let manifest = &self.report.manifest;
         let disciplines = manifest.disciplines.join(", ");
-        let notes: String = manifest.notes.iter().map(|note| format!("\nnote: {note}")).collect();
-        format!(
-            "<fairwire.Result of {}: {} runs of {disciplines}>{notes}",
-            manifest.scenario,
-            self.report.runs.len()
-        )
+        let runs = self.report.runs.len();
+        let head = format!("<fairwire.Result of {}: {runs} runs of {disciplines}>", manifest.scenario);
+        manifest.notes.iter().fold(head, |text, note| format!("{text}\nnote: {note}"))
     }
 
     /// The summary and a picture of the shares, for a notebook.
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
         picture::html(py, &self.report)
     }
+}
+
+/// The result of a pickle.
+#[pyfunction]
+pub(crate) fn _result(report: &str, watched: BTreeMap<String, PyRef<'_, Table>>) -> PyResult<Result> {
+    let watched = watched.into_iter().map(|(name, table)| (name, table.clone())).collect();
+    let report = serde_json::from_str(report);
+    let report = report.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok(Result { report, watched })
+}
+
+/// Reads results that the command wrote: `path` is the folder of `--out`, its `report.json`, or a
+/// file with what `--format json` printed. What is in files of their own, such as a series, is not
+/// read.
+#[pyfunction]
+pub(crate) fn read(path: PathBuf) -> PyResult<Result> {
+    let file = if path.is_dir() { path.join("report.json") } else { path };
+    let text = std::fs::read_to_string(&file).map_err(|error| {
+        let allowed = "a folder that `fairwire run … --out` wrote, or a report in JSON";
+        let message = format!("`{}` cannot be read: {error}; allowed: {allowed}", file.display());
+        // FileNotFoundError and its like, by the number of the error.
+        match error.raw_os_error() {
+            Some(number) => PyOSError::new_err((number, message)),
+            None => PyValueError::new_err(message),
+        }
+    })?;
+    let report: Report = serde_json::from_str(&text).map_err(|error| not_read(&file, &error.to_string()))?;
+    if report.schema_version != SCHEMA_VERSION {
+        let why = format!("it has the version {} of the schema", report.schema_version);
+        return Err(not_read(&file, &why));
+    }
+    Ok(Result { report, watched: BTreeMap::new() })
+}
+
+fn not_read(file: &Path, why: &str) -> PyErr {
+    PyValueError::new_err(format!(
+        "`{}` is no report that can be read: {why}; allowed: one of schema version {SCHEMA_VERSION}",
+        file.display()
+    ))
 }

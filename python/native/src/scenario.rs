@@ -4,7 +4,8 @@ use crate::contest::{self, How, Progress};
 use crate::error::scenario_error;
 use crate::own::{self, Classes, Run};
 use crate::result::Result;
-use crate::watch::Watching;
+use crate::watch::{Keywords, Watching};
+use fairwire_document::Problem;
 use fairwire_scenario::Overrides;
 use fairwire_sweep::Base;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -25,7 +26,7 @@ enum Source {
 ///
 /// `Scenario({...})` takes a dict with the keys of a scenario file, or its text in TOML. What the
 /// file may omit, the dict may. `Scenario.load(path)` reads a file. A scenario never changes:
-/// `set` returns another one.
+/// `set` returns another one. It can be pickled, and is read again then.
 ///
 /// Raises ScenarioError, as the command would print it.
 #[pyclass(frozen, module = "fairwire")]
@@ -115,11 +116,20 @@ pub(crate) fn changes(
 fn texts(value: Option<&Bound<'_, PyAny>>, classes: &mut Classes) -> PyResult<Vec<String>> {
     let Some(value) = value else { return Ok(Vec::new()) };
     let value = &own::plain(value, classes, "disciplines")?;
-    let items: Vec<Bound<'_, PyAny>> =
-        match value.is_instance_of::<PyString>() || value.is_instance_of::<PyDict>() {
-            true => vec![value.clone()],
-            false => value.try_iter()?.collect::<PyResult<_>>()?,
-        };
+    let items: Vec<Bound<'_, PyAny>> = match value.is_instance_of::<PyString>()
+        || value.is_instance_of::<PyDict>()
+    {
+        true => vec![value.clone()],
+        false => match value.try_iter() {
+            Ok(items) => items.collect::<PyResult<_>>()?,
+            Err(_) => {
+                let kind = value.get_type().name()?;
+                return Err(PyTypeError::new_err(format!(
+                    "`disciplines` is a {kind}; allowed: a name, a class and no object of it, a dict, or a list of these"
+                )));
+            }
+        },
+    };
     let one = |item: &Bound<'_, PyAny>| match item.extract::<String>() {
         Ok(name) => Ok(name),
         Err(_) => toml_text(item),
@@ -127,16 +137,67 @@ fn texts(value: Option<&Bound<'_, PyAny>>, classes: &mut Classes) -> PyResult<Ve
     items.iter().map(one).collect()
 }
 
+/// What a pickle of a scenario holds: its file or its text, its changes, its hash, its classes.
+type Pickled = (Option<PathBuf>, Option<String>, Vec<String>, String, Vec<own::Listed>);
+
+/// The scenario of a pickle.
+#[pyfunction]
+#[pyo3(signature = (file, text, set, sha256, classes))]
+pub(crate) fn _scenario(
+    py: Python<'_>,
+    file: Option<PathBuf>,
+    text: Option<String>,
+    set: Vec<String>,
+    sha256: &str,
+    classes: Vec<own::Listed>,
+) -> PyResult<Scenario> {
+    let source = file.map_or_else(|| Source::Text(text.unwrap_or_default()), Source::File);
+    let overrides = Overrides { set, ..Overrides::default() };
+    let scenario = Scenario::new(py, source, &overrides, Classes::from_listed(py, classes)?)?;
+    if scenario.checked.sha256() != sha256 {
+        let name = scenario.name();
+        return Err(PyValueError::new_err(format!(
+            "the file of the scenario `{name}` is another than when it was pickled; allowed: the same file"
+        )));
+    }
+    Ok(scenario)
+}
+
 /// Seeds as the command line takes them.
 fn seeds_text(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    const ALLOWED: &str = "an int from 0 on, a list of them, or a text such as \"1..=10\"";
     if let Ok(text) = value.extract::<String>() {
         return Ok(text);
     }
     if let Ok(seed) = value.extract::<u64>() {
         return Ok(seed.to_string());
     }
-    let seeds = value.try_iter()?.map(|seed| seed?.extract::<u64>()).collect::<PyResult<Vec<_>>>()?;
+    let wrong = |given: &Bound<'_, PyAny>| match given.repr() {
+        Ok(text) => PyTypeError::new_err(format!("`seeds` is {text}; allowed: {ALLOWED}")),
+        Err(error) => error,
+    };
+    let items = value.try_iter().map_err(|_| wrong(value))?;
+    let seeds =
+        items.map(|seed| seed?.extract::<u64>().map_err(|_| wrong(value))).collect::<PyResult<Vec<_>>>()?;
+    if seeds.is_empty() {
+        let [key, given, why, allowed] = ["seeds", "empty", "a run needs one", ALLOWED].map(String::from);
+        let problem = Problem::Refused { key, given, why, allowed };
+        return Err(scenario_error(value.py(), &problem.into()));
+    }
     Ok(seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(","))
+}
+
+/// A number of runs at the same time.
+pub(crate) fn jobs_of(given: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
+    let Some(given) = given else { return Ok(0) };
+    given.extract::<u16>().map(usize::from).map_err(|_| match given.repr() {
+        Ok(text) => {
+            let message = format!("`jobs` is {text}; allowed: an int from 0, one on each core, to 65535");
+            let is_int = given.is_instance_of::<pyo3::types::PyInt>();
+            if is_int { PyValueError::new_err(message) } else { PyTypeError::new_err(message) }
+        }
+        Err(error) => error,
+    })
 }
 
 #[pymethods]
@@ -183,12 +244,19 @@ impl Scenario {
     ///
     /// `every`, such as "100 ms": samples links, groups and aggregates at every multiple of it, for
     /// `result.series`; with `flows=True` each flow too, with its congestion window. `delays=True`
-    /// counts how long packets waited at each link, for `result.delays`. Neither changes a result.
+    /// counts how long packets waited at each link, for `result.delays`; `one_way=True` how long
+    /// they took from source to receiver, for `result.one_way`. `transfers=True` records each
+    /// transfer, for `result.completed`, and `packets=True` each packet, for `result.packets`. None
+    /// of them changes a result. `measures`: names of measures that the summary is to have besides,
+    /// such as "transfer_slowdown_p99.web".
+    ///
+    /// What would record more than some 2 GB is refused, with what lowers it, unless `yes` is True.
     ///
     /// Other threads of Python run meanwhile. Ctrl-C stops it within 100 ms and raises
     /// KeyboardInterrupt.
     #[pyo3(signature = (
-        disciplines=None, seeds=None, *, jobs=0, progress=None, every=None, flows=false, delays=false
+        disciplines=None, seeds=None, *, jobs=None, progress=None, every=None, flows=false, delays=false,
+        transfers=false, one_way=false, packets=false, measures=None, yes=false
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn run(
@@ -196,14 +264,21 @@ impl Scenario {
         py: Python<'_>,
         disciplines: Option<&Bound<'_, PyAny>>,
         seeds: Option<&Bound<'_, PyAny>>,
-        jobs: usize,
+        jobs: Option<&Bound<'_, PyAny>>,
         progress: Option<&Bound<'_, PyAny>>,
-        every: Option<&str>,
+        every: Option<&Bound<'_, PyAny>>,
         flows: bool,
         delays: bool,
+        transfers: bool,
+        one_way: bool,
+        packets: bool,
+        measures: Option<Vec<String>>,
+        yes: bool,
     ) -> PyResult<Result> {
-        let watching = Watching::new(every, flows, delays)?;
-        let how = How { jobs, progress: Progress::new(progress)?, watching };
+        let keywords = Keywords { flows, delays, transfers, one_way, packets, yes };
+        let watching = Watching::new(every, keywords)?;
+        let (jobs, measures) = (jobs_of(jobs)?, measures.unwrap_or_default());
+        let how = How { jobs, progress: Progress::new(progress)?, watching, measures };
         let mut classes = self.classes.clone();
         let overrides = Overrides {
             set: self.set.clone(),
@@ -240,6 +315,17 @@ impl Scenario {
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.checked.notes().to_vec()
+    }
+
+    /// What a pickle holds.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Pickled)> {
+        let restore = py.import("fairwire._fairwire")?.getattr("_scenario")?;
+        let (file, text) = match &self.source {
+            Source::File(path) => (Some(std::path::absolute(path).unwrap_or_else(|_| path.clone())), None),
+            Source::Text(text) => (None, Some(text.clone())),
+        };
+        let sha256 = self.checked.sha256().to_owned();
+        Ok((restore, (file, text, self.set.clone(), sha256, self.classes.listed(py))))
     }
 
     /// Itself: it never changes.

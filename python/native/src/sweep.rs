@@ -2,13 +2,16 @@
 
 use crate::contest::{Progress, while_looking};
 use crate::error::scenario_error;
-use crate::scenario::{Scenario, toml_value};
+use crate::scenario::{Scenario, jobs_of, toml_value};
 use crate::table::Table;
+use fairwire_core::units::{Room, Size};
+use fairwire_core::{Duration, Rate};
 use fairwire_sweep::columns::{self, Cells, Column};
-use fairwire_sweep::{Local, Plan, Ran, Run, Shard, Share, StoreError, Stores};
+use fairwire_sweep::{Axis, Base, Local, Plan, Ran, Run, Shard, Share, StoreError, Stores, Value};
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 pyo3::create_exception!(
@@ -32,9 +35,42 @@ fn raised(py: Python<'_>, error: &fairwire_sweep::SweepError) -> PyErr {
 pub(crate) struct SweepPlan {
     plan: Plan,
     folder: PathBuf,
+    origin: Origin,
+}
+
+/// Where a plan comes from, for a pickle.
+enum Origin {
+    /// A text, over a scenario.
+    Text(Base, String),
+    File(PathBuf),
 }
 
 impl SweepPlan {
+    fn of_text(py: Python<'_>, base: Base, text: String, folder: PathBuf) -> PyResult<Self> {
+        let origin = Origin::Text(base.clone(), text.clone());
+        let plan =
+            py.detach(|| Plan::parse("sweep", &text, base)).map_err(|error| scenario_error(py, &error))?;
+        Ok(SweepPlan { plan, folder: std::path::absolute(&folder).unwrap_or(folder), origin })
+    }
+
+    /// A table with columns of axes, those of one unit as numbers.
+    fn table_of(&self, table: columns::Table, keys: &[&str]) -> PyResult<Table> {
+        let mut units = BTreeMap::new();
+        let column = |mut column: Column| {
+            let axis = self.plan.axes.iter().find(|axis| axis.key == column.name);
+            if let Some((unit, number)) = axis.and_then(unit_of) {
+                if let Cells::Texts(texts) = &column.cells {
+                    column.cells = Cells::Reals(texts.iter().map(|text| number(text?)).collect());
+                }
+                column.about = format!("`{}`, in {unit}", column.name);
+                units.insert(column.name.clone(), unit);
+            }
+            column
+        };
+        let columns = table.into_columns().into_iter().map(column).collect();
+        Table::with_units(columns::Table::new(columns), keys, &units)
+    }
+
     /// Reads of the store without Python's lock.
     fn read<T: Send>(
         &self,
@@ -63,9 +99,7 @@ impl SweepPlan {
             return Err(PyTypeError::new_err("a plan is a dict"));
         };
         let text = table.to_string();
-        let plan =
-            py.detach(|| Plan::parse("sweep", &text, base)).map_err(|error| scenario_error(py, &error))?;
-        Ok(SweepPlan { plan, folder: std::path::absolute(&folder).unwrap_or(folder) })
+        SweepPlan::of_text(py, base, text, folder)
     }
 
     /// The sweep in the plan file at `path`; `folder` is its store in place of the one that it
@@ -74,7 +108,18 @@ impl SweepPlan {
     fn load(py: Python<'_>, path: PathBuf, folder: Option<PathBuf>) -> PyResult<Self> {
         let plan = py.detach(|| Plan::load(&path)).map_err(|error| scenario_error(py, &error))?;
         let folder = folder.or_else(|| plan.store.clone()).unwrap_or_else(|| "results".into());
-        Ok(SweepPlan { plan, folder: std::path::absolute(&folder).unwrap_or(folder) })
+        let whole = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
+        Ok(SweepPlan { plan, folder: whole(folder), origin: Origin::File(whole(path)) })
+    }
+
+    /// What a pickle holds: workers need to see the folder of its store.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Pickled)> {
+        let restore = py.import("fairwire._fairwire")?.getattr("_sweep_plan")?;
+        let (base, text, file) = match &self.origin {
+            Origin::Text(base, text) => (serde_json::to_string(base).ok(), Some(text.clone()), None),
+            Origin::File(path) => (None, None, Some(path.clone())),
+        };
+        Ok((restore, (base, text, file, self.folder.clone())))
     }
 
     /// The number of runs.
@@ -140,7 +185,7 @@ impl SweepPlan {
         let mut all = vec![count("row", &|run| (run.cell * seeds + run.seed) as u64)];
         all.extend(self.plan.axis_values(missing.iter().map(|run| run.cell)));
         all.push(count("seed", &|run| self.plan.seeds[run.seed]));
-        Table::new(columns::Table::new(all), &["row"])
+        self.table_of(columns::Table::new(all), &["row"])
     }
 
     /// Why the run of this row of the plan is missing.
@@ -153,12 +198,14 @@ impl SweepPlan {
     }
 
     /// Makes the missing runs on this machine. Returns how many, and the seconds that they took.
+    #[pyo3(signature = (jobs, progress))]
     fn run_local(
         &self,
         py: Python<'_>,
-        jobs: usize,
+        jobs: Option<&Bound<'_, PyAny>>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(usize, f64)> {
+        let jobs = jobs_of(jobs)?;
         let progress = Progress::new(progress)?;
         let ran = while_looking(py, &progress, |note, stop| {
             let reached =
@@ -187,13 +234,13 @@ impl SweepPlan {
     /// A row for each run.
     fn table(&self, py: Python<'_>) -> PyResult<Table> {
         let table = self.read(py, Plan::table)?;
-        Table::new(table, &self.keys("seed"))
+        self.table_of(table, &self.keys("seed"))
     }
 
     /// A row for each cell.
     fn summary(&self, py: Python<'_>) -> PyResult<Table> {
         let table = self.read(py, Plan::summary_table)?;
-        Table::new(table, &self.keys(""))
+        self.table_of(table, &self.keys(""))
     }
 
     /// Makes few large parts of many small ones. Returns the number of files before and after.
@@ -203,6 +250,56 @@ impl SweepPlan {
             Ok((runs.0 + flows.0, runs.1 + flows.1))
         })
     }
+}
+
+/// What a pickle of a plan holds: its scenario and its text, or its file; and its store.
+type Pickled = (Option<String>, Option<String>, Option<PathBuf>, PathBuf);
+
+/// The plan of a pickle.
+#[pyfunction]
+#[pyo3(signature = (base, text, file, folder))]
+pub(crate) fn _sweep_plan(
+    py: Python<'_>,
+    base: Option<&str>,
+    text: Option<String>,
+    file: Option<PathBuf>,
+    folder: PathBuf,
+) -> PyResult<SweepPlan> {
+    if let Some(file) = file {
+        return SweepPlan::load(py, file, Some(folder));
+    }
+    let base = serde_json::from_str(base.unwrap_or_default());
+    let base = base.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+    SweepPlan::of_text(py, base, text.unwrap_or_default(), folder)
+}
+
+/// What makes a number of a quantity.
+type Number = fn(&str) -> Option<f64>;
+
+/// The unit of the numbers of `axis`, and what makes them: that of all its values, or
+/// else one of their kind. `None` where a value is no quantity, or they are of several kinds.
+fn unit_of(axis: &Axis) -> Option<(String, Number)> {
+    let text = |(_, value): &(String, Value)| match value {
+        Value::Text(text) => Some(text.clone()),
+        Value::Number(_) => None,
+    };
+    let texts: Vec<String> = axis.values.iter().map(text).collect::<Option<_>>()?;
+    let is_all = |of: &dyn Fn(&str) -> bool| texts.iter().all(|text| of(text));
+    let is_quantity = |text: &str| {
+        text.parse::<Room>().is_ok() || text.parse::<Rate>().is_ok() || text.parse::<Duration>().is_ok()
+    };
+    let (_, unit) = texts.first()?.trim().split_once(' ')?;
+    let ends_so = |text: &str| text.trim().split_once(' ').is_some_and(|(_, own)| own == unit);
+    if is_all(&is_quantity) && is_all(&ends_so) {
+        return Some((unit.to_owned(), |text| text.trim().split_once(' ')?.0.parse().ok()));
+    }
+    let kinds: [(&str, Number); 3] = [
+        ("s", |text| Some(text.parse::<Duration>().ok()?.seconds())),
+        ("bit/s", |text| Some(text.parse::<Rate>().ok()?.bps() as f64)),
+        ("B", |text| Some(text.parse::<Size>().ok()?.0 as f64)),
+    ];
+    let found = kinds.into_iter().find(|(_, number)| is_all(&|text| number(text).is_some()));
+    found.map(|(unit, number)| (unit.to_owned(), number))
 }
 
 /// Makes the runs of a shard and stores them. Returns how many, and the seconds that they took.

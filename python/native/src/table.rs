@@ -2,27 +2,37 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::types::{Float64Type, UInt64Type};
+use arrow_array::types::{Float64Type, Int32Type, UInt64Type};
 use arrow_array::{
-    Array, ArrayRef, Float64Array, RecordBatch, RecordBatchIterator, RecordBatchReader, StringArray,
-    UInt64Array,
+    Array, ArrayRef, DictionaryArray, Float64Array, Int32Array, RecordBatch, RecordBatchIterator,
+    RecordBatchReader, StringArray, UInt64Array,
 };
 use arrow_schema::{DataType, Field, Schema};
-use fairwire_sweep::columns::{self, Cells};
-use pyo3::exceptions::{PyKeyError, PyRuntimeError};
+use fairwire_sweep::columns::{self, Cells, Column};
+use fairwire_sweep::parquet;
+use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict, PyList};
-use std::collections::HashMap;
+use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// Rows that are shown of a longer table.
+/// Rows that are shown of a longer table: of HTML, and of text.
 const SHOWN: usize = 20;
+const SHOWN_AS_TEXT: usize = 8;
+/// Columns of a line of text.
+const WIDTH: usize = 100;
+
+/// The keys of the metadata of a column.
+const DESCRIPTION: &str = "description";
+const UNIT: &str = "unit";
 
 /// A table of results.
 ///
 /// It exports Arrow's C stream, so `polars.DataFrame(table)`, `pyarrow.table(table)` and DuckDB
-/// take it without a copy. `description(column)` says what a column is, and its unit.
+/// take it without a copy: numbers as they are, and texts as dictionaries, which keep each text
+/// once. `description(column)` says what a column is, and its unit. It can be pickled.
 #[pyclass(frozen, module = "fairwire")]
+#[derive(Clone)]
 pub(crate) struct Table {
     batch: RecordBatch,
     keys: Vec<String>,
@@ -31,50 +41,164 @@ pub(crate) struct Table {
 impl Table {
     /// A table of these columns, no two rows of which agree in all of `keys`.
     pub(crate) fn new(table: columns::Table, keys: &[&str]) -> PyResult<Self> {
-        let field = |column: &columns::Column| {
+        Table::with_units(table, keys, &BTreeMap::new())
+    }
+
+    /// The same, with the units of some columns.
+    pub(crate) fn with_units(
+        table: columns::Table,
+        keys: &[&str],
+        units: &BTreeMap<String, String>,
+    ) -> PyResult<Self> {
+        let field = |column: &Column| {
             let kind = match column.cells {
                 Cells::Reals(_) => DataType::Float64,
                 Cells::Counts(_) => DataType::UInt64,
-                Cells::Texts(_) => DataType::Utf8,
+                Cells::Texts(_) => dictionary(),
             };
-            let about = HashMap::from([("description".to_owned(), column.about.clone())]);
+            let mut about = HashMap::from([(DESCRIPTION.to_owned(), column.about.clone())]);
+            about.extend(units.get(&column.name).map(|unit| (UNIT.to_owned(), unit.clone())));
             Field::new(&column.name, kind, true).with_metadata(about)
         };
-        let array = |column: columns::Column| -> ArrayRef {
-            match column.cells {
-                Cells::Reals(numbers) => Arc::new(Float64Array::from(numbers)),
-                Cells::Counts(counts) => Arc::new(UInt64Array::from(counts)),
-                Cells::Texts(texts) => {
-                    Arc::new(texts.iter().map(|text| text.map(|text| &**text)).collect::<StringArray>())
-                }
-            }
-        };
         let schema = Schema::new(table.columns().iter().map(field).collect::<Vec<_>>());
-        let arrays = table.into_columns().into_iter().map(array).collect();
-        let batch = RecordBatch::try_new(Arc::new(schema), arrays)
-            .map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+        let arrays =
+            table.into_columns().into_iter().map(|column| array(column.cells)).collect::<PyResult<_>>()?;
+        let batch = RecordBatch::try_new(Arc::new(schema), arrays).map_err(ours)?;
         Ok(Table { batch, keys: keys.iter().map(ToString::to_string).collect() })
     }
 
-    /// The values of a column, from the row `from` on, at most `rows`.
+    /// The values of a column, from the first row on, at most `rows`.
     fn values<'py>(&self, py: Python<'py>, at: usize, rows: usize) -> PyResult<Bound<'py, PyList>> {
         let column = self.batch.column(at);
         let column = column.slice(0, rows.min(column.len()));
         match column.data_type() {
             DataType::Float64 => PyList::new(py, column.as_primitive::<Float64Type>().iter()),
             DataType::UInt64 => PyList::new(py, column.as_primitive::<UInt64Type>().iter()),
-            _ => PyList::new(py, column.as_string::<i32>().iter()),
+            _ => {
+                // Each text is one object, however many rows have it.
+                let texts = column.as_dictionary::<Int32Type>();
+                let distinct = PyList::new(py, texts.values().as_string::<i32>().iter())?;
+                let text = |place: Option<i32>| match place {
+                    Some(place) => distinct.get_item(place as usize).map(Some),
+                    None => Ok(None),
+                };
+                let all: Vec<_> = texts.keys().iter().map(text).collect::<PyResult<_>>()?;
+                PyList::new(py, all)
+            }
         }
     }
 
-    fn index(&self, column: &str) -> PyResult<usize> {
-        self.batch.schema().index_of(column).map_err(|_| {
-            let schema = self.batch.schema();
-            let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-            let hint = fairwire_core::spelling::hint(column, names.iter().copied());
-            PyKeyError::new_err(format!("there is no column `{column}`; allowed: {}{hint}", names.join(", ")))
+    fn index(&self, column: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let names = self.columns();
+        let Ok(name) = column.extract::<String>() else {
+            let (kind, given) = (column.get_type().name()?, column.repr()?);
+            return Err(PyTypeError::new_err(format!(
+                "`{given}` is of the type {kind}; allowed: the name of a column: {}; of rows, `to_polars()`",
+                names.join(", ")
+            )));
+        };
+        names.iter().position(|known| *known == name).ok_or_else(|| {
+            let hint = fairwire_core::spelling::hint(&name, names.iter().map(String::as_str));
+            PyKeyError::new_err(format!("there is no column `{name}`; allowed: {}{hint}", names.join(", ")))
         })
     }
+
+    fn metadata(&self, column: &Bound<'_, PyAny>, key: &str) -> PyResult<String> {
+        let at = self.index(column)?;
+        Ok(self.batch.schema().field(at).metadata().get(key).cloned().unwrap_or_default())
+    }
+
+    /// The columns as they were, for a pickle.
+    fn by_columns(&self) -> columns::Table {
+        let cells = |array: &ArrayRef| match array.data_type() {
+            DataType::Float64 => Cells::Reals(array.as_primitive::<Float64Type>().iter().collect()),
+            DataType::UInt64 => Cells::Counts(array.as_primitive::<UInt64Type>().iter().collect()),
+            _ => {
+                let texts = array.as_dictionary::<Int32Type>();
+                let distinct = texts.values().as_string::<i32>();
+                let text = |place: Option<i32>| place.map(|place| distinct.value(place as usize));
+                Cells::Texts(texts.keys().iter().map(text).collect())
+            }
+        };
+        let column = |(name, array): (String, &ArrayRef)| Column::new(name, cells(array));
+        columns::Table::new(self.columns().into_iter().zip(self.batch.columns()).map(column).collect())
+    }
+
+    /// The first rows, aligned.
+    fn rows_as_text(&self, py: Python<'_>) -> PyResult<String> {
+        let mut lines = vec![String::new(); self.batch.num_rows().min(SHOWN_AS_TEXT) + 1];
+        for (at, name) in self.columns().into_iter().enumerate() {
+            let mut cells = vec![name];
+            for value in self.values(py, at, SHOWN_AS_TEXT)? {
+                cells.push(shown(&value)?);
+            }
+            let width = cells.iter().map(|cell| cell.chars().count()).max().unwrap_or(0) + 2;
+            if lines[0].chars().count() + width > WIDTH {
+                lines[0] += " …";
+                break;
+            }
+            lines.iter_mut().zip(cells).for_each(|(line, cell)| *line += &format!("{cell:>width$}"));
+        }
+        Ok(lines.join("\n"))
+    }
+}
+
+/// A value as a cell of text.
+fn shown(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    Ok(match value.extract::<f64>() {
+        _ if value.is_none() => "-".into(),
+        Ok(number) if number.fract() != 0.0 && number.abs() < 1e-3 => format!("{number:.3e}"),
+        Ok(number) if number.fract() != 0.0 => format!("{number:.6}"),
+        _ => value.str()?.to_string(),
+    })
+}
+
+fn dictionary() -> DataType {
+    DataType::Dictionary(DataType::Int32.into(), DataType::Utf8.into())
+}
+
+fn array(cells: Cells) -> PyResult<ArrayRef> {
+    Ok(match cells {
+        Cells::Reals(numbers) => Arc::new(Float64Array::from(numbers)),
+        Cells::Counts(counts) => Arc::new(UInt64Array::from(counts)),
+        Cells::Texts(texts) => {
+            let places = texts.places().iter().map(|place| place.map(|place| place as i32));
+            let distinct = StringArray::from_iter_values(texts.distinct());
+            let array =
+                DictionaryArray::<Int32Type>::try_new(places.collect::<Int32Array>(), Arc::new(distinct));
+            Arc::new(array.map_err(ours)?)
+        }
+    })
+}
+
+fn ours(error: impl ToString) -> PyErr {
+    PyRuntimeError::new_err(error.to_string())
+}
+
+/// What a pickle has of each column: its name, its kind, what it is and its unit.
+type About = (String, u8, String, Option<String>);
+
+/// The table of a pickle.
+#[pyfunction]
+pub(crate) fn _table(file: Vec<u8>, about: Vec<About>, keys: Vec<String>) -> PyResult<Table> {
+    let empty = |(name, kind, ..): &About| {
+        let cells = match kind {
+            0 => Cells::reals([]),
+            1 => Cells::counts([]),
+            _ => Cells::texts::<&str>([]),
+        };
+        Column::new(name, cells)
+    };
+    let mut table = columns::Table::new(about.iter().map(empty).collect());
+    parquet::read_bytes(file, |rows| table = rows).map_err(ours)?;
+    let mut columns = table.into_columns();
+    let mut units = BTreeMap::new();
+    for (column, (name, _, about, unit)) in columns.iter_mut().zip(about) {
+        column.about = about;
+        units.extend(unit.map(|unit| (name, unit)));
+    }
+    let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+    Table::with_units(columns::Table::new(columns), &keys, &units)
 }
 
 #[pymethods]
@@ -106,15 +230,26 @@ impl Table {
     }
 
     /// What a column is, with its unit.
-    fn description(&self, column: &str) -> PyResult<String> {
-        let at = self.index(column)?;
-        let schema = self.batch.schema();
-        Ok(schema.field(at).metadata().get("description").cloned().unwrap_or_default())
+    fn description(&self, column: &Bound<'_, PyAny>) -> PyResult<String> {
+        self.metadata(column, DESCRIPTION)
+    }
+
+    /// The unit of the numbers of an axis that was given with one, such as "packets"; empty for
+    /// other columns, whose names or descriptions say it.
+    fn unit(&self, column: &Bound<'_, PyAny>) -> PyResult<String> {
+        self.metadata(column, UNIT)
     }
 
     /// The values of a column as a list; None where a row has none.
-    fn __getitem__<'py>(&self, py: Python<'py>, column: &str) -> PyResult<Bound<'py, PyList>> {
+    fn __getitem__<'py>(&self, py: Python<'py>, column: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         self.values(py, self.index(column)?, self.batch.num_rows())
+    }
+
+    /// A table is no sequence: of its rows and columns, several orders would be plausible.
+    fn __iter__(&self) -> PyResult<Py<PyAny>> {
+        let message = "a Table is not iterated over; allowed: `table[column]`, `table.to_dict()`, \
+                       `table.columns`, `table.to_polars().iter_rows()`";
+        Err(PyTypeError::new_err(message))
     }
 
     /// All columns as a dict of lists.
@@ -126,12 +261,12 @@ impl Table {
         Ok(dict)
     }
 
-    /// A polars.DataFrame on the same memory. Needs the extra `polars`.
+    /// A polars.DataFrame on the same memory, with texts as categories. Needs the extra `polars`.
     fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.py().import("polars")?.call_method1("DataFrame", (slf,))
     }
 
-    /// A pyarrow.Table on the same memory. Needs pyarrow.
+    /// A pyarrow.Table on the same memory, with texts as dictionaries. Needs pyarrow.
     fn to_arrow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.py().import("pyarrow")?.call_method1("table", (slf,))
     }
@@ -154,8 +289,31 @@ impl Table {
         self.batch.num_rows()
     }
 
-    fn __repr__(&self) -> String {
-        format!("<fairwire.Table: {} rows of {}>", self.batch.num_rows(), self.columns().join(", "))
+    /// What a pickle holds.
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, Vec<About>, Vec<String>))> {
+        let mut file = Vec::new();
+        parquet::write(&mut file, &self.by_columns()).map_err(ours)?;
+        let about = |field: &Arc<Field>| {
+            let kind = match field.data_type() {
+                DataType::Float64 => 0,
+                DataType::UInt64 => 1,
+                _ => 2,
+            };
+            let of = |key| field.metadata().get(key).cloned();
+            (field.name().clone(), kind, of(DESCRIPTION).unwrap_or_default(), of(UNIT))
+        };
+        let about = self.batch.schema().fields().iter().map(about).collect();
+        let restore = py.import("fairwire._fairwire")?.getattr("_table")?;
+        Ok((restore, (PyBytes::new(py, &file), about, self.keys.clone())))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let rows = self.batch.num_rows();
+        let head = format!("<fairwire.Table: {rows} rows of {}>", self.columns().join(", "));
+        if rows == 0 { Ok(head) } else { Ok(format!("{head}\n{}", self.rows_as_text(py)?)) }
     }
 
     /// The first rows, for a notebook.

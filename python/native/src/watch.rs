@@ -1,18 +1,25 @@
-//! What is watched during the runs of a scenario: samples over time, and how long packets waited.
+//! What is watched during the runs of a scenario: samples over time, how long packets waited and
+//! were on the way, each transfer, each packet.
 
 use crate::table::Table;
-use fairwire_core::Duration;
-use fairwire_metrics::Bin;
-use fairwire_metrics::record::RunRecord;
-use fairwire_scenario::{Observer, Observers, Row, RunId, SampledRows, Scenario, View, rows};
+use fairwire_core::{Duration, Ecn, Time};
+use fairwire_metrics::record::{CompletedRecord, RunRecord};
+use fairwire_metrics::{Bin, DelayHistogram, FlowName};
+use fairwire_scenario::estimate::{self, Recorded};
+use fairwire_scenario::{
+    Content, Observer, Observers, PacketEvent, Row, RunId, SampledRows, Scenario, TransferEvent, View, What,
+    rows,
+};
 use fairwire_sweep::columns::Cells;
 use fairwire_sweep::records;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use schemars::JsonSchema;
-use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
+
+/// One-way delays are counted for no more flows: each histogram takes 60 kB.
+const MAX_ONE_WAY: usize = 10_000;
 
 /// What is to be watched.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,28 +28,64 @@ pub(crate) struct Watching {
     every: Option<Duration>,
     has_flows: bool,
     has_delays: bool,
+    has_transfers: bool,
+    has_one_way: bool,
+    has_packets: bool,
+    /// Also more than is sensible?
+    is_unbounded: bool,
+}
+
+/// What is to be watched, as keywords of `run`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Keywords {
+    pub(crate) flows: bool,
+    pub(crate) delays: bool,
+    pub(crate) transfers: bool,
+    pub(crate) one_way: bool,
+    pub(crate) packets: bool,
+    pub(crate) yes: bool,
 }
 
 impl Watching {
-    pub(crate) fn new(every: Option<&str>, has_flows: bool, has_delays: bool) -> PyResult<Self> {
-        let every = every.map(|text| {
+    pub(crate) fn new(every: Option<&Bound<'_, PyAny>>, keywords: Keywords) -> PyResult<Self> {
+        const WANTED: &str = "a text with a unit, such as \"100 ms\"";
+        let read = |given: &Bound<'_, PyAny>| {
+            let Ok(text) = given.extract::<String>() else {
+                let (kind, given) = (given.get_type().name()?, given.repr()?);
+                let message = format!("`every` is {given}, of the type {kind}; allowed: {WANTED}");
+                return Err(PyTypeError::new_err(message));
+            };
             let read = text.parse::<Duration>();
-            read.map_err(|error| {
-                PyValueError::new_err(format!("`every`: {error}; allowed: such as \"100 ms\""))
-            })
-        });
-        let every = every.transpose()?;
-        if has_flows && every.is_none() {
+            read.map_err(|error| PyValueError::new_err(format!("`every`: {error}; allowed: {WANTED}")))
+        };
+        let every = every.map(read).transpose()?;
+        let Keywords { flows, delays, transfers, one_way, packets, yes } = keywords;
+        if flows && every.is_none() {
             let message = "`flows` is True, but nothing is sampled; allowed: together with `every`";
             return Err(PyValueError::new_err(message));
         }
-        Ok(Watching { every, has_flows, has_delays })
+        Ok(Watching {
+            every,
+            has_flows: flows,
+            has_delays: delays,
+            has_transfers: transfers,
+            has_one_way: one_way,
+            has_packets: packets,
+            is_unbounded: yes,
+        })
+    }
+
+    /// Is nothing watched?
+    fn is_nothing(self) -> bool {
+        let Watching { every, has_delays, has_transfers, has_one_way, has_packets, .. } = self;
+        every.is_none() && !(has_delays || has_transfers || has_one_way || has_packets)
     }
 }
 
 /// Watches the runs of a scenario.
 pub(crate) struct Watch {
     watching: Watching,
+    warm_up: Time,
     /// By the number of the run.
     finished: Mutex<BTreeMap<usize, Seen>>,
 }
@@ -55,7 +98,25 @@ impl Watch {
                 "`every` is {every}, but then a run has no sample; allowed: from 1 ns to the duration of a run, {longest}"
             )));
         }
-        Ok(Watch { watching, finished: Mutex::default() })
+        let recorded = Recorded {
+            every: watching.every,
+            has_flows: watching.has_flows,
+            has_packets: watching.has_packets,
+            has_transfers: watching.has_transfers,
+            is_in_memory: true,
+        };
+        if !watching.is_unbounded {
+            let checked = estimate::check(scenario, recorded, "every");
+            checked.map_err(|error| PyValueError::new_err(format!("{error}; or more with `yes=True`")))?;
+            let flows: usize = scenario.spec().flow.iter().map(|flow| flow.count() as usize).sum();
+            if watching.has_one_way && flows > MAX_ONE_WAY {
+                return Err(PyValueError::new_err(format!(
+                    "`one_way` is True, but there are {flows} flows; allowed: at most {MAX_ONE_WAY}, since \
+                     each takes 60 kB; or more with `yes=True`"
+                )));
+            }
+        }
+        Ok(Watch { watching, warm_up: Time::ZERO + scenario.spec().warm_up.0, finished: Mutex::default() })
     }
 
     /// What was seen of `runs`, in their order. A run that a class of Python ended is none of them.
@@ -70,13 +131,13 @@ impl Watch {
 
 impl Observers for Watch {
     fn observe(&self, which: RunId<'_>, go: &mut dyn FnMut(Option<&mut dyn Observer>) -> bool) {
-        let Watching { every, has_delays, .. } = self.watching;
-        if every.is_none() && !has_delays {
+        if self.watching.is_nothing() {
             go(None);
             return;
         }
-        let mut seen = Seen::new(self.watching, which);
+        let mut seen = Seen::new(self.watching, self.warm_up, which);
         if go(Some(&mut seen)) {
+            seen.completed.sort_by_key(|one| one.since);
             self.finished.lock().unwrap_or_else(PoisonError::into_inner).insert(which.index, seen);
         }
     }
@@ -85,18 +146,36 @@ impl Observers for Watch {
 /// What was seen of one run.
 struct Seen {
     watching: Watching,
+    warm_up: Time,
     discipline: String,
     seed: u64,
     rows: SampledRows,
     /// By link.
     delays: Vec<(String, Vec<Bin>)>,
+    links: Vec<String>,
+    /// Of each flow, or connection, its group, its user, and the place of that among the users.
+    flows: Vec<(String, FlowName, usize)>,
+    completed: Vec<TransferEvent>,
+    /// By user.
+    one_way: Vec<(FlowName, DelayHistogram)>,
+    packets: Vec<PacketEvent>,
 }
 
 impl Seen {
-    fn new(watching: Watching, which: RunId<'_>) -> Self {
+    fn new(watching: Watching, warm_up: Time, which: RunId<'_>) -> Self {
         let discipline = which.discipline.into();
-        let (rows, delays) = Default::default();
-        Seen { watching, discipline, seed: which.seed, rows, delays }
+        let (rows, delays, links, flows) = Default::default();
+        let (completed, one_way, packets) = Default::default();
+        let seed = which.seed;
+        Seen { watching, warm_up, discipline, seed, rows, delays, links, flows, completed, one_way, packets }
+    }
+
+    /// The links, or the flows, with the bins of their delays.
+    fn bins(&self, of_flows: bool) -> Vec<(String, Vec<Bin>)> {
+        if !of_flows {
+            return self.delays.clone();
+        }
+        self.one_way.iter().map(|(name, delays)| (name.to_string(), delays.bins().collect())).collect()
     }
 }
 
@@ -105,9 +184,41 @@ impl Observer for Seen {
         self.watching.every
     }
 
+    fn wants_packets(&self) -> bool {
+        self.watching.has_packets || self.watching.has_one_way
+    }
+
+    fn started(&mut self, view: &View<'_>) {
+        self.links = view.links().map(|link| link.name.to_owned()).collect();
+        for flow in view.flows() {
+            if flow.connection.is_none_or(|connection| connection == 1) {
+                self.one_way.push((flow.name(), DelayHistogram::new()));
+            }
+            self.flows.push((flow.group.to_owned(), flow.name(), self.one_way.len() - 1));
+        }
+    }
+
     fn sample(&mut self, view: &View<'_>) {
         let Some(every) = self.watching.every else { return };
         rows(view, every, self.watching.has_flows, &mut |row| self.rows.add(view.now(), row));
+    }
+
+    fn packet(&mut self, event: &PacketEvent) {
+        let is_delivered =
+            matches!((event.what, event.content), (What::Deliver, Content::Data { .. } | Content::Datagram));
+        if self.watching.has_one_way && is_delivered && event.at >= self.warm_up {
+            let user = self.flows[event.flow as usize].2;
+            self.one_way[user].1.record(event.at.since(event.sent));
+        }
+        if self.watching.has_packets {
+            self.packets.push(*event);
+        }
+    }
+
+    fn transfer(&mut self, event: &TransferEvent) {
+        if self.watching.has_transfers && event.at >= self.warm_up {
+            self.completed.push(*event);
+        }
     }
 
     fn finished(&mut self, view: &View<'_>) {
@@ -138,31 +249,78 @@ struct Sampled<'a> {
     row: Row<'a>,
 }
 
-/// The packets that waited for about the same time.
-#[derive(Serialize, JsonSchema)]
+/// The packets that waited, or were on the way, for about the same time.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "its fields are the columns")]
 struct Waited<'a> {
     /// The discipline, by its label or else its name.
     discipline: &'a str,
     /// The seed.
     seed: u64,
-    /// The queued link.
+    /// The queued link, or the flow of one-way delays.
     name: &'a str,
-    /// The shortest wait of the bin, seconds, transmission excluded; bins are at most 1/128 of it
-    /// wide.
+    /// The shortest time of the bin, seconds, transmission excluded of a link; bins are at most
+    /// 1/128 of it wide.
     from_s: f64,
     /// The end of the bin, seconds.
     to_s: f64,
-    /// The packets of this bin that were sent after the warm-up.
+    /// The packets of this bin that were sent, or delivered, after the warm-up.
     packets: u64,
 }
 
+/// Something that happened to a packet.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "its fields are the columns")]
+struct Happened<'a> {
+    /// The discipline, by its label or else its name.
+    discipline: &'a str,
+    /// The seed.
+    seed: u64,
+    /// When, seconds from the start of the run.
+    time_s: f64,
+    /// `arrive`, `drop`, `mark`, `depart`, `lost` or `deliver`.
+    event: &'a str,
+    /// The flow, and its connection where it has several.
+    flow: &'a str,
+    /// `syn`, `data`, `ack` or `datagram`.
+    packet: &'a str,
+    /// On the wire.
+    bytes: u64,
+    /// The ECN codepoint after the event: `not-ect`, `ect0`, `ect1` or `ce`.
+    ecn: &'a str,
+    /// Why it was dropped or marked.
+    cause: Option<&'a str>,
+    /// The queued link; empty at the ends of the way.
+    link: Option<&'a str>,
+    /// Of data the number of the segment, from 0; of an acknowledgement that of the next one.
+    number: Option<u64>,
+}
+
 impl WatchedRuns {
-    /// A row for each time, object and measure, in the order of the runs.
-    pub(crate) fn series(&self) -> PyResult<Table> {
-        if self.watching.every.is_none() {
-            let message = "nothing was sampled; allowed: after `run(…, every=\"100 ms\")`";
-            return Err(PyValueError::new_err(message));
+    /// The tables of what was watched, by name.
+    pub(crate) fn tables(self) -> PyResult<BTreeMap<&'static str, Table>> {
+        let Watching { every, has_delays, has_transfers, has_one_way, has_packets, .. } = self.watching;
+        let mut tables = BTreeMap::new();
+        if every.is_some() {
+            tables.insert("series", self.series()?);
         }
+        if has_delays {
+            tables.insert("delays", self.waited(false)?);
+        }
+        if has_transfers {
+            tables.insert("completed", self.completed()?);
+        }
+        if has_one_way {
+            tables.insert("one_way", self.waited(true)?);
+        }
+        if has_packets {
+            tables.insert("packets", self.packets()?);
+        }
+        Ok(tables)
+    }
+
+    /// A row for each time, object and measure, in the order of the runs.
+    fn series(&self) -> PyResult<Table> {
         let rows = || {
             self.runs.iter().flat_map(|run| {
                 run.rows.iter().map(|(at, row)| Sampled {
@@ -187,23 +345,107 @@ impl WatchedRuns {
         Table::new(records::of_cells::<Sampled<'_>>(cells), keys)
     }
 
-    /// A row for each run, link and bin of its waiting times.
-    pub(crate) fn delays(&self) -> PyResult<Table> {
-        if !self.watching.has_delays {
-            let message = "no delays were counted; allowed: after `run(…, delays=True)`";
-            return Err(PyValueError::new_err(message));
-        }
-        let links = self.runs.iter().flat_map(|run| run.delays.iter().map(move |link| (run, link)));
-        let rows = links.flat_map(|(run, (name, bins))| {
-            bins.iter().map(move |bin| Waited {
-                discipline: &run.discipline,
-                seed: run.seed,
-                name,
-                from_s: bin.from.secs(),
-                to_s: bin.to.secs(),
-                packets: bin.packets,
+    /// A row for each run, link or flow, and bin of its times.
+    fn waited(&self, of_flows: bool) -> PyResult<Table> {
+        let all: Vec<(&Seen, Vec<(String, Vec<Bin>)>)> =
+            self.runs.iter().map(|run| (run, run.bins(of_flows))).collect();
+        let rows = || {
+            let objects = all.iter().flat_map(|(run, objects)| objects.iter().map(move |one| (*run, one)));
+            objects.flat_map(|(run, (name, bins))| bins.iter().map(move |bin| (run, name, bin)))
+        };
+        let cells = vec![
+            Cells::texts(rows().map(|(run, ..)| &run.discipline)),
+            Cells::counts(rows().map(|(run, ..)| run.seed)),
+            Cells::texts(rows().map(|(_, name, _)| name)),
+            Cells::reals(rows().map(|(.., bin)| bin.from.secs())),
+            Cells::reals(rows().map(|(.., bin)| bin.to.secs())),
+            Cells::counts(rows().map(|(.., bin)| bin.packets)),
+        ];
+        Table::new(records::of_cells::<Waited<'_>>(cells), &["discipline", "seed", "name", "from_s"])
+    }
+
+    /// A row for each transfer and page, in the order in which they were requested.
+    fn completed(&self) -> PyResult<Table> {
+        let rows = || self.runs.iter().flat_map(|run| run.completed.iter().map(move |one| (run, one)));
+        let took = |one: &TransferEvent| one.at.since(one.since);
+        let flow = |(run, one): (&'_ Seen, &TransferEvent)| run.flows[one.flow as usize].1.to_string();
+        let slowdown = |one: &TransferEvent| Some(took(one).secs() / one.alone?.secs());
+        let cells = vec![
+            Cells::texts(rows().map(|(run, _)| &run.discipline)),
+            Cells::counts(rows().map(|(run, _)| run.seed)),
+            Cells::texts(rows().map(|(run, one)| &run.flows[one.flow as usize].0)),
+            Cells::texts(rows().map(flow)),
+            Cells::texts(rows().map(|(_, one)| if one.is_page { "page" } else { "transfer" })),
+            Cells::reals(rows().map(|(_, one)| one.since.since(Time::ZERO).seconds())),
+            Cells::reals(rows().map(|(_, one)| took(one).seconds())),
+            Cells::Counts(rows().map(|(_, one)| one.bytes).collect()),
+            Cells::Reals(rows().map(|(_, one)| slowdown(one)).collect()),
+        ];
+        Table::new(records::of_cells::<CompletedRecord>(cells), &[])
+    }
+
+    /// A row for each packet and what happened to it, in the order of time.
+    fn packets(&self) -> PyResult<Table> {
+        let rows = || self.runs.iter().flat_map(|run| run.packets.iter().map(move |one| (run, one)));
+        let names: Vec<Vec<String>> = self
+            .runs
+            .iter()
+            .map(|run| {
+                let name = |(_, name, _): &(String, FlowName, usize)| name.to_string();
+                run.flows.iter().map(name).collect()
             })
-        });
-        Table::new(records::table(rows), &["discipline", "seed", "name", "from_s"])
+            .collect();
+        let flows = || {
+            self.runs
+                .iter()
+                .zip(&names)
+                .flat_map(|(run, names)| run.packets.iter().map(move |one| &names[one.flow as usize]))
+        };
+        let link = |(run, one): (&'_ Seen, &PacketEvent)| {
+            one.link.and_then(|link| run.links.get(link as usize)).map(String::clone)
+        };
+        let cells = vec![
+            Cells::texts(rows().map(|(run, _)| &run.discipline)),
+            Cells::counts(rows().map(|(run, _)| run.seed)),
+            Cells::reals(rows().map(|(_, one)| one.at.since(Time::ZERO).seconds())),
+            Cells::texts(rows().map(|(_, one)| named(one.what).0)),
+            Cells::texts(flows()),
+            Cells::texts(rows().map(|(_, one)| packet(one.content).0)),
+            Cells::counts(rows().map(|(_, one)| u64::from(one.wire_bytes))),
+            Cells::texts(rows().map(|(_, one)| ecn(one.ecn))),
+            Cells::Texts(rows().map(|(_, one)| named(one.what).1).collect()),
+            Cells::Texts(rows().map(link).collect()),
+            Cells::Counts(rows().map(|(_, one)| packet(one.content).1).collect()),
+        ];
+        Table::new(records::of_cells::<Happened<'_>>(cells), &[])
+    }
+}
+
+fn named(what: What) -> (&'static str, Option<&'static str>) {
+    match what {
+        What::Arrive => ("arrive", None),
+        What::Drop(cause) => ("drop", Some(cause.name())),
+        What::Mark(cause) => ("mark", Some(cause.name())),
+        What::Depart => ("depart", None),
+        What::Lost => ("lost", None),
+        What::Deliver => ("deliver", None),
+    }
+}
+
+fn packet(content: Content) -> (&'static str, Option<u64>) {
+    match content {
+        Content::Syn => ("syn", None),
+        Content::Datagram => ("datagram", None),
+        Content::Data { seq, .. } => ("data", Some(seq)),
+        Content::Ack { next, .. } => ("ack", Some(next)),
+    }
+}
+
+fn ecn(ecn: Ecn) -> &'static str {
+    match ecn {
+        Ecn::NotEct => "not-ect",
+        Ecn::Ect0 => "ect0",
+        Ecn::Ect1 => "ect1",
+        Ecn::Ce => "ce",
     }
 }

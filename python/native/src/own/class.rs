@@ -14,6 +14,11 @@ pub(super) const QUEUE: &str = "python-queue";
 /// The entry behind which controllers are.
 pub(super) const CONTROLLER: &str = "python-controller";
 
+/// Is `name` an entry behind which classes are? People give the class itself.
+pub(crate) fn is_entry(name: &str) -> bool {
+    [DROPPER, QUEUE, CONTROLLER].contains(&name)
+}
+
 /// What a class is, by its base class in `fairwire.own`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -86,7 +91,27 @@ pub(crate) struct Class {
 #[derive(Clone, Default)]
 pub(crate) struct Classes(Vec<Arc<Class>>);
 
+/// A class as a pickle has it: its text, the class, and its arguments.
+pub(crate) type Listed = (String, Py<PyType>, Py<PyDict>);
+
 impl Classes {
+    /// All of them, for a pickle.
+    pub(crate) fn listed(&self, py: Python<'_>) -> Vec<Listed> {
+        let one = |class: &Arc<Class>| {
+            (class.text.clone(), class.class.clone_ref(py), class.arguments.clone_ref(py))
+        };
+        self.0.iter().map(one).collect()
+    }
+
+    /// Those of a pickle.
+    pub(crate) fn from_listed(py: Python<'_>, listed: Vec<Listed>) -> PyResult<Self> {
+        let class = |(text, class, arguments): Listed| {
+            let kind = Kind::of(class.bind(py))?;
+            Ok(Arc::new(Class { text, kind, class, arguments }))
+        };
+        listed.into_iter().map(class).collect::<PyResult<_>>().map(Classes)
+    }
+
     /// Has it none?
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -105,6 +130,7 @@ impl Classes {
     ) -> PyResult<String> {
         let kind = Kind::of(class)?;
         fits(class, arguments)?;
+        warn_of_slips(class, kind)?;
         let mut given = Vec::new();
         for (key, value) in arguments {
             given.push(format!("{key}={}", value.repr()?));
@@ -128,6 +154,31 @@ impl Classes {
         self.0.push(Arc::new(class));
         Ok(text)
     }
+}
+
+/// Warns of a method whose name is nearly that of one which is called: it would be called never.
+fn warn_of_slips(class: &Bound<'_, PyType>, kind: Kind) -> PyResult<()> {
+    let py = class.py();
+    let base = kind.base_class(py)?;
+    let public = |of: &Bound<'_, PyType>| -> PyResult<Vec<String>> {
+        let mut names = Vec::new();
+        for name in of.dir()? {
+            let name: String = name.extract()?;
+            if !name.starts_with('_') && of.getattr(name.as_str())?.is_callable() {
+                names.push(name);
+            }
+        }
+        Ok(names)
+    };
+    let known = public(&base)?;
+    for name in public(class)?.iter().filter(|name| !known.contains(name)) {
+        let likely = fairwire_core::spelling::likely(name, known.iter().map(String::as_str));
+        if let Some(question) = fairwire_core::spelling::question(&likely) {
+            let message = format!("`{}.{name}` is never called by fairwire; {question}", class.name()?);
+            py.import("warnings")?.call_method1("warn", (message,))?;
+        }
+    }
+    Ok(())
 }
 
 /// Refuses arguments that the class does not take, before anything runs.

@@ -18,7 +18,7 @@ mod thread;
 mod value;
 mod waiting;
 
-pub(crate) use class::Classes;
+pub(crate) use class::{Classes, Listed, is_entry};
 pub(crate) use controller::{Ack, Congestion};
 pub(crate) use observed::Observed;
 pub(crate) use packet::Packet;
