@@ -207,11 +207,11 @@ impl Spec {
     pub(crate) fn on_times(&self, flow: &FlowSpec) -> Vec<OnTime> {
         let (duration, warm_up) = (self.duration.0, self.warm_up.0);
         let on = flow.on_times();
-        let misses = flow.start.latest.ns().saturating_sub(warm_up.ns());
+        let misses = flow.starts().latest.ns().saturating_sub(warm_up.ns());
         if !on.is_empty() || misses <= (duration - warm_up).ns() / LATE {
             return on;
         }
-        vec![OnTime { from: flow.start.earliest, until: duration }]
+        vec![OnTime { from: flow.starts().earliest, until: duration }]
     }
 }
 
