@@ -187,7 +187,7 @@ impl Layout for FatTree {
         let (up, core) = match self.route_by {
             RouteBy::Destination => (sink.port % half, sink.edge % half),
             RouteBy::Flow => {
-                let of_half = |hash: u64| ((hash >> 32) * u64::from(half) >> 32) as u32;
+                let of_half = |hash: u64| (((hash >> 32) * u64::from(half)) >> 32) as u32;
                 (of_half(rng::mix(flow)), of_half(rng::mix(!flow)))
             }
         };
