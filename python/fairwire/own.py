@@ -48,9 +48,9 @@ class Dropper:
     rate_bps: float
     """The rate of the link, bit/s."""
     max_packets: int
-    """The room of the buffer, packets."""
+    """The room of the buffer, packets; the largest number where only its bytes are bounded."""
     max_bytes: int
-    """The room of the buffer, bytes."""
+    """The room of the buffer, bytes; the largest number where only its packets are bounded."""
     packet_bytes: int
     """A typical packet, bytes on the wire."""
     random: Random
@@ -107,9 +107,9 @@ class Queue:
     rate_bps: float
     """The rate of the link, bit/s."""
     max_packets: int
-    """The room of the buffer, packets."""
+    """The room of the buffer, packets; the largest number where only its bytes are bounded."""
     max_bytes: int
-    """The room of the buffer, bytes."""
+    """The room of the buffer, bytes; the largest number where only its packets are bounded."""
     packet_bytes: int
     """A typical packet, bytes on the wire."""
     random: Random

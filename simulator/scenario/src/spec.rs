@@ -22,7 +22,7 @@ use fairwire_sim::OnTime;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserializer, Error as _, MapAccess, Unexpected, Visitor};
+use serde::de::{self, Deserializer, MapAccess, Unexpected, Visitor};
 use std::fmt;
 
 /// The version of the scenario format.
@@ -333,13 +333,25 @@ pub struct OtherSpec {
     pub margin: Option<f64>,
 }
 
-/// A number of flows: what is out of its range for a number is refused as what is out of its own.
+/// A number of flows. What no `u32` has is refused as what is out of its own range.
 fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
-    let given = i64::deserialize(deserializer)?;
-    let allowed = "a whole number from 1 to 1000000";
-    let count =
-        u32::try_from(given).map_err(|_| D::Error::invalid_value(Unexpected::Signed(given), &allowed));
-    count.map(Some)
+    struct Count;
+    impl Visitor<'_> for Count {
+        type Value = u32;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a whole number from 1 to 1000000")
+        }
+
+        fn visit_i64<E: de::Error>(self, given: i64) -> Result<u32, E> {
+            u32::try_from(given).map_err(|_| E::invalid_value(Unexpected::Signed(given), &self))
+        }
+
+        fn visit_u64<E: de::Error>(self, given: u64) -> Result<u32, E> {
+            u32::try_from(given).map_err(|_| E::invalid_value(Unexpected::Unsigned(given), &self))
+        }
+    }
+    deserializer.deserialize_i64(Count).map(Some)
 }
 
 fn no_time() -> Quantity<Duration> {

@@ -114,7 +114,7 @@ static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
 #[derive(Debug, Parser)]
 #[command(name = "fairwire", version, long_version = LONG_VERSION.as_str(), after_help = EXAMPLES, arg_required_else_help = true)]
 pub(crate) struct Cli {
-    /// Show no progress.
+    /// Show no progress and no notes.
     #[arg(long, short, global = true)]
     pub quiet: bool,
     #[command(subcommand)]

@@ -3,7 +3,7 @@
 use super::files;
 use super::stages::{self, Done, Stages};
 use crate::args::{Format, OutputArgs, RunArgs};
-use crate::output::Outputs;
+use crate::output::{Outputs, is_without_results};
 use crate::progress::Part;
 use crate::report::{Again, Destination, Folder, Headline, Member};
 use crate::scene::Showing;
@@ -151,7 +151,7 @@ pub(super) fn judged(
     let closed = outputs.close(&mut report);
     let destination = Destination {
         format: order.format,
-        folder: folder.as_ref(),
+        folder: folder.as_ref().filter(|_| !is_without_results(&report)),
         again: Some(&again),
         member: order.member,
     };

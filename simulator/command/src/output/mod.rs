@@ -128,8 +128,12 @@ impl<'a> Outputs<'a> {
     }
 
     /// Writes the results of the runs to files, and adds to `report` what belongs there. Every
-    /// output is tried, but for those that lack a run; the first failure is returned.
+    /// output is tried, but for those that lack a run; the first failure is returned. Where no run
+    /// was finished, what earlier commands wrote stays.
     pub(crate) fn close(self, report: &mut Report) -> Result<(), Failure> {
+        if is_without_results(report) {
+            return Ok(());
+        }
         let mut failures = self.failed.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut done = Done::default();
         if let Some(baseline) = &self.baseline {
@@ -205,6 +209,11 @@ impl<'a> Outputs<'a> {
     pub(crate) fn of_simulator_only(&self) -> Option<String> {
         (!self.of_simulator.is_empty()).then(|| self.of_simulator.join(", "))
     }
+}
+
+/// Was it stopped before any run was finished?
+pub(crate) fn is_without_results(report: &Report) -> bool {
+    report.manifest.interrupted && report.runs.is_empty()
 }
 
 fn refused(TooMuch { what, most, by }: TooMuch) -> Failure {

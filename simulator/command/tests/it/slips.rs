@@ -1,5 +1,7 @@
 //! Slips of those who type: what they meant is named, or done.
 
+#![allow(clippy::disallowed_methods, reason = "what is kept of a sweep is a matter of real time")]
+
 use crate::common::{Contest, SCENARIO, code, fairwire, run, stderr, stdout};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
