@@ -34,6 +34,7 @@
 
 mod about;
 mod frame;
+mod judging;
 mod messages;
 mod player;
 mod recorder;

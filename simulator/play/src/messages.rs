@@ -1,10 +1,12 @@
 //! A player behind messages of bytes: the same in WebAssembly and over HTTP.
 
 use crate::about;
+use crate::judging::{pairs, whole};
 use crate::player::{PlayError, Player, Wanted};
 use fairwire_core::Time;
 use fairwire_metrics::record::RunRecord;
 use fairwire_metrics::summary;
+use fairwire_scenario::Scenario;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -39,6 +41,9 @@ struct Set {
 /// - `set` with `{"set": [PATH=VALUE, …]}`: what runs from now on, JSON. It is refused where the
 ///   change needs a new run.
 /// - `result`: of each side the measures of its whole run, JSON; `null` before the end.
+/// - `judge`: makes one whole run more of the scenario as it is now, until every discipline and seed
+///   has one; how many are `done` `of` all, and with the last the `judgements`, one for each
+///   `[[expect]]` and discipline, JSON.
 /// - `run` with a [`Wanted`]: the records of whole runs under every discipline and seed, JSON.
 ///
 /// # Errors
@@ -62,7 +67,12 @@ pub fn answer(players: &mut Players, call: &str, input: &[u8]) -> Result<Vec<u8>
             player.set(&set)?;
             Ok(text(&player.about()))
         }
-        "result" => Ok(text(&running(players)?.records().map_or(Value::Null, |records| measures(&records)))),
+        "result" => {
+            let player = running(players)?;
+            let measures = |records: Vec<RunRecord>| measures(player.scenario(), &records);
+            Ok(text(&player.records().map_or(Value::Null, measures)))
+        }
+        "judge" => Ok(text(&running(players)?.judge()?)),
         "run" => Ok(serde_json::to_vec(&run(&read::<Wanted>(input)?)?).unwrap_or_default()),
         other => Err(PlayError(format!("there is no message `{other}`"))),
     }
@@ -84,19 +94,23 @@ fn text(value: &Value) -> Vec<u8> {
 /// What `fairwire run` would record.
 fn run(wanted: &Wanted) -> Result<Vec<RunRecord>, PlayError> {
     let scenario = wanted.checked()?;
-    let spec = scenario.spec();
     let mut records = Vec::new();
-    for discipline in 0..spec.disciplines.len() {
-        for &seed in spec.seeds.as_slice() {
-            let goes_on = &mut |_| std::ops::ControlFlow::Continue(());
-            let record = fairwire_scenario::run_single(&scenario, discipline, seed, goes_on, None);
-            records.extend(record.map_err(|error| PlayError(error.to_string()))?);
-        }
+    for (discipline, seed) in pairs(&scenario) {
+        records.extend(whole(&scenario, discipline, seed)?);
     }
     Ok(records)
 }
 
-fn measures(records: &[RunRecord]) -> Value {
-    let of = |run: &RunRecord| json!({ "discipline": run.discipline, "measures": summary::measures(run) });
+/// What every summary has, and what the scenario names besides.
+fn measures(scenario: &Scenario, records: &[RunRecord]) -> Value {
+    let mut further = scenario.further_measures();
+    further.extend(scenario.spec().lesson.iter().map(|lesson| lesson.measure.clone()));
+    let of = |run: &RunRecord| {
+        let mut measures = summary::measures(run);
+        for name in &further {
+            measures.extend(summary::further_measure(run, name).map(|value| (name.clone(), value)));
+        }
+        json!({ "discipline": run.discipline, "measures": measures })
+    };
     records.iter().map(of).collect()
 }

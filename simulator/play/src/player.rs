@@ -2,6 +2,7 @@
 
 use crate::about;
 use crate::frame::{Frame, SideFrame};
+use crate::judging::Judging;
 use crate::recorder::{Recorder, Seen};
 use fairwire_core::{Duration, Time};
 use fairwire_metrics::record::RunRecord;
@@ -72,6 +73,7 @@ impl std::error::Error for PlayError {}
 pub struct Player {
     scenario: Scenario,
     sides: Vec<Side>,
+    judging: Judging,
 }
 
 struct Side {
@@ -127,7 +129,7 @@ impl Player {
         let compared = spec.disciplines.len().min(MAX_SIDES);
         let sides = (0..compared).map(|discipline| Side::new(&scenario, discipline, seed));
         let sides = sides.collect::<Result<_, _>>()?;
-        let mut player = Player { scenario, sides };
+        let mut player = Player { scenario, sides, judging: Judging::default() };
         // What takes part is known once a run has begun: a step takes it there.
         player.sides.iter_mut().for_each(|side| side.is_over = !side.live.advance());
         Ok(player)
@@ -159,8 +161,18 @@ impl Player {
         }
         if let Some(side) = self.sides.first() {
             self.scenario = side.live.scenario().clone();
+            self.judging = Judging::default();
         }
         Ok(())
+    }
+
+    /// Makes one whole run more of what the expectations of the scenario are held against, as it is
+    /// now: a change while a run goes on counts from its start. See [`answer`](crate::answer).
+    ///
+    /// # Errors
+    /// When the run fails.
+    pub fn judge(&mut self) -> Result<Value, PlayError> {
+        self.judging.advance(&self.scenario)
     }
 
     /// The names of the flows, in the order of samples and levels.

@@ -3,6 +3,7 @@
 use fairwire_core::Time;
 use fairwire_play::{MAX_FLOWS, Player, Players, Wanted, answer};
 use fairwire_scenario::{self as scenario, Overrides};
+use serde_json::json;
 use std::ops::ControlFlow;
 
 const CONTEST: &str = r#"
@@ -142,4 +143,50 @@ fn a_rate_is_changed_while_a_run_goes_on_and_what_needs_a_new_run_is_refused() {
         assert!((0.99e6..=1.01e6).contains(&bits), "{bits}");
     }
     assert!(player.about()["toml"].as_str().is_some_and(|toml| toml.contains("1 Mbit/s")));
+}
+
+#[test]
+fn expectations_are_held_against_all_seeds_of_the_scenario_as_it_is_now() {
+    let text = CONTEST.replace("seeds = 1", "seeds = \"1..=2\"").replace(", \"faba\", \"red\"", "");
+    let expected = r#"
+    [lesson]
+    question = "?"
+    measure = "drop_fraction"
+    reads = "dropped"
+    answer = "!"
+    [[expect]]
+    measure = "utilization"
+    min = 0.97
+    because = "busy"
+    [[expect]]
+    measure = "drop_fraction"
+    max = 0.0001
+    "#;
+    let mut players = Players::default();
+    let mut call = |name: &str, input: &serde_json::Value| -> serde_json::Value {
+        let bytes = answer(&mut players, name, input.to_string().as_bytes()).expect(name);
+        serde_json::from_slice(&bytes).unwrap_or_default()
+    };
+    call("start", &json!({ "scenario": format!("{text}{expected}") }));
+    assert_eq!(call("judge", &json!({}))["judgements"], serde_json::Value::Null, "one of two runs");
+    let judged = call("judge", &json!({}));
+    assert_eq!((&judged["done"], &judged["of"]), (&json!(2), &json!(2)));
+    let verdicts = |judged: &serde_json::Value| {
+        let all = judged["judgements"].as_array().expect("all runs are made").clone();
+        all.iter().map(|one| one["verdict"].as_str().unwrap_or("").to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(verdicts(&judged), ["holds", "does not hold"]);
+    assert_eq!(judged["judgements"][0]["because"], "busy");
+    assert_eq!(call("judge", &json!({})), judged, "nothing is left to run");
+    let plain = scenario::parse("contest", &format!("{text}{expected}"), &Overrides::default()).unwrap();
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let outcome = scenario::run_all(&plain, 1, &|_| {}, &stop).expect("it runs");
+    let mean = scenario::report(&plain, outcome).summary[0].measures["drop_fraction"].mean;
+    assert_eq!(judged["judgements"][1]["mean"], json!(mean));
+    // The number of a lesson is there too, though no summary has it unnamed.
+    call("advance", &json!({ "to_s": 5 }));
+    assert!(call("result", &json!({}))[0]["measures"]["drop_fraction"].as_f64() > Some(0.0001));
+    call("set", &json!({ "set": ["link.rate=\"100 Mbit/s\""] }));
+    call("judge", &json!({}));
+    assert_eq!(verdicts(&call("judge", &json!({}))), ["does not hold", "holds"]);
 }

@@ -9,6 +9,7 @@ import { contest } from "./kernel";
 import { svg } from "./drawing";
 import { csv, png, save } from "./export";
 import { type About, Game, SPEEDS } from "./game";
+import { EXERCISES } from "./exercises";
 import { FIRST, LESSONS } from "./lessons";
 import { LessonCard } from "./lesson";
 import { pack, unpack } from "./link";
@@ -54,13 +55,13 @@ export function App() {
 
   const fail = (why: string) => setNotice({ mood: "bad", text: why });
 
-  const run = async (to: Game, scenario: string, isPlaying = true) => {
+  const run = async (to: Game, scenario: string, isPlaying = true, refuse = fail) => {
     try {
       await to.start(scenario);
       to.setPlaying(isPlaying);
       return true;
     } catch (error) {
-      fail(message(error));
+      refuse(message(error));
       return false;
     }
   };
@@ -68,14 +69,13 @@ export function App() {
   useEffect(() => {
     if (started.current) return;
     started.current = true;
-    addEventListener("hashchange", () => location.reload()); // somebody put another address here
     void begin(setGame, setParts, setLesson, setWritten, setNotice, setKnown, () => redraw((count) => count + 1), run).catch((error: unknown) => fail(message(error)));
   }, []);
 
   /** Runs a contest: a lesson by its name, a file, or with `isEdit` what became of the present one. */
-  const follow = async (scenario: string, name: string, isEdit = false) => {
+  const follow = async (scenario: string, name: string, isEdit = false, refuse = fail) => {
     const isPlaying = isEdit ? (game?.isPlaying ?? false) || (game?.isOver ?? false) : !wantsStill();
-    if (!game || !(await run(game, scenario, isPlaying))) return false;
+    if (!game || !(await run(game, scenario, isPlaying, refuse))) return false;
     if (!isEdit) setWritten(asWritten(game, scenario, name));
     setKernel(null); // it was of another contest
     setLesson(name);
@@ -112,11 +112,13 @@ export function App() {
         return true;
       }
     } catch (error) {
-      fail(message(error).replace(/^--set:\d+:\d+: /, ""));
-      return false;
+      // What is expected may be of a group that is gone.
+      if (!message(error).includes("unknown measure")) return refuse(message(error).replace(/^--set:\d+:\d+: /, ""));
     }
-    delete document["expect"]; // they were of the scenario as it was
-    if (!(await follow(write(document), "", true))) return false;
+    // What is expected stays where it can: it may be of a discipline or a group that is gone.
+    const { expect, ...rest } = document;
+    const isKept = expect !== undefined && (await follow(write(document), "", true, () => {}));
+    if (!isKept && !(await follow(write(rest), "", true))) return false;
     const { runs } = game;
     setNotice({
       mood: "plain",
@@ -160,6 +162,7 @@ export function App() {
             ))}
           </select>
         </label>
+        <a href={EXERCISES}>exercises</a>
         {game && about && <Transport game={game} view={view} setView={setView} clear={() => setNotice(null)} fail={fail} />}
       </header>
       {notice && (
@@ -175,7 +178,7 @@ export function App() {
                 game={game}
                 about={about}
                 lesson={about.lesson}
-                isExercise={LESSONS.some((each) => each.isExercise && each.name === written?.name)}
+                exercise={LESSONS.find((each) => each.isExercise && each.name === about.name)?.name ?? null}
                 restore={written && about.toml !== written.toml ? () => follow(written.scenario, written.name) : null}
               />
             )}

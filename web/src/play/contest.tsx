@@ -34,7 +34,9 @@ export function Contest(props: ContestProps) {
     <div class="contest">
       <Disciplines {...props} />
       <Links {...props} />
+      <Contracts {...props} />
       <Senders {...props} />
+      <Measuring {...props} />
     </div>
   );
 }
@@ -126,6 +128,62 @@ function Queued(props: ContestProps & { path: Path; table: Table }) {
         />
       )}
     </>
+  );
+}
+
+/** What each aggregate has bought. */
+function Contracts({ about, edit }: ContestProps) {
+  const aggregates = (about.document["aggregate"] as Table[] | undefined) ?? [];
+  return aggregates.length === 0 ? null : (
+    <fieldset>
+      <legend>Contracts</legend>
+      {aggregates.map((each, index) => (
+        <Slider
+          key={index}
+          label={text(each["name"])}
+          text={text(each["target"])}
+          value={parsed(each["target"])}
+          min={1e5}
+          max={1e8}
+          isLogarithmic
+          write={written.rate}
+          change={(typed) => edit(["aggregate", index, "target"], typed)}
+        />
+      ))}
+    </fieldset>
+  );
+}
+
+/** What is measured, and how often it is run. */
+function Measuring({ about, edit }: ContestProps) {
+  const { document, duration_s } = about;
+  const time = (key: string, typed: string, number: number, min: number, max: number) => (
+    <Slider
+      label={key.replace("_", "-")}
+      text={typed}
+      value={number}
+      min={min}
+      max={max}
+      step={max > 10 ? 1 : 0.1}
+      write={written.time}
+      change={(next) => edit([key], next)}
+    />
+  );
+  return (
+    <fieldset>
+      <legend>Measuring</legend>
+      {time("duration", text(document["duration"]), duration_s, 1, Math.max(120, duration_s))}
+      {time("warm_up", text(document["warm_up"] ?? "0 s"), about.warm_up_s, 0, duration_s)}
+      <Slider
+        label="seeds"
+        text={text(document["seeds"] ?? 1)}
+        value={null}
+        min={0}
+        max={1}
+        write={written.count}
+        change={(typed) => edit(["seeds"], typedValue(typed))}
+      />
+    </fieldset>
   );
 }
 
@@ -299,6 +357,9 @@ function sourceName(source: Value | undefined): string {
   return typeof source === "object" && !Array.isArray(source) ? (Object.keys(source)[0] ?? "") : text(source);
 }
 
+/** The codepoints of `tcp.ecn`. */
+const CODEPOINTS = ["off", "ect0", "ect1"];
+
 interface SenderProps extends ContestProps {
   group: Table;
   isLast: boolean;
@@ -332,6 +393,14 @@ function Sender({ group, about, parts, edit, refuse, isLast }: SenderProps) {
         change={become}
       />
       {part?.is_tcp && <Controller group={group} path={path} parts={parts} edit={edit} />}
+      {part?.is_tcp && (
+        <Choice
+          label="ECN"
+          value={text(at(group, ["tcp", "ecn"]))}
+          options={[{ name: "", text: "usual for this TCP" }, ...CODEPOINTS.map((name) => ({ name, text: name }))]}
+          change={(chosen) => void edit(path("tcp", "ecn"), chosen === "" ? undefined : chosen)}
+        />
+      )}
       <Slider
         label="how many"
         text={text(group["count"] ?? 1)}
@@ -354,6 +423,15 @@ function Sender({ group, about, parts, edit, refuse, isLast }: SenderProps) {
         />
       )}
       <RoundTrip group={group} about={about} path={path} edit={edit} refuse={refuse} />
+      <Slider
+        label="begins at"
+        text={text(group["start"] ?? "0 s")}
+        value={null}
+        min={0}
+        max={1}
+        write={written.time}
+        change={(typed) => edit(path("start"), typed)}
+      />
     </div>
   );
 }

@@ -44,6 +44,25 @@ export interface Result {
   measures: Record<string, number>;
 }
 
+/** What was expected of a measure, and what came: its mean over the seeds. Null before it is judged. */
+export interface Judgement {
+  discipline: string;
+  measure: string;
+  mean: number | null;
+  min: number | null;
+  max: number | null;
+  against: { discipline: string; measure: string; is_more: boolean; margin: number } | null;
+  because: string;
+  verdict: string | null;
+}
+
+/** How many of the whole runs are made by which expectations are judged. */
+interface Judging {
+  done: number;
+  of: number;
+  judgements: Judgement[] | null;
+}
+
 /** Simulated seconds for each second of a clock. */
 export const SPEEDS = [0.05, 0.25, 1, 4, 16] as const;
 /** The most simulated time between two pictures: the page answers while it goes fast. */
@@ -60,6 +79,7 @@ export class Game {
   isRushing = false;
   speed: number = 1;
   result: Result[] | null = null;
+  judging: Judging | null = null;
   /** Counts pictures. */
   frames = 0;
   /** Since when which disciplines work, in the order of time. */
@@ -67,6 +87,10 @@ export class Game {
   /** Counts runs: what is said of one is not true of the next. */
   runs = 0;
   private last = 0;
+
+  get judgements(): Judgement[] | null {
+    return this.judging?.judgements ?? null;
+  }
 
   constructor(
     readonly door: Door,
@@ -89,6 +113,7 @@ export class Game {
       this.isOver = false;
       this.isRushing = false;
       this.result = null;
+      this.judging = null;
       this.last = 0;
     } finally {
       if (run === this.runs) this.isBusy = false;
@@ -177,7 +202,29 @@ export class Game {
     this.isPlaying = false;
     this.isRushing = false;
     this.changed();
+    if (this.about?.lesson && expects(this.about)) void this.judge();
   }
+
+  /** Whole runs of every discipline and seed, one after the other: what is expected is held against them all. */
+  private async judge(): Promise<void> {
+    const run = this.runs;
+    try {
+      while (!this.judgements) {
+        const judging = await json<Judging>(this.door, "judge");
+        if (run !== this.runs) return;
+        this.judging = judging;
+        this.changed();
+      }
+    } catch (error) {
+      if (run === this.runs) this.failed(String(error instanceof Error ? error.message : error));
+    }
+  }
+}
+
+/** Does the scenario expect anything? */
+export function expects({ document }: About): boolean {
+  const { expect } = document;
+  return Array.isArray(expect) && expect.length > 0;
 }
 
 function about_step(about: About | null): number {

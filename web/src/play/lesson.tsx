@@ -1,24 +1,29 @@
 // A lesson: its question, where to look, and the answer, read off the runs.
 
 import { format } from "../kit";
-import type { About, Game, LessonAbout } from "./game";
+import { plain } from "./contest";
+import { Expectations } from "./expected";
+import { type About, expects, type Game, type LessonAbout } from "./game";
 
 interface LessonProps {
   game: Game;
   about: About;
   lesson: LessonAbout;
-  /** Is the answer to be found by changing it? Then it is shown when it is wanted. */
-  isExercise: boolean;
+  /** The exercise, by its name, where it is one: its answer is to be found by changing it, and is shown when it is wanted. */
+  exercise: string | null;
   /** Begins again as the lesson is written; null where nothing was changed. */
   restore: (() => unknown) | null;
 }
 
-export function LessonCard({ game, about, lesson, isExercise, restore }: LessonProps) {
+export function LessonCard({ game, about, lesson, exercise, restore }: LessonProps) {
+  const isJudged = expects(about);
   return (
     <section class="card lesson" aria-label="lesson">
       <h2>{about.title}</h2>
-      <p class="question">{lesson.question}</p>
-      {lesson.look && <p class="faint">{lesson.look}</p>}
+      <p class="question">{plain(lesson.question)}</p>
+      {lesson.look && <p class="faint">{plain(lesson.look)}</p>}
+      {isJudged && <Expectations game={game} about={about} exercise={exercise} />}
+      {exercise && !isJudged && <p class="refused">What the exercise expects cannot be judged in this contest: begin as written.</p>}
       {restore && (
         <p>
           <span class="faint">You have changed the contest: its numbers are others. </span>
@@ -28,11 +33,11 @@ export function LessonCard({ game, about, lesson, isExercise, restore }: LessonP
         </p>
       )}
       {game.result ? (
-        <Answer result={game.result} lesson={lesson} isExercise={isExercise} isAsWritten={restore === null} />
+        <Answer result={game.result} lesson={lesson} isExercise={exercise !== null} isJudged={isJudged} isAsWritten={restore === null} />
       ) : (
         <p>
           <button type="button" class="primary" onClick={() => game.rush()} disabled={game.isRushing}>
-            {game.isRushing ? `${format.percent(game.now / about.duration_s, 2)} done` : isExercise ? "Run to the end" : "Run to the end and answer"}
+            {game.isRushing ? `${format.percent(game.now / about.duration_s, 2)} done` : exercise ? "Run to the end" : "Run to the end and answer"}
           </button>
         </p>
       )}
@@ -40,31 +45,36 @@ export function LessonCard({ game, about, lesson, isExercise, restore }: LessonP
   );
 }
 
-function Answer(props: { result: NonNullable<Game["result"]>; lesson: LessonAbout; isExercise: boolean; isAsWritten: boolean }) {
-  const { result, lesson, isExercise, isAsWritten } = props;
+function Answer(props: { result: NonNullable<Game["result"]>; lesson: LessonAbout; isExercise: boolean; isJudged: boolean; isAsWritten: boolean }) {
+  const { result, lesson, isExercise, isJudged, isAsWritten } = props;
   return (
     <div class="answer" role="status">
-      <dl>
-        {result.map((side) => {
-          const value = side.measures[lesson.measure];
-          return (
-            <div key={side.discipline}>
-              <dt>{side.discipline}</dt>
-              <dd class="number" data-discipline={side.discipline} data-measure={lesson.measure} data-value={value}>
-                {value === undefined ? "–" : format.significant(value)}
-              </dd>
-            </div>
-          );
-        })}
-      </dl>
-      <p class="faint small">{lesson.reads}</p>
+      {/* An exercise has its numbers beside what it expects. */}
+      {!(isExercise && isJudged) && (
+        <dl>
+          {result.map((side) => {
+            const value = side.measures[lesson.measure];
+            return (
+              <div key={side.discipline}>
+                <dt>{side.discipline}</dt>
+                <dd class="number" data-discipline={side.discipline} data-measure={lesson.measure} data-value={value}>
+                  {value === undefined ? "–" : format.significant(value)}
+                </dd>
+              </div>
+            );
+          })}
+        </dl>
+      )}
+      <p class="faint small">
+        <code>{lesson.measure}</code>: {plain(lesson.reads)}
+      </p>
       {isExercise ? (
         <details>
           <summary>show an answer</summary>
-          <p>{lesson.answer}</p>
+          <p>{plain(lesson.answer)}</p>
         </details>
       ) : (
-        isAsWritten && <p>{lesson.answer}</p>
+        isAsWritten && <p>{plain(lesson.answer)}</p>
       )}
       {lesson.figure && (
         <p class="faint small">

@@ -1,8 +1,10 @@
 import { render } from "preact";
 import { App } from "./app";
+import { EXERCISES, Exercises } from "./exercises";
 
 const place = document.getElementById("page");
 if (place) {
   place.replaceChildren();
-  render(<App />, place);
+  addEventListener("hashchange", () => location.reload()); // a link, or somebody put another address here
+  render(location.hash === EXERCISES ? <Exercises /> : <App />, place);
 }
