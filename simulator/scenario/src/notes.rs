@@ -115,7 +115,7 @@ fn unmarked(spec: &Spec) -> Option<String> {
             dropping.iter().map(|(_, key)| format!("discipline.{key}.ecn = \"mark\"")).collect();
         keys.dedup();
         format!(
-            "{}: ECN-capable, but {} drop what they could mark; {} marks it",
+            "{}: ECN-capable, but dropped by {}; {} marks it",
             named(&capable),
             named(&names),
             keys.join(", ")

@@ -75,7 +75,7 @@ fn a_sweep_says_what_differs_between_cells_besides_what_varies() {
     let dctcp = notes(&today, &controls.replace("bbr3", "dctcp"));
     assert_eq!(dctcp.len(), 2, "{dctcp:?}");
     assert!(
-        dctcp[1].contains("`faba` drop what they could mark") && dctcp[1].ends_with("(in 1 of 6 cells)"),
+        dctcp[1].contains("ECN-capable, but dropped by `faba`") && dctcp[1].ends_with("(in 1 of 6 cells)"),
         "{dctcp:?}"
     );
     assert!(

@@ -348,7 +348,7 @@ function Senders({ about, parts, edit, refuse }: ContestProps) {
 
 function fresh(name: string, source: string, parts: Part[]): Table {
   const part = parts.find((known) => known.kind === "source" && known.name === source);
-  const tcp = part?.is_tcp ? { tcp: { control: "cubic", recovery: "sack" } } : {};
+  const tcp = part?.is_tcp ? { tcp: { control: "cubic" } } : {};
   return { group: name, source: part?.typed ?? source, ...tcp, access: { rate: "100 Mbit/s", delay: "5 ms" } };
 }
 
@@ -438,7 +438,7 @@ function Sender({ group, about, parts, edit, refuse, isLast }: SenderProps) {
 
 function Controller(props: { group: Table; path: (...rest: Path) => Path; parts: Part[]; edit: ContestProps["edit"] }) {
   const control = at(props.group, ["tcp", "control"]);
-  const name = sourceName(control) || "reno";
+  const name = sourceName(control) || "cubic";
   const known = props.parts.filter((part) => part.kind === "controller");
   return (
     <Choice
@@ -447,7 +447,7 @@ function Controller(props: { group: Table; path: (...rest: Path) => Path; parts:
       options={known.map((part) => ({ name: part.name, text: part.name }))}
       change={(chosen) => {
         const tcp = (props.group["tcp"] as Table | undefined) ?? {};
-        void props.edit(props.path("tcp"), { ...tcp, control: chosen, ...(chosen === "reno" ? {} : { recovery: "sack" }) });
+        void props.edit(props.path("tcp"), { ...tcp, control: chosen });
       }}
     />
   );

@@ -31,7 +31,7 @@ fn capable_senders_that_meet_a_discipline_that_drops_are_noted_with_the_key() {
     let notes = |disciplines: &str| scenario(disciplines).notes().to_vec();
     let noted = notes("fq-codel,drr+red,red,faba");
     assert_eq!(noted.len(), 1, "{noted:?}");
-    let keys = "`prague`: ECN-capable, but `drr+red`, `red`, `faba` drop what they could mark; \
+    let keys = "`prague`: ECN-capable, but dropped by `drr+red`, `red`, `faba`; \
                 discipline.red.ecn = \"mark\", discipline.faba.ecn = \"mark\" marks it";
     assert_eq!(noted[0], keys);
     for silent in ["fq-codel", "{ red = { ecn = \"drop\" } }", "{ red = { ecn = \"mark\" } }", "drr", "lqd"] {
