@@ -38,7 +38,8 @@ impl<D: Discipline> Discipline for Ingress<D> {
     fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
         let Shaper { inner, paid } = &mut self.shaper;
         // An empty one is polled in any case, as by the shaper.
-        if !(paid.is_free(now) || self.least.is_free(now)) && !inner.backlog().is_empty() {
+        let is_free = paid.is_free(now) || self.least.is_free(now);
+        if !is_free && !inner.backlog().is_empty() {
             return None;
         }
         let packet = inner.dequeue(now, &mut Charged { inner: signals, paid, now })?;
