@@ -122,8 +122,24 @@ test("a class has its page: a link to each exercise, and progress that is export
   page.once("dialog", (dialog) => void dialog.accept());
   await page.getByRole("button", { name: "Clear progress" }).click();
   await expect(row).toContainText("not run to its end yet");
+  // It works without a network too, once it is there.
+  await page.context().setOffline(true);
+  await page.getByRole("link", { name: "Near and far" }).click();
+  expect(await judged(page)).toEqual(["does not hold"]);
+  await page.goBack();
+  await expect(page.getByRole("row", { name: /Near and far/ })).toContainText("0 of 1");
+  await page.context().setOffline(false);
   await page.setViewportSize({ width: 360, height: 740 });
   await expectNoSideways(page);
+});
+
+test("an address that is put into an open page is followed, also before the simulator is there", async ({ page, site }) => {
+  await page.goto(`${site}#exercises`);
+  await page.evaluate(() => (location.hash = "#lesson=exercise-warm-up"));
+  await expect(card(page)).toContainText("When must measuring begin?");
+  await page.evaluate(() => (location.hash = "#rubbish"));
+  await expect(page.getByRole("alert")).toContainText("The address says what to show, but");
+  await expect(card(page)).toHaveCount(0);
 });
 
 for (const kept of ["{", "null", "[1]", '{"exercise-buffer": {"expectations": 3}}', '{"exercise-buffer": null}']) {

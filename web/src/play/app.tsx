@@ -9,7 +9,7 @@ import { contest } from "./kernel";
 import { svg } from "./drawing";
 import { csv, png, save } from "./export";
 import { type About, Game, SPEEDS } from "./game";
-import { EXERCISES } from "./exercises";
+import { EXERCISES, Exercises } from "./exercises";
 import { FIRST, LESSONS } from "./lessons";
 import { LessonCard } from "./lesson";
 import { pack, unpack } from "./link";
@@ -52,6 +52,10 @@ export function App() {
   const [kernel, setKernel] = useState<string | null>(null);
   const [, redraw] = useState(0);
   const started = useRef(false);
+  const [isListed, setListed] = useState(location.hash === EXERCISES);
+  /** Another address: a link, or somebody put it here. It is followed once the game is there. */
+  const arrive = useRef<(() => Promise<void>) | null>(null);
+  const isAwaited = useRef(false);
 
   const fail = (why: string) => setNotice({ mood: "bad", text: why });
 
@@ -69,19 +73,39 @@ export function App() {
   useEffect(() => {
     if (started.current) return;
     started.current = true;
+    addEventListener("hashchange", () => void arrive.current?.());
     void begin(setGame, setParts, setLesson, setWritten, setNotice, setKnown, () => redraw((count) => count + 1), run).catch((error: unknown) => fail(message(error)));
   }, []);
 
   /** Runs a contest: a lesson by its name, a file, or with `isEdit` what became of the present one. */
-  const follow = async (scenario: string, name: string, isEdit = false, refuse = fail) => {
+  const show = async (scenario: string, name: string, isEdit = false, refuse = fail) => {
     const isPlaying = isEdit ? (game?.isPlaying ?? false) || (game?.isOver ?? false) : !wantsStill();
     if (!game || !(await run(game, scenario, isPlaying, refuse))) return false;
     if (!isEdit) setWritten(asWritten(game, scenario, name));
     setKernel(null); // it was of another contest
     setLesson(name);
+    return true;
+  };
+
+  /** As `show`, and the address has it. */
+  const follow = async (...[scenario, name, ...rest]: Parameters<typeof show>) => {
+    if (!(await show(scenario, name, ...rest))) return false;
     history.replaceState(null, "", await pack(name ? { lesson: name } : { scenario }));
     return true;
   };
+
+  arrive.current = async () => {
+    const isList = location.hash === EXERCISES;
+    setListed(isList);
+    isAwaited.current = !game && !isList;
+    if (!game || isList) return;
+    setNotice(null);
+    const wanted = await fromAddress(known?.scenario ?? FIRST, fail);
+    await show(wanted.scenario, wanted.lesson);
+  };
+  useEffect(() => {
+    if (game && isAwaited.current) void arrive.current?.();
+  }, [game]);
 
   /** Edits are made one after the other, each of what the ones before left. */
   const edits = useRef<Promise<unknown>>(Promise.resolve());
@@ -142,6 +166,7 @@ export function App() {
     void follow(found?.scenario ?? known?.scenario ?? FIRST, found ? name : "");
   };
 
+  if (isListed) return <Exercises />;
   const about = game?.about ?? null;
   return (
     <main class="play">
@@ -231,7 +256,7 @@ function asWritten(game: Game, scenario: string, name: string): Written | null {
 /** What the address says is to be shown; garbage is said, and the first contest is shown. */
 async function fromAddress(first: string, fail: (why: string) => void): Promise<{ scenario: string; lesson: string }> {
   try {
-    const state = await unpack(location.hash);
+    const state = location.hash === EXERCISES ? null : await unpack(location.hash);
     if (!state) return { scenario: first, lesson: "" };
     if ("scenario" in state) return { scenario: state.scenario, lesson: "" };
     const found = LESSONS.find((each) => each.name === state.lesson);
