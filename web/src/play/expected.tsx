@@ -92,7 +92,7 @@ export function Expectations({ game, about, exercise }: Props) {
       </table>
       <p class="faint small" role="status">
         {judgements
-          ? `${held} of ${all.length} hold, ${runs === 1 ? "in a whole run" : `on average over whole runs of ${runs} seeds`}, as by fairwire run.`
+          ? `${held} of ${all.length} ${all.length === 1 ? "holds" : "hold"}, ${runs === 1 ? "in a whole run" : `on average over whole runs of ${runs} seeds`}, as by fairwire run.`
           : judging && `Judging: ${judging.done} of ${judging.of} whole runs.`}
         {judgements && !isKept && " This browser does not keep progress."}
       </p>
