@@ -31,6 +31,7 @@ TWO = {
             "group": "tcp",
             "count": 2,
             "source": "bulk",
+            "tcp": {"profile": "ns2-2002"},
             "access": {"rate": "10 Mbit/s", "delay": "1 ms"},
         }
     ],

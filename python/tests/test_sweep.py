@@ -18,7 +18,13 @@ SCENARIO = {
     "disciplines": ["tail-drop", "faba"],
     "link": {"rate": "2 Mbit/s", "delay": "5 ms", "buffer": "40 packets"},
     "flow": [
-        {"group": "tcp", "count": 2, "source": "bulk", "access": {"rate": "100 Mbit/s", "delay": "1 ms"}},
+        {
+            "group": "tcp",
+            "count": 2,
+            "source": "bulk",
+            "tcp": {"profile": "ns2-2002"},
+            "access": {"rate": "100 Mbit/s", "delay": "1 ms"},
+        },
         {
             "group": "udp",
             "source": {"cbr": {"rate": "1 Mbit/s", "packet": "500 B"}},
@@ -149,8 +155,14 @@ def test_a_sweep_has_labelled_arrays_and_means(tmp_path):
     assert dict(array.sizes) == {"link.buffer": 3, "flow.tcp.count": 2, "discipline": 3, "seed": 2}
     assert len(made.summary) == 18 and set(made.summary["runs"]) == {2}
     assert "<table>" in made._repr_html_()
-    assert made.notes and f"note: {made.notes[0]}" in repr(made) and "<p>Note: " in made._repr_html_()
     assert made.compact()[1] == 1
+
+
+def test_a_sweep_says_what_differs_besides_what_varies(tmp_path):
+    vary = {"flow.tcp.tcp.control": ["reno", "dctcp"]}
+    made = fw.sweep(SCENARIO, vary, seeds=1, measures=["jain"], store=tmp_path).run()
+    assert "`flow.tcp.tcp.ecn` is" in made.notes[0]
+    assert f"note: {made.notes[0]}" in repr(made) and "<p>Note: " in made._repr_html_()
 
 
 def test_a_precision_adds_seeds_where_they_are_needed(tmp_path):
