@@ -218,10 +218,7 @@ impl Result {
     }
 
     /// What a pickle holds.
-    fn __reduce__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyAny>, (String, BTreeMap<String, Table>))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Pickled)> {
         let report = serde_json::to_string(&self.report);
         let report = report.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
         let restore = py.import("fairwire._fairwire")?.getattr("_result")?;
@@ -241,6 +238,9 @@ impl Result {
         picture::html(py, &self.report)
     }
 }
+
+/// What a pickle holds: the report, and what was watched.
+type Pickled = (String, BTreeMap<String, Table>);
 
 /// The result of a pickle.
 #[pyfunction]

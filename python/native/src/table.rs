@@ -162,7 +162,7 @@ fn array(cells: Cells) -> PyResult<ArrayRef> {
         Cells::Reals(numbers) => Arc::new(Float64Array::from(numbers)),
         Cells::Counts(counts) => Arc::new(UInt64Array::from(counts)),
         Cells::Texts(texts) => {
-            let places = texts.places().iter().map(|place| place.map(|place| place as i32));
+            let places = texts.places().iter().map(|place| place.map(u32::cast_signed));
             let distinct = StringArray::from_iter_values(texts.distinct());
             let array =
                 DictionaryArray::<Int32Type>::try_new(places.collect::<Int32Array>(), Arc::new(distinct));
@@ -177,6 +177,9 @@ fn ours(error: impl ToString) -> PyErr {
 
 /// What a pickle has of each column: its name, its kind, what it is and its unit.
 type About = (String, u8, String, Option<String>);
+
+/// What a pickle holds: the rows as Parquet, the columns, the keys.
+type Pickled<'py> = (Bound<'py, PyBytes>, Vec<About>, Vec<String>);
 
 /// The table of a pickle.
 #[pyfunction]
@@ -290,10 +293,7 @@ impl Table {
     }
 
     /// What a pickle holds.
-    fn __reduce__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, Vec<About>, Vec<String>))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Pickled<'py>)> {
         let mut file = Vec::new();
         parquet::write(&mut file, &self.by_columns()).map_err(ours)?;
         let about = |field: &Arc<Field>| {

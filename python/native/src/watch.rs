@@ -143,6 +143,9 @@ impl Observers for Watch {
     }
 }
 
+/// A link or a flow, and the bins of its delays.
+type Binned = (String, Vec<Bin>);
+
 /// What was seen of one run.
 struct Seen {
     watching: Watching,
@@ -151,7 +154,7 @@ struct Seen {
     seed: u64,
     rows: SampledRows,
     /// By link.
-    delays: Vec<(String, Vec<Bin>)>,
+    delays: Vec<Binned>,
     links: Vec<String>,
     /// Of each flow, or connection, its group, its user, and the place of that among the users.
     flows: Vec<(String, FlowName, usize)>,
@@ -171,7 +174,7 @@ impl Seen {
     }
 
     /// The links, or the flows, with the bins of their delays.
-    fn bins(&self, of_flows: bool) -> Vec<(String, Vec<Bin>)> {
+    fn bins(&self, of_flows: bool) -> Vec<Binned> {
         if !of_flows {
             return self.delays.clone();
         }
@@ -347,8 +350,7 @@ impl WatchedRuns {
 
     /// A row for each run, link or flow, and bin of its times.
     fn waited(&self, of_flows: bool) -> PyResult<Table> {
-        let all: Vec<(&Seen, Vec<(String, Vec<Bin>)>)> =
-            self.runs.iter().map(|run| (run, run.bins(of_flows))).collect();
+        let all: Vec<(&Seen, Vec<Binned>)> = self.runs.iter().map(|run| (run, run.bins(of_flows))).collect();
         let rows = || {
             let objects = all.iter().flat_map(|(run, objects)| objects.iter().map(move |one| (*run, one)));
             objects.flat_map(|(run, (name, bins))| bins.iter().map(move |bin| (run, name, bin)))
@@ -402,7 +404,7 @@ impl WatchedRuns {
                 .flat_map(|(run, names)| run.packets.iter().map(move |one| &names[one.flow as usize]))
         };
         let link = |(run, one): (&'_ Seen, &PacketEvent)| {
-            one.link.and_then(|link| run.links.get(link as usize)).map(String::clone)
+            one.link.and_then(|link| run.links.get(link as usize)).cloned()
         };
         let cells = vec![
             Cells::texts(rows().map(|(run, _)| &run.discipline)),
