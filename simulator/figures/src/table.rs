@@ -101,7 +101,7 @@ pub(super) fn draw(out: &mut String, panel: &Panel, bounds: &Bounds) {
     }
 }
 
-/// A caption that explains the cells. That of a grid stands behind its scale.
+/// A caption that explains the cells. That of a grid follows its scale.
 fn caption(panel: &Panel) -> Option<String> {
     let shades = (panel.kind == Kind::Grid).then(|| {
         let what = if panel.y.label.is_empty() { "the number" } else { &panel.y.label };

@@ -153,7 +153,7 @@ fn json(value: &serde_json::Value) -> String {
     format!("{value:#}\n")
 }
 
-/// The headings and the rows of a table with so many of the measures.
+/// The headings and the rows of a table with the first `shown` of the measures.
 fn cells(plan: &Plan, summary: &[CellSummary], shown: usize) -> (Vec<String>, Vec<Vec<String>>) {
     let names = heads(plan).into_iter().chain(["runs".to_owned()]);
     let names = names.chain(plan.measures[..shown].iter().cloned()).collect();
