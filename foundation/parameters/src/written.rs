@@ -27,14 +27,15 @@ impl Written for Rate {
     const NAME: &'static str = "Rate";
     const DESCRIPTION: &'static str = "a rate above zero with its unit: bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s (or bps, kbps, Mbps, Gbps), B/s, kB/s, MB/s, GB/s";
     const PATTERN: &'static str =
-        r"^\s*\+?([0-9]+\.?[0-9]*|\.[0-9]+)\s*([kMGT]?bit/s|[kMG]?bps|[kMG]?B/s)\s*$";
+        r"^\s*\+?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*([kMGT]?bit/s|[kMG]?bps|[kMG]?B/s)\s*$";
     const EXAMPLES: &'static [&'static str] = &["10 Mbit/s", "56 kbit/s"];
 }
 
 impl Written for Duration {
     const NAME: &'static str = "Duration";
     const DESCRIPTION: &'static str = "a time with its unit: ns, us, ms, s, min, h";
-    const PATTERN: &'static str = r"^\s*\+?([0-9]+\.?[0-9]*|\.[0-9]+)\s*(ns|us|µs|ms|s|min|h)\s*$";
+    const PATTERN: &'static str =
+        r"^\s*\+?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*(ns|us|µs|ms|s|min|h)\s*$";
     const EXAMPLES: &'static [&'static str] = &["5 ms", "100 s"];
 }
 
@@ -42,29 +43,29 @@ impl Written for Size {
     const NAME: &'static str = "Size";
     const DESCRIPTION: &'static str =
         "a size with its unit: B, kB, MB, GB (powers of 1000), KiB, MiB, GiB (powers of 1024)";
-    const PATTERN: &'static str = r"^\s*\+?([0-9]+\.?[0-9]*|\.[0-9]+)\s*([kMG]?B|[KMG]iB)\s*$";
+    const PATTERN: &'static str =
+        r"^\s*\+?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*([kMG]?B|[KMG]iB)\s*$";
     const EXAMPLES: &'static [&'static str] = &["512 B", "64 KiB"];
 }
 
 impl Written for Amount {
     const NAME: &'static str = "Amount";
     const DESCRIPTION: &'static str = "an amount of queue above zero: packets, a size (B, kB, MB, KiB, MiB), or the time that the link takes to send it (us, ms, s)";
-    const PATTERN: &'static str = r"^\s*\+?([0-9]+(\.0*)?\s*(packets?|pkts?)|([0-9]+\.?[0-9]*|\.[0-9]+)\s*([kMG]?B|[KMG]iB|ns|us|µs|ms|s|min|h))\s*$";
+    const PATTERN: &'static str = r"^\s*\+?(([0-9]+(\.0*)?|[0-9.]+[eE]\+?[0-9]+)\s*(packets?|pkts?)|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*([kMG]?B|[KMG]iB|ns|us|µs|ms|s|min|h))\s*$";
     const EXAMPLES: &'static [&'static str] = &["780 packets", "64 KiB", "100 ms"];
 }
 
 impl Written for Level {
     const NAME: &'static str = "Level";
     const DESCRIPTION: &'static str = "a level of the queue above zero: packets, also a part of one, a size (B, kB, MB, KiB, MiB), or the time that the link takes to send it (us, ms, s)";
-    const PATTERN: &'static str =
-        r"^\s*\+?([0-9]+\.?[0-9]*|\.[0-9]+)\s*(packets?|pkts?|[kMG]?B|[KMG]iB|ns|us|µs|ms|s|min|h)\s*$";
+    const PATTERN: &'static str = r"^\s*\+?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*(packets?|pkts?|[kMG]?B|[KMG]iB|ns|us|µs|ms|s|min|h)\s*$";
     const EXAMPLES: &'static [&'static str] = &["77.5 packets", "64 KiB", "100 ms"];
 }
 
 impl Written for Room {
     const NAME: &'static str = "Room";
     const DESCRIPTION: &'static str = "how much may wait, above zero: packets, a size (B, kB, MB, KiB, MiB), the time that the link takes to send it (us, ms, s), or a multiple of the bandwidth-delay product (bdp)";
-    const PATTERN: &'static str = r"^\s*\+?([0-9]+(\.0*)?\s*(packets?|pkts?)|([0-9]+\.?[0-9]*|\.[0-9]+)\s*([kMG]?B|[KMG]iB|ns|us|µs|ms|s|min|h|bdp))\s*$";
+    const PATTERN: &'static str = r"^\s*\+?(([0-9]+(\.0*)?|[0-9.]+[eE]\+?[0-9]+)\s*(packets?|pkts?)|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*([kMG]?B|[KMG]iB|ns|us|µs|ms|s|min|h|bdp))\s*$";
     const EXAMPLES: &'static [&'static str] = &["780 packets", "64 KiB", "100 ms", "1.5 bdp"];
 }
 

@@ -291,7 +291,6 @@ mod tests {
     #[test]
     fn changes_that_make_no_sense_are_refused() {
         for (text, place, why) in [
-            ("", "link.changes", "has changes"),
             ("{ at = \"0 s\", down = \"1 s\" }", "link.changes.0.at", "at the start"),
             ("{ at = \"1 s\" }", "link.changes.0", "nothing changes"),
             ("{ at = \"1 s\", down = \"0 s\" }", "link.changes.0.down", "no time"),

@@ -125,8 +125,10 @@ fn patterns_agree_with_the_readers_of_quantities() {
         "kB/s", "MB/s", "GB/s", "TB/s", "ns", "us", "µs", "ms", "s", "min", "h", "d", "B", "kB", "MB", "GB",
         "KB", "KiB", "MiB", "GiB", "TiB", "packet", "packets", "pkt", "pkts",
     ];
-    let numbers =
-        ["3", "+3", " 3", "3.5", "3.0", "3.", ".5", "30_000", "-3", "-0", "", ".", "3.5.1", "1e3", "three"];
+    let numbers = [
+        "3", "+3", " 3", "3.5", "3.0", "3.", ".5", "30_000", "-3", "-0", "", ".", "3.5.1", "1e3", "2.5E+2",
+        "1e", "three",
+    ];
     let texts: Vec<String> =
         units.iter().flat_map(|unit| numbers.map(|number| format!("{number} {unit}"))).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();

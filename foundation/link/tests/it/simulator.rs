@@ -64,7 +64,8 @@ fn simulated(queue: &str, law: &RateLaw) -> Vec<(u32, Ecn, Time)> {
 
 /// The same of ours.
 fn linked(queue: &str, law: usize) -> Vec<(u32, Ecn, Time)> {
-    let plain = Link::<u32, Time>::new("5 Mbit/s", "10 ms").queue(queue).buffer("30 packets").seed(3);
+    let plain =
+        Link::<u32, Time>::new("5 Mbit/s", "10 ms").queue(queue).buffer("30 packets").seed(3).mark_ecn();
     let built = match law {
         0 => plain.build(),
         1 => plain.steps([("1 s", "3 Mbit/s"), ("2 s", "7777777 bit/s")]).build(),

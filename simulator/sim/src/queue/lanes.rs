@@ -202,8 +202,9 @@ impl Lanes {
 
     #[cold]
     fn first_of_tied(&self, one: u64, other: u64, ties: &Ties) -> u64 {
-        let number = |key| self.queues[lane_of(key)].front.number;
-        if ties.goes_first(First(one).time(), number(other), number(one)) { other } else { one }
+        let (time, [one_lane, other_lane]) = (First(one).time(), [one, other].map(lane_of));
+        let order = |lane: usize| (ties.order(time, self.queues[lane].front.number), lane);
+        if order(other_lane) < order(one_lane) { other } else { one }
     }
 
     /// What is first, where anything waits.

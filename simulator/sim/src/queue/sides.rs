@@ -75,7 +75,7 @@ impl Events for Sides {
     }
 
     fn mix_at_links(&mut self) {
-        self.links.add_spares();
+        self.links.want_spares();
     }
 
     fn add_link(&mut self) {

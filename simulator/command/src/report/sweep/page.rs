@@ -165,7 +165,7 @@ mod tests {
             "{page}"
         );
         assert!(page.contains("<option value=\"0.1\">30 packets</option>"), "{page}");
-        assert!(page.contains("data-value=\"1.5\" data-name=\"jain\">1.500 ± 0.01000</td>"), "{page}");
+        assert!(page.contains("data-value=\"1.5\" data-name=\"jain\">1.500 ± 0.010</td>"), "{page}");
         assert!(page.contains("data-name=\"utilization\">\u{2013}</td>"), "what no run has sorts last");
         assert!(page.contains("2 runs of the plan are missing") && page.contains("fairwire sweep &lt;x&gt;"));
         assert_eq!((page.matches("<svg").count(), page.matches("<script").count()), (1, 1));
