@@ -1,9 +1,10 @@
 //! The simulator's link, a second implementation over the same `Server`: the same traffic leaves
 //! both at the same times.
 
-use fairwire_catalogue::{Parameters, Site, build};
+use fairwire_catalogue::{Parameters, Site, build, inherit_ecn};
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Ecn, Ignore, Packet, Pattern, RateLaw, Rng, Seed, Step, Time, Trace};
+use fairwire_laws::spec::EcnChoice;
 use fairwire_link::Link;
 use fairwire_sim::{Departure, LinkPlan};
 
@@ -40,13 +41,15 @@ fn simulated(queue: &str, law: &RateLaw) -> Vec<(u32, Ecn, Time)> {
         seed: Seed(3),
         stream: "link",
     };
+    let mut parameters = Parameters::default();
+    inherit_ecn(queue, &mut parameters, EcnChoice::Mark).unwrap();
     let mut link = fairwire_sim::Link::new(LinkPlan {
         wire: None,
         name: "link".into(),
         rate: site.rate,
         law: law.clone(),
         delay: Duration::from_ms(10),
-        discipline: build(queue, &Parameters::default(), &site).unwrap(),
+        discipline: build(queue, &parameters, &site).unwrap(),
     });
     let mut left: Vec<Departure> = Vec::new();
     for (frame, (now, bytes, flow)) in (0..).zip(traffic()) {
