@@ -156,9 +156,9 @@ fn of_kind(kind: &str, heading: &str, files: &mut Vec<(String, String)>) -> Resu
     Ok(index)
 }
 
-const NETWORKS: &str = "# The networks\n\nThey are what `network` names in a [scenario](../scenario.md#a-network-that-is-generated-network).";
+const NETWORKS: &str = "# The networks\n\nThey are what `network` names in a [scenario](../scenario/network.md#a-network-that-is-generated-network).";
 
-const IMPAIRMENTS: &str = "# Impairments\n\nWhat the wire behind a link does to packets, in a [scenario](../scenario.md#a-wire-with-faults-impair).";
+const IMPAIRMENTS: &str = "# Impairments\n\nWhat the wire behind a link does to packets, in a [scenario](../scenario/link.md#a-wire-with-faults-impair).";
 
 fn text(page: &Page, columns: usize) -> String {
     let mut text = format!("{}\n\n{}\n", page.name, indented(&page.title, columns, ""));
