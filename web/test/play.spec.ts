@@ -36,6 +36,16 @@ test("the contest moves, pauses, goes on by a step, and begins again", async ({ 
   await expect.poll(now).toBeLessThan(paused);
 });
 
+test("what may mislead in a contest is noted beside it", async ({ page, site }) => {
+  await page.goto(`${site}#lesson=flood`);
+  const notes = page.getByRole("list", { name: "notes on the contest" });
+  await expect(page.getByRole("combobox", { name: "ECN", exact: true }).first()).toBeVisible();
+  await expect(page.getByText("ECN-capable, but")).toHaveCount(0);
+  await page.getByRole("combobox", { name: "ECN", exact: true }).first().selectOption("ect0");
+  await expect(notes).toContainText("ECN-capable, but dropped by");
+  await expectAccessible(page);
+});
+
 test("everything is reached and used with the keyboard alone", async ({ page, site }) => {
   await page.goto(site);
   await expect(page.locator(clock)).toBeVisible();

@@ -15,7 +15,7 @@ use fairwire_sim::{AggregateCount, AggregatePlan, Cadence, EstimatorPlan};
 use std::collections::BTreeSet;
 
 /// The maximum window of an estimate, in packets. Park and Choi 2003 have 10; at 1 Mbit/s it takes
-/// minutes until this number of packets has passed. `docs/scenario.md` states it too.
+/// minutes until this number of packets has passed. `docs/scenario/senders.md` states it too.
 const MAX_WINDOW: u32 = 65_536;
 
 impl EstimatorSpec {

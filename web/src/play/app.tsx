@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { wantsStill } from "../kit";
 import { format } from "../kit";
-import { Contest, type ContestProps, type Part } from "./contest";
+import { Contest, type ContestProps, type Part, plain } from "./contest";
 import { json, open, type Server, server } from "./door";
 import { contest } from "./kernel";
 import { svg } from "./drawing";
@@ -206,6 +206,13 @@ export function App() {
                 exercise={LESSONS.find((each) => each.isExercise && each.name === about.name)?.name ?? null}
                 restore={written && about.toml !== written.toml ? () => follow(written.scenario, written.name) : null}
               />
+            )}
+            {about.notes.length > 0 && (
+              <ul class="notes" aria-label="notes on the contest">
+                {about.notes.map((note) => (
+                  <li key={note}>{plain(note)}</li>
+                ))}
+              </ul>
             )}
             <Contest about={about} parts={parts} edit={edit} refuse={refuse} />
             {known?.hasKernel && <Kernel about={about} setKernel={setKernel} fail={fail} />}
