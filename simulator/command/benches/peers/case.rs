@@ -80,7 +80,7 @@ impl Case {
             cbr: group("udp").map_or(0, FlowSpec::count),
             rate: rate.0,
             buffer: buffer.into(),
-            starts: tcp.starts().latest,
+            starts: tcp.start.unwrap_or_default().latest,
             lasts: spec.duration.0,
             has_access: has_access(tcp),
             in_ns3: IN_NS3.iter().find(|(known, _)| *known == name).map(|(_, size)| *size),
