@@ -256,7 +256,7 @@ test("a picture that is taken along has times, bars, drops, and lines that diffe
   const picture = readFileSync(await (await download).path(), "utf8");
   // Two sides of rates and of windows, the queue and the delay, each with round times along its axis.
   const times = [...picture.matchAll(/class="time"[^>]*>([^<]*)</g)].map((found) => found[1] ?? "");
-  expect(times.length).toBeGreaterThan(6 * 4);
+  expect(times.length).toBeGreaterThanOrEqual(6 * 4); // by how far the run has come
   for (const time of times) expect(time).toMatch(/^\d+(\.\d+)? s$/);
   expect(picture.match(/class="delivered"/g)).toHaveLength(2 * 5);
   expect(picture).toContain("Drops by cause");
