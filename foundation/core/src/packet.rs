@@ -64,6 +64,16 @@ impl Ecn {
         }
     }
 
+    /// The name in traces and tables: `not-ect`, `ect1`, `ect0` or `ce` (RFC 3168, section 5).
+    pub const fn name(self) -> &'static str {
+        match self {
+            Ecn::NotEct => "not-ect",
+            Ecn::Ect1 => "ect1",
+            Ecn::Ect0 => "ect0",
+            Ecn::Ce => "ce",
+        }
+    }
+
     /// May congestion be signalled by a mark? True for ECT(0), ECT(1) and CE.
     pub const fn is_capable(self) -> bool {
         !matches!(self, Ecn::NotEct)

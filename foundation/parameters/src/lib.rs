@@ -101,6 +101,8 @@ pub use role::{Role, Roles};
 #[cfg(feature = "serde")]
 pub use table::{OneOf, Slot, Tabled, deserialize, schema, schema_of, serialize, write};
 #[cfg(feature = "serde")]
+pub use whole::Whole;
+#[cfg(feature = "serde")]
 pub use written::Written;
 
 #[cfg(feature = "serde")]

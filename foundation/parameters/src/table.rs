@@ -40,7 +40,7 @@ impl<'de, A: MapAccess<'de>, T: Deserialize<'de> + 'static> Slot<'de, A> for Opt
     fn read(&mut self, table: &mut A, field: &Field) -> Result<(), A::Error> {
         match (self as &mut dyn Any).downcast_mut::<Option<u32>>() {
             Some(number) if !field.range.is_empty() => {
-                *number = Some(table.next_value_seed(Whole(field))?);
+                *number = Some(table.next_value_seed(Whole(field.range))?);
             }
             _ => *self = Some(table.next_value()?),
         }

@@ -1,12 +1,13 @@
 //! Whole numbers that have bounds: what is no such number is refused with them.
 
-use crate::field::Field;
 use core::fmt;
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error, Unexpected, Visitor};
 
-/// Reads a whole number of 32 bits. That it is within the bounds of the parameter is checked later.
-pub(crate) struct Whole<'a>(pub(crate) &'a Field);
+/// Reads a whole number of 32 bits, with its bounds in words, such as `from 1 to 9` or `at least 1`. That
+/// it is within them is checked later.
+#[derive(Clone, Copy, Debug)]
+pub struct Whole<'a>(pub &'a str);
 
 impl<'de> DeserializeSeed<'de> for Whole<'_> {
     type Value = u32;
@@ -20,8 +21,8 @@ impl Visitor<'_> for Whole<'_> {
     type Value = u32;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let of = if self.0.range.starts_with("at ") { " of" } else { "" };
-        write!(f, "a whole number{of} {}", self.0.range)
+        let of = if self.0.starts_with("at ") { " of" } else { "" };
+        write!(f, "a whole number{of} {}", self.0)
     }
 
     fn visit_u64<E: Error>(self, number: u64) -> Result<u32, E> {

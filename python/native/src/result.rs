@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 #[pyclass(frozen, module = "fairwire")]
 pub(crate) struct Result {
     report: Report,
-    /// What was watched, by the name of its property.
+    /// Tables that were requested, by the name of their property.
     watched: BTreeMap<String, Table>,
 }
 

@@ -1,8 +1,8 @@
-//! What is watched during the runs of a scenario: samples over time, how long packets waited and
-//! were on the way, each transfer, each packet.
+//! Recorders of the runs of a scenario: samples over time, histograms of waiting times and of one-way
+//! delays, transfers, packets.
 
 use crate::table::Table;
-use fairwire_core::{Duration, Ecn, Time};
+use fairwire_core::{Cause, Duration, Time};
 use fairwire_metrics::record::{CompletedRecord, RunRecord};
 use fairwire_metrics::{Bin, DelayHistogram, FlowName};
 use fairwire_scenario::estimate::{self, Recorded};
@@ -410,27 +410,16 @@ impl WatchedRuns {
             Cells::texts(rows().map(|(run, _)| &run.discipline)),
             Cells::counts(rows().map(|(run, _)| run.seed)),
             Cells::reals(rows().map(|(_, one)| one.at.since(Time::ZERO).seconds())),
-            Cells::texts(rows().map(|(_, one)| named(one.what).0)),
+            Cells::texts(rows().map(|(_, one)| one.what.name())),
             Cells::texts(flows()),
             Cells::texts(rows().map(|(_, one)| packet(one.content).0)),
             Cells::counts(rows().map(|(_, one)| u64::from(one.wire_bytes))),
-            Cells::texts(rows().map(|(_, one)| ecn(one.ecn))),
-            Cells::Texts(rows().map(|(_, one)| named(one.what).1).collect()),
+            Cells::texts(rows().map(|(_, one)| one.ecn.name())),
+            Cells::Texts(rows().map(|(_, one)| one.what.cause().map(Cause::name)).collect()),
             Cells::Texts(rows().map(link).collect()),
             Cells::Counts(rows().map(|(_, one)| packet(one.content).1).collect()),
         ];
         Table::new(records::of_cells::<Happened<'_>>(cells), &[])
-    }
-}
-
-fn named(what: What) -> (&'static str, Option<&'static str>) {
-    match what {
-        What::Arrive => ("arrive", None),
-        What::Drop(cause) => ("drop", Some(cause.name())),
-        What::Mark(cause) => ("mark", Some(cause.name())),
-        What::Depart => ("depart", None),
-        What::Lost => ("lost", None),
-        What::Deliver => ("deliver", None),
     }
 }
 
@@ -440,14 +429,5 @@ fn packet(content: Content) -> (&'static str, Option<u64>) {
         Content::Datagram => ("datagram", None),
         Content::Data { seq, .. } => ("data", Some(seq)),
         Content::Ack { next, .. } => ("ack", Some(next)),
-    }
-}
-
-fn ecn(ecn: Ecn) -> &'static str {
-    match ecn {
-        Ecn::NotEct => "not-ect",
-        Ecn::Ect0 => "ect0",
-        Ecn::Ect1 => "ect1",
-        Ecn::Ce => "ce",
     }
 }

@@ -57,7 +57,7 @@ fn dispatch(cli: Cli) -> Result<Ending, Failure> {
         Command::List { list } => command::list::list(&list),
         Command::Lab { lab: LabCommand::Share(args) } => command::lab::share(&args, cli.quiet),
         Command::Lab { lab: LabCommand::Shell(args) } => command::shell::shell(&args, cli.quiet),
-        Command::Trace { trace: TraceCommand::Rates(args) } => command::trace::rates(&args),
+        Command::Trace { trace: TraceCommand::Rates(args) } => command::trace::rates(&args, cli.quiet),
         Command::New(args) => command::new::new(&args),
         Command::Watch(args) => command::watch::watch(&args),
         Command::Play(args) => command::play::play(&args),

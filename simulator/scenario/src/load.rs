@@ -1,16 +1,19 @@
 //! From a file to a checked scenario.
 
+use crate::aggregate_spec::AggregateSpec;
+use crate::agree::AgreeSpec;
 use crate::check;
 use crate::compared::{Compared, entries, resolved};
 use crate::control;
 use crate::files::{Files, NamedFile};
 use crate::generated;
-use crate::links::LinkSpec;
+use crate::lesson::LessonSpec;
+use crate::links::{LinkSpec, ReturnSpec};
 use crate::measure;
 use crate::notes;
 use crate::output::OutputSpec;
 use crate::source;
-use crate::spec::{AccessSpec, FlowSpec, Spec};
+use crate::spec::{AccessSpec, ExpectSpec, FlowSpec, Spec};
 use crate::tcp::TcpSpec;
 use crate::topology::Topology;
 use crate::values::Seeds;
@@ -307,9 +310,14 @@ fn tables(name: &str) -> Vec<&'static str> {
     }
     let all = [
         ("link", has::<LinkSpec>(name)),
+        ("return", has::<ReturnSpec>(name)),
         ("flow", has::<FlowSpec>(name)),
         ("flow.access", has::<AccessSpec>(name)),
         ("flow.tcp", has::<TcpSpec>(name)),
+        ("aggregate", has::<AggregateSpec>(name)),
+        ("expect", has::<ExpectSpec>(name)),
+        ("agree", has::<AgreeSpec>(name)),
+        ("lesson", has::<LessonSpec>(name)),
         ("output", has::<OutputSpec>(name)),
     ];
     all.into_iter().filter(|(_, has)| *has).map(|(table, _)| table).collect()

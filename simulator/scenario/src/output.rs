@@ -43,7 +43,7 @@ macro_rules! outputs {
             }
         }
 
-        /// What is written beside the report. Each key is the option of `fairwire run` of the same
+        /// Outputs beside the report. Each key is the option of `fairwire run` of the same
         /// name, which goes before it. It changes no result. Paths are from the current folder, as
         /// on the command line.
         #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]

@@ -18,11 +18,12 @@ use fairwire_catalogue::marker::MarkerParameters;
 use fairwire_core::units::Size;
 use fairwire_core::{Duration, Rate};
 use fairwire_laws::spec::Quantity;
+use fairwire_parameters::Whole;
 use fairwire_sim::OnTime;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{self, Deserializer, MapAccess, Unexpected, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
 use std::fmt;
 
 /// The version of the scenario format.
@@ -82,7 +83,7 @@ pub struct Spec {
     /// Contracts of groups of flows, held at the edge.
     #[serde(default)]
     pub aggregate: Vec<AggregateSpec>,
-    /// What is written beside the report, as by the options of the same names. Default: nothing.
+    /// Outputs beside the report, as by the options of the same names. Default: nothing.
     #[serde(default)]
     pub output: OutputSpec,
     /// What must come out; a miss is exit code 3.
@@ -335,23 +336,7 @@ pub struct OtherSpec {
 
 /// A number of flows. What no `u32` has is refused as what is out of its own range.
 fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
-    struct Count;
-    impl Visitor<'_> for Count {
-        type Value = u32;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a whole number from 1 to 1000000")
-        }
-
-        fn visit_i64<E: de::Error>(self, given: i64) -> Result<u32, E> {
-            u32::try_from(given).map_err(|_| E::invalid_value(Unexpected::Signed(given), &self))
-        }
-
-        fn visit_u64<E: de::Error>(self, given: u64) -> Result<u32, E> {
-            u32::try_from(given).map_err(|_| E::invalid_value(Unexpected::Unsigned(given), &self))
-        }
-    }
-    deserializer.deserialize_i64(Count).map(Some)
+    Whole("from 1 to 1000000").deserialize(deserializer).map(Some)
 }
 
 fn no_time() -> Quantity<Duration> {

@@ -66,6 +66,28 @@ pub enum What {
     Deliver,
 }
 
+impl What {
+    /// The name in traces and tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            What::Arrive => "arrive",
+            What::Drop(_) => "drop",
+            What::Mark(_) => "mark",
+            What::Depart => "depart",
+            What::Lost => "lost",
+            What::Deliver => "deliver",
+        }
+    }
+
+    /// Why it was dropped or marked.
+    pub const fn cause(self) -> Option<Cause> {
+        match self {
+            What::Drop(cause) | What::Mark(cause) => Some(cause),
+            What::Arrive | What::Depart | What::Lost | What::Deliver => None,
+        }
+    }
+}
+
 /// The content of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {

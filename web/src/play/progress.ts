@@ -5,7 +5,7 @@ export interface Attempt {
   /** `came` is null where the measure is not a number. */
   expectations: { expected: string; came: number | null; verdict: string }[];
   when: string;
-  /** What was run: whoever has it can run it again. */
+  /** The scenario that was run, to run it again. */
   scenario: string;
 }
 

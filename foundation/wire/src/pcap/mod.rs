@@ -217,7 +217,7 @@ pub fn offered(file: &[u8]) -> Result<Vec<Offered>, CaptureError> {
     Ok(seen(file)?.into_iter().map(offered).collect())
 }
 
-/// What is to be said of a capture of which the packets are [`seen`]: how many show no packet behind
+/// Notes on a capture of which the packets are [`seen`]: how many show no packet behind
 /// the headers of their link, and where it is cut off.
 pub fn notes(file: &[u8]) -> Result<Vec<String>, CaptureError> {
     let (mut whole, mut unidentified) = (0_u64, 0_u64);

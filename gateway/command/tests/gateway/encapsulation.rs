@@ -121,7 +121,7 @@ fn forms() -> Vec<Form> {
 }
 
 impl Form {
-    /// What it is called, and what follows the addresses of the frame.
+    /// Its name, and the bytes after the addresses of the frame.
     fn marked(&self, number: u64) -> (String, Vec<u8>) {
         let packet = &packets((MARK | number).to_be_bytes())[self.packet];
         let (how, rest) = &wrapped(packet)[self.wrapping];

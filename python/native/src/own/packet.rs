@@ -87,12 +87,7 @@ impl Packet {
     /// Its ECN codepoint: "not-ect", "ect0", "ect1", or "ce", which is a mark.
     #[getter]
     fn ecn(&self) -> &'static str {
-        match Ecn::from_bits(self.ecn.load(Ordering::Relaxed)) {
-            Ecn::NotEct => "not-ect",
-            Ecn::Ect0 => "ect0",
-            Ecn::Ect1 => "ect1",
-            Ecn::Ce => "ce",
-        }
+        Ecn::from_bits(self.ecn.load(Ordering::Relaxed)).name()
     }
 
     fn __repr__(&self) -> String {

@@ -18,12 +18,7 @@ pub(crate) enum Format {
 
 impl Format {
     /// Its name on the command line.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Format::Table => "table",
-            Format::Json => "json",
-            Format::Csv => "csv",
-            Format::Latex => "latex",
-        }
+    pub(crate) fn name(self) -> String {
+        self.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned())
     }
 }

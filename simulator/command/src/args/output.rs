@@ -1,11 +1,11 @@
-//! What is written beside the report, as options.
+//! Outputs beside the report, as options.
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use fairwire_core::Duration;
 use fairwire_scenario::Output;
 use std::path::{Path, PathBuf};
 
-/// What is written beside the report.
+/// Outputs beside the report.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Outputs")]
 pub(crate) struct OutputArgs {

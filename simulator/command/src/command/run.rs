@@ -59,7 +59,7 @@ pub(crate) struct Order<'a> {
     pub format: Format,
     /// A folder for them, too.
     pub out: Option<&'a Path>,
-    /// What is written beside the report.
+    /// Outputs beside the report.
     pub output: &'a OutputArgs,
     /// The folder of the scenario's file, where it has one: other files that it names are relative
     /// to it.

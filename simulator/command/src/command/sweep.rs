@@ -98,7 +98,7 @@ fn run(args: &SweepRunArgs, quiet: bool) -> Result<Ending, Failure> {
     notice(format_args!("{} runs made{found}, in {}", ran.runs, folder.display()));
     let stores = Stores::new(&folder);
     let summary = plan.summary(&stores).map_err(|error| failure(&error.into()))?;
-    if args.format != Format::Table {
+    if args.format != Format::Table && !quiet {
         plan.notes.iter().for_each(|note| notice(format_args!("note: {note}")));
     }
     print(shown::summary(&plan, &summary, args.format)?.as_bytes())?;

@@ -19,14 +19,14 @@ const LARGEST: u64 = 1 << 30;
 const PARTS: [f64; 7] = [0.0001, 0.001, 0.01, 0.1, 0.25, 0.5, 1.0];
 
 /// Prints the rates of the flows of a capture.
-pub(crate) fn rates(args: &RatesArgs) -> Result<Ending, Failure> {
+pub(crate) fn rates(args: &RatesArgs, quiet: bool) -> Result<Ending, Failure> {
     if args.interval == Duration::ZERO {
         return Err(Failure::user(
             "`--interval` is 0 s, but a rate needs a time",
             "allowed: a time above zero",
         ));
     }
-    let packets = packets(&args.file)?;
+    let packets = packets(&args.file, quiet)?;
     let rates = FlowRates::of(&packets, args.interval);
     let text = match args.format {
         Format::Table => as_table(args, &packets, &rates),
@@ -41,7 +41,7 @@ pub(crate) fn rates(args: &RatesArgs) -> Result<Ending, Failure> {
     Ok(Ending::Done)
 }
 
-fn packets(file: &Path) -> Result<Vec<Seen>, Failure> {
+fn packets(file: &Path, quiet: bool) -> Result<Vec<Seen>, Failure> {
     const ALLOWED: &str = "allowed: a capture as pcap or pcapng, a regular file of at most 1 GiB";
     let bytes = bounded(file, LARGEST, "a capture, pcap or pcapng")
         .map_err(|problem| Failure::user(problem, ALLOWED))?;
@@ -50,7 +50,7 @@ fn packets(file: &Path) -> Result<Vec<Seen>, Failure> {
     if packets.is_empty() {
         return Err(refused("it has no packets".into()));
     }
-    let notes = pcap::notes(&bytes).unwrap_or_default();
+    let notes = if quiet { Vec::new() } else { pcap::notes(&bytes).unwrap_or_default() };
     notes.iter().for_each(|note| notice(format_args!("note: `{}`: {note}", file.display())));
     Ok(packets.into_iter().map(|p| Seen { at: p.at, flow: p.flow, bytes: p.bytes }).collect())
 }

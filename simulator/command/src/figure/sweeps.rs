@@ -116,14 +116,18 @@ impl<'a> Sweep<'a> {
         [disciplines.into_iter().collect()].into_iter().chain(axes).collect()
     }
 
-    /// The cells whose values are in `only`, in each of the `dimensions` of which it names any.
+    /// The cells whose values are in `only`, in each of the [`dimensions`](Sweep::dimensions) of which
+    /// it names any.
     pub(super) fn only(mut self, only: &[String], dimensions: &[Vec<String>]) -> Self {
-        let is_named = |values: &&Vec<String>| values.iter().any(|value| only.contains(value));
-        let named: Vec<&Vec<String>> = dimensions.iter().filter(is_named).collect();
+        let is_named = |at: &usize| dimensions[*at].iter().any(|value| only.contains(value));
+        let named: Vec<usize> = (0..dimensions.len()).filter(is_named).collect();
         let cells = std::mem::take(&mut self.cells);
+        let own = |rows: &[usize], at: usize| match at.checked_sub(1) {
+            None => Some(self.table.text(rows[0], "discipline")),
+            Some(axis) => self.value(rows, &self.axes[axis]).map(worded),
+        };
         let is_wanted = |rows: &Vec<usize>| {
-            let own = self.others(rows, &[]);
-            named.iter().all(|values| values.iter().any(|value| only.contains(value) && own.contains(value)))
+            named.iter().all(|at| own(rows, *at).is_some_and(|value| only.contains(&value)))
         };
         self.cells = cells.into_iter().filter(is_wanted).collect();
         self
@@ -157,10 +161,12 @@ impl<'a> Sweep<'a> {
                 marks.sort_by(|a, b| a.x.total_cmp(&b.x));
                 Line { label: label.clone(), colour, marks, ..Line::default() }
             };
-            let value =
-                value.map_or(String::new(), |value| format!("{}: {value}", panels.unwrap_or_default()));
+            let title = match (panels, value) {
+                (Some(axis), Some(value)) => format!("{measure}, {axis}: {value}"),
+                _ => measure.clone(),
+            };
             Panel {
-                title: if value.is_empty() { measure.clone() } else { format!("{measure}, {value}") },
+                title,
                 kind: Kind::Lines,
                 x: self.axis(over),
                 y: Axis { label: labelled(measure), ..Axis::default() },

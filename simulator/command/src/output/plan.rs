@@ -72,12 +72,15 @@ impl<'a> Request<'a> {
         }
     }
 
+    /// Does an option or the scenario request this file?
+    fn has(&self, output: Output) -> bool {
+        self.args.files.of(output).is_some() || self.spec.file(output).is_some()
+    }
+
     /// Refuses an interval where nothing is sampled.
     pub(super) fn check_every(&self) -> Result<(), Failure> {
-        const SAMPLED: [Output; 3] = [Output::Series, Output::Plot, Output::Flent];
-        let is_requested =
-            |output: &Output| self.args.files.of(*output).is_some() || self.spec.file(*output).is_some();
-        if self.args.every.is_none() || self.checks_warm_up() || SAMPLED.iter().any(is_requested) {
+        let is_sampled = [Output::Series, Output::Plot, Output::Flent].iter().any(|output| self.has(*output));
+        if self.args.every.is_none() || self.checks_warm_up() || is_sampled {
             return Ok(());
         }
         let help = "allowed: together with `--series`, `--plot`, `--flent` or `--check-warm-up`";
@@ -86,13 +89,8 @@ impl<'a> Request<'a> {
 
     /// Refuses one-way delays that nothing shows.
     pub(super) fn check_one_way(&self, is_reported: bool) -> Result<(), Failure> {
-        let is_requested =
-            |output: Output| self.args.files.of(output).is_some() || self.spec.file(output).is_some();
-        if !self.args.one_way
-            || is_reported
-            || is_requested(Output::Histogram)
-            || is_requested(Output::Percentiles)
-        {
+        let is_shown = is_reported || self.has(Output::Histogram) || self.has(Output::Percentiles);
+        if !self.args.one_way || is_shown {
             return Ok(());
         }
         let help = "allowed: together with `--histogram`, `--percentiles`, `--out` or `--format json`";

@@ -101,6 +101,20 @@ fn one_seed_is_said_to_be_one_unless_it_is_to_be_quiet() {
 }
 
 #[test]
+fn notes_of_a_sweep_are_on_stderr_unless_it_is_to_be_quiet() {
+    let contest = Contest::of(SCENARIO);
+    let path = |name: &str| contest.path(name).display().to_string();
+    let vary = "\"flow.tcp.tcp.control\" = [\"reno\", \"dctcp\"]\n";
+    std::fs::write(path("plan.toml"), format!("{PLAN}{vary}")).expect("a scratch file");
+    let (plan, store) = (path("plan.toml"), path("store"));
+    let said = |more: &[&str]| {
+        stderr(&run(&[&["sweep", &plan, "--store", &store, "--format", "csv"], more].concat()))
+    };
+    assert!(said(&[]).contains("note: cells differ in more than what varies: `flow.tcp.tcp.ecn`"));
+    assert!(!said(&["--quiet"]).contains("note:"));
+}
+
+#[test]
 fn what_a_sweep_has_finished_is_kept_within_a_second_also_when_it_is_killed() {
     let contest = Contest::of(&SCENARIO.replace("2 s", "30 s"));
     std::fs::write(

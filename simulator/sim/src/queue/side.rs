@@ -4,7 +4,7 @@
 //! timers of the same length. Each such stream has a lane, a plain queue to which an event is added
 //! at the end; the next event is the first of all lanes' fronts. An event that is earlier than the
 //! last of its lane goes to a spare lane: hosts that take a few microseconds mix their packets, and
-//! two or three sorted streams hold these. What fits no lane, or has none, waits in the calendar.
+//! two sorted streams hold most of these. What fits no lane, or has none, waits in the calendar.
 
 use super::calendar::Calendar;
 use super::lanes::{self, AHEAD, First, Horizon, Lanes};
@@ -29,8 +29,8 @@ pub(super) struct Side {
     wants_spares: bool,
 }
 
-/// Lanes for what comes out of order, where hosts take time. Of 340 000 packets of twenty flows
-/// they refuse 8000.
+/// Lanes for what comes out of order, where hosts take time. Of 337 000 packets of twenty CUBICs over
+/// 100 Mbit/s, 25 000 are refused by their own lane, and 9000 by these too (counted by callgrind).
 const SPARES: usize = 2;
 
 impl Side {

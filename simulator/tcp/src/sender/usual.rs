@@ -2,8 +2,8 @@
 //! a cut nor an undo is under way.
 //!
 //! [`on_timely`](Sender::on_timely) would do the same in more steps, each of which would find
-//! nothing to do. Most acknowledgements are usual, and a run costs 11 % fewer instructions
-//! with this file than without it.
+//! nothing to do. Five in six acknowledgements of twenty CUBICs over fq-codel and 100 Mbit/s are usual. A
+//! run of 40 s costs 907 million instructions with this file and 1021 without it (callgrind).
 
 use super::{Output, Phase, Sender};
 use crate::congestion::Control;

@@ -2,8 +2,7 @@
 
 use crate::output::series::{Form, Of, Row};
 use crate::output::trace::{Names, Packets};
-use fairwire_core::Ecn;
-use fairwire_scenario::{Content, PacketEvent, What};
+use fairwire_scenario::{Content, PacketEvent};
 use std::io::{self, Write};
 
 /// Writes a line for each packet.
@@ -36,10 +35,10 @@ struct Lines;
 
 impl Packets for Lines {
     fn packet(&mut self, event: &PacketEvent, names: &Names, out: &mut Vec<u8>) {
-        let (what, cause) = named(event.what);
+        let what = event.what.name();
         let mut line = format!("{{\"time_ns\":{},\"event\":\"{what}\"", event.at.ns());
-        if let Some(cause) = cause {
-            line += &format!(",\"cause\":\"{cause}\"");
+        if let Some(cause) = event.what.cause() {
+            line += &format!(",\"cause\":\"{}\"", cause.name());
         }
         if let Some(link) = event.link.and_then(|link| names.links.get(link as usize)) {
             line += &format!(",\"link\":{}", quoted(link));
@@ -64,7 +63,7 @@ impl Packets for Lines {
                 format!(",\"packet\":\"ack\",\"next\":{next},\"ece\":{ece},\"sack\":[{blocks}]")
             }
         };
-        line += &format!(",\"bytes\":{},\"ecn\":\"{}\"}}\n", event.wire_bytes, ecn(event.ecn));
+        line += &format!(",\"bytes\":{},\"ecn\":\"{}\"}}\n", event.wire_bytes, event.ecn.name());
         out.extend(line.as_bytes());
     }
 }
@@ -72,24 +71,4 @@ impl Packets for Lines {
 /// A string in JSON.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
-}
-
-fn named(what: What) -> (&'static str, Option<&'static str>) {
-    match what {
-        What::Arrive => ("arrive", None),
-        What::Drop(cause) => ("drop", Some(cause.name())),
-        What::Mark(cause) => ("mark", Some(cause.name())),
-        What::Depart => ("depart", None),
-        What::Lost => ("lost", None),
-        What::Deliver => ("deliver", None),
-    }
-}
-
-fn ecn(ecn: Ecn) -> &'static str {
-    match ecn {
-        Ecn::NotEct => "not-ect",
-        Ecn::Ect0 => "ect0",
-        Ecn::Ect1 => "ect1",
-        Ecn::Ce => "ce",
-    }
 }
