@@ -45,7 +45,11 @@ fn what_is_for_another_command_is_sent_there() {
 fn a_key_in_the_wrong_table_is_sent_to_its_own() {
     let contest = Contest::of(SCENARIO);
     let said = |set: &str| refused(&contest, &["run", "short.toml", "--set", set]);
-    assert!(said("impair={}").contains("a parameter of `link`, `return` and `flow.access`"), "{}", said("impair={}"));
+    assert!(
+        said("impair={}").contains("a parameter of `link`, `return` and `flow.access`"),
+        "{}",
+        said("impair={}")
+    );
     assert!(said("flow.tcp.min_rto=1 s").contains("it is a parameter of `flow.tcp`"));
     let count = said("flow.tcp.count=-3");
     assert!(count.ends_with("allowed: a whole number from 1 to 1000000"), "{count}");
