@@ -156,6 +156,21 @@ pub trait Control {
         false
     }
 
+    /// Takes the place of `before`, which shared the same link up to `now`. Classes keep what they
+    /// have saved up and what they owe, and where [`retune`](Control::retune) is possible their
+    /// queues. Every other packet goes to `take`, and `before` is empty afterwards. By default all
+    /// packets go there.
+    fn succeed(
+        &mut self,
+        before: &mut dyn Discipline,
+        kept: &Kept<'_>,
+        now: Time,
+        take: &mut dyn FnMut(Packet),
+    ) {
+        let _ = (kept, now);
+        before.drain(take);
+    }
+
     /// Does it use round trips? Only such a discipline is given any, so that others cost nothing. A
     /// caller reads it when it puts a discipline in place.
     fn hears_round_trips(&mut self) -> bool {
@@ -183,6 +198,16 @@ pub trait Control {
     fn release(&mut self) {
         self.inside(None, &mut |inner| inner.release());
     }
+}
+
+/// What a discipline keeps of the one before it.
+#[derive(Clone, Copy, Debug)]
+pub struct Kept<'a> {
+    /// The new number of each class, by its old one. Two old classes may have become one.
+    pub classes: &'a [u32],
+    /// Do packets that wait keep their names: frame and flow? Only then can a queue stay, and only
+    /// that of a class whose number stays.
+    pub names: bool,
 }
 
 /// Is there room for a packet in what a discipline shares with others?
@@ -257,5 +282,14 @@ impl Control for Box<dyn Discipline> {
     fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
         let boxed = (fresh as &dyn Any).downcast_ref::<Self>();
         (**self).retune(boxed.map_or(fresh, |fresh| &**fresh), now)
+    }
+    fn succeed(
+        &mut self,
+        before: &mut dyn Discipline,
+        kept: &Kept<'_>,
+        now: Time,
+        take: &mut dyn FnMut(Packet),
+    ) {
+        (**self).succeed(before, kept, now, take);
     }
 }

@@ -59,7 +59,7 @@ pub use capacity::{RateLaw, Step, Trace, TraceError};
 pub use class_tree::{ClassTerms, ClassTree, ClassTreeError};
 pub use columns::Line;
 pub use delays::{DelayError, DelayTrace};
-pub use discipline::{Backlog, Control, Discipline, Room, RoundTrip};
+pub use discipline::{Backlog, Control, Discipline, Kept, Room, RoundTrip};
 pub use dropper::{Dropper, Verdict, Victim};
 pub use flow::{FlowHash, FlowIndex, FlowTable};
 pub use marker::{Marker, RateRequest};

@@ -34,7 +34,7 @@ use std::collections::VecDeque;
 /// ```
 pub fn hand_over(old: &mut dyn Discipline, new: Box<dyn Discipline>, now: Time) -> Box<dyn Discipline> {
     let mut scratch = Scratch::of(old.backlog().packets as usize);
-    hand_over_in(&mut scratch, |take| old.drain(take), new, now)
+    hand_over_in(&mut scratch, |_, take| old.drain(take), new, now)
 }
 
 /// Memory for handing over packets, taken and touched where time does not matter.
@@ -61,15 +61,16 @@ impl Scratch {
     }
 }
 
-/// [`hand_over`] in memory that is there already, of the packets that `drain` gives.
+/// [`hand_over`] in memory that is there already, of the packets that `drain` gives. Others may have
+/// got into the new discipline by then.
 pub(crate) fn hand_over_in(
     scratch: &mut Scratch,
-    drain: impl FnOnce(&mut dyn FnMut(Packet)),
+    drain: impl FnOnce(&mut dyn Discipline, &mut dyn FnMut(Packet)),
     mut new: Box<dyn Discipline>,
     now: Time,
 ) -> Box<dyn Discipline> {
     let Scratch { waiting, refused, places } = scratch;
-    drain(&mut |packet| waiting.push(packet));
+    drain(&mut *new, &mut |packet| waiting.push(packet));
     // A tree of disciplines gives back one leaf after the other.
     if !waiting.is_sorted_by_key(|packet| packet.arrived) {
         waiting.sort_by_key(|packet| packet.arrived);
@@ -87,8 +88,11 @@ pub(crate) fn hand_over_in(
     }
     new.drain(&mut |packet| refused.push(packet));
     places.sort_unstable();
-    let place_of = |frame: u32| places.binary_search_by_key(&frame, |(frame, _)| *frame);
-    refused.sort_unstable_by_key(|packet| place_of(packet.frame).map(|at| places[at].1));
+    let place_of = |frame: u32| {
+        let found = places.binary_search_by_key(&frame, |(frame, _)| *frame);
+        found.map_or(u32::MAX, |at| places[at].1) // it stayed in its queue, and has its order from there
+    };
+    refused.sort_by_key(|packet| (packet.arrived, place_of(packet.frame)));
     Box::new(Ahead::new(std::mem::take(refused), new))
 }
 
@@ -118,6 +122,13 @@ impl Ahead {
     pub fn new(carried: Vec<Packet>, inner: Box<dyn Discipline>) -> Self {
         let bytes = carried.iter().map(|packet| u64::from(packet.len)).sum();
         Ahead { carried: carried.into(), bytes, inner }
+    }
+
+    /// Gives what goes ahead to `take`, and returns the discipline behind it.
+    pub(crate) fn behind(&mut self, take: &mut dyn FnMut(Packet)) -> &mut dyn Discipline {
+        self.bytes = 0;
+        self.carried.drain(..).for_each(take);
+        &mut *self.inner
     }
 
     /// The backlog that was carried over and still waits.

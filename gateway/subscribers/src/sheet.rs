@@ -12,6 +12,8 @@ pub const MAX_ROWS: usize = 1_000_000;
 pub const MAX_FAULTS: usize = 10;
 /// A larger file is refused.
 pub const MAX_BYTES: u64 = 64 << 20;
+/// The name of the class of all that no subscriber and no class claims.
+pub const UNCLAIMED_NAME: &str = "unclaimed";
 /// The longest name, in bytes.
 const MAX_NAME_BYTES: usize = 64;
 /// VLAN identifiers that name a VLAN (IEEE 802.1Q, table 9-2).
@@ -442,9 +444,9 @@ pub fn checked_name(name: &str) -> Result<(), BadName> {
     let bad = |why| Err(BadName { why, allowed: "1 to 64 bytes that can be printed" });
     match name {
         "" => bad("a name is needed"),
-        "unclaimed" => Err(BadName {
+        UNCLAIMED_NAME => Err(BadName {
             why: "that is the name of the class for unclaimed traffic",
-            allowed: "another name; its weight is `subscribers.unclaimed_weight`",
+            allowed: "another name",
         }),
         _ if name.len() > MAX_NAME_BYTES => bad("that is too long"),
         _ if !name.chars().all(is_printable) => {

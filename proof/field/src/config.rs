@@ -56,8 +56,7 @@ impl Document {
     /// The same with the subscribers in `csv`.
     #[must_use]
     pub fn with_subscribers(mut self, csv: String) -> Document {
-        self.spec.subscribers =
-            Some(SubscribersSpec { file: SUBSCRIBERS.into(), unclaimed_weight: None, bind: None });
+        self.spec.subscribers = Some(SubscribersSpec { file: SUBSCRIBERS.into(), bind: None });
         Document { subscribers: Some(csv), ..self }
     }
 

@@ -10,10 +10,13 @@ use crate::account::{Accounts, ClassCounts, OTHERS};
 use crate::class_book::UNCLAIMED;
 use crate::classify::{Classifier, Members};
 use crate::edge::Edge;
-use crate::hand_over::{Scratch, hand_over_in};
+use crate::hand_over::{Ahead, Scratch, hand_over_in};
 use crate::not_ip::NotIpLimit;
 use crate::pool::{FramePool, PoolSize};
-use fairwire_core::{Discipline, Packet, Probe, RateLaw, SetWeightError, Time, Transmitter, Unit, Weight};
+use fairwire_core::{
+    Discipline, Kept, Packet, Probe, RateLaw, SetWeightError, Time, Transmitter, Unit, Weight,
+};
+use std::any::Any;
 
 /// What takes the place of a direction's parts: built away from the thread that forwards.
 pub struct Replacement {
@@ -191,7 +194,7 @@ impl Direction {
         };
         let Some(shaper) = shaper else {
             let mut waiting = Vec::with_capacity(link.server.backlog().packets as usize);
-            self.drain_renamed(&mut link, renaming, &mut |packet| waiting.push(packet));
+            link.server.discipline_mut().drain(&mut |packet| waiting.push(self.renamed(packet, renaming)));
             waiting.sort_by_key(|packet| packet.arrived);
             self.release_unshaped(waiting);
             return Relinked { link: Some(link), ..Relinked::default() };
@@ -204,18 +207,25 @@ impl Direction {
             link.server.set_rate(shaper.rate, shaper.catch_up);
             shaper.discipline
         } else {
-            let drain = |take: &mut dyn FnMut(Packet)| self.drain_renamed(&mut link, renaming, take);
-            let new = hand_over_in(scratch, drain, shaper.discipline, now);
+            let kept = renaming.kept();
+            let succeed = |new: &mut dyn Discipline, take: &mut dyn FnMut(Packet)| {
+                let mut take = |packet| take(self.renamed(packet, renaming));
+                let before = link.server.discipline_mut();
+                let before = match (before as &dyn Any).is::<Ahead>() {
+                    true => {
+                        let ahead = (before as &mut dyn Any).downcast_mut::<Ahead>();
+                        ahead.expect("it is one").behind(&mut take)
+                    }
+                    false => before,
+                };
+                new.succeed(before, &kept, now, &mut take);
+            };
+            let new = hand_over_in(scratch, succeed, shaper.discipline, now);
             link.server.replace(new, Transmitter::with_catch_up(shaper.rate, shaper.catch_up), now)
         };
         let ahead = carried_over(link.server.discipline());
         self.link = Some(link);
         Relinked { link: None, discipline: Some(discipline), ahead }
-    }
-
-    /// Takes out all that waits at `link`, under its new names.
-    fn drain_renamed(&mut self, link: &mut Link, renaming: &Renaming<'_>, take: &mut dyn FnMut(Packet)) {
-        link.server.discipline_mut().drain(&mut |packet| take(self.renamed(packet, renaming)));
     }
 
     /// Ends shaping: the packet in transmission leaves at once, and what waited follows it.
@@ -250,10 +260,14 @@ struct Renaming<'a> {
 }
 
 impl Renaming<'_> {
+    /// What of this the next discipline needs to know.
+    fn kept(&self) -> Kept<'_> {
+        Kept { classes: self.class_map, names: self.names.is_none() && self.keeps_flows && !self.reopens }
+    }
+
     /// Has every packet the name that it had? Then what waits may stay where it is.
     fn changes_none(&self) -> bool {
-        let is_kept = (0..).zip(self.class_map).all(|(was, class)| was == *class);
-        self.names.is_none() && self.keeps_flows && !self.reopens && is_kept
+        self.kept().names && (0..).zip(self.class_map).all(|(was, class)| was == *class)
     }
 }
 

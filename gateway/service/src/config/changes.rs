@@ -94,10 +94,7 @@ impl Config {
             {
                 changes.needs_restart.push(path.clone());
             }
-            // Unclaimed packets are a class like others, and are reported with them.
-            if path != "subscribers.unclaimed_weight" {
-                changes.lines.push(format!("`{path}`: {was} -> {is}"));
-            }
+            changes.lines.push(format!("`{path}`: {was} -> {is}"));
         }
         changes.lines.extend(self.other_leaves(next).line("another `leaf`"));
     }

@@ -6,9 +6,11 @@ use super::shaping::{self, Shaping};
 use super::spec::Spec;
 use super::tree::{self, Tree};
 use fairwire_catalogue as catalogue;
+use fairwire_datapath::class_book::{ClassKind, UNCLAIMED};
 use fairwire_datapath::classify::FlowKind;
 use fairwire_laws::part::ClassSupport;
 use fairwire_laws::role;
+use fairwire_subscribers::sheet::UNCLAIMED_NAME;
 use fairwire_wire::Way;
 
 /// The number of classes or prefixes that a note names.
@@ -29,15 +31,17 @@ pub(super) fn notes(
         .filter(|row| row.prefixes.is_empty() && row.access.is_empty())
         .map(|row| row.name.as_str())
         .collect();
-    if let Some(first) = silent.get(..silent.len().min(NAMED)).filter(|names| !names.is_empty()) {
-        let names: Vec<String> = first.iter().map(|name| tree::quoted(name)).collect();
-        let more =
-            if silent.len() > NAMED { format!(" and {} more", silent.len() - NAMED) } else { String::new() };
-        notes.push(format!("without addresses and VLAN, so no packet is theirs: {}{more}", names.join(", ")));
+    if let Some(names) = first_of(&silent) {
+        notes.push(format!("without addresses and VLAN, so no packet is theirs: {names}"));
+    }
+    if let Some(names) = first_of(&by_ipv4_alone(texts)) {
+        notes.push(format!(
+            "recognized by IPv4 addresses alone, so that their IPv6 is `{UNCLAIMED_NAME}`: {names}"
+        ));
     }
     for (at, class) in spec.class.iter().enumerate() {
         let number = tree.book.number(&class.name).filter(|number| tree.book.is_leaf(*number));
-        if number.is_some() && spec.class[at].matches == Default::default() {
+        if number.is_some_and(|number| number != UNCLAIMED) && spec.class[at].matches == Default::default() {
             notes.push(format!(
                 "class {} has no subscribers and no `match`, so no packet is of it",
                 tree::quoted(&class.name)
@@ -51,6 +55,40 @@ pub(super) fn notes(
         }
     }
     notes
+}
+
+/// The first of `names`, and how many more there are; `None` where there are none.
+fn first_of(names: &[&str]) -> Option<String> {
+    let first: Vec<String> = names.iter().take(NAMED).map(|name| tree::quoted(name)).collect();
+    let more = names.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!first.is_empty()).then(|| first.join(", ") + &more)
+}
+
+/// Subscribers whose IPv6 passes by their plan.
+fn by_ipv4_alone<'a>(texts: &'a Texts<'_>) -> Vec<&'a str> {
+    let rows = texts.sheet.iter().flat_map(|sheet| &sheet.rows);
+    rows.filter(|row| row.access.is_empty() && !row.prefixes.is_empty())
+        .filter(|row| row.prefixes.iter().all(|prefix| prefix.address().is_ipv4()))
+        .map(|row| row.name.as_str())
+        .collect()
+}
+
+/// Plans can be passed by where what nobody claims has none.
+fn unclaimed_note(shaping: &Shaping, way: Way, tree: &Tree) -> Option<String> {
+    let is_bounded = |number: u32| {
+        tree.book.class(number).is_some_and(|class| class.bounds[way as usize].ceiling.is_some())
+    };
+    let has_plans =
+        tree.book.iter().any(|(number, class)| class.kind == ClassKind::Subscriber && is_bounded(number));
+    (has_plans && !is_bounded(UNCLAIMED)).then(|| {
+        format!(
+            "{}: subscribers have ceilings and `{UNCLAIMED_NAME}` has none: a host with an address of nobody \
+             may have {}",
+            way.name(),
+            shaping.rate
+        )
+    })
 }
 
 fn way_notes(shaping: &Shaping, way: Way, tree: &Tree) -> Vec<String> {
@@ -76,6 +114,7 @@ fn way_notes(shaping: &Shaping, way: Way, tree: &Tree) -> Vec<String> {
             shaping.discipline
         ));
     }
+    notes.extend(unclaimed_note(shaping, way, tree));
     if shaping.sharing != ClassSupport::Queues && leaves as f64 > room {
         notes.push(format!(
             "{name}: the buffer holds {room:.0} full packets and there are {leaves} classes to share it: while more of them send at once than fit, shares are coarse"

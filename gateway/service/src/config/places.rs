@@ -51,7 +51,7 @@ impl Texts<'_> {
                 sheet.fault_in(&sheet.rows[row], &column, problem)
             }
             (Origin::Class(at), _) => self.refuse(&format!("class.{at}.{key}"), given, why, allowed),
-            _ => self.refuse("subscribers.unclaimed_weight", given, why, allowed),
+            _ => self.refuse(key, given, why, allowed),
         }
     }
 

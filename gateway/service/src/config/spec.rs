@@ -257,7 +257,8 @@ pub enum FlowsChoice {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClassSpec {
-    /// Its name.
+    /// Its name. The class `unclaimed` has what no subscriber and no class claims: it is always there,
+    /// under the root, with weight 1 and no bounds where it is not listed.
     pub name: String,
     /// The name of the class above it. Default: it is under the root.
     pub parent: Option<String>,
@@ -332,8 +333,6 @@ pub struct SubscribersSpec {
     /// the root), `weight`, `download_guaranteed`, `download_ceiling`, `upload_guaranteed`,
     /// `upload_ceiling`.
     pub file: PathBuf,
-    /// The weight, under the root, of all that no subscriber and no class claims. Default: 1.
-    pub unclaimed_weight: Option<f64>,
     /// What must agree of the columns of an upload's sender. Default: `"strict"`.
     pub bind: Option<BindSpec>,
 }

@@ -4,9 +4,9 @@ use super::places::{Origin, Texts};
 use super::spec::{ClassSpec, Spec};
 use fairwire_core::class_tree::{MAX_CLASSES, MAX_LEVELS};
 use fairwire_core::{ClassTerms, ClassTree, ClassTreeError, Weight};
-use fairwire_datapath::class_book::{Bounds, Class, ClassBook, ClassKind};
+use fairwire_datapath::class_book::{Bounds, Class, ClassBook, ClassKind, UNCLAIMED};
 use fairwire_document::{DocumentError, shortened};
-use fairwire_subscribers::sheet::{MAX_FAULTS, Row, checked_name};
+use fairwire_subscribers::sheet::{MAX_FAULTS, Row, UNCLAIMED_NAME, checked_name};
 use std::collections::HashMap;
 
 /// The tree, and the place of each of its classes in the files.
@@ -21,18 +21,15 @@ pub(super) struct Tree {
 pub(super) fn grow(spec: &Spec, texts: &Texts<'_>) -> Result<Tree, DocumentError> {
     let names = names(spec, texts)?;
     let classes = class_tree(spec, &names, texts)?;
-    let unclaimed_weight = spec.subscribers.as_ref().and_then(|subscribers| subscribers.unclaimed_weight);
-    let unclaimed_weight = checked_weight(unclaimed_weight.unwrap_or(1.0), Origin::Unclaimed, texts)?;
-    let mut tree =
-        TreeBuilder { classes: vec![unclaimed(unclaimed_weight)], origins: vec![Origin::Unclaimed] };
-    // The class at a place of the tree has the number after its place: the first is that of
-    // unclaimed packets.
-    let number = |place: usize| place as u32 + 1;
+    let mut tree = TreeBuilder { classes: vec![unclaimed()], origins: vec![Origin::Unclaimed] };
+    // By place in the tree. The first number is that of unclaimed packets.
+    let mut numbers: Vec<u32> = Vec::with_capacity(classes.len());
     for (place, &at) in classes.given().iter().enumerate() {
-        let class =
-            of_spec(&spec.class[at], classes.terms()[place].weight, classes.parent(place).map(number));
-        tree.add(Origin::Class(at), class);
+        let parent = classes.parent(place).map(|place| numbers[place]);
+        let class = of_spec(&spec.class[at], classes.terms()[place].weight, parent);
+        numbers.push(tree.add(Origin::Class(at), class));
     }
+    let number = |place: usize| numbers[place];
     let rows = texts.sheet.map_or(&[][..], |sheet| &sheet.rows);
     for (at, row) in rows.iter().enumerate() {
         let above = above_row(spec, row, Origin::Row(at), &names, &classes, texts)?;
@@ -58,18 +55,25 @@ struct TreeBuilder {
 }
 
 impl TreeBuilder {
-    fn add(&mut self, origin: Origin, class: Class) {
+    /// Adds a class and returns its number.
+    fn add(&mut self, origin: Origin, class: Class) -> u32 {
+        if class.name == UNCLAIMED_NAME {
+            (self.classes[0], self.origins[0]) = (class, origin);
+            return UNCLAIMED;
+        }
         self.classes.push(class);
         self.origins.push(origin);
+        self.classes.len() as u32 - 1
     }
 }
 
-fn unclaimed(weight: Weight) -> Class {
+/// The class of unclaimed packets where the configuration does not list it.
+fn unclaimed() -> Class {
     Class {
-        name: "unclaimed".into(),
+        name: UNCLAIMED_NAME.into(),
         parent: None,
         kind: ClassKind::Class,
-        weight,
+        weight: Weight::ONE,
         bounds: [Bounds::default(); 2],
         is_suspended: false,
     }
@@ -96,7 +100,9 @@ fn names<'a>(spec: &'a Spec, texts: &'a Texts<'_>) -> Result<HashMap<&'a str, Or
     let mut names = HashMap::new();
     for (at, class) in spec.class.iter().enumerate() {
         let origin = Origin::Class(at);
-        if let Err(bad) = checked_name(&class.name) {
+        if class.name == UNCLAIMED_NAME {
+            check_unclaimed(class, origin, texts)?;
+        } else if let Err(bad) = checked_name(&class.name) {
             return Err(texts.refuse_of(origin, "name", quoted(&class.name), bad.why, bad.allowed));
         }
         claim_name(&mut names, &class.name, origin, texts)?;
@@ -106,6 +112,16 @@ fn names<'a>(spec: &'a Spec, texts: &'a Texts<'_>) -> Result<HashMap<&'a str, Or
     let claimed = rows.map(|(at, row)| claim_name(&mut names, &row.name, Origin::Row(at), texts));
     let faults = claimed.filter_map(Result::err).take(MAX_FAULTS).collect();
     DocumentError::of_all(faults).map_or(Ok(names), Err)
+}
+
+/// The class of unclaimed packets is under the root, and its packets are those of no other.
+fn check_unclaimed(class: &ClassSpec, origin: Origin, texts: &Texts<'_>) -> Result<(), DocumentError> {
+    let (key, why) = match class {
+        ClassSpec { parent: Some(_), .. } => ("parent", "unclaimed traffic is under the root"),
+        class if class.matches != Default::default() => ("match", "its packets are those of no other class"),
+        _ => return Ok(()),
+    };
+    Err(texts.refuse_of(origin, key, "given", why, "leave it out"))
 }
 
 fn claim_name<'a>(
@@ -148,7 +164,7 @@ fn class_tree(
         let parent = match &class.parent {
             None => None,
             Some(parent) => match names.get(parent.as_str()) {
-                Some(Origin::Class(above)) => Some(*above as u32),
+                Some(Origin::Class(above)) if parent != UNCLAIMED_NAME => Some(*above as u32),
                 _ => return Err(texts.unknown(origin, "parent", "class", parent, class_names(spec))),
             },
         };
@@ -171,7 +187,8 @@ fn class_tree(
 }
 
 fn class_names(spec: &Spec) -> Vec<String> {
-    spec.class.iter().map(|class| class.name.clone()).collect()
+    let names = spec.class.iter().map(|class| class.name.clone());
+    names.filter(|name| name != UNCLAIMED_NAME).collect()
 }
 
 /// The class above a subscriber, by its place in the tree.
@@ -184,7 +201,7 @@ fn above_row(
     texts: &Texts<'_>,
 ) -> Result<Option<usize>, DocumentError> {
     let Some(class) = &row.class else { return Ok(None) };
-    let Some(Origin::Class(above)) = names.get(class.as_str()) else {
+    let Some(Origin::Class(above)) = names.get(class.as_str()).filter(|_| class != UNCLAIMED_NAME) else {
         return Err(texts.unknown(origin, "class", "class", class, class_names(spec)));
     };
     let above = classes.place(*above as u32).expect("every class of the list is in the tree");

@@ -126,6 +126,36 @@ fn unclaimed_packets_may_use_what_is_idle() {
 }
 
 #[test]
+fn what_nobody_claims_has_no_more_than_its_class_allows_and_a_plan_beside_none_is_noted() {
+    let listed = |terms: &str| {
+        let csv =
+            "name,addresses,download_ceiling\nann,10.77.0.2,5 Mbit/s\nbob,10.77.0.3 fd77::/64,5 Mbit/s\n";
+        let text = format!(
+            "{WIRE}[download]\nrate = \"50 Mbit/s\"\n[subscribers]\nfile = \"s.csv\"\n{terms}\n\
+             [[class]]\nname = \"homes\"\n"
+        );
+        Config::parse("gw.toml", &text, Some(("s.csv", csv))).unwrap_or_else(|error| panic!("{error}"))
+    };
+    let flood = |config: &Config| {
+        let bits = u64::from(DATAGRAM) * 8;
+        let (_, sent) = run(&mut server(config), &[of(UNCLAIMED, 1, bits * 1000 / 100)], 2000);
+        sent[&UNCLAIMED] as f64 * 8.0 / 2e6
+    };
+    let without = listed("");
+    assert!((flood(&without) - 50.0).abs() < 1.0, "{}", flood(&without));
+    let has = |config: &Config, part: &str| config.notes().iter().any(|note| note.contains(part));
+    assert!(has(&without, "`unclaimed` has none: a host with an address of nobody may have 50 Mbit/s"));
+    assert!(has(&without, "recognized by IPv4 addresses alone, so that their IPv6 is `unclaimed`: `ann`"));
+    let config = listed("[[class]]\nname = \"unclaimed\"\nweight = 0.5\ndownload.ceiling = \"2 Mbit/s\"");
+    assert!(!has(&config, "`unclaimed` has none"));
+    assert!((flood(&config) - 2.0).abs() < 0.1, "{}", flood(&config));
+    let book: Vec<_> =
+        config.book().iter().map(|(_, class)| (class.name.as_str(), class.weight.get())).collect();
+    assert_eq!(book, [("unclaimed", 0.5), ("homes", 1.0), ("ann", 1.0), ("bob", 1.0)]);
+    assert_eq!(*without.class_map(&config), [0, 1, 2, 3]);
+}
+
+#[test]
 fn a_flood_in_one_leaf_takes_nothing_from_another() {
     let config = plans(1000);
     let (quiet, bursty, greedy) = (number(&config, "s1"), number(&config, "s2"), number(&config, "s3"));

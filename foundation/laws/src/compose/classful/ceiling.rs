@@ -33,6 +33,14 @@ impl Ceiling {
         }
     }
 
+    /// Begins with what `before` had saved up.
+    pub(super) fn inherit(&mut self, before: &Ceiling) {
+        self.paid.idle_until(before.paid.free_at());
+        if let (Some(own), Some(before)) = (&mut self.peak, &before.peak) {
+            own.idle_until(before.free_at());
+        }
+    }
+
     pub(super) fn inspect(&self, probe: &mut dyn Probe) {
         probe.gauge("ceiling", Unit::BitsPerSecond, self.paid.rate().bps() as f64);
         if let Some(peak) = &self.peak {

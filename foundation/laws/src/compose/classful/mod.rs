@@ -8,6 +8,8 @@
 mod ceiling;
 mod config;
 mod leaf;
+mod node;
+mod succession;
 mod tree;
 
 pub use config::{Config, PRIORITIES, Shape, Terms};

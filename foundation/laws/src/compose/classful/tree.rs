@@ -1,8 +1,8 @@
 //! The tree at work: which class sends next, which classes pay for it, and when something may go.
 
-use super::ceiling::Ceiling;
-use super::config::{Config, PRIORITIES, Shape, Terms};
+use super::config::{Config, Shape, Terms};
 use super::leaf::{Contents, Inner, Maker, Pool};
+use super::node::{Node, ROOT, cost_of, node_of};
 use crate::compose::prio::moved;
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -10,18 +10,18 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::any::Any;
 use fairwire_core::{
-    Backlog, ClassTerms, ClassTree, Control, Discipline, Duration, Ignore, Packet, Probe, Room,
-    SetWeightError, Signals, Time, Transmitter, Unit, Weight,
+    Backlog, ClassTerms, ClassTree, Control, Discipline, Duration, Ignore, Kept, Packet, Probe, Room,
+    SetWeightError, Signals, Time, Unit, Weight,
 };
 
 /// Shares the link among classes. See the [module](super).
 pub struct Classful {
-    tree: ClassTree,
+    pub(super) tree: ClassTree,
     /// The node of the default leaf.
     default: usize,
     /// The root, and the class of place p at p + 1.
-    nodes: Box<[Node]>,
-    backlog: Backlog,
+    pub(super) nodes: Box<[Node]>,
+    pub(super) backlog: Backlog,
     /// Leaves that have gone empty since the last poll, and have not been polled while idle.
     emptied: Vec<usize>,
     /// Counts polls, to know the nodes that had nothing to send in the current one.
@@ -29,9 +29,9 @@ pub struct Classful {
     pool: Option<Pool>,
     /// The terms of the classes and of the whole, where all leaves are made from the beginning.
     terms: Option<(Box<[Terms]>, Option<Shape>)>,
-    maker: Option<Maker>,
+    pub(super) maker: Option<Maker>,
     /// Leaves that the maker made and that exist, if their number is limited by `kept`.
-    made: Vec<usize>,
+    pub(super) made: Vec<usize>,
     kept: usize,
     /// The place among these from which on a leaf to let go is looked for.
     hand: usize,
@@ -39,81 +39,9 @@ pub struct Classful {
     first_poll: Option<Time>,
 }
 
-const ROOT: usize = 0;
-
-/// The node of the class at a place; the root where there is none.
-fn node_of(place: Option<usize>) -> usize {
-    place.map_or(ROOT, |place| place + 1)
-}
-
 /// The maximum number of leaves looked at to find one to release, each time that another is made.
 /// They were read for other packets not long ago, or can go.
 const LOOKED_AT: usize = 16;
-
-struct Node {
-    parent: usize,
-    contents: Contents,
-    // Most of thousands have neither: they take no room then.
-    guarantee: Option<Box<Transmitter>>, // free while the class is within its guarantee
-    ceiling: Option<Box<Ceiling>>,       // free while the class may send
-    cost: u64,                           // of a byte in virtual time: the inverse of the weight
-    priority: usize,
-    tag: u128, // virtual time from which it is owed what is left over
-    /// Virtual times of what is left over here, one for each priority, where there are classes
-    /// below.
-    clocks: Box<[u128]>,
-    /// Nothing below may go before this; zero where that is not known.
-    not_before: Time,
-    /// The request in which it had nothing to give.
-    in_vain: u64,
-    /// Children under which something waits, and this node's place among its siblings that have.
-    active: Vec<usize>,
-    place: Option<usize>,
-    /// Has something come for this leaf since it was last looked at, to be let go?
-    is_used: bool,
-}
-
-/// Virtual time in units of 2^-40 bytes at weight 1: a weight of 10^6 still costs 2^20 units a
-/// byte.
-const UNITS: f64 = (1u64 << 40) as f64;
-
-/// What a byte costs at this weight.
-fn cost_of(weight: f64) -> u64 {
-    (UNITS / weight) as u64
-}
-
-impl Node {
-    fn new(class: &ClassTerms, terms: &Terms, contents: Contents, children: usize) -> Self {
-        Node {
-            parent: node_of(class.parent.map(|place| place as usize)),
-            contents,
-            guarantee: class
-                .guarantee
-                .map(|rate| Box::new(Shape { rate, burst: terms.guarantee_burst }.bucket())),
-            ceiling: class.ceiling.map(|rate| Ceiling::new(rate, terms)),
-            cost: cost_of(class.weight.get()),
-            priority: usize::from(terms.priority),
-            tag: 0,
-            clocks: vec![0; if children > 0 { PRIORITIES } else { 0 }].into(),
-            not_before: Time::ZERO,
-            in_vain: 0,
-            active: Vec::with_capacity(children),
-            place: None,
-            is_used: false,
-        }
-    }
-
-    /// From when on its ceiling lets it send.
-    #[inline]
-    fn opens_at(&self) -> Time {
-        self.ceiling.as_ref().map_or(Time::ZERO, |ceiling| ceiling.free_at())
-    }
-
-    #[inline]
-    fn is_within_guarantee(&self, now: Time) -> bool {
-        self.guarantee.as_ref().is_some_and(|bucket| bucket.is_free(now))
-    }
-}
 
 /// The order of service among siblings: the least goes first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -271,7 +199,7 @@ impl Classful {
     }
 
     /// Enters `at` among the siblings under which something waits, and so on up the tree.
-    fn activate(&mut self, mut at: usize) {
+    pub(super) fn activate(&mut self, mut at: usize) {
         while at != ROOT && self.nodes[at].place.is_none() {
             let parent = self.nodes[at].parent;
             self.nodes[at].place = Some(self.nodes[parent].active.len());
@@ -280,7 +208,7 @@ impl Classful {
         }
     }
 
-    fn deactivate(&mut self, mut at: usize) {
+    pub(super) fn deactivate(&mut self, mut at: usize) {
         while at != ROOT && self.nodes[at].active.is_empty() {
             let Some(place) = self.nodes[at].place.take() else {
                 return;
@@ -538,6 +466,20 @@ impl Control for Classful {
             node.tag = clock + (node.tag - clock).div_ceil(cost.into()) * u128::from(node.cost);
         }
         Ok(before)
+    }
+
+    /// Where `before` is a tree, too.
+    fn succeed(
+        &mut self,
+        before: &mut dyn Discipline,
+        kept: &Kept<'_>,
+        now: Time,
+        take: &mut dyn FnMut(Packet),
+    ) {
+        if let Some(before) = (before as &mut dyn Any).downcast_mut::<Self>() {
+            self.inherit(before, kept, now);
+        }
+        before.drain(take);
     }
 
     /// Where the classes and their terms are the same, and no leaf is made later.

@@ -7,6 +7,7 @@ mod markers;
 mod prio;
 mod rio;
 mod shaper;
+mod succession;
 
 use fairwire_catalogue::{Parameters, build};
 use fairwire_core::units::Amount;

@@ -1,0 +1,96 @@
+//! A node of the tree: its terms, its buckets and its turn.
+
+use super::ceiling::Ceiling;
+use super::config::{PRIORITIES, Shape, Terms};
+use super::leaf::Contents;
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+use fairwire_core::{ClassTerms, Time, Transmitter};
+
+/// The place of the root among the nodes.
+pub(super) const ROOT: usize = 0;
+
+/// The node of the class at a place; the root where there is none.
+pub(super) fn node_of(place: Option<usize>) -> usize {
+    place.map_or(ROOT, |place| place + 1)
+}
+
+/// The root or a class, and what it has saved up and owes.
+pub(super) struct Node {
+    pub(super) parent: usize,
+    pub(super) contents: Contents,
+    // Most of thousands have neither: they take no room then.
+    pub(super) guarantee: Option<Box<Transmitter>>, // free while the class is within its guarantee
+    pub(super) ceiling: Option<Box<Ceiling>>,       // free while the class may send
+    pub(super) cost: u64,                           // of a byte in virtual time: the inverse of the weight
+    pub(super) priority: usize,
+    pub(super) tag: u128, // virtual time from which it is owed what is left over
+    /// Virtual times of what is left over here, one for each priority, where there are classes
+    /// below.
+    pub(super) clocks: Box<[u128]>,
+    /// Nothing below may go before this; zero where that is not known.
+    pub(super) not_before: Time,
+    /// The request in which it had nothing to give.
+    pub(super) in_vain: u64,
+    /// Children under which something waits, and this node's place among its siblings that have.
+    pub(super) active: Vec<usize>,
+    pub(super) place: Option<usize>,
+    /// Has something come for this leaf since it was last looked at, to be let go?
+    pub(super) is_used: bool,
+}
+
+/// Virtual time in units of 2^-40 bytes at weight 1: a weight of 10^6 still costs 2^20 units a
+/// byte.
+const UNITS: f64 = (1u64 << 40) as f64;
+
+/// What a byte costs at this weight.
+pub(super) fn cost_of(weight: f64) -> u64 {
+    (UNITS / weight) as u64
+}
+
+impl Node {
+    pub(super) fn new(class: &ClassTerms, terms: &Terms, contents: Contents, children: usize) -> Self {
+        Node {
+            parent: node_of(class.parent.map(|place| place as usize)),
+            contents,
+            guarantee: class
+                .guarantee
+                .map(|rate| Box::new(Shape { rate, burst: terms.guarantee_burst }.bucket())),
+            ceiling: class.ceiling.map(|rate| Ceiling::new(rate, terms)),
+            cost: cost_of(class.weight.get()),
+            priority: usize::from(terms.priority),
+            tag: 0,
+            clocks: vec![0; if children > 0 { PRIORITIES } else { 0 }].into(),
+            not_before: Time::ZERO,
+            in_vain: 0,
+            active: Vec::with_capacity(children),
+            place: None,
+            is_used: false,
+        }
+    }
+
+    /// From when on its ceiling lets it send.
+    #[inline]
+    pub(super) fn opens_at(&self) -> Time {
+        self.ceiling.as_ref().map_or(Time::ZERO, |ceiling| ceiling.free_at())
+    }
+
+    #[inline]
+    pub(super) fn is_within_guarantee(&self, now: Time) -> bool {
+        self.guarantee.as_ref().is_some_and(|bucket| bucket.is_free(now))
+    }
+
+    /// Begins with what `before` had saved up under other terms, at most what these allow, and
+    /// with what it owed. Its parent's virtual time for a priority was `clock`, and is zero here.
+    pub(super) fn inherit(&mut self, before: &Node, clock: u128) {
+        if let (Some(own), Some(before)) = (&mut self.guarantee, &before.guarantee) {
+            own.idle_until(before.free_at());
+        }
+        if let (Some(own), Some(before)) = (&mut self.ceiling, &before.ceiling) {
+            own.inherit(before);
+        }
+        let owed = before.tag.saturating_sub(clock).div_ceil(before.cost.into());
+        self.tag = owed * u128::from(self.cost);
+    }
+}

@@ -1,0 +1,172 @@
+//! A tree takes the place of another, since the terms of one class changed: all others go on as if
+//! nothing had.
+
+use super::{packet, rate, site};
+use crate::built;
+use fairwire_catalogue as catalogue;
+use fairwire_catalogue::compose::classful::Spec;
+use fairwire_core::units::Amount;
+use fairwire_core::{
+    Backlog, Control, Discipline, Duration, Ecn, Ignore, Kept, Packet, Probe, Room, Seed, Signals, Time,
+};
+use fairwire_laws::Site;
+use fairwire_laws::compose::classful::{Classful, Contents, Inner};
+use fairwire_testing::{Driver, Operation, Outcome};
+
+/// Leaves of the discipline called `name` under `classes`.
+fn tree(name: &'static str, classes: &str, is_later: bool) -> Classful {
+    let spec: Spec = toml::from_str(&format!("class = [{classes}]\ndefault = 0")).expect("well-formed");
+    let config = spec.check(&Site { rate: rate("20 Mbit/s"), ..site() }).expect("allowed");
+    let ids: Vec<u32> = spec.class.expect("given").iter().map(|class| class.id.expect("given")).collect();
+    let ids: Vec<u32> = config.tree.given().iter().map(|&at| ids[at]).collect();
+    let make = move |place: usize| {
+        let stream = format!("leaf {}", ids[place]);
+        built(name, "", &Site { stream: &stream, buffer: Amount::Packets(400), ..site() })
+    };
+    let leaves = config.tree.leaves();
+    let inner = |place| if is_later { Inner::Later } else { Inner::Made(make(place)) };
+    let contents =
+        |place: usize| Contents { label: String::new(), inner: leaves[place].then(|| inner(place)) };
+    let contents = (0..config.tree.len()).map(contents).collect();
+    let tree = Classful::new(config, contents);
+    if is_later { tree.with_maker(Box::new(make)) } else { tree }
+}
+
+/// `next` takes the place of `tree`; what waits in leaves that cannot stay is offered to it. Returns
+/// how many packets that were.
+fn replace(tree: &mut Classful, mut next: Classful, kept: &Kept<'_>, now: Time) -> usize {
+    let backlog = tree.backlog();
+    let mut offered = Vec::new();
+    next.succeed(tree, kept, now, &mut |packet| offered.push(packet));
+    assert!(tree.backlog().is_empty() && tree.ready_at().is_none());
+    let count = offered.len();
+    for packet in offered {
+        let class = kept.classes[packet.class as usize];
+        next.enqueue(Packet { class, ..packet }, now, &mut Ignore);
+    }
+    assert_eq!(next.backlog(), backlog);
+    *tree = next;
+    count
+}
+
+const PLAN: &str = "{ id = 1, ceiling = '5 Mbit/s', peak = '10 Mbit/s', burst = '5 MB' }";
+
+/// The pause before it sends: it saves up its burst.
+const PAUSE_MS: u64 = 20_000;
+
+/// Mbit/s of class 1 in each second, where it always has something to send. After each second its
+/// neighbour has another plan, or even is gone, and the numbers may shift.
+fn by_second(number_then: u32, others: &str, is_later: bool) -> Vec<f64> {
+    let first = tree("tail-drop", &format!("{{ id = 0 }}, {PLAN}, {{ id = 2 }}"), is_later);
+    let (mut tree_now, mut number) = (first, 1);
+    let mut seconds = Vec::new();
+    for second in 0..16 {
+        let mut bytes = 0;
+        for ms in 0..1000 {
+            let now = Time::ZERO + Duration::from_ms(PAUSE_MS + 1000 * second + ms);
+            for frame in 0..3 {
+                tree_now.enqueue(packet(frame, 1000, number, now), now, &mut Ignore);
+            }
+            while let Some(packet) = tree_now.dequeue(now, &mut Ignore) {
+                bytes += packet.len;
+            }
+        }
+        seconds.push((f64::from(bytes) * 8e-6).round());
+        let now = Time::ZERO + Duration::from_ms(PAUSE_MS + 1000 * (second + 1));
+        let plan = PLAN.replace("id = 1", &format!("id = {number_then}"));
+        let ceiling = format!("ceiling = '{} Mbit/s'", second + 1);
+        let classes = format!("{{ id = 0 }}, {plan}, {}", others.replace("CEILING", &ceiling));
+        let classes_then: &[u32] = if second == 0 { &[0, number_then, 0] } else { &[0, 1, 2, 3] };
+        let kept = Kept { classes: classes_then, names: true };
+        let offered = replace(&mut tree_now, tree("tail-drop", &classes, is_later), &kept, now);
+        assert_eq!(offered > 0, second == 0 && number_then != 1, "another number is another queue");
+        number = number_then;
+    }
+    seconds
+}
+
+#[test]
+fn a_burst_is_not_refilled_where_a_neighbour_gets_another_plan() {
+    // 5 MB of burst and 5 Mbit/s give 10 Mbit/s for 8 s.
+    let expected: Vec<f64> = [[10.0; 8], [5.0; 8]].concat();
+    for is_later in [false, true] {
+        assert_eq!(by_second(1, "{ id = 2, CEILING }", is_later), expected);
+        assert_eq!(by_second(1, "{ id = 2, CEILING }, { id = 3, CEILING }", is_later), expected);
+        assert_eq!(by_second(2, "{ id = 3, CEILING }", is_later), expected, "under another number");
+    }
+}
+
+/// The tree of [`run`], and after each `every` arrivals another where class 2 has another ceiling.
+struct Succeeded {
+    tree: Classful,
+    name: &'static str,
+    is_later: bool,
+    every: u32,
+    arrivals: u32,
+}
+
+impl Succeeded {
+    fn tree(name: &'static str, ceiling: u32, is_later: bool) -> Classful {
+        let classes = format!(
+            "{{ id = 0 }}, {{ id = 1, ceiling = '5 Mbit/s', rate = '2 Mbit/s' }}, \
+             {{ id = 2, ceiling = '{ceiling} kbit/s' }}, {{ id = 3, burst = '20 kB', ceiling = '4 Mbit/s' }}"
+        );
+        tree(name, &classes, is_later)
+    }
+}
+
+impl Discipline for Succeeded {
+    fn offer(&mut self, packet: Packet, room: Room, now: Time, signals: &mut dyn Signals) {
+        self.tree.offer(packet, room, now, signals);
+        self.arrivals += 1;
+        if self.arrivals.is_multiple_of(self.every) {
+            let next = Self::tree(self.name, 1000 + self.arrivals, self.is_later);
+            let kept = Kept { classes: &[0, 1, 2, 3], names: true };
+            assert_eq!(replace(&mut self.tree, next, &kept, now), 0);
+        }
+    }
+    fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
+        self.tree.dequeue(now, signals)
+    }
+    fn ready_at(&self) -> Option<Time> {
+        self.tree.ready_at()
+    }
+    fn backlog(&self) -> Backlog {
+        self.tree.backlog()
+    }
+    fn inspect(&self, probe: &mut dyn Probe) {
+        self.tree.inspect(probe);
+    }
+    fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
+        self.tree.drain(take);
+    }
+}
+
+impl Control for Succeeded {
+    fn inside(&mut self, _: Option<u32>, visit: &mut dyn FnMut(&mut dyn Discipline)) {
+        visit(&mut self.tree);
+    }
+}
+
+/// What becomes of the packets of classes 1 and 3, where class 2 is silent and has another plan after
+/// each `every` arrivals.
+fn run(name: &'static str, is_later: bool, every: u32) -> Outcome {
+    let tree = Succeeded::tree(name, 1000, is_later);
+    let mut driver = Driver::new(Succeeded { tree, name, is_later, every, arrivals: 0 });
+    let mut rng = Seed(7).stream(name);
+    for _ in 0..1500 {
+        let flow = [1, 3, 5, 7][rng.below(4) as usize];
+        let ecn = if rng.below(2) == 0 { Ecn::Ect0 } else { Ecn::NotEct };
+        driver.apply(Operation::Enqueue { flow, len: 64 + rng.below(1400), ecn });
+        driver.apply(Operation::Wait(rng.below(1_500_000).into()));
+        driver.apply(Operation::Dequeue);
+    }
+    driver.finish()
+}
+
+#[test]
+fn the_leaves_of_others_decide_as_if_nothing_had_changed() {
+    for entry in catalogue::all() {
+        assert_eq!(run(entry.name, false, 50), run(entry.name, false, u32::MAX), "{}", entry.name);
+    }
+}
