@@ -51,16 +51,12 @@ pub(crate) fn since_1970() -> Duration {
 /// Has the configuration read again. The client may read files that the gateway's process may not:
 /// they are handed over, open.
 pub(crate) fn reload(whom: &WhomArgs) -> Result<Ending, Failure> {
-    carry_out(whom, &reload_request(&whom.config))
+    carry_out(whom, &reload_with(&whom.config, false, |path| File::open(path)))
 }
 
-/// The request to read the files of `config` again, with these, open.
-pub(crate) fn reload_request(config: &Path) -> Request {
-    reload_with(config, |path| File::open(path))
-}
-
-/// The same, with each file as `open` opens it.
-pub(crate) fn reload_with(config: &Path, open: impl Fn(&Path) -> io::Result<File>) -> Request {
+/// The request to read the files of `config` again, with these, as `open` opens them. What was set
+/// meanwhile stays if it `keeps` that.
+pub(crate) fn reload_with(config: &Path, keeps: bool, open: impl Fn(&Path) -> io::Result<File>) -> Request {
     // The gateway knows its files by these names.
     let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
     let found = files_of(config).into_iter().map(absolute);
@@ -70,7 +66,7 @@ pub(crate) fn reload_with(config: &Path, open: impl Fn(&Path) -> io::Result<File
         .filter(|path| path.is_file())
         .filter_map(|path| open(&path).ok().map(|file| (path, OwnedFd::from(file))));
     let (files, handed): (Vec<_>, Vec<_>) = opened.unzip();
-    Request::Reload { files, handed: handed.into_iter().collect() }
+    Request::Reload { files, keeps, handed: handed.into_iter().collect() }
 }
 
 /// Has the capture written to a file of the client.

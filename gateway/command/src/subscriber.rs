@@ -78,7 +78,7 @@ pub(crate) fn change_file(
     let after = edit(SheetText { name: &name, text: &before })?;
     let next = NextFile::written(path, &after, &kept).map_err(cannot)?;
     let sheet = std::path::absolute(path).map_err(cannot)?;
-    let with_next = client::reload_with(&whom.config, |path| match path == sheet {
+    let with_next = client::reload_with(&whom.config, true, |path| match path == sheet {
         true => File::open(next.file.path()),
         false => File::open(path),
     });
@@ -100,7 +100,7 @@ pub(crate) fn change_file(
     };
     if let Err(error) = next.put_in_place() {
         // The file is the record: the gateway does what it says, again.
-        let _ = send(&socket, &client::reload_request(&whom.config));
+        let _ = send(&socket, &client::reload_with(&whom.config, true, |path| File::open(path)));
         return Err(cannot(error));
     }
     drop(file);

@@ -45,18 +45,23 @@ pub enum Request {
         /// files there, and all others by itself.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         files: Vec<PathBuf>,
+        /// Do weights and rates that were set stay, where the file says of them what it said? So do
+        /// changes of one subscriber, leases and sessions; a person who reloads takes them back.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        keeps: bool,
         /// These files, open.
         #[serde(skip)]
         handed: Handed,
     },
-    /// Give a class or a subscriber another weight, until the next reload.
+    /// Give a class or a subscriber another weight, until a reload takes it back.
     SetWeight {
         /// Its name.
         class: String,
         /// From 1e-6 to 1e6.
         weight: f64,
     },
-    /// Give the link of a way another rate, or several one after the other, until the next reload.
+    /// Give the link of a way another rate, or several one after the other, until a reload takes
+    /// them back.
     /// Its discipline goes by the rate of the file as before, and what waits stays where it is.
     SetRate {
         /// The way.
@@ -296,7 +301,7 @@ mod tests {
     #[test]
     fn what_a_program_may_leave_out_is_left_out() {
         let read = |text: &str| serde_json::from_str::<Request>(text).expect("it is one");
-        let reload = Request::Reload { files: Vec::new(), handed: Handed::default() };
+        let reload = Request::Reload { files: Vec::new(), keeps: false, handed: Handed::default() };
         assert_eq!(read(r#"{"request":"reload"}"#), reload);
         assert_eq!(serde_json::to_string(&reload).expect("it is data"), r#"{"request":"reload"}"#);
         let capture = Request::Capture { path: "x".into(), handed: Handed::default() };

@@ -136,7 +136,7 @@ impl Gateway {
     /// Gives it another configuration.
     pub fn reload(&self, document: &Document) -> Fallible<Reloaded> {
         write_files(document, &self.file, &self.socket)?;
-        match self.send(&Request::Reload { files: Vec::new(), handed: Default::default() })? {
+        match self.send(&Request::Reload { files: Vec::new(), keeps: false, handed: Default::default() })? {
             Answer::Reloaded(reloaded) => Ok(reloaded),
             other => Err(format!("the answer to a reload is {other:?}").into()),
         }

@@ -95,7 +95,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         whom: WhomArgs,
     },
-    /// Give a class or a subscriber another weight, until the next reload.
+    /// Give a class or a subscriber another weight, until a reload.
     SetWeight {
         #[command(flatten)]
         whom: WhomArgs,
@@ -105,7 +105,7 @@ pub(crate) enum Command {
         #[arg(allow_negative_numbers = true, value_parser = weight)]
         weight: f64,
     },
-    /// Give the link of a way another rate, until the next reload. Its discipline goes by the rate
+    /// Give the link of a way another rate, until a reload. Its discipline goes by the rate
     /// of the file as before.
     SetRate {
         #[command(flatten)]

@@ -58,11 +58,27 @@ fn the_recipe_of_a_tower_with_a_thousand_plans_works() {
     assert_eq!(class(&status, 0, "customer 0")["parent"], "north");
     assert!(class(&status, 0, "customer 0")["bytes_out"].as_u64() > Some(0));
     assert_eq!(class(&status, 0, "customer 1")["bytes_out"], 0);
-    for command in [&["suspend", path, "customer 0"][..], &["resume", path, "customer 0"]] {
-        let output = bed.call(&[&["subscriber"], command].concat());
+    let done = |command: &[&str]| {
+        let output = bed.call(command);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    }
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    done(&["set-weight", path, "customer 0", "7"]);
+    done(&["set-rate", path, "download", "900 Mbit/s"]);
+    done(&["subscriber", "suspend", path, "customer 0"]);
+    done(&["subscriber", "resume", path, "customer 0"]);
+    done(&["subscriber", "set", path, "customer 1", "download_ceiling=30 Mbit/s"]);
     hosts.wait_until_it_passes();
+    let set = || {
+        let status = bed.call(&["status", path, "--classes", "--format", "json"]);
+        let status: serde_json::Value = serde_json::from_slice(&status.stdout).expect("JSON");
+        (class(&status, 0, "customer 0")["weight"].clone(), status["ways"][0]["rate_bps"].clone())
+    };
+    assert_eq!(set(), (7.0.into(), 900_000_000.into()), "changes of others keep what was set");
+    let said = done(&["reload", path]);
+    assert!(said.contains("weight of customer 0: what the file says, again"), "{said}");
+    assert!(said.contains("rate of download: what the file says, again"), "{said}");
+    assert_eq!(set(), (4.0.into(), 950_000_000.into()));
     let (exit, said) = gateway.end();
     assert!(exit.success() && !said.contains("MISSING"), "{said}");
 }

@@ -381,14 +381,21 @@ impl Client {
 
 /// One request for two reloads, where they read the same files; `handed` came with `next`.
 fn merged(reload: &Request, next: Request, handed: &mut Handed) -> Option<Request> {
-    let (Request::Reload { files: old, .. }, Request::Reload { files: new, .. }) = (reload, &next) else {
+    let (Request::Reload { files: old, keeps, .. }, Request::Reload { files: new, keeps: also, .. }) =
+        (reload, &next)
+    else {
         return None;
     };
-    match (old, new) {
-        (_, new) if new.is_empty() => Some(reload.clone()),
-        (old, new) if old.is_empty() || old == new => Some(next.with(std::mem::take(handed))),
-        _ => None,
+    let keeps_all = *keeps && *also;
+    let mut one = match (old, new) {
+        (_, new) if new.is_empty() => reload.clone(),
+        (old, new) if old.is_empty() || old == new => next.with(std::mem::take(handed)),
+        _ => return None,
+    };
+    if let Request::Reload { keeps, .. } = &mut one {
+        *keeps = keeps_all;
     }
+    Some(one)
 }
 
 fn line_of(answer: &Answer) -> Vec<u8> {
@@ -423,7 +430,7 @@ mod tests {
     const SET_WEIGHT: &[u8] = b"{\"request\":\"set-weight\",\"class\":\"gold\",\"weight\":3.0}\n";
 
     fn bare_reload() -> Request {
-        Request::Reload { files: Vec::new(), handed: Handed::default() }
+        Request::Reload { files: Vec::new(), keeps: false, handed: Handed::default() }
     }
 
     fn after(seconds: u64) -> Time {

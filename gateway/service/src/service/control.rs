@@ -112,7 +112,7 @@ impl Control<'_> {
         while !is_over() && !self.stop.load(Ordering::Relaxed) && !has_come(&self.signals.ends) {
             if has_come(&self.signals.reloads) {
                 // Only the log waits for this answer.
-                let _ = self.reload(&[], &Handed::default());
+                let _ = self.reload(&[], false, &Handed::default());
             }
             let now = clock::now();
             let counted = self.shared.beats.load(Ordering::Relaxed);
@@ -227,8 +227,8 @@ impl Control<'_> {
             }
             Request::Counts { flows } => Answer::Counts(Box::new(self.board.counts(flows as usize))),
             // It writes to the log itself.
-            Request::Reload { files, handed } => {
-                let outcome = self.reload(&files, &handed);
+            Request::Reload { files, keeps, handed } => {
+                let outcome = self.reload(&files, keeps, &handed);
                 return Reply::Once(Box::new(outcome.map_or_else(refused, Answer::Reloaded)));
             }
             Request::SetWeight { class, weight } => self.set_weight(&class, weight),
@@ -243,9 +243,9 @@ impl Control<'_> {
     }
 
     /// Reloads, and reports it to the client, the log and the service manager.
-    fn reload(&mut self, files: &[PathBuf], handed: &Handed) -> Result<Reloaded, String> {
+    fn reload(&mut self, files: &[PathBuf], keeps: bool, handed: &Handed) -> Result<Reloaded, String> {
         self.reporter.reloading();
-        let outcome = self.present.reload(files, handed);
+        let outcome = self.present.reload(files, keeps, handed);
         memory::give_back(); // there were two configurations
         match &outcome {
             Ok(done) if done.changes.is_empty() => {
@@ -273,7 +273,7 @@ impl Control<'_> {
     fn set_weight(&mut self, class: &str, weight: f64) -> Answer {
         match self.present.set_weight(class, weight) {
             Ok(before) => {
-                let change = format!("weight of {class}: {before} -> {weight}, until the next reload");
+                let change = format!("weight of {class}: {before} -> {weight}, until a reload");
                 report(&self.board, ChangeKind::Weight, change);
                 Answer::WeightSet { before }
             }
@@ -290,7 +290,7 @@ impl Control<'_> {
                     .map(|step| format!("{} after {} ms", rate(Rate::from_bps(step.bps)), step.after_ms))
                     .collect();
                 let (way, list) = (way.name(), list.join(", "));
-                let change = format!("rate of {way}: {} -> {list}, until the next reload", rate(before));
+                let change = format!("rate of {way}: {} -> {list}, until a reload", rate(before));
                 report(&self.board, ChangeKind::Rate, change);
                 Answer::RateSet { before_bps: before.map_or(0, Rate::bps) }
             }

@@ -423,8 +423,7 @@ fn forward(
         sizes,
         commands,
         board: board.clone(),
-        changed_weights: Default::default(),
-        changed_rates: [None, None],
+        set: Default::default(),
         edges: views,
         following: None,
     };

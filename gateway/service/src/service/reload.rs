@@ -15,6 +15,7 @@ use fairwire_datapath::edge::EdgeViews;
 use fairwire_datapath::trips::ClassTrips;
 use fairwire_document::{Problem, read_open, read_text};
 use fairwire_wire::Way;
+use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,14 +30,35 @@ pub(crate) struct Present {
     pub sizes: [Sizes; 2],
     pub commands: Sender<Command>,
     pub board: Arc<Board>,
-    /// Weights that differ from those of the file, by name.
-    pub changed_weights: std::collections::BTreeMap<String, Weight>,
-    /// Rates that differ from those of the file, by the number of the [`Way`], and since when.
-    pub changed_rates: [Option<(RateLaw, Time)>; 2],
+    /// What was set since, unlike the file.
+    pub set: Set,
     /// What is to be seen of the edges.
     pub edges: EdgeViews,
     /// The ways that follow the line outside.
     pub following: Option<Following>,
+}
+
+/// What was set while the gateway ran.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Set {
+    /// Weights, by name.
+    weights: BTreeMap<String, Weight>,
+    /// Rates, by the number of the [`Way`], and since when.
+    rates: [Option<(RateLaw, Time)>; 2],
+}
+
+impl Set {
+    /// What is here and not in `kept`, a line each.
+    fn lines_without(&self, kept: &Set) -> Vec<String> {
+        let weights = self.weights.keys().filter(|name| !kept.weights.contains_key(*name));
+        let weights = weights.map(|name| format!("weight of {name}: what the file says, again"));
+        let is_gone = |way: &&Way| {
+            let [was, is] = [self, kept].map(|set| set.rates[**way as usize].is_some());
+            was && !is
+        };
+        let rates = Way::ALL.iter().filter(is_gone);
+        weights.chain(rates.map(|way| format!("rate of {}: what the file says, again", way.name()))).collect()
+    }
 }
 
 /// The longest wait for the thread that forwards. It answers within a few milliseconds, or it is
@@ -45,8 +67,14 @@ const ANSWER: StdDuration = StdDuration::from_secs(10);
 
 impl Present {
     /// Reads the file again and puts it in place. If it is refused nothing changes, and the message
-    /// says why. Files with the names `files` are read from what was `handed` over, open.
-    pub(super) fn reload(&mut self, files: &[PathBuf], handed: &Handed) -> Result<Reloaded, String> {
+    /// says why. Files with the names `files` are read from what was `handed` over, open. Weights and
+    /// rates that were set stay if it `keeps` them.
+    pub(super) fn reload(
+        &mut self,
+        files: &[PathBuf],
+        keeps: bool,
+        handed: &Handed,
+    ) -> Result<Reloaded, String> {
         let start = fairwire_linux::clock::now();
         let mut read = |path: &Path, limit, wanted| {
             let place = files.iter().position(|file| file == path);
@@ -64,24 +92,16 @@ impl Present {
                 keys.join(", ")
             ));
         }
-        let is_as_read = self.changed_weights.is_empty() && self.changed_rates.iter().all(Option::is_none);
-        if changes.is_empty && is_as_read {
+        let kept = if keeps { self.kept(&next) } else { Set::default() };
+        let taken_back = self.set.lines_without(&kept);
+        if changes.is_empty && taken_back.is_empty() {
             let is_balanced = self.is_balanced()?;
             return Ok(Reloaded { took_ms: ms_since(start), is_balanced, ..Reloaded::default() });
         }
         let next = Arc::new(next);
-        let mut lines = changes.lines;
-        lines.extend(
-            self.changed_weights.keys().map(|name| format!("weight of {name}: what the file says, again")),
-        );
-        lines.extend(
-            Way::ALL
-                .iter()
-                .filter(|way| self.changed_rates[**way as usize].is_some())
-                .map(|way| format!("rate of {}: what the file says, again", way.name())),
-        );
+        let lines = changes.lines.into_iter().chain(taken_back).collect();
         // A discipline that cannot be given these weights as it is, is built anew.
-        let is_enough = changes.is_edit && is_as_read && {
+        let is_enough = changes.is_edit && self.set == kept && {
             let members = Some([next.members(), next.members()]);
             self.edit(Edit { weights: changes.new_weights, members }).is_ok()
         };
@@ -92,9 +112,43 @@ impl Present {
             }
             false => self.replace(&next)?,
         };
-        (self.config, self.changed_weights, self.changed_rates) = (next, Default::default(), [None, None]);
+        (self.config, self.set) = (next, kept);
+        self.set_again()?;
         self.follow();
         Ok(Reloaded { changes: lines, took_ms: ms_since(start), ..reloaded })
+    }
+
+    /// What was set and stays under `next`: of classes that are there, and where the file says what
+    /// it said.
+    fn kept(&self, next: &Config) -> Set {
+        let weight =
+            |config: &Config, name: &str| Some(config.book().class(config.book().number(name)?)?.weight);
+        let weights = self.set.weights.iter().filter(|(name, _)| {
+            let listed = weight(next, name);
+            listed.is_some() && listed == weight(&self.config, name)
+        });
+        let rate = |config: &Config, way| config.shaping(way).map(|shaping| (shaping.rate, shaping.autorate));
+        let rates = Way::ALL.map(|way| {
+            let set = self.set.rates[way as usize].clone();
+            set.filter(|_| rate(next, way) == rate(&self.config, way))
+        });
+        Set { weights: weights.map(|(name, weight)| (name.clone(), *weight)).collect(), rates }
+    }
+
+    /// Sets again what was set, in the configuration that is in place now.
+    fn set_again(&mut self) -> Result<(), String> {
+        let number = |(name, weight): (&String, &Weight)| Some((self.config.book().number(name)?, *weight));
+        let weights: Vec<(u32, Weight)> = self.set.weights.iter().filter_map(number).collect();
+        if !weights.is_empty() {
+            self.edit(Edit { weights: weights.clone(), members: None })?;
+            weights.iter().for_each(|&(number, weight)| self.board.set_weight(number, weight));
+        }
+        for way in Way::ALL {
+            let Some((law, since)) = &self.set.rates[way as usize] else { continue };
+            self.commands.send(Command::SetRate(way, law.clone(), *since)).map_err(|_| GONE)?;
+            self.board.set_rate(way, law.clone(), *since);
+        }
+        Ok(())
     }
 
     /// Follows the line outside as the configuration says, and goes on where it did.
@@ -123,10 +177,10 @@ impl Present {
         };
         let weight = Weight::new(weight).ok_or("allowed for a weight: a number from 0.000001 to 1000000")?;
         let listed = book.class(number).map_or(Weight::ONE, |class| class.weight);
-        let before = self.changed_weights.get(name).copied().unwrap_or(listed);
+        let before = self.set.weights.get(name).copied().unwrap_or(listed);
         self.edit(Edit { weights: vec![(number, weight)], members: None })?;
         self.board.set_weight(number, weight);
-        self.changed_weights.insert(name.to_owned(), weight);
+        self.set.weights.insert(name.to_owned(), weight);
         Ok(before.get())
     }
 
@@ -146,14 +200,14 @@ impl Present {
             ));
         }
         let now = fairwire_linux::clock::now();
-        let before = match &self.changed_rates[way as usize] {
+        let before = match &self.set.rates[way as usize] {
             Some((law, start)) => law.rate_after(first, now.since(*start)),
             None => Some(first),
         };
         let law = law(before, steps)?;
         self.commands.send(Command::SetRate(way, law.clone(), now)).map_err(|_| GONE)?;
         self.board.set_rate(way, law.clone(), now);
-        self.changed_rates[way as usize] = Some((law, now));
+        self.set.rates[way as usize] = Some((law, now));
         Ok(before)
     }
 

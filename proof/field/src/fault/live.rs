@@ -252,7 +252,11 @@ pub(super) fn bad_reload(happened: &mut Happened) -> Fallible<()> {
     let file = run.gateway().file.clone();
     let text = std::fs::read_to_string(&file)?.replace("\"faba\"", "\"fabba\"");
     std::fs::write(&file, text)?;
-    match run.gateway().send(&Request::Reload { files: Vec::new(), handed: Default::default() })? {
+    match run.gateway().send(&Request::Reload {
+        files: Vec::new(),
+        keeps: false,
+        handed: Default::default(),
+    })? {
         Answer::Refused { message } => {
             happened
                 .check(message.contains("faba"), format!("it was refused: {}", message.replace('\n', " ")));
