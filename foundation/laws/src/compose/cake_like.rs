@@ -73,11 +73,12 @@ use crate::memory;
 use crate::part::Part;
 use crate::role;
 use crate::scheduler::drr_plus_plus::DrrPlusPlus;
+use crate::scheduler::quantum::Quantum;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
 use alloc::boxed::Box;
 use fairwire_core::units::{Amount, Size};
-use fairwire_core::{Discipline, Dropper, Limit, Queue, Queues, Rng};
+use fairwire_core::{Discipline, Dropper, Duration, Limit, Queue, Queues, Rng};
 use fairwire_parameters::{parameters, word};
 
 /// Its description in the catalogue.
@@ -120,6 +121,11 @@ pub struct Spec {
     /// Credit per round of a host's only bulky flow. CAKE.
     #[parameter(unset = "1514 B, or the typical packet if that is longer", min = "256 B", max = "1 MiB")]
     pub quantum: Option<Quantity<Size>>,
+    /// The time that a round takes where few flows are backlogged: their quanta are as much longer.
+    ///
+    /// See `fq-codel`. CAKE has none.
+    #[parameter(is = role::ROUND, unset = "none", min = "1 us", max = "1 s")]
+    pub round: Option<Quantity<Duration>>,
     /// Whether an acknowledgement makes those before it needless.
     ///
     /// See `Filter`.
@@ -185,6 +191,8 @@ pub struct Config {
     pub quantum: u32,
     /// The most packets that one overflow drops.
     pub batch: u32,
+    /// Where a round is to take a certain time: the quantum by the number of flows.
+    pub filling: Option<Quantum>,
 }
 
 /// CAKE's queues as built: each part is an algorithm of its own.
@@ -202,6 +210,7 @@ impl Spec {
         if !queues.is_multiple_of(WAYS) {
             return Err(Parameter::of(NAME, "queues").refuse(queues, format_args!("a multiple of {WAYS}")));
         }
+        let bytes = quantum(given.quantum, site);
         Ok(Config {
             limit: site.room(NAME, self.buffer)?.limit,
             terms: cobalt::Terms {
@@ -209,8 +218,9 @@ impl Spec {
                 ..self.cobalt.terms(NAME, self.ecn.unwrap_or(EcnChoice::Mark), steps, site)?
             },
             queues,
-            quantum: quantum(given.quantum, site),
+            quantum: bytes,
             batch: given.batch,
+            filling: self.round.map(|round| Quantum::fixed(bytes).filling(Some(round.0), site.rate)),
         })
     }
 
@@ -248,6 +258,10 @@ impl Config {
     ) -> Queue<DrrPlusPlus<GATED>, D> {
         let queues = Queues::set_associative(self.queues / WAYS, WAYS, rng.next_u64());
         let scheduler = DrrPlusPlus::new(self.queues, self.quantum).with_hosts();
+        let scheduler = match self.filling {
+            Some(quantum) => scheduler.filling(quantum),
+            None => scheduler,
+        };
         let common = cobalt::Common::new(self.terms, rng);
         let dropper = dropper(PerFlow::new(self.queues, common, Fattest::new(self.queues, self.batch)));
         Queue::with_queues(self.limit, queues, scheduler, dropper).with_ecn(self.terms.ecn)
