@@ -191,9 +191,9 @@ fn the_ends_of_time_are_no_trouble() {
 }
 
 #[test]
-fn those_mark_that_mark_in_linux_and_others_where_they_are_told_to() {
+fn those_mark_that_mark_in_linux_and_others_on_request() {
     let run = |link: LinkBuilder<u32>, queue: &str| {
-        let mut link = link.queue(queue).buffer("5000 packets").build().unwrap();
+        let mut link = link.queue(queue).buffer("200 packets").build().unwrap();
         let mut ce = 0;
         for n in 0..3000 {
             let now = ms(n) / 2; // twice the rate
