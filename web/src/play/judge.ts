@@ -23,7 +23,7 @@ export class Judge {
     for (const [exercise, scenario] of Object.entries(unfinished())) void this.judge(scenario, exercise, () => true).catch(() => {});
   }
 
-  /** Makes whole runs of every discipline and seed, one after the other. `said` is told how far they are; does anybody still want to know? */
+  /** Makes whole runs of every discipline and seed, one after the other. `said` is called with how far they are; does it want more? */
   judge(scenario: string, exercise: string | null, said: (judging: Judging) => boolean): Promise<void> {
     if (exercise) remember(exercise, scenario);
     const judged = this.last.then(() => this.judged(scenario, exercise, said));
