@@ -147,7 +147,7 @@ pub fn check_writable<'a>(flag: &str, path: &Path, endings: &[&'a str]) -> Resul
     let refuse = |problem: String| {
         Failure::user(
             format!("`{flag}` is `{shown}`, but {problem}"),
-            "allowed: a regular file in a folder that exists and can be written",
+            "allowed: a file in a folder that exists and can be written",
         )
     };
     match fs::metadata(path) {

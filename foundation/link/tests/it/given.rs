@@ -203,9 +203,10 @@ fn those_mark_that_mark_in_linux_and_others_on_request() {
         let flow = link.report().flows.remove(0);
         (ce, flow.marked, flow.dropped)
     };
-    let marks = [run(link(), "codel"), run(link().mark_ecn(), "red")];
+    let red = r#"{ red = { min_threshold = "5 packets", max_threshold = "150 packets", weight = 0.1 } }"#;
+    let marks = [run(link(), "codel"), run(link().mark_ecn(), red)];
     assert!(marks.iter().all(|(ce, marked, _)| *ce > 0 && marked >= ce), "{marks:?}");
-    let drops = [run(link(), "red"), run(link().mark_ecn(), "{ codel = { ecn = \"drop\" } }")];
+    let drops = [run(link(), red), run(link().mark_ecn(), "{ codel = { ecn = \"drop\" } }")];
     assert!(drops.iter().all(|(ce, marked, dropped)| ce + marked == 0 && *dropped > 0), "{drops:?}");
 }
 
