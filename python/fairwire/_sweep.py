@@ -149,6 +149,7 @@ class Sweep:
         progress: bool | Callable[[float], object] | None = None,
         seconds: float = 5.0,
         max_shards: int = 2000,
+        yes: bool = False,
     ) -> "Sweep":
         """Makes the missing runs and returns this sweep. Results do not depend on where.
 
@@ -158,14 +159,20 @@ class Sweep:
         the store, so they need to see its folder. `progress`: True for a line on stderr, or a
         function that is given the fraction that is done.
 
+        Raises ValueError where there are more than 10 million runs, or more than 20 GB on disk, or where
+        `jobs` runs take more than 8 GB of memory, with what lowers it; `yes=True` makes them.
         Raises SweepError if the store cannot be written or a worker has another version of fairwire.
         Whatever ends it, what is finished is kept: the same call goes on where it was.
         """
         if isinstance(on, str):
             if on != "local":
                 raise ValueError(f"`on` is {on!r}; allowed: 'local', a client of Dask, the module ray, or an Executor")
+            if not yes:
+                self._plan.check(jobs)
             self._plan.run_local(jobs, progress)
             return self
+        if not yes:
+            self._plan.check(1)  # each worker makes one run at a time
         submit = _engine(on)
         shown = _Shown(progress)
         done = 0

@@ -133,6 +133,36 @@ test("a class has its page: a link to each exercise, and progress that is export
   await expectNoSideways(page);
 });
 
+/** Runs what is there to its end, and goes to `address` the moment that it is there: nothing is judged by then. */
+async function left(page: Page, address: string): Promise<void> {
+  await page.evaluate((to) => {
+    const observer = new MutationObserver(() => {
+      if (!document.body.textContent?.includes("The run is at its end.")) return;
+      observer.disconnect();
+      location.href = to;
+    });
+    observer.observe(document.body, { subtree: true, childList: true, characterData: true });
+  }, address);
+  await card(page).getByRole("button", { name: "Run to the end" }).click();
+  await page.waitForURL((url) => url.href.endsWith(address), { timeout: 55_000 });
+}
+
+test("what is left before it is judged is judged and kept: for the list, for another exercise, and to be opened again", async ({ page, site }) => {
+  test.setTimeout(180_000);
+  const row = (name: RegExp) => page.getByRole("row", { name });
+  await page.goto(`${site}#lesson=exercise-buffer`);
+  await left(page, "#exercises");
+  await expect(row(/How large a buffer/)).toContainText("1 of 2", { timeout: 55_000 });
+  await page.getByRole("link", { name: "Near and far" }).click();
+  await left(page, "#lesson=exercise-a-flood");
+  await expect(card(page)).toContainText("flood");
+  await left(page, "about:blank");
+  await page.goto(`${site}#exercises`);
+  await expect(row(/Near and far/)).toContainText("0 of 1", { timeout: 55_000 });
+  await expect(row(/A flood/)).toContainText(/\d of \d/, { timeout: 55_000 });
+  await expect(page.getByText("being judged")).toHaveCount(0);
+});
+
 test("an address that is put into an open page is followed, also before the simulator is there", async ({ page, site }) => {
   await page.goto(`${site}#exercises`);
   await page.evaluate(() => (location.hash = "#lesson=exercise-warm-up"));

@@ -385,8 +385,13 @@ fn unknown(text: &str, given: &str, units: impl Iterator<Item = (&'static str, f
         let likely = Vec::from([format!("{} {unit}", shortened(number))]);
         return Problem::UnknownUnit { given: shortened(given), likely };
     }
-    let mut scales: Vec<f64> = Vec::new();
-    let mut likely = Vec::new();
+    let (mut scales, mut likely): (Vec<f64>, Vec<String>) = Default::default();
+    // A size for a rate: who means bits writes them more often than bytes.
+    let bits = given.strip_suffix('B').map(|prefix| format!("{prefix}bit/s"));
+    if let Some((unit, scale)) = units.clone().find(|(name, _)| Some(*name) == bits.as_deref()) {
+        scales.push(scale);
+        likely.push(format!("{} {unit}", shortened(number)));
+    }
     for unit in spelling::likely(given, units.clone().map(|(name, _)| name)) {
         let scale = units.clone().find(|(name, _)| *name == unit).map_or(0.0, |(_, scale)| scale);
         // `Mbps` is a synonym of `Mbit/s`: one suggestion is enough.
@@ -508,6 +513,8 @@ mod tests {
             let said = given.parse::<Rate>().unwrap_err().to_string();
             assert!(said.ends_with(&format!("did you mean `{meant}`?")), "{said}");
         }
+        let size = "10 MB".parse::<Rate>().unwrap_err().to_string();
+        assert!(size.ends_with("did you mean `10 Mbit/s` or `10 MB/s`?"), "{size}");
         assert!("10 MB/sec".parse::<Rate>().unwrap_err().to_string().ends_with("did you mean `10 MB/s`?"));
     }
 

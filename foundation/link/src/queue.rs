@@ -56,8 +56,9 @@ fn named(text: &str, site: &Site<'_>, marks: bool) -> Result<Box<dyn Discipline>
         Choice::from(text.to_owned())
     };
     let mut parameters = choice.parameters().cloned().unwrap_or_default();
-    let ecn = if marks { EcnChoice::Mark } else { EcnChoice::Drop };
-    inherit_ecn(choice.name(), &mut parameters, ecn).map_err(|error| error.to_string())?;
+    if marks {
+        inherit_ecn(choice.name(), &mut parameters, EcnChoice::Mark).map_err(|error| error.to_string())?;
+    }
     let mut built = build(choice.name(), &parameters, site).map_err(|error| error.to_string())?;
     if built.reads_acknowledgements() {
         return Err(format!(

@@ -150,8 +150,11 @@ pub fn check_writable<'a>(flag: &str, path: &Path, endings: &[&'a str]) -> Resul
             "allowed: a file in a folder that exists and can be written",
         )
     };
-    if path.is_dir() {
-        return Err(refuse("it is a folder".into()));
+    match fs::metadata(path) {
+        Ok(there) if there.is_dir() => return Err(refuse("it is a folder".into())),
+        // A pipe or a device would be gone: the file takes its place.
+        Ok(there) if !there.is_file() => return Err(refuse("it is no regular file".into())),
+        Ok(_) | Err(_) => {}
     }
     Scratch::begin(path).map_err(|error| refuse(format!("it cannot be written: {error}")))?;
     Ok(ending)

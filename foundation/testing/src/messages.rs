@@ -74,6 +74,16 @@ enum Kind {
     Gigabyte,
     /// Bytes that are no text.
     Bytes,
+    /// TOML in Latin-1.
+    Latin,
+    /// A hundred thousand opening brackets.
+    Brackets,
+    /// Ten megabytes of comments.
+    TenMegabytes,
+    /// Parquet without its end.
+    CutParquet,
+    /// A capture whose packet has no length that can be.
+    JunkCapture,
     /// A capture without a packet.
     EmptyCapture,
     /// A capture that ends within a packet.
@@ -84,6 +94,7 @@ enum Kind {
 
 impl Kind {
     fn make(self, path: &Path) {
+        fs::create_dir_all(path.parent().expect("it has a folder")).expect("a scratch folder");
         let made = match self {
             Kind::Folder => fs::create_dir_all(path),
             Kind::LockedFolder => fs::create_dir_all(path).and_then(|()| lock(path)),
@@ -92,6 +103,11 @@ impl Kind {
             Kind::Loop => symlink(path.file_name().expect("a name"), path),
             Kind::Gigabyte => fs::File::create(path).and_then(|file| file.set_len(1 << 30)),
             Kind::Bytes => fs::write(path, b"name = \"\xff\"\n"),
+            Kind::Latin => fs::write(path, b"name = \"Gr\xf6\xdfe\"\n"),
+            Kind::Brackets => fs::write(path, "a = ".to_owned() + &"[".repeat(100_000)),
+            Kind::TenMegabytes => fs::write(path, "# ten megabytes\n".repeat(10 << 16)),
+            Kind::CutParquet => fs::write(path, [&b"PAR1"[..], &[0; 40]].concat()),
+            Kind::JunkCapture => fs::write(path, [&EMPTY_CAPTURE[..], &[0xff; 64]].concat()),
             Kind::EmptyCapture => fs::write(path, EMPTY_CAPTURE),
             Kind::CutCapture => fs::write(path, [&EMPTY_CAPTURE[..], &[0; 8]].concat()),
             Kind::DeadSocket => std::os::unix::net::UnixListener::bind(path).map(drop),

@@ -92,7 +92,7 @@ impl How {
 
 /// Runs `scenario` while this thread looks for signals.
 pub(crate) fn run(py: Python<'_>, scenario: &Scenario, classes: &Classes, how: &How) -> PyResult<Result> {
-    let watch = Watch::new(how.watching, scenario)?;
+    let watch = Watch::new(how.watching, scenario, how.jobs)?;
     let runs = |note: &(dyn Fn(f64) + Sync), stop: &Arc<Stop>| {
         let observed = Observed::new(classes, stop, &watch);
         let outcome = fairwire_scenario::run_all_observed(scenario, how.jobs, note, stop.flag(), &observed);

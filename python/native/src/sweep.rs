@@ -4,6 +4,7 @@ use crate::contest::{Progress, while_looking};
 use crate::error::scenario_error;
 use crate::scenario::{Scenario, jobs_of, toml_value};
 use crate::table::Table;
+use crate::watch::too_much;
 use fairwire_core::units::{Room, Size};
 use fairwire_core::{Duration, Rate};
 use fairwire_sweep::columns::{self, Cells, Column};
@@ -195,6 +196,11 @@ impl SweepPlan {
         })?;
         let why = py.detach(|| self.plan.explain(run, &Stores::new(&self.folder)));
         why.map(|why| why.to_string()).map_err(|error| raised(py, &error))
+    }
+
+    /// Refuses more runs than is sensible, more on disk, and more memory of `jobs` runs at once.
+    fn check(&self, jobs: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        self.plan.check(jobs_of(jobs)?, "jobs").map_err(|error| too_much(&error))
     }
 
     /// Makes the missing runs on this machine. Returns how many, and the seconds that they took.

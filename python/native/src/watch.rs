@@ -5,10 +5,10 @@ use crate::table::Table;
 use fairwire_core::{Cause, Duration, Time};
 use fairwire_metrics::record::{CompletedRecord, RunRecord};
 use fairwire_metrics::{Bin, DelayHistogram, FlowName};
-use fairwire_scenario::estimate::{self, Recorded};
+use fairwire_scenario::estimate::{self, Keys, Recorded, TooMuch};
 use fairwire_scenario::{
     Content, Observer, Observers, PacketEvent, Row, RunId, SampledRows, Scenario, TransferEvent, View, What,
-    rows,
+    rows, threads,
 };
 use fairwire_sweep::columns::Cells;
 use fairwire_sweep::records;
@@ -82,6 +82,11 @@ impl Watching {
     }
 }
 
+/// What is too much, as an exception.
+pub(crate) fn too_much(error: &TooMuch) -> PyErr {
+    PyValueError::new_err(format!("{error}; or more with `yes=True`"))
+}
+
 /// Watches the runs of a scenario.
 pub(crate) struct Watch {
     watching: Watching,
@@ -91,7 +96,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    pub(crate) fn new(watching: Watching, scenario: &Scenario) -> PyResult<Self> {
+    pub(crate) fn new(watching: Watching, scenario: &Scenario, jobs: usize) -> PyResult<Self> {
         let longest = scenario.spec().duration.0;
         if let Some(every) = watching.every.filter(|every| *every == Duration::ZERO || *every > longest) {
             return Err(PyValueError::new_err(format!(
@@ -104,10 +109,14 @@ impl Watch {
             has_packets: watching.has_packets,
             has_transfers: watching.has_transfers,
             is_in_memory: true,
+            at_once: threads(
+                jobs,
+                scenario.spec().disciplines.len() * scenario.spec().seeds.as_slice().len(),
+            ),
         };
         if !watching.is_unbounded {
-            let checked = estimate::check(scenario, recorded, "every");
-            checked.map_err(|error| PyValueError::new_err(format!("{error}; or more with `yes=True`")))?;
+            let keys = Keys { every: "every", jobs: "jobs" };
+            estimate::check(scenario, recorded, keys).map_err(|error| too_much(&error))?;
             let flows: usize = scenario.spec().flow.iter().map(|flow| flow.count() as usize).sum();
             if watching.has_one_way && flows > MAX_ONE_WAY {
                 return Err(PyValueError::new_err(format!(

@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let built = start.elapsed();
             let (duration, warm_up) = (Duration::from_ns(1), Duration::ZERO);
             let settings = Settings { duration, warm_up, seed: Seed(1), tie_rule: TieRule::Random };
-            let made = fairwire_sim::run(network, &settings, &mut |_| ControlFlow::Break(()));
+            let made = fairwire_sim::run(network, &settings, &mut |_| ControlFlow::Continue(()));
             let all = start.elapsed();
             drop(made);
             times.push([read, built - read, all - built].map(|time| time.as_secs_f64()));

@@ -10,9 +10,9 @@ use fairwire_catalogue::{self as catalogue, BuildError, Choice, Site};
 use fairwire_core::{Discipline, Seed, Wire};
 use fairwire_laws::compose::device::Device;
 use fairwire_laws::part::Part;
-use fairwire_sim::{GroupPlan, LinkPlan, Member, Network, Settings, TieRule};
+use fairwire_sim::{GroupPlan, LinkPlan, Member, Network, SetUp, Settings, TieRule};
 
-/// The plan of one run.
+/// The plan of one run; `None` where its set-up was stopped.
 /// Starts and delays come from streams named by the flow, and a discipline's draws from a stream
 /// named by its link. So every discipline meets the same traffic under the same seed, and an
 /// additional flow changes nothing for the others.
@@ -21,28 +21,28 @@ pub(crate) fn network(
     topology: &Topology,
     compared: &Compared,
     seed: Seed,
-) -> Result<Network, BuildError> {
-    let link = |(at, queue): (usize, &QueuePlan)| -> Result<LinkPlan, BuildError> {
-        Ok(LinkPlan {
+    set_up: &mut SetUp<'_>,
+) -> Result<Option<Network>, BuildError> {
+    let mut links = Vec::with_capacity(topology.queues.len());
+    for (at, queue) in topology.queues.iter().enumerate() {
+        let Some(()) = set_up.made() else { return Ok(None) };
+        links.push(LinkPlan {
             name: queue.name.clone(),
             rate: queue.rate,
             delay: queue.delay,
             law: queue.law.clone(),
             wire: wire(queue, seed),
             discipline: discipline(spec, topology, at, compared, seed)?,
-        })
-    };
-    Ok(Network {
-        links: topology.queues.iter().enumerate().map(link).collect::<Result<_, _>>()?,
-        groups: spec
-            .flow
-            .iter()
-            .zip(&topology.routes)
-            .zip(&topology.sends)
-            .flat_map(|((flow, routes), sends)| groups(spec, flow, (routes, sends), topology, seed))
-            .collect(),
-        aggregates: aggregate::plans(spec, topology, seed)?,
-    })
+        });
+    }
+    let mut plans = Vec::with_capacity(topology.routes.iter().map(Vec::len).sum());
+    for ((flow, routes), sends) in spec.flow.iter().zip(&topology.routes).zip(&topology.sends) {
+        let Some(groups) = groups(spec, flow, (routes, sends), topology, (seed, &mut *set_up)) else {
+            return Ok(None);
+        };
+        plans.extend(groups);
+    }
+    Ok(Some(Network { links, groups: plans, aggregates: aggregate::plans(spec, topology, seed)? }))
 }
 
 /// The wire of a link, where that has faults. It draws from streams of its own.
@@ -130,28 +130,29 @@ fn site<'a>(topology: &Topology, at: usize, seed: Seed, stream: &'a str) -> Site
     Site { rate, buffer, packet_bytes: topology.passing[at].packet_bytes, seed, stream }
 }
 
-/// A group of flows, in as many plans as it has ways.
-fn groups<'a>(
+/// A group of flows, in as many plans as it has ways; `None` where the set-up was stopped.
+fn groups(
     spec: &Spec,
-    flow: &'a FlowSpec,
-    (routes, sends): (&'a [Route], &'a Sends),
-    topology: &'a Topology,
-    seed: Seed,
-) -> impl Iterator<Item = GroupPlan> + 'a {
+    flow: &FlowSpec,
+    (routes, sends): (&[Route], &Sends),
+    topology: &Topology,
+    (seed, set_up): (Seed, &mut SetUp<'_>),
+) -> Option<Vec<GroupPlan>> {
     let streams = seed.numbered(format_args!("flow/{}.", flow.group));
     let reach = flow.reach("flow").expect("checked when the scenario was read");
     let on = spec.on_times(flow);
     let first_start = flow.on.is_some().then(|| on.first().map(|on| on.from)).flatten();
-    let member = move |number, way| Member {
+    let member = |number, way| Member {
         start: first_start.unwrap_or_else(|| flow.starts().draw(&mut streams.stream(number, "/start"))),
         access_delay: reach.access_delay(number, way, || streams.stream(number, "/access")),
     };
     let mut first = 1;
-    routes.iter().map(move |route| {
+    let plan = |route: &Route| {
         let numbers = first..first + route.flows;
         first = numbers.end;
         let way = reach::way(route, &topology.queues);
-        GroupPlan {
+        let members = numbers.map(|number| set_up.made().map(|()| member(number, way)));
+        Some(GroupPlan {
             name: flow.group.clone(),
             source: sends.source.clone(),
             forward: route.forward.clone(),
@@ -160,8 +161,9 @@ fn groups<'a>(
             class: flow.class.unwrap_or(0),
             dscp: flow.dscp.unwrap_or(0),
             ecn: flow.source.ecn(),
-            members: numbers.map(|number| member(number, way)).collect(),
+            members: members.collect::<Option<_>>()?,
             on: on.clone(),
-        }
-    })
+        })
+    };
+    routes.iter().map(plan).collect()
 }

@@ -1,12 +1,16 @@
-//! How much runs would record, estimated before them: a slip of a unit fills no disk and no memory.
+//! How much runs would take and record, estimated before them: a slip of a unit fills no disk and no
+//! memory.
 
 use crate::load::Scenario;
+use crate::passing::Passing;
+use crate::reach;
 use crate::source::Sends;
 use crate::spec::FlowSpec;
-use crate::topology::Topology;
+use crate::topology::{QueuePlan, Route, Topology, flows};
 use fairwire_core::Duration;
 use fairwire_sim::Source;
 use fairwire_sim::app::{Arrivals, Load, Transfers};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// Rows of samples of all runs: each takes some 70 bytes, so these are 2 GB.
@@ -21,6 +25,22 @@ const MAX_TRANSFERS: f64 = 2e7;
 const MAX_RECORDS: f64 = 1e7;
 /// Timers of TCP that are due in a run, where each is at its longest.
 const MAX_TIMEOUTS: f64 = 1e8;
+/// Of those whose packets all may wait at their host's own link: each takes some 100 bytes there.
+const MAX_UNBOUNDED_TIMEOUTS: f64 = 1e7;
+/// Memory of all runs that go on at once, bytes: what a machine of 16 GB can spare.
+const MAX_MEMORY: f64 = 8e9;
+/// Runs of a sweep: a day of two cores where each takes 20 ms.
+const MAX_RUNS: f64 = 1e7;
+/// What a sweep keeps on disk, bytes, without compression.
+const MAX_DISK: f64 = 2e10;
+/// Of a queued link without its buffer, for each slot of its buffer, for each connection, and for
+/// each packet under way: bytes, by runs of a million of each.
+const OF_LINK: f64 = 2000.0;
+const OF_SLOT: f64 = 60.0;
+const OF_CONNECTION: f64 = 1000.0;
+const OF_PACKET: f64 = 100.0;
+/// Of a flow or a link in the record of a run, which is kept to the end of all: bytes, likewise.
+const OF_RECORD: f64 = 300.0;
 /// Rows of a sample for each queued link, with some gauges; for each group, aggregate and flow.
 const ROWS: [usize; 3] = [11, 7, 7];
 /// What a trace has of a packet at a link, and at its receiver.
@@ -40,6 +60,17 @@ pub struct Recorded {
     pub has_transfers: bool,
     /// Are packets recorded in memory, and not in a file?
     pub is_in_memory: bool,
+    /// How many runs go on at once.
+    pub at_once: usize,
+}
+
+/// What calls the time between two samples, and the number of runs at once.
+#[derive(Clone, Copy, Debug)]
+pub struct Keys<'a> {
+    /// The first.
+    pub every: &'a str,
+    /// The second.
+    pub jobs: &'a str,
 }
 
 /// More than a run may record by itself.
@@ -59,23 +90,104 @@ impl fmt::Display for TooMuch {
     }
 }
 
-/// Refuses runs of `scenario` that would record or keep more than is sensible. Estimates are of a
-/// busy network, and right to a factor of two or three; `every` is what calls the time between two
-/// samples.
+/// About the most memory that a run takes, where nothing is recorded.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Memory {
+    /// While it goes on, bytes.
+    run: f64,
+    /// Of its record, bytes.
+    record: f64,
+    /// What lowers most of the first.
+    by: String,
+}
+
+impl Memory {
+    /// That of one run of `scenario`.
+    pub fn of(scenario: &Scenario) -> Memory {
+        Estimate::of(scenario).memory()
+    }
+
+    /// The larger of two.
+    #[must_use]
+    pub fn max(self, other: Memory) -> Memory {
+        if other.run > self.run { other } else { self }
+    }
+
+    /// Refuses `at_once` such runs at the same time, and the records of `kept` runs, where they take
+    /// more than is sensible; `jobs` calls the first number.
+    ///
+    /// # Errors
+    /// When it is too much.
+    pub fn check(&self, at_once: usize, kept: usize, jobs: &str) -> Result<(), TooMuch> {
+        let (at_once, kept) = (at_once.max(1) as f64, self.record * kept as f64);
+        let all = self.run * at_once + kept;
+        if all <= MAX_MEMORY {
+            return Ok(());
+        }
+        let fit = ((MAX_MEMORY - kept) / self.run).floor();
+        let by = match (kept > self.run * at_once, fit >= 1.0) {
+            (true, _) => "fewer `seeds`".into(),
+            (false, true) => format!("`{jobs}` of at most {fit}"),
+            (false, false) => self.by.clone(),
+        };
+        let whose = match (kept > self.run * at_once, at_once > 1.0) {
+            (true, _) => "the records of all runs".into(),
+            (false, true) => format!("{at_once} runs at once"),
+            (false, false) => "a run".to_owned(),
+        };
+        let what = format!("{whose} would take about {} of memory", about_bytes(all));
+        Err(TooMuch { what, most: about_bytes(MAX_MEMORY), by })
+    }
+}
+
+/// Refuses runs of `scenario` that would keep more than is sensible by its own keys,
+/// whatever is recorded.
 ///
 /// # Errors
 /// When something is too much: the first thing that is.
-pub fn check(scenario: &Scenario, recorded: Recorded, every: &str) -> Result<(), TooMuch> {
-    let spec = scenario.spec();
-    let runs = (spec.disciplines.len() * spec.seeds.as_slice().len()) as f64;
-    let estimate = Estimate { scenario, runs, seconds: spec.duration.0.secs() };
+pub fn check_one(scenario: &Scenario) -> Result<(), TooMuch> {
+    Estimate::of(scenario).flows(false)
+}
+
+/// Refuses a sweep of more runs, or of more bytes on disk, than is sensible.
+///
+/// # Errors
+/// When something is too much: the first thing that is.
+pub fn check_sweep(runs: usize, bytes: f64, has_flows: bool) -> Result<(), TooMuch> {
+    let what = format!("the plan has {} runs", about(runs as f64));
+    within(runs as f64, MAX_RUNS, what, "runs", "fewer `seeds`, or fewer values in `vary`")?;
+    if bytes <= MAX_DISK {
+        return Ok(());
+    }
+    let less = if has_flows { "`flows = false`" } else { "fewer `measures`" };
+    Err(TooMuch {
+        what: format!("its {} runs would take about {} on disk", about(runs as f64), about_bytes(bytes)),
+        most: about_bytes(MAX_DISK),
+        by: format!("{less}, fewer `seeds`, or fewer values in `vary`"),
+    })
+}
+
+/// Refuses runs of `scenario` that would record or keep more than is sensible. Estimates are of a
+/// busy network, and right to a factor of two or three.
+///
+/// # Errors
+/// When something is too much: the first thing that is.
+pub fn check(scenario: &Scenario, recorded: Recorded, keys: Keys<'_>) -> Result<(), TooMuch> {
+    let estimate = Estimate::of(scenario);
     if let Some(interval) = recorded.every {
-        estimate.rows(interval, recorded.has_flows, every)?;
+        estimate.rows(interval, recorded.has_flows, keys.every)?;
     }
     if recorded.has_packets {
         estimate.events(if recorded.is_in_memory { MAX_EVENTS_IN_MEMORY } else { MAX_EVENTS })?;
     }
-    estimate.flows(recorded.has_transfers)
+    estimate.flows(recorded.has_transfers)?;
+    estimate.memory().check(recorded.at_once, estimate.runs as usize, keys.jobs)
+}
+
+/// Of each queue what comes and what passes, bit/s, and how much longer than its delay packets take, s.
+struct Wires {
+    loads: Vec<[f64; 2]>,
+    longer_by: Vec<f64>,
 }
 
 struct Estimate<'a> {
@@ -84,19 +196,28 @@ struct Estimate<'a> {
     seconds: f64,
 }
 
-impl Estimate<'_> {
+impl<'a> Estimate<'a> {
+    fn of(scenario: &'a Scenario) -> Self {
+        let spec = scenario.spec();
+        let runs = (spec.disciplines.len() * spec.seeds.as_slice().len()) as f64;
+        Estimate { scenario, runs, seconds: spec.duration.0.secs() }
+    }
+
     fn topology(&self) -> &Topology {
         self.scenario.topology()
     }
 
-    fn groups(&self) -> impl Iterator<Item = (&FlowSpec, &Sends)> {
-        self.scenario.spec().flow.iter().zip(&self.topology().sends)
+    fn groups(&self) -> impl Iterator<Item = (&FlowSpec, &Sends, &Vec<Route>)> {
+        let Topology { sends, routes, .. } = self.topology();
+        let groups = self.scenario.spec().flow.iter().zip(sends).zip(routes);
+        groups.map(|((flow, sends), routes)| (flow, sends, routes))
     }
 
     fn rows(&self, every: Duration, has_flows: bool, key: &str) -> Result<(), TooMuch> {
         let spec = self.scenario.spec();
         let [of_link, of_group, of_flow] = ROWS;
-        let flows: u64 = self.groups().map(|(flow, sends)| flow.each() * sends.connections()).sum();
+        let flows: u64 =
+            self.groups().map(|(flow, sends, routes)| flows(flow, routes) * sends.connections()).sum();
         let of_flows = if has_flows { flows as usize * of_flow } else { 0 };
         let groups = spec.flow.len() + spec.aggregate.len();
         let in_sample = (self.topology().queues.len() * of_link + groups * of_group + of_flows) as f64;
@@ -110,34 +231,97 @@ impl Estimate<'_> {
         within(rows, MAX_ROWS, what, "rows", &by)
     }
 
-    fn events(&self, most: f64) -> Result<(), TooMuch> {
+    /// What comes to each queue at most, and what of it passes, bit/s.
+    fn loads(&self) -> Vec<[f64; 2]> {
         let topology = self.topology();
         let mut offered = vec![0.0; topology.queues.len()];
-        for ((flow, sends), routes) in self.groups().zip(&topology.routes) {
-            let most_bps = match &sends.source {
-                Source::Cbr { rate, .. } => rate.bps().min(flow.access.rate.0.bps()),
-                _ => flow.access.rate.0.bps(),
-            };
+        for (flow, sends, routes) in self.groups() {
             for route in routes {
-                route.queues().for_each(|queue| offered[queue] += most_bps as f64 * f64::from(route.flows));
+                route
+                    .queues()
+                    .for_each(|queue| offered[queue] += most_bps(flow, sends) * f64::from(route.flows));
             }
         }
         let duration = self.scenario.spec().duration.0;
-        let of_queue = |(at, offered): (usize, &f64)| {
-            let bps = topology.queues[at].mean_bps(Duration::ZERO, duration).min(*offered);
-            bps * self.seconds / (8.0 * f64::from(topology.passing[at].packet_bytes))
+        let passing = |(queue, offered): (&QueuePlan, f64)| {
+            [offered, queue.mean_bps(Duration::ZERO, duration).min(offered)]
         };
-        let at_links: f64 = offered.iter().enumerate().map(of_queue).sum();
+        topology.queues.iter().zip(offered).map(passing).collect()
+    }
+
+    fn events(&self, most: f64) -> Result<(), TooMuch> {
+        let packets = |(passing, [_, bps]): (&Passing, [f64; 2])| {
+            bps * self.seconds / (8.0 * f64::from(passing.packet_bytes))
+        };
+        let at_links: f64 = self.topology().passing.iter().zip(self.loads()).map(packets).sum();
         let events = at_links * self.runs * (EVENTS_AT_LINK + EVENTS_AT_END);
         let what = format!("the traces would have {} lines", about(events));
         within(events, most, what, "lines", "a shorter `duration`, fewer runs or a slower link")
     }
 
+    fn memory(&self) -> Memory {
+        let mut parts: Vec<(f64, String)> = Vec::new();
+        for queue in &self.topology().queues {
+            let slots = f64::from(queue.buffer.limit(queue.rate).max_packets());
+            parts.push((OF_LINK + OF_SLOT * slots, format!("a smaller `{}.buffer`", queue.path)));
+        }
+        let loads = self.loads();
+        let longer_by = self.topology().queues.iter().map(|queue| queue.longer_by().secs());
+        let wires = Wires { loads, longer_by: longer_by.collect() };
+        for (flow, sends, routes) in self.groups() {
+            let connections = (flows(flow, routes) * sends.connections()) as f64;
+            parts.push((OF_CONNECTION * connections, format!("a smaller `flow.{}.count`", flow.group)));
+            let under_way: f64 = routes.iter().map(|route| self.under_way(flow, sends, route, &wires)).sum();
+            let less = format!("less of `flow.{}` under way: shorter delays, or slower links", flow.group);
+            parts.push((OF_PACKET * under_way, less));
+        }
+        // Links of a generated network have one path.
+        let mut all = 0.0;
+        let mut of: BTreeMap<String, f64> = BTreeMap::new();
+        for (bytes, by) in parts {
+            all += bytes;
+            *of.entry(by).or_default() += bytes;
+        }
+        let most = of.into_iter().max_by(|one, other| one.1.total_cmp(&other.1));
+        let record = OF_RECORD * (self.scenario.flow_count() as f64 + self.topology().queues.len() as f64);
+        Memory { run: all, record, by: most.map_or(String::new(), |(by, _)| by) }
+    }
+
+    /// About how many packets of the flows of a route are under way, in no queue: what a source sends in
+    /// the time to the first queue, and what the links let through in the rest of a round trip.
+    fn under_way(&self, flow: &FlowSpec, sends: &Sends, route: &Route, wires: &Wires) -> f64 {
+        let topology = self.topology();
+        let [own, way] = reach::mean_trip(flow, route, &topology.queues).map(|time| time.secs());
+        let longer = |queues: &mut dyn Iterator<Item = usize>| -> f64 {
+            queues.map(|queue| wires.longer_by[queue]).sum()
+        };
+        let way = way + longer(&mut route.queues()) + longer(&mut route.queues_back());
+        let sent = most_bps(flow, sends);
+        let passes = |queue: usize| {
+            let [offered, passes] = wires.loads[queue];
+            if offered > 0.0 { passes / offered } else { 1.0 }
+        };
+        let passed = sent * route.queues().map(passes).fold(1.0, f64::min);
+        let bits = 8.0 * f64::from(sends.packet_bytes.max(1));
+        let packets = |bps: f64, seconds: f64| bps * seconds.min(self.seconds) / bits;
+        let of_flow = match &sends.source {
+            Source::Bulk { tcp } | Source::Tcp { tcp, .. } => {
+                // Without losses, and without a bound, the queue at the own link grows to the end.
+                let is_bounded = tcp.host_queue.is_some() || passed < sent;
+                let seconds = if is_bounded { own + way } else { self.seconds };
+                let under_way = packets(passed, seconds).max(f64::from(tcp.initial_window));
+                under_way.min(tcp.window.map_or(f64::MAX, f64::from))
+            }
+            _ => packets(sent, own / 4.0) + packets(passed, way),
+        };
+        of_flow * f64::from(route.flows)
+    }
+
     fn flows(&self, has_transfers: bool) -> Result<(), TooMuch> {
         let mut all = 0.0;
-        for (flow, sends) in self.groups() {
+        for (flow, sends, routes) in self.groups() {
             let path = format!("flow.{}", flow.group);
-            let users = flow.each() as f64;
+            let users = flows(flow, routes) as f64;
             let (Source::Bulk { tcp } | Source::Tcp { tcp, .. }) = &sends.source else { continue };
             let timeouts = users * sends.connections() as f64 * self.seconds / tcp.max_rto.secs().max(1e-9);
             let what = format!(
@@ -145,7 +329,8 @@ impl Estimate<'_> {
                 tcp.max_rto,
                 about(timeouts)
             );
-            within(timeouts, MAX_TIMEOUTS, what, "timers", &format!("a longer `{path}.tcp.max_rto`"))?;
+            let most = tcp.host_queue.map_or(MAX_UNBOUNDED_TIMEOUTS, |_| MAX_TIMEOUTS);
+            within(timeouts, most, what, "timers", &format!("a longer `{path}.tcp.max_rto`"))?;
             let Source::Tcp { load: Load::Transfers(Transfers { arrivals, .. }), .. } = &sends.source else {
                 continue;
             };
@@ -159,6 +344,15 @@ impl Estimate<'_> {
         let what = format!("{} transfers would be recorded", about(all));
         let most = if has_transfers { MAX_RECORDS } else { f64::MAX };
         within(all, most, what, "records", "a shorter `duration`, or fewer runs")
+    }
+}
+
+/// The most that a flow sends, bit/s.
+fn most_bps(flow: &FlowSpec, sends: &Sends) -> f64 {
+    let access = flow.access.rate.0;
+    match &sends.source {
+        Source::Cbr { rate, .. } => (*rate).min(access).bps() as f64,
+        _ => access.bps() as f64,
     }
 }
 
@@ -180,6 +374,14 @@ fn about(number: f64) -> String {
     let shown = number / scale;
     let digits = 10f64.powi(1 - shown.max(1.0).log10().floor() as i32);
     format!("{}{word}", (shown * digits).round() / digits)
+}
+
+/// `number` of bytes in words.
+fn about_bytes(number: f64) -> String {
+    match number {
+        ..1e9 => format!("{} MB", about((number / 1e6).max(1.0))),
+        _ => format!("{} GB", about(number / 1e9)),
+    }
 }
 
 /// The next of 1, 2 and 5 times a power of ten.

@@ -15,7 +15,7 @@ use crate::output::OutputSpec;
 use crate::source;
 use crate::spec::{AccessSpec, ExpectSpec, FlowSpec, Spec};
 use crate::tcp::TcpSpec;
-use crate::topology::Topology;
+use crate::topology::{self, Topology};
 use crate::values::Seeds;
 use fairwire_catalogue::{self as catalogue, Parameters};
 use fairwire_core::units::Amount;
@@ -176,6 +176,12 @@ impl Scenario {
     /// Every measure that a summary of its runs may hold, by name.
     pub fn measures(&self) -> Vec<String> {
         measure::names(&self.spec, &self.topology)
+    }
+
+    /// How many flows a run has, or users where each has several connections.
+    pub fn flow_count(&self) -> u64 {
+        let groups = self.spec.flow.iter().zip(&self.topology.routes);
+        groups.map(|(flow, routes)| topology::flows(flow, routes)).sum()
     }
 
     /// About how long a run takes, in no unit: in proportion to the bits that its links can carry.

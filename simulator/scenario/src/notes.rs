@@ -7,7 +7,7 @@ use crate::spec::{FlowSpec, Spec};
 use crate::tcp::TcpSpec;
 use crate::topology::{QueuePlan, Route, Topology};
 use fairwire_catalogue as catalogue;
-use fairwire_core::{Rate, RateLaw};
+use fairwire_core::{Duration, Rate, RateLaw};
 use fairwire_laws::role;
 use fairwire_sim::Source;
 use fairwire_tcp::Processing;
@@ -20,10 +20,31 @@ pub(crate) fn of(spec: &Spec, topology: &Topology) -> Vec<String> {
     let notes = profiles(spec).into_iter().chain(phase(spec, topology)).chain(traces(spec, topology));
     notes
         .chain(idle_links(spec, topology))
+        .chain(far(spec, topology))
         .chain(late(spec))
         .chain(early(spec))
         .chain(unmarked(spec))
         .collect()
+}
+
+/// Notes groups for whose packets the run is too short.
+fn far(spec: &Spec, topology: &Topology) -> Option<String> {
+    let is_far = |(flow, routes): &(&FlowSpec, &Vec<Route>)| {
+        let Some(route) = routes.first() else { return false };
+        let [own, way] = reach::mean_trip(flow, route, &topology.queues);
+        let longer = |time: Duration, queue: usize| time + topology.queues[queue].longer_by();
+        route.queues().chain(route.queues_back()).fold(own + way, longer) > spec.duration.0
+    };
+    let groups = spec.flow.iter().zip(&topology.routes).filter(is_far);
+    let far: Vec<&str> = groups.map(|(flow, _)| &*flow.group).collect();
+    let note = || {
+        let run = spec.duration;
+        format!(
+            "{}: a round trip takes longer than the run of {run}, so little or nothing is measured",
+            named(&far)
+        )
+    };
+    (!far.is_empty()).then(note)
 }
 
 /// Notes groups that are over before measuring begins.

@@ -68,6 +68,14 @@ pub(crate) fn shortest_trip(flow: &FlowSpec, route: &Route, queues: &[QueuePlan]
     reach.shortest_trip(way(route, queues))
 }
 
+/// What a packet of `flow` takes in the mean on `route` without waiting, there and back: on its own
+/// links, and on all others.
+pub(crate) fn mean_trip(flow: &FlowSpec, route: &Route, queues: &[QueuePlan]) -> [Duration; 2] {
+    let reach = flow.reach("flow").expect("checked when the scenario was read");
+    let way = way(route, queues);
+    [Duration::from_ns(reach.round_trip(way).ns().saturating_sub(way.ns())), way]
+}
+
 /// What a packet and its answer take on `route` without waiting and without access links: the
 /// delays of its links. Where nothing comes back, twice the way there.
 pub(crate) fn way(route: &Route, queues: &[QueuePlan]) -> Duration {

@@ -17,7 +17,7 @@ use fairwire_metrics::record::{
     Fairness, FlowRecord, Manifest, Mode, PresenceRecord, Report, RunRecord, SCHEMA_VERSION,
 };
 use fairwire_metrics::summary;
-use fairwire_sim::{Measured, Network, Observer, Steps};
+use fairwire_sim::{Measured, Network, Observer, SetUp, Steps};
 use rayon::prelude::*;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -27,6 +27,9 @@ pub const ENGINE: &str = env!("FAIRWIRE_ENGINE");
 
 /// More threads than any machine has cores for; the system gives out no endless number of them.
 const MAX_THREADS: usize = 1024;
+
+/// To free what a run of more flows leaves takes milliseconds.
+const MANY_FLOWS: u64 = 10_000;
 
 /// What came out of a set of runs.
 #[derive(Clone, Debug)]
@@ -249,8 +252,8 @@ fn run_one(
 }
 
 /// Simulates one discipline of `scenario`, by its index in the list, under one seed. `watch` is
-/// invoked with the simulated time and decides whether to continue; the result is `None` if it
-/// stopped. An `observer` does not change the record, bit for bit.
+/// invoked with the simulated time, from the set-up on, and decides whether to continue; the result
+/// is `None` if it stopped. An `observer` does not change the record, bit for bit.
 pub fn run_single(
     scenario: &Scenario,
     discipline: usize,
@@ -283,8 +286,21 @@ pub fn steps(
 /// # Errors
 /// When the discipline cannot be built.
 pub fn network(scenario: &Scenario, discipline: usize, seed: u64) -> Result<Network, BuildError> {
-    let spec = scenario.spec();
-    build::network(spec, scenario.topology(), &spec.disciplines[discipline], Seed(seed))
+    let compared = &scenario.spec().disciplines[discipline];
+    let mut goes_on = |_| ControlFlow::Continue(());
+    let network = set_up(scenario, compared, seed, &mut goes_on)?;
+    Ok(network.expect("nothing stops it"))
+}
+
+/// As [`network`], unless `watch` breaks.
+fn set_up(
+    scenario: &Scenario,
+    compared: &Compared,
+    seed: u64,
+    watch: &mut dyn FnMut(Time) -> ControlFlow<()>,
+) -> Result<Option<Network>, BuildError> {
+    let mut set_up = SetUp::new(watch);
+    build::network(scenario.spec(), scenario.topology(), compared, Seed(seed), &mut set_up)
 }
 
 /// The discipline at this place of `scenario`'s list, with all parameters that the scenario gives
@@ -315,14 +331,21 @@ fn simulate(
     mut watch: &mut dyn FnMut(Time) -> ControlFlow<()>,
     observer: Option<&mut dyn Observer>,
 ) -> Result<Option<RunRecord>, BuildError> {
-    let spec = scenario.spec();
-    let settings = build::settings(spec, Seed(seed));
-    let network = build::network(spec, scenario.topology(), compared, Seed(seed))?;
+    let settings = build::settings(scenario.spec(), Seed(seed));
+    let Some(network) = set_up(scenario, compared, seed, &mut watch)? else { return Ok(None) };
     let measured = match observer {
         None => fairwire_sim::run(network, &settings, &mut watch),
         Some(observer) => fairwire_sim::run_observed(network, &settings, &mut watch, observer),
     };
-    Ok(measured.map(|measured| record(scenario, compared, seed, measured)))
+    Ok(match measured {
+        Ok(measured) => Some(record(scenario, compared, seed, measured)),
+        Err(rest) => {
+            if scenario.flow_count() > MANY_FLOWS {
+                rayon::spawn(move || drop(rest)); // who stopped it does not wait for that
+            }
+            None
+        }
+    })
 }
 
 /// The record of a run of the discipline at this index of `scenario`'s list under `seed`, once its

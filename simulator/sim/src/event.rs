@@ -105,7 +105,7 @@ pub(crate) struct Leaving {
 /// Events to come, as the model of the network schedules them. Whatever keeps them, what comes of a
 /// run is the same as if they came up in one order: by time, then as [`Ties`](crate::ties::Ties)
 /// has it, then by when they were scheduled.
-pub(crate) trait Events {
+pub(crate) trait Events: Send + 'static {
     /// A new lane for what happens at hosts, as long as there are few.
     fn lane_at_hosts(&mut self) -> Lane;
 

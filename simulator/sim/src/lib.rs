@@ -51,6 +51,7 @@ pub use plan::{
     Source, TieRule,
 };
 pub use seen::{Content, PacketEvent, TransferEvent, What, Window};
+pub use setup::{Rest, SetUp};
 pub use steps::Steps;
 
 use fairwire_core::Time;
@@ -63,8 +64,11 @@ use tuning::Tuning;
 
 /// Runs `network` once.
 ///
-/// `watch` is called now and then with the simulated time reached. When it breaks, the run stops
-/// and the result is `None`.
+/// `watch` is called now and then with the simulated time reached, and at the start while the network
+/// is set up.
+///
+/// # Errors
+/// When it breaks: what the run leaves.
 ///
 /// # Panics
 /// When the plan breaks a bound that its fields state: a run not longer than its warm-up, a dither
@@ -73,9 +77,9 @@ pub fn run(
     network: Network,
     settings: &Settings,
     watch: &mut dyn FnMut(Time) -> ControlFlow<()>,
-) -> Option<Measured> {
-    let mut model = Model::new(network, settings, observe::Unwatched);
-    model.go(watch).then(|| measured(model, settings))
+) -> Result<Measured, Rest> {
+    let mut model = Model::new(network, settings, observe::Unwatched, watch)?;
+    if model.go(watch) { Ok(measured(model, settings)) } else { Err(model.rest()) }
 }
 
 /// Results of a run that is over. Events and frames give their memory back first: records of a
@@ -88,6 +92,9 @@ fn measured<T: Tap>(mut model: Model<T, Sides>, settings: &Settings) -> Measured
 
 /// As [`run`], with an observer. What is measured is the same, bit for bit.
 ///
+/// # Errors
+/// As [`run`].
+///
 /// # Panics
 /// As [`run`].
 pub fn run_observed(
@@ -95,7 +102,8 @@ pub fn run_observed(
     settings: &Settings,
     watch: &mut dyn FnMut(Time) -> ControlFlow<()>,
     observer: &mut dyn Observer,
-) -> Option<Measured> {
-    let mut model = Model::new(network, settings, observe::Watch::new(Box::new(observer)));
-    model.go(watch).then(|| measured(model, settings))
+) -> Result<Measured, Rest> {
+    let tap = observe::Watch::new(Box::new(observer));
+    let mut model = Model::new(network, settings, tap, watch)?;
+    if model.go(watch) { Ok(measured(model, settings)) } else { Err(model.rest()) }
 }

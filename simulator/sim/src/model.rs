@@ -66,7 +66,7 @@ pub(crate) struct Model<T, E> {
 }
 
 /// The number of events between calls of the watcher.
-pub(crate) const WATCH_EVERY: u64 = 1 << 16;
+pub(crate) const WATCH_EVERY: u64 = 1 << 14;
 
 impl<T: Tap, E: Events> Model<T, E> {
     /// Handles every event up to the next sample or the end of the warm-up. Breaks at the end of

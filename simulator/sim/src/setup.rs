@@ -16,34 +16,92 @@ use crate::store::Store;
 use crate::tuning::Tuning;
 use fairwire_core::{Duration, Seed, Time};
 use std::collections::BTreeMap;
-use std::ops::Range;
+use std::fmt;
+use std::ops::{ControlFlow, Range};
 
-impl<T: Tap> Model<T, Sides> {
-    pub(crate) fn new(mut plan: Network, settings: &Settings, tap: T) -> Self {
-        let tuning = Tuning::of(&mut plan, settings, T::IS_ON);
-        Model::tuned(plan, settings, tap, &tuning)
+/// A set-up that may be stopped: what sets up a link or a flow [says so](Self::made).
+pub struct SetUp<'a> {
+    watch: &'a mut dyn FnMut(Time) -> ControlFlow<()>,
+    made: u32,
+}
+
+/// The number of links and flows between calls of the watcher. Each takes some microseconds.
+const LOOK_EVERY: u32 = 1 << 10;
+
+impl<'a> SetUp<'a> {
+    /// One for which `watch` is called now and then, at the start of the run: it may break.
+    pub fn new(watch: &'a mut dyn FnMut(Time) -> ControlFlow<()>) -> Self {
+        SetUp { watch, made: 0 }
     }
 
+    /// A link or a flow comes; `None` when the watcher broke.
+    #[inline]
+    pub fn made(&mut self) -> Option<()> {
+        self.made += 1;
+        if self.made < LOOK_EVERY {
+            return Some(());
+        }
+        self.made = 0;
+        (self.watch)(Time::ZERO).is_continue().then_some(())
+    }
+}
+
+/// What a run that was stopped leaves: to free a million flows takes a while, which may be another
+/// thread's.
+pub struct Rest(#[expect(dead_code, reason = "it is dropped")] Box<dyn Send>);
+
+impl fmt::Debug for Rest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the rest of a run that was stopped")
+    }
+}
+
+impl<T: Tap> Model<T, Sides> {
+    /// What is there of it where `watch` breaks.
+    pub(crate) fn new(
+        mut plan: Network,
+        settings: &Settings,
+        tap: T,
+        watch: &mut dyn FnMut(Time) -> ControlFlow<()>,
+    ) -> Result<Self, Rest> {
+        let tuning = Tuning::of(&mut plan, settings, T::IS_ON);
+        let store = Store::new(tap, plan.flow_count());
+        Model::over(Sides::new(settings, &tuning), store, plan, settings, SetUp::new(watch))
+    }
+
+    #[cfg(test)]
     pub(crate) fn tuned(plan: Network, settings: &Settings, tap: T, tuning: &Tuning) -> Self {
         let store = Store::new(tap, plan.flow_count());
-        Model::over(Sides::new(settings, tuning), store, plan, settings)
+        Model::whole(Sides::new(settings, tuning), store, plan, settings)
     }
 }
 
 impl<T: Tap, E: Events> Model<T, E> {
-    /// A model of `plan` whose events are kept by `events`, and its flows in `store`.
-    pub(crate) fn over(mut events: E, store: Store<T>, plan: Network, settings: &Settings) -> Self {
+    /// A model that is set up to its end.
+    #[cfg(test)]
+    pub(crate) fn whole(events: E, store: Store<T>, plan: Network, settings: &Settings) -> Self {
+        let mut watch = |_| ControlFlow::Continue(());
+        Model::over(events, store, plan, settings, SetUp::new(&mut watch)).expect("it is not stopped")
+    }
+
+    /// A model of `plan` whose events are kept by `events`, and its flows in `store`; what is there
+    /// of it where its set-up was stopped.
+    pub(crate) fn over(
+        mut events: E,
+        store: Store<T>,
+        plan: Network,
+        settings: &Settings,
+        mut set_up: SetUp<'_>,
+    ) -> Result<Self, Rest> {
         assert!(
             settings.duration > settings.warm_up,
             "nothing would be measured: the run ends within the warm-up"
         );
-        let links: Vec<_> = plan.links.into_iter().map(Link::new).collect();
-        let hears_trips = links.iter().any(Link::hears_round_trips);
-        links.iter().for_each(|_| events.add_link());
+        plan.links.iter().for_each(|_| events.add_link());
         let mut model = Model {
             events,
             store,
-            links,
+            links: Vec::with_capacity(plan.links.len()),
             legs: Vec::new(),
             groups: Vec::new(),
             edges: Edges::new(plan.aggregates, plan.groups.len()),
@@ -54,22 +112,39 @@ impl<T: Tap, E: Events> Model<T, E> {
             measured_from: Time::ZERO + settings.warm_up,
             end: Time::ZERO + settings.duration,
             is_measuring: false,
-            hears_trips,
+            hears_trips: false,
             handled: 0,
             meaningless: 0,
             watched_at: WATCH_EVERY,
         };
-        plan.groups.into_iter().for_each(|group| model.add(group, settings.seed));
+        for link in plan.links {
+            if set_up.made().is_none() {
+                return Err(model.rest());
+            }
+            model.links.push(Link::new(link));
+        }
+        model.hears_trips = model.links.iter().any(Link::hears_round_trips);
+        for group in plan.groups {
+            if model.add(group, settings.seed, &mut set_up).is_none() {
+                return Err(model.rest());
+            }
+        }
         model.on_times.iter_mut().for_each(|on_times| on_times.sort());
         if model.measured_from == Time::ZERO {
             model.start_measuring();
         }
         model.show(T::start, Time::ZERO);
-        model
+        Ok(model)
     }
 
-    /// Adds the flows of a group.
-    fn add(&mut self, mut plan: GroupPlan, seed: Seed) {
+    /// What is left of it where its run was stopped.
+    pub(crate) fn rest(self) -> Rest {
+        let Model { events, store: Store { flows, frames, .. }, links, groups, sessions, .. } = self;
+        Rest(Box::new((events, flows, frames, links, groups, sessions)))
+    }
+
+    /// Adds the flows of a group; `None` where the set-up was stopped.
+    fn add(&mut self, mut plan: GroupPlan, seed: Seed, set_up: &mut SetUp<'_>) -> Option<()> {
         let number = self.groups.len() as u32;
         let members = std::mem::take(&mut plan.members);
         let salt = seed.stream("flow hash").next_u64();
@@ -77,6 +152,7 @@ impl<T: Tap, E: Events> Model<T, E> {
             .with(members.len() as u32, self.groups.last());
         let mut lanes = BTreeMap::new();
         for (at, member) in members.iter().enumerate() {
+            set_up.made()?;
             let access_delay = member.access_delay;
             let lanes = *lanes.entry(access_delay).or_insert_with(|| lanes_of(&group, &mut self.events));
             let member_number = group.before + at as u32 + 1;
@@ -88,6 +164,7 @@ impl<T: Tap, E: Events> Model<T, E> {
         }
         group.plan.members = members; // their records say what each was given
         self.groups.push(group);
+        Some(())
     }
 
     /// Adds the flow of a member of `group`, or all of them where it is a user of TCP with several,

@@ -45,7 +45,9 @@ impl Steps {
     /// # Panics
     /// As [`run`](crate::run).
     pub fn new(network: Network, settings: &Settings, observer: Box<dyn Observer>) -> Self {
-        let model = Box::new(Model::new(network, settings, Watch::new(observer)));
+        let mut goes_on = |_| ControlFlow::Continue(());
+        let model = Model::new(network, settings, Watch::new(observer), &mut goes_on);
+        let model = Box::new(model.expect("nothing stops it"));
         Steps { model, now: Time::ZERO, is_over: false }
     }
 

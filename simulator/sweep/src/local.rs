@@ -202,7 +202,7 @@ impl Plan {
 
     /// Without compression: a number for each measure, and for each flow some twelve; and what says
     /// of which run a row is.
-    fn bytes_of_a_run(&self) -> u64 {
+    pub(crate) fn bytes_of_a_run(&self) -> u64 {
         const IDENTITY: u64 = 16;
         let row = |numbers: u64| 8 * numbers + IDENTITY;
         let flows = if self.flows { self.flows_of_a_run * row(12) } else { 0 };

@@ -14,7 +14,7 @@ use parquet::file::reader::{ChunkReader, FileReader, RowGroupReader, SerializedF
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{ColumnDescriptor, Type};
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -209,13 +209,21 @@ fn present<T: DataType, V>(
     Ok(levels.iter().map(value).collect())
 }
 
+/// Opens a file: to open a pipe without a writer would take for ever.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    if fs::metadata(path)?.is_file() {
+        return File::open(path);
+    }
+    Err(io::Error::other("it is no regular file"))
+}
+
 /// Reads the table in the Parquet file at `path`, some rows at a time. Columns of other types than
 /// numbers and texts are left out.
 ///
 /// # Errors
 /// If it cannot be read, or is none.
 pub fn read(path: &Path, mut each: impl FnMut(Table)) -> io::Result<()> {
-    let reader = Reader::new(File::open(path)?).map_err(io::Error::other)?;
+    let reader = Reader::new(open(path)?).map_err(io::Error::other)?;
     let done = reader.read::<ParquetError>(None, |table| {
         each(table);
         Ok(())

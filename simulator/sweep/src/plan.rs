@@ -8,7 +8,8 @@ use crate::values::Value;
 use crate::varied::Base;
 use fairwire_document::{DocumentError, Locations, Problem, read_document, read_text};
 use fairwire_metrics::summary::is_further;
-use fairwire_scenario::{ENGINE, Overrides, Scenario};
+use fairwire_scenario::estimate::{self, Memory, TooMuch};
+use fairwire_scenario::{ENGINE, Overrides, Scenario, threads};
 use rayon::prelude::*;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -82,7 +83,7 @@ pub struct Plan {
     pub measures: Vec<String>,
     /// Are records of flows kept?
     pub flows: bool,
-    /// The number of flows in a run of the scenario.
+    /// The number of flows in a run, where most of them are.
     pub(crate) flows_of_a_run: u64,
     /// When a cell has seeds enough.
     pub precision: Option<f64>,
@@ -90,6 +91,10 @@ pub struct Plan {
     pub notes: Vec<String>,
     /// The folder that the plan names.
     pub store: Option<PathBuf>,
+    /// The most memory that a run takes.
+    memory: Memory,
+    /// What a cell has too much of by itself.
+    too_much: Option<TooMuch>,
 }
 
 impl Plan {
@@ -137,7 +142,7 @@ impl Plan {
         let cells = maker.cells(&axes, &disciplines)?;
         let seeds = spec.seeds.as_ref().unwrap_or(&own.spec().seeds).as_slice().to_vec();
         let measures = maker.measures(&axes, &cells)?;
-        let Cells { cells, notes } = cells;
+        let Cells { cells, notes, memory, flows_of_a_run, too_much } = cells;
         let names = own.spec();
         let title = if names.title.is_empty() { &names.name } else { &names.title }.clone();
         Ok(Plan {
@@ -148,16 +153,32 @@ impl Plan {
             seeds,
             measures,
             flows: spec.flows,
-            flows_of_a_run: own.spec().flow.iter().map(|flow| u64::from(flow.count.unwrap_or(1))).sum(),
+            flows_of_a_run,
             precision: spec.precision,
             notes,
             store: None,
+            memory,
+            too_much,
         })
     }
 
     /// The number of runs, without regard to `precision`.
     pub fn runs(&self) -> usize {
         self.cells.len() * self.seeds.len()
+    }
+
+    /// Refuses more runs than is sensible, more on disk, and more memory of those that go on at once:
+    /// `jobs` of them, 0 for one on each core. `key` calls that number.
+    ///
+    /// # Errors
+    /// When something is too much: the first thing that is.
+    pub fn check(&self, jobs: usize, key: &str) -> Result<(), TooMuch> {
+        if let Some(too_much) = &self.too_much {
+            return Err(too_much.clone());
+        }
+        let bytes = self.runs() as f64 * self.bytes_of_a_run() as f64;
+        estimate::check_sweep(self.runs(), bytes, self.flows)?;
+        self.memory.check(threads(jobs, self.runs()), 0, key)
     }
 
     /// The scenario of `cell`, with its discipline and the plan's seeds.
@@ -285,6 +306,32 @@ struct Maker<'a> {
 struct Cells {
     cells: Vec<Cell>,
     notes: Vec<String>,
+    memory: Memory,
+    flows_of_a_run: u64,
+    too_much: Option<TooMuch>,
+}
+
+/// What is found of all cells while they are read.
+#[derive(Default)]
+struct Found {
+    notes: Notes,
+    /// The most of a run.
+    memory: Memory,
+    flows: u64,
+    /// Of the first cell that has too much.
+    too_much: Option<(usize, TooMuch)>,
+}
+
+impl Found {
+    fn add(&mut self, number: usize, scenario: &Scenario, memory: Memory) {
+        self.notes.add(number, scenario);
+        self.memory = std::mem::take(&mut self.memory).max(memory);
+        self.flows = self.flows.max(scenario.flow_count());
+        if let Err(too_much) = estimate::check_one(scenario) {
+            let first = self.too_much.take().filter(|(first, _)| *first < number);
+            self.too_much = first.or(Some((number, too_much)));
+        }
+    }
 }
 
 impl Maker<'_> {
@@ -412,7 +459,7 @@ impl Maker<'_> {
             at.reverse();
             at
         };
-        let notes = Mutex::new(Notes::default());
+        let found = Mutex::new(Found::default());
         let cell = |number: usize| {
             let (at, discipline) = (at(number), number % disciplines.len());
             let given = &disciplines[discipline];
@@ -425,7 +472,8 @@ impl Maker<'_> {
                 let message = format!("`{given}` is several disciplines; allowed: one in each value");
                 return Err(self.refuse("vary.discipline", message));
             };
-            notes.lock().unwrap_or_else(PoisonError::into_inner).add(number, &scenario);
+            let memory = Memory::of(&scenario); // of many links this takes a while
+            found.lock().unwrap_or_else(PoisonError::into_inner).add(number, &scenario, memory);
             Ok(Cell {
                 at,
                 given: given.clone(),
@@ -449,8 +497,10 @@ impl Maker<'_> {
                 return Err(self.refuse("vary.discipline", message));
             }
         }
-        let notes = notes.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok(Cells { cells, notes: notes.lines(axes) })
+        let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let Found { notes, memory, flows: flows_of_a_run, too_much } = found;
+        let too_much = too_much.map(|(_, why)| why);
+        Ok(Cells { cells, notes: notes.lines(axes), memory, flows_of_a_run, too_much })
     }
 
     /// The measures that are kept; each is one that some cell has.

@@ -15,8 +15,8 @@ use bytes::Bytes;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::fs::{self, File};
-use std::io;
+use std::fs;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -393,8 +393,9 @@ impl Batch {
 /// The part at `path`; `None` where it went meanwhile. All of it is read, to see that its name is
 /// that of its content: Parquet itself would not notice a number that was changed.
 fn look(path: &Path) -> Result<Option<Part>, StoreError> {
-    let bytes = match fs::read(path) {
-        Ok(bytes) => Bytes::from(bytes),
+    let mut bytes = Vec::new();
+    let bytes = match parquet::open(path).and_then(|mut file| file.read_to_end(&mut bytes)) {
+        Ok(_) => Bytes::from(bytes),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(StoreError::io(path)(error)),
     };
@@ -433,7 +434,7 @@ fn name_of(bytes: &[u8]) -> String {
 
 /// Calls `each` with the rows of the part at `path`: with these columns, or with all.
 fn read(path: &Path, columns: Option<&[&str]>, each: &mut dyn FnMut(&Batch)) -> Result<(), StoreError> {
-    let file = File::open(path).map_err(StoreError::io(path))?;
+    let file = parquet::open(path).map_err(StoreError::io(path))?;
     batches(&Reader::new(file).map_err(StoreError::broken(path))?, path, columns, each)
 }
 

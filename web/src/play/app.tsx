@@ -10,7 +10,8 @@ import { svg } from "./drawing";
 import { csv, png, save } from "./export";
 import { type About, Game, SPEEDS } from "./game";
 import { EXERCISES, Exercises } from "./exercises";
-import { FIRST, LESSONS } from "./lessons";
+import { Judge } from "./judge";
+import { exerciseOf, FIRST, LESSONS } from "./lessons";
 import { LessonCard } from "./lesson";
 import { pack, unpack } from "./link";
 import type { History } from "./history";
@@ -203,7 +204,7 @@ export function App() {
                 game={game}
                 about={about}
                 lesson={about.lesson}
-                exercise={LESSONS.find((each) => each.isExercise && each.name === about.name)?.name ?? null}
+                exercise={exerciseOf(about.name)}
                 restore={written && about.toml !== written.toml ? () => follow(written.scenario, written.name) : null}
               />
             )}
@@ -244,8 +245,11 @@ async function begin(
   const fail = (text: string) => setNotice({ mood: "bad", text });
   const known = await server();
   setKnown(known);
-  const door = await open(known, (kind) => kind !== "page" || !new URLSearchParams(location.search).has("process"));
-  const game = new Game(door, redraw, fail);
+  const opened = () => open(known, (kind) => kind !== "page" || !new URLSearchParams(location.search).has("process"));
+  const door = await opened();
+  const judge = new Judge(opened(), redraw);
+  judge.resume();
+  const game = new Game(door, judge, redraw, fail);
   setParts(await json<Part[]>(door, "catalogue"));
   const wanted = await fromAddress(known.scenario ?? FIRST, fail);
   const isPlaying = !wantsStill();

@@ -4,21 +4,22 @@ import { useState } from "preact/hooks";
 import { Verdict } from "./expected";
 import { save } from "./export";
 import { LESSONS } from "./lessons";
-import { clear, exported, held, isSolved, progress } from "./progress";
+import { clear, exported, held, isSolved, progress, unfinished } from "./progress";
 import "./app.css";
 
 /** The address of this page, after that of the playground. */
 export const EXERCISES = "#exercises";
 
 export function Exercises() {
-  const [kept, setKept] = useState(progress);
+  const [, redraw] = useState(0);
+  const [kept, judging] = [progress(), unfinished()];
   const exercises = LESSONS.filter((each) => each.isExercise);
   const solved = exercises.filter(({ name }) => kept[name] && isSolved(kept[name])).length;
   const isEmpty = Object.keys(kept).length === 0;
   const forget = () => {
     if (!confirm("Clear the progress that this browser keeps? It cannot be brought back.")) return;
     clear();
-    setKept(progress());
+    redraw((count) => count + 1);
   };
   return (
     <main class="play exercises">
@@ -56,8 +57,9 @@ export function Exercises() {
                       ))}
                     </ul>
                   ) : (
-                    <span class="faint">not run to its end yet</span>
+                    !judging[name] && <span class="faint">not run to its end yet</span>
                   )}
+                  {judging[name] && <span class="faint">being judged…</span>}
                 </td>
                 <td>{attempt ? isSolved(attempt) ? "yes" : `${held(attempt)} of ${attempt.expectations.length}` : "no"}</td>
               </tr>

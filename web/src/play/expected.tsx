@@ -1,9 +1,8 @@
 // What a scenario expects, beside what came: a tick where it holds, and a cross where it does not.
 
-import { useEffect, useState } from "preact/hooks";
 import { format } from "../kit";
 import type { About, Game, Judgement } from "./game";
-import { type Attempt, keep } from "./progress";
+import type { Attempt } from "./progress";
 import { isTable, type Table, type Value } from "./toml";
 
 export const HOLDS = "holds";
@@ -48,16 +47,10 @@ export function expectedOf(document: Table): Judgement[] {
 interface Props {
   game: Game;
   about: About;
-  /** The exercise of which progress is kept, where it is one. */
-  exercise: string | null;
 }
 
-export function Expectations({ game, about, exercise }: Props) {
-  const [isKept, setKept] = useState(true);
+export function Expectations({ game, about }: Props) {
   const { judgements, judging } = game;
-  useEffect(() => {
-    if (exercise && judgements && judgements.length > 0) setKept(keep(exercise, attempt(about, judgements)));
-  }, [judgements]);
   const all = judgements ?? expectedOf(about.document);
   const isAlone = about.disciplines.length === 1;
   const held = all.filter(({ verdict }) => verdict === HOLDS).length;
@@ -94,7 +87,7 @@ export function Expectations({ game, about, exercise }: Props) {
         {judgements
           ? `${held} of ${all.length} ${all.length === 1 ? "holds" : "hold"}, ${runs === 1 ? "in a whole run" : `on average over whole runs of ${runs} seeds`}, as by fairwire run.`
           : judging && `Judging: ${judging.done} of ${judging.of} whole runs.`}
-        {judgements && !isKept && " This browser does not keep progress."}
+        {judging?.isKept === false && " This browser does not keep progress."}
       </p>
     </div>
   );
@@ -111,7 +104,8 @@ export function Verdict({ verdict }: { verdict: string }) {
   );
 }
 
-function attempt(about: About, judgements: Judgement[]): Attempt {
+/** What came of an exercise. */
+export function attempt(about: About, judgements: Judgement[]): Attempt {
   const isAlone = about.disciplines.length === 1;
   return {
     expectations: judgements.map((one) => ({ expected: words(one, isAlone), came: one.mean, verdict: one.verdict ?? "" })),

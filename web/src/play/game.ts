@@ -2,6 +2,8 @@
 
 import { type Door, json } from "./door";
 import { History, take } from "./history";
+import type { Judge } from "./judge";
+import { exerciseOf } from "./lessons";
 import type { Table } from "./toml";
 
 export interface Flow {
@@ -57,10 +59,12 @@ export interface Judgement {
 }
 
 /** How many of the whole runs are made by which expectations are judged. */
-interface Judging {
+export interface Judging {
   done: number;
   of: number;
   judgements: Judgement[] | null;
+  /** Of an exercise: does this browser keep what came? */
+  isKept?: boolean;
 }
 
 /** Simulated seconds for each second of a clock. */
@@ -94,6 +98,7 @@ export class Game {
 
   constructor(
     readonly door: Door,
+    private readonly judges: Judge,
     /** Something other than a new frame: what runs, whether it plays, a result. */
     private readonly changed: () => void,
     private readonly failed: (why: string) => void,
@@ -202,19 +207,20 @@ export class Game {
     this.isPlaying = false;
     this.isRushing = false;
     this.changed();
-    if (this.about?.lesson && expects(this.about)) void this.judge();
+    if (this.about?.lesson && expects(this.about)) void this.judge(this.about);
   }
 
-  /** Whole runs of every discipline and seed, one after the other: what is expected is held against them all. */
-  private async judge(): Promise<void> {
+  /** What is expected is held against whole runs of every discipline and seed. */
+  private async judge({ name, toml }: About): Promise<void> {
     const run = this.runs;
+    const said = (judging: Judging) => {
+      if (run !== this.runs) return false;
+      this.judging = judging;
+      this.changed();
+      return true;
+    };
     try {
-      while (!this.judgements) {
-        const judging = await json<Judging>(this.door, "judge");
-        if (run !== this.runs) return;
-        this.judging = judging;
-        this.changed();
-      }
+      await this.judges.judge(toml, exerciseOf(name), said);
     } catch (error) {
       if (run === this.runs) this.failed(String(error instanceof Error ? error.message : error));
     }

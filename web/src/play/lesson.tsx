@@ -22,7 +22,7 @@ export function LessonCard({ game, about, lesson, exercise, restore }: LessonPro
       <h2>{about.title}</h2>
       <p class="question">{plain(lesson.question)}</p>
       {lesson.look && <p class="faint">{plain(lesson.look)}</p>}
-      {isJudged && <Expectations game={game} about={about} exercise={exercise} />}
+      {isJudged && <Expectations game={game} about={about} />}
       {exercise && !isJudged && <p class="refused">What the exercise expects cannot be judged in this contest: begin as written.</p>}
       {restore && (
         <p>

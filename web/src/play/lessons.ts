@@ -26,6 +26,9 @@ export const LESSONS: Lesson[] = Object.entries(files)
     isExercise: isExercise(path),
   }));
 
+/** The exercise that a contest is, by its name; null where it is none. */
+export const exerciseOf = (name: string): string | null => LESSONS.find((each) => each.isExercise && each.name === name)?.name ?? null;
+
 /** The contest that the page begins with. */
 export const FIRST = `# Four TCP flows of two distances share a link with one flow that does not slow down.
 format = 2

@@ -191,9 +191,9 @@ fn the_ends_of_time_are_no_trouble() {
 }
 
 #[test]
-fn marks_are_reported_where_the_queue_may_mark() {
-    let run = |link: LinkBuilder<u32>| {
-        let mut link = link.queue("codel").buffer("5000 packets").build().unwrap();
+fn those_mark_that_mark_in_linux_and_others_on_request() {
+    let run = |link: LinkBuilder<u32>, queue: &str| {
+        let mut link = link.queue(queue).buffer("200 packets").build().unwrap();
         let mut ce = 0;
         for n in 0..3000 {
             let now = ms(n) / 2; // twice the rate
@@ -203,10 +203,11 @@ fn marks_are_reported_where_the_queue_may_mark() {
         let flow = link.report().flows.remove(0);
         (ce, flow.marked, flow.dropped)
     };
-    let (ce, marked, dropped) = run(link().mark_ecn());
-    assert!(ce > 0 && marked >= ce && dropped == 0, "{ce} {marked} {dropped}");
-    let (ce, marked, dropped) = run(link());
-    assert!(ce == 0 && marked == 0 && dropped > 0, "{ce} {marked} {dropped}");
+    let red = r#"{ red = { min_threshold = "5 packets", max_threshold = "150 packets", weight = 0.1 } }"#;
+    let marks = [run(link(), "codel"), run(link().mark_ecn(), red)];
+    assert!(marks.iter().all(|(ce, marked, _)| *ce > 0 && marked >= ce), "{marks:?}");
+    let drops = [run(link(), red), run(link().mark_ecn(), "{ codel = { ecn = \"drop\" } }")];
+    assert!(drops.iter().all(|(ce, marked, dropped)| ce + marked == 0 && *dropped > 0), "{drops:?}");
 }
 
 #[test]

@@ -18,29 +18,23 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository is there")
 }
 
-/// Every page of the repository, in the order of their paths.
+/// Every page of the repository, in the order of their paths: by git's own list, which lacks what
+/// programs leave behind.
 fn pages() -> Vec<Page> {
     let root = root();
-    let mut pages = Vec::new();
-    let mut folders = vec![root.clone()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).expect("a readable folder") {
-            let path = entry.expect("an entry").path();
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            if path.is_dir()
-                && !path.is_symlink()
-                && !name.starts_with('.')
-                && !["target", "out", "node_modules"].contains(&name.as_str())
-            {
-                folders.push(path);
-            } else if path.extension().is_some_and(|ending| ending == "md") {
-                let text = fs::read_to_string(&path).expect("a page is UTF-8");
-                let relative = path.strip_prefix(&root).expect("it is below the root");
-                pages.push(Page::new(relative.display().to_string(), text));
-            }
-        }
-    }
+    let mut git = Command::new("git");
+    git.args(["-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
+    let listed = git.args(["--", "*.md"]).current_dir(&root).output().expect("git is there");
+    assert!(listed.status.success(), "{}", String::from_utf8_lossy(&listed.stderr));
+    let listed = String::from_utf8(listed.stdout).expect("paths are UTF-8");
+    // A page that was removed is listed until that is committed.
+    let is_there = |path: &&str| root.join(path).is_file() && !root.join(path).is_symlink();
+    let page = |path: &str| {
+        Page::new(path.to_owned(), fs::read_to_string(root.join(path)).expect("a page is UTF-8"))
+    };
+    let mut pages: Vec<Page> = listed.split_terminator('\0').filter(is_there).map(page).collect();
     pages.sort_by(|a, b| a.path.cmp(&b.path));
+    assert!(pages.len() > 100, "{} pages", pages.len());
     pages
 }
 

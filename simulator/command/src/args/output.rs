@@ -27,8 +27,8 @@ pub(crate) struct OutputArgs {
     /// by seed.
     #[arg(long, value_name = "BASELINE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub paired: Option<String>,
-    /// Record also more than 30 million rows of samples or 100 million lines of traces, and run what
-    /// would keep as much in memory.
+    /// Record also more than 30 million rows of samples or 100 million lines of traces, and make runs
+    /// that together take more than 8 GB of memory.
     #[arg(long)]
     pub yes: bool,
 }

@@ -36,8 +36,8 @@ pub(crate) struct PlotArgs {
     /// For lines of a sweep: a panel for each value of this axis.
     #[arg(long, value_name = "KEY")]
     pub panels: Option<String>,
-    /// Only these groups, flows, or links' delays, with commas; of a sweep, only these disciplines and
-    /// values of axes.
+    /// Only these groups, flows, or links' delays, with commas; of a sweep, only these disciplines, in
+    /// this order, and values of axes.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub only: Vec<String>,
     /// Over time: under this seed. Left out: the first.

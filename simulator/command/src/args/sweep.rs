@@ -47,6 +47,10 @@ pub(crate) struct SweepRunArgs {
     /// the extension .html: a page that has the table besides and needs no network.
     #[arg(long, value_name = "FILE.svg|html")]
     pub plot: Option<PathBuf>,
+    /// Make also more than 10 million runs, or more than 20 GB on disk, and runs that together take
+    /// more than 8 GB of memory.
+    #[arg(long)]
+    pub yes: bool,
 }
 
 /// A plan, and where its results are.

@@ -12,7 +12,7 @@ use fairwire_core::Duration;
 use fairwire_experiment::{Because, LeftOut, Stage, Uncompared, Unjudged, uncompared, unjudged};
 use fairwire_metrics::judge::Verdict;
 use fairwire_metrics::record::{Agreement, Report};
-use fairwire_scenario::{Judgement, LinkSpec, Links, QueueView, Scenario, judge};
+use fairwire_scenario::{Judgement, LinkSpec, Links, QueueView, Scenario, judge, threads};
 use fairwire_terminal::failure::{Ending, Failure};
 use fairwire_terminal::notice::notice;
 use std::collections::BTreeMap;
@@ -125,7 +125,9 @@ pub(super) fn judged(
     let folder = order.out.map(|path| Folder::prepare(path, Some(&again))).transpose()?;
     let stages = Stages::of(order.stages);
     let is_reported = folder.is_some() || order.format == Format::Json;
-    let outputs = Outputs::prepare(order.output, scenario, stages.names().collect(), is_reported)?;
+    let runs = scenario.spec().disciplines.len() * scenario.spec().seeds.as_slice().len();
+    let at_once = threads(order.jobs, runs);
+    let outputs = Outputs::prepare(order.output, scenario, stages.names().collect(), is_reported, at_once)?;
     let showing = order.watched.clone().map(Showing::begin);
     let how = stages::Order {
         stages,

@@ -3,6 +3,7 @@
 use super::kind::{self, Kind};
 use super::run::counted;
 use crate::args::{Format, PlanArgs, SweepArgs, SweepCommand, SweepRunArgs};
+use crate::output::refused;
 use crate::progress::{Part, Progress};
 use crate::report::{print, sweep as shown};
 use crate::typed::{self, quoted};
@@ -75,19 +76,18 @@ fn other(command: &SweepCommand) -> Result<Ending, Failure> {
 fn run(args: &SweepRunArgs, quiet: bool) -> Result<Ending, Failure> {
     let (plan, folder) = read(&args.plan)?;
     let plot = args.plot.as_deref().map(|path| Plot::checked(path, &plan)).transpose()?;
+    let jobs = usize::from(args.jobs.unwrap_or(0));
+    if !args.yes {
+        plan.check(jobs, "--jobs").map_err(refused)?;
+    }
     let what = format!("sweep of {} runs", plan.runs());
     let progress = Progress::new(&what, 10, Part::whole(), quiet);
     let reached = |done: usize, all: usize| {
         progress.say(&format!("{done} of {all} runs"));
         progress.reach(if all == 0 { 1.0 } else { done as f64 / all as f64 });
     };
-    let local = Local {
-        folder: &folder,
-        jobs: usize::from(args.jobs.unwrap_or(0)),
-        share: args.shard,
-        progress: &reached,
-        stop: interrupt::flag(),
-    };
+    let local =
+        Local { folder: &folder, jobs, share: args.shard, progress: &reached, stop: interrupt::flag() };
     let ran = plan.run(&local).map_err(|error| failure(&error))?;
     drop(progress);
     let found = if args.shard == Share::ALL {

@@ -12,6 +12,9 @@ use std::io;
 /// The version that is read: flent writes it since 1.0.
 const VERSION: u64 = 4;
 
+/// More values are not drawn: in a table they take 2.5 GB.
+const MAX_VALUES: usize = 5_000_000;
+
 /// What is read of a file.
 #[derive(Deserialize)]
 struct File {
@@ -37,6 +40,11 @@ enum Cell {
 pub(super) fn table(packed: &[u8]) -> io::Result<Table> {
     let bytes = gzip::unpacked(packed)?;
     let File { metadata: meta, x_values: times, results } = read(&bytes)?;
+    let values: usize = results.values().map(Vec::len).sum();
+    if values > MAX_VALUES {
+        let most = MAX_VALUES / 1_000_000;
+        return Err(refuse(format!("it has {values} values; at most {most} million are drawn")));
+    }
     let words =
         |keys: [&str; 2]| keys.iter().find_map(|key| meta[key].as_str()).unwrap_or("flent").to_owned();
     let discipline = words(["DISCIPLINE", "TITLE"]);

@@ -1,6 +1,6 @@
 //! What there is in the results that were given: reports, and tables by what they hold.
 
-use super::table::Table;
+use super::table::{Table, bytes};
 use fairwire_metrics::record::Report;
 use fairwire_terminal::failure::Failure;
 use std::path::{Path, PathBuf};
@@ -64,7 +64,7 @@ impl Found {
     /// Is the file known?
     fn file(&mut self, path: &Path) -> Result<bool, Failure> {
         if ending(path) == "json" {
-            let report = fs::read(path).and_then(|bytes| Ok(serde_json::from_slice(&bytes)?));
+            let report = bytes(path).and_then(|bytes| Ok(serde_json::from_slice(&bytes)?));
             self.report = Some(report.map_err(|error| refused(path, &error))?);
             return Ok(true);
         }

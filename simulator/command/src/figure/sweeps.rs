@@ -130,6 +130,10 @@ impl<'a> Sweep<'a> {
             named.iter().all(|at| own(rows, *at).is_some_and(|value| only.contains(&value)))
         };
         self.cells = cells.into_iter().filter(is_wanted).collect();
+        // Disciplines are in the order in which they are named; a store knows none of its plan.
+        let table = &self.table;
+        let place = |rows: &Vec<usize>| only.iter().position(|name| *name == table.text(rows[0], "discipline"));
+        self.cells.sort_by_key(place);
         self
     }
 

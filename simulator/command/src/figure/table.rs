@@ -9,6 +9,21 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::{fs, io};
 
+/// Results of this size and more are not read: in memory they take ten times as much.
+const MAX_BYTES: u64 = 1 << 30;
+
+/// The bytes of a file of results.
+pub(super) fn bytes(path: &Path) -> io::Result<Vec<u8>> {
+    let about = fs::metadata(path)?;
+    if !about.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    if about.len() >= MAX_BYTES {
+        return Err(io::Error::other(format!("it has {} bytes, and less than 1 GiB is read", about.len())));
+    }
+    fs::read(path)
+}
+
 /// A table, by columns.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
@@ -21,9 +36,11 @@ impl Table {
     pub(super) fn read(path: &Path) -> Result<Table, Failure> {
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         let read = match ending {
-            "csv" => fs::read(path).and_then(|bytes| csv(&bytes)),
-            "ndjson" => fs::read_to_string(path).and_then(|text| ndjson(&text)),
-            "gz" => fs::read(path).and_then(|bytes| flent::table(&bytes)),
+            "csv" => bytes(path).and_then(|bytes| csv(&bytes)),
+            "ndjson" => {
+                bytes(path).and_then(|bytes| ndjson(str::from_utf8(&bytes).map_err(io::Error::other)?))
+            }
+            "gz" => bytes(path).and_then(|bytes| flent::table(&bytes)),
             _ => parquet_file(path),
         };
         read.map_err(|error| {

@@ -22,7 +22,7 @@ use crate::args::OutputArgs;
 use fairwire_core::{Duration, Time};
 use fairwire_metrics::record::Report;
 use fairwire_metrics::summary;
-use fairwire_scenario::estimate::{self, Recorded, TooMuch};
+use fairwire_scenario::estimate::{self, Keys, Recorded, TooMuch};
 use fairwire_scenario::{
     Observer, PacketEvent, Row, RunId, SampledRows, Scenario, TransferEvent, View, rows,
 };
@@ -63,16 +63,18 @@ pub(crate) struct Outputs<'a> {
 
 impl<'a> Outputs<'a> {
     /// Checks the outputs that `args` request of runs of `scenario` on `stages`, as results name
-    /// them. Is the report written or printed with all that it has?
+    /// them, `at_once` at the same time. Is the report written or printed with all that it has?
     pub(crate) fn prepare(
         args: &'a OutputArgs,
         scenario: &'a Scenario,
         stages: Vec<&'static str>,
         is_reported: bool,
+        at_once: usize,
     ) -> Result<Self, Failure> {
         let request = Request::new(args, scenario, !stages.is_empty());
         request.check_stages(&stages)?;
         request.check_every()?;
+        request.check_apart()?;
         request.check_one_way(is_reported)?;
         let writers = ALL.iter().map(|prepare| prepare(&request));
         let writers: Vec<Box<dyn Writer + 'a>> =
@@ -85,7 +87,9 @@ impl<'a> Outputs<'a> {
             return Err(Failure::user(format!("`--every` is {every}, but then a run has no sample"), help));
         }
         if !args.yes {
-            estimate::check(scenario, outputs.recorded(), request.name_of_every()).map_err(refused)?;
+            let keys = Keys { every: request.name_of_every(), jobs: "--jobs" };
+            let recorded = Recorded { at_once, ..outputs.recorded() };
+            estimate::check(scenario, recorded, keys).map_err(refused)?;
         }
         Ok(outputs)
     }
@@ -97,7 +101,7 @@ impl<'a> Outputs<'a> {
             has_flows: flows,
             has_packets: traces,
             has_transfers: transfers,
-            is_in_memory: false,
+            ..Recorded::default()
         }
     }
 
@@ -216,7 +220,8 @@ pub(crate) fn is_without_results(report: &Report) -> bool {
     report.manifest.interrupted && report.runs.is_empty()
 }
 
-fn refused(TooMuch { what, most, by }: TooMuch) -> Failure {
+/// What is too much, as a message.
+pub(crate) fn refused(TooMuch { what, most, by }: TooMuch) -> Failure {
     Failure::user(what, format!("allowed: {most}, by {by}; or more with `--yes`"))
 }
 

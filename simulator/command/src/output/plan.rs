@@ -39,9 +39,7 @@ impl<'a> Request<'a> {
         output: Output,
         forms: &[(&str, F)],
     ) -> Result<Option<(Destination, F)>, Failure> {
-        let option = self.args.files.of(output).map(|path| (format!("--{}", output.key()), path));
-        let key = || self.spec.file(output).map(|path| (format!("output.{}", output.key()), Path::new(path)));
-        let Some((given_by, path)) = option.or_else(key) else { return Ok(None) };
+        let Some((given_by, path)) = self.given(output) else { return Ok(None) };
         let ending = file::check_writable(&given_by, path, output.endings())?;
         let form = forms.iter().find(|(of, _)| *of == ending);
         let (_, form) = form.expect("a test holds the forms of each output against its extensions");
@@ -72,9 +70,32 @@ impl<'a> Request<'a> {
         }
     }
 
+    /// What gives the path of this file, an option or else the scenario, and that path.
+    fn given(&self, output: Output) -> Option<(String, &'a Path)> {
+        let option = self.args.files.of(output).map(|path| (format!("--{}", output.key()), path));
+        let key = || self.spec.file(output).map(|path| (format!("output.{}", output.key()), Path::new(path)));
+        option.or_else(key)
+    }
+
     /// Does an option or the scenario request this file?
     fn has(&self, output: Output) -> bool {
-        self.args.files.of(output).is_some() || self.spec.file(output).is_some()
+        self.given(output).is_some()
+    }
+
+    /// Refuses two outputs in one file: the second would take the place of the first.
+    pub(super) fn check_apart(&self) -> Result<(), Failure> {
+        let given: Vec<(String, &Path)> =
+            Output::ALL.iter().filter_map(|output| self.given(*output)).collect();
+        for (at, (key, path)) in given.iter().enumerate() {
+            if let Some((other, _)) = given[..at].iter().find(|(_, other)| other == path) {
+                let shown = path.display();
+                return Err(Failure::user(
+                    format!("`{key}` is `{shown}`, but `{other}` is the same file"),
+                    "allowed: a file of its own for each output",
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Refuses an interval where nothing is sampled.

@@ -14,7 +14,7 @@ use crate::hosts::Hosts;
 use crate::links::Links;
 use crate::passing::{Passing, passing};
 use crate::source::Sends;
-use crate::spec::Spec;
+use crate::spec::{FlowSpec, Spec};
 use fairwire_core::units::{Amount, Room};
 use fairwire_core::{Duration, RateLaw, WireLaw};
 use fairwire_parameters::OutOfRange;
@@ -121,6 +121,12 @@ impl Topology {
     pub(crate) fn compared(&self) -> impl Iterator<Item = (usize, &QueuePlan)> {
         self.queues.iter().enumerate().filter(|(_, queue)| queue.own.is_none())
     }
+}
+
+/// How many flows a group has, or users where each has several connections.
+pub(crate) fn flows(flow: &FlowSpec, routes: &[Route]) -> u64 {
+    let on_times = flow.on.as_ref().map_or(1, |on| on.len().max(1) as u64);
+    routes.iter().map(|route| u64::from(route.flows)).sum::<u64>() * on_times
 }
 
 /// A network that is generated.

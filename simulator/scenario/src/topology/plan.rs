@@ -8,7 +8,7 @@ use crate::spec::FlowSpec;
 use crate::varying::Varying;
 use fairwire_catalogue::Choice;
 use fairwire_core::units::{Amount, Room};
-use fairwire_core::{Duration, Rate, RateLaw, WireLaw};
+use fairwire_core::{Duration, Rate, RateLaw, Seed, WireLaw};
 use fairwire_laws::compose::device::MAX_PACKETS;
 use fairwire_laws::spec::Quantity;
 use fairwire_sim::Hop;
@@ -53,6 +53,18 @@ impl QueuePlan {
     /// May packets wait there?
     pub(crate) fn is_contended(&self) -> bool {
         self.rate != UNCONTENDED
+    }
+
+    /// How much longer than its delay packets take on its wire: in the mean by jitter, and at most by
+    /// delays that change.
+    pub(crate) fn longer_by(&self) -> Duration {
+        const DRAWS: u64 = 16;
+        let mut rng = Seed(1).stream("a mean of jitter");
+        let jitter = self.wire.jitter.as_ref().map_or(0, |jitter| {
+            (0..DRAWS).fold(0u64, |sum, _| sum.saturating_add(jitter.draw(&mut rng).ns())) / DRAWS
+        });
+        let longest = self.wire.delays.iter().map(|step| step.delay).max().unwrap_or_default();
+        longest.max(self.delay) - self.delay + Duration::from_ns(jitter)
     }
 
     /// What it can send from `from` to `to`, in bit/s: the mean, where its rate changes.

@@ -1,8 +1,8 @@
 //! What a slip of a unit would record is refused before a run, with the number and what lowers it.
 
 use fairwire_core::Duration;
-use fairwire_scenario::estimate::{Recorded, check};
-use fairwire_scenario::{Overrides, parse, run_single};
+use fairwire_scenario::estimate::{Keys, Recorded, check};
+use fairwire_scenario::{Overrides, RunError, Scenario, parse, run_single};
 use std::ops::ControlFlow;
 
 const TEXT: &str = r#"format = 2
@@ -25,7 +25,8 @@ access = { rate = "100 Mbit/s", delay = "3 ms" }
 
 fn said(text: &str, recorded: Recorded) -> String {
     let scenario = parse("short.toml", text, &Overrides::default()).expect("a scenario");
-    check(&scenario, recorded, "--every").map_or_else(|refused| refused.to_string(), |()| "fine".into())
+    let keys = Keys { every: "--every", jobs: "--jobs" };
+    check(&scenario, recorded, keys).map_or_else(|refused| refused.to_string(), |()| "fine".into())
 }
 
 fn sampled(every: Duration, has_flows: bool) -> Recorded {
@@ -95,6 +96,55 @@ source = "bulk"
 pattern = { stride = { by = 1 } }
 access = { rate = "1 Gbit/s", delay = "1 us" }
 "#;
+
+#[test]
+fn more_memory_than_a_machine_has_is_refused_with_what_lowers_it() {
+    let at_once = |at_once| Recorded { at_once, ..Recorded::default() };
+    assert_eq!(said(TEXT, at_once(1024)), "fine");
+    let million = TEXT.replace("count = 3", "count = 1000000");
+    assert_eq!(said(&million, at_once(2)), "fine");
+    assert_eq!(
+        said(&million, at_once(8)),
+        "8 runs at once would take about 18 GB of memory; allowed: 8 GB, by `--jobs` of at most 3"
+    );
+    let seeds = million.replace("1..=3", "1..=100");
+    assert_eq!(
+        said(&seeds, at_once(1)),
+        "the records of all runs would take about 62 GB of memory; allowed: 8 GB, by fewer `seeds`"
+    );
+    // In 10 s three flows of 100 Gbit/s send six billion packets of 64 bytes.
+    let far = TEXT
+        .replace("2 s", "60 s")
+        .replace("100 Mbit/s", "100 Gbit/s")
+        .replace("delay = \"3 ms\"", "delay = \"10 s\"");
+    let datagrams = far.replace("\"bulk\"", "{ cbr = { rate = \"100 Gbit/s\", packet = \"64 B\" } }");
+    assert_eq!(
+        said(&datagrams, at_once(1)),
+        "a run would take about 590 GB of memory; allowed: 8 GB, by less of `flow.tcp` under way: shorter \
+         delays, or slower links"
+    );
+    assert_eq!(said(&far, at_once(1)), "fine", "10 Mbit/s of it pass");
+}
+
+/// Is a run stopped whose watcher breaks at this call?
+fn stopped(scenario: &Scenario, at: usize) -> Result<bool, RunError> {
+    let mut calls = 0;
+    let mut watch = |_| {
+        calls += 1;
+        if calls == at { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    Ok(run_single(scenario, 0, 1, &mut watch, None)?.is_none())
+}
+
+#[test]
+fn a_run_is_stopped_while_it_is_set_up() {
+    let text = TEXT.replace("count = 3", "count = 20000").replace("2 s", "1 ns");
+    let scenario = parse("many.toml", &text, &Overrides::default()).expect("a scenario");
+    // Of 1024 flows each, 19 times when the network is built and 19 times when it is set up.
+    for at in [1, 19, 20, 38] {
+        assert!(stopped(&scenario, at).expect("it can be built"), "call {at}");
+    }
+}
 
 /// A record of each flow that looks at every link would take a minute here; it takes 2 s.
 #[test]

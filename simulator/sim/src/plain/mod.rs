@@ -118,6 +118,6 @@ impl Events for Plain {
 impl<T: Tap> Model<T, Plain> {
     pub(super) fn plain(plan: Network, settings: &Settings, tap: T) -> Self {
         let store = Store::new(tap, plan.flow_count());
-        Model::over(Plain::new(settings), store, plan, settings)
+        Model::whole(Plain::new(settings), store, plan, settings)
     }
 }

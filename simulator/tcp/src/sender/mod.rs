@@ -312,6 +312,12 @@ impl Sender {
             self.transmit(now, out);
         }
         if self.retransmit_at <= now {
+            let room_from = out.room_from();
+            if room_from > now && self.timer != Timer::Reordering {
+                // What the host's own queue has no room for is not sent again, as in Linux.
+                self.retransmit_at = room_from;
+                return;
+            }
             match self.timer {
                 Timer::Retransmission => self.on_silence(now, out),
                 Timer::Reordering => self.on_reordering_over(now, out),

@@ -71,6 +71,26 @@ fn a_lost_syn_is_sent_again_after_the_initial_timeout() {
 }
 
 #[test]
+fn a_timer_that_is_due_while_the_hosts_queue_is_full_waits_for_room() {
+    struct Full(Time, Sent);
+    impl Output for Full {
+        fn send(&mut self, segment: Segment) {
+            self.1.send(segment);
+        }
+        fn room_from(&self) -> Time {
+            self.0
+        }
+    }
+    let (mut sender, sent) = open(4);
+    let due = sender.deadline().expect("data is outstanding");
+    let mut host = Full(due + Duration::from_ms(5), sent);
+    sender.on_timeout(due, &mut host);
+    assert_eq!((sender.deadline(), host.1.taken()), (Some(host.0), vec![]));
+    sender.on_timeout(host.0, &mut host);
+    assert_eq!(host.1.taken(), [0]);
+}
+
+#[test]
 fn the_first_two_duplicates_let_out_one_new_segment_each() {
     let (mut sender, mut sent) = open(4);
     assert_eq!(ack(&mut sender, 0, 30, &mut sent), [4]);
