@@ -113,6 +113,13 @@ pub fn wait<P: Port + AsFd>(ports: [&mut P; 2], time: Duration) -> Result<(), Po
     }
 }
 
+/// Sleeps for `time`, whatever arrives; not at all where that pays not.
+pub fn sleep(time: Duration) {
+    if time > MIN_SLEEP {
+        std::thread::sleep(std::time::Duration::from_nanos(time.ns()));
+    }
+}
+
 /// Sends by a port from another thread.
 pub trait Transmit: Send + Sync {
     /// As [`Port::transmit_all`].

@@ -78,6 +78,11 @@ impl Datapath {
         }
     }
 
+    /// Do packets wait, so that a link is the bottleneck?
+    pub(crate) fn has_backlog(&self) -> bool {
+        [&self.forward, &self.backward].iter().any(|direction| !direction.backlog().is_empty())
+    }
+
     /// When [`step`](Datapath::step) has something to do without an arrival; `None` for never.
     pub(crate) fn next_wakeup(&self) -> Option<Time> {
         [self.forward.next_wakeup(), self.backward.next_wakeup()].into_iter().flatten().min()

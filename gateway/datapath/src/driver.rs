@@ -4,7 +4,7 @@
 use crate::datapath::{Datapath, Wire};
 use fairwire_core::{Duration, Time};
 use fairwire_linux::clock;
-use fairwire_linux::port::{Port, PortError, wait};
+use fairwire_linux::port::{Port, PortError, sleep, wait};
 use std::os::fd::AsFd;
 
 /// A thread that sleeps until an instant wakes up to this much late, more so in a virtual machine.
@@ -23,13 +23,17 @@ pub enum Next {
 /// called first of all, and again at the times that it names.
 ///
 /// The thread sleeps when nothing has arrived and nothing is due for longer than falling asleep
-/// takes.
+/// takes. While packets wait it also sleeps until `coalesce` has gone by since it woke, and then does
+/// at once what came and what was due meanwhile. The rate holds where a link may make up for as much
+/// lost time.
 pub fn run<P: Port + AsFd>(
     datapath: &mut Datapath,
     wire: &mut Wire<P>,
+    coalesce: Duration,
     watch: &mut dyn FnMut(Time, &mut Datapath) -> Next,
 ) -> Result<(), PortError> {
-    drive(datapath, wire, Duration::ZERO, &mut |now, datapath, _| watch(now, datapath))
+    let pace = Pace { early: Duration::ZERO, coalesce };
+    drive(datapath, wire, pace, &mut |now, datapath, _| watch(now, datapath))
 }
 
 /// The same for links that are emulated: what was due is done [at its own time](Datapath::catch_up),
@@ -40,14 +44,24 @@ pub fn emulate<P: Port + AsFd>(
     wire: &mut Wire<P>,
     watch: &mut dyn FnMut(Time, &mut Datapath, &mut Wire<P>) -> Next,
 ) -> Result<(), PortError> {
-    drive(datapath, wire, WAKES_LATE, watch)
+    drive(datapath, wire, Pace { early: WAKES_LATE, coalesce: Duration::ZERO }, watch)
 }
 
-/// Drives the datapath with a thread that wakes `early`: exactly, unless that is zero.
+/// When the thread wakes.
+struct Pace {
+    /// Before something is due, and then what was due is done at its own time; or zero.
+    early: Duration,
+    /// While packets wait: not again before this.
+    coalesce: Duration,
+}
+
+/// Where as many frames arrived at once the thread does not sleep: more may come than a port holds.
+const MANY: usize = 64;
+
 fn drive<P: Port + AsFd>(
     datapath: &mut Datapath,
     wire: &mut Wire<P>,
-    early: Duration,
+    Pace { early, coalesce }: Pace,
     watch: &mut dyn FnMut(Time, &mut Datapath, &mut Wire<P>) -> Next,
 ) -> Result<(), PortError> {
     clock::wake_precisely();
@@ -67,7 +81,9 @@ fn drive<P: Port + AsFd>(
                 Next::Stop => return Ok(()),
             }
         }
-        if arrived > 0 {
+        if !coalesce.is_zero() && arrived < MANY && datapath.has_backlog() {
+            sleep((now + coalesce).min(call_at).since(clock::now()));
+        } else if arrived > 0 {
             continue; // more may be there already
         }
         let (forward, backward) = (datapath.forward.next_wakeup(), datapath.backward.next_wakeup());

@@ -34,6 +34,7 @@ impl Document {
                 backend: Backend::default(),
                 inside: INSIDE.name.into(),
                 outside: OUTSIDE.name.into(),
+                coalesce: None,
             },
             download,
             upload,

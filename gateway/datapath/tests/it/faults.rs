@@ -79,7 +79,7 @@ fn forward<P: Port + AsFd>(mut wire: Wire<P>, frame_bytes: u32, is_over: &Atomic
         classes: 1,
     };
     let mut datapath = Datapath::new(DatapathPlan { forward: plan(), backward: plan() });
-    let outcome = driver::run(&mut datapath, &mut wire, &mut |now, _| {
+    let outcome = driver::run(&mut datapath, &mut wire, Duration::ZERO, &mut |now, _| {
         let is_over = is_over.load(Ordering::Relaxed);
         if is_over { Next::Stop } else { Next::CallAt(now + Duration::from_ms(5)) }
     });

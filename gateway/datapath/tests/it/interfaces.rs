@@ -63,7 +63,7 @@ fn forward(mut wire: Wire<AfPacket>, is_over: &AtomicBool) -> Seen {
     };
     let plan = DatapathPlan { forward: plan(), backward: plan() };
     let mut datapath = Datapath::new(plan);
-    let outcome = driver::run(&mut datapath, &mut wire, &mut |now, _| {
+    let outcome = driver::run(&mut datapath, &mut wire, Duration::ZERO, &mut |now, _| {
         let is_over = is_over.load(Ordering::Relaxed);
         if is_over { Next::Stop } else { Next::CallAt(now + Duration::from_ms(5)) }
     });

@@ -256,13 +256,14 @@ fn carry<P: Port + AsFd, E: Into<Failure>>(
 ) -> Result<(), Failure> {
     let [left, right] = ports;
     let mut wire = Wire { left: left.map_err(Into::into)?, right: right.map_err(Into::into)? };
-    let outcome = driver::run(&mut datapath, &mut wire, &mut |now, datapath| {
-        watch.cpu_ns.store(clock::thread().ns(), Ordering::Relaxed);
-        watch.packets_out.store(datapath.forward.totals().packets_out, Ordering::Relaxed);
-        watch.is_ready.store(true, Ordering::Relaxed);
-        let is_over = watch.is_over.load(Ordering::Relaxed);
-        if is_over { Next::Stop } else { Next::CallAt(now + Duration::from_ms(5)) }
-    });
+    let outcome =
+        driver::run(&mut datapath, &mut wire, fairwire_service::config::COALESCE, &mut |now, datapath| {
+            watch.cpu_ns.store(clock::thread().ns(), Ordering::Relaxed);
+            watch.packets_out.store(datapath.forward.totals().packets_out, Ordering::Relaxed);
+            watch.is_ready.store(true, Ordering::Relaxed);
+            let is_over = watch.is_over.load(Ordering::Relaxed);
+            if is_over { Next::Stop } else { Next::CallAt(now + Duration::from_ms(5)) }
+        });
     assert!(datapath.forward.is_balanced() && datapath.backward.is_balanced(), "a packet has no place");
     Ok(outcome?)
 }

@@ -96,6 +96,9 @@ const MAX_BYTES: u64 = 4 << 20;
 const MAX_TOKEN_BYTES: u64 = 4096;
 /// The lost time that a link may make up for: a busy machine may wake us this late.
 const CATCH_UP: Duration = Duration::from_ms(10);
+/// The time between two wakings while packets wait, by default. HTB and CAKE let a link send about as
+/// much at once.
+pub const COALESCE: Duration = Duration::from_ms(1);
 /// Flows that are counted one by one, by default.
 pub(crate) const COUNTED_FLOWS: u32 = 4096;
 /// The fewest hosts that a discipline knows which shares between them, however few flows are

@@ -50,6 +50,8 @@ fn wire(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
         let why = "that is the interface of the other side too";
         return Err(texts.refuse("wire.outside", quoted(&wire.outside), why, "two different interfaces"));
     }
+    let coalesce = wire.coalesce.map(|coalesce| coalesce.0);
+    span("wire.coalesce", coalesce, Duration::ZERO..=Duration::from_ms(5), texts)?;
     wire.backend.check().map_err(|OutOfRange { name, given, allowed }| {
         let path = format!("wire.backend.{}.{name}", Backend::names()[wire.backend.kind() as usize]);
         texts.refuse(&path, given, "that is out of range", allowed)

@@ -7,7 +7,7 @@ use super::heartbeat::Heartbeat;
 use super::links::LinkView;
 use super::log::say;
 use super::opening::{self, Held, OpenInterface};
-use super::pace::{interval, longest_stay, watchdog};
+use super::pace::{coalesce, interval, longest_stay, watchdog};
 use super::port::{Common, LivePort};
 use super::ports::AnyPort;
 use super::take_over::{self, Takeover};
@@ -114,12 +114,14 @@ impl Forwarding {
             end_at: None,
             heir: None,
         };
+        let coalesce = coalesce(spec);
         // From here on the link is this process's.
         let former = takeover.map(Takeover::commit).transpose().map_err(fail("taking over"))?;
         let _ = begun.try_send(former);
         let outcome = loop {
-            let outcome =
-                driver::run(&mut datapath, &mut wire, &mut |now, datapath| engine.watch(now, datapath));
+            let outcome = driver::run(&mut datapath, &mut wire, coalesce, &mut |now, datapath| {
+                engine.watch(now, datapath)
+            });
             let Some(heir) = engine.heir.take().filter(|_| outcome.is_ok()) else {
                 break outcome.map(|()| None);
             };

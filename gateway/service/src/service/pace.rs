@@ -1,13 +1,18 @@
 //! The interval of observations, the longest silence, and the longest end of a gateway.
 
-use crate::config::Config;
-use crate::config::spec::SafetySpec;
+use crate::config::spec::{SafetySpec, Spec};
+use crate::config::{COALESCE, Config};
 use fairwire_core::Duration;
 use fairwire_wire::Way;
 
 /// The time between two observations.
 pub(super) fn interval(config: &Config) -> Duration {
     config.spec().telemetry.interval.map_or(Duration::from_ms(10), |interval| interval.0)
+}
+
+/// The time between two wakings of the thread that forwards, while packets wait.
+pub(super) fn coalesce(spec: &Spec) -> Duration {
+    spec.wire.coalesce.map_or(COALESCE, |coalesce| coalesce.0)
 }
 
 /// The silence of the thread that forwards after which its guard bridges.

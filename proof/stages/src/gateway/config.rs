@@ -70,6 +70,7 @@ pub(super) fn text(plan: &Plan<'_>, contest: &ContestPlan, socket: &Path) -> Str
             backend: Backend::default(),
             inside: Side::Left.name().into(),
             outside: Side::Right.name().into(),
+            coalesce: Some(Quantity(Duration::ZERO)),
         },
         download: None,
         upload: Some(upload),

@@ -45,7 +45,7 @@ pub(super) fn hold(
     let (mut warm, mut views, mut follows) = (None, Views::new(plan, label), false);
     let flows = (0..plan.senders.len()).map(|flow| classifier.flow(&plan.flow_key(flow))).collect();
     let mut samples = Samples::new(plan.every, plan.duration, flows);
-    let driven = driver::run(&mut datapath, &mut wire, &mut |now, datapath| {
+    let driven = driver::run(&mut datapath, &mut wire, Duration::ZERO, &mut |now, datapath| {
         let (link, warm, samples, views) = (&mut datapath.forward, &mut warm, &mut samples, &mut views);
         let (classifier, follows) = (&classifier, &mut follows);
         let mut at_link = AtLink { plan, classifier, link, follows, meter: &meter, warm, samples, views };
