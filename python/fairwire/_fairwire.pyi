@@ -22,11 +22,13 @@ __all__ = [
     "Result",
     "Scenario",
     "ScenarioError",
+    "StageError",
     "SweepError",
     "SweepPlan",
     "Table",
     "Waiting",
     "__version__",
+    "_helper",
     "_result",
     "_scenario",
     "_sweep_plan",
@@ -55,6 +57,11 @@ class ScenarioError(ValueError):
     allowed: str | None
     suggestion: str | None
     more: list[ScenarioError]
+
+class StageError(RuntimeError):
+    stage: str
+    allowed: str | None
+    result: Result
 
 class SweepError(RuntimeError): ...
 
@@ -109,6 +116,7 @@ class Scenario:
         one_way: bool = False,
         packets: bool = False,
         measures: Sequence[str] | None = None,
+        on: str | Sequence[str] | None = None,
         yes: bool = False,
     ) -> Result: ...
     @property
@@ -139,6 +147,12 @@ class Result:
     def summary(self) -> Table: ...
     @property
     def measures(self) -> Table: ...
+    @property
+    def agreement(self) -> Table: ...
+    @property
+    def stages(self) -> list[str]: ...
+    @property
+    def verdicts(self) -> dict[str, str | None]: ...
     @property
     def series(self) -> Table: ...
     @property
@@ -323,6 +337,9 @@ def disciplines() -> Table: ...
 def parts() -> Table: ...
 def read(path: str | PathLike[str]) -> Result: ...
 def run_shard(shard: str) -> tuple[int, float]: ...
+
+# What helpers of the stage `lab` are.
+def _helper(interpreter: str | PathLike[str], module: str, arguments: Sequence[str]) -> NoReturn: ...
 
 # What pickles call.
 def _result(report: str, watched: Mapping[str, Table]) -> Result: ...

@@ -15,6 +15,8 @@ mod picture;
 mod reproduction;
 mod result;
 mod scenario;
+#[cfg_attr(not(target_os = "linux"), path = "no_stages.rs")]
+mod stages;
 mod sweep;
 mod table;
 mod watch;
@@ -28,6 +30,7 @@ fn _fairwire(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("ENGINE", fairwire_scenario::ENGINE)?;
     module.add("ScenarioError", module.py().get_type::<error::ScenarioError>())?;
+    module.add("StageError", module.py().get_type::<error::StageError>())?;
     module.add("SweepError", module.py().get_type::<sweep::SweepError>())?;
     module.add_class::<scenario::Scenario>()?;
     module.add_class::<sweep::SweepPlan>()?;
@@ -44,6 +47,8 @@ fn _fairwire(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(sweep::run_shard, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::_sweep_plan, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::_scenario, module)?)?;
+    #[cfg(target_os = "linux")]
+    module.add_function(wrap_pyfunction!(stages::_helper, module)?)?;
     module.add_function(wrap_pyfunction!(table::_table, module)?)?;
     module.add_function(wrap_pyfunction!(result::_result, module)?)?;
     module.add_function(wrap_pyfunction!(result::read, module)?)?;

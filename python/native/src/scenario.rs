@@ -4,6 +4,7 @@ use crate::contest::{self, How, Progress};
 use crate::error::scenario_error;
 use crate::own::{self, Classes, Run};
 use crate::result::Result;
+use crate::stages::On;
 use crate::watch::{Keywords, Watching};
 use fairwire_document::Problem;
 use fairwire_scenario::Overrides;
@@ -250,13 +251,20 @@ impl Scenario {
     /// of them changes a result. `measures`: names of measures that the summary is to have besides,
     /// such as "transfer_slowdown_p99.web".
     ///
+    /// `on`: a stage, or a list of stages, such as `["sim", "lab"]`. `sim` is the simulator, and
+    /// `lab` this kernel's own TCP and UDP between network namespaces, through the same compiled
+    /// discipline (Linux; root, or a kernel that lets users make namespaces). `lab` takes as long as
+    /// the runs say. Each table then has a column `stage`, `result.agreement` how near the others
+    /// came to the first, and `result.verdicts` whether that is near enough. A stage that cannot run
+    /// the scenario, or not here, raises StageError.
+    ///
     /// What would record more than some 2 GB is refused, with what lowers it, unless `yes` is True.
     ///
     /// Other threads of Python run meanwhile. Ctrl-C stops it within 100 ms and raises
     /// KeyboardInterrupt.
     #[pyo3(signature = (
         disciplines=None, seeds=None, *, jobs=None, progress=None, every=None, flows=false, delays=false,
-        transfers=false, one_way=false, packets=false, measures=None, yes=false
+        transfers=false, one_way=false, packets=false, measures=None, on=None, yes=false
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn run(
@@ -273,12 +281,14 @@ impl Scenario {
         one_way: bool,
         packets: bool,
         measures: Option<Vec<String>>,
+        on: Option<&Bound<'_, PyAny>>,
         yes: bool,
     ) -> PyResult<Result> {
         let keywords = Keywords { flows, delays, transfers, one_way, packets, yes };
         let watching = Watching::new(every, keywords)?;
         let (jobs, measures) = (jobs_of(jobs)?, measures.unwrap_or_default());
-        let how = How { jobs, progress: Progress::new(progress)?, watching, measures };
+        let on = on.map(On::new).transpose()?;
+        let how = How { jobs, progress: Progress::new(progress)?, watching, measures, on };
         let mut classes = self.classes.clone();
         let overrides = Overrides {
             set: self.set.clone(),

@@ -128,9 +128,15 @@ fn kind(schema: &Value) -> Option<Kind> {
     match () {
         () if of("integer") => Some(Kind::Count),
         () if of("number") => Some(Kind::Real),
-        () if of("string") => Some(Kind::Text),
+        () if of("string") || is_choice(schema) => Some(Kind::Text),
         () => None,
     }
+}
+
+/// Is it one of several texts, each with its own description?
+fn is_choice(schema: &Value) -> bool {
+    let choices = schema.get("oneOf").and_then(Value::as_array);
+    choices.is_some_and(|all| all.iter().all(|one| one.get("const").is_some_and(Value::is_string)))
 }
 
 /// The keys of the maps at `path`, in their order.
