@@ -78,6 +78,13 @@ def test_results_and_tables_are_pickled_and_read_back_equal(result):
     assert again.series.description("value") == result.series.description("value")
 
 
+def test_tables_go_to_polars_without_their_texts_and_through_a_pickle():
+    from long.large import figures
+
+    transfers, series = figures(10_000, 7_000)  # `make python-large` has a million
+    assert transfers["pickle, MB"] < transfers["table, MB"] and series["pickle, MB"] < series["table, MB"]
+
+
 class Early(fw.Dropper):
     def __init__(self, limit=9):
         self.limit = limit
