@@ -62,6 +62,10 @@ python-kills: ## kill a sweep on Dask fifty times, after `make python`: no row m
 python-large: ## a million transfers and a series of 778 015 rows to Polars, pickled and read back, after `make python` (half a minute)
 	@cd $(or $(CARGO_TARGET_DIR),target)/python && venv/bin/python $(CURDIR)/python/tests/long/large.py
 
+.PHONY: python-student
+python-student: ## the jobs of a student in Python alone, each with its seconds, after `make python` (two to four minutes; root for one)
+	@cd $(or $(CARGO_TARGET_DIR),target)/python && venv/bin/python $(CURDIR)/python/tests/long/student.py
+
 .PHONY: python-reference
 python-reference: rust ## write docs/python-reference.md from the signatures and docstrings of the Python package (builds the wheel)
 	@FAIRWIRE_RENEW=1 .ci/python -k reference

@@ -46,7 +46,7 @@ __version__: str
 ENGINE: str
 
 _Class: TypeAlias = type[Dropper] | type[Queue]
-_Choice: TypeAlias = str | _Class | Mapping[str, Any] | Mapping[_Class | str, Any]
+_Choice: TypeAlias = str | _Class | Mapping[Any, Any]
 
 class ScenarioError(ValueError):
     source: str | None
@@ -104,7 +104,7 @@ class Scenario:
     def set(self, path: str | Mapping[str, Any], value: Any = None) -> Scenario: ...
     def run(
         self,
-        disciplines: _Choice | Iterable[_Choice] | None = None,
+        disciplines: _Choice | Iterable[object] | None = None,
         seeds: int | str | Iterable[int] | None = None,
         *,
         jobs: int | None = None,
@@ -115,7 +115,7 @@ class Scenario:
         transfers: bool = False,
         one_way: bool = False,
         packets: bool = False,
-        measures: Sequence[str] | None = None,
+        measures: str | Sequence[str] | None = None,
         on: str | Sequence[str] | None = None,
         yes: bool = False,
     ) -> Result: ...

@@ -180,6 +180,8 @@ def test_what_a_slip_would_record_is_refused_and_stops_at_once():
         ({"jobs": "2"}, TypeError, "`jobs` is '2'; allowed: "),
         ({"every": 0.1}, TypeError, "`every` is 0.1, of the type float; allowed: a text with a unit"),
         ({"disciplines": Early()}, TypeError, "`disciplines` is a Early; allowed: .*a class and no object"),
+        ({"measures": 3}, TypeError, "`measures` is 3; allowed: a list of names"),
+        ({"measures": "slowdwn"}, ValueError, "`measures` has `slowdwn`"),
         ({"measures": ["slowdwn"]}, ValueError, "`measures` has `slowdwn`, which no run has; allowed: "),
     ],
 )

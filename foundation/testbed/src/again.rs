@@ -19,7 +19,7 @@ pub fn start_as(program: PathBuf, before: Vec<String>) {
 
 /// The helper of this role, whose further arguments can be added.
 pub(crate) fn command(role: Role) -> Command {
-    // Unless told otherwise this program, also after another was put in its place.
+    // By default this program, also after another was put in its place.
     let (program, before) = HOW.get_or_init(|| ("/proc/self/exe".into(), Vec::new()));
     let mut command = Command::new(program);
     command.args(before).args([AGENT_COMMAND, role.name()]);

@@ -9,18 +9,22 @@ mod contest;
 mod discipline;
 mod episode;
 mod error;
+#[cfg(not(target_os = "linux"))]
+mod no_stages;
 mod oracle;
 mod own;
 mod picture;
 mod reproduction;
 mod result;
 mod scenario;
-#[cfg_attr(not(target_os = "linux"), path = "no_stages.rs")]
+#[cfg(target_os = "linux")]
 mod stages;
 mod sweep;
 mod table;
 mod watch;
 
+#[cfg(not(target_os = "linux"))]
+use no_stages as stages;
 use pyo3::prelude::*;
 
 /// fairwire: shares a network link fairly. Import `fairwire`, not this module.

@@ -201,6 +201,19 @@ pub(crate) fn jobs_of(given: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
     })
 }
 
+/// The name of a measure, or a list of names.
+fn measures_of(given: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    if let Ok(name) = given.extract::<String>() {
+        return Ok(vec![name]);
+    }
+    given.extract().map_err(|_| match given.repr() {
+        Ok(text) => {
+            PyTypeError::new_err(format!("`measures` is {text}; allowed: a list of names of measures"))
+        }
+        Err(error) => error,
+    })
+}
+
 #[pymethods]
 impl Scenario {
     #[new]
@@ -280,13 +293,13 @@ impl Scenario {
         transfers: bool,
         one_way: bool,
         packets: bool,
-        measures: Option<Vec<String>>,
+        measures: Option<&Bound<'_, PyAny>>,
         on: Option<&Bound<'_, PyAny>>,
         yes: bool,
     ) -> PyResult<Result> {
         let keywords = Keywords { flows, delays, transfers, one_way, packets, yes };
         let watching = Watching::new(every, keywords)?;
-        let (jobs, measures) = (jobs_of(jobs)?, measures.unwrap_or_default());
+        let (jobs, measures) = (jobs_of(jobs)?, measures.map_or(Ok(Vec::new()), measures_of)?);
         let on = on.map(On::new).transpose()?;
         let how = How { jobs, progress: Progress::new(progress)?, watching, measures, on };
         let mut classes = self.classes.clone();

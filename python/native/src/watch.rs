@@ -407,7 +407,7 @@ impl WatchedRuns {
         Ok(tables)
     }
 
-    /// The stage of each row where results name it; a run has so many `rows`.
+    /// The stage of each row where results name it; `rows` is the number of those of a run.
     fn stages(&self, rows: impl Fn(&Seen) -> usize) -> Option<Cells> {
         let of = |run: &Seen| std::iter::repeat_n(run.stage, rows(run));
         self.are_named.then(|| Cells::texts(self.runs.iter().flat_map(of)))
