@@ -134,6 +134,9 @@ def test_stages_that_are_not_there_are_refused():
             scenario.run(on=on)
     with pytest.raises(ValueError, match="`packets` is of the simulator only"):
         scenario.run(on="lab", packets=True)
+    agree = [{"measure": "jain", "tolerance": 0.1, "because": "it is a test", "stage": "labb"}]
+    with pytest.raises(fw.ScenarioError, match="did you mean `lab`"):
+        fw.Scenario({**TWO, "agree": agree}).run(on="sim")
     alone = scenario.run(on="sim")
     assert alone.stages == ["sim"] and alone.verdicts == {} and len(alone.agreement) == 0
     assert "stage" not in scenario.run().flows.columns

@@ -96,6 +96,9 @@ impl How {
 
 /// Runs `scenario` while this thread looks for signals.
 pub(crate) fn run(py: Python<'_>, scenario: &Scenario, classes: &Classes, how: &How) -> PyResult<Result> {
+    if let Some(on) = &how.on {
+        on.check(py, scenario)?;
+    }
     let notes = how.watching.on(how.on.as_ref())?;
     let watch = Watch::new(how.watching, scenario, how.on.is_some())?;
     let runs = |note: &(dyn Fn(f64) + Sync), stop: &Arc<Stop>| {

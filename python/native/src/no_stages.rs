@@ -26,6 +26,10 @@ impl On {
         match *self {}
     }
 
+    pub(crate) fn check(&self, _: Python<'_>, _: &Scenario) -> PyResult<()> {
+        match *self {}
+    }
+
     pub(crate) fn run(
         &self,
         _: &Scenario,

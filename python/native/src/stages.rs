@@ -1,7 +1,7 @@
 //! A scenario on stages: the simulator, and this machine's own TCP.
 
 use crate::contest::Done;
-use crate::error::Trouble;
+use crate::error::{Trouble, scenario_error};
 use crate::own::{self, Classes, Observed, Run, Stop};
 use crate::watch::Watch;
 use fairwire_experiment::{
@@ -66,6 +66,11 @@ impl On {
     /// Are there others than one?
     pub(crate) fn are_several(&self) -> bool {
         self.0.len() > 1
+    }
+
+    /// Refuses a scenario that names a stage which is not there.
+    pub(crate) fn check(&self, py: Python<'_>, scenario: &Scenario) -> PyResult<()> {
+        fairwire_experiment::check(scenario).map_err(|error| scenario_error(py, &error))
     }
 
     /// Runs `scenario` on each, as far as it can. `note` is called with the fraction that is done.
