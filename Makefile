@@ -43,8 +43,12 @@ prove: rust ## what proves them: house rules, lints, tests of the proof and the 
 	@.ci/prove
 
 .PHONY: python
-python: rust ## build the Python package into target/python and run its tests (Python 3.11; minutes the first time)
+python: rust ## build the Python package into target/python and run its tests (Python 3.11; six minutes the first time)
 	@.ci/python $(ARGS)
+
+.PHONY: wheel
+wheel: rust ## build the wheel of the Python package into out/dist (Python 3.11; two to four minutes the first time)
+	@.ci/wheel $(ARGS)
 
 .PHONY: python-long
 python-long: rust ## test that 100 000 episodes and 10 000 runs of Python classes keep no memory and no threads (five minutes)
@@ -53,6 +57,18 @@ python-long: rust ## test that 100 000 episodes and 10 000 runs of Python classe
 .PHONY: python-kills
 python-kills: ## kill a sweep on Dask fifty times, after `make python`: no row may be lost (four minutes)
 	@$(or $(CARGO_TARGET_DIR),target)/python/venv/bin/python python/tests/long/kills.py $(ARGS)
+
+.PHONY: python-large
+python-large: ## a million transfers and a series of 778 015 rows to Polars, pickled and read back, after `make python` (half a minute)
+	@cd $(or $(CARGO_TARGET_DIR),target)/python && venv/bin/python $(CURDIR)/python/tests/long/large.py
+
+.PHONY: python-student
+python-student: ## the jobs of a student in Python alone, each with its seconds, after `make python` (two to four minutes; root for one)
+	@cd $(or $(CARGO_TARGET_DIR),target)/python && venv/bin/python $(CURDIR)/python/tests/long/student.py
+
+.PHONY: python-reference
+python-reference: rust ## write docs/python-reference.md from the signatures and docstrings of the Python package (builds the wheel)
+	@FAIRWIRE_RENEW=1 .ci/python -k reference
 
 .PHONY: web
 web: ## build the pages of web/src into web/dist, which is checked in (Node 20.19 or later; seconds)

@@ -22,11 +22,13 @@ __all__ = [
     "Result",
     "Scenario",
     "ScenarioError",
+    "StageError",
     "SweepError",
     "SweepPlan",
     "Table",
     "Waiting",
     "__version__",
+    "_helper",
     "_result",
     "_scenario",
     "_sweep_plan",
@@ -44,7 +46,7 @@ __version__: str
 ENGINE: str
 
 _Class: TypeAlias = type[Dropper] | type[Queue]
-_Choice: TypeAlias = str | _Class | Mapping[str, Any] | Mapping[_Class | str, Any]
+_Choice: TypeAlias = str | _Class | Mapping[Any, Any]
 
 class ScenarioError(ValueError):
     source: str | None
@@ -55,6 +57,11 @@ class ScenarioError(ValueError):
     allowed: str | None
     suggestion: str | None
     more: list[ScenarioError]
+
+class StageError(RuntimeError):
+    stage: str
+    allowed: str | None
+    result: Result
 
 class SweepError(RuntimeError): ...
 
@@ -98,7 +105,7 @@ class Scenario:
     def set(self, path: str | Mapping[str, Any], value: Any = None) -> Scenario: ...
     def run(
         self,
-        disciplines: _Choice | Iterable[_Choice] | None = None,
+        disciplines: _Choice | Iterable[object] | None = None,
         seeds: int | str | Iterable[int] | None = None,
         *,
         jobs: int | None = None,
@@ -109,7 +116,8 @@ class Scenario:
         transfers: bool = False,
         one_way: bool = False,
         packets: bool = False,
-        measures: Sequence[str] | None = None,
+        measures: str | Sequence[str] | None = None,
+        on: str | Sequence[str] | None = None,
         yes: bool = False,
     ) -> Result: ...
     @property
@@ -140,6 +148,12 @@ class Result:
     def summary(self) -> Table: ...
     @property
     def measures(self) -> Table: ...
+    @property
+    def agreement(self) -> Table: ...
+    @property
+    def stages(self) -> list[str]: ...
+    @property
+    def verdicts(self) -> dict[str, str | None]: ...
     @property
     def series(self) -> Table: ...
     @property
@@ -324,6 +338,9 @@ def disciplines() -> Table: ...
 def parts() -> Table: ...
 def read(path: str | PathLike[str]) -> Result: ...
 def run_shard(shard: str) -> tuple[int, float]: ...
+
+# What helpers of the stage `lab` are.
+def _helper(interpreter: str | PathLike[str], module: str, arguments: Sequence[str]) -> NoReturn: ...
 
 # What pickles call.
 def _result(report: str, watched: Mapping[str, Table]) -> Result: ...

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Sequence
 
-from ._fairwire import Result, estimate, max_min
+from ._fairwire import Result, Table, estimate, max_min
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,10 +50,18 @@ def _legend_above(ax: Axes, columns: int) -> None:
     ax.legend(ncols=min(columns, 4), loc="lower left", bbox_to_anchor=(0, 1), frameon=False)
 
 
+def _labels(table: Table) -> list[str]:
+    """The discipline of each row, with the stage where the result names it: ``faba on lab``."""
+    disciplines = table["discipline"]
+    if "stage" not in table.columns:
+        return disciplines
+    return [f"{discipline} on {stage}" for discipline, stage in zip(disciplines, table["stage"])]
+
+
 def _bars(result: Result, prefix: str, ax: Axes | None, label: str) -> Axes:
     ax = _axes(ax)
     summary = result.summary
-    rows = list(zip(summary["discipline"], summary["measure"], summary["mean"], summary["half_width_95"]))
+    rows = list(zip(_labels(summary), summary["measure"], summary["mean"], summary["half_width_95"]))
     rows = [row for row in rows if row[1].startswith(prefix)]
     if not rows:
         raise ValueError(f"the result has no measure `{prefix}…`")
@@ -117,10 +125,10 @@ _Lines = dict[str, dict[float, list[float]]]
 def _over_time(result: Result, of: str, measure: str) -> tuple[dict[str, _Lines], str, float]:
     """The lines of each discipline: for each object of the kind ``of`` the values of all seeds."""
     series = result.series
-    columns = [series[name] for name in ("discipline", "time_s", "kind", "name", "measure", "unit", "value")]
+    columns = [series[name] for name in ("time_s", "kind", "name", "measure", "unit", "value")]
     found: dict[str, _Lines] = {}
     units: dict[str, None] = {}
-    for discipline, time, kind, name, what, unit, value in zip(*columns):
+    for discipline, time, kind, name, what, unit, value in zip(_labels(series), *columns):
         if kind == of and what == measure:
             units.setdefault(unit)
             if unit == next(iter(units)):  # a backlog is packets and bytes: the first is drawn
@@ -226,7 +234,7 @@ def delay_cdf(result: Result, link: str | None = None, ax: Axes | None = None) -
     """
     ax = _axes(ax)
     delays = result.delays
-    rows = list(zip(*(delays[name] for name in ("discipline", "seed", "name", "to_s", "packets"))))
+    rows = list(zip(_labels(delays), *(delays[name] for name in ("seed", "name", "to_s", "packets"))))
     if not rows:
         raise ValueError("no packet was sent after the warm-up")
     (link, *_) = _known("queued link", link, list(dict.fromkeys(row[2] for row in rows)))
@@ -258,6 +266,7 @@ def _cumulated(ends: Sequence[float], bins: dict[float, int]) -> list[float]:
 
     sums = list(accumulate(bins.get(end, 0) for end in ends))
     return [part / sums[-1] for part in sums]
+
 
 def waterline(
     demands: Sequence[float],

@@ -78,6 +78,13 @@ def test_results_and_tables_are_pickled_and_read_back_equal(result):
     assert again.series.description("value") == result.series.description("value")
 
 
+def test_tables_go_to_polars_without_their_texts_and_through_a_pickle():
+    from long.large import figures
+
+    transfers, series = figures(10_000, 7_000)  # `make python-large` has a million
+    assert transfers["pickle, MB"] < transfers["table, MB"] and series["pickle, MB"] < series["table, MB"]
+
+
 class Early(fw.Dropper):
     def __init__(self, limit=9):
         self.limit = limit
@@ -173,6 +180,8 @@ def test_what_a_slip_would_record_is_refused_and_stops_at_once():
         ({"jobs": "2"}, TypeError, "`jobs` is '2'; allowed: "),
         ({"every": 0.1}, TypeError, "`every` is 0.1, of the type float; allowed: a text with a unit"),
         ({"disciplines": Early()}, TypeError, "`disciplines` is a Early; allowed: .*a class and no object"),
+        ({"measures": 3}, TypeError, "`measures` is 3; allowed: a list of names"),
+        ({"measures": "slowdwn"}, ValueError, "`measures` has `slowdwn`"),
         ({"measures": ["slowdwn"]}, ValueError, "`measures` has `slowdwn`, which no run has; allowed: "),
     ],
 )

@@ -292,6 +292,29 @@ def test_stubs_are_those_of_the_module(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_a_type_checker_takes_the_calls_of_the_pages(tmp_path):
+    code = """
+import fairwire as fw
+
+class Mine(fw.Dropper):
+    def __init__(self, start: float = 0.5) -> None:
+        self.start = start
+
+scenario = fw.Scenario.load("x.toml")
+scenario.run([Mine, {Mine: {"start": 0.8}}])
+disciplines = ["tail-drop", Mine, {Mine: {"start": 0.8, "scheduler": "drr"}, "label": "late"}]
+scenario.run(disciplines, on=["sim", "lab"]).agreement["verdict"]
+scenario.set("flow.tcp.tcp.control", {Mine: {"start": 1}})
+"""
+    (tmp_path / "page.py").write_text(code)
+    # Nothing else is read: the types of other packages take most of the time.
+    config = "[mypy]\nstrict = true\nfollow_imports = skip\n[mypy-fairwire.*]\nfollow_imports = normal\n"
+    (tmp_path / "mypy.ini").write_text(config)
+    check = [sys.executable, "-m", "mypy", "--config-file", "mypy.ini", "page.py"]
+    done = subprocess.run(check, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_every_public_item_has_a_docstring():
     items = [getattr(fw, name) for name in fw.__all__ if name not in {"ENGINE", "__version__"}]
     for item in items:

@@ -7,7 +7,6 @@ use fairwire_laws::error::Of as _;
 use fairwire_laws::part::Part;
 use fairwire_laws::queueing::Queueing;
 use fairwire_parameters::parameters;
-use std::process::ExitCode;
 
 const NAME: &str = "linear";
 
@@ -64,6 +63,30 @@ impl Dropper for Linear {
     }
 }
 
-fn main() -> ExitCode {
+#[cfg(feature = "command")]
+fn main() -> std::process::ExitCode {
     fairwire_command::main_with([catalogue::register::<Spec>(ABOUT)])
+}
+
+#[cfg(not(feature = "command"))]
+fn main() {
+    if let Err(error) = run() {
+        eprintln!("{error}");
+        std::process::exit(2);
+    }
+}
+
+/// Without the command: runs a scenario, and prints the mean of each measure.
+#[cfg(not(feature = "command"))]
+fn run() -> Result<(), Box<dyn std::error::Error>> {
+    catalogue::register::<Spec>(ABOUT)?;
+    let file = std::env::args().nth(1).ok_or("allowed: the name of a scenario file")?;
+    let scenario = fairwire_scenario::load(file.as_ref(), &fairwire_scenario::Overrides::default())?;
+    let outcome = fairwire_scenario::run_all(&scenario, 0, &|_| {}, &false.into())?;
+    for of in fairwire_metrics::summary::summarize(&outcome.runs) {
+        for (measure, estimate) in &of.measures {
+            println!("{:12} {measure:24} {:.4}", of.discipline, estimate.mean);
+        }
+    }
+    Ok(())
 }

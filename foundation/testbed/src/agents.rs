@@ -1,14 +1,15 @@
 //! Two hosts at work, seen from the process that started them.
 
+use super::again;
 use super::bed::Side;
 use super::error::{During, TestbedError, Trouble};
 use super::host::Host;
-use super::message::{AGENT_COMMAND, Answer, Instruction, Role, THIS_PROGRAM, read_line, to_line};
+use super::message::{Answer, Instruction, Role, read_line, to_line};
 use super::traffic::{Seen, Traffic};
 use fairwire_core::Time;
 use rustix::event::{PollFd, PollFlags, poll};
 use std::io::{self, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 /// Both hosts, whose processes end when this is dropped.
 #[derive(Debug)]
@@ -108,9 +109,8 @@ impl Agent {
         let role = Role::Host(side);
         let start = || {
             host.enter()?;
-            let mut command = Command::new(THIS_PROGRAM);
-            command.args([AGENT_COMMAND, role.name()]).stdin(Stdio::piped()).stdout(Stdio::piped());
-            command.spawn().during("starting this program again")
+            let mut command = again::command(role);
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().during("starting this program again")
         };
         let mut child = start().map_err(|trouble| Failed { role: role.name(), trouble })?;
         let instructions = child.stdin.take().expect("its standard input is a pipe");

@@ -12,9 +12,10 @@
 //! The command is in a process namespace, too. It ends with this process, however that ends, and so
 //! do its network, the devices, the rules of the packet filter and what was mounted.
 
+use super::again;
 use super::error::{During, Trouble};
 use super::host::Host;
-use super::message::{AGENT_COMMAND, Role, THIS_PROGRAM};
+use super::message::Role;
 use super::namespace::{die_with_parent, gain_rights, part_processes, part_sys};
 use super::nat::masquerade_source;
 use super::relay::Relay;
@@ -171,8 +172,8 @@ impl Enclosure {
         names: Option<Ipv4Addr>,
     ) -> Result<Running, Trouble> {
         let names = names.map_or_else(|| NO_NAMES.to_owned(), |names| names.to_string());
-        let mut first = Command::new(THIS_PROGRAM);
-        first.args([AGENT_COMMAND, Role::First.name(), &names]).args(command);
+        let mut first = again::command(Role::First);
+        first.arg(&names).args(command);
         first.envs(environment.iter().map(|(name, value)| (name, value)));
         // A process dies with the thread that started it.
         let (started, child) = std::sync::mpsc::channel();

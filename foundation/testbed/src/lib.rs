@@ -11,6 +11,7 @@
 //! of their own, for a program with threads or without rights. An [enclosure] is a command of the
 //! user's whose only way out is a device of ours.
 
+pub mod again;
 pub mod agent;
 pub mod agents;
 pub mod awake;

@@ -24,8 +24,6 @@ use std::path::PathBuf;
 
 /// The argument after which a program hands over to [`agent::main`](crate::agent::main).
 pub const AGENT_COMMAND: &str = "lab-agent";
-/// This program, also after another was put in its place.
-pub(crate) const THIS_PROGRAM: &str = "/proc/self/exe";
 
 /// The role of a helper process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

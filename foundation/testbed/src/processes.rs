@@ -1,12 +1,12 @@
 //! A [bed](crate::bed) with both hosts in processes of their own: for a program that stays in its
 //! own network, has threads already, or has no rights but in a user namespace.
 
+use super::again;
 use super::agents::{Agents, Failed};
 use super::bed::{Bed, Side};
 use super::error::{During, TestbedError, Trouble};
 use super::message::{
-    AGENT_COMMAND, AtGateway, Instruction, Program, Report, Role, THIS_PROGRAM, next_instruction, receive,
-    send, to_line,
+    AtGateway, Instruction, Program, Report, Role, next_instruction, receive, send, to_line,
 };
 use super::path::Path;
 use super::program::command;
@@ -40,8 +40,7 @@ impl BedProcesses {
     pub fn start(mtu: u32, path: Option<Path>, at_gateway: AtGateway) -> Result<Self, TestbedError> {
         let (reports, theirs) =
             UnixDatagram::pair().map_err(failed("making a channel to the lab's helpers"))?;
-        let mut child = Command::new(THIS_PROGRAM)
-            .args([AGENT_COMMAND, Role::Network.name()])
+        let mut child = again::command(Role::Network)
             .stdin(Stdio::piped())
             .stdout(OwnedFd::from(theirs))
             // Ctrl-C in a terminal goes to a whole process group. This process is stopped by it;
@@ -197,8 +196,7 @@ fn change_rates(shaping: &Shaping, start: Time) {
 /// Starts `program` here, and reports when it ends. The kernel ends it with this thread.
 fn start(program: &Program) -> Result<(), Trouble> {
     let log = OpenOptions::new().append(true).open(&program.log).during("opening the gateway's log")?;
-    let mut child = Command::new(THIS_PROGRAM)
-        .args([AGENT_COMMAND, Role::Gateway.name()])
+    let mut child = again::command(Role::Gateway)
         .arg(&program.file)
         .args(&program.arguments)
         .envs(program.environment.iter().map(|(name, value)| (name, value)))

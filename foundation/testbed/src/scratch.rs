@@ -3,14 +3,15 @@
 //! A process that is killed removes nothing. So a process of its own makes the folder, waits until
 //! the other end of a pipe is gone, and removes it.
 
+use super::again;
 use super::error::{During, Trouble};
-use super::message::{AGENT_COMMAND, Role, THIS_PROGRAM};
+use super::message::Role;
 use std::fs::{DirBuilder, remove_dir_all};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Stdio};
 use std::thread;
 use std::time::Duration;
 
@@ -25,13 +26,13 @@ pub struct Scratch {
 
 impl Scratch {
     /// Makes a folder whose name begins with `prefix`, where temporary files are. The program must
-    /// hand [`AGENT_COMMAND`] over to [`agent::main`](crate::agent::main).
+    /// hand [`AGENT_COMMAND`](crate::message::AGENT_COMMAND) over to [`agent::main`](crate::agent::main).
     ///
     /// # Errors
     /// When there can be none.
     pub fn new(prefix: &str) -> io::Result<Self> {
-        let mut keeper = Command::new(THIS_PROGRAM)
-            .args([AGENT_COMMAND, Role::Keeper.name(), prefix])
+        let mut keeper = again::command(Role::Keeper)
+            .arg(prefix)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -1,11 +1,13 @@
 //! A run without Python's lock, which Ctrl-C stops.
 
+use crate::error::Trouble;
 use crate::own::{Classes, Observed, Stop};
 use crate::result::Result;
+use crate::stages::On;
 use crate::watch::{Watch, Watching};
 use fairwire_metrics::record::Report;
 use fairwire_metrics::summary;
-use fairwire_scenario::Scenario;
+use fairwire_scenario::{RunError, Scenario};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
@@ -65,6 +67,8 @@ pub(crate) struct How {
     pub(crate) watching: Watching,
     /// Measures of the summary beside those that it has.
     pub(crate) measures: Vec<String>,
+    /// Where; without it on the simulator, whom results do not name then.
+    pub(crate) on: Option<On>,
 }
 
 impl How {
@@ -92,25 +96,53 @@ impl How {
 
 /// Runs `scenario` while this thread looks for signals.
 pub(crate) fn run(py: Python<'_>, scenario: &Scenario, classes: &Classes, how: &How) -> PyResult<Result> {
-    let watch = Watch::new(how.watching, scenario, how.jobs)?;
+    if let Some(on) = &how.on {
+        on.check(py, scenario)?;
+    }
+    let notes = how.watching.on(how.on.as_ref())?;
+    let watch = Watch::new(how.watching, scenario, how.jobs, how.on.is_some())?;
     let runs = |note: &(dyn Fn(f64) + Sync), stop: &Arc<Stop>| {
         let observed = Observed::new(classes, stop, &watch);
-        let outcome = fairwire_scenario::run_all_observed(scenario, how.jobs, note, stop.flag(), &observed);
-        (outcome, observed.failed())
+        let done = match &how.on {
+            None => simulated(scenario, how.jobs, &observed, note, stop),
+            Some(on) => Ok(on.run(scenario, how.jobs, (&watch, &observed, classes), note, stop)),
+        };
+        (done, observed.failed())
     };
-    let (outcome, failed) = while_looking(py, &how.progress, runs)?;
-    let mut outcome = outcome.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-    if let Some(failed) = &failed {
-        failed.forget(&mut outcome);
-    }
-    let watched = watch.seen(&outcome.runs).tables()?;
-    let mut report = fairwire_scenario::report(scenario, outcome);
+    let (done, failed) = while_looking(py, &how.progress, runs)?;
+    let Done { mut report, trouble } = done.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+    report.manifest.notes.extend(notes);
+    let watched = watch.seen(&report.runs).tables()?;
     how.add_measures(scenario, &mut report)?;
     let result = Result::new(report, watched);
-    match failed {
-        None => Ok(result),
-        Some(failed) => Err(failed.exception(py, result)),
+    match (failed, trouble) {
+        (None, None) => Ok(result),
+        (Some(failed), _) => Err(failed.exception(py, result)),
+        (None, Some(trouble)) => Err(trouble.exception(py, result)),
     }
+}
+
+/// What came of runs.
+pub(crate) struct Done {
+    /// Of those that were finished.
+    pub(crate) report: Report,
+    /// What is wrong with a stage, if anything is.
+    pub(crate) trouble: Option<Trouble>,
+}
+
+/// Runs `scenario` on the simulator.
+fn simulated(
+    scenario: &Scenario,
+    jobs: usize,
+    observed: &Observed<'_>,
+    note: &(dyn Fn(f64) + Sync),
+    stop: &Arc<Stop>,
+) -> std::result::Result<Done, RunError> {
+    let mut outcome = fairwire_scenario::run_all_observed(scenario, jobs, note, stop.flag(), observed)?;
+    let all = outcome.runs.len();
+    outcome.runs.retain(|run| observed.keeps(run));
+    outcome.interrupted |= outcome.runs.len() < all;
+    Ok(Done { report: fairwire_scenario::report(scenario, outcome), trouble: None })
 }
 
 /// Works on a thread of its own, without Python's lock, while this thread looks for signals and

@@ -1,7 +1,8 @@
 //! Errors of documents as exceptions.
 
+use crate::result::Result;
 use fairwire_document::{DocumentError, Problem};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
 pyo3::create_exception!(
@@ -13,6 +14,36 @@ pyo3::create_exception!(
      `--set`), `line` and `column` from 1, `key` (dotted), `given`, `allowed`, `suggestion` (the \
      nearest spelling). `more` is a list of the other problems, each a ScenarioError."
 );
+
+pyo3::create_exception!(
+    fairwire,
+    StageError,
+    PyRuntimeError,
+    "A stage that cannot run a scenario, or that failed while it ran.\n\n\
+     `stage` is its name. `allowed` says what it can run, or what this machine lacks; None where it \
+     failed. `result` has the runs that were finished, on all stages."
+);
+
+/// What is wrong with a stage.
+pub(crate) struct Trouble {
+    pub(crate) stage: &'static str,
+    pub(crate) message: String,
+    pub(crate) allowed: Option<String>,
+}
+
+impl Trouble {
+    /// The exception, with the `result` of the runs that were finished.
+    pub(crate) fn exception(self, py: Python<'_>, finished: Result) -> PyErr {
+        let raised = || {
+            let exception = py.get_type::<StageError>().call1((self.message,))?;
+            exception.setattr("stage", self.stage)?;
+            exception.setattr("allowed", self.allowed)?;
+            exception.setattr("result", finished)?;
+            Ok(exception)
+        };
+        raised().map_or_else(|error: PyErr| error, PyErr::from_value)
+    }
+}
 
 /// `error` as an exception, with what it knows as attributes.
 pub(crate) fn scenario_error(py: Python<'_>, error: &DocumentError) -> PyErr {

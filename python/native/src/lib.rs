@@ -9,16 +9,22 @@ mod contest;
 mod discipline;
 mod episode;
 mod error;
+#[cfg(not(target_os = "linux"))]
+mod no_stages;
 mod oracle;
 mod own;
 mod picture;
 mod reproduction;
 mod result;
 mod scenario;
+#[cfg(target_os = "linux")]
+mod stages;
 mod sweep;
 mod table;
 mod watch;
 
+#[cfg(not(target_os = "linux"))]
+use no_stages as stages;
 use pyo3::prelude::*;
 
 /// fairwire: shares a network link fairly. Import `fairwire`, not this module.
@@ -28,6 +34,7 @@ fn _fairwire(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("ENGINE", fairwire_scenario::ENGINE)?;
     module.add("ScenarioError", module.py().get_type::<error::ScenarioError>())?;
+    module.add("StageError", module.py().get_type::<error::StageError>())?;
     module.add("SweepError", module.py().get_type::<sweep::SweepError>())?;
     module.add_class::<scenario::Scenario>()?;
     module.add_class::<sweep::SweepPlan>()?;
@@ -44,6 +51,8 @@ fn _fairwire(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(sweep::run_shard, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::_sweep_plan, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::_scenario, module)?)?;
+    #[cfg(target_os = "linux")]
+    module.add_function(wrap_pyfunction!(stages::_helper, module)?)?;
     module.add_function(wrap_pyfunction!(table::_table, module)?)?;
     module.add_function(wrap_pyfunction!(result::_result, module)?)?;
     module.add_function(wrap_pyfunction!(result::read, module)?)?;

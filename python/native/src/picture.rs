@@ -2,7 +2,8 @@
 
 use fairwire_figures::shares::{self, Group};
 use fairwire_figures::{Figure, Setting, escaped};
-use fairwire_metrics::record::{Estimate, Report, Summary};
+use fairwire_metrics::judge::Verdict;
+use fairwire_metrics::record::{Agreement, Estimate, Report, Summary};
 use pyo3::prelude::*;
 use std::collections::BTreeSet;
 
@@ -10,7 +11,10 @@ use std::collections::BTreeSet;
 pub(crate) fn html(py: Python<'_>, report: &Report) -> PyResult<String> {
     let notes: String =
         report.manifest.notes.iter().map(|note| format!("<p>Note: {}</p>", escaped(note))).collect();
-    Ok(notes + &table(report) + &image(py, &svg(report), &format!("shares of {}", report.manifest.scenario))?)
+    Ok(notes
+        + &table(report)
+        + &agreement(report)
+        + &image(py, &svg(report), &format!("shares of {}", report.manifest.scenario))?)
 }
 
 /// A picture in a notebook: an image of its own, so that its style sheet does not reach the page.
@@ -25,7 +29,7 @@ fn table(report: &Report) -> String {
     let cell = |tag: &str, text: &str| format!("<{tag}>{}</{tag}>", escaped(text));
     let summaries = &report.summary;
     let names: BTreeSet<&String> = summaries.iter().flat_map(|summary| summary.measures.keys()).collect();
-    let head: String = summaries.iter().map(|summary| cell("th", &summary.discipline)).collect();
+    let head: String = summaries.iter().map(|summary| cell("th", &summary.label())).collect();
     let row = |name: &&String| {
         let cells = summaries
             .iter()
@@ -43,6 +47,26 @@ fn table(report: &Report) -> String {
         "<table><caption>{}</caption><thead><tr><th></th>{head}</tr></thead><tbody>{rows}</tbody></table>",
         escaped(&caption)
     )
+}
+
+/// How near stages came, in the measures that are judged.
+fn agreement(report: &Report) -> String {
+    let judged = report.agreement.iter().filter_map(|one| Some((one, one.verdict?)));
+    let row = |(one, verdict): (&Agreement, Verdict)| {
+        let allowed = one.allowed.map_or(String::new(), |allowed| format!("{allowed:.4}"));
+        let cells = [&one.discipline, &one.stage, &one.measure, &format!("{:.4}", one.difference), &allowed];
+        let cells: String = cells.iter().map(|text| format!("<td>{}</td>", escaped(text))).collect();
+        format!("<tr>{cells}<td>{}</td></tr>", verdict.words())
+    };
+    let rows: String = judged.map(row).collect();
+    let first = report.manifest.stages.first().map_or("", String::as_str);
+    let head = "<th>discipline</th><th>stage</th><th>measure</th><th>difference</th><th>allowed</th><th>verdict</th>";
+    match rows.is_empty() {
+        true => rows,
+        false => format!(
+            "<table><caption>how near stages came to {first}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        ),
+    }
 }
 
 /// A mean in four digits, and its interval in as many decimals.

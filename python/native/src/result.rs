@@ -2,11 +2,13 @@
 
 use crate::picture;
 use crate::table::Table;
+use fairwire_metrics::judge::Verdict;
 use fairwire_metrics::record::{
     AggregateRecord, Estimate, Fairness, FlowRecord, LinkRecord, Report, RunRecord, SCHEMA_VERSION,
     TransferRecord,
 };
 use fairwire_metrics::summary::{self, InRun};
+use fairwire_sweep::columns::Cells;
 use fairwire_sweep::records;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -89,7 +91,27 @@ impl Result {
             let of = |record| Of { discipline: &run.discipline, seed: run.seed, record };
             records(run).into_iter().map(of)
         });
-        Table::new(records::table(rows), keys)
+        let stages = self.stages(self.report.runs.iter().flat_map(|run| {
+            let rows = records(run).into_iter().count();
+            std::iter::repeat_n(run.stage.as_str(), rows)
+        }));
+        Table::of_runs(records::table(rows), keys, stages)
+    }
+
+    /// The column of these stages, where the runs name any.
+    fn stages<'a>(&self, stages: impl Iterator<Item = &'a str>) -> Option<Cells> {
+        (!self.report.manifest.stages.is_empty()).then(|| Cells::texts(stages))
+    }
+
+    /// The verdict on each stage but the first: the worst of its measures. None where no measure has
+    /// one.
+    fn worst(&self) -> Vec<(&str, Option<Verdict>)> {
+        let of = |stage: &str| {
+            let of_stage = self.report.agreement.iter().filter(|one| one.stage == stage);
+            of_stage.filter_map(|one| one.verdict).max()
+        };
+        let others = self.report.manifest.stages.iter().skip(1);
+        others.map(|stage| (stage.as_str(), of(stage))).collect()
     }
 }
 
@@ -136,19 +158,55 @@ impl Result {
                 estimate: *estimate,
             })
         });
-        Table::new(records::table(rows), &["discipline", "measure"])
+        let stages = self.stages(
+            self.report
+                .summary
+                .iter()
+                .flat_map(|summary| std::iter::repeat_n(summary.stage.as_str(), summary.measures.len())),
+        );
+        Table::of_runs(records::table(rows), &["discipline", "measure"], stages)
     }
 
     /// A row for each run and measure of the summary: the values of which that has the means.
     #[getter]
     fn measures(&self) -> PyResult<Table> {
-        let rows = self.report.summary.iter().flat_map(|of| {
-            let values = summary::in_runs(of, &self.report.runs);
-            let row =
-                |InRun { seed, measure, value }| Value { discipline: &of.discipline, seed, measure, value };
-            values.into_iter().map(row)
+        let summaries = &self.report.summary;
+        let values: Vec<Vec<InRun<'_>>> =
+            summaries.iter().map(|of| summary::in_runs(of, &self.report.runs)).collect();
+        let rows = summaries.iter().zip(&values).flat_map(|(of, values)| {
+            values.iter().map(|InRun { seed, measure, value }| Value {
+                discipline: &of.discipline,
+                seed: *seed,
+                measure,
+                value: *value,
+            })
         });
-        Table::new(records::table(rows), &["discipline", "seed", "measure"])
+        let stages = summaries.iter().zip(&values);
+        let stages = stages.flat_map(|(of, values)| std::iter::repeat_n(of.stage.as_str(), values.len()));
+        let keys = &["discipline", "seed", "measure"];
+        Table::of_runs(records::table(rows), keys, self.stages(stages))
+    }
+
+    /// How near stages came: a row for each discipline, stage and measure, with the difference from
+    /// the first stage, what is allowed, and the verdict. Empty but after `run(…, on=["sim", "lab"])`.
+    #[getter]
+    fn agreement(&self) -> PyResult<Table> {
+        let rows = self.report.agreement.iter();
+        Table::new(records::table(rows), &["discipline", "stage", "measure"])
+    }
+
+    /// The stages on which it was run, in order; empty where that is the simulator alone.
+    #[getter(stages)]
+    fn names_of_stages(&self) -> Vec<String> {
+        self.report.manifest.stages.clone()
+    }
+
+    /// The verdict on each stage but the first, which is the worst of those in `agreement`: `holds`,
+    /// `unclear` (more seeds would decide), `known` (it differs for a reason that the scenario
+    /// records) or `does not hold`. None where nothing was compared.
+    #[getter]
+    fn verdicts(&self) -> BTreeMap<&str, Option<&'static str>> {
+        self.worst().into_iter().map(|(stage, verdict)| (stage, verdict.map(Verdict::words))).collect()
     }
 
     /// A row for each time, object and measure that was sampled: throughputs in bit/s, backlogs,
@@ -230,6 +288,11 @@ impl Result {
         let disciplines = manifest.disciplines.join(", ");
         let runs = self.report.runs.len();
         let head = format!("<fairwire.Result of {}: {runs} runs of {disciplines}>", manifest.scenario);
+        let first = manifest.stages.first().map_or("", String::as_str);
+        let head = self.worst().into_iter().fold(head, |text, (stage, verdict)| {
+            let words = verdict.map_or("nothing was compared", Verdict::words);
+            format!("{text}\n{stage} agrees with {first}: {words}")
+        });
         manifest.notes.iter().fold(head, |text, note| format!("{text}\nnote: {note}"))
     }
 

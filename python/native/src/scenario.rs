@@ -4,6 +4,7 @@ use crate::contest::{self, How, Progress};
 use crate::error::scenario_error;
 use crate::own::{self, Classes, Run};
 use crate::result::Result;
+use crate::stages::On;
 use crate::watch::{Keywords, Watching};
 use fairwire_document::Problem;
 use fairwire_scenario::Overrides;
@@ -200,6 +201,19 @@ pub(crate) fn jobs_of(given: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
     })
 }
 
+/// The name of a measure, or a list of names.
+fn measures_of(given: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    if let Ok(name) = given.extract::<String>() {
+        return Ok(vec![name]);
+    }
+    given.extract().map_err(|_| match given.repr() {
+        Ok(text) => {
+            PyTypeError::new_err(format!("`measures` is {text}; allowed: a list of names of measures"))
+        }
+        Err(error) => error,
+    })
+}
+
 #[pymethods]
 impl Scenario {
     #[new]
@@ -250,13 +264,20 @@ impl Scenario {
     /// of them changes a result. `measures`: names of measures that the summary is to have besides,
     /// such as "transfer_slowdown_p99.web".
     ///
+    /// `on`: a stage, or a list of stages, such as `["sim", "lab"]`. `sim` is the simulator, and
+    /// `lab` this kernel's own TCP and UDP between network namespaces, through the same compiled
+    /// discipline (Linux; root, or a kernel that lets users make namespaces). `lab` takes as long as
+    /// the runs say. Each table then has a column `stage`, `result.agreement` how near the others
+    /// came to the first, and `result.verdicts` whether that is near enough. A stage that cannot run
+    /// the scenario, or not here, raises StageError.
+    ///
     /// What would record more than some 2 GB is refused, with what lowers it, unless `yes` is True.
     ///
     /// Other threads of Python run meanwhile. Ctrl-C stops it within 100 ms and raises
     /// KeyboardInterrupt.
     #[pyo3(signature = (
         disciplines=None, seeds=None, *, jobs=None, progress=None, every=None, flows=false, delays=false,
-        transfers=false, one_way=false, packets=false, measures=None, yes=false
+        transfers=false, one_way=false, packets=false, measures=None, on=None, yes=false
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn run(
@@ -272,13 +293,15 @@ impl Scenario {
         transfers: bool,
         one_way: bool,
         packets: bool,
-        measures: Option<Vec<String>>,
+        measures: Option<&Bound<'_, PyAny>>,
+        on: Option<&Bound<'_, PyAny>>,
         yes: bool,
     ) -> PyResult<Result> {
         let keywords = Keywords { flows, delays, transfers, one_way, packets, yes };
         let watching = Watching::new(every, keywords)?;
-        let (jobs, measures) = (jobs_of(jobs)?, measures.unwrap_or_default());
-        let how = How { jobs, progress: Progress::new(progress)?, watching, measures };
+        let (jobs, measures) = (jobs_of(jobs)?, measures.map_or(Ok(Vec::new()), measures_of)?);
+        let on = on.map(On::new).transpose()?;
+        let how = How { jobs, progress: Progress::new(progress)?, watching, measures, on };
         let mut classes = self.classes.clone();
         let overrides = Overrides {
             set: self.set.clone(),

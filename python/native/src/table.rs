@@ -22,6 +22,9 @@ const SHOWN_AS_TEXT: usize = 8;
 /// Columns of a line of text.
 const WIDTH: usize = 100;
 
+/// The column that says where a run was made.
+const STAGE: &str = "stage";
+
 /// The keys of the metadata of a column.
 const DESCRIPTION: &str = "description";
 const UNIT: &str = "unit";
@@ -42,6 +45,18 @@ impl Table {
     /// A table of these columns, no two rows of which agree in all of `keys`.
     pub(crate) fn new(table: columns::Table, keys: &[&str]) -> PyResult<Self> {
         Table::with_units(table, keys, &BTreeMap::new())
+    }
+
+    /// The same of runs on these stages, one for each row, where results name them.
+    pub(crate) fn of_runs(table: columns::Table, keys: &[&str], stages: Option<Cells>) -> PyResult<Self> {
+        const AFTER: &str = "discipline";
+        let Some(stages) = stages else { return Table::new(table, keys) };
+        let mut columns = table.into_columns();
+        let about = "The stage on which it was run.".to_owned();
+        let place = columns.iter().position(|column| column.name == AFTER).map_or(0, |place| place + 1);
+        columns.insert(place, Column { name: STAGE.into(), about, cells: stages });
+        let keys = keys.iter().flat_map(|key| if *key == AFTER { vec![*key, STAGE] } else { vec![*key] });
+        Table::new(columns::Table::new(columns), &keys.collect::<Vec<_>>())
     }
 
     /// The same, with the units of some columns.

@@ -1,6 +1,7 @@
 //! Recorders of the runs of a scenario: samples over time, histograms of waiting times and of one-way
 //! delays, transfers, packets.
 
+use crate::stages::On;
 use crate::table::Table;
 use fairwire_core::{Cause, Duration, Time};
 use fairwire_metrics::record::{CompletedRecord, RunRecord};
@@ -15,7 +16,7 @@ use fairwire_sweep::records;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use schemars::JsonSchema;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 /// One-way delays are counted for no more flows: each histogram takes 60 kB.
@@ -75,6 +76,29 @@ impl Watching {
         })
     }
 
+    /// What is to be noted of runs `on` these stages: the others than the simulator can only sample.
+    pub(crate) fn on(self, on: Option<&On>) -> PyResult<Option<String>> {
+        let Watching { has_delays, has_transfers, has_one_way, has_packets, .. } = self;
+        let of_simulator = [
+            (has_delays, "delays"),
+            (has_transfers, "transfers"),
+            (has_one_way, "one_way"),
+            (has_packets, "packets"),
+        ];
+        let names: Vec<String> =
+            of_simulator.iter().filter(|(has, _)| *has).map(|(_, name)| format!("`{name}`")).collect();
+        match on {
+            Some(on) if !names.is_empty() && !on.has("sim") => Err(PyValueError::new_err(format!(
+                "{} is of the simulator only, but it is not among the stages; allowed: together with \"sim\" in `on`",
+                names.join(", ")
+            ))),
+            Some(on) if !names.is_empty() && on.are_several() => {
+                Ok(Some(format!("{}: of the stage `sim` only", names.join(", "))))
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// Is nothing watched?
     fn is_nothing(self) -> bool {
         let Watching { every, has_delays, has_transfers, has_one_way, has_packets, .. } = self;
@@ -91,12 +115,18 @@ pub(crate) fn too_much(error: &TooMuch) -> PyErr {
 pub(crate) struct Watch {
     watching: Watching,
     warm_up: Time,
-    /// By the number of the run.
-    finished: Mutex<BTreeMap<usize, Seen>>,
+    /// What results call the simulator, where they name stages.
+    sim: &'static str,
+    finished: Mutex<Vec<Seen>>,
 }
 
 impl Watch {
-    pub(crate) fn new(watching: Watching, scenario: &Scenario, jobs: usize) -> PyResult<Self> {
+    pub(crate) fn new(
+        watching: Watching,
+        scenario: &Scenario,
+        jobs: usize,
+        are_named: bool,
+    ) -> PyResult<Self> {
         let longest = scenario.spec().duration.0;
         if let Some(every) = watching.every.filter(|every| *every == Duration::ZERO || *every > longest) {
             return Err(PyValueError::new_err(format!(
@@ -125,16 +155,32 @@ impl Watch {
                 )));
             }
         }
-        Ok(Watch { watching, warm_up: Time::ZERO + scenario.spec().warm_up.0, finished: Mutex::default() })
+        let warm_up = Time::ZERO + scenario.spec().warm_up.0;
+        let sim = if are_named { "sim" } else { "" };
+        Ok(Watch { watching, warm_up, sim, finished: Mutex::default() })
+    }
+
+    /// What takes down the samples of a run on `stage`, which is not the simulator.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn sampled(&self, which: RunId<'_>, stage: &'static str) -> Sampling<'_> {
+        Sampling { watch: self, seen: Seen::new(self.watching, self.warm_up, which, stage) }
+    }
+
+    fn keep(&self, seen: Seen) {
+        self.finished.lock().unwrap_or_else(PoisonError::into_inner).push(seen);
     }
 
     /// What was seen of `runs`, in their order. A run that a class of Python ended is none of them.
     pub(crate) fn seen(self, runs: &[RunRecord]) -> WatchedRuns {
         let finished = self.finished.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let known: BTreeSet<(&str, u64)> =
-            runs.iter().map(|run| (run.discipline.as_str(), run.seed)).collect();
-        let is_known = |seen: &Seen| known.contains(&(seen.discipline.as_str(), seen.seed));
-        WatchedRuns { watching: self.watching, runs: finished.into_values().filter(is_known).collect() }
+        let of = |run: &RunRecord| (run.discipline.clone(), run.stage.clone(), run.seed);
+        let places: BTreeMap<_, _> = runs.iter().map(of).zip(0..).collect();
+        let place = |seen: &Seen| places.get(&(seen.discipline.clone(), seen.stage.into(), seen.seed));
+        let mut known: Vec<(usize, Seen)> =
+            finished.into_iter().filter_map(|seen| Some((*place(&seen)?, seen))).collect();
+        known.sort_by_key(|(place, _)| *place);
+        let runs = known.into_iter().map(|(_, seen)| seen).collect();
+        WatchedRuns { watching: self.watching, are_named: !self.sim.is_empty(), runs }
     }
 }
 
@@ -144,10 +190,37 @@ impl Observers for Watch {
             go(None);
             return;
         }
-        let mut seen = Seen::new(self.watching, self.warm_up, which);
+        let mut seen = Seen::new(self.watching, self.warm_up, which, self.sim);
         if go(Some(&mut seen)) {
             seen.completed.sort_by_key(|one| one.since);
-            self.finished.lock().unwrap_or_else(PoisonError::into_inner).insert(which.index, seen);
+            self.keep(seen);
+        }
+    }
+}
+
+/// Takes down the samples of a run of real senders.
+#[cfg(target_os = "linux")]
+pub(crate) struct Sampling<'a> {
+    watch: &'a Watch,
+    seen: Seen,
+}
+
+#[cfg(target_os = "linux")]
+impl fairwire_experiment::WatchRun for Sampling<'_> {
+    fn every(&self) -> Option<Duration> {
+        self.seen.watching.every
+    }
+
+    fn sample(&mut self, at: Duration, row: Row<'_>) {
+        if row.kind != "flow" || self.seen.watching.has_flows {
+            self.seen.rows.add(Time::ZERO + at, row);
+        }
+    }
+
+    fn finished(self: Box<Self>) {
+        let Sampling { watch, seen } = *self;
+        if seen.watching.every.is_some() {
+            watch.keep(seen);
         }
     }
 }
@@ -160,6 +233,8 @@ struct Seen {
     watching: Watching,
     warm_up: Time,
     discipline: String,
+    /// Where it was run; empty where results do not name it.
+    stage: &'static str,
     seed: u64,
     rows: SampledRows,
     /// By link.
@@ -174,12 +249,25 @@ struct Seen {
 }
 
 impl Seen {
-    fn new(watching: Watching, warm_up: Time, which: RunId<'_>) -> Self {
+    fn new(watching: Watching, warm_up: Time, which: RunId<'_>, stage: &'static str) -> Self {
         let discipline = which.discipline.into();
         let (rows, delays, links, flows) = Default::default();
         let (completed, one_way, packets) = Default::default();
         let seed = which.seed;
-        Seen { watching, warm_up, discipline, seed, rows, delays, links, flows, completed, one_way, packets }
+        Seen {
+            watching,
+            warm_up,
+            discipline,
+            stage,
+            seed,
+            rows,
+            delays,
+            links,
+            flows,
+            completed,
+            one_way,
+            packets,
+        }
     }
 
     /// The links, or the flows, with the bins of their delays.
@@ -244,6 +332,8 @@ impl Observer for Seen {
 /// What was seen of all runs.
 pub(crate) struct WatchedRuns {
     watching: Watching,
+    /// Do results name the stages?
+    are_named: bool,
     runs: Vec<Seen>,
 }
 
@@ -331,6 +421,12 @@ impl WatchedRuns {
         Ok(tables)
     }
 
+    /// The stage of each row where results name it; `rows` is the number of those of a run.
+    fn stages(&self, rows: impl Fn(&Seen) -> usize) -> Option<Cells> {
+        let of = |run: &Seen| std::iter::repeat_n(run.stage, rows(run));
+        self.are_named.then(|| Cells::texts(self.runs.iter().flat_map(of)))
+    }
+
     /// A row for each time, object and measure, in the order of the runs.
     fn series(&self) -> PyResult<Table> {
         let rows = || {
@@ -354,7 +450,7 @@ impl WatchedRuns {
             Cells::reals(rows().map(|row| row.row.value)),
         ];
         let keys = &["discipline", "seed", "time_s", "kind", "name", "measure", "unit"];
-        Table::new(records::of_cells::<Sampled<'_>>(cells), keys)
+        Table::of_runs(records::of_cells::<Sampled<'_>>(cells), keys, self.stages(|run| run.rows.len()))
     }
 
     /// A row for each run, link or flow, and bin of its times.
@@ -372,7 +468,9 @@ impl WatchedRuns {
             Cells::reals(rows().map(|(.., bin)| bin.to.secs())),
             Cells::counts(rows().map(|(.., bin)| bin.packets)),
         ];
-        Table::new(records::of_cells::<Waited<'_>>(cells), &["discipline", "seed", "name", "from_s"])
+        let keys = &["discipline", "seed", "name", "from_s"];
+        let stages = self.stages(|run| run.bins(of_flows).iter().map(|(_, bins)| bins.len()).sum());
+        Table::of_runs(records::of_cells::<Waited<'_>>(cells), keys, stages)
     }
 
     /// A row for each transfer and page, in the order in which they were requested.
@@ -392,7 +490,8 @@ impl WatchedRuns {
             Cells::Counts(rows().map(|(_, one)| one.bytes).collect()),
             Cells::Reals(rows().map(|(_, one)| slowdown(one)).collect()),
         ];
-        Table::new(records::of_cells::<CompletedRecord>(cells), &[])
+        let stages = self.stages(|run| run.completed.len());
+        Table::of_runs(records::of_cells::<CompletedRecord>(cells), &[], stages)
     }
 
     /// A row for each packet and what happened to it, in the order of time.
@@ -428,7 +527,8 @@ impl WatchedRuns {
             Cells::Texts(rows().map(link).collect()),
             Cells::Counts(rows().map(|(_, one)| packet(one.content).1).collect()),
         ];
-        Table::new(records::of_cells::<Happened<'_>>(cells), &[])
+        let stages = self.stages(|run| run.packets.len());
+        Table::of_runs(records::of_cells::<Happened<'_>>(cells), &[], stages)
     }
 }
 

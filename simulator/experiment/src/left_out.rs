@@ -17,6 +17,18 @@ pub struct LeftOut {
     pub why: CannotRun,
 }
 
+impl LeftOut {
+    /// What is not run of `scenario`, and why.
+    pub fn in_words(&self, scenario: &Scenario) -> String {
+        let LeftOut { stage, disciplines, why } = self;
+        let all = &scenario.spec().disciplines;
+        let labels: Vec<&str> = disciplines.iter().map(|place| all[*place].label()).collect();
+        let of = if labels.len() == all.len() { String::new() } else { format!(" of {}", labels.join(", ")) };
+        let here = if why.is_machines { " here" } else { "" };
+        format!("{stage} cannot run this{of}{here}: {why}")
+    }
+}
+
 /// What `stage` cannot run of `scenario`, by reason.
 pub fn left_out(stage: &dyn Stage, scenario: &Scenario) -> Vec<LeftOut> {
     let mut found: Vec<LeftOut> = Vec::new();

@@ -12,6 +12,8 @@ use std::collections::BTreeSet;
 /// A field of a record: its path in the JSON of the record, its kind and its description.
 struct Field {
     path: Vec<String>,
+    /// Where it is among the others: at each step of the path its place, or its key in a map.
+    place: Vec<Step>,
     kind: Kind,
     about: String,
 }
@@ -26,12 +28,22 @@ impl Field {
         self.path.iter().try_fold(row, |value, key| value.get(key))
     }
 
-    fn cells(&self, rows: &[Value]) -> Cells {
-        let values = rows.iter().map(|row| self.value(row));
+    /// No values yet, after this number of rows that have none.
+    fn none(&self, rows: usize) -> Cells {
         match self.kind {
-            Kind::Real => Cells::Reals(values.map(|value| value?.as_f64()).collect()),
-            Kind::Count => Cells::Counts(values.map(|value| value?.as_u64()).collect()),
-            Kind::Text => Cells::Texts(values.map(|value| value?.as_str()).collect()),
+            Kind::Real => Cells::Reals(vec![None; rows]),
+            Kind::Count => Cells::Counts(vec![None; rows]),
+            Kind::Text => Cells::Texts(std::iter::repeat_n(None::<&str>, rows).collect()),
+        }
+    }
+
+    /// Adds the values of `rows`.
+    fn add(&self, cells: &mut Cells, rows: &[Value]) {
+        let values = rows.iter().map(|row| self.value(row));
+        match cells {
+            Cells::Reals(all) => all.extend(values.map(|value| value?.as_f64())),
+            Cells::Counts(all) => all.extend(values.map(|value| value?.as_u64())),
+            Cells::Texts(all) => all.extend(values.map(|value| value?.as_str())),
         }
     }
 
@@ -40,55 +52,96 @@ impl Field {
     }
 }
 
+/// A step to a field.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Step {
+    Place(usize),
+    Key(String),
+}
+
+/// Records that are JSON at the same time: a million would take gigabytes.
+const BLOCK: usize = 4096;
+
 /// A table with a row for each of `records`. A map in a record, such as drops by cause, gives a
 /// column for each key that any of them has.
 ///
 /// # Panics
 /// If a record is no JSON: if a key of a map in it is no text.
 pub fn table<R: Serialize + JsonSchema>(records: impl Iterator<Item = R>) -> Table {
-    let rows: Vec<Value> =
-        records.map(|record| serde_json::to_value(record).expect("a record is JSON")).collect();
-    let column = |field: Field| {
-        let cells = field.cells(&rows);
-        field.column(cells)
-    };
-    Table::new(fields::<R>(&rows).into_iter().map(column).collect())
+    let mut rows = records.map(|record| serde_json::to_value(record).expect("a record is JSON"));
+    let schema = schema::<R>();
+    let mut columns: Vec<(Field, Cells)> = fields(&schema, &[]).into_iter().map(empty).collect();
+    let mut done = 0;
+    loop {
+        let block: Vec<Value> = rows.by_ref().take(BLOCK).collect();
+        if block.is_empty() {
+            break;
+        }
+        for field in fields(&schema, &block) {
+            if !columns.iter().any(|(known, _)| known.path == field.path) {
+                let none = field.none(done);
+                columns.push((field, none));
+            }
+        }
+        columns.iter_mut().for_each(|(field, cells)| field.add(cells, &block));
+        done += block.len();
+    }
+    columns.sort_by(|(one, _), (other, _)| one.place.cmp(&other.place));
+    Table::new(columns.into_iter().map(|(field, cells)| field.column(cells)).collect())
+}
+
+fn empty(field: Field) -> (Field, Cells) {
+    let none = field.none(0);
+    (field, none)
 }
 
 /// A table of the columns `cells`, which are the fields of `R` in the order of their declaration.
 /// Long tables are made in this way, without a JSON value for each of their cells.
 pub fn of_cells<R: JsonSchema>(cells: Vec<Cells>) -> Table {
-    Table::new(fields::<R>(&[]).into_iter().zip(cells).map(|(field, cells)| field.column(cells)).collect())
+    let fields = fields(&schema::<R>(), &[]).into_iter();
+    Table::new(fields.zip(cells).map(|(field, cells)| field.column(cells)).collect())
 }
 
 /// The names of the columns of records of the type `R`, without those of its maps.
 pub fn names<R: JsonSchema>() -> Vec<String> {
-    fields::<R>(&[]).iter().map(Field::name).collect()
+    fields(&schema::<R>(), &[]).iter().map(Field::name).collect()
 }
 
-/// The fields of records of the type `R`; `rows` have the keys of its maps.
-fn fields<R: JsonSchema>(rows: &[Value]) -> Vec<Field> {
+fn schema<R: JsonSchema>() -> Value {
     let settings = SchemaSettings::default().with(|settings| settings.inline_subschemas = true);
-    let schema = settings.into_generator().into_root_schema_for::<R>().to_value();
+    settings.into_generator().into_root_schema_for::<R>().to_value()
+}
+
+/// The fields of records with this schema; `rows` have the keys of its maps.
+fn fields(schema: &Value, rows: &[Value]) -> Vec<Field> {
     let mut fields = Vec::new();
-    add(&mut fields, &mut Vec::new(), &schema, rows);
+    add(&mut fields, &mut Way::default(), schema, rows);
     fields
 }
 
+/// The way to a field.
+#[derive(Default)]
+struct Way {
+    path: Vec<String>,
+    place: Vec<Step>,
+}
+
 /// Adds the fields of what is at `path`, which has this schema.
-fn add(fields: &mut Vec<Field>, path: &mut Vec<String>, schema: &Value, rows: &[Value]) {
+fn add(fields: &mut Vec<Field>, way: &mut Way, schema: &Value, rows: &[Value]) {
     let schema = some(schema);
     if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
-        for name in in_order(schema, properties) {
-            within(path, name, |path| add(fields, path, &properties[name], rows));
+        for (place, name) in in_order(schema, properties).into_iter().enumerate() {
+            within(way, name, Step::Place(place), |way| add(fields, way, &properties[name], rows));
         }
     } else if let Some(values) = schema.get("additionalProperties") {
-        for key in keys(path, rows) {
-            within(path, &key, |path| add(fields, path, values, rows));
+        for key in keys(&way.path, rows) {
+            within(way, &key, Step::Key(key.clone()), |way| add(fields, way, values, rows));
         }
     } else if let Some(kind) = kind(schema) {
         let about = schema.get("description").and_then(Value::as_str).unwrap_or_default();
-        fields.push(Field { path: path.clone(), kind, about: about.replace('\n', " ") });
+        let Way { path, place } = way;
+        let about = about.replace('\n', " ");
+        fields.push(Field { path: path.clone(), place: place.clone(), kind, about });
     }
 }
 
@@ -101,10 +154,12 @@ fn in_order<'a>(schema: &'a Value, properties: &'a Map<String, Value>) -> Vec<&'
     required.iter().copied().filter(|name| properties.contains_key(*name)).chain(optional).collect()
 }
 
-fn within(path: &mut Vec<String>, key: &str, inside: impl FnOnce(&mut Vec<String>)) {
-    path.push(key.to_owned());
-    inside(path);
-    path.pop();
+fn within(way: &mut Way, key: &str, step: Step, inside: impl FnOnce(&mut Way)) {
+    way.path.push(key.to_owned());
+    way.place.push(step);
+    inside(way);
+    way.path.pop();
+    way.place.pop();
 }
 
 /// Schema of a value, without the choice of its absence.
@@ -128,9 +183,15 @@ fn kind(schema: &Value) -> Option<Kind> {
     match () {
         () if of("integer") => Some(Kind::Count),
         () if of("number") => Some(Kind::Real),
-        () if of("string") => Some(Kind::Text),
+        () if of("string") || is_choice(schema) => Some(Kind::Text),
         () => None,
     }
+}
+
+/// Is it one of several texts, each with its own description?
+fn is_choice(schema: &Value) -> bool {
+    let choices = schema.get("oneOf").and_then(Value::as_array);
+    choices.is_some_and(|all| all.iter().all(|one| one.get("const").is_some_and(Value::is_string)))
 }
 
 /// The keys of the maps at `path`, in their order.
@@ -138,4 +199,32 @@ fn keys(path: &[String], rows: &[Value]) -> Vec<String> {
     let maps = rows.iter().filter_map(|row| path.iter().try_fold(row, |value, key| value.get(key)));
     let keys: BTreeSet<&String> = maps.filter_map(Value::as_object).flat_map(Map::keys).collect();
     keys.into_iter().cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    #[derive(Serialize, JsonSchema)]
+    struct Record {
+        first: u64,
+        by_cause: BTreeMap<String, u64>,
+        last: Option<f64>,
+    }
+
+    #[test]
+    fn a_key_that_a_late_row_has_is_a_column_in_its_place() {
+        let record = |row: usize| {
+            let cause = if row == 2 * BLOCK { "early" } else { "overflow" };
+            Record { first: row as u64, by_cause: [(cause.into(), 7)].into(), last: None }
+        };
+        let table = table((0..=2 * BLOCK).map(record));
+        let names: Vec<&str> = table.columns().iter().map(|column| column.name.as_str()).collect();
+        assert_eq!(names, ["first", "by_cause_early", "by_cause_overflow", "last"]);
+        let at = |name: &str, row| table.column(name).and_then(|cells| cells.value(row));
+        assert_eq!((table.len(), at("by_cause_early", 0)), (2 * BLOCK + 1, None));
+        assert_eq!(at("by_cause_early", 2 * BLOCK), at("by_cause_overflow", BLOCK));
+        assert_eq!(at("by_cause_overflow", 2 * BLOCK), None);
+    }
 }

@@ -4,7 +4,8 @@ use super::class::Classes;
 use super::packet::seconds;
 use super::scope::{Failure, Run, Stop, within};
 use crate::result::Result;
-use fairwire_scenario::{Observer, Observers, Outcome, RunId};
+use fairwire_metrics::record::RunRecord;
+use fairwire_scenario::{Observer, Observers, RunId};
 use pyo3::prelude::*;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -29,6 +30,25 @@ impl<'a> Observed<'a> {
         Observed { classes, stop, inner, failed: Mutex::default() }
     }
 
+    /// Does `go`, which is the run `which` on this thread, and keeps the exception that ends it.
+    pub(crate) fn around(&self, which: RunId<'_>, go: &mut dyn FnMut(&Run)) {
+        let run = Arc::new(Run::new(self.stop));
+        if self.classes.is_empty() {
+            return go(&run);
+        }
+        self.stop.on_this_thread(|| within(self.classes, &run, || go(&run)));
+        if let Some(failure) = run.failure() {
+            let failed = Failed { discipline: which.discipline.into(), seed: which.seed, failure };
+            self.failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failed);
+        }
+    }
+
+    /// Did `run` come to its end without an exception?
+    pub(crate) fn keeps(&self, run: &RunRecord) -> bool {
+        let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        failed.as_ref().is_none_or(|failed| run.discipline != failed.discipline || run.seed != failed.seed)
+    }
+
     /// The run that an exception ended, if one did.
     pub(crate) fn failed(self) -> Option<Failed> {
         self.failed.into_inner().unwrap_or_else(PoisonError::into_inner)
@@ -36,12 +56,6 @@ impl<'a> Observed<'a> {
 }
 
 impl Failed {
-    /// Takes the record of this run away, where it came to its end.
-    pub(crate) fn forget(&self, outcome: &mut Outcome) {
-        outcome.runs.retain(|run| run.discipline != self.discipline || run.seed != self.seed);
-        outcome.interrupted = true;
-    }
-
     /// The exception, with the `result` of the runs that were finished, and a note that says which
     /// one it ended.
     pub(crate) fn exception(self, py: Python<'_>, finished: Result) -> PyErr {
@@ -61,17 +75,8 @@ impl Failed {
 
 impl Observers for Observed<'_> {
     fn observe(&self, which: RunId<'_>, go: &mut dyn FnMut(Option<&mut dyn Observer>) -> bool) {
-        if self.classes.is_empty() {
-            return self.inner.observe(which, go);
-        }
-        let run = Arc::new(Run::new(self.stop));
-        let mut go = |observer: Option<&mut dyn Observer>| go(observer) && !run.has_failed();
-        self.stop.on_this_thread(|| {
-            within(self.classes, &run, || self.inner.observe(which, &mut go));
+        self.around(which, &mut |run| {
+            self.inner.observe(which, &mut |observer| go(observer) && !run.has_failed());
         });
-        if let Some(failure) = run.failure() {
-            let failed = Failed { discipline: which.discipline.into(), seed: which.seed, failure };
-            self.failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failed);
-        }
     }
 }

@@ -76,7 +76,7 @@ impl Run {
     }
 
     /// Did an exception end it?
-    pub(super) fn has_failed(&self) -> bool {
+    pub(crate) fn has_failed(&self) -> bool {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 

@@ -1,7 +1,7 @@
 //! `fairwire run`.
 
 use super::files;
-use super::stages::{self, Done, Stages};
+use super::stages::{self, Done};
 use crate::args::{Format, OutputArgs, RunArgs};
 use crate::output::{Outputs, is_without_results};
 use crate::progress::Part;
@@ -123,7 +123,7 @@ pub(super) fn judged(
 ) -> Result<(Judged, Option<Failure>), Failure> {
     let again = Again::of(scenario, order.folder.unwrap_or(Path::new("")))?;
     let folder = order.out.map(|path| Folder::prepare(path, Some(&again))).transpose()?;
-    let stages = Stages::of(order.stages);
+    let stages = stages::or_simulator(order.stages);
     let is_reported = folder.is_some() || order.format == Format::Json;
     let runs = scenario.spec().disciplines.len() * scenario.spec().seeds.as_slice().len();
     let at_once = threads(order.jobs, runs);
@@ -148,7 +148,7 @@ pub(super) fn judged(
     }
     if order.member.is_none() {
         let lacking = left_out.iter().filter(|left| left.why.is_machines);
-        lacking.for_each(|left| notice(format_args!("SKIPPED: {}", stages::in_words(scenario, left))));
+        lacking.for_each(|left| notice(format_args!("SKIPPED: {}", left.in_words(scenario))));
     }
     let closed = outputs.close(&mut report);
     let destination = Destination {
@@ -288,7 +288,7 @@ fn report_open(scenario: &Scenario, report: &Report, left_out: &[LeftOut]) -> bo
     let open = unjudged(scenario, report, left_out);
     for Unjudged { stage, measures, because } in &open {
         let why = match because {
-            Because::LeftOut(left) => stages::in_words(scenario, left),
+            Because::LeftOut(left) => left.in_words(scenario),
             Because::NotMeasured => {
                 format!("no measure that it and {first} both have, or the fraction of a single group")
             }

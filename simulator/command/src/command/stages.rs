@@ -7,40 +7,20 @@ use crate::progress::{Part, Progress};
 use fairwire_core::Duration;
 use fairwire_experiment::sim::Sim;
 use fairwire_experiment::view::View;
-use fairwire_experiment::{Clock, Failed, LeftOut, Stage, WatchRun, WatchRuns, compared, find, left_out};
-use fairwire_metrics::record::{Mode, Report, RunRecord};
-use fairwire_scenario::{Observers, Outcome, Row, RunId, Scenario};
+use fairwire_experiment::{Failed, LeftOut, SideBySide, Stage, Stages, WatchRun, WatchRuns, find};
+use fairwire_metrics::record::{Report, RunRecord};
+use fairwire_scenario::{Observers, Row, RunId, Scenario};
 use fairwire_terminal::failure::Failure;
 use fairwire_terminal::interrupt;
 use fairwire_terminal::notice::notice;
 use std::sync::OnceLock;
 use std::sync::mpsc::Sender;
 
-/// Where a scenario is run, side by side.
-#[derive(Clone, Copy)]
-pub(crate) struct Stages<'a> {
-    all: &'a [&'a dyn Stage],
-    /// Was one requested? The simulator that is taken otherwise has no name in results.
-    are_named: bool,
-}
-
-impl<'a> Stages<'a> {
-    /// Those that are `requested`; the simulator where none is.
-    pub(crate) fn of(requested: &'a [&'a dyn Stage]) -> Self {
-        match requested {
-            [] => Stages { all: &[&Sim], are_named: false },
-            all => Stages { all, are_named: true },
-        }
-    }
-
-    /// What results call them; none where they do not name them.
-    pub(crate) fn names(self) -> impl Iterator<Item = &'static str> + 'a {
-        self.all.iter().filter(move |_| self.are_named).map(|stage| stage.name())
-    }
-
-    /// What results call `stage`.
-    fn name_of(self, stage: &dyn Stage) -> &'static str {
-        if self.are_named { stage.name() } else { "" }
+/// Those that are `requested`; the simulator where none is.
+pub(crate) fn or_simulator<'a>(requested: &'a [&'a dyn Stage]) -> Stages<'a> {
+    match requested {
+        [] => Stages { all: &[&Sim], are_named: false },
+        all => Stages { all, are_named: true },
     }
 }
 
@@ -93,62 +73,37 @@ pub(crate) struct Done {
 /// Runs `scenario` on its stages, as far as each can.
 pub(crate) fn carry_out(scenario: &Scenario, order: &Order<'_>) -> Result<Done, Failure> {
     let stages = order.stages.all;
-    let mut notes = Vec::new();
+    let all = stages.len() as f64;
+    let done = order.stages.run(scenario, interrupt::flag(), &mut |stage, disciplines, at| {
+        let part = order.part.between(at as f64 / all, (at + 1) as f64 / all);
+        on_stage(stage, scenario, disciplines, part, order)
+    });
+    let SideBySide { mut report, left_out, failed, expected } = done;
+    let notes = &mut report.manifest.notes;
+    let own = notes.len() - failed.len() - left_out.len();
     if let Some(option) = order.outputs.of_simulator_only()
         && stages.iter().any(|stage| stage.name() != "sim")
     {
-        notes.push(format!("{option}: of the stage `sim` only"));
+        notes.insert(own, format!("{option}: of the stage `sim` only"));
     }
-    let mut left: Vec<LeftOut> = stages.iter().flat_map(|stage| left_out(*stage, scenario)).collect();
-    let able = able(scenario, stages, &left);
-    let mut runs: Vec<RunRecord> = Vec::new();
+    let of_stages = notes[own..].join("\n");
     let mut trouble = None;
-    let all = stages.len() as f64;
-    for ((stage, disciplines), at) in stages.iter().zip(&able).zip(0u32..) {
-        if disciplines.is_empty() || interrupt::is_requested() {
-            continue;
+    for (stage, what) in failed {
+        if !order.stages.are_named {
+            return Err(Failure::Ours(what));
         }
-        let part = order.part.between(f64::from(at) / all, f64::from(at + 1) / all);
-        match on_stage(*stage, scenario, disciplines, part, order) {
-            Ok(more) => {
-                let stage = order.stages.name_of(*stage);
-                runs.extend(more.into_iter().map(|run| RunRecord { stage: stage.into(), ..run }));
-            }
-            Err(Failed::Plan(why)) => {
-                left.push(LeftOut { stage: stage.name(), disciplines: disciplines.clone(), why });
-            }
-            Err(Failed::Machine(what)) if !order.stages.are_named => return Err(Failure::Ours(what)),
-            Err(Failed::Machine(what)) => {
-                notes.push(format!("{} did not finish: {what}", stage.name()));
-                trouble = Some(Failure::Ours(format!("{}: {what}", stage.name())));
-            }
-        }
+        trouble = Some(Failure::Ours(format!("{stage}: {what}")));
     }
-    notes.extend(left.iter().map(|one| in_words(scenario, one)));
-    if runs.is_empty() && trouble.is_none() && !interrupt::is_requested() {
-        return Err(Failure::user("no stage can run this scenario", notes.join("\n")));
+    if report.runs.is_empty() && trouble.is_none() && !interrupt::is_requested() {
+        return Err(Failure::user("no stage can run this scenario", of_stages));
     }
-    Ok(Done { report: report(scenario, order.stages, &able, runs, notes), trouble, left_out: left })
-}
-
-/// The disciplines that each stage can run, by their places in the scenario.
-fn able(scenario: &Scenario, stages: &[&dyn Stage], left: &[LeftOut]) -> Vec<Vec<usize>> {
-    let of = |stage: &&dyn Stage| {
-        let is_left = |place: &usize| {
-            left.iter().any(|one| one.stage == stage.name() && one.disciplines.contains(place))
-        };
-        (0..scenario.spec().disciplines.len()).filter(|place| !is_left(place)).collect()
-    };
-    stages.iter().map(of).collect()
-}
-
-/// What a stage does not run of `scenario`, and why.
-pub(crate) fn in_words(scenario: &Scenario, LeftOut { stage, disciplines, why }: &LeftOut) -> String {
-    let all = &scenario.spec().disciplines;
-    let labels: Vec<&str> = disciplines.iter().map(|place| all[*place].label()).collect();
-    let of = if labels.len() == all.len() { String::new() } else { format!(" of {}", labels.join(", ")) };
-    let here = if why.is_machines { " here" } else { "" };
-    format!("{stage} cannot run this{of}{here}: {why}")
+    if report.manifest.interrupted {
+        notice(format_args!(
+            "interrupted: {} of {expected} runs finished; the results are of those, and expectations are not judged",
+            report.runs.len()
+        ));
+    }
+    Ok(Done { report, trouble, left_out })
 }
 
 /// All runs of one stage, with their progress.
@@ -220,41 +175,6 @@ impl WatchRun for WatchingOne<'_> {
     fn finished(self: Box<Self>) {
         self.run.into_iter().for_each(StageRun::finish);
     }
-}
-
-/// One report of all stages: the runs of a discipline are together, in the order of the stages.
-fn report(
-    scenario: &Scenario,
-    stages: Stages<'_>,
-    able: &[Vec<usize>],
-    mut runs: Vec<RunRecord>,
-    notes: Vec<String>,
-) -> Report {
-    let seeds = scenario.spec().seeds.as_slice().len();
-    let expected = able.iter().map(Vec::len).sum::<usize>() * seeds;
-    let interrupted = interrupt::is_requested() && runs.len() < expected;
-    if interrupted {
-        notice(format_args!(
-            "interrupted: {} of {expected} runs finished; the results are of those, and expectations are not judged",
-            runs.len()
-        ));
-    }
-    let names: Vec<&str> = stages.names().collect();
-    let mut agreement = Vec::new();
-    if let [first, _, ..] = names[..] {
-        let labels: Vec<&str> = scenario.spec().disciplines.iter().map(|compared| compared.label()).collect();
-        let place = |run: &RunRecord| labels.iter().position(|label| *label == run.discipline);
-        runs.sort_by_key(|run| (place(run), names.iter().position(|name| *name == run.stage)));
-        agreement = compared(scenario, &runs, first);
-    }
-    let mut report = fairwire_scenario::report(scenario, Outcome { runs, interrupted });
-    report.agreement = agreement;
-    report.manifest.stages = names.into_iter().map(str::to_owned).collect();
-    report.manifest.notes.extend(notes);
-    if !stages.all.iter().any(|stage| stage.about().clock == Clock::Simulated) {
-        report.manifest.mode = Mode::Live;
-    }
-    report
 }
 
 /// What was measured on the first stage alone, which is what a scenario's expectations are about.
