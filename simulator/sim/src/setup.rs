@@ -55,6 +55,7 @@ impl<T: Tap, E: Events> Model<T, E> {
             end: Time::ZERO + settings.duration,
             is_measuring: false,
             hears_trips,
+            heard: Vec::new(),
             handled: 0,
             meaningless: 0,
             watched_at: WATCH_EVERY,
