@@ -112,6 +112,7 @@ pub fn run(gateways: Vec<Configured>, options: &Options, stop: &AtomicBool) -> R
     let (configs, paths): (Vec<_>, Vec<_>) =
         gateways.into_iter().map(|Configured { config, path }| (Arc::new(config), path)).unzip();
     together::check(&configs)?;
+    let options = &Options { take_over: options.take_over && !starts_instead(&configs), ..options.clone() };
     let user = user_of(&configs)?;
     let locks: Vec<_> = match options.take_over {
         true => Vec::new(), // another process has it
@@ -146,6 +147,18 @@ pub fn run(gateways: Vec<Configured>, options: &Options, stop: &AtomicBool) -> R
     give_up_rights(&configs, user.as_ref(), options)?;
     let reporters = notifier.reporters();
     forward_all(ready.into_iter().zip(reporters).collect(), stop)
+}
+
+/// Is there nothing to be taken over, since no process answers for the one gateway? A guard of it,
+/// or a link that is closed, is what any start takes back.
+fn starts_instead(configs: &[Arc<Config>]) -> bool {
+    let [config] = configs else { return false };
+    let socket = socket_of_gateway(config);
+    let runs = UnixStream::connect(&socket).is_ok();
+    if !runs {
+        say(format_args!("no gateway `{}` runs that could be taken over: this one starts", config.name()));
+    }
+    !runs
 }
 
 /// Opens all gateways, or none; `None` if they were ended while they waited.
@@ -342,6 +355,7 @@ impl<'a> ReadyGateway<'a> {
         user: Option<&User>,
         sites: BindSites,
     ) -> Result<Self, ServiceError> {
+        opening::look(&config, None)?;
         // What takes long comes first.
         let (context, datapath) = built(&config)?;
         let socket = socket_of_gateway(&config);
