@@ -84,7 +84,9 @@ pub fn held(config: &Config) -> Vec<Note> {
 /// may read the token.
 fn file_notes(config: &Config, user: Option<&User>) -> Vec<Note> {
     let mut notes = Vec::new();
-    let closed = config.files().into_iter().filter(|file| user.is_some_and(|user| !user.may_read(file)));
+    // What is not written yet can be read by nobody.
+    let files = config.files().into_iter().filter(|file| file.exists());
+    let closed = files.filter(|file| user.is_some_and(|user| !user.may_read(file)));
     if let (Some(user), closed @ [first, ..]) = (user, &closed.collect::<Vec<_>>()[..]) {
         let more = if closed.len() > 1 { " and the file of subscribers" } else { "" };
         notes.push(Note(format!(
@@ -351,7 +353,7 @@ mod tests {
         let text = "[telemetry]\nmetrics = \"127.0.0.1:0\"\ntoken_file = \"token\"\n";
         std::fs::write(&path, format!("{CONFIG}{text}")).unwrap();
         let token = folder.path().join("token");
-        std::fs::write(&token, "secret\n").unwrap();
+        std::fs::write(&token, "open-sesame-open\n").unwrap();
         let config = Config::load(&path).unwrap();
         let with = |mode, user: Option<&User>| -> Vec<String> {
             std::fs::set_permissions(&token, fs::Permissions::from_mode(mode)).unwrap();
@@ -376,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_that_cannot_be_read_or_is_empty_is_refused_in_its_line() {
+    fn a_token_that_cannot_be_read_or_is_empty_or_short_is_refused_in_its_line() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.toml");
         let text = "[telemetry]\nmetrics = \"127.0.0.1:0\"\ntoken_file = \"token\"\n";
@@ -389,7 +391,10 @@ mod tests {
         let message = config.token().unwrap_err().to_string();
         assert!(message.starts_with(&line) && message.contains("it is empty"), "{message}");
         std::fs::write(folder.path().join("token"), "secret\n").unwrap();
-        assert_eq!(config.token().unwrap().as_deref(), Some("secret"));
+        let message = config.token().unwrap_err().to_string();
+        assert!(message.starts_with(&line) && message.contains("its token has 6 bytes"), "{message}");
+        std::fs::write(folder.path().join("token"), "open-sesame-open\n").unwrap();
+        assert_eq!(config.token().unwrap().as_deref(), Some("open-sesame-open"));
     }
 
     #[test]
