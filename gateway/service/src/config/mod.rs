@@ -92,6 +92,8 @@ pub(crate) type ReadFile<'a> = dyn FnMut(&Path, u64, &'static str) -> Result<Str
 
 /// A longer configuration is refused; subscribers are in a file of their own.
 const MAX_BYTES: u64 = 4 << 20;
+/// A shorter token can be found by trying.
+const MIN_TOKEN_BYTES: usize = 16;
 /// Longer than any token.
 const MAX_TOKEN_BYTES: u64 = 4096;
 /// The lost time that a link may make up for: a busy machine may wake us this late.
@@ -244,6 +246,11 @@ impl Config {
             let allowed = "a file with a token, such as 32 random letters".to_owned();
             return Err(self.refuse_file(KEY, file, "it is empty".to_owned(), allowed));
         }
+        if token.len() < MIN_TOKEN_BYTES {
+            let why = format!("its token has {} bytes", token.len());
+            let allowed = format!("at least {MIN_TOKEN_BYTES}, such as 32 random letters");
+            return Err(self.refuse_file(KEY, file, why, allowed));
+        }
         Ok(Some(token))
     }
 
@@ -292,6 +299,7 @@ impl Config {
                 rate: shaping.rate,
                 catch_up: CATCH_UP,
                 not_ip: shaping.not_ip,
+                control: shaping.control,
             }),
             None => None,
         };
