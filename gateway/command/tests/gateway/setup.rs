@@ -24,7 +24,7 @@ fn what_setup_writes_runs_here_and_nothing_is_written_twice_or_by_halves() {
     // and the wrong way round uploads would have the rate of downloads.
     let rates = ["--download", "100 Mbit/s", "--upload", "20 Mbit/s"];
     let (code, _, said) = setup(&rates);
-    let (why, allowed) = ("nothing here tells which it is", "allowed: `g0`, `g1`");
+    let (why, allowed) = ("nothing here tells which it is", "allowed: `g0` or `g1`");
     assert!(code == Some(2) && said.contains(why) && said.contains(allowed) && !file.exists(), "{said}");
     assert!(said.contains("`--outside`"), "{said}");
     // One of the two is enough.

@@ -125,6 +125,11 @@ pub(super) fn request_leave(socket: &Path) -> Result<(), ServiceError> {
 /// The interval at which the ports of the bridge are looked at.
 const LOOK: Duration = Duration::from_secs(1);
 
+/// Is the interface with this number a port of some bridge?
+fn is_port(index: u32) -> bool {
+    link::about(index).is_ok_and(|about| about.master.is_some())
+}
+
 struct Guard {
     parameters: GuardParameters,
     listener: Listener,
@@ -291,7 +296,8 @@ impl Guard {
         for (watched, port) in watched.into_iter().zip(ports) {
             let name = &watched.name;
             match watched.index_now() {
-                Ok(index) if index == port => {}
+                // One that is made again may have the number of the one before, but has no bridge.
+                Ok(index) if index == port && is_port(index) => {}
                 Ok(_) => {
                     self.close(&format!("{name} was made again"));
                     return self.open(now);

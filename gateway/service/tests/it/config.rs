@@ -227,6 +227,14 @@ fn a_prefix_may_lie_in_another_and_the_longest_counts() {
 }
 
 #[test]
+fn columns_that_no_commas_separate_are_refused_with_the_remedy() {
+    for (csv, named) in [("name;addresses\nann;10.0.0.1\n", "semicolons"), ("name\tvlan\nann\t7\n", "tabs")] {
+        let error = csv_refusal(BOTH, csv);
+        assert!(error.contains(named) && error.contains("allowed: commas"), "{error}");
+    }
+}
+
+#[test]
 fn a_ceiling_above_what_is_above_it_has_a_note() {
     let notes = |ceiling: &str, more: &str| {
         let text = format!(
