@@ -191,7 +191,7 @@ impl Problem {
             }
             Problem::Unknown { allowed, .. } if allowed.is_empty() => Some("allowed: none here".into()),
             Problem::Unknown { given, allowed, .. } => {
-                let known = match allowed.get(MOST_LISTED..) {
+                let known = match allowed.get(MAX_LISTED..) {
                     None | Some([]) => listed(allowed),
                     Some(_) => format!("one of the {} that there are", allowed.len()),
                 };
@@ -262,7 +262,7 @@ impl From<Problem> for DocumentError {
 }
 
 /// Allowed words that a message lists: more than there are keys in a table, or disciplines.
-const MOST_LISTED: usize = 100;
+const MAX_LISTED: usize = 100;
 
 /// `a`, `b` or `c`.
 pub fn listed(items: &[String]) -> String {

@@ -72,7 +72,7 @@ pub struct Flow {
 pub enum Sends {
     /// Endless data over TCP with this congestion control.
     Tcp(String),
-    /// A conversation over TCP: both ends send a small message now and then, whoever hears it.
+    /// A conversation over TCP: both ends send a small message now and then.
     Talk {
         /// Between two messages of an end, nanoseconds.
         every_ns: u64,

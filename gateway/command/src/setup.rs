@@ -293,7 +293,7 @@ fn interface(survey: &Survey, text: &str, other: Option<&str>) -> Result<String,
         Some(_) => return Ok(text.to_owned()),
         None if text.is_empty() => {
             let option = if other.is_some() { "--inside" } else { "--outside" };
-            format!("nothing here tells which it is, so `{option}` is needed")
+            format!("nothing here shows which it is, so `{option}` is needed")
         }
         None => format!("there is no interface `{text}`"),
     };

@@ -7,10 +7,10 @@
 //! bucket is no loss: it goes through the discipline as any other packet does.
 //!
 //! **A flood of it**, from one source or from thousands that are made up, must not take the bucket
-//! from the routers. So anybody uses half of the burst, and the other half is for sources that are
+//! from the routers. So any source uses half of the burst, and the other half is for sources that are
 //! known: [`SOURCES`] of them, each with an equal part of the rate. A source is an Ethernet address,
 //! an outer VLAN, an address and a protocol. It is known from [`KNOWN`] after it was heard first, as
-//! long as it is heard, and nobody takes its place. So what comes later takes nothing from it,
+//! long as it is heard, and no other takes its place. So what comes later takes nothing from it,
 //! unless it has the source's own addresses in the source's own VLAN.
 //!
 //! **What is control** is what stays on a link or says so, by the addresses and hop limits that the

@@ -71,7 +71,7 @@ struct Beside {
 
 /// A home of today, and the review's conversations that held a line at a tenth.
 const BESIDE: [Beside; 10] = [
-    talking("autorate-beside-nobody", 0, 40),
+    talking("autorate-beside-none", 0, 40),
     talking("autorate-beside-1-each-40-ms", 1, 40),
     talking("autorate-beside-4-each-40-ms", 4, 40),
     talking("autorate-beside-8-each-40-ms", 8, 40),

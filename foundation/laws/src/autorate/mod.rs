@@ -25,10 +25,9 @@
 //! the two are nearly equal.
 //!
 //! # Whose round trips count
-//! A queue of the line delays all peers that cross it. So the least delays say most, and the most
-//! and the least are each those of the peers that are the least late and carry a quarter of what
-//! is carried. While peers that carry more than all that were heard are awaited, nothing is
-//! decided.
+//! A queue of the line delays all peers that cross it. So the least delays say most: those of peers
+//! that carry a quarter of what is carried. While peers are awaited that carry more than all that
+//! were heard, nothing is decided.
 //!
 //! # What is delivered
 //! In front of the line ([`Side::Before`]) what is sent says nothing of the line: the queue takes

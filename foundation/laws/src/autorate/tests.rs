@@ -30,8 +30,8 @@ struct Line {
 /// Who is heard beside the bulk transfer, peer 1.
 #[derive(Clone, Copy)]
 enum Beside {
-    Nobody,
-    /// So many peers, whose ends have something to say once in 40 ms, and then a small segment.
+    None,
+    /// This number of peers, whose ends have something to say once in 40 ms, and then a small segment.
     Talkers(u32),
     /// A peer with this part of all bytes, which answers 300 ms late and is heard all the time.
     Late(f64),
@@ -57,7 +57,7 @@ impl Line {
             side,
             answers: VecDeque::new(),
             worst: Duration::ZERO,
-            beside: Beside::Nobody,
+            beside: Beside::None,
         }
     }
 
@@ -97,7 +97,7 @@ impl Line {
     fn hear_those_beside(&mut self, time: Duration) {
         let ms = self.now.ns() / 1_000_000;
         match self.beside {
-            Beside::Nobody => {}
+            Beside::None => {}
             Beside::Talkers(count) => {
                 for peer in 0..count {
                     // Each speaks at its own instant, and is answered when the other end speaks.
@@ -161,7 +161,7 @@ fn small_conversations_and_a_peer_that_forges_delay_take_nothing() {
 }
 
 #[test]
-fn small_conversations_alone_change_no_rate_and_tell_a_queue_that_is_longer_than_their_silence() {
+fn small_conversations_alone_change_no_rate_and_show_a_queue_that_is_longer_than_their_silence() {
     for (waits_ms, is_cut) in [(0, false), (200, true)] {
         let mut autorate = Autorate::new([Some((config(), Side::Behind)), None]);
         for step in 1..400u64 {

@@ -99,7 +99,7 @@ pub(super) enum Fullness {
     Full(Duration),
     /// No, as far as is known, and the rate may grow.
     Free,
-    /// Nearly, or nobody knows.
+    /// Nearly, or it is not known.
     Unknown,
 }
 

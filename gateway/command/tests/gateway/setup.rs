@@ -20,11 +20,11 @@ fn what_setup_writes_runs_here_and_nothing_is_written_twice_or_by_halves() {
     assert!(code == Some(2) && said.contains("that was no speed test") && !file.exists(), "{said}");
     let (code, _, said) = setup(&["--outside", "g0", "--inside", "g0", "--download", "9 Mbit/s"]);
     assert!(code == Some(2) && said.contains("`g0` is the other one") && !file.exists(), "{said}");
-    // Two interfaces without addresses are what a bump is between. Which is outside nothing tells,
+    // Two interfaces without addresses are what a bump is between. Nothing shows which is outside,
     // and the wrong way round uploads would have the rate of downloads.
     let rates = ["--download", "100 Mbit/s", "--upload", "20 Mbit/s"];
     let (code, _, said) = setup(&rates);
-    let (why, allowed) = ("nothing here tells which it is", "allowed: `g0` or `g1`");
+    let (why, allowed) = ("nothing here shows which it is", "allowed: `g0` or `g1`");
     assert!(code == Some(2) && said.contains(why) && said.contains(allowed) && !file.exists(), "{said}");
     assert!(said.contains("`--outside`"), "{said}");
     // One of the two is enough.

@@ -41,7 +41,7 @@ impl Readers {
     }
 }
 
-/// What stands before the measurements.
+/// What a reader has to pass.
 struct Gate {
     token: Option<String>,
     guesses: Mutex<Guesses>,

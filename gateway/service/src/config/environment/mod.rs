@@ -84,7 +84,7 @@ pub fn held(config: &Config) -> Vec<Note> {
 /// may read the token.
 fn file_notes(config: &Config, user: Option<&User>) -> Vec<Note> {
     let mut notes = Vec::new();
-    // What is not written yet can be read by nobody.
+    // What is not written yet is no file to be read.
     let files = config.files().into_iter().filter(|file| file.exists());
     let closed = files.filter(|file| user.is_some_and(|user| !user.may_read(file)));
     if let (Some(user), closed @ [first, ..]) = (user, &closed.collect::<Vec<_>>()[..]) {

@@ -74,7 +74,7 @@ impl Survey {
     /// The interface that is probably outside, where `inside` was said to be inside: that of the
     /// default route. A machine that does not forward and has two bare interfaces which carry frames
     /// is for a bump between these two: its default route is that of its management. Of the two
-    /// nothing tells which is outside, unless `inside` is the other one.
+    /// nothing shows which is outside, unless `inside` is the other one.
     pub fn outside(&self, inside: Option<&str>) -> Option<&Surveyed> {
         let is_router = self.forwards_ipv4 || self.forwards_ipv6;
         let mut bare = self.bare().filter(|interface| Some(interface.name.as_str()) != inside);
@@ -234,7 +234,7 @@ mod tests {
             default_route: Some("management".into()),
             ..Survey::default()
         };
-        assert!(survey.outside(None).is_none(), "nothing tells which of the two is outside");
+        assert!(survey.outside(None).is_none(), "nothing shows which of the two is outside");
         assert_eq!(survey.outside(Some("a")).unwrap().name, "b", "the other one");
         assert_eq!(survey.inside("b").unwrap().name, "a");
         assert_eq!(survey.backend("a", "b"), BackendKind::AfPacket);
