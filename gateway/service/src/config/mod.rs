@@ -254,6 +254,19 @@ impl Config {
         Ok(Some(token))
     }
 
+    /// The files with keys of edges, and the keys of the configuration that name them.
+    pub(crate) fn key_files(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        let ingress = self.spec.ingress.iter().map(|ingress| ("ingress.key_file", ingress.key_file.as_path()));
+        let egress = self.spec.egress.iter().map(|egress| ("egress.key_file", egress.key_file.as_path()));
+        ingress.chain(egress)
+    }
+
+    /// The files with what strangers may not know.
+    pub(crate) fn secret_files(&self) -> impl Iterator<Item = (&'static str, PathBuf)> {
+        let keys = self.key_files().map(|(_, file)| ("key of edges", beside(&self.file, file)));
+        self.token_file().into_iter().map(|file| ("token", file)).chain(keys)
+    }
+
     /// The key of reports between edges, from `file`, which the value at `path` names.
     pub(crate) fn edge_key(&self, path: &str, file: &Path) -> Result<Key, DocumentError> {
         let secret = self.secret(path, file, "a file with the key of both edges")?;

@@ -65,6 +65,7 @@ pub fn check(config: &Config) -> Result<Vec<Note>, DocumentError> {
         needs(config, "safety.on_failure", "open", CAP_NET_ADMIN, "CAP_NET_ADMIN")?;
     }
     config.token()?;
+    config.key_files().try_for_each(|(path, file)| config.edge_key(path, file).map(|_| ()))?;
     user::readers(config)?;
     notes.extend(file_notes(config, user::of(config)?.as_ref()));
     Ok(notes)
@@ -81,7 +82,7 @@ pub fn held(config: &Config) -> Vec<Note> {
 }
 
 /// Notes on files: which of them the process may not read any more once it runs as `user`, and who
-/// may read the token.
+/// may read the token and keys.
 fn file_notes(config: &Config, user: Option<&User>) -> Vec<Note> {
     let mut notes = Vec::new();
     // What is not written yet is no file to be read.
@@ -97,11 +98,9 @@ fn file_notes(config: &Config, user: Option<&User>) -> Vec<Note> {
         )));
     }
     let is_open = |file: &Path| fs::metadata(file).is_ok_and(|about| about.permissions().mode() & 0o004 != 0);
-    if let Some(file) = config.token_file().filter(|file| is_open(file)) {
-        notes.push(Note(format!(
-            "every user of this machine may read the token in `{0}`: `chmod o-r {0}`",
-            file.display()
-        )));
+    for (what, file) in config.secret_files().filter(|(_, file)| is_open(file)) {
+        let file = file.display();
+        notes.push(Note(format!("every user of this machine may read the {what} in `{file}`: `chmod o-r {file}`")));
     }
     notes
 }
