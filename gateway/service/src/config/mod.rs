@@ -256,7 +256,8 @@ impl Config {
 
     /// The files with keys of edges, and the keys of the configuration that name them.
     pub(crate) fn key_files(&self) -> impl Iterator<Item = (&'static str, &Path)> {
-        let ingress = self.spec.ingress.iter().map(|ingress| ("ingress.key_file", ingress.key_file.as_path()));
+        let ingress =
+            self.spec.ingress.iter().map(|ingress| ("ingress.key_file", ingress.key_file.as_path()));
         let egress = self.spec.egress.iter().map(|egress| ("egress.key_file", egress.key_file.as_path()));
         ingress.chain(egress)
     }

@@ -100,7 +100,9 @@ fn file_notes(config: &Config, user: Option<&User>) -> Vec<Note> {
     let is_open = |file: &Path| fs::metadata(file).is_ok_and(|about| about.permissions().mode() & 0o004 != 0);
     for (what, file) in config.secret_files().filter(|(_, file)| is_open(file)) {
         let file = file.display();
-        notes.push(Note(format!("every user of this machine may read the {what} in `{file}`: `chmod o-r {file}`")));
+        notes.push(Note(format!(
+            "every user of this machine may read the {what} in `{file}`: `chmod o-r {file}`"
+        )));
     }
     notes
 }
