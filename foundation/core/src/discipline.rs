@@ -224,8 +224,19 @@ pub enum Room {
 pub struct RoundTrip {
     /// Whose: round trips of one peer have one path.
     pub peer: u32,
-    /// What it took.
+    /// What it took, with the time for which the other end had nothing to say.
     pub time: Duration,
+    /// What it took without that, at least: until the other end was heard last before its answer.
+    pub least: Duration,
+    /// What the peer carried since its round trip before, bytes.
+    pub bytes: u32,
+}
+
+impl RoundTrip {
+    /// One that was answered at once, of a segment of `bytes`.
+    pub fn exact(peer: u32, time: Duration, bytes: u32) -> Self {
+        RoundTrip { peer, time, least: time, bytes }
+    }
 }
 
 /// What waits in a discipline. The packet in transmission is not part of it.

@@ -190,11 +190,15 @@ impl Problem {
                 Some("allowed: TOML, for example `rate = \"10 Mbit/s\"`, one key to a line".into())
             }
             Problem::Unknown { allowed, .. } if allowed.is_empty() => Some("allowed: none here".into()),
-            Problem::Unknown { given, allowed, .. } => Some(format!(
-                "allowed: {}{}",
-                listed(allowed),
-                hint(given, allowed.iter().map(String::as_str))
-            )),
+            Problem::Unknown { given, allowed, .. } => {
+                let known = match allowed.get(MAX_LISTED..) {
+                    None | Some([]) => listed(allowed),
+                    Some(_) => format!("one of the {} that there are", allowed.len()),
+                };
+                // Of one word it is clear what may have been meant.
+                let meant = allowed.iter().map(String::as_str).filter(|_| allowed.len() > 1);
+                Some(format!("allowed: {known}{}", hint(given, meant)))
+            }
             Problem::Elsewhere { allowed, .. } => Some(format!("allowed: {}", listed(allowed))),
             Problem::Missing { key, table, .. } if key == "flow" && table.is_empty() => {
                 Some("add `[[flow]]`".into())
@@ -256,6 +260,9 @@ impl From<Problem> for DocumentError {
         DocumentError { problem, location: None, more: Box::default() }
     }
 }
+
+/// Allowed words that a message lists: more than there are keys in a table, or disciplines.
+const MAX_LISTED: usize = 100;
 
 /// `a`, `b` or `c`.
 pub fn listed(items: &[String]) -> String {

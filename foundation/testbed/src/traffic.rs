@@ -72,6 +72,13 @@ pub struct Flow {
 pub enum Sends {
     /// Endless data over TCP with this congestion control.
     Tcp(String),
+    /// A conversation over TCP: both ends send a small message now and then.
+    Talk {
+        /// Between two messages of an end, nanoseconds.
+        every_ns: u64,
+        /// Of each message, bytes.
+        payload: u32,
+    },
     /// Datagrams at a constant rate.
     Udp {
         /// Bit/s.
@@ -104,6 +111,17 @@ pub enum Sends {
         /// Frames per second.
         per_second: u64,
     },
+}
+
+impl Sends {
+    /// The congestion control of its connection; none where it has none.
+    pub fn control(&self) -> Option<&str> {
+        match self {
+            Sends::Tcp(control) => Some(control),
+            Sends::Talk { .. } => Some("reno"), // every kernel has it, and nothing depends on it
+            _ => None,
+        }
+    }
 }
 
 /// Bytes that Ethernet adds to a frame as a packet socket sees it: the default framing of a

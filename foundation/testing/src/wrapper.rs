@@ -49,7 +49,7 @@ fn reports(mut discipline: Boxed) -> Vec<Option<f64>> {
 fn after_round_trips(mut discipline: Boxed) -> Vec<(&'static str, f64)> {
     for i in 0..1000 {
         let now = Time::from_ns(i * 10_000_000);
-        discipline.on_round_trip(RoundTrip { peer: 1, time: Duration::from_ms(5 + i) }, now);
+        discipline.on_round_trip(RoundTrip::exact(1, Duration::from_ms(5 + i), 1500), now);
         discipline.enqueue(Packet { arrived: now, ..packet(0) }, now, &mut Gone::default());
         discipline.dequeue(now, &mut Gone::default());
     }

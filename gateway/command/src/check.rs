@@ -14,6 +14,8 @@ use std::fmt::Write;
 
 /// Classes of the tree that are shown for each direction.
 const MAX_CLASSES: usize = 20;
+/// What TCP with timestamps carries in a packet of 1500 bytes, over IPv4 and IPv6.
+const TCP_PAYLOAD_BYTES: [u32; 2] = [1500 - 20 - 32, 1500 - 40 - 32];
 /// A full frame of Ethernet with a VLAN tag; the interfaces' own MTUs are known only where it runs.
 const FRAME_BYTES: u32 = 1518;
 
@@ -53,6 +55,15 @@ pub(crate) fn built(config: &Config) -> Result<Option<u64>, Failure> {
     Ok(resident)
 }
 
+/// Such as `no classes`, `1 class`, `2 classes`.
+fn counted((count, one, several): (usize, &str, &str)) -> String {
+    match count {
+        0 => format!("no {several}"),
+        1 => format!("1 {one}"),
+        _ => format!("{count} {several}"),
+    }
+}
+
 /// Bytes of this process in memory (proc(5), `VmRSS`).
 fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
@@ -70,7 +81,9 @@ pub(crate) fn text(explanation: &Explanation, resident_bytes: Option<u64>, is_of
         BackendKind::Router => "what the kernel forwards (router)",
     };
     line(&mut out, format!("gateway `{name}`: {backend}, inside `{inside}`, outside `{outside}`"));
-    line(&mut out, format!("{subscribers} subscribers, {classes} classes and unclaimed traffic"));
+    let [subscribers, classes] =
+        [(*subscribers, "subscriber", "subscribers"), (*classes, "class", "classes")].map(counted);
+    line(&mut out, format!("{subscribers}, {classes} and unclaimed traffic"));
     for way in &explanation.ways {
         out.push('\n');
         write_way(&mut out, way);
@@ -109,6 +122,7 @@ fn write_way(out: &mut String, way: &WayExplanation) {
         buffer_packets,
         buffer_s,
         not_ip_bps,
+        control_bps,
         ..
     } = shaping;
     let leaf = leaf.as_ref().map_or(String::new(), |leaf| format!(", `{leaf}` in each leaf"));
@@ -120,13 +134,24 @@ fn write_way(out: &mut String, way: &WayExplanation) {
     writeln!(
         out,
         "{}: {} shared by `{discipline}`{leaf}\n  buffer: {buffer}: {buffer_packets:.0} full packets of {} B on the link, \
-         {:.1} ms; at most {} frames inside\n  a flow is: {flows}{dscp}\n  what is not IP: up to {}, ahead of what waits",
+         {:.1} ms; at most {} frames inside\n  a flow is: {flows}{dscp}\n  ahead of what waits: \
+         what controls a network, up to {}; what else is not IP, up to {}",
         way.way,
         rate(*rate_bps as f64),
         shaping.packet_bytes,
         buffer_s * 1e3,
         shaping.frames,
+        rate(*control_bps as f64),
         rate(*not_ip_bps as f64),
+    )
+    .expect("a string takes all");
+    let [ipv4, ipv6] = TCP_PAYLOAD_BYTES.map(|bytes| f64::from(bytes) / f64::from(shaping.packet_bytes));
+    writeln!(
+        out,
+        "  a speed test shows {:.1} % of this rate and of each plan, {:.1} % over IPv6: here {}",
+        ipv4 * 1e2,
+        ipv6 * 1e2,
+        rate(*rate_bps as f64 * ipv4),
     )
     .expect("a string takes all");
     write_tree(out, &way.tree);

@@ -178,7 +178,7 @@ impl Answers {
         let outside = questions.text(
             ("--outside", args.outside.as_deref()),
             "the interface towards the line",
-            survey.outside().map_or("", |interface| &interface.name),
+            survey.outside(args.inside.as_deref()).map_or("", |interface| &interface.name),
             &|text| interface(survey, text, None),
         )?;
         let inside = questions.text(
@@ -291,13 +291,17 @@ fn interface(survey: &Survey, text: &str, other: Option<&str>) -> Result<String,
     let why = match survey.find(text) {
         _ if other == Some(text) => format!("`{text}` is the other one"),
         Some(_) => return Ok(text.to_owned()),
-        None if text.is_empty() => "this machine suggests none".to_owned(),
+        None if text.is_empty() => {
+            let option = if other.is_some() { "--inside" } else { "--outside" };
+            format!("nothing here shows which it is, so `{option}` is needed")
+        }
         None => format!("there is no interface `{text}`"),
     };
     if names.is_empty() {
         return Err(format!("{why}; allowed: an interface, of which there is none here"));
     }
-    let near = fairwire_core::spelling::hint(text, names.iter().map(String::as_str));
+    let meant = names.iter().map(String::as_str).filter(|_| names.len() > 1);
+    let near = fairwire_core::spelling::hint(text, meant);
     Err(format!("{why}; allowed: {}{near}", listed(&names)))
 }
 

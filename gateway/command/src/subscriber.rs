@@ -12,7 +12,7 @@ use fairwire_subscribers::edit::{Edit, edited};
 use fairwire_subscribers::sheet::{MAX_BYTES, SheetText};
 use fairwire_terminal::failure::{Ending, Failure};
 use fairwire_terminal::print::print;
-use std::fs::{File, Metadata};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
@@ -119,12 +119,19 @@ struct NextFile {
 }
 
 impl NextFile {
-    /// A file with `text` beside that at `path`, with the owner and the rights of `like`.
+    /// A file with `text` beside that at `path`, with the owner and the rights of `like`. What a
+    /// writer left that was killed goes: the caller has the lock of all writers.
     fn written(path: &Path, text: &str, like: &Metadata) -> io::Result<Self> {
         // Where it is a link, what it leads to is replaced.
         let place = path.canonicalize()?;
         let folder = place.parent().unwrap_or(Path::new("."));
-        let mut file = tempfile::Builder::new().prefix(".subscribers").tempfile_in(folder)?;
+        let prefix = format!(".{}.new-", place.file_name().unwrap_or_default().display());
+        for left in fs::read_dir(folder)?.flatten() {
+            if left.file_name().to_string_lossy().starts_with(&prefix) {
+                fs::remove_file(left.path())?;
+            }
+        }
+        let mut file = tempfile::Builder::new().prefix(&prefix).tempfile_in(folder)?;
         file.write_all(text.as_bytes())?;
         file.as_file().set_permissions(like.permissions())?;
         match fchown(file.as_file(), Some(like.uid()), Some(like.gid())) {
@@ -141,5 +148,29 @@ impl NextFile {
     fn put_in_place(self) -> io::Result<()> {
         self.file.persist(self.place)?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_killed_writer_left_goes_and_that_of_another_file_stays() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let sheet = folder.path().join("plans.csv");
+        for name in ["plans.csv", ".plans.csv.new-Ab3dE6", ".others.csv.new-Ab3dE6"] {
+            fs::write(folder.path().join(name), "name,addresses\n").expect("the folder is ours");
+        }
+        let like = fs::metadata(&sheet).expect("it is there");
+        let next = NextFile::written(&sheet, "name,addresses\nann,10.0.0.1\n", &like).expect("it may be");
+        next.put_in_place().expect("it may be");
+        let mut names: Vec<String> = fs::read_dir(folder.path())
+            .expect("it is there")
+            .flatten()
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        assert_eq!(names, [".others.csv.new-Ab3dE6", "plans.csv"]);
     }
 }

@@ -16,6 +16,7 @@ pub mod arrivals;
 pub mod capture;
 pub mod class_book;
 pub mod classify;
+pub mod control;
 mod datapath;
 pub mod direction;
 pub mod driver;

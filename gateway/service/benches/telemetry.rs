@@ -69,6 +69,7 @@ fn main() {
             rate: Rate::from_bps(1_000_000_000).expect("not zero"),
             catch_up: Duration::ZERO,
             not_ip: Rate::from_bps(10_000_000).expect("not zero"),
+            control: Rate::from_bps(10_000_000).expect("not zero"),
         }),
         classifier: Classifier::new(FlowHasher::new([7; 16]), 0),
         pool: PoolSize { frames: 256, frame_bytes: 1518 },

@@ -213,6 +213,11 @@ mod tests {
         let refused = |name, edit| after(name, edit).unwrap_err();
         assert!(refused("nan", Edit::Remove).contains("subscriber"), "{}", refused("nan", Edit::Remove));
         assert!(refused("nan", Edit::Change(&[])).contains("`nan`"));
+        let rows: String = (0..20_000).map(|row| format!("line-{row},\n")).collect();
+        let text = format!("name,addresses\n{rows}");
+        let sheet = SheetText { name: "s.csv", text: &text };
+        let message = edited(sheet, &[("Line-1234", Edit::Remove)]).unwrap_err().to_string();
+        assert!(message.contains("did you mean `line-1234`?") && message.len() < 300, "{message}");
         let error = refused("ann", Edit::Set(&values(&[("wieght", "2")])));
         assert!(error.contains("column") && error.contains("wieght"), "{error}");
     }

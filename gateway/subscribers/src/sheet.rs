@@ -169,6 +169,15 @@ fn line_of(text: &str, from: usize, to: usize) -> Range<usize> {
     start.min(to)..start.min(to) + text[start.min(to)..to].trim_end().len()
 }
 
+/// What separates the names of columns where it is no comma, as in tables of other programs.
+fn other_separator(record: &csv::StringRecord) -> Option<&'static str> {
+    let one = record.get(0).filter(|_| record.len() == 1)?;
+    [(';', "semicolons"), ('\t', "tabs")].into_iter().find_map(|(separator, named)| {
+        let mut names = one.split(separator);
+        (one.contains(separator) && names.any(|name| COLUMNS.contains(&name.trim()))).then_some(named)
+    })
+}
+
 impl Sheet<'_> {
     fn read_columns(
         &self,
@@ -176,6 +185,16 @@ impl Sheet<'_> {
         at: &Range<usize>,
     ) -> Result<Vec<usize>, DocumentError> {
         let mut columns = Vec::with_capacity(record.len());
+        if let Some(separator) = other_separator(record) {
+            let given = format!("a line with {separator} between its columns");
+            return Err(self.refuse(
+                at.clone(),
+                "columns",
+                given,
+                "columns are separated otherwise",
+                "commas",
+            ));
+        }
         for (field, given) in record.iter().enumerate() {
             let span = self.field(at, field);
             let Some(column) = COLUMNS.iter().position(|name| *name == given) else {

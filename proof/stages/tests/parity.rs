@@ -148,7 +148,8 @@ fn forwarded(name: &str, ecn: &str, trace: Vec<Arrival>) -> Fate {
         classes: 1,
     };
     let (rate, catch_up) = (rate(), Duration::from_ms(1));
-    let shaper = ShaperPlan { discipline: discipline(name, ecn), rate, catch_up, not_ip: rate };
+    let shaper =
+        ShaperPlan { discipline: discipline(name, ecn), rate, catch_up, not_ip: rate, control: rate };
     let plan = DatapathPlan { forward: direction(Some(shaper)), backward: direction(None) };
     let mut datapath = Datapath::new(plan);
     let mut wire = Wire { left: MemoryPort::new(trace), right: MemoryPort::default() };

@@ -52,6 +52,8 @@ pub(crate) struct Left {
     pub(crate) link: u32,
     /// When it began to leave.
     pub(crate) at: Time,
+    /// Its bytes, and those of the packets after it that one answer is for.
+    pub(crate) bytes: u32,
 }
 
 impl Frame {
@@ -166,6 +168,8 @@ pub(crate) struct Frames {
     sent: Option<Vec<Time>>,
     /// By slot, as far as there were any: what left a link that uses round trips.
     left: Vec<Option<Left>>,
+    /// By flow, as far as there were any: the first of what one answer will be for.
+    unanswered: Vec<Option<Left>>,
     /// By slot, as far as there were any: what endpoints of other crates carry.
     payloads: Vec<Option<Payload>>,
 }
@@ -225,6 +229,9 @@ impl Frames {
     pub(crate) fn store_answer(&mut self, flow: u32, connection: u16, ack: Ack, leg: u32) -> u32 {
         let slot = self.store(Frame::answering(flow, connection, ack, leg));
         self.take_left(slot); // of a frame before it
+        if !self.unanswered.is_empty() {
+            self.answer_all(slot, flow);
+        }
         self.keep_blocks(slot, ack.sack);
         slot
     }
@@ -284,6 +291,28 @@ impl Frames {
     /// When the packet in `slot` left such a link, once.
     pub(crate) fn take_left(&mut self, slot: u32) -> Option<Left> {
         self.left.get_mut(slot as usize)?.take()
+    }
+
+    /// The packet in `slot`, which arrived, is answered later. As a timestamp's echo (RFC 7323,
+    /// section 4.3), that answer is the first packet's that waits for one.
+    pub(crate) fn answer_later(&mut self, slot: u32) {
+        let Some(left) = self.take_left(slot) else { return };
+        let flow = left.flow as usize;
+        if self.unanswered.len() <= flow {
+            self.unanswered.resize(flow + 1, None);
+        }
+        let first = self.unanswered[flow]
+            .map(|first| Left { bytes: first.bytes.saturating_add(left.bytes), ..first });
+        self.unanswered[flow] = first.or(Some(left));
+    }
+
+    /// What is in `slot` answers all that waits for an answer of `flow`.
+    #[inline(never)] // few runs have any
+    pub(crate) fn answer_all(&mut self, slot: u32, flow: u32) {
+        let Some(first) = self.unanswered.get_mut(flow as usize).and_then(Option::take) else { return };
+        let last = self.take_left(slot).filter(|left| left.flow == flow);
+        let bytes = first.bytes.saturating_add(last.map_or(0, |left| left.bytes));
+        self.keep_left(slot, Some(Left { bytes, ..first }));
     }
 
     /// The packet in `slot` carries this.

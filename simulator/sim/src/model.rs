@@ -58,6 +58,8 @@ pub(crate) struct Model<T, E> {
     pub(crate) is_measuring: bool,
     /// Is there a discipline that uses round trips?
     pub(crate) hears_trips: bool,
+    /// By flow, as far as that is used: when its sender heard of it last.
+    pub(crate) heard: Vec<Time>,
     pub(crate) handled: u64,
     /// Of those, timers and ends of transmissions that meant nothing: it depends on `Events`.
     pub(crate) meaningless: u64,
@@ -228,7 +230,7 @@ impl<T: Tap, E: Events> Model<T, E> {
     fn leave(&mut self, link: u32, departure: Departure, now: Time) {
         self.schedule_link(link);
         if self.hears_trips {
-            self.note_left(departure.packet.frame, link, now);
+            self.note_left(&departure.packet, link, now);
         }
         let Departure { packet, reaches } = departure;
         let leaving = Leaving { slot: packet.frame, ecn: packet.ecn, reaches };
@@ -284,7 +286,7 @@ impl<T: Tap, E: Events> Model<T, E> {
     /// is worked out now, its acknowledgement's way back included.
     #[inline(always)]
     fn deliver(&mut self, frame: Frame, slot: u32, at: Time, now: Time) {
-        let (measured_from, end) = (self.measured_from, self.end);
+        let (measured_from, end, hears_trips) = (self.measured_from, self.end, self.hears_trips);
         let group = self.group_of(frame);
         let tag = self.edges.is_some().then(|| self.leave_domain(group, frame.tag, frame.ecn));
         let (flow, mut stage) = self.stage(frame.flow, group, now);
@@ -301,9 +303,19 @@ impl<T: Tap, E: Events> Model<T, E> {
         let has_news = stage.group.has_sessions() && delivery.packets > 0;
         let session = if has_news { flow.session() } else { None };
         match delivery.ack {
-            Some(ack) => flow.answer(ack, slot, delivery.at, &mut stage),
+            Some(ack) => {
+                if hears_trips {
+                    stage.frames.answer_all(slot, frame.flow);
+                }
+                flow.answer(ack, slot, delivery.at, &mut stage);
+            }
             None if stage.group.is_outside() => flow.hand_over(slot, frame.ecn, delivery.at, &mut stage),
-            None => self.store.frames.release(slot),
+            None => {
+                if hears_trips {
+                    self.store.frames.answer_later(slot);
+                }
+                self.store.frames.release(slot);
+            }
         }
         if let Some(session) = session {
             self.arrived(session, frame.flow, delivery.at);

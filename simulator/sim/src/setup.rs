@@ -113,6 +113,7 @@ impl<T: Tap, E: Events> Model<T, E> {
             end: Time::ZERO + settings.duration,
             is_measuring: false,
             hears_trips: false,
+            heard: Vec::new(),
             handled: 0,
             meaningless: 0,
             watched_at: WATCH_EVERY,

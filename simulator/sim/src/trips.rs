@@ -2,21 +2,24 @@
 //! answer at the sender.
 //!
 //! A gateway sees the answer pass. Here it ends at the sender, whose own links add what is
-//! constant. A run without such disciplines has none of it, and tests for that twice per packet.
+//! constant. As with timestamps (RFC 7323, section 4.3), a delayed acknowledgement answers the
+//! first of its segments. A run without such disciplines has none of it, and tests for that three
+//! times per packet.
 
 use crate::event::Events;
 use crate::frames::Left;
 use crate::model::Model;
 use crate::observe::Tap;
-use fairwire_core::{RoundTrip, Time};
+use fairwire_core::{Packet, RoundTrip, Time};
 
 impl<T: Tap, E: Events> Model<T, E> {
-    /// The packet in `slot` begins to leave `link`.
+    /// `packet` begins to leave `link`.
     #[inline(never)]
-    pub(crate) fn note_left(&mut self, slot: u32, link: u32, now: Time) {
-        let frame = self.store.frames.at(slot);
+    pub(crate) fn note_left(&mut self, packet: &Packet, link: u32, now: Time) {
+        let frame = self.store.frames.at(packet.frame);
         if !frame.is_ack() && self.links[link as usize].hears_round_trips() {
-            self.store.frames.keep_left(slot, Some(Left { flow: frame.flow, link, at: now }));
+            let left = Left { flow: frame.flow, link, at: now, bytes: packet.len };
+            self.store.frames.keep_left(packet.frame, Some(left));
         }
     }
 
@@ -24,8 +27,12 @@ impl<T: Tap, E: Events> Model<T, E> {
     #[inline(never)]
     pub(crate) fn hear_trip(&mut self, slot: u32, now: Time) {
         let flow = self.store.frames.at(slot).flow;
+        let known = self.heard.len().max(flow as usize + 1);
+        self.heard.resize(known, Time::ZERO);
+        let before = std::mem::replace(&mut self.heard[flow as usize], now);
         let Some(left) = self.store.frames.take_left(slot).filter(|left| left.flow == flow) else { return };
-        let trip = RoundTrip { peer: flow, time: now.since(left.at) };
+        let (time, least) = (now.since(left.at), before.since(left.at));
+        let trip = RoundTrip { peer: flow, time, least, bytes: left.bytes };
         self.links[left.link as usize].on_round_trip(trip, now);
     }
 }

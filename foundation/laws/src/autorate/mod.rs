@@ -13,6 +13,22 @@
 //! LTE, satellites and cable change their rate within seconds. A fixed rate either wastes most of
 //! the line or leaves the queue in the modem.
 //!
+//! # What a round trip says
+//! An answer comes late for two reasons: a queue, or an end that had nothing to say. A program
+//! waits for its user, and an acknowledgement of one small segment for the next (RFC 9293, section
+//! 3.8.6.3). What the other end sent last before its answer, it sent before it had heard the
+//! segment, or else that would have been the answer. In order, so the path without the end took
+//! at least until that came, and at most until the answer did. The line is full only where the
+//! most exceeds `target` and the least exceeds half of it. It is free where the most is at most
+//! half, or the least adds nothing to the base: a queue that grows then shows in the least. Between,
+//! nothing is cut and nothing grows. Both ends of a bulk transfer are heard all the time, so there
+//! the two are nearly equal.
+//!
+//! # Whose round trips count
+//! A queue of the line delays all peers that cross it. So the least delays say most: those of peers
+//! that carry a quarter of what is carried. While peers are awaited that carry more than all that
+//! were heard, nothing is decided.
+//!
 //! # What is delivered
 //! In front of the line ([`Side::Before`]) what is sent says nothing of the line: the queue takes
 //! it. Between the departures of two segments that were answered, some bytes left. The line sent
@@ -26,17 +42,20 @@
 //! - A path that becomes longer is taken for a queue, until five seconds of cuts have not helped.
 //!   Then the base is forgotten, and what was measured before the cuts is the goal again.
 //! - Without answers (UDP alone) nothing is known, and the rate goes back to the start.
-//! - Hosts that answer late can lower the rate of all, to `min` at most. Of the peers of an
-//!   interval the median counts, so they must be the majority of those that are heard.
+//! - Hosts that forge late answers can lower the rate of all, to `min` at most, if they carry three
+//!   quarters of what is carried. With the help of the other ends, those that carry a quarter can
+//!   hide a queue.
 //!
 //! # State and cost
-//! 64 peers and 64 counts, 6 KiB, for both ways. A round trip costs a scan of 64 numbers, a step
-//! every 50 ms a sort of at most 64. Nothing is allocated.
+//! 64 peers and 64 counts, 8 KiB, for both ways. A round trip costs a scan of 64 numbers, a step
+//! every 50 ms two sorts of at most 64. Nothing is allocated.
 //!
 //! # Source (section, equation)
 //! Own design. The base as a windowed minimum, and a rate that is measured between two answers, are
 //! those of BBR (Cardwell et al., "BBR: Congestion-Based Congestion Control", ACM Queue 14(5),
 //! 2016). A delay above a base as the sign of a queue is that of LEDBAT (RFC 6817, section 2.4.2).
+//! That an answer could have come since the packet before it is from the spin bit (RFC 9312,
+//! section 3.8.2).
 
 mod peers;
 mod way;
@@ -47,8 +66,8 @@ use crate::error::{BadParameter, Of as _, Parameter};
 use crate::spec::Quantity;
 use fairwire_core::{Duration, Rate, RoundTrip, Time};
 use fairwire_parameters::parameters;
-use peers::Peers;
-use way::{Carried, Way};
+use peers::{Heard, Peers};
+use way::{Carried, Fullness, Way};
 
 const NAME: &str = "autorate";
 
@@ -137,8 +156,8 @@ pub struct Autorate {
     carried: Carried,
     /// When rates change next.
     due: Time,
-    /// The added delay that was heard last, and when.
-    heard: Option<(Duration, Time)>,
+    /// What was heard last, and when.
+    heard: Option<(Heard, Time)>,
     /// Since when the line was full all the time.
     full_since: Option<Time>,
     target: Duration,
@@ -176,19 +195,20 @@ impl Autorate {
         }
         self.due = now + STEP;
         self.carried.add(now, carried);
-        if let Some(heard) = self.peers.median(now) {
-            self.heard = Some((heard.added, now));
+        if let Some(heard) = self.peers.verdict(now) {
+            self.heard = Some((heard, now));
             for way in self.ways.iter_mut().flatten() {
                 way.answered(heard);
             }
-            self.look_at_fullness(heard.added, now);
+            self.look_at_fullness(heard, now);
         }
-        let added = self.heard.filter(|(_, at)| now.since(*at) <= STALE).map(|(added, _)| added);
+        let heard = self.heard.filter(|(_, at)| now.since(*at) <= STALE).map(|(heard, _)| heard);
         let loads = [0, 1].map(|at| self.load(at));
         let most = loads[0].max(loads[1]);
         for (at, way) in self.ways.iter_mut().enumerate() {
             let Some(way) = way else { continue };
-            way.step(&self.carried, at, added, loads[at] >= most / 2.0, now);
+            let fullness = heard.map(|heard| Fullness::of(heard, way.config.given.target));
+            way.step(&self.carried, at, fullness, loads[at] >= most / 2.0, now);
         }
         true
     }
@@ -199,9 +219,9 @@ impl Autorate {
         Some(rate_of(way.bps).unwrap_or(way.config.min))
     }
 
-    /// The added delay that was heard last.
+    /// The added delay that was heard last, for certain.
     pub fn added(&self) -> Option<Duration> {
-        self.heard.map(|(added, _)| added)
+        self.heard.map(|(heard, _)| heard.certain)
     }
 
     /// The part of its rate that a way carries; 0 where it does not follow its line.
@@ -211,9 +231,9 @@ impl Autorate {
     }
 
     /// Forgets bases that are not true any more.
-    fn look_at_fullness(&mut self, added: Duration, now: Time) {
-        if added <= self.target {
-            if self.full_since.take().is_some() {
+    fn look_at_fullness(&mut self, heard: Heard, now: Time) {
+        if !matches!(Fullness::of(heard, self.target), Fullness::Full(_)) {
+            if self.full_since.take().is_some() && heard.added <= self.target {
                 self.peers.trust_all();
             }
             return;

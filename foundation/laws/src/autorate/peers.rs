@@ -1,4 +1,4 @@
-//! The least round trip of each peer, and what peers added to it in an interval.
+//! The least round trip of each peer, and what peers added to it.
 
 use fairwire_core::{Duration, RoundTrip, Time};
 
@@ -6,16 +6,25 @@ use fairwire_core::{Duration, RoundTrip, Time};
 const PEERS: usize = 64;
 /// A peer that is not heard for this long gives up its place to a new one.
 const SILENT: Duration = Duration::from_secs(5);
+/// For how long a peer that carries much is waited for, and for two of its round trips at least.
+const PATIENCE: Duration = Duration::from_ms(500);
+/// The part of what a peer carried that counts still after a step: a second in the mean.
+const FADES: f64 = 0.95;
+/// A queue of the line delays all, so the least delays say most. One host alone, whatever it
+/// forges, is not to be them: they are those of peers that carry this part.
+const QUARTER: f64 = 0.25;
 
-/// What was heard of a peer.
+/// What was heard of the peers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Heard {
-    /// When the segment left.
+    /// When the segment left whose answer was the least late.
     pub left: Time,
     /// What its round trip took.
     pub trip: Duration,
-    /// What it took above the base.
+    /// What it took above the base, if its other end had something to say at once.
     pub added: Duration,
+    /// What round trips took above the base for certain.
+    pub certain: Duration,
 }
 
 /// The known peers.
@@ -30,20 +39,41 @@ pub(super) struct Peers {
 
 #[derive(Clone, Copy, Debug)]
 struct Peer {
-    /// The least round trips of the halves of the window, and since the line is full; `MAX` for
-    /// none.
+    /// The least of the half of the window before.
     before: Duration,
+    /// The least of this one.
     lately: Duration,
+    /// The least since the line is full.
     recent: Duration,
     seen: Time,
-    /// Was it known when the line was not full? Others may never have seen it empty.
+    /// Is its base from a time when the line was not full?
     is_trusted: bool,
-    heard: Option<(Time, Duration)>,
+    /// What it took last.
+    trip: Duration,
+    /// What it carried lately, bytes.
+    carries: f64,
+    heard: Option<Span>,
+}
+
+/// A round trip took at most `most`, and left then; and `least` at least.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    left: Time,
+    most: Duration,
+    least: Duration,
 }
 
 const NONE: Duration = Duration::from_ns(u64::MAX);
-const NO_PEER: Peer =
-    Peer { before: NONE, lately: NONE, recent: NONE, seen: Time::ZERO, is_trusted: false, heard: None };
+const NO_PEER: Peer = Peer {
+    before: NONE,
+    lately: NONE,
+    recent: NONE,
+    seen: Time::ZERO,
+    is_trusted: false,
+    trip: Duration::ZERO,
+    carries: 0.0,
+    heard: None,
+};
 
 impl Peers {
     pub(super) fn new(window: Duration) -> Self {
@@ -54,12 +84,12 @@ impl Peers {
     pub(super) fn hear(&mut self, trip: RoundTrip, now: Time, is_full: bool) {
         let Some(place) = self.place(trip.peer.max(1), now, is_full) else { return };
         let peer = &mut self.peers[place];
-        peer.seen = now;
+        (peer.seen, peer.trip) = (now, trip.time);
         peer.lately = peer.lately.min(trip.time);
         peer.recent = peer.recent.min(trip.time);
-        if peer.heard.is_none_or(|(_, least)| trip.time < least) {
-            peer.heard = Some((now.saturating_sub(trip.time), trip.time));
-        }
+        peer.carries += f64::from(trip.bytes.max(1));
+        let new = Span { left: now.saturating_sub(trip.time), most: trip.time, least: trip.least };
+        peer.heard = Some(peer.heard.map_or(new, |heard| heard.with(new)));
     }
 
     fn place(&mut self, key: u32, now: Time, is_full: bool) -> Option<usize> {
@@ -73,32 +103,41 @@ impl Peers {
         Some(place)
     }
 
-    /// Of the peers that were heard since the last call, the one with the median of added delays;
-    /// trusted ones, where there are any.
-    pub(super) fn median(&mut self, now: Time) -> Option<Heard> {
-        let mut all = [(Duration::ZERO, 0); PEERS];
-        let mut count = 0;
+    /// What peers say that were heard since the last answer: those with a trusted base, where there
+    /// are any. `None` while those are not yet heard that carry most.
+    pub(super) fn verdict(&mut self, now: Time) -> Option<Heard> {
+        self.age(now);
         let has_trusted = self.peers.iter().any(|peer| peer.is_trusted && peer.heard.is_some());
-        for (place, peer) in self.peers.iter().enumerate() {
-            let Some((_, trip)) = peer.heard else { continue };
-            if peer.is_trusted == has_trusted {
-                all[count] = (trip - peer.least(), place);
-                count += 1;
-            }
+        let mut all = [Voice { delay: Duration::ZERO, carries: 0.0, place: 0 }; PEERS];
+        let (mut count, mut awaited) = (0, 0.0);
+        for (place, peer) in self.peers.iter().enumerate().filter(|(_, peer)| peer.is_trusted == has_trusted)
+        {
+            let Some(heard) = peer.heard else {
+                awaited += if peer.is_awaited(now) { peer.carries } else { 0.0 };
+                continue;
+            };
+            all[count] = Voice { delay: heard.most - peer.least(), carries: peer.carries, place };
+            count += 1;
         }
         let all = &mut all[..count];
-        all.sort_unstable();
-        let median = all.get(count.saturating_sub(1) / 2).and_then(|(added, place)| {
-            let (left, trip) = self.peers[*place].heard?;
-            Some(Heard { left, trip, added: *added })
-        });
+        let carried: f64 = all.iter().map(|voice| voice.carries).sum();
+        if count == 0 || carried < awaited {
+            return None;
+        }
+        let Voice { delay: added, place, .. } = quarter(all);
+        let Span { left, most, .. } = self.peers[place].heard?;
+        for voice in &mut *all {
+            let peer = &self.peers[voice.place];
+            voice.delay = peer.heard.map_or(Duration::ZERO, |heard| heard.least - peer.least());
+        }
+        let certain = quarter(all).delay;
         self.peers.iter_mut().for_each(|peer| peer.heard = None);
-        self.age(now);
-        median
+        Some(Heard { left, trip: most, added, certain: certain.min(added) })
     }
 
-    /// The older half of the window goes where it is over.
+    /// What was carried fades; the older half of the window goes where it is over.
     fn age(&mut self, now: Time) {
+        self.peers.iter_mut().for_each(|peer| peer.carries *= FADES);
         if now < self.turn {
             return;
         }
@@ -130,4 +169,37 @@ impl Peer {
     fn least(&self) -> Duration {
         self.before.min(self.lately)
     }
+
+    /// Is it to be heard soon, as it was lately?
+    fn is_awaited(&self, now: Time) -> bool {
+        now.since(self.seen) <= PATIENCE.max(self.trip * 2)
+    }
+}
+
+impl Span {
+    /// What both say of one time.
+    fn with(self, other: Span) -> Span {
+        let least = self.least.max(other.least);
+        let first = if other.most < self.most { other } else { self };
+        Span { least: least.min(first.most), ..first }
+    }
+}
+
+/// A peer that was heard.
+#[derive(Clone, Copy, Debug)]
+struct Voice {
+    delay: Duration,
+    carries: f64,
+    place: usize,
+}
+
+/// The least delay that peers do not exceed which carry a quarter of all.
+fn quarter(voices: &mut [Voice]) -> Voice {
+    voices.sort_unstable_by_key(|voice| voice.delay);
+    let mut left = QUARTER * voices.iter().map(|voice| voice.carries).sum::<f64>();
+    let is_reached = |voice: &&Voice| {
+        left -= voice.carries;
+        left <= 0.0
+    };
+    voices.iter().find(is_reached).copied().unwrap_or(voices[voices.len() - 1])
 }

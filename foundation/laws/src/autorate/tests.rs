@@ -24,6 +24,24 @@ struct Line {
     answers: VecDeque<(Time, Duration)>,
     /// The highest added delay since this was set to zero, and what was delivered.
     worst: Duration,
+    beside: Beside,
+}
+
+/// Who is heard beside the bulk transfer, peer 1.
+#[derive(Clone, Copy)]
+enum Beside {
+    None,
+    /// This number of peers, whose ends have something to say once in 40 ms, and then a small segment.
+    Talkers(u32),
+    /// A peer with this part of all bytes, which answers 300 ms late and is heard all the time.
+    Late(f64),
+}
+
+impl Beside {
+    /// What bulk carries beside it, where all carry 1.
+    fn leaves(self) -> f64 {
+        if let Beside::Late(part) = self { 1.0 - part } else { 1.0 }
+    }
 }
 
 impl Line {
@@ -39,6 +57,7 @@ impl Line {
             side,
             answers: VecDeque::new(),
             worst: Duration::ZERO,
+            beside: Beside::None,
         }
     }
 
@@ -62,13 +81,40 @@ impl Line {
             }
             while let Some((at, time)) = self.answers.front().copied().filter(|(at, _)| *at <= self.now) {
                 self.answers.pop_front();
-                self.autorate.hear(RoundTrip { peer: 1, time }, at);
+                let bytes = self.mbps() * 125.0 * self.beside.leaves();
+                self.autorate.hear(RoundTrip::exact(1, time, bytes as u32), at);
+                self.hear_those_beside(time);
             }
             let bits = match self.side {
                 Side::Before => self.sent_bits,
                 Side::Behind => self.came_bits,
             };
             self.autorate.advance([(bits / 8.0) as u64, 0], self.now);
+        }
+    }
+
+    /// Beside a round trip of bulk, which took `time`, others are heard.
+    fn hear_those_beside(&mut self, time: Duration) {
+        let ms = self.now.ns() / 1_000_000;
+        match self.beside {
+            Beside::None => {}
+            Beside::Talkers(count) => {
+                for peer in 0..count {
+                    // Each speaks at its own instant, and is answered when the other end speaks.
+                    let silence = Duration::from_ms(40);
+                    let late = Duration::from_ms(u64::from(peer) * 17 % 40);
+                    if (ms + u64::from(peer) * 7).is_multiple_of(40) {
+                        let time = time + late;
+                        let trip = RoundTrip { peer: 10 + peer, time, least: time - silence, bytes: 200 };
+                        self.autorate.hear(trip, self.now);
+                    }
+                }
+            }
+            Beside::Late(part) => {
+                let late = if ms > 3000 { Duration::from_ms(300) } else { Duration::ZERO };
+                let bytes = self.mbps() * 125.0 * part;
+                self.autorate.hear(RoundTrip::exact(2, time + late, bytes as u32), self.now);
+            }
         }
     }
 
@@ -93,6 +139,45 @@ fn a_rate_finds_its_line_and_stays_about_it() {
             // The target, and what comes of the growth in a round trip and a step: 0.1 of 130 ms.
             assert!(worst < Duration::from_ms(20 + 13), "{side:?} {mbps}: {worst}");
         }
+    }
+}
+
+#[test]
+fn small_conversations_and_a_peer_that_forges_delay_take_nothing() {
+    let besides = [1, 4, 8, 40].map(Beside::Talkers).into_iter().chain([0.02, 0.5, 0.7].map(Beside::Late));
+    for (beside, side) in besides.flat_map(|beside| [(beside, Side::Before), (beside, Side::Behind)]) {
+        let mut line = Line::new(10.0, side);
+        line.beside = beside;
+        line.goes_on(15_000, 1.0);
+        let (used, worst) = line.use_of(20_000);
+        assert!(used > 0.95, "{side:?} {}: {used}", line.mbps());
+        assert!(worst < Duration::from_ms(33), "{side:?}: {worst}");
+        line.bps = 5.0 * MBPS;
+        line.goes_on(2_000, 1.0);
+        let (used, worst) = line.use_of(10_000);
+        assert!(used > 0.93, "{side:?}, halved: {used}");
+        assert!(worst < Duration::from_ms(33), "{side:?}, halved: {worst}");
+    }
+}
+
+#[test]
+fn small_conversations_alone_change_no_rate_and_show_a_queue_that_is_longer_than_their_silence() {
+    for (waits_ms, is_cut) in [(0, false), (200, true)] {
+        let mut autorate = Autorate::new([Some((config(), Side::Behind)), None]);
+        for step in 1..400u64 {
+            let now = Time::ZERO + STEP * step;
+            let waits = if step > 100 { waits_ms } else { 0 };
+            for peer in 1..=4 {
+                let time = Duration::from_ms(20 + waits + step * 13 * u64::from(peer) % 40);
+                let least = time - Duration::from_ms(40);
+                autorate.hear(RoundTrip { peer, time, least, bytes: 200 }, now);
+            }
+            autorate.advance([step * 30_000, 0], now); // 4.8 Mbit/s
+        }
+        let rate = autorate.rate(0).expect("it follows").bps();
+        assert_eq!(rate < 10_000_000, is_cut, "{waits_ms} ms: {rate}");
+        let added = autorate.added().expect("they were heard");
+        assert!(added <= Duration::from_ms(waits_ms), "{waits_ms} ms: {added}");
     }
 }
 
@@ -182,7 +267,7 @@ fn a_minority_of_peers_that_answer_late_changes_nothing() {
         for peer in 1..=5 {
             let late = if peer <= 2 && step > 20 { 500 } else { 0 };
             let time = Duration::from_ms(20 * u64::from(peer) + late);
-            autorate.hear(RoundTrip { peer, time }, now);
+            autorate.hear(RoundTrip::exact(peer, time, 1500), now);
         }
         bytes += 62_500;
         autorate.advance([bytes, 0], now);
@@ -197,7 +282,7 @@ fn the_way_that_is_loaded_is_cut() {
     for step in 1..60u64 {
         let now = Time::ZERO + STEP * step;
         let time = Duration::from_ms(if step > 20 { 200 } else { 20 });
-        autorate.hear(RoundTrip { peer: 7, time }, now);
+        autorate.hear(RoundTrip::exact(7, time, 1500), now);
         autorate.advance([step * 50_000, step * 2_000], now); // 8 Mbit/s and 0.32
     }
     let rates = [0, 1].map(|way| autorate.rate(way).expect("both follow").bps());
@@ -213,7 +298,9 @@ fn any_round_trips_and_counts_leave_rates_within_their_bounds() {
     for _ in 0..200_000 {
         now += Duration::from_ns(random.next_u64() % 30_000_000);
         let time = Duration::from_ns(random.next_u64() >> (random.next_u64() % 64));
-        autorate.hear(RoundTrip { peer: random.next_u64() as u32 % 200, time }, now);
+        let least = Duration::from_ns(time.ns() >> (random.next_u64() % 3));
+        let (peer, bytes) = (random.next_u64() as u32 % 200, random.next_u64() as u32);
+        autorate.hear(RoundTrip { peer, time, least, bytes }, now);
         autorate.advance([random.next_u64(), random.next_u64() % 1_000_000], now);
         for way in 0..2 {
             let bps = autorate.rate(way).expect("it follows").bps();

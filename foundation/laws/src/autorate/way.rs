@@ -92,6 +92,29 @@ const LOADED: f64 = 0.75;
 const FILLS_BEFORE: f64 = 0.25;
 const FILLS_BEHIND: f64 = 0.02;
 
+/// Is the line full?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fullness {
+    /// Yes: this waits in it for certain.
+    Full(Duration),
+    /// No, as far as is known, and the rate may grow.
+    Free,
+    /// Nearly, or it is not known.
+    Unknown,
+}
+
+impl Fullness {
+    /// By what was heard, where `target` may wait.
+    pub(super) fn of(heard: Heard, target: Duration) -> Self {
+        let half = Duration::from_ns(target.ns() / 2);
+        match heard.added {
+            added if added <= half || heard.certain.is_zero() => Fullness::Free,
+            added if added > target && heard.certain > half => Fullness::Full(heard.certain),
+            _ => Fullness::Unknown,
+        }
+    }
+}
+
 /// One way.
 #[derive(Clone, Debug)]
 pub(super) struct Way {
@@ -145,13 +168,13 @@ impl Way {
         self.answers = [None; ANSWERS]; // their added delays are of another base
     }
 
-    /// Goes on to `now`, with the added delay where that is known. `is_most`: is no other way much
+    /// Goes on to `now`; `line` where something was heard of it. `is_most`: is no other way much
     /// more loaded?
     pub(super) fn step(
         &mut self,
         carried: &Carried,
         way: usize,
-        added: Option<Duration>,
+        line: Option<Fullness>,
         is_most: bool,
         now: Time,
     ) {
@@ -159,21 +182,22 @@ impl Way {
         let seconds = now.since(self.stepped_at).secs().min(2.0 * STEP.secs());
         self.stepped_at = now;
         let load = carried.lately(way) / self.bps;
-        if added.is_some() && load >= USED {
+        if line.is_some() && load >= USED {
             self.used_at = now;
         }
-        let Some(added) = added else { return self.rest(now) };
-        if added > self.config.given.target {
-            self.growth = self.config.given.probe;
-            let fills = match self.side {
-                Side::Before => FILLS_BEFORE,
-                Side::Behind => FILLS_BEHIND,
-            };
-            if is_most && load >= fills && now >= self.hold_until {
-                self.cut(carried, way, added, now);
+        match line {
+            Some(Fullness::Full(added)) => {
+                self.growth = self.config.given.probe;
+                let fills = match self.side {
+                    Side::Before => FILLS_BEFORE,
+                    Side::Behind => FILLS_BEHIND,
+                };
+                if is_most && load >= fills && now >= self.hold_until {
+                    self.cut(carried, way, added, now);
+                }
             }
-        } else if added <= Duration::from_ns(self.config.given.target.ns() / 2) && load >= LOADED {
-            self.grow(seconds);
+            Some(Fullness::Free) if load >= LOADED => self.grow(seconds),
+            _ => {}
         }
         self.rest(now);
     }

@@ -44,7 +44,7 @@ impl Catcher {
         let flows = stage.traffic.flows.iter().enumerate();
         let side = stage.side;
         flows.filter(move |(_, flow)| {
-            flow.from != side && flow.is_opened_by(side) && !matches!(flow.sends, Sends::Tcp(_))
+            flow.from != side && flow.is_opened_by(side) && flow.sends.control().is_none()
         })
     }
 

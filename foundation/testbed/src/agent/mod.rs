@@ -18,7 +18,7 @@ use super::message::{AGENT_COMMAND, Answer, Instruction, Role, next_instruction,
 use super::namespace::die_with_parent;
 use super::processes::{become_program, network};
 use super::scratch::keep;
-use super::traffic::{FlowSeen, Seen, Sends};
+use super::traffic::{FlowSeen, Seen};
 use fairwire_core::{Duration, Time};
 use fairwire_linux::clock;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -114,7 +114,7 @@ fn gathered(
     for (flow, ((stream, datagrams), (link, back))) in
         payload.into_iter().zip(caught.payload).zip(tapped.link.into_iter().zip(tapped.back)).enumerate()
     {
-        let is_stream = matches!(stage.traffic.flows[flow].sends, Sends::Tcp(_));
+        let is_stream = stage.traffic.flows[flow].sends.control().is_some();
         flows.push(FlowSeen {
             link_bytes: link,
             back_bytes: back,

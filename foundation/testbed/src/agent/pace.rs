@@ -65,7 +65,7 @@ pub(super) struct Sent {
 
 impl Pacer {
     pub(super) fn open(stage: &Arc<Stage>) -> io::Result<Pacer> {
-        let sources = stage.sent().filter(|(_, flow)| !matches!(flow.sends, Sends::Tcp(_)));
+        let sources = stage.sent().filter(|(_, flow)| flow.sends.control().is_none());
         let sources = sources.map(|(number, flow)| Source::open(number, flow)).collect::<io::Result<_>>()?;
         Ok(Pacer { stage: Arc::clone(stage), sources })
     }
@@ -115,7 +115,7 @@ impl Source {
             Sends::Garbage { per_second } => {
                 (Pace::per_second(*per_second), frames(Forge::garbage(number, flow)?))
             }
-            Sends::Tcp(_) => return Err(io::Error::other("TCP has no pace")),
+            Sends::Tcp(_) | Sends::Talk { .. } => return Err(io::Error::other("TCP has no pace")),
         };
         let stop = Duration::from_ns(flow.stop_ns);
         Ok(Source { flow: number, outlet, pace, stop, sent: 0, refused: 0 })

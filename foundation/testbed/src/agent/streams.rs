@@ -100,10 +100,12 @@ impl Reader {
         while let Ok((stream, peer)) = self.listener.accept() {
             let Some(flow) = flow_of(peer.port(), self.connections.len()) else { continue };
             stream.set_nonblocking(true)?;
-            if self.stage.traffic.flows[flow].from == self.stage.side {
-                if let Sends::Tcp(control) = &self.stage.traffic.flows[flow].sends {
+            let Flow { from, sends, .. } = &self.stage.traffic.flows[flow];
+            if *from == self.stage.side || matches!(sends, Sends::Talk { .. }) {
+                if let Some(control) = sends.control() {
                     sockopt::set_tcp_congestion(&stream, control)?;
                 }
+                stream.set_nodelay(matches!(sends, Sends::Talk { .. }))?;
                 // A closed channel means that the run is over.
                 let _ = self.opened_for_us.send((flow, stream));
             } else {
@@ -160,10 +162,7 @@ fn connect_some(stage: &Stage, from: Side, ecn: bool) -> Result<Vec<Connection>,
     let flows = stage.traffic.flows.iter().enumerate().filter(|(_, flow)| flow.ecn == ecn);
     let flows = flows.filter(|(_, flow)| flow.from == from && flow.is_opened_by(stage.side));
     let all: Vec<(usize, &Flow, &str)> = flows
-        .filter_map(|(number, flow)| match &flow.sends {
-            Sends::Tcp(control) => Some((number, flow, control.as_str())),
-            _ => None,
-        })
+        .filter_map(|(number, flow)| flow.sends.control().map(|control| (number, flow, control)))
         .collect();
     let made = thread::scope(|scope| {
         let threads: Vec<_> = (0..CONNECTORS.min(all.len()))
@@ -221,8 +220,13 @@ impl Writer {
                 waiting.sort_unstable_by(|a, b| b.cmp(a));
             }
             let now = clock::now();
-            while let Some((_, flow)) = waiting.pop_if(|(begin, _)| *begin <= now) {
-                if let Some(stream) = &self.connections[flow] {
+            while let Some((begin, flow)) = waiting.pop_if(|(begin, _)| *begin <= now) {
+                if let Sends::Talk { every_ns, .. } = self.stage.traffic.flows[flow].sends {
+                    if begin < stops[flow] && self.talk(flow) {
+                        waiting.push((begin + Duration::from_ns(every_ns.max(1)), flow));
+                        waiting.sort_unstable_by(|a, b| b.cmp(a));
+                    }
+                } else if let Some(stream) = &self.connections[flow] {
                     epoll::add(&epoll, stream, EventData::new_u64(flow as u64), EventFlags::OUT)?;
                 }
             }
@@ -254,6 +258,19 @@ impl Writer {
             }
         }
         Ok(())
+    }
+
+    /// Sends a message of a conversation, and takes what came of the other end. Returns whether the
+    /// connection lives.
+    fn talk(&mut self, flow: usize) -> bool {
+        let Sends::Talk { payload, .. } = self.stage.traffic.flows[flow].sends else { return false };
+        let Some(stream) = &mut self.connections[flow] else { return false };
+        let mut heard = [0; 4096];
+        let is_alive = |done: &io::Result<usize>| {
+            matches!(done, Ok(1..)) || done.as_ref().is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
+        };
+        let both = [stream.read(&mut heard), stream.write(&vec![0; payload as usize])];
+        both.iter().all(is_alive)
     }
 
     /// Closing takes it off the list of what is waited for.
@@ -300,5 +317,6 @@ fn try_to_connect(number: usize, flow: &Flow, control: &str) -> io::Result<TcpSt
     connect(&socket, &SocketAddr::new(peer, TCP_PORT))?;
     let stream = TcpStream::from(socket);
     stream.set_nonblocking(true)?;
+    stream.set_nodelay(matches!(flow.sends, Sends::Talk { .. }))?;
     Ok(stream)
 }

@@ -46,7 +46,7 @@ fn metrics(bed: &Bed, address: &str, authorization: &str) -> String {
 #[test]
 fn metrics_beyond_loopback_need_the_token() {
     let Some(bed) = Bed::new("token") else { return };
-    bed.write("token", "sesame-7\n");
+    bed.write("token", "open-sesame-open-7\n");
     let address = Address { ip: [10, 88, 0, 1].into(), prefix_bits: 32 };
     bed.hosts.gateway.add_address(LOOPBACK, address).expect("it is ours");
     let text =
@@ -60,11 +60,15 @@ fn metrics_beyond_loopback_need_the_token() {
     }
     let gateway = bed.start(&config);
     let address = "10.88.0.1/9820";
-    for none in ["", "Authorization: Bearer sesame-8\\r\\n", "Authorization: Basic sesame-7\\r\\n"] {
+    for none in [
+        "",
+        "Authorization: Bearer open-sesame-open-8\\r\\n",
+        "Authorization: Basic open-sesame-open-7\\r\\n",
+    ] {
         let shown = metrics(&bed, address, none);
         assert!(shown.starts_with("HTTP/1.1 401 ") && !shown.contains("fairwire_"), "`{none}`: {shown}");
     }
-    let shown = metrics(&bed, address, "Authorization: Bearer sesame-7\\r\\n");
+    let shown = metrics(&bed, address, "Authorization: Bearer open-sesame-open-7\\r\\n");
     assert!(shown.starts_with("HTTP/1.1 200 ") && shown.contains("fairwire_uptime_seconds"), "{shown}");
     assert!(gateway.end().0.success());
 }

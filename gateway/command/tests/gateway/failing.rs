@@ -44,6 +44,28 @@ fn a_killed_gateway_fails_closed_or_open_and_its_successor_takes_the_bridge_away
 }
 
 #[test]
+fn a_guard_that_bridges_takes_back_an_interface_that_is_made_again() {
+    let Some(bed) = Bed::new("remade") else { return };
+    let config = bed.config("[safety]\non_failure = \"open\"\nwatchdog = \"1 s\"\n");
+    let gateway = bed.start(&config);
+    bed.hosts().wait_until_it_passes();
+    gateway.signal(Signal::KILL);
+    gateway.wait_for("are bridged by fwbr");
+    bed.remove_inside();
+    gateway.wait_for("g1 is gone");
+    bed.make_inside();
+    gateway.wait_for("g1 was made again");
+    let line = gateway.wait_for("are bridged by fwbr");
+    assert!(bed.is_bridged(), "{line}");
+    let hosts = bed.hosts();
+    hosts.wait_until_it_passes();
+    // The next one finds the bridge by the new number.
+    let successor = bed.start(&config);
+    assert!(!bed.is_bridged(), "its successor forwards");
+    assert!(successor.end().0.success());
+}
+
+#[test]
 fn a_stopped_gateway_is_bridged_around_until_it_goes_on_and_nothing_comes_twice() {
     let Some(bed) = Bed::new("still") else { return };
     let links = bed.links();

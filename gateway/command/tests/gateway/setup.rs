@@ -20,19 +20,26 @@ fn what_setup_writes_runs_here_and_nothing_is_written_twice_or_by_halves() {
     assert!(code == Some(2) && said.contains("that was no speed test") && !file.exists(), "{said}");
     let (code, _, said) = setup(&["--outside", "g0", "--inside", "g0", "--download", "9 Mbit/s"]);
     assert!(code == Some(2) && said.contains("`g0` is the other one") && !file.exists(), "{said}");
-    // Two interfaces without addresses are what a bump is between: it finds them itself.
+    // Two interfaces without addresses are what a bump is between. Nothing shows which is outside,
+    // and the wrong way round uploads would have the rate of downloads.
     let rates = ["--download", "100 Mbit/s", "--upload", "20 Mbit/s"];
-    let (code, shown, said) = setup(&rates);
+    let (code, _, said) = setup(&rates);
+    let (why, allowed) = ("nothing here shows which it is", "allowed: `g0` or `g1`");
+    assert!(code == Some(2) && said.contains(why) && said.contains(allowed) && !file.exists(), "{said}");
+    assert!(said.contains("`--outside`"), "{said}");
+    // One of the two is enough.
+    let (code, shown, said) = setup(&[&["--inside", "g1"], &rates[..]].concat());
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("g0: up, no address") && said.contains("it forwards nothing"), "{said}");
     assert!(shown.contains("download: 95 Mbit/s") && shown.contains("packet sockets"), "{shown}");
     let text = std::fs::read_to_string(&file).expect("it was written");
+    assert!(text.contains("inside = \"g1\"") && text.contains("outside = \"g0\""), "{text}");
     for line in
         ["name = \"mine\"", "backend = \"af-packet\"", "on_failure = \"open\"", "rate = \"19 Mbit/s\""]
     {
         assert!(text.lines().any(|written| written == line), "{line}: {text}");
     }
-    let (code, _, said) = setup(&rates);
+    let (code, _, said) = setup(&[&["--inside", "g1"], &rates[..]].concat());
     assert!(code == Some(2) && said.contains("nothing is written over it"), "{said}");
     let gateway = bed.start(&file);
     bed.hosts().wait_until_it_passes();

@@ -243,7 +243,12 @@ fn what_does_not_fit_is_not_handed_over_and_says_why() {
     let guarded = bed.write("guarded.toml", &format!("{text}[safety]\non_failure = \"open\"\n"));
     assert!(refused(&guarded).contains("`safety.on_failure`"), "another guard is refused");
     let stranger = bed.write("stranger.toml", &text.replace("name = \"", "name = \"no-"));
-    assert!(refused(&stranger).contains("no gateway answers"), "there is no process to take over from");
+    // It starts itself, and finds that another gateway has the interfaces.
+    let said = refused(&stranger);
+    assert!(said.contains("runs that could be taken over: this one starts"), "{said}");
+    assert!(said.contains("is taken by"), "{said}");
+    let elsewhere = bed.write("elsewhere.toml", &text.replace("\"g1\"", "\"no-such-if\""));
+    assert!(refused(&elsewhere).contains("no-such-if"), "an interface that is not there is named");
     bed.hosts().wait_until_it_passes();
     assert!(bed.socket_file().exists(), "nothing was removed");
     assert!(gateway.end().0.success());
@@ -281,4 +286,10 @@ fn the_guard_goes_with_the_link_and_the_service_manager_is_notified_of_the_proce
         thread::sleep(Duration::from_millis(10));
     }
     assert!(bed.is_bridged(), "the second one is gone");
+    // Nothing runs now: one that is to take over starts, and takes the link from the guard.
+    let third = successor(&bed, &config);
+    assert!(!bed.is_bridged(), "it has the link");
+    hosts.drain();
+    hosts.wait_until_it_passes();
+    assert!(third.end().0.success());
 }

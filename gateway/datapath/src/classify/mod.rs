@@ -161,6 +161,9 @@ pub struct Facts {
     pub color: u8,
     /// Is it an IP packet? ARP and the like keep a link alive and are not shaped.
     pub is_ip: bool,
+    /// Does it pass by the discipline? What is not IP does, and some of what [controls a
+    /// network](crate::control).
+    pub bypasses: bool,
     /// Is it an upload whose address, session, tags and Ethernet address are of several subscribers?
     pub is_spoofed: bool,
 }
@@ -299,6 +302,7 @@ impl Classifier {
             dscp,
             color: assured::color_of(dscp).unwrap_or(0),
             is_ip: network.is_some(),
+            bypasses: network.is_none(),
             is_spoofed,
         }
     }

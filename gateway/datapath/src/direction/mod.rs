@@ -15,6 +15,7 @@ use crate::arrivals::{Arrival, ArrivalLog, SharedArrivals};
 use crate::capture::{Recorder, SharedRing};
 use crate::class_book::UNCLAIMED;
 use crate::classify::{Classifier, Facts, InsideMac};
+use crate::control::{self, ControlLimit};
 use crate::edge::Edge;
 use crate::ledger::{Loss, Totals};
 use crate::not_ip::{NotIpLimit, is_control};
@@ -59,6 +60,8 @@ pub struct ShaperPlan {
     pub catch_up: Duration,
     /// The rate at which what is not IP may pass by the discipline. It is a part of the link's.
     pub not_ip: Rate,
+    /// The same for what [controls a network](crate::control).
+    pub control: Rate,
 }
 
 /// One direction through the gateway.
@@ -74,6 +77,7 @@ pub struct Direction {
 struct Link {
     server: Server,
     not_ip: NotIpLimit,
+    control: ControlLimit,
     /// Does its rate follow a law, rather than to be what it was made with?
     follows: bool,
 }
@@ -107,7 +111,7 @@ impl Direction {
         // One pass, one flow and one account for all parts of a super-packet: what is read here is
         // equal in all of them.
         let headers = kind.parse(frame);
-        let facts = self.classifier.facts(frame, &headers, 0);
+        let mut facts = self.classifier.facts(frame, &headers, 0);
         if facts.is_spoofed {
             return self.lose_spoofed(frame, facts.class, kind);
         }
@@ -123,7 +127,9 @@ impl Direction {
         };
         let mut note =
             FrameNote { len: 0, account, class: facts.class, ecn: facts.ecn, kind, offsets, ticket };
-        if !facts.is_ip && self.is_over_the_limit(frame, &headers, kind) {
+        if control::of(frame, &headers) && self.passes_as_control(frame, &headers, kind) {
+            facts.bypasses = true;
+        } else if !facts.is_ip && self.is_over_the_limit(frame, &headers, kind) {
             return self.lose_unshaped(frame, account, kind);
         }
         if !vnet.is_gso() && vnet.partial().is_none() {
@@ -155,6 +161,14 @@ impl Direction {
     #[inline]
     fn wire_bytes(&self, frame: &[u8], kind: LinkKind) -> u32 {
         self.classifier.wire_bytes(frame.len() + kind.missing_bytes())
+    }
+
+    /// Has `frame`, which controls a network, room in the rate of that?
+    #[cold]
+    fn passes_as_control(&mut self, frame: &[u8], headers: &Headers, kind: LinkKind) -> bool {
+        let bytes = self.wire_bytes(frame, kind);
+        let Some(Link { control, .. }) = &mut self.link else { return false };
+        control.takes(frame, headers, bytes, self.books.now)
     }
 
     /// Does `frame` exceed the rate of what is not IP and bypasses the discipline?
@@ -355,7 +369,7 @@ impl Direction {
         let account = self.books.pool.note(id).account;
         let (class, flow) = self.names(facts, account);
         let now = self.books.now;
-        let Some(Link { server, .. }) = self.link.as_mut().filter(|_| facts.is_ip) else {
+        let Some(Link { server, .. }) = self.link.as_mut().filter(|_| !facts.bypasses) else {
             if let Some(Link { server, .. }) = &mut self.link {
                 server.charge(facts.len, now); // it leaves at once, on the link's time
             }
@@ -441,8 +455,12 @@ impl Direction {
 impl Link {
     fn new(plan: ShaperPlan) -> Self {
         let transmitter = Transmitter::with_catch_up(plan.rate, plan.catch_up);
-        let (server, not_ip) = (Server::new(plan.discipline, transmitter), NotIpLimit::new(plan.not_ip));
-        Link { server, not_ip, follows: false }
+        Link {
+            server: Server::new(plan.discipline, transmitter),
+            not_ip: NotIpLimit::new(plan.not_ip),
+            control: ControlLimit::new(plan.control),
+            follows: false,
+        }
     }
 }
 

@@ -200,6 +200,7 @@ impl Direction {
             return Relinked { link: Some(link), ..Relinked::default() };
         };
         link.not_ip = NotIpLimit::new(shaper.not_ip);
+        link.control.set_rate(shaper.control);
         if std::mem::replace(&mut link.follows, false) {
             link.server.follow(&RateLaw::Fixed, now, now);
         }

@@ -146,6 +146,7 @@ mod tests {
             dscp,
             color: color_of(dscp).unwrap_or(0),
             is_ip: true,
+            bypasses: false,
             is_spoofed: false,
         }
     }

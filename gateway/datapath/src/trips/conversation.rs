@@ -14,6 +14,8 @@ pub(super) struct Conversation {
     pub hash: u64,
     /// When a segment came last, in ticks.
     pub seen: u32,
+    /// What it carried since a trip of it was heard of, bytes.
+    pub carried: u32,
     followed: Followed,
 }
 
@@ -33,11 +35,13 @@ impl Default for Followed {
     }
 }
 
-/// One way of it.
+/// One way of it. Times are in microseconds, which wrap around after more than an hour.
 #[derive(Clone, Copy, Debug, Default)]
 struct Half {
     /// Since when a segment is timed: it came, or it left.
-    since: Time,
+    since: u32,
+    /// When a segment came last.
+    came: u32,
     /// The number after the highest byte.
     end: u32,
     /// The newest timestamp.
@@ -86,6 +90,9 @@ enum By {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Answered {
     pub trip: Duration,
+    /// Until the segment came that the other end sent last before the answer: it had not heard the
+    /// segment that is answered. So the path took this at least.
+    pub least: Duration,
     /// Had it payload? Others are answered only by what comes next.
     pub had_payload: bool,
 }
@@ -102,18 +109,22 @@ pub(super) enum Sent {
 }
 
 /// A segment that waits for longer was dropped; the next one is timed.
-const MAX_WAIT: Duration = Duration::from_secs(1);
+const MAX_WAIT_US: u32 = 1_000_000;
 /// An answer that takes longer is none: the longest round trip that there is over satellites and
 /// full buffers, several times over.
-const MAX_TRIP: Duration = Duration::from_secs(10);
+const MAX_TRIP_US: u32 = 10_000_000;
 /// What a segment without payload releases comes sooner than this, or was not released by it.
-const MAX_RELEASE: Duration = Duration::from_secs(2);
+const MAX_RELEASE_US: u32 = 2_000_000;
 /// No window is larger (RFC 7323, section 2.3). What begins further back is of another connection.
 const MAX_WINDOW: i32 = 1 << 30;
 
 /// How far `a` is after `b` in numbers that wrap around (RFC 9293, section 3.4).
 fn after(a: u32, b: u32) -> i32 {
     a.wrapping_sub(b).cast_signed()
+}
+
+fn us(now: Time) -> u32 {
+    (now.ns() / 1000) as u32
 }
 
 impl Conversation {
@@ -148,24 +159,27 @@ impl Conversation {
         spin
     }
 
-    /// The trip of `way` that `segment` of the other way ends at `now`, if it does.
+    /// The trip of `way` that `segment` of the other way, which comes at `now`, ends; if it does.
     #[inline]
     pub(super) fn answered(&mut self, way: usize, segment: &Segment, now: Time) -> Option<Answered> {
-        self.halves()[way].answered(segment, now)
+        let now = us(now);
+        let halves = self.halves();
+        let before = std::mem::replace(&mut halves[1 - way].came, now);
+        halves[way].answered(segment, before, now)
     }
 
     /// `segment`, which takes numbers, arrives in `way` at `now`. Parts of it have `part_bytes`
     /// each, or it has one.
     #[inline]
     pub(super) fn sent(&mut self, way: usize, segment: &Segment, part_bytes: u32, now: Time) -> Sent {
-        self.halves()[way].sent(segment, part_bytes, now)
+        self.halves()[way].sent(segment, part_bytes, us(now))
     }
 
     /// `segment`, which takes no numbers, arrives in `way` at `now`. Returns the number under which
     /// it is timed, if it is.
     #[inline]
     pub(super) fn acknowledges(&mut self, way: usize, segment: &Segment, now: Time) -> Option<u8> {
-        self.halves()[way].acknowledges(segment, now)
+        self.halves()[way].acknowledges(segment, us(now))
     }
 
     /// The packet of `way` that is timed under `number` leaves.
@@ -175,7 +189,7 @@ impl Conversation {
             Followed::Tcp(halves) => {
                 let half = &mut halves[way];
                 if half.timing == Timing::Waits && half.number == number {
-                    (half.timing, half.since) = (Timing::Left, now);
+                    (half.timing, half.since) = (Timing::Left, us(now));
                 }
             }
             Followed::Quic(spin) => spin.leaves(way, number, now),
@@ -184,7 +198,8 @@ impl Conversation {
 }
 
 impl Half {
-    fn answered(&mut self, segment: &Segment, now: Time) -> Option<Answered> {
+    /// `before`: when the segment before this one came.
+    fn answered(&mut self, segment: &Segment, before: u32, now: u32) -> Option<Answered> {
         if segment.flags.has(TcpFlags::RST) {
             self.timing = Timing::None;
         }
@@ -206,12 +221,14 @@ impl Half {
             return None;
         }
         self.timing = Timing::None;
-        let (trip, had_payload) = (now.since(self.since), self.by != By::Released);
-        let longest = if had_payload { MAX_TRIP } else { MAX_RELEASE };
-        (trip <= longest).then_some(Answered { trip, had_payload })
+        let had_payload = self.by != By::Released;
+        let [trip, silence] = [self.since, before].map(|since| now.wrapping_sub(since));
+        let longest = if had_payload { MAX_TRIP_US } else { MAX_RELEASE_US };
+        let [trip_for, least] = [trip, trip.saturating_sub(silence)].map(|us| Duration::from_us(us.into()));
+        (trip <= longest).then_some(Answered { trip: trip_for, least, had_payload })
     }
 
-    fn acknowledges(&mut self, segment: &Segment, now: Time) -> Option<u8> {
+    fn acknowledges(&mut self, segment: &Segment, now: u32) -> Option<u8> {
         let stamp = segment.stamps?.value;
         if !self.has_stamp() || after(stamp, self.stamp) <= 0 || !self.is_free(now) {
             return None;
@@ -221,29 +238,29 @@ impl Half {
     }
 
     /// May another segment be timed?
-    fn is_free(&self, now: Time) -> bool {
+    fn is_free(&self, now: u32) -> bool {
         match self.timing {
             Timing::None => true,
-            Timing::Waits => now.since(self.since) > MAX_WAIT,
-            Timing::Left => now.since(self.since) > MAX_TRIP,
+            Timing::Waits => now.wrapping_sub(self.since) > MAX_WAIT_US,
+            Timing::Left => now.wrapping_sub(self.since) > MAX_TRIP_US,
         }
     }
 
     /// A segment is timed from now on. Returns its number.
-    fn time(&mut self, by: By, awaited: u32, now: Time) -> u8 {
+    fn time(&mut self, by: By, awaited: u32, now: u32) -> u8 {
         (self.by, self.awaited) = (by, awaited);
         (self.timing, self.since) = (Timing::Waits, now);
         self.number = self.number.wrapping_add(1);
         self.number
     }
 
-    fn sent(&mut self, segment: &Segment, part_bytes: u32, now: Time) -> Sent {
+    fn sent(&mut self, segment: &Segment, part_bytes: u32, now: u32) -> Sent {
         let span = segment.span();
         let end = segment.sequence.wrapping_add(span);
         let is_syn = segment.flags.has(TcpFlags::SYN);
         let behind = if self.known >= Known::End { after(self.end, segment.sequence) } else { 0 };
         if (is_syn && self.end != end) || !(-MAX_WINDOW..=MAX_WINDOW).contains(&behind) {
-            *self = Half { number: self.number, ..Half::default() }; // another connection
+            *self = Half { number: self.number, came: self.came, ..Half::default() }; // another connection
             return self.goes_on(segment, end, part_bytes, now);
         }
         let age = segment.stamps.filter(|_| self.has_stamp()).map(|stamps| after(stamps.value, self.stamp));
@@ -261,7 +278,7 @@ impl Half {
     }
 
     /// `segment`, which ends at `end`, is new.
-    fn goes_on(&mut self, segment: &Segment, end: u32, part_bytes: u32, now: Time) -> Sent {
+    fn goes_on(&mut self, segment: &Segment, end: u32, part_bytes: u32, now: u32) -> Sent {
         let is_first = |value| !self.has_stamp() || after(value, self.stamp) > 0;
         let is_timeable = segment.stamps.is_none_or(|stamps| is_first(stamps.value));
         // What is answered at once goes before what is not.

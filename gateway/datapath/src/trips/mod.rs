@@ -21,7 +21,10 @@
 //! **Who follows the line outside** ([`Trips::listen`]) hears each trip of an upload, and more: of
 //! a download the inside sends acknowledgements alone. One whose timestamp is the first of its kind
 //! is timed until the data that it releases echoes it, as `pping` does. A sender that has nothing
-//! to send then makes such a trip too long, so none of these is counted among the round trips.
+//! to send then makes such a trip too long, so none of these is counted among the round trips. With
+//! each trip goes what it took [at least](RoundTrip::least): the answer was sent after the segment
+//! before it in the same way, which did not answer yet. And with it goes what the conversation
+//! carried.
 //!
 //! A host that forges timestamps or acknowledgements changes the numbers of its own class alone.
 //! The table is bounded, and its places are found by a hash under keys that no host knows.
@@ -176,14 +179,17 @@ impl TripsOf<'_> {
         }
         let hash = table.hash(frame, headers, self.way);
         let Some((place, conversation)) = table.find(hash, has_bytes, now) else { return 0 };
-        if let Some(Answered { trip, had_payload }) = conversation.answered(other, segment, now) {
+        conversation.carried = conversation.carried.saturating_add(frame.len() as u32);
+        if let Some(Answered { trip, least, had_payload }) = conversation.answered(other, segment, now) {
             if had_payload {
                 ways[other].round_trips.record(now, trip);
                 ways[other].classes.entry(class).add_trip(trip);
             }
             if let Some(listener) = listener.as_ref().filter(|_| self.way == Way::Download) {
+                let bytes = std::mem::take(&mut conversation.carried);
                 // Where it is full, enough was heard.
-                let _ = listener.try_send((RoundTrip { peer: (hash >> 32) as u32, time: trip }, now));
+                let _ = listener
+                    .try_send((RoundTrip { peer: (hash >> 32) as u32, time: trip, least, bytes }, now));
             }
         }
         if !has_bytes {

@@ -45,7 +45,10 @@ fn rate(bps: u64) -> Rate {
 
 fn datapath_of(discipline: Box<dyn Discipline>, bps: u64, pool: PoolSize) -> Datapath {
     let (rate, catch_up) = (rate(bps), Duration::ZERO);
-    late_datapath_of(ShaperPlan { discipline, rate, catch_up, not_ip: default_rate(rate) }, pool)
+    late_datapath_of(
+        ShaperPlan { discipline, rate, catch_up, not_ip: default_rate(rate), control: default_rate(rate) },
+        pool,
+    )
 }
 
 fn late_datapath_of(link: ShaperPlan, pool: PoolSize) -> Datapath {
@@ -168,7 +171,13 @@ fn a_process_that_wakes_late_keeps_the_rate_up_to_the_credit_and_no_further() {
         [(Duration::from_ms(5), 10_000..=10_050), (Duration::from_us(2_500), 5_000..=5_250)]
     {
         let rate = rate(ONE_BYTE_PER_US);
-        let link = ShaperPlan { discipline: tail_drop(20_000), rate, catch_up, not_ip: default_rate(rate) };
+        let link = ShaperPlan {
+            discipline: tail_drop(20_000),
+            rate,
+            catch_up,
+            not_ip: default_rate(rate),
+            control: default_rate(rate),
+        };
         let mut datapath = late_datapath_of(link, PoolSize { frames: 20_000, ..ROOMY });
         let arrivals = (0..20_000).map(|_| at_us(0, udp(1, 100, Ecn::NotEct))).collect();
         let mut wire = Wire { left: MemoryPort::new(arrivals), right: MemoryPort::new(vec![]) };
@@ -239,7 +248,7 @@ fn datapath_writing(dscp: Dscp, discipline: Box<dyn Discipline>) -> Datapath {
     let mut datapath = datapath_of(tail_drop(10), ONE_BYTE_PER_US, ROOMY);
     let plain = Classifier::new(FlowHasher::new([7; 16]), -ETHERNET_HEADER_BYTES);
     let rate = rate(ONE_BYTE_PER_US);
-    let shaper = ShaperPlan { discipline, rate, catch_up: Duration::ZERO, not_ip: rate };
+    let shaper = ShaperPlan { discipline, rate, catch_up: Duration::ZERO, not_ip: rate, control: rate };
     let plan = DirectionPlan {
         shaper: Some(shaper),
         classifier: plain.writing(dscp),

@@ -62,7 +62,13 @@ fn plan(dice: &mut Dice, buffer: u32, frames: u32) -> DirectionPlan {
     let site = Site { rate, buffer: Amount::Packets(buffer), packet_bytes: 560, seed, stream: "reload" };
     let discipline = build(name, &Parameters::default(), &site).expect("the defaults are allowed");
     DirectionPlan {
-        shaper: Some(ShaperPlan { discipline, rate, catch_up: Duration::from_ms(1), not_ip: rate }),
+        shaper: Some(ShaperPlan {
+            discipline,
+            rate,
+            catch_up: Duration::from_ms(1),
+            not_ip: rate,
+            control: rate,
+        }),
         // Under another key every packet is named anew.
         classifier: Classifier::new(FlowHasher::new([dice.one_of(&[7, 8]); 16]), 24),
         pool: PoolSize { frames, frame_bytes: dice.one_of(&[700, 1518]) },
@@ -150,7 +156,8 @@ fn the_packet_in_transmission_leaves_when_it_would_have_left() {
         let rate = Rate::from_bps(bps).expect("not zero");
         let site = Site { rate, buffer: Amount::Packets(50), packet_bytes: 560, seed: Seed(1), stream: "r" };
         let discipline = build(discipline, &Parameters::default(), &site).expect("the defaults are allowed");
-        let shaper = Some(ShaperPlan { discipline, rate, catch_up: Duration::ZERO, not_ip: rate });
+        let shaper =
+            Some(ShaperPlan { discipline, rate, catch_up: Duration::ZERO, not_ip: rate, control: rate });
         DirectionPlan { shaper, ..unshaped(&mut Dice(3)) }
     };
     let times = |is_reloaded: bool, dice: &mut Dice| {
@@ -210,7 +217,8 @@ fn a_reload_of_a_parameter_keeps_what_the_discipline_has_learnt_where_flows_and_
         let site = Site { rate, buffer: Amount::Packets(200), packet_bytes: 560, seed: Seed(1), stream: "r" };
         let parameters: Parameters = toml::from_str(&format!("[pie]\ntarget = '{target}'")).expect("right");
         let discipline = build("pie", &parameters, &site).expect("it is allowed");
-        let shaper = Some(ShaperPlan { discipline, rate, catch_up: Duration::ZERO, not_ip: rate });
+        let shaper =
+            Some(ShaperPlan { discipline, rate, catch_up: Duration::ZERO, not_ip: rate, control: rate });
         DirectionPlan { shaper, ..unshaped(&mut Dice(3)) }
     };
     let probability = |datapath: &Datapath| {

@@ -38,7 +38,7 @@ impl History {
             Ok((store, put_aside)) => {
                 let fault = put_aside.map(|aside| {
                     format!(
-                        "the history in {} was corrupt; it is now {}, and another one began",
+                        "the history in {} could not be read by this version; it is now {}, and another one began",
                         path.display(),
                         aside.display()
                     )

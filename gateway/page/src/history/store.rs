@@ -218,6 +218,9 @@ fn is_corrupt(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
 }
 
+/// The files that are kept which were put aside.
+const MAX_ASIDE: u32 = 4;
+
 /// Gives the file another name, and removes what belongs to it.
 fn put_aside(path: &Path) -> std::io::Result<PathBuf> {
     let beside = |ending: &str| {
@@ -225,7 +228,11 @@ fn put_aside(path: &Path) -> std::io::Result<PathBuf> {
         name.push(ending);
         PathBuf::from(name)
     };
-    let aside = beside(".broken");
+    // Earlier ones stay, but for the last of too many.
+    let numbered = (2..=MAX_ASIDE).map(|number| beside(&format!(".broken-{number}")));
+    let names: Vec<PathBuf> = std::iter::once(beside(".broken")).chain(numbered).collect();
+    let free = names.iter().find(|name| !name.exists()).or(names.last());
+    let aside = free.cloned().unwrap_or_default();
     for gone in [aside.clone(), beside("-wal"), beside("-journal"), beside("-shm")] {
         // It may not be there.
         let _ = std::fs::remove_file(gone);
@@ -354,7 +361,10 @@ mod tests {
         let middle = bytes.len() / 2;
         bytes[4096..middle.max(4097 + 64)].fill(0xa5);
         std::fs::write(&path, bytes).expect("it is ours");
-        assert!(History::open(Some(&path), BOUNDS).fault().expect("it says so").contains("was corrupt"));
+        let fault = History::open(Some(&path), BOUNDS).fault().expect("it says so").to_owned();
+        assert!(fault.contains("could not be read") && fault.contains("home.sqlite.broken-2"), "{fault}");
+        let first = std::fs::read(folder.path().join("home.sqlite.broken")).expect("it stays");
+        assert!(first.starts_with(b"this is no database"));
     }
 
     #[test]

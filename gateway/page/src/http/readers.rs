@@ -7,9 +7,13 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Router};
+use fairwire_service::service::log::say;
 use fairwire_web::{GATEWAY, Names};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
+use tokio::sync::Mutex;
+use tokio::time::{Instant, sleep};
 
 /// The readers that may read.
 #[derive(Clone, Debug, Default)]
@@ -24,8 +28,8 @@ pub struct Readers {
 impl Readers {
     /// `router` for those alone that show the token, where there is one.
     pub fn only<S: Clone + Send + Sync + 'static>(&self, router: Router<S>) -> Router<S> {
-        let token: Option<Arc<str>> = self.token.as_deref().map(Arc::from);
-        router.layer(middleware::from_fn_with_state(token, admit))
+        let gate = Gate { token: self.token.clone(), guesses: Mutex::default() };
+        router.layer(middleware::from_fn_with_state(Arc::new(gate), admit))
     }
 
     /// `router` under the names of this machine alone, with the headers of security that pages
@@ -37,13 +41,52 @@ impl Readers {
     }
 }
 
+/// What a reader has to pass.
+struct Gate {
+    token: Option<String>,
+    guesses: Mutex<Guesses>,
+}
+
+/// The wrong tokens that were shown, and how many there were when the log had them.
+#[derive(Default)]
+struct Guesses {
+    wrong: u64,
+    said: u64,
+    said_at: Option<Instant>,
+}
+
+/// A wrong token is answered after this, and one after the other: five in a second, of all readers.
+/// Those who wait are bounded by their connections.
+const SLOW: Duration = Duration::from_millis(200);
+/// How often the log has them.
+const SAY_EVERY: Duration = Duration::from_secs(60);
+
+impl Gate {
+    /// A token was shown that is wrong.
+    async fn note_guess(&self) {
+        let mut guesses = self.guesses.lock().await;
+        guesses.wrong += 1;
+        if guesses.said_at.is_none_or(|at| at.elapsed() >= SAY_EVERY) {
+            let count = guesses.wrong - guesses.said;
+            say(format_args!(
+                "readers of metrics or the page have shown a wrong token: {count} since the last such line"
+            ));
+            (guesses.said, guesses.said_at) = (guesses.wrong, Some(Instant::now()));
+        }
+        sleep(SLOW).await;
+    }
+}
+
 async fn admit(
-    State(token): State<Option<Arc<str>>>,
+    State(gate): State<Arc<Gate>>,
     marks: Option<Extension<Arc<Marks>>>,
     request: Request,
     next: Next,
 ) -> Response {
-    if !is_allowed(token.as_deref(), request.headers()) {
+    if !is_allowed(gate.token.as_deref(), request.headers()) {
+        if request.headers().contains_key(AUTHORIZATION) {
+            gate.note_guess().await;
+        }
         let why = "the token is missing or wrong\n";
         let header = (WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         return (StatusCode::UNAUTHORIZED, [header], why).into_response();

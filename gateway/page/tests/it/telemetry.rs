@@ -61,6 +61,7 @@ fn datapath() -> Datapath {
         rate: Rate::from_bps(BPS).expect("not zero"),
         catch_up: Duration::ZERO,
         not_ip: Rate::from_bps(BPS).expect("not zero"),
+        control: Rate::from_bps(BPS).expect("not zero"),
     };
     Datapath::new(DatapathPlan { forward: direction(Some(shaper)), backward: direction(None) })
 }

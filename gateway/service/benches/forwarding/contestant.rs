@@ -286,7 +286,7 @@ fn datapath(discipline: Option<&str>) -> Result<Datapath, Failure> {
     let shaper = |name: &str| -> Result<ShaperPlan, Failure> {
         let discipline = build(name, &Parameters::default(), &site)?;
         let not_ip = fairwire_datapath::not_ip::default_rate(rate);
-        Ok(ShaperPlan { discipline, rate, catch_up: Duration::from_ms(10), not_ip })
+        Ok(ShaperPlan { discipline, rate, catch_up: Duration::from_ms(10), not_ip, control: not_ip })
     };
     let direction = |shaper| DirectionPlan {
         shaper,

@@ -65,6 +65,8 @@ pub struct ShapingExplanation {
     pub buffer_s: f64,
     /// The rate of what is not IP, which passes by the discipline, bit/s.
     pub not_ip_bps: u64,
+    /// The same of what controls a network, bit/s.
+    pub control_bps: u64,
     /// Bytes on the link of a full packet: 1514 B of Ethernet frame.
     pub packet_bytes: u32,
     /// Frames that may be inside at once.
@@ -156,6 +158,7 @@ impl Config {
             buffer_packets: site.buffer.in_packets(site.packet_bytes, site.rate),
             buffer_s: site.buffer.in_bytes(site.packet_bytes, site.rate) * 8.0 / site.rate.bps() as f64,
             not_ip_bps: shaping.not_ip.bps(),
+            control_bps: shaping.control.bps(),
             packet_bytes: site.packet_bytes,
             frames: self.frames(way, TYPICAL_FRAME),
         };

@@ -92,6 +92,8 @@ pub(crate) type ReadFile<'a> = dyn FnMut(&Path, u64, &'static str) -> Result<Str
 
 /// A longer configuration is refused; subscribers are in a file of their own.
 const MAX_BYTES: u64 = 4 << 20;
+/// A shorter token can be found by trying.
+const MIN_TOKEN_BYTES: usize = 16;
 /// Longer than any token.
 const MAX_TOKEN_BYTES: u64 = 4096;
 /// The lost time that a link may make up for: a busy machine may wake us this late.
@@ -247,7 +249,26 @@ impl Config {
             let allowed = "a file with a token, such as 32 random letters".to_owned();
             return Err(self.refuse_file(KEY, file, "it is empty".to_owned(), allowed));
         }
+        if token.len() < MIN_TOKEN_BYTES {
+            let why = format!("its token has {} bytes", token.len());
+            let allowed = format!("at least {MIN_TOKEN_BYTES}, such as 32 random letters");
+            return Err(self.refuse_file(KEY, file, why, allowed));
+        }
         Ok(Some(token))
+    }
+
+    /// The files with keys of edges, and the keys of the configuration that name them.
+    pub(crate) fn key_files(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        let ingress =
+            self.spec.ingress.iter().map(|ingress| ("ingress.key_file", ingress.key_file.as_path()));
+        let egress = self.spec.egress.iter().map(|egress| ("egress.key_file", egress.key_file.as_path()));
+        ingress.chain(egress)
+    }
+
+    /// The files with what strangers may not know.
+    pub(crate) fn secret_files(&self) -> impl Iterator<Item = (&'static str, PathBuf)> {
+        let keys = self.key_files().map(|(_, file)| ("key of edges", beside(&self.file, file)));
+        self.token_file().into_iter().map(|file| ("token", file)).chain(keys)
     }
 
     /// The key of reports between edges, from `file`, which the value at `path` names.
@@ -295,6 +316,7 @@ impl Config {
                 rate: shaping.rate,
                 catch_up: CATCH_UP,
                 not_ip: shaping.not_ip,
+                control: shaping.control,
             }),
             None => None,
         };

@@ -6,6 +6,7 @@ use super::shaping::{self, Shaping};
 use super::spec::Spec;
 use super::tree::{self, Tree};
 use fairwire_catalogue as catalogue;
+use fairwire_core::Rate;
 use fairwire_datapath::class_book::{ClassKind, UNCLAIMED};
 use fairwire_datapath::classify::FlowKind;
 use fairwire_laws::part::ClassSupport;
@@ -115,6 +116,7 @@ fn way_notes(shaping: &Shaping, way: Way, tree: &Tree) -> Vec<String> {
         ));
     }
     notes.extend(unclaimed_note(shaping, way, tree));
+    notes.extend(idle_ceilings(shaping, way, tree));
     if shaping.sharing != ClassSupport::Queues && leaves as f64 > room {
         notes.push(format!(
             "{name}: the buffer holds {room:.0} full packets and there are {leaves} classes to share it: while more of them send at once than fit, shares are coarse"
@@ -125,6 +127,31 @@ fn way_notes(shaping: &Shaping, way: Way, tree: &Tree) -> Vec<String> {
         ));
     }
     notes
+}
+
+/// Ceilings above what the link, or a class above, lets pass: a slip of a digit, or of a unit.
+fn idle_ceilings(shaping: &Shaping, way: Way, tree: &Tree) -> Option<String> {
+    let link = shaping.autorate.map_or(shaping.rate, |autorate| autorate.max);
+    let ceiling = |number: u32| tree.book.class(number)?.bounds[way as usize].ceiling;
+    let parent = |number: &u32| tree.book.class(*number)?.parent;
+    let most = |number: u32| {
+        let above = std::iter::successors(parent(&number), parent).filter_map(ceiling);
+        above.chain([link]).min().unwrap_or(link)
+    };
+    let idle: Vec<(u32, &str, Rate)> = tree
+        .book
+        .iter()
+        .filter_map(|(number, class)| Some((number, class.name.as_str(), ceiling(number)?)))
+        .filter(|(number, _, ceiling)| *ceiling > most(*number))
+        .collect();
+    let (number, name, ceiling) = *idle.first()?;
+    let more = if idle.len() > 1 { format!(", and {} more", idle.len() - 1) } else { String::new() };
+    Some(format!(
+        "{}: {} has a ceiling of {ceiling}, but what is above lets {} pass{more}: such a ceiling bounds nothing",
+        way.name(),
+        tree::quoted(name),
+        most(number)
+    ))
 }
 
 /// With fewer, a TCP flow cannot recover by fast retransmission, and tokens are too coarse for

@@ -10,10 +10,11 @@ use fairwire_catalogue::{self as catalogue, Choice, Parameters};
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate};
 use fairwire_datapath::classify::{FlowKind, Framing, LinkKind};
-use fairwire_datapath::not_ip::default_rate;
+use fairwire_datapath::{control, not_ip};
 use fairwire_document::DocumentError;
 use fairwire_laws::autorate;
 use fairwire_laws::part::ClassSupport;
+use fairwire_laws::spec::Quantity;
 use fairwire_wire::Way;
 use fairwire_wire::flow_key::NetworkBits;
 
@@ -38,6 +39,8 @@ pub struct Shaping {
     pub framing: Framing,
     /// The rate at which what is not IP passes by the discipline.
     pub not_ip: Rate,
+    /// The same for what controls a network.
+    pub control: Rate,
     /// Were parameters given beside the name?
     pub has_own: bool,
     /// What was given for disciplines, for both ways and for this one.
@@ -118,6 +121,7 @@ pub(super) fn check(
         dscp: typed.dscp.unwrap_or_default(),
         framing: framing(&typed.framing, path, texts)?,
         not_ip: not_ip(typed, path, texts)?,
+        control: control(typed, path, texts)?,
         has_own,
         defaults: typed.defaults.unwrap_or_default(),
         sharing,
@@ -192,16 +196,35 @@ fn followed(
 
 /// The rate of what is not IP.
 fn not_ip(typed: &DirectionSpec, path: &str, texts: &Texts<'_>) -> Result<Rate, DocumentError> {
-    let (rate, of_link) = match typed.not_ip {
-        None => return Ok(default_rate(typed.rate.0)),
-        Some(rate) => (rate.0, typed.rate.0),
-    };
-    if rate.bps() > of_link.bps() {
-        let allowed = format_args!("at most the rate of [{path}], {of_link}");
-        let why = "the link has no more, and what is not IP goes before all that waits";
-        return Err(texts.refuse(&format!("{path}.not_ip"), rate, why, allowed));
+    let why = "the link has no more, and what is not IP goes before all that waits";
+    let rate = part_of_link(typed, typed.not_ip, &format!("{path}.not_ip"), why, texts)?;
+    Ok(rate.unwrap_or(not_ip::default_rate(typed.rate.0)))
+}
+
+/// The rate of what controls a network.
+fn control(typed: &DirectionSpec, path: &str, texts: &Texts<'_>) -> Result<Rate, DocumentError> {
+    let why = "the link has no more, and what controls a network goes before all that waits";
+    let rate = part_of_link(typed, typed.control, &format!("{path}.control"), why, texts)?;
+    Ok(rate.unwrap_or(control::default_rate(typed.rate.0)))
+}
+
+/// A rate that is a part of the link's.
+fn part_of_link(
+    typed: &DirectionSpec,
+    part: Option<Quantity<Rate>>,
+    path: &str,
+    why: &str,
+    texts: &Texts<'_>,
+) -> Result<Option<Rate>, DocumentError> {
+    let (rate, of_link) = (part.map(|part| part.0), typed.rate.0);
+    match rate.filter(|rate| rate.bps() > of_link.bps()) {
+        Some(rate) => {
+            let way = path.split('.').next().unwrap_or(path);
+            let allowed = format_args!("at most the rate of [{way}], {of_link}");
+            Err(texts.refuse(path, rate, why, allowed))
+        }
+        None => Ok(rate),
     }
-    Ok(rate)
 }
 
 fn framing(typed: &FramingSpec, path: &str, texts: &Texts<'_>) -> Result<Framing, DocumentError> {

@@ -102,6 +102,10 @@ pub struct DirectionSpec {
     /// bypasses the discipline; what exceeds it is lost as `not-ip`. It is a part of `rate`.
     /// Default: a hundredth of it, at least 64 kbit/s.
     pub not_ip: Option<Quantity<Rate>>,
+    /// The rate at which what controls a network (hellos of routers, BFD, VRRP, ARP, neighbour
+    /// discovery, DHCP, IGMP, MLD) bypasses the discipline; of IP, what exceeds it does not. It is a
+    /// part of `rate`. Default: a fiftieth of it, at least 128 kbit/s and at most a quarter.
+    pub control: Option<Quantity<Rate>>,
     /// What a flow is, or two levels such as `["inside", "5-tuple"]`: hosts share first, and then
     /// the flows of each. Default: `subscriber` where there are subscribers, and `5-tuple` with
     /// classes in `classful`, which have queues of their own. Otherwise `["inside", "5-tuple"]`, or

@@ -433,6 +433,7 @@ mod tests {
             dscp: 10,
             color: 0,
             is_ip: true,
+            bypasses: false,
             is_spoofed: false,
         }
     }

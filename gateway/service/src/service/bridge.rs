@@ -11,6 +11,8 @@ use std::io;
 pub(super) struct Bridge {
     index: u32,
     pub name: String,
+    /// The numbers of what it joins: inside, outside.
+    pub ports: [u32; 2],
 }
 
 /// The name of the bridge at which the interface `index` would be: one gateway, one bridge.
@@ -29,7 +31,7 @@ impl Bridge {
         netlink.add_bridge(&name).map_err(fail("making a bridge"))?;
         let index = index_of(&name).and_then(|index| index.ok_or(io::ErrorKind::NotFound.into()));
         let index = index.map_err(fail("looking for the bridge"))?;
-        let bridge = Bridge { index, name };
+        let bridge = Bridge { index, name, ports: [inside, outside] };
         // Refused by a kernel without IPv6, where there is no need for it.
         let _ = netlink.silence(index);
         let joined = [inside, outside]
@@ -48,7 +50,7 @@ impl Bridge {
     /// The bridge of ours that a guard left behind that was killed.
     pub(super) fn left_behind(inside: u32) -> io::Result<Option<Self>> {
         let name = name_for(inside);
-        Ok(index_of(&name)?.map(|index| Bridge { index, name }))
+        Ok(index_of(&name)?.map(|index| Bridge { index, name, ports: [inside, 0] }))
     }
 
     /// Removes it: the interfaces are what they were.

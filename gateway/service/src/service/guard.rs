@@ -122,6 +122,14 @@ pub(super) fn request_leave(socket: &Path) -> Result<(), ServiceError> {
     }
 }
 
+/// The interval at which the ports of the bridge are looked at.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Is the interface with this number a port of some bridge?
+fn is_port(index: u32) -> bool {
+    link::about(index).is_ok_and(|about| about.master.is_some())
+}
+
 struct Guard {
     parameters: GuardParameters,
     listener: Listener,
@@ -133,6 +141,10 @@ struct Guard {
     is_orphan: bool,
     /// The bridge could not be made: tried again at this time.
     try_at: Time,
+    /// When it is looked at whether the bridge still joins both interfaces.
+    look_at: Time,
+    /// Was it said that one of them is gone?
+    is_torn: bool,
 }
 
 /// What the guard does next.
@@ -173,6 +185,8 @@ impl Guard {
             bridge: None,
             is_orphan: false,
             try_at: now,
+            look_at: now,
+            is_torn: false,
         })
     }
 
@@ -182,6 +196,9 @@ impl Guard {
             let is_silent = self.is_orphan || now.since(self.heard) >= self.watchdog;
             if is_silent && self.bridge.is_none() && now >= self.try_at {
                 self.open(now);
+            }
+            if self.bridge.is_some() && now >= self.look_at {
+                self.look(now);
             }
             if self.wait(now)? == Then::End {
                 self.close("a new gateway requested it");
@@ -198,10 +215,12 @@ impl Guard {
         if !self.is_orphan {
             events.push(PollFd::from_borrowed_fd(input.as_fd(), PollFlags::IN));
         }
-        let due =
-            if self.bridge.is_some() { None } else { Some((self.heard + self.watchdog).max(self.try_at)) };
-        let timeout = due.map(|due| clock::timespec(due.since(now).ns() + 100_000));
-        match poll(&mut events, timeout.as_ref()) {
+        let due = match self.bridge {
+            Some(_) => self.look_at,
+            None => (self.heard + self.watchdog).max(self.try_at),
+        };
+        let timeout = clock::timespec(due.since(now).ns() + 100_000);
+        match poll(&mut events, Some(&timeout)) {
             Err(Errno::INTR) | Ok(0) => return Ok(Then::GoOn),
             outcome => outcome.map_err(|error| ServiceError::system("waiting", error))?,
         };
@@ -257,12 +276,38 @@ impl Guard {
                     bridge.name
                 ));
                 self.bridge = Some(bridge);
+                (self.look_at, self.is_torn) = (now + LOOK, false);
             }
             Err(error) => {
                 say(format_args!(
                     "the gateway `{name}` {why}, and {inside} and {outside} cannot be bridged: {error}"
                 ));
                 self.try_at = now + Duration::from_secs(1);
+            }
+        }
+    }
+
+    /// Joins the interfaces anew where one of them was removed and made again: the kernel took it
+    /// from the bridge.
+    fn look(&mut self, now: Time) {
+        self.look_at = now + LOOK;
+        let Some(ports) = self.bridge.as_ref().map(|bridge| bridge.ports) else { return };
+        let watched = [self.parameters.inside.clone(), self.parameters.outside.clone()];
+        for (watched, port) in watched.into_iter().zip(ports) {
+            let name = &watched.name;
+            match watched.index_now() {
+                // One that is made again may have the number of the one before, but has no bridge.
+                Ok(index) if index == port && is_port(index) => {}
+                Ok(_) => {
+                    self.close(&format!("{name} was made again"));
+                    return self.open(now);
+                }
+                Err(_) => {
+                    if !self.is_torn {
+                        say(format_args!("{name} is gone: nothing passes until it is made again"));
+                    }
+                    return self.is_torn = true;
+                }
             }
         }
     }

@@ -112,7 +112,12 @@ pub fn run(gateways: Vec<Configured>, options: &Options, stop: &AtomicBool) -> R
     let (configs, paths): (Vec<_>, Vec<_>) =
         gateways.into_iter().map(|Configured { config, path }| (Arc::new(config), path)).unzip();
     together::check(&configs)?;
+    let options = &Options { take_over: options.take_over && !starts_instead(&configs), ..options.clone() };
     let user = user_of(&configs)?;
+    if !options.wait {
+        // Before the folder of sockets is given away.
+        configs.iter().try_for_each(|config| opening::look(config, None).map(|_| ()))?;
+    }
     let locks: Vec<_> = match options.take_over {
         true => Vec::new(), // another process has it
         false => configs
@@ -146,6 +151,18 @@ pub fn run(gateways: Vec<Configured>, options: &Options, stop: &AtomicBool) -> R
     give_up_rights(&configs, user.as_ref(), options)?;
     let reporters = notifier.reporters();
     forward_all(ready.into_iter().zip(reporters).collect(), stop)
+}
+
+/// Is there nothing to be taken over, since no process answers for the one gateway? A guard of it,
+/// or a link that is closed, is what any start takes back.
+fn starts_instead(configs: &[Arc<Config>]) -> bool {
+    let [config] = configs else { return false };
+    let socket = socket_of_gateway(config);
+    let runs = UnixStream::connect(&socket).is_ok();
+    if !runs {
+        say(format_args!("no gateway `{}` runs that could be taken over: this one starts", config.name()));
+    }
+    !runs
 }
 
 /// Opens all gateways, or none; `None` if they were ended while they waited.
@@ -239,10 +256,24 @@ fn forward_all(gateways: Vec<(ReadyGateway<'_>, Reporter)>, stop: &AtomicBool) -
 fn user_of(configs: &[Arc<Config>]) -> Result<Option<User>, ServiceError> {
     let Some(user) = together::user(configs)? else { return Ok(None) };
     let is_configured = configs.iter().any(|config| config.spec().safety.user.is_some());
-    match (rights::may_become_user()?, is_configured) {
+    let is_mapped = rights::is_mapped(&user);
+    match (rights::may_become_user()? && is_mapped, is_configured) {
+        (false, _) if !is_mapped && !is_configured => {
+            let name = &user.name;
+            say(format_args!(
+                "there is no user `{name}` in this user namespace: the process stays root's, as with `safety.user = \"root\"`"
+            ));
+            Ok(None)
+        }
         (true, _) => Ok(Some(user)),
         (false, true) => Err(ServiceError::NoRights {
-            operation: format!("becoming the user `{}` (CAP_SETUID, CAP_SETGID)", user.name),
+            operation: match is_mapped {
+                true => format!("becoming the user `{}` (CAP_SETUID, CAP_SETGID)", user.name),
+                false => format!(
+                    "becoming the user `{}`, who is none in this user namespace (`safety.user = \"root\"` keeps it root's)",
+                    user.name
+                ),
+            },
             source: std::io::ErrorKind::PermissionDenied.into(),
         }),
         (false, false) => {
@@ -342,6 +373,7 @@ impl<'a> ReadyGateway<'a> {
         user: Option<&User>,
         sites: BindSites,
     ) -> Result<Self, ServiceError> {
+        opening::look(&config, None)?;
         // What takes long comes first.
         let (context, datapath) = built(&config)?;
         let socket = socket_of_gateway(&config);

@@ -57,6 +57,24 @@ pub(super) fn may_become_user() -> Result<bool, ServiceError> {
     Ok(effective.contains(CapabilitySet::SETUID.union(CapabilitySet::SETGID)))
 }
 
+/// Is there `user` in this user namespace (user_namespaces(7))? In some containers there is root
+/// alone.
+pub(super) fn is_mapped(user: &User) -> bool {
+    let has = |file: &str, id: u32| {
+        // Without user namespaces there is no such file, and every number is one.
+        std::fs::read_to_string(file).map_or(true, |map| is_in_map(&map, id))
+    };
+    has("/proc/self/uid_map", user.uid) && has("/proc/self/gid_map", user.gid)
+}
+
+/// Is `id` in a map of lines with the first number inside, that outside, and how many there are?
+fn is_in_map(map: &str, id: u32) -> bool {
+    map.lines().any(|line| {
+        let numbers: Vec<u64> = line.split_whitespace().flat_map(str::parse).collect();
+        matches!(numbers[..], [first, _, count] if (first..first.saturating_add(count)).contains(&u64::from(id)))
+    })
+}
+
 /// Becomes `user`, without its other groups. Capabilities stay, but leave the
 /// effective set until `keep_only` puts them back.
 fn become_user(user: &User) -> Result<(), ServiceError> {
@@ -329,6 +347,17 @@ mod tests {
     /// Runs `test` on a thread that may be restricted, and ends.
     fn apart<T: Send + 'static>(test: impl FnOnce() -> T + Send + 'static) -> T {
         std::thread::spawn(test).join().expect("it does not panic")
+    }
+
+    #[test]
+    fn a_map_has_what_its_ranges_have() {
+        let (all, root, two) =
+            ("         0          0 4294967295\n", "0 1000 1\n", "0 1000 1\n1 100000 65536\n");
+        let of = |map: &str| [0, 1, 65_534, 65_537].map(|id| is_in_map(map, id));
+        assert_eq!(of(all), [true; 4]);
+        assert_eq!(of(root), [true, false, false, false]);
+        assert_eq!(of(two), [true, true, true, false]);
+        assert!(!is_in_map("what is this", 0));
     }
 
     #[test]

@@ -227,6 +227,42 @@ fn a_prefix_may_lie_in_another_and_the_longest_counts() {
 }
 
 #[test]
+fn columns_that_no_commas_separate_are_refused_with_the_remedy() {
+    for (csv, named) in [("name;addresses\nann;10.0.0.1\n", "semicolons"), ("name\tvlan\nann\t7\n", "tabs")] {
+        let error = csv_refusal(BOTH, csv);
+        assert!(error.contains(named) && error.contains("allowed: commas"), "{error}");
+    }
+}
+
+#[test]
+fn a_ceiling_above_what_is_above_it_has_a_note() {
+    let notes = |ceiling: &str, more: &str| {
+        let text = format!(
+            "[download]\nrate = \"50 Mbit/s\"\n{more}[[class]]\nname = \"a\"\ndownload = {{ ceiling = \"10 Mbit/s\" }}\n\
+             [[class]]\nname = \"b\"\nparent = \"a\"\ndownload = {{ ceiling = \"{ceiling}\" }}\n"
+        );
+        let notes = config(&text).notes().to_vec();
+        notes.into_iter().filter(|note| note.contains("bounds nothing")).collect::<Vec<_>>()
+    };
+    assert_eq!(notes("9 Mbit/s", ""), [""; 0]);
+    let above = notes("11 Mbit/s", "");
+    assert!(above.len() == 1 && above[0].contains("`b`") && above[0].contains("10 Mbit/s"), "{above:?}");
+    let csv = "name,addresses,download_ceiling\nann,10.0.0.1,4 Gbit/s\nbob,10.0.0.2,5 Mbit/s\n";
+    let config = with_csv(BOTH, csv).expect("it is no fault");
+    let note = config.notes().iter().find(|note| note.contains("bounds nothing")).expect("a slip of a unit");
+    assert!(note.contains("`ann`") && !note.contains("more"), "{note}");
+}
+
+#[test]
+fn what_controls_a_network_has_a_fiftieth_unless_it_is_said_and_never_more_than_the_link() {
+    let of = |rest: &str| {
+        let config = config(&format!("[download]\nrate = \"50 Mbit/s\"\n{rest}"));
+        config.plan(&MADE).expect("it can be built").forward.shaper.expect("it is shaped").control.to_string()
+    };
+    assert_eq!([of(""), of("control = \"3 Mbit/s\"")], ["1 Mbit/s", "3 Mbit/s"]);
+}
+
+#[test]
 fn a_name_that_shows_other_than_it_is_is_refused() {
     let refused = |csv: &str| csv_refusal(BOTH, csv);
     for c in ['\u{202e}', '\u{2066}', '\u{200f}', '\u{2028}', '\u{1b}'] {

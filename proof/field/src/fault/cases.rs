@@ -1,7 +1,7 @@
 //! The table of faults.
 
 use super::happened::Happened;
-use super::{hostile, kinds, live, support};
+use super::{hellos, hostile, kinds, live, support};
 use crate::diffserv;
 use crate::fallible::Fallible;
 
@@ -18,6 +18,13 @@ pub struct Fault {
 
 /// Every fault.
 pub const FAULTS: &[Fault] = &[
+    Fault {
+        name: "control-survives-floods",
+        promised: "beside three times the link of UDP, 20 000 made-up sources a second, bulk TCP and 2000 forged hellos a second \
+                   no hello and no BFD frame of routers on both sides is lost, and BFD has no gap above 150 ms",
+        is_quick: false,
+        act: hellos::control_survives_floods,
+    },
     Fault {
         name: "interface-down-and-up",
         promised: "the gateway goes on, and when the interface is back so is the traffic; what was refused meanwhile is counted",

@@ -2,6 +2,7 @@
 
 mod cases;
 mod happened;
+mod hellos;
 mod hostile;
 mod kinds;
 mod live;

@@ -60,6 +60,7 @@ pub(super) fn text(plan: &Plan<'_>, contest: &ContestPlan, socket: &Path) -> Str
         leaf: None,
         buffer: Some(Quantity(contest.buffer)),
         not_ip: None,
+        control: None,
         flows: Some(FlowsSpec::Named(FlowsChoice::FiveTuple)),
         dscp: None,
     };

@@ -132,7 +132,8 @@ impl<'a> Sweep<'a> {
         self.cells = cells.into_iter().filter(is_wanted).collect();
         // Disciplines are in the order in which they are named; a store knows none of its plan.
         let table = &self.table;
-        let place = |rows: &Vec<usize>| only.iter().position(|name| *name == table.text(rows[0], "discipline"));
+        let place =
+            |rows: &Vec<usize>| only.iter().position(|name| *name == table.text(rows[0], "discipline"));
         self.cells.sort_by_key(place);
         self
     }

@@ -14,8 +14,8 @@ use fairwire_datapath::account::FlowCount;
 use fairwire_datapath::classify::{Classifier, ETHERNET_HEADER_BYTES};
 use fairwire_datapath::direction::{Direction, DirectionPlan, ShaperPlan};
 use fairwire_datapath::ledger::{Loss, Totals};
-use fairwire_datapath::not_ip::default_rate;
 use fairwire_datapath::{Datapath, DatapathPlan, Wire, driver};
+use fairwire_datapath::{control, not_ip};
 use fairwire_linux::af_packet::AfPacket;
 use fairwire_linux::clock;
 use fairwire_linux::port::Port;
@@ -72,8 +72,8 @@ fn gateway(plan: &ContestPlan, classifier: &Classifier, discipline: Box<dyn Disc
     let flows = plan.senders.len() + OTHER_FLOWS;
     let direction =
         |shaper| DirectionPlan { shaper, classifier: classifier.clone(), pool, flows, classes: 1 };
-    let not_ip = default_rate(plan.rate);
-    let link = ShaperPlan { discipline, rate: plan.rate, catch_up: CATCH_UP, not_ip };
+    let (not_ip, control) = (not_ip::default_rate(plan.rate), control::default_rate(plan.rate));
+    let link = ShaperPlan { discipline, rate: plan.rate, catch_up: CATCH_UP, not_ip, control };
     DatapathPlan { forward: direction(Some(link)), backward: direction(None) }
 }
 

@@ -7,8 +7,8 @@ use crate::stage::CannotRun;
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate, RateLaw, Wire};
 use fairwire_datapath::direction::{DirectionPlan, ShaperPlan};
-use fairwire_datapath::not_ip::default_rate;
 use fairwire_datapath::pool::PoolSize;
+use fairwire_datapath::{control, not_ip};
 use fairwire_scenario::Scenario;
 use fairwire_sim::{Hop, LinkPlan};
 use fairwire_testbed::enclosure::MTU;
@@ -71,7 +71,8 @@ pub fn line(scenario: &Scenario, seed: u64) -> Result<Line, CannotRun> {
 
 fn one_way(LinkPlan { rate, law, delay, wire, discipline, .. }: LinkPlan, buffer: Amount) -> OneWay {
     // What is due is done at its own time: nothing has to be made up for.
-    let shaper = ShaperPlan { discipline, rate, catch_up: Duration::ZERO, not_ip: default_rate(rate) };
+    let (not_ip, control) = (not_ip::default_rate(rate), control::default_rate(rate));
+    let shaper = ShaperPlan { discipline, rate, catch_up: Duration::ZERO, not_ip, control };
     let plan = plan(Some(shaper), pool_size(buffer, rate, MTU));
     OneWay { plan, rate: Some(Varying { at_first: rate, law }), delay, wire }
 }

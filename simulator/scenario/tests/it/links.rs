@@ -158,7 +158,16 @@ fn an_outage_that_loses_leaves_the_queue_alone_and_what_is_none_is_refused() {
 
 #[test]
 fn the_examples_show_what_they_expect() {
-    for name in ["faulty-wire", "handover", "lte", "dsl", "satellite", "autorate", "autorate-steps"] {
+    for name in [
+        "faulty-wire",
+        "handover",
+        "lte",
+        "dsl",
+        "satellite",
+        "autorate",
+        "autorate-steps",
+        "autorate-beside-keystrokes",
+    ] {
         let path = format!("{}/../../scenarios/{name}.toml", env!("CARGO_MANIFEST_DIR"));
         let scenario =
             load(Path::new(&path), &Overrides::default()).unwrap_or_else(|error| panic!("{error}"));

@@ -291,3 +291,33 @@ fn who_follows_the_line_hears_what_acknowledgements_release_and_no_count_has_it(
     assert_eq!(heard.try_recv().expect("it is answered").0.time, Duration::from_ms(10));
     assert_eq!(counted(&trips, Upload), (2, 10_005));
 }
+
+/// What the listener hears of a download that answers an acknowledgement of 10 ms, where the
+/// segment before that came at `before_us`.
+fn heard_after(before_us: u64) -> RoundTrip {
+    let (listener, heard) = std::sync::mpsc::sync_channel(8);
+    let mut trips = Trips::new(1);
+    trips.listen(Some(listener));
+    let data = |sequence, echo| Written { sequence, stamps: Some((40, echo)), bytes: 1000, ..PLAIN };
+    let ticket = comes(&mut trips, Upload, Written { stamps: Some((100, 39)), ..PLAIN }, 0);
+    trips.of(Upload).leaves(ticket, at(0));
+    comes(&mut trips, Download, data(2000, 100), 10);
+    heard.try_recv().expect("the request is answered");
+    let ticket = comes(&mut trips, Upload, answer(3000, Some((101, 40))), 10_000);
+    trips.of(Upload).leaves(ticket, at(10_000));
+    comes(&mut trips, Download, data(3000, 100), before_us);
+    comes(&mut trips, Download, data(4000, 101), 50_000);
+    heard.try_recv().expect("it is answered").0
+}
+
+#[test]
+fn the_time_without_a_segment_before_an_answer_may_be_that_of_the_other_end() {
+    // It was heard 1 ms before: the path took 39 ms at least.
+    let trip = heard_after(49_000);
+    assert_eq!((trip.time, trip.least), (Duration::from_ms(40), Duration::from_ms(39)));
+    assert!(trip.bytes > 2000, "both segments: {}", trip.bytes);
+    // It was silent for all of the trip but 2 ms, or before it began.
+    assert_eq!(heard_after(12_000).least, Duration::from_ms(2));
+    let silent = heard_after(9_000);
+    assert_eq!((silent.time, silent.least), (Duration::from_ms(40), Duration::ZERO));
+}

@@ -65,6 +65,7 @@ pub fn check(config: &Config) -> Result<Vec<Note>, DocumentError> {
         needs(config, "safety.on_failure", "open", CAP_NET_ADMIN, "CAP_NET_ADMIN")?;
     }
     config.token()?;
+    config.key_files().try_for_each(|(path, file)| config.edge_key(path, file).map(|_| ()))?;
     user::readers(config)?;
     notes.extend(file_notes(config, user::of(config)?.as_ref()));
     Ok(notes)
@@ -81,10 +82,12 @@ pub fn held(config: &Config) -> Vec<Note> {
 }
 
 /// Notes on files: which of them the process may not read any more once it runs as `user`, and who
-/// may read the token.
+/// may read the token and keys.
 fn file_notes(config: &Config, user: Option<&User>) -> Vec<Note> {
     let mut notes = Vec::new();
-    let closed = config.files().into_iter().filter(|file| user.is_some_and(|user| !user.may_read(file)));
+    // What is not written yet is no file to be read.
+    let files = config.files().into_iter().filter(|file| file.exists());
+    let closed = files.filter(|file| user.is_some_and(|user| !user.may_read(file)));
     if let (Some(user), closed @ [first, ..]) = (user, &closed.collect::<Vec<_>>()[..]) {
         let more = if closed.len() > 1 { " and the file of subscribers" } else { "" };
         notes.push(Note(format!(
@@ -95,10 +98,10 @@ fn file_notes(config: &Config, user: Option<&User>) -> Vec<Note> {
         )));
     }
     let is_open = |file: &Path| fs::metadata(file).is_ok_and(|about| about.permissions().mode() & 0o004 != 0);
-    if let Some(file) = config.token_file().filter(|file| is_open(file)) {
+    for (what, file) in config.secret_files().filter(|(_, file)| is_open(file)) {
+        let file = file.display();
         notes.push(Note(format!(
-            "every user of this machine may read the token in `{0}`: `chmod o-r {0}`",
-            file.display()
+            "every user of this machine may read the {what} in `{file}`: `chmod o-r {file}`"
         )));
     }
     notes
@@ -351,7 +354,7 @@ mod tests {
         let text = "[telemetry]\nmetrics = \"127.0.0.1:0\"\ntoken_file = \"token\"\n";
         std::fs::write(&path, format!("{CONFIG}{text}")).unwrap();
         let token = folder.path().join("token");
-        std::fs::write(&token, "secret\n").unwrap();
+        std::fs::write(&token, "open-sesame-open\n").unwrap();
         let config = Config::load(&path).unwrap();
         let with = |mode, user: Option<&User>| -> Vec<String> {
             std::fs::set_permissions(&token, fs::Permissions::from_mode(mode)).unwrap();
@@ -376,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_that_cannot_be_read_or_is_empty_is_refused_in_its_line() {
+    fn a_token_that_cannot_be_read_or_is_empty_or_short_is_refused_in_its_line() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.toml");
         let text = "[telemetry]\nmetrics = \"127.0.0.1:0\"\ntoken_file = \"token\"\n";
@@ -389,7 +392,10 @@ mod tests {
         let message = config.token().unwrap_err().to_string();
         assert!(message.starts_with(&line) && message.contains("it is empty"), "{message}");
         std::fs::write(folder.path().join("token"), "secret\n").unwrap();
-        assert_eq!(config.token().unwrap().as_deref(), Some("secret"));
+        let message = config.token().unwrap_err().to_string();
+        assert!(message.starts_with(&line) && message.contains("its token has 6 bytes"), "{message}");
+        std::fs::write(folder.path().join("token"), "open-sesame-open\n").unwrap();
+        assert_eq!(config.token().unwrap().as_deref(), Some("open-sesame-open"));
     }
 
     #[test]

@@ -71,14 +71,22 @@ impl Survey {
         self.interfaces.iter().find(|interface| interface.name == name)
     }
 
-    /// The interface that is probably outside: that of the default route. A machine that does not
-    /// forward and has two bare interfaces which carry frames is for a bump between these two: its
-    /// default route is that of its management.
-    pub fn outside(&self) -> Option<&Surveyed> {
+    /// The interface that is probably outside, where `inside` was said to be inside: that of the
+    /// default route. A machine that does not forward and has two bare interfaces which carry frames
+    /// is for a bump between these two: its default route is that of its management. Of the two
+    /// nothing shows which is outside, unless `inside` is the other one.
+    pub fn outside(&self, inside: Option<&str>) -> Option<&Surveyed> {
         let is_router = self.forwards_ipv4 || self.forwards_ipv6;
-        let bump = || self.bare().next().filter(|_| !is_router && self.bare().count() > 1);
-        let route = || self.default_route.as_deref().and_then(|name| self.find(name));
-        bump().or_else(route).or_else(|| self.bare().next())
+        let mut bare = self.bare().filter(|interface| Some(interface.name.as_str()) != inside);
+        let (first, second) = (bare.next(), bare.next());
+        let route = self.default_route.as_deref().and_then(|name| self.find(name));
+        let route = route.filter(|interface| Some(interface.name.as_str()) != inside);
+        match (first, second) {
+            _ if is_router => route.or(first.filter(|_| second.is_none())),
+            (Some(_), Some(_)) => None,
+            (Some(other), None) if self.bare().count() == 2 => Some(other),
+            (first, _) => route.or(first),
+        }
     }
 
     /// The interface that is probably inside, where `outside` is outside: one with an address where
@@ -193,7 +201,7 @@ mod tests {
     }
 
     fn names(survey: &Survey) -> (String, String, BackendKind) {
-        let outside = survey.outside().unwrap().name.clone();
+        let outside = survey.outside(None).unwrap().name.clone();
         let inside = survey.inside(&outside).unwrap().name.clone();
         let backend = survey.backend(&inside, &outside);
         (inside, outside, backend)
@@ -226,10 +234,13 @@ mod tests {
             default_route: Some("management".into()),
             ..Survey::default()
         };
-        assert_eq!(names(&survey), ("b".into(), "a".into(), BackendKind::AfPacket));
+        assert!(survey.outside(None).is_none(), "nothing shows which of the two is outside");
+        assert_eq!(survey.outside(Some("a")).unwrap().name, "b", "the other one");
+        assert_eq!(survey.inside("b").unwrap().name, "a");
+        assert_eq!(survey.backend("a", "b"), BackendKind::AfPacket);
         let router = Survey { forwards_ipv4: true, ..survey };
-        assert_eq!(router.outside().unwrap().name, "management");
-        assert!(Survey::default().outside().is_none());
+        assert_eq!(router.outside(None).unwrap().name, "management");
+        assert!(Survey::default().outside(None).is_none());
     }
 
     #[test]

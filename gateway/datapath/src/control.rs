@@ -1,0 +1,218 @@
+//! What controls a network bypasses the discipline, up to a rate of its own: hellos of routers, BFD,
+//! VRRP, ARP and neighbour discovery, DHCP, IGMP and MLD.
+//!
+//! A lost hello takes a route down, so it must not wait behind a flood, nor be dropped with it. But
+//! whatever bypasses the discipline has to be bounded, or a host would write what it sends so. A
+//! bucket in time bounds all of it, as with [what is not IP](crate::not_ip). Of IP, what exceeds the
+//! bucket is no loss: it goes through the discipline as any other packet does.
+//!
+//! **A flood of it**, from one source or from thousands that are made up, must not take the bucket
+//! from the routers. So any source uses half of the burst, and the other half is for sources that are
+//! known: [`SOURCES`] of them, each with an equal part of the rate. A source is an Ethernet address,
+//! an outer VLAN, an address and a protocol. It is known from [`KNOWN`] after it was heard first, as
+//! long as it is heard, and no other takes its place. So what comes later takes nothing from it,
+//! unless it has the source's own addresses in the source's own VLAN.
+//!
+//! **What is control** is what stays on a link or says so, by the addresses and hop limits that the
+//! standards demand: see [`of`]. A packet that pretends to be and is sent on to other networks has
+//! another hop limit. Discovery of services (mDNS, LLMNR) is no control.
+
+use crate::not_ip;
+use fairwire_core::{Duration, Rate, Time, Transmitter};
+use fairwire_wire::headers::{Fragment, Headers, Network, Ports, TCP, UDP, Version};
+use std::hash::{BuildHasher, RandomState};
+
+/// The bound of one way.
+pub struct ControlLimit {
+    taken: Transmitter,
+    burst: Duration,
+    keys: RandomState,
+    sources: Box<[Source; SOURCES]>,
+}
+
+/// A source, and what it takes of its own part.
+struct Source {
+    key: u64,
+    since: Time,
+    seen: Time,
+    taken: Transmitter,
+}
+
+/// Sources that are known at once.
+pub const SOURCES: usize = 16;
+/// A source is known from this time after it was heard first.
+const KNOWN: Duration = Duration::from_secs(3);
+/// One that is known, and silent for this long, gives up its place: after that OSPF takes a
+/// neighbour for dead (RFC 2328, appendix C.3).
+const SILENT: Duration = Duration::from_secs(40);
+/// The same for one that is not known yet: OSPF says hello each 10 s.
+const SILENT_ONCE: Duration = Duration::from_secs(12);
+/// As with what is not IP: the most that the bucket may be ahead of the clock, unless this number
+/// of bytes takes longer.
+const BURST: Duration = Duration::from_ms(10);
+const BURST_BYTES: u64 = 8 * 1538;
+/// A source's own burst: two full frames.
+const OWN_BURST_BYTES: u64 = 2 * 1538;
+/// The default is the link's rate over this, but enough for BFD of a few routers.
+const PART: u64 = 50;
+const MIN_BPS: u64 = 128_000;
+/// And of a slow link never more than a quarter.
+const MOST: u64 = 4;
+
+/// The default rate of what controls a network, on a link of `rate`.
+pub fn default_rate(rate: Rate) -> Rate {
+    let bps = (rate.bps() / PART).max(MIN_BPS).min(rate.bps() / MOST);
+    Rate::from_bps(bps).unwrap_or(rate)
+}
+
+fn time_of(bytes: u64, rate: Rate) -> Duration {
+    Duration::from_secs_f64(bytes as f64 * 8.0 / rate.bps() as f64)
+}
+
+/// What a known source may have of `rate`.
+fn part_of(rate: Rate) -> Rate {
+    Rate::from_bps(rate.bps() / SOURCES as u64).unwrap_or(rate)
+}
+
+impl ControlLimit {
+    /// A bound of `rate`. No source is known yet.
+    pub fn new(rate: Rate) -> Self {
+        let taken = || Transmitter::new(part_of(rate));
+        let free = || Source { key: 0, since: Time::ZERO, seen: Time::ZERO, taken: taken() };
+        ControlLimit {
+            taken: Transmitter::new(rate),
+            burst: BURST.max(time_of(BURST_BYTES, rate)),
+            keys: RandomState::new(),
+            sources: Box::new(std::array::from_fn(|_| free())),
+        }
+    }
+
+    /// From now on the bound is `rate`. The sources stay known.
+    pub fn set_rate(&mut self, rate: Rate) {
+        self.burst = BURST.max(time_of(BURST_BYTES, rate));
+        self.taken.set_rate(rate, Duration::ZERO);
+        self.sources.iter_mut().for_each(|source| source.taken.set_rate(part_of(rate), Duration::ZERO));
+    }
+
+    /// May `frame`, which is [control](of) and has `bytes` on the link, pass at `now`? Then it is
+    /// counted.
+    #[cold]
+    pub fn takes(&mut self, frame: &[u8], headers: &Headers, bytes: u32, now: Time) -> bool {
+        let key = self.keys.hash_one(source(frame, headers)) | 1;
+        let rate = self.taken.rate();
+        let place = self.place(key, now);
+        let own = place.map(|place| &mut self.sources[place]);
+        let has_own =
+            |source: &Source| source.taken.free_at().since(now) < time_of(OWN_BURST_BYTES, part_of(rate));
+        let is_owed = own.as_ref().is_some_and(|own| now.since(own.since) >= KNOWN && has_own(own));
+        let bound = if is_owed { self.burst } else { Duration::from_ns(self.burst.ns() / 2) };
+        if self.taken.free_at().since(now) >= bound {
+            return false;
+        }
+        take(&mut self.taken, bytes, now);
+        if let Some(own) = own.filter(|own| has_own(own)) {
+            take(&mut own.taken, bytes, now);
+        }
+        true
+    }
+
+    /// The place of the source with `key`, if there is one for it.
+    fn place(&mut self, key: u64, now: Time) -> Option<usize> {
+        let place = self.sources.iter().position(|source| source.key == key).or_else(|| {
+            let is_given_up = |source: &Source| {
+                let is_known = source.seen.since(source.since) >= KNOWN;
+                source.key == 0 || now.since(source.seen) > if is_known { SILENT } else { SILENT_ONCE }
+            };
+            let place = self.sources.iter().position(is_given_up)?;
+            (self.sources[place].key, self.sources[place].since) = (key, now);
+            Some(place)
+        })?;
+        self.sources[place].seen = now;
+        Some(place)
+    }
+}
+
+fn take(taken: &mut Transmitter, bytes: u32, now: Time) {
+    taken.idle_until(now);
+    taken.start(bytes, now);
+}
+
+/// What a source is known by: its Ethernet address, its outer VLAN, its address, and the type or
+/// protocol of what it sends.
+fn source<'a>(frame: &'a [u8], headers: &Headers) -> (&'a [u8], u16, &'a [u8], u16) {
+    let part = |from: usize, bytes: usize| frame.get(from..from + bytes).unwrap_or_default();
+    let mac = if headers.has_ethernet { part(6, 6) } else { &[] };
+    let (address, protocol) = match &headers.network {
+        Some(network) => {
+            let (from, bytes) = if network.version == Version::V4 { (12, 4) } else { (8, 16) };
+            (part(network.offset + from, bytes), network.protocol.into())
+        }
+        None => (&[][..], headers.ethertype.unwrap_or(0)),
+    };
+    (mac, headers.outer_vlan(frame).unwrap_or(0), address, protocol)
+}
+
+const IGMP: u8 = 2;
+const ICMPV6: u8 = 58;
+const OSPF: u8 = 89;
+const VRRP: u8 = 112;
+/// BFD over one hop, its echo, and over several (RFC 5881, section 4; RFC 5883, section 5).
+const BFD: [u16; 2] = [3784, 3785];
+const BFD_OVER_HOPS: u16 = 4784;
+/// DHCP (RFC 2131, section 4.1; RFC 9915, section 7.2).
+const DHCP: [u16; 4] = [67, 68, 546, 547];
+/// mDNS (RFC 6762) and LLMNR (RFC 4795), which look for services.
+const DISCOVERY: [u16; 2] = [5353, 5355];
+/// MLD: queries, reports, done, reports of version 2 (RFC 9777, section 5).
+const MLD: [u8; 4] = [130, 131, 132, 143];
+/// Router and neighbour discovery (RFC 4861, section 4).
+const ND: std::ops::RangeInclusive<u8> = 133..=137;
+/// What was not sent on by a router has it (RFC 5082, section 3).
+const NOT_SENT_ON: u8 = 255;
+/// What no router sends on has it.
+const NOT_TO_BE_SENT_ON: u8 = 1;
+
+/// Does `frame` control a network? Of what is not IP see [`not_ip::is_control`]. Of IP, what goes
+/// to the groups of a link (224.0.0.0/24, ff02::/16), but for mDNS and LLMNR. Further OSPF and IGMP
+/// with hop limit 1; VRRP, BFD and neighbour discovery with 255; BFD over several hops, MLD with 1,
+/// and DHCP.
+#[inline]
+pub fn of(frame: &[u8], headers: &Headers) -> bool {
+    match &headers.network {
+        Some(Network { protocol: TCP, .. }) => false,
+        Some(network) => is_control(frame, network, headers.transport.map(|transport| transport.ports)),
+        None => not_ip::is_control(frame, headers),
+    }
+}
+
+#[inline]
+fn is_control(frame: &[u8], network: &Network, ports: Option<Ports>) -> bool {
+    let at = |from: usize| frame.get(network.offset + from).copied().unwrap_or(0);
+    let (hops, is_link_group) = match network.version {
+        Version::V4 => (at(8), [at(16), at(17), at(18)] == [224, 0, 0]),
+        Version::V6 => (at(7), [at(24), at(25)] == [0xff, 0x02]),
+    };
+    if network.fragment != Fragment::Whole {
+        return false;
+    }
+    match (network.protocol, ports) {
+        (UDP, Some(Ports { source, destination })) => {
+            BFD.contains(&destination) && hops == NOT_SENT_ON
+                || destination == BFD_OVER_HOPS
+                || DHCP.contains(&destination) && DHCP.contains(&source)
+                || is_link_group && !DISCOVERY.contains(&destination)
+        }
+        (OSPF | IGMP, _) => is_link_group || hops == NOT_TO_BE_SENT_ON,
+        (VRRP, _) => is_link_group || hops == NOT_SENT_ON,
+        (ICMPV6, _) => {
+            let kind = frame.get(network.payload).copied().unwrap_or(0);
+            is_link_group
+                || ND.contains(&kind) && hops == NOT_SENT_ON
+                || MLD.contains(&kind) && hops == NOT_TO_BE_SENT_ON
+        }
+        _ => is_link_group,
+    }
+}
+
+#[cfg(test)]
+mod tests;
