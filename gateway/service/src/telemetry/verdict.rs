@@ -39,7 +39,11 @@ fn of_way(way: &WaySnapshot) -> String {
             format!("{} what {} sent, {link}", got(active), if active == 1 { "it" } else { "they" })
         }
         (_, 1, _) if !has_classes => format!("one flow wants more than it gets, {link}"),
-        (_, wanting, true) => format!("{} fairly, {link}, {how_far}", shared(wanting)),
+        // Who a flow belongs to is known of classes; without them one host may be many flows.
+        (_, wanting, true) => {
+            let how = if has_classes { "fairly" } else { "equally" };
+            format!("{} {how}, {link}, {how_far}", shared(wanting))
+        }
         (_, wanting, false) if has_classes => format!(
             "{} NOT get {}, {link}, one class is {:.1} points from its share",
             wants(wanting),
@@ -103,6 +107,10 @@ mod tests {
             (
                 way(7, 3, 0.998, 0.4, 5),
                 "Download: 3 flows want more and share fairly, 19.9 Mbit/s of 20 Mbit/s, no class further than 0.4 points from its share.",
+            ),
+            (
+                way(7, 3, 0.998, 0.0, 1),
+                "Download: 3 flows want more and share equally, 19.9 Mbit/s of 20 Mbit/s, Jain's index 0.998.",
             ),
             (
                 way(7, 3, 0.4, 0.4, 1),
