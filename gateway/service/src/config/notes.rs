@@ -75,7 +75,7 @@ fn by_ipv4_alone<'a>(texts: &'a Texts<'_>) -> Vec<&'a str> {
         .collect()
 }
 
-/// Plans can be passed by where what nobody claims has none.
+/// Plans can be passed by where unclaimed traffic has none.
 fn unclaimed_note(shaping: &Shaping, way: Way, tree: &Tree) -> Option<String> {
     let is_bounded = |number: u32| {
         tree.book.class(number).is_some_and(|class| class.bounds[way as usize].ceiling.is_some())
@@ -84,7 +84,7 @@ fn unclaimed_note(shaping: &Shaping, way: Way, tree: &Tree) -> Option<String> {
         tree.book.iter().any(|(number, class)| class.kind == ClassKind::Subscriber && is_bounded(number));
     (has_plans && !is_bounded(UNCLAIMED)).then(|| {
         format!(
-            "{}: subscribers have ceilings and `{UNCLAIMED_NAME}` has none: a host with an address of nobody \
+            "{}: subscribers have ceilings and `{UNCLAIMED_NAME}` has none: a host with an address of no subscriber \
              may have {}",
             way.name(),
             shaping.rate

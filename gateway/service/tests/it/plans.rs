@@ -126,7 +126,7 @@ fn unclaimed_packets_may_use_what_is_idle() {
 }
 
 #[test]
-fn what_nobody_claims_has_no_more_than_its_class_allows_and_a_plan_beside_none_is_noted() {
+fn unclaimed_traffic_has_no_more_than_its_class_allows_and_a_plan_beside_none_is_noted() {
     let listed = |terms: &str| {
         let csv =
             "name,addresses,download_ceiling\nann,10.77.0.2,5 Mbit/s\nbob,10.77.0.3 fd77::/64,5 Mbit/s\n";
@@ -144,7 +144,10 @@ fn what_nobody_claims_has_no_more_than_its_class_allows_and_a_plan_beside_none_i
     let without = listed("");
     assert!((flood(&without) - 50.0).abs() < 1.0, "{}", flood(&without));
     let has = |config: &Config, part: &str| config.notes().iter().any(|note| note.contains(part));
-    assert!(has(&without, "`unclaimed` has none: a host with an address of nobody may have 50 Mbit/s"));
+    assert!(has(
+        &without,
+        "`unclaimed` has none: a host with an address of no subscriber may have 50 Mbit/s"
+    ));
     assert!(has(&without, "recognized by IPv4 addresses alone, so that their IPv6 is `unclaimed`: `ann`"));
     let config = listed("[[class]]\nname = \"unclaimed\"\nweight = 0.5\ndownload.ceiling = \"2 Mbit/s\"");
     assert!(!has(&config, "`unclaimed` has none"));

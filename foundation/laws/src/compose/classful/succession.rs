@@ -1,4 +1,4 @@
-//! A tree takes the place of another: nobody's burst begins anew because somebody's terms changed.
+//! A tree takes the place of another: no class's burst begins anew because another's terms changed.
 
 use super::leaf::Inner;
 use super::node::ROOT;
