@@ -3,7 +3,7 @@
 use crate::direction::{Direction, DirectionPlan};
 use crate::loops::{Echoes, Side};
 use crate::trips::Trips;
-use fairwire_core::Time;
+use fairwire_core::{Duration, Time};
 use fairwire_linux::port::{Late, LinkKind, Outgoing, Port, PortError, PortHealth, Refused, Take};
 use fairwire_wire::Way;
 use fairwire_wire::vnet::VnetHeader;
@@ -78,9 +78,10 @@ impl Datapath {
         }
     }
 
-    /// Do packets wait, so that a link is the bottleneck?
-    pub(crate) fn has_backlog(&self) -> bool {
-        [&self.forward, &self.backward].iter().any(|direction| !direction.backlog().is_empty())
+    /// The time for which each link that is the bottleneck has something to send; zero where none is.
+    pub(crate) fn backlog_lasts(&self) -> Duration {
+        let lasts = [&self.forward, &self.backward].map(Direction::backlog_lasts);
+        lasts.into_iter().flatten().min().unwrap_or(Duration::ZERO)
     }
 
     /// When [`step`](Datapath::step) has something to do without an arrival; `None` for never.

@@ -23,8 +23,8 @@ pub enum Next {
 /// called first of all, and again at the times that it names.
 ///
 /// The thread sleeps when nothing has arrived and nothing is due for longer than falling asleep
-/// takes. While packets wait it also sleeps until `coalesce` has gone by since it woke, and then does
-/// at once what came and what was due meanwhile. The rate holds where a link may make up for as much
+/// takes. While packets wait it also sleeps until `coalesce` has gone by since it woke, unless a link
+/// would idle, and then does at once what came and what was due meanwhile. The rate holds where a link may make up for as much
 /// lost time.
 pub fn run<P: Port + AsFd>(
     datapath: &mut Datapath,
@@ -55,8 +55,9 @@ struct Pace {
     coalesce: Duration,
 }
 
-/// Where as many frames arrived at once the thread does not sleep: more may come than a port holds.
-const MANY: usize = 64;
+/// Where as many frames arrived at once the thread does not sleep before it has looked again: a port
+/// gives no more in one call.
+const MANY: usize = 32;
 
 fn drive<P: Port + AsFd>(
     datapath: &mut Datapath,
@@ -81,8 +82,9 @@ fn drive<P: Port + AsFd>(
                 Next::Stop => return Ok(()),
             }
         }
-        if !coalesce.is_zero() && arrived < MANY && datapath.has_backlog() {
-            sleep((now + coalesce).min(call_at).since(clock::now()));
+        let rest = coalesce.min(datapath.backlog_lasts());
+        if !rest.is_zero() && arrived < MANY {
+            sleep((now + rest).min(call_at).since(clock::now()));
         } else if arrived > 0 {
             continue; // more may be there already
         }

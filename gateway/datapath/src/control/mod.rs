@@ -13,6 +13,10 @@
 //! long as it is heard, and no other takes its place. So what comes later takes nothing from it,
 //! unless it has the source's own addresses in the source's own VLAN.
 //!
+//! Hosts, which say ARP too, are known in half of the places, so that routers have the other half. What a
+//! router sends on any host of the world may have sent: it is known in none, and has a sixteenth of
+//! the rate.
+//!
 //! **What is control** is what stays on a link or says so, by the addresses and hop limits that the
 //! standards demand: see [`of`]. A packet that pretends to be and is sent on to other networks has
 //! another hop limit. Discovery of services (mDNS, LLMNR) is no control.
@@ -26,6 +30,8 @@ use std::hash::{BuildHasher, RandomState};
 pub struct ControlLimit {
     taken: Transmitter,
     burst: Duration,
+    /// What may be sent on, within the rate.
+    sent_on: Transmitter,
     keys: RandomState,
     sources: Box<[Source; SOURCES]>,
 }
@@ -82,6 +88,7 @@ impl ControlLimit {
         ControlLimit {
             taken: Transmitter::new(rate),
             burst: BURST.max(time_of(BURST_BYTES, rate)),
+            sent_on: taken(),
             keys: RandomState::new(),
             sources: Box::new(std::array::from_fn(|_| free())),
         }
@@ -91,6 +98,7 @@ impl ControlLimit {
     pub fn set_rate(&mut self, rate: Rate) {
         self.burst = BURST.max(time_of(BURST_BYTES, rate));
         self.taken.set_rate(rate, Duration::ZERO);
+        self.sent_on.set_rate(part_of(rate), Duration::ZERO);
         self.sources.iter_mut().for_each(|source| source.taken.set_rate(part_of(rate), Duration::ZERO));
     }
 
@@ -100,30 +108,40 @@ impl ControlLimit {
     pub fn takes(&mut self, frame: &[u8], headers: &Headers, bytes: u32, now: Time) -> bool {
         let key = self.keys.hash_one(source(frame, headers)) | 1;
         let rate = self.taken.rate();
-        let place = self.place(key, now);
+        let kind = Kind::of(headers);
+        let own_burst = time_of(OWN_BURST_BYTES, part_of(rate));
+        let place = match kind {
+            Kind::SentOn if self.sent_on.free_at().since(now) >= own_burst => return false,
+            Kind::SentOn => None,
+            Kind::Host => self.place(key, SOURCES / 2, now),
+            Kind::Router => self.place(key, SOURCES, now),
+        };
         let own = place.map(|place| &mut self.sources[place]);
-        let has_own =
-            |source: &Source| source.taken.free_at().since(now) < time_of(OWN_BURST_BYTES, part_of(rate));
+        let has_own = |source: &Source| source.taken.free_at().since(now) < own_burst;
         let is_owed = own.as_ref().is_some_and(|own| now.since(own.since) >= KNOWN && has_own(own));
         let bound = if is_owed { self.burst } else { Duration::from_ns(self.burst.ns() / 2) };
         if self.taken.free_at().since(now) >= bound {
             return false;
         }
         take(&mut self.taken, bytes, now);
+        if kind == Kind::SentOn {
+            take(&mut self.sent_on, bytes, now);
+        }
         if let Some(own) = own.filter(|own| has_own(own)) {
             take(&mut own.taken, bytes, now);
         }
         true
     }
 
-    /// The place of the source with `key`, if there is one for it.
-    fn place(&mut self, key: u64, now: Time) -> Option<usize> {
+    /// The place of the source with `key`, if it has one or there is one for it among the first
+    /// `places`.
+    fn place(&mut self, key: u64, places: usize, now: Time) -> Option<usize> {
         let place = self.sources.iter().position(|source| source.key == key).or_else(|| {
             let is_given_up = |source: &Source| {
                 let is_known = source.seen.since(source.since) >= KNOWN;
                 source.key == 0 || now.since(source.seen) > if is_known { SILENT } else { SILENT_ONCE }
             };
-            let place = self.sources.iter().position(is_given_up)?;
+            let place = self.sources[..places].iter().position(is_given_up)?;
             (self.sources[place].key, self.sources[place].since) = (key, now);
             Some(place)
         })?;
@@ -152,6 +170,8 @@ fn source<'a>(frame: &'a [u8], headers: &Headers) -> (&'a [u8], u16, &'a [u8], u
     (mac, headers.outer_vlan(frame).unwrap_or(0), address, protocol)
 }
 
+const ARP: u16 = 0x0806;
+const PPPOE_DISCOVERY: u16 = 0x8863;
 const IGMP: u8 = 2;
 const ICMPV6: u8 = 58;
 const OSPF: u8 = 89;
@@ -171,6 +191,35 @@ const ND: std::ops::RangeInclusive<u8> = 133..=137;
 const NOT_SENT_ON: u8 = 255;
 /// What no router sends on has it.
 const NOT_TO_BE_SENT_ON: u8 = 1;
+
+/// Who sends what controls a network.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A router or a bridge, to its neighbours.
+    Router,
+    /// Any host, to its neighbours: ARP, neighbour discovery, IGMP, MLD, discovery of PPPoE.
+    Host,
+    /// What a router sends on, so that any host of the world may have sent it: BFD over several hops,
+    /// and DHCP.
+    SentOn,
+}
+
+impl Kind {
+    /// Of what is [control](of).
+    fn of(headers: &Headers) -> Self {
+        let port = headers.transport.map(|transport| transport.ports.destination);
+        match (&headers.network, port) {
+            (Some(Network { protocol: UDP, .. }), Some(port))
+                if port == BFD_OVER_HOPS || DHCP.contains(&port) =>
+            {
+                Kind::SentOn
+            }
+            (Some(Network { protocol: IGMP | ICMPV6, .. }), _) => Kind::Host,
+            (None, _) if matches!(headers.ethertype, Some(ARP | PPPOE_DISCOVERY)) => Kind::Host,
+            _ => Kind::Router,
+        }
+    }
+}
 
 /// Does `frame` control a network? Of what is not IP see [`not_ip::is_control`]. Of IP, what goes
 /// to the groups of a link (224.0.0.0/24, ff02::/16), but for mDNS and LLMNR. Further OSPF and IGMP

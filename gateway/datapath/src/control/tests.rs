@@ -103,6 +103,27 @@ fn a_flood_of_hellos_takes_none_from_routers_that_are_known() {
 }
 
 #[test]
+fn hosts_leave_half_of_the_places_to_routers_and_what_is_sent_on_has_a_sixteenth() {
+    let mut limit = ControlLimit::new(rate(400_000));
+    let at = |ms| Time::ZERO + Duration::from_ms(ms);
+    let router = ipv4([10, 0, 0, 1], [224, 0, 0, 5], 1, OSPF);
+    let mut takes = |frame: &[u8], bytes, ms| limit.takes(frame, &parse(frame), bytes, at(ms));
+    for ms in 0..100 {
+        for host in 100..140 {
+            takes(&ipv4([10, 0, 1, host], [224, 0, 0, 22], 1, IGMP), 64, ms * 100); // 205 kbit/s
+        }
+        if ms % 10 == 5 {
+            takes(&router, 102, ms * 100 + 50);
+        }
+    }
+    while takes(&ipv4([10, 0, 1, 200], [224, 0, 0, 22], 1, IGMP), 64, 10_000) {}
+    assert!(takes(&router, 102, 10_000), "a router that came after forty hosts is known");
+    let tunnel = udp([198, 51, 100, 7], 64, (4784, 4784));
+    let passed = (11_000..21_000).map(|ms| u64::from(takes(&tunnel, 1538, ms))).sum::<u64>() * 1538 * 8 / 10;
+    assert!((24_000..28_000).contains(&passed), "{passed} bit/s of 400 000"); // and its burst
+}
+
+#[test]
 fn another_rate_leaves_the_known_ones_known() {
     let mut limit = ControlLimit::new(rate(400_000));
     let (router, other) =

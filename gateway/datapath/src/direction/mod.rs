@@ -227,6 +227,13 @@ impl Direction {
         [link, self.departures.next_due()].into_iter().flatten().min()
     }
 
+    /// The time in which the link sends what waits; `None` where nothing does.
+    pub(crate) fn backlog_lasts(&self) -> Option<Duration> {
+        let server = &self.link.as_ref()?.server;
+        let bytes = server.backlog().bytes;
+        (bytes > 0).then(|| server.rate().time_to_send(bytes))
+    }
+
     /// What each flow got since the start.
     pub fn accounts(&self) -> &Accounts {
         &self.books.accounts

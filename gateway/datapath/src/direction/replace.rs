@@ -212,13 +212,16 @@ impl Direction {
             let succeed = |new: &mut dyn Discipline, take: &mut dyn FnMut(Packet)| {
                 let mut take = |packet| take(self.renamed(packet, renaming));
                 let before = link.server.discipline_mut();
-                let before = match (before as &dyn Any).is::<Ahead>() {
+                let is_behind = (before as &dyn Any).is::<Ahead>();
+                let before = match is_behind {
                     true => {
                         let ahead = (before as &mut dyn Any).downcast_mut::<Ahead>();
                         ahead.expect("it is one").behind(&mut take)
                     }
                     false => before,
                 };
+                // A queue that stays would be ahead of older packets of its flows.
+                let kept = Kept { names: kept.names && !is_behind, ..kept };
                 new.succeed(before, &kept, now, &mut take);
             };
             let new = hand_over_in(scratch, succeed, shaper.discipline, now);

@@ -57,6 +57,10 @@ pub(crate) struct Replace {
     /// Memory for telemetry of the configuration.
     pub samplers: Samplers,
     pub config: Arc<Config>,
+    /// Weights that were set, by the number of the class.
+    pub weights: Vec<(u32, Weight)>,
+    /// Rates that were set, and since when: download, upload.
+    pub rates: [Option<(RateLaw, Time)>; 2],
     pub done: SyncSender<Replaced>,
 }
 
@@ -67,6 +71,8 @@ pub(crate) struct Replaced {
     pub at: Time,
     /// How long nothing was forwarded.
     pub paused: Duration,
+    /// Could the weights be set?
+    pub are_weights_set: bool,
     /// The part of that in which the thread had a processor. The rest went to other programs.
     pub worked: Duration,
     pub sizes: [Sizes; 2],
@@ -199,15 +205,23 @@ impl Engine {
 
     fn replace(&mut self, replace: Replace, now: Time, datapath: &mut Datapath) {
         let begun = fairwire_linux::clock::thread();
-        let Replace { ways: [download, upload], class_map, trips, samplers, config, done } = replace;
+        let Replace { ways: [download, upload], class_map, trips, samplers, config, weights, rates, done } =
+            replace;
         let (forward, old_forward) = datapath.forward.replace(download, &class_map, now);
         let (backward, old_backward) = datapath.backward.replace(upload, &class_map, now);
+        let are_weights_set = weights.is_empty() || set_weights(&weights, datapath).is_ok();
+        for (direction, rate) in [&mut datapath.forward, &mut datapath.backward].into_iter().zip(rates) {
+            if let Some((law, since)) = rate {
+                direction.follow(&law, since, now);
+            }
+        }
         let trips = datapath.trips.replace_classes(trips, &class_map);
         let samplers = self.observer.replaced_by(samplers);
         (self.interval, self.patience) = (interval(&config), longest_stay(&config));
         let replaced = Replaced {
             ways: [forward, backward],
             at: now,
+            are_weights_set,
             paused: fairwire_linux::clock::now().since(now),
             worked: fairwire_linux::clock::thread().since(begun),
             sizes: [datapath.forward.sizes(), datapath.backward.sizes()],

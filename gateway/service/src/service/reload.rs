@@ -48,6 +48,12 @@ pub(crate) struct Set {
 }
 
 impl Set {
+    /// Weights by the numbers of their classes in `config`.
+    fn numbered(&self, config: &Config) -> Vec<(u32, Weight)> {
+        let number = |(name, weight): (&String, &Weight)| Some((config.book().number(name)?, *weight));
+        self.weights.iter().filter_map(number).collect()
+    }
+
     /// What is here and not in `kept`, a line each.
     fn lines_without(&self, kept: &Set) -> Vec<String> {
         let weights = self.weights.keys().filter(|name| !kept.weights.contains_key(*name));
@@ -92,14 +98,14 @@ impl Present {
                 keys.join(", ")
             ));
         }
-        let kept = if keeps { self.kept(&next) } else { Set::default() };
+        let mut kept = if keeps { self.kept(&next) } else { Set::default() };
         let taken_back = self.set.lines_without(&kept);
         if changes.is_empty && taken_back.is_empty() {
             let is_balanced = self.is_balanced()?;
             return Ok(Reloaded { took_ms: ms_since(start), is_balanced, ..Reloaded::default() });
         }
         let next = Arc::new(next);
-        let lines = changes.lines.into_iter().chain(taken_back).collect();
+        let mut lines: Vec<String> = changes.lines.into_iter().chain(taken_back).collect();
         // A discipline that cannot be given these weights as it is, is built anew.
         let is_enough = changes.is_edit && self.set == kept && {
             let members = Some([next.members(), next.members()]);
@@ -110,10 +116,18 @@ impl Present {
                 self.board.edited(About::of(&next));
                 Reloaded { is_balanced: self.is_balanced()?, ..Reloaded::default() }
             }
-            false => self.replace(&next)?,
+            false => {
+                let (reloaded, are_weights_set) = self.replace(&next, &kept)?;
+                if !are_weights_set {
+                    let without = Set { weights: BTreeMap::new(), ..kept.clone() };
+                    lines.extend(kept.lines_without(&without));
+                    kept = without;
+                }
+                reloaded
+            }
         };
         (self.config, self.set) = (next, kept);
-        self.set_again()?;
+        self.show_set();
         self.follow();
         Ok(Reloaded { changes: lines, took_ms: ms_since(start), ..reloaded })
     }
@@ -135,20 +149,16 @@ impl Present {
         Set { weights: weights.map(|(name, weight)| (name.clone(), *weight)).collect(), rates }
     }
 
-    /// Sets again what was set, in the configuration that is in place now.
-    fn set_again(&mut self) -> Result<(), String> {
-        let number = |(name, weight): (&String, &Weight)| Some((self.config.book().number(name)?, *weight));
-        let weights: Vec<(u32, Weight)> = self.set.weights.iter().filter_map(number).collect();
-        if !weights.is_empty() {
-            self.edit(Edit { weights: weights.clone(), members: None })?;
-            weights.iter().for_each(|&(number, weight)| self.board.set_weight(number, weight));
+    /// Telemetry has what was set, in the configuration that is in place now.
+    fn show_set(&self) {
+        for (number, weight) in self.set.numbered(&self.config) {
+            self.board.set_weight(number, weight);
         }
         for way in Way::ALL {
-            let Some((law, since)) = &self.set.rates[way as usize] else { continue };
-            self.commands.send(Command::SetRate(way, law.clone(), *since)).map_err(|_| GONE)?;
-            self.board.set_rate(way, law.clone(), *since);
+            if let Some((law, since)) = &self.set.rates[way as usize] {
+                self.board.set_rate(way, law.clone(), *since);
+            }
         }
-        Ok(())
     }
 
     /// Follows the line outside as the configuration says, and goes on where it did.
@@ -225,7 +235,8 @@ impl Present {
         Ok(answer.recv_timeout(ANSWER).map_err(|_| GONE)?)
     }
 
-    fn replace(&mut self, next: &Arc<Config>) -> Result<Reloaded, String> {
+    /// Puts `next` in place, with what of it was `set`. Returns whether the weights could be.
+    fn replace(&mut self, next: &Arc<Config>, set: &Set) -> Result<(Reloaded, bool), String> {
         // The MTU of an interface may have changed since.
         let frame_bytes = ports::frame_bytes(next.spec()).unwrap_or(self.context.frame_bytes);
         let context = PlanContext { frame_bytes, ..self.context };
@@ -242,21 +253,24 @@ impl Present {
         let about = About::of(next);
         let samplers = self.board.samplers(&about, fairwire_linux::clock::now());
         let trips = [(); 2].map(|()| ClassTrips::new(next.book().len()));
-        let replace = Replace { ways, class_map, trips, samplers, config: next.clone(), done };
+        let (weights, rates) = (set.numbered(next), set.rates.clone());
+        let config = next.clone();
+        let replace = Replace { ways, class_map, trips, samplers, config, weights, rates, done };
         self.commands.send(Command::Replace(Box::new(replace))).map_err(|_| GONE)?;
         let replaced = answer.recv_timeout(ANSWER).map_err(|_| GONE)?;
-        let Replaced { ways, at, paused, worked, sizes, retired } = replaced;
+        let Replaced { ways, at, paused, are_weights_set, worked, sizes, retired } = replaced;
         self.board.replaced(about, at);
         (self.context, self.sizes, self.edges) = (context, sizes, edges);
         drop(retired);
-        Ok(Reloaded {
+        let reloaded = Reloaded {
             handed_over: ways.iter().map(|way| way.packets).sum(),
             ahead: ways.iter().map(|way| way.ahead).sum(),
             paused_ms: paused.secs() * 1e3,
             paused_cpu_ms: worked.secs() * 1e3,
             is_balanced: ways.iter().all(|way| way.is_balanced),
             ..Reloaded::default()
-        })
+        };
+        Ok((reloaded, are_weights_set))
     }
 }
 

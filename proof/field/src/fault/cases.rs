@@ -106,7 +106,7 @@ pub const FAULTS: &[Fault] = &[
     },
     Fault {
         name: "round-trips",
-        promised: "round trips are within 1 ms or 5 % of what the path takes, without the wait in the gateway's queue; retransmissions are as many as the senders' kernels count",
+        promised: "round trips are within 1 ms or 5 % of what the path takes, without the wait in the gateway's queue, and up to `coalesce` more; retransmissions are as many as the senders' kernels count",
         is_quick: true,
         act: support::round_trips,
     },
