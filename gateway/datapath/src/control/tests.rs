@@ -120,7 +120,9 @@ fn hosts_leave_half_of_the_places_to_routers_and_what_is_sent_on_has_a_sixteenth
     assert!(takes(&router, 102, 10_000), "a router that came after forty hosts is known");
     let tunnel = udp([198, 51, 100, 7], 64, (4784, 4784));
     let passed = (11_000..21_000).map(|ms| u64::from(takes(&tunnel, 1538, ms))).sum::<u64>() * 1538 * 8 / 10;
-    assert!((24_000..28_000).contains(&passed), "{passed} bit/s of 400 000"); // and its burst
+    // A sixteenth for ten seconds, and a burst of two full frames and the one that passes it.
+    let most = 25_000 + 3 * 1538 * 8 / 10;
+    assert!((24_000..=most).contains(&passed), "{passed} bit/s of 400 000");
 }
 
 #[test]
