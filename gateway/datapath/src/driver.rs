@@ -24,8 +24,8 @@ pub enum Next {
 ///
 /// The thread sleeps when nothing has arrived and nothing is due for longer than falling asleep
 /// takes. While packets wait it also sleeps until `coalesce` has gone by since it woke, unless a link
-/// would idle, and then does at once what came and what was due meanwhile. The rate holds where a link may make up for as much
-/// lost time.
+/// would idle. Then it does at once what came and what was due meanwhile. The rate holds where a
+/// link may make up for as much lost time.
 pub fn run<P: Port + AsFd>(
     datapath: &mut Datapath,
     wire: &mut Wire<P>,
