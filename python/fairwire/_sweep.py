@@ -159,8 +159,8 @@ class Sweep:
         the store, so they need to see its folder. `progress`: True for a line on stderr, or a
         function that is given the fraction that is done.
 
-        Raises ValueError where there are more than 10 million runs, or more than 20 GB on disk, or where
-        `jobs` runs take more than 8 GB of memory, with what lowers it; `yes=True` makes them.
+        Raises ValueError, with what lowers it, for more than 10 million runs, 20 GB on disk, or 8 GB of
+        memory of `jobs` runs at once. `yes=True` makes them.
         Raises SweepError if the store cannot be written or a worker has another version of fairwire.
         Whatever ends it, what is finished is kept: the same call goes on where it was.
         """
