@@ -224,11 +224,12 @@ pub enum Room {
 pub struct RoundTrip {
     /// Whose: round trips of one peer have one path.
     pub peer: u32,
-    /// What it took, with the time for which the other end had nothing to say.
+    /// The time from departure to answer, pauses of the other end included.
     pub time: Duration,
-    /// What it took without that, at least: until the other end was heard last before its answer.
+    /// A lower bound of the path alone: the time from departure until the other end was heard last
+    /// before its answer.
     pub least: Duration,
-    /// What the peer carried since its round trip before, bytes.
+    /// Bytes that the peer carried since its round trip before.
     pub bytes: u32,
 }
 

@@ -135,6 +135,10 @@ pub struct Late {
     pub too_long: u64,
 }
 
+/// Frames, or super-packets, that every [`Port`] gives in one call of [`Port::receive`], where as many
+/// arrived.
+pub const TAKEN_AT_ONCE: usize = 32;
+
 /// Frames that [`Port::transmit_all`] takes at once: the bits of [`Refused`].
 pub const MAX_FRAMES_AT_ONCE: usize = 64;
 

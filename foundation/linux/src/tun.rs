@@ -49,7 +49,7 @@ pub struct Tun {
 }
 
 /// Packets read at once: bounded, so that the other direction has its turn.
-const MAX_AT_ONCE: usize = 32;
+const MAX_AT_ONCE: usize = crate::port::TAKEN_AT_ONCE;
 /// What may wait in a TAP device for us, packets: 50 ms of full packets at 1 Gbit/s. All that comes
 /// waits there, before it is shared.
 const TAP_QUEUE: u32 = 4096;

@@ -4,7 +4,7 @@
 use crate::datapath::{Datapath, Wire};
 use fairwire_core::{Duration, Time};
 use fairwire_linux::clock;
-use fairwire_linux::port::{Port, PortError, sleep, wait};
+use fairwire_linux::port::{Port, PortError, TAKEN_AT_ONCE, sleep, wait};
 use std::os::fd::AsFd;
 
 /// A thread that sleeps until an instant wakes up to this much late, more so in a virtual machine.
@@ -55,10 +55,6 @@ struct Pace {
     coalesce: Duration,
 }
 
-/// Where as many frames arrived at once the thread does not sleep before it has looked again: a port
-/// gives no more in one call.
-const MANY: usize = 32;
-
 fn drive<P: Port + AsFd>(
     datapath: &mut Datapath,
     wire: &mut Wire<P>,
@@ -83,7 +79,8 @@ fn drive<P: Port + AsFd>(
             }
         }
         let rest = coalesce.min(datapath.backlog_lasts());
-        if !rest.is_zero() && arrived < MANY {
+        if !rest.is_zero() && arrived < TAKEN_AT_ONCE {
+            // After a full batch more may be there, so it looks again first.
             sleep((now + rest).min(call_at).since(clock::now()));
         } else if arrived > 0 {
             continue; // more may be there already

@@ -12,7 +12,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 pub(super) struct Queue(Box<[u8]>);
 
 /// Frames fetched by one system call.
-pub(super) const BATCH: usize = 32;
+pub(super) const BATCH: usize = crate::port::TAKEN_AT_ONCE;
 /// The longest IP packet, an Ethernet header, and two VLAN tags, rounded up to whole cache lines.
 const MAX_FRAME: usize = 65_536 + 64;
 /// Room for a VLAN tag that has to be put back.

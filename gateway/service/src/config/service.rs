@@ -51,6 +51,7 @@ fn wire(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
         return Err(texts.refuse("wire.outside", quoted(&wire.outside), why, "two different interfaces"));
     }
     let coalesce = wire.coalesce.map(|coalesce| coalesce.0);
+    // Half of what a link makes up for: the thread may wake late, too.
     span("wire.coalesce", coalesce, Duration::ZERO..=Duration::from_ms(5), texts)?;
     wire.backend.check().map_err(|OutOfRange { name, given, allowed }| {
         let path = format!("wire.backend.{}.{name}", Backend::names()[wire.backend.kind() as usize]);
