@@ -14,6 +14,21 @@ use core::fmt;
 #[repr(transparent)]
 pub struct FlowHash(pub u64);
 
+impl FlowHash {
+    /// A conversation of the host with number `host`: that is the upper half, and half of the hash of
+    /// the conversation is the lower.
+    #[inline]
+    pub fn of_host(host: u32, conversation: FlowHash) -> Self {
+        FlowHash(u64::from(host) << 32 | conversation.0 & u64::from(u32::MAX))
+    }
+
+    /// The number of its host, where it was made by [`of_host`](FlowHash::of_host).
+    #[inline]
+    pub fn host(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+}
+
 impl From<u64> for FlowHash {
     fn from(hash: u64) -> Self {
         FlowHash(hash)

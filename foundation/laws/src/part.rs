@@ -55,8 +55,8 @@ pub trait Part: Any + Roles {
         })
     }
 
-    /// Shares between hosts, which are classes, before it shares between the flows of each. False
-    /// where it cannot with what was typed.
+    /// Shares between hosts, which the upper half of flow hashes names, before it shares between the
+    /// flows of each. False where it cannot with what was typed.
     fn set_hosts(&mut self) -> bool {
         false
     }

@@ -83,6 +83,8 @@ pub struct Accounts {
     capacity: usize,
     hand: usize,
     others: FlowCount,
+    /// What accounts counted that were given up.
+    ended: FlowCount,
 }
 
 /// The account of all flows that found the table full; that of the flow at place n is n + 1, and
@@ -124,6 +126,7 @@ impl Accounts {
             capacity,
             hand: 0,
             others: FlowCount::default(),
+            ended: FlowCount::default(),
         }
     }
 
@@ -170,7 +173,7 @@ impl Accounts {
         let place = self.silent(tick)?;
         let gone = self.accounts[place];
         self.index.remove(gone.flow, place, |place| self.accounts[place].flow);
-        self.others.add(&gone.count);
+        self.ended.add(&gone.count);
         self.accounts[place] =
             Account { flow, seen: tick, uses: gone.uses.wrapping_add(1), count: FlowCount::default() };
         self.index.insert(flow, place);
@@ -234,8 +237,16 @@ impl Accounts {
         self.capacity
     }
 
-    /// What the flows without an account of their own got together.
+    /// What the flows without an account of their own got together, those included that gave theirs
+    /// up.
     pub fn others(&self) -> FlowCount {
+        let mut all = self.ended;
+        all.add(&self.others);
+        all
+    }
+
+    /// The same without what flows had counted in accounts of their own before.
+    pub fn never_counted(&self) -> FlowCount {
         self.others
     }
 }

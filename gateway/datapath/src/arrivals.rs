@@ -14,12 +14,11 @@ pub struct Arrival {
     pub at: Time,
     /// The unit that is counted: a host, say.
     pub flow: FlowHash,
-    /// The conversation within it, where they are kept apart; else the flow.
+    /// The conversation within it, where they are kept apart, else the flow: with the number of its
+    /// host.
     pub conversation: FlowHash,
     /// Its class.
     pub class: u32,
-    /// The number of its host.
-    pub host: u32,
     /// Bytes on the link.
     pub len: u32,
     /// Its ECN codepoint.
@@ -124,7 +123,6 @@ mod tests {
             flow: FlowHash(1),
             conversation: FlowHash(2),
             class: 3,
-            host: 4,
             len: 1500,
             ecn: Ecn::NotEct,
             dscp: 0,

@@ -5,10 +5,10 @@
 //! what would have happened. The discipline in use is replayed too: how far that is from what
 //! happened is how far the replay can be trusted.
 
-use fairwire_core::{Cause, Duration, FlowHash, Packet, Server, Service, Signals, Time, Transmitter};
+use fairwire_core::{Cause, Duration, Packet, Server, Service, Signals, Time, Transmitter};
 use fairwire_datapath::arrivals::Arrival;
 use fairwire_metrics::jain;
-use fairwire_service::config::{Knows, OtherDiscipline};
+use fairwire_service::config::OtherDiscipline;
 use fairwire_wire::Way;
 use fairwire_wire::assured::color_of;
 use serde::Serialize;
@@ -163,7 +163,7 @@ pub fn replay(
     has_classes: bool,
     name_of: &dyn Fn(Unit) -> String,
 ) -> Outcome {
-    let OtherDiscipline { discipline, rate, knows } = other;
+    let OtherDiscipline { discipline, rate, within } = other;
     let mut server = Server::new(discipline, Transmitter::new(rate));
     let mut books = Books {
         arrivals,
@@ -182,18 +182,15 @@ pub fn replay(
         }
         let place = place as u32;
         books.count(place).bytes_in += u64::from(arrival.len);
-        let service = server.enqueue(packet(place, arrival, knows), arrival.at, &mut books);
+        let service = server.enqueue(packet(place, arrival, within), arrival.at, &mut books);
         books.left(service, arrival.at);
     }
     outcome(books, name_of)
 }
 
-fn packet(place: u32, arrival: &Arrival, knows: Knows) -> Packet {
-    let (class, flow): (u32, FlowHash) = match knows {
-        Knows::Hosts => (arrival.host, arrival.conversation),
-        Knows::Classes | Knows::Flows => (arrival.class, arrival.flow),
-    };
-    let (ecn, dscp) = (arrival.ecn, arrival.dscp);
+fn packet(place: u32, arrival: &Arrival, within: bool) -> Packet {
+    let flow = if within { arrival.conversation } else { arrival.flow };
+    let Arrival { class, ecn, dscp, .. } = *arrival;
     let color = color_of(dscp).unwrap_or(0);
     Packet { class, ecn, dscp, color, ..Packet::new(place, arrival.len, flow, arrival.at) }
 }
@@ -265,7 +262,6 @@ mod tests {
             flow: FlowHash(flow),
             conversation: FlowHash(flow),
             class: flow as u32,
-            host: 0,
             len: 1000,
             ecn: Ecn::NotEct,
             dscp: 0,
@@ -275,11 +271,7 @@ mod tests {
     /// A link of a packet in a millisecond, with room for `room` packets.
     fn link(room: u32) -> OtherDiscipline {
         let discipline = Box::new(Queue::new(Limit::packets(room), Fcfs, TailDrop));
-        OtherDiscipline {
-            discipline,
-            rate: Rate::from_bps(8_000_000).expect("not zero"),
-            knows: Knows::Flows,
-        }
+        OtherDiscipline { discipline, rate: Rate::from_bps(8_000_000).expect("not zero"), within: false }
     }
 
     #[test]

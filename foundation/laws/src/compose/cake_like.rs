@@ -5,7 +5,8 @@
 //! deficit round robin, new ones first ([DRR++](crate::scheduler::drr_plus_plus) with hosts). A
 //! quantum is divided by the number of bulky queues of the queue's host. Each queue has its own
 //! [COBALT](crate::dropper::cobalt), and a full buffer drops from the head of the fattest queue. A
-//! host is a class ([`Packet::class`](fairwire_core::Packet::class)), as the classifier has it.
+//! host is a class ([`Packet::class`](fairwire_core::Packet::class)), as the classifier has it, or
+//! the upper half of the flow hash.
 //!
 //! # Why
 //! Between flows alone, a host that opens ten connections gets ten shares. Between hosts first,
@@ -73,6 +74,7 @@ use crate::memory;
 use crate::part::Part;
 use crate::role;
 use crate::scheduler::drr_plus_plus::DrrPlusPlus;
+use crate::scheduler::hosts::HostOf;
 use crate::scheduler::quantum::Quantum;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
@@ -126,6 +128,11 @@ pub struct Spec {
     /// See `fq-codel`. CAKE has none.
     #[parameter(is = role::ROUND, unset = "none", min = "1 us", max = "1 s")]
     pub round: Option<Quantity<Duration>>,
+    /// What names the host of a packet.
+    ///
+    /// A gateway puts the host into the upper half of the flow hash.
+    #[parameter(default = HostOf::Class)]
+    pub host: Option<HostOf>,
     /// Whether an acknowledgement makes those before it needless.
     ///
     /// See `Filter`.
@@ -147,6 +154,7 @@ impl Part for Spec {
     }
 
     fn set_hosts(&mut self) -> bool {
+        self.host.get_or_insert(HostOf::Flow);
         true
     }
 
@@ -193,6 +201,8 @@ pub struct Config {
     pub batch: u32,
     /// Where a round is to take a certain time: the quantum by the number of flows.
     pub filling: Option<Quantum>,
+    /// What names hosts.
+    pub host_of: HostOf,
 }
 
 /// CAKE's queues as built: each part is an algorithm of its own.
@@ -221,6 +231,7 @@ impl Spec {
             quantum: bytes,
             batch: given.batch,
             filling: self.round.map(|round| Quantum::fixed(bytes).filling(Some(round.0), site.rate)),
+            host_of: given.host,
         })
     }
 
@@ -257,7 +268,7 @@ impl Config {
         dropper: impl FnOnce(PerFlow<Cobalt, Fattest>) -> D,
     ) -> Queue<DrrPlusPlus<GATED>, D> {
         let queues = Queues::set_associative(self.queues / WAYS, WAYS, rng.next_u64());
-        let scheduler = DrrPlusPlus::new(self.queues, self.quantum).with_hosts();
+        let scheduler = DrrPlusPlus::new(self.queues, self.quantum).with_hosts(self.host_of);
         let scheduler = match self.filling {
             Some(quantum) => scheduler.filling(quantum),
             None => scheduler,

@@ -54,7 +54,7 @@ use crate::part::Part;
 use crate::role;
 use crate::scheduler::drr_plus_plus::DrrPlusPlus;
 use crate::scheduler::hosts::QUEUES;
-use crate::scheduler::hosts::{self, Hosts};
+use crate::scheduler::hosts::{self, HostOf, HostTerms, Hosts};
 use crate::scheduler::quantum::Quantum;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
@@ -121,13 +121,22 @@ pub struct Spec {
     /// this time, up to 64 KiB: trains of packets, which a gateway joins again.
     #[parameter(is = role::ROUND, unset = "none", min = "1 us", max = "1 s")]
     pub round: Option<Quantity<Duration>>,
-    /// Whether classes share equally first, and then the flows of each.
+    /// Whether hosts share equally first, and then the flows of each.
     ///
     /// See hosts. Flows have a queue each then; where there are more flows than queues, the queue
     /// that was silent longest is given on. The longest queue of the fattest host makes room, a
     /// packet at a time.
     #[parameter(default = false)]
     pub hosts: Option<bool>,
+    /// What names the host of a packet, with `hosts`.
+    ///
+    /// A gateway puts the host into the upper half of the flow hash.
+    #[parameter(default = HostOf::Class)]
+    pub host: Option<HostOf>,
+    /// A flow that is marked as background (LE or CS1, RFC 8622) has one of so many parts of what
+    /// another flow of its host has, with `hosts`.
+    #[parameter(default = 1, min = 1, max = 255, unit = "1", source = "CAKE's lowest tin has 16.")]
+    pub background: Option<u8>,
     /// The most packets that one overflow drops; always 1 with `hosts`.
     #[parameter(default = 64, min = 1, unit = "packets", source = "RFC 8290, section 4.1.")]
     pub batch: Option<u32>,
@@ -149,7 +158,11 @@ impl Part for Spec {
 
     fn set_hosts(&mut self) -> bool {
         self.codel.target.get_or_insert(Quantity(HOSTS_TARGET));
-        self.batch.is_none() && self.rules.is_none() && *self.hosts.get_or_insert(true)
+        let shares = self.batch.is_none() && self.rules.is_none() && *self.hosts.get_or_insert(true);
+        if shares {
+            self.host.get_or_insert(HostOf::Flow);
+        }
+        shares
     }
 
     fn marks_on_a_link(&self) -> bool {
@@ -172,6 +185,8 @@ pub struct Config {
     pub batch: u32,
     /// Where a round is to take a certain time: the quantum by the number of flows.
     pub filling: Option<Quantum>,
+    /// What hosts and flows are, where hosts share.
+    pub hosts: HostTerms,
 }
 
 /// FQ-CoDel as built: each part is an algorithm of its own.
@@ -195,11 +210,17 @@ impl Spec {
             quantum: bytes,
             batch: given.batch,
             filling: self.round.map(filling),
+            hosts: HostTerms { host_of: given.host, background: given.background },
         })
     }
 
     /// Refuses what has no meaning where hosts share.
     fn check_hosts(&self) -> Result<(), BadParameter> {
+        let alone = [("host", self.host.is_some()), ("background", self.background.is_some())];
+        if let Some((name, _)) = alone.into_iter().find(|(_, is_typed)| *is_typed && self.hosts != Some(true))
+        {
+            return Err(Parameter::of(NAME, name).refuse("a value", "nothing without `hosts = true`"));
+        }
         let foreign = [("batch", self.batch.is_some()), ("rules", self.rules == Some(Rules::Linux))];
         match foreign.into_iter().find(|(_, is_typed)| *is_typed && self.hosts == Some(true)) {
             Some((name, _)) => Err(Parameter::of(NAME, name).refuse(
@@ -235,12 +256,13 @@ impl Config {
         Queue::with_queues(self.limit, queues, scheduler, dropper).with_ecn(self.terms.ecn)
     }
 
-    /// The discipline where classes share first, and then the flows of each.
+    /// The discipline where hosts share first, and then the flows of each.
     pub(crate) fn queue_of_hosts(&self) -> Queue<Hosts, PerFlow<Codel, FattestHost>> {
         let quantum = self.filling.unwrap_or(Quantum::fixed(self.quantum));
-        let dropper = PerFlow::new(self.queues, self.terms, FattestHost::new(self.queues));
+        let dropper =
+            PerFlow::new(self.queues, self.terms, FattestHost::new(self.queues, self.hosts.host_of));
         let queues = Queues::least_recently_used(self.queues);
-        let scheduler = Hosts::new(self.queues, quantum);
+        let scheduler = Hosts::new(self.queues, quantum, self.hosts);
         Queue::with_queues(self.limit, queues, scheduler, dropper).with_ecn(self.terms.ecn)
     }
 }

@@ -10,10 +10,11 @@
 //! queues. The queues of a host are in bins by length, each twice as wide as the one below, as in
 //! [LQD with bins](super::lqd_binned): O(1).
 //!
-//! A host is a class, and a queue is of the host of its latest packet, as in [the
+//! A queue is of the host of its latest packet, and [`HostOf`] names that, as in [the
 //! scheduler](crate::scheduler::hosts) that goes with this.
 
 use crate::dropper::fattest::Maxima;
+use crate::scheduler::hosts::HostOf;
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -37,7 +38,7 @@ struct Link {
 
 #[derive(Clone, Copy, Debug)]
 struct Host {
-    class: u32,
+    name: u32,
     /// Queues of it that are backlogged.
     queues: u32,
     bytes: u64,
@@ -51,6 +52,7 @@ struct Host {
 /// [module](self).
 #[derive(Debug)]
 pub(crate) struct FattestHost {
+    host_of: HostOf,
     links: Box<[Link]>,
     hosts: Box<[Host]>,
     index: FlowIndex,
@@ -60,28 +62,29 @@ pub(crate) struct FattestHost {
 
 impl FattestHost {
     /// For `queues` queues.
-    pub(crate) fn new(queues: u32) -> Self {
+    pub(crate) fn new(queues: u32, host_of: HostOf) -> Self {
         let count = queues as usize;
         FattestHost {
+            host_of,
             links: vec![Link { host: NONE, before: NONE, after: NONE, bin: 0 }; count].into(),
-            hosts: vec![Host { class: 0, queues: 0, bytes: 0, bins: [NONE; BINS], used: 0 }; count].into(),
+            hosts: vec![Host { name: 0, queues: 0, bytes: 0, bins: [NONE; BINS], used: 0 }; count].into(),
             index: FlowIndex::new(count),
             free: (0..queues).rev().collect(),
             bytes: Maxima::new(count),
         }
     }
 
-    fn find(&self, class: u32) -> Option<u32> {
-        self.index.find(named(class), |at| self.hosts[at].class == class).map(|at| at as u32)
+    fn find(&self, name: u32) -> Option<u32> {
+        self.index.find(hashed(name), |at| self.hosts[at].name == name).map(|at| at as u32)
     }
 
-    fn host_of(&mut self, class: u32) -> u32 {
-        if let Some(at) = self.find(class) {
+    fn place_of(&mut self, name: u32) -> u32 {
+        if let Some(at) = self.find(name) {
             return at;
         }
         let at = self.free.pop().expect("no more hosts are backlogged than queues");
-        self.hosts[at as usize] = Host { class, queues: 0, bytes: 0, bins: [NONE; BINS], used: 0 };
-        self.index.insert(named(class), at as usize);
+        self.hosts[at as usize] = Host { name, queues: 0, bytes: 0, bins: [NONE; BINS], used: 0 };
+        self.index.insert(hashed(name), at as usize);
         at
     }
 
@@ -121,8 +124,8 @@ impl FattestHost {
         host.queues -= 1;
         host.bytes -= bytes;
         if host.queues == 0 {
-            let class = host.class;
-            self.index.remove(named(class), at as usize, |at| named(self.hosts[at].class));
+            let name = host.name;
+            self.index.remove(hashed(name), at as usize, |at| hashed(self.hosts[at].name));
             self.free.push(at);
         }
     }
@@ -134,7 +137,7 @@ impl FattestHost {
 
     /// The host with the most bytes, `packet` counted in; `None` where that is the arrival alone.
     fn fattest(&mut self, packet: &Packet) -> Option<u32> {
-        let own = self.find(packet.class);
+        let own = self.find(self.host_of.name(packet));
         let with_own = own.map_or(0, |own| self.held(own as usize)) + u64::from(packet.len);
         loop {
             let (place, most) = self.bytes.greatest();
@@ -150,8 +153,8 @@ impl FattestHost {
     }
 }
 
-fn named(class: u32) -> FlowHash {
-    FlowHash(class.into())
+fn hashed(name: u32) -> FlowHash {
+    FlowHash(name.into())
 }
 
 impl Dropper for FattestHost {
@@ -180,7 +183,7 @@ impl Dropper for FattestHost {
             return self.link(queue, host, backlog.bytes);
         }
         let had = self.links[queue as usize].host;
-        if had != NONE && self.hosts[had as usize].class == packet.class {
+        if had != NONE && self.hosts[had as usize].name == self.host_of.name(packet) {
             self.unlink(queue);
             self.hosts[had as usize].bytes += len;
             self.link(queue, had, backlog.bytes);
@@ -188,7 +191,7 @@ impl Dropper for FattestHost {
             if had != NONE {
                 self.leave(queue, backlog.bytes - len);
             }
-            let host = self.host_of(packet.class);
+            let host = self.place_of(self.host_of.name(packet));
             self.hosts[host as usize].queues += 1;
             self.hosts[host as usize].bytes += backlog.bytes;
             self.link(queue, host, backlog.bytes);
@@ -210,7 +213,7 @@ impl Dropper for FattestHost {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scheduler::hosts::Hosts;
+    use crate::scheduler::hosts::{HostTerms, Hosts};
     use crate::scheduler::quantum::Quantum;
     use fairwire_core::{Cause, Discipline, Limit, Queue, Queues, Seed, Signals};
     use std::collections::BTreeMap;
@@ -218,7 +221,8 @@ mod tests {
     type Full = Queue<Hosts, FattestHost>;
 
     fn full(packets: u32) -> Full {
-        let (scheduler, dropper) = (Hosts::new(64, Quantum::fixed(1500)), FattestHost::new(64));
+        let (scheduler, dropper) =
+            (Hosts::new(64, Quantum::fixed(1500), HostTerms::default()), FattestHost::new(64, HostOf::Class));
         Queue::with_queues(Limit::packets(packets), Queues::least_recently_used(64), scheduler, dropper)
     }
 

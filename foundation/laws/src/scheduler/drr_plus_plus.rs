@@ -49,6 +49,7 @@
 //! quantum = "300 B"
 //! ```
 
+use crate::scheduler::hosts::HostOf;
 use crate::scheduler::quantum::Quantum;
 use alloc::boxed::Box;
 use alloc::vec;
@@ -131,6 +132,7 @@ pub struct DrrPlusPlus<const GATED: bool = false> {
     filling: Option<Quantum>,
     /// Bulky queues by host, where hosts share.
     hosts: Option<FlowTable<u32>>,
+    host_of: HostOf,
     lets_go: bool,
     /// The queue that was served last.
     served: u32,
@@ -165,6 +167,7 @@ impl<const GATED: bool> DrrPlusPlus<GATED> {
             quantum: i64::from(quantum.max(1)) * BYTE,
             filling: None,
             hosts: None,
+            host_of: HostOf::Class,
             lets_go: false,
             served: 0,
             just_emptied: NONE,
@@ -180,11 +183,9 @@ impl<const GATED: bool> DrrPlusPlus<GATED> {
         DrrPlusPlus { filling: Some(quantum), ..self }
     }
 
-    /// The same, with hosts (that is, classes) sharing equally, and the flows of each host within
-    /// its part.
-    pub(crate) fn with_hosts(mut self) -> Self {
-        self.hosts = Some(FlowTable::new(self.turns.len()));
-        self
+    /// The same, with hosts sharing equally, and the flows of each host within its part.
+    pub(crate) fn with_hosts(self, host_of: HostOf) -> Self {
+        DrrPlusPlus { hosts: Some(FlowTable::new(self.turns.len())), host_of, ..self }
     }
 
     /// The same, with a new queue that is found empty let go at once where no old ones wait, as in
@@ -345,7 +346,7 @@ impl<const GATED: bool> Scheduler for DrrPlusPlus<GATED> {
         turn.flow = Some(flow);
         // Not a match: with four arms that is a jump through a table, which is hard to foresee.
         if turn.status == Status::Idle {
-            turn.host = buffer.packet(key).class;
+            turn.host = self.host_of.name(buffer.packet(key));
             self.turns[queue as usize].credit = self.quantum(queue);
             self.new.push(queue, &mut self.turns);
             self.put(queue, Status::New);
@@ -437,7 +438,8 @@ impl<const GATED: bool> Scheduler for DrrPlusPlus<GATED> {
 
     fn retune(&mut self, fresh: &dyn Scheduler, _: Time) -> bool {
         let Some(fresh) = (fresh as &dyn Any).downcast_ref::<Self>() else { return false };
-        let shape = |of: &Self| (of.turns.len(), of.filling.is_some(), of.hosts.is_some(), of.lets_go);
+        let hosts = |of: &Self| of.hosts.is_some().then_some(of.host_of);
+        let shape = |of: &Self| (of.turns.len(), of.filling.is_some(), hosts(of), of.lets_go);
         if shape(self) != shape(fresh) {
             return false;
         }

@@ -2,10 +2,10 @@
 //! over its flows.
 //!
 //! # What it does
-//! A host is a class ([`Packet::class`](fairwire_core::Packet::class)), as the classifier has it.
-//! Hosts take turns by [DRR++](crate::scheduler::drr_plus_plus): one that becomes backlogged goes
-//! first with one quantum of credit, and one without credit gets a quantum and goes to the end of
-//! the line. When it is a host's turn, its flows take turns by the same rule. Both levels charge
+//! A host is what [`HostOf`] reads from a packet: its class, or the upper half of its flow hash, so
+//! that a leaf of a class tree can share between hosts too. Hosts take turns by
+//! [DRR++](crate::scheduler::drr_plus_plus): one that becomes backlogged goes first with one quantum
+//! of credit, and one without credit gets a quantum and goes to the end of the line. When it is a host's turn, its flows take turns by the same rule. Both levels charge
 //! every packet. So a host has the turns of one host, however many flows it opens and however it
 //! splits its packets between them. A flow that sends little waits neither for the bulky ones of
 //! its own host nor for those of others.
@@ -25,7 +25,8 @@
 //! 4(3), 1996; RFC 8290, sections 3 and 4, for each level.
 //!
 //! # Where we differ
-//! - A queue follows the host of its latest packet.
+//! - A queue follows the host and the codepoint of its latest packet.
+//! - A flow that is marked as background may have a part of a quantum, as in the lowest tin of CAKE.
 //! - When a host has nothing waiting for a whole round, all its flows count as new again.
 //! - What sends no more than a quantum in a round never waits for a turn. RFC 8290 lets a flow go
 //!   first when it has been empty for a whole round. Here one that comes back sooner goes first
@@ -41,10 +42,53 @@ use core::any::Any;
 use fairwire_core::{
     Buffer, Chosen, FlowHash, FlowIndex, FlowKey, Key, Needs, Packet, Probe, Scheduler, Time, Unit,
 };
+use fairwire_parameters::word;
 
 /// The default number of queues: more than packets of most home links' buffers, so that none is
 /// given on while packets wait in it.
 pub const QUEUES: u32 = 8192;
+
+/// The field of a packet that names its host.
+#[word(gated)]
+pub enum HostOf {
+    /// Its class.
+    #[default]
+    Class,
+    /// The upper half of its flow hash.
+    Flow,
+}
+
+impl HostOf {
+    /// The host of `packet`.
+    #[inline]
+    pub(crate) fn name(self, packet: &Packet) -> u32 {
+        match self {
+            HostOf::Class => packet.class,
+            HostOf::Flow => packet.flow.host(),
+        }
+    }
+}
+
+/// What hosts and flows are to the scheduler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostTerms {
+    /// What names hosts.
+    pub host_of: HostOf,
+    /// A flow that is marked as background has one of so many parts of what another flow of its
+    /// host has.
+    pub background: u8,
+}
+
+impl Default for HostTerms {
+    fn default() -> Self {
+        HostTerms { host_of: HostOf::Class, background: 1 }
+    }
+}
+
+/// Is that the codepoint of background traffic: LE (RFC 8622), or CS1, which was it before?
+fn is_background(dscp: u8) -> bool {
+    matches!(dscp, 1 | 8)
+}
 
 /// Credit per byte.
 const BYTE: i64 = 1 << 16;
@@ -71,6 +115,8 @@ struct Member {
     /// Packets that wait.
     packets: u32,
     status: Status,
+    /// Its quantum is one of so many parts of a whole one.
+    parts: u8,
     /// The number of its latest move to the end of the old list.
     moved: u64,
     /// The number of such moves, of all members, when it had its latest quantum to go first with,
@@ -85,9 +131,16 @@ impl Member {
         previous: NONE,
         packets: 0,
         status: Status::Idle,
+        parts: 1,
         moved: 0,
         credited: 0,
     };
+
+    /// Its credit for a round in which a whole quantum is `bytes`.
+    #[inline]
+    fn quantum(&self, bytes: i64) -> i64 {
+        bytes * BYTE / i64::from(self.parts)
+    }
 }
 
 /// A list of members, first in first out.
@@ -154,7 +207,7 @@ impl Round {
         };
         let member = &mut members[at as usize];
         if has_a_quantum {
-            member.credit = quantum.of(self.count) * BYTE;
+            member.credit = member.quantum(quantum.of(self.count));
             member.credited = self.moves;
         }
         member.status = Status::New;
@@ -213,7 +266,8 @@ impl Round {
                 gone(at);
                 vain = 0;
             } else if credit <= 0 {
-                members[at as usize].credit += quantum.of(self.count) * BYTE;
+                let member = &mut members[at as usize];
+                member.credit += member.quantum(quantum.of(self.count));
                 self.move_to_end(at, Status::Old, members);
                 vain += 1;
                 if vain > self.count {
@@ -232,16 +286,18 @@ impl Round {
     /// credited at once.
     #[cold]
     fn credit_vain_rounds(&self, members: &mut [Member], quantum: &Quantum) {
-        let quantum = quantum.of(self.count) * BYTE;
+        let quantum = quantum.of(self.count);
         let (mut rounds, mut at) = (i64::MAX, self.old.first);
         while at != NONE {
-            rounds = rounds.min(-members[at as usize].credit / quantum);
-            at = members[at as usize].next;
+            let member = &members[at as usize];
+            rounds = rounds.min(-member.credit / member.quantum(quantum));
+            at = member.next;
         }
         let mut at = self.old.first;
         while at != NONE && rounds > 0 {
-            members[at as usize].credit += rounds * quantum;
-            at = members[at as usize].next;
+            let member = &mut members[at as usize];
+            member.credit += rounds * member.quantum(quantum);
+            at = member.next;
         }
     }
 }
@@ -249,7 +305,7 @@ impl Round {
 /// A host that has queues in turn.
 #[derive(Clone, Copy, Debug)]
 struct Host {
-    class: u32,
+    name: u32,
     flows: Round,
 }
 
@@ -264,6 +320,7 @@ struct Queue {
 /// The scheduler. Its buffer's queues must be counted. See the [module](self).
 #[derive(Debug)]
 pub struct Hosts {
+    terms: HostTerms,
     quantum: Quantum,
     queues: Box<[Queue]>,
     flows: Box<[Member]>,
@@ -278,13 +335,14 @@ pub struct Hosts {
 
 impl Hosts {
     /// Serves `queues` queues, each with the same quantum, and so its host.
-    pub fn new(queues: u32, quantum: Quantum) -> Self {
+    pub fn new(queues: u32, quantum: Quantum, terms: HostTerms) -> Self {
         let count = queues as usize;
         Hosts {
+            terms,
             quantum,
             queues: vec![Queue { host: NONE, flow: None }; count].into(),
             flows: vec![Member::IDLE; count].into(),
-            hosts: vec![Host { class: 0, flows: Round::EMPTY }; count].into(),
+            hosts: vec![Host { name: 0, flows: Round::EMPTY }; count].into(),
             turns: vec![Member::IDLE; count].into(),
             index: FlowIndex::new(count),
             free: (0..queues).rev().collect(),
@@ -293,23 +351,23 @@ impl Hosts {
         }
     }
 
-    fn host_of(&mut self, class: u32) -> u32 {
+    fn place_of(&mut self, name: u32) -> u32 {
         let hosts = &self.hosts;
-        if let Some(at) = self.index.find(named(class), |at| hosts[at].class == class) {
+        if let Some(at) = self.index.find(hashed(name), |at| hosts[at].name == name) {
             return at as u32;
         }
         let at = self.free.pop().expect("no more hosts are in turn than queues");
-        self.hosts[at as usize] = Host { class, flows: Round::EMPTY };
+        self.hosts[at as usize] = Host { name, flows: Round::EMPTY };
         self.turns[at as usize] = Member::IDLE;
-        self.index.insert(named(class), at as usize);
+        self.index.insert(hashed(name), at as usize);
         at
     }
 
-    /// A queue goes from the host that it had, if any, to that of `class`.
-    fn follow(&mut self, queue: u32, class: u32) {
+    /// A queue goes from the host that it had, if any, to the one called `name`.
+    fn follow(&mut self, queue: u32, name: u32) {
         let had = self.queues[queue as usize].host;
         if had != NONE {
-            if self.hosts[had as usize].class == class {
+            if self.hosts[had as usize].name == name {
                 return;
             }
             self.hosts[had as usize].flows.leave(queue, &mut self.flows);
@@ -318,7 +376,7 @@ impl Hosts {
             self.queues[queue as usize].host = NONE;
             self.forget_if_gone(had);
         }
-        let host = self.host_of(class);
+        let host = self.place_of(name);
         self.queues[queue as usize].host = host;
         let packets = self.flows[queue as usize].packets;
         self.turns[host as usize].packets += packets;
@@ -335,13 +393,13 @@ impl Hosts {
 
 /// Gives the place of `host` up.
 fn forget(host: u32, hosts: &[Host], index: &mut FlowIndex, free: &mut Vec<u32>) {
-    let class = hosts[host as usize].class;
-    index.remove(named(class), host as usize, |at| named(hosts[at].class));
+    let name = hosts[host as usize].name;
+    index.remove(hashed(name), host as usize, |at| hashed(hosts[at].name));
     free.push(host);
 }
 
-fn named(class: u32) -> FlowHash {
-    FlowHash(class.into())
+fn hashed(name: u32) -> FlowHash {
+    FlowHash(name.into())
 }
 
 impl Scheduler for Hosts {
@@ -351,7 +409,9 @@ impl Scheduler for Hosts {
 
     fn inserted(&mut self, key: Key, flow: FlowKey, buffer: &Buffer) {
         let queue = buffer.flow_hash(flow).0 as u32;
-        self.follow(queue, buffer.packet(key).class);
+        let packet = buffer.packet(key);
+        self.follow(queue, self.terms.host_of.name(packet));
+        self.flows[queue as usize].parts = if is_background(packet.dscp) { self.terms.background } else { 1 };
         let host = self.queues[queue as usize].host;
         self.queues[queue as usize].flow = Some(flow);
         self.flows[queue as usize].packets += 1;
@@ -396,7 +456,7 @@ impl Scheduler for Hosts {
 
     fn retune(&mut self, fresh: &dyn Scheduler, _: Time) -> bool {
         let Some(fresh) = (fresh as &dyn Any).downcast_ref::<Self>() else { return false };
-        let takes = self.queues.len() == fresh.queues.len();
+        let takes = self.queues.len() == fresh.queues.len() && self.terms == fresh.terms;
         if takes {
             self.quantum = fresh.quantum;
         }
@@ -417,7 +477,7 @@ mod tests {
     type Served = fairwire_core::Queue<Hosts, TailDrop>;
 
     fn queue(queues: u32) -> Served {
-        let scheduler = Hosts::new(queues, Quantum::fixed(1500));
+        let scheduler = Hosts::new(queues, Quantum::fixed(1500), HostTerms::default());
         let queues = Queues::least_recently_used(queues);
         fairwire_core::Queue::with_queues(Limit::packets(4000), queues, scheduler, TailDrop)
     }
@@ -454,6 +514,31 @@ mod tests {
             }
         }
         assert!(sent[0].abs_diff(sent[1]) <= 2 * 1500, "{sent:?}");
+    }
+
+    #[test]
+    fn a_flow_in_the_background_has_a_sixteenth_of_another_of_its_host_and_takes_nothing_from_one_of_another()
+    {
+        let terms = HostTerms { host_of: HostOf::Flow, background: 16 };
+        let scheduler = Hosts::new(64, Quantum::fixed(1500), terms);
+        let queues = Queues::least_recently_used(64);
+        let mut queue = fairwire_core::Queue::with_queues(Limit::packets(4000), queues, scheduler, TailDrop);
+        let flows = [(1, 1, 0), (1, 2, 8), (2, 1, 1)]; // its host, its number, its codepoint
+        let mut sent = [0u32; 3];
+        for turn in 0..3400 {
+            for (host, number, dscp) in flows {
+                let flow = FlowHash::of_host(host, number.into());
+                let packet = Packet { dscp, ..Packet::new(0, 1500, flow, Time::ZERO) };
+                queue.enqueue(packet, Time::ZERO, &mut Ignore);
+            }
+            let packet = queue.dequeue(Time::ZERO, &mut Ignore).expect("packets wait");
+            let at = flows
+                .iter()
+                .position(|(host, number, _)| packet.flow == FlowHash::of_host(*host, (*number).into()));
+            sent[at.expect("one of them")] += u32::from(turn > 0);
+        }
+        assert!(sent[2].abs_diff(1700) < 3, "{sent:?}");
+        assert!(sent[0].abs_diff(16 * sent[1]) < 16, "{sent:?}");
     }
 
     #[test]
@@ -574,8 +659,8 @@ mod tests {
     }
 
     impl Hosts {
-        fn hosts_packets(&self, class: u32) -> u32 {
-            let found = self.index.find(named(class), |at| self.hosts[at].class == class);
+        fn hosts_packets(&self, name: u32) -> u32 {
+            let found = self.index.find(hashed(name), |at| self.hosts[at].name == name);
             found.map_or(0, |at| self.turns[at].packets)
         }
     }

@@ -17,7 +17,7 @@ pub use access::{Access, AccessKey, AccessTable, Bind, parse_mac};
 pub use fairwire_linux::port::LinkKind;
 pub use framing::{ETHERNET_HEADER_BYTES, Framing};
 pub use prefix::{Prefix, PrefixError};
-pub use rules::{Claims, MatchFields, Rule};
+pub use rules::{Claims, MatchFields, PortSet, Rule};
 pub use table::PrefixTable;
 
 use crate::class_book::UNCLAIMED;
@@ -201,11 +201,6 @@ impl Classifier {
         Classifier { within: Some(self.hasher.by(KeyKind::FiveTuple)), ..self }
     }
 
-    /// Are conversations kept apart within each flow?
-    pub(crate) fn has_conversations(&self) -> bool {
-        self.within.is_some()
-    }
-
     /// Which end is inside.
     pub(crate) fn way(&self) -> Way {
         self.way
@@ -316,14 +311,19 @@ impl Classifier {
     /// The fields that claims match; `None` for what is not IP.
     #[inline]
     fn fields(&self, headers: &Headers, key: &FlowKey, frame: &[u8]) -> Option<MatchFields> {
-        let (source, destination): (IpAddr, IpAddr) = match key {
-            FlowKey::Ipv4(tuple) => (tuple.source.into(), tuple.destination.into()),
-            FlowKey::Ipv6(tuple) => (tuple.source.into(), tuple.destination.into()),
+        let (source, destination, protocol, ports): (IpAddr, IpAddr, _, _) = match key {
+            FlowKey::Ipv4(tuple) => {
+                (tuple.source.into(), tuple.destination.into(), tuple.protocol, tuple.ports)
+            }
+            FlowKey::Ipv6(tuple) => {
+                (tuple.source.into(), tuple.destination.into(), tuple.protocol, tuple.ports)
+            }
             FlowKey::Other { .. } => return None,
         };
-        let (inside, outside) = match self.way {
-            Way::Download => (destination, source),
-            Way::Upload => (source, destination),
+        let ports = ports.map(|ports| [ports.source, ports.destination]);
+        let (inside, outside, ports) = match self.way {
+            Way::Download => (destination, source, ports.map(|[source, destination]| [destination, source])),
+            Way::Upload => (source, destination, ports),
         };
         let access = Access {
             vlan: headers.outer_vlan(frame),
@@ -331,7 +331,7 @@ impl Classifier {
             pppoe: headers.pppoe_session(frame),
             mac: headers.mac(frame, self.way),
         };
-        Some(MatchFields { inside, outside, access, dscp: headers.dscp() })
+        Some(MatchFields { inside, outside, access, dscp: headers.dscp(), protocol, ports })
     }
 
     #[inline]

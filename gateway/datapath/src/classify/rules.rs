@@ -16,6 +16,33 @@ pub struct MatchFields {
     pub access: Access,
     /// The differentiated-services codepoint, 0 to 63.
     pub dscp: u8,
+    /// The protocol's number.
+    pub protocol: u8,
+    /// The ports inside and outside; `None` of fragments, and of protocols without ports.
+    pub ports: Option<[u16; 2]>,
+}
+
+/// A set of ports.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PortSet {
+    /// Ranges, their ends included; none for all ports.
+    pub ranges: Box<[(u16, u16)]>,
+    /// Ranges that are taken out of these.
+    pub without: Box<[(u16, u16)]>,
+}
+
+impl PortSet {
+    /// Is it the set of all ports, and of packets without any?
+    fn is_any(&self) -> bool {
+        self.ranges.is_empty() && self.without.is_empty()
+    }
+
+    fn has(&self, port: Option<u16>) -> bool {
+        let Some(port) = port else { return self.is_any() };
+        let is_in =
+            |ranges: &[(u16, u16)]| ranges.iter().any(|(first, last)| (*first..=*last).contains(&port));
+        (self.ranges.is_empty() || is_in(&self.ranges)) && !is_in(&self.without)
+    }
 }
 
 /// A class's `match`. A packet matches if it matches every part that is given.
@@ -31,6 +58,10 @@ pub struct Rule {
     pub inside: Box<[Prefix]>,
     /// Networks of the host outside; empty for all.
     pub outside: Box<[Prefix]>,
+    /// Numbers of protocols; empty for all.
+    pub protocols: Box<[u8]>,
+    /// Ports inside and outside.
+    pub ports: [PortSet; 2],
 }
 
 impl Rule {
@@ -42,6 +73,8 @@ impl Rule {
             && (self.vlan.is_empty() || fields.access.vlan.is_some_and(|vlan| self.vlan.contains(&vlan)))
             && is_in(&self.inside, fields.inside)
             && is_in(&self.outside, fields.outside)
+            && (self.protocols.is_empty() || self.protocols.contains(&fields.protocol))
+            && (0..2).all(|end| self.ports[end].has(fields.ports.map(|ports| ports[end])))
     }
 }
 
@@ -98,6 +131,8 @@ mod tests {
             outside: "198.51.100.1".parse().unwrap(),
             access,
             dscp,
+            protocol: 17,
+            ports: Some([5060, 443]),
         }
     }
 
@@ -106,7 +141,9 @@ mod tests {
     }
 
     fn rule(class: u32) -> Rule {
-        Rule { class, dscp: 0, vlan: Box::new([]), inside: Box::new([]), outside: Box::new([]) }
+        let (inside, outside) = Default::default();
+        let (protocols, ports) = Default::default();
+        Rule { class, dscp: 0, vlan: Box::new([]), inside, outside, protocols, ports }
     }
 
     #[test]
@@ -140,6 +177,30 @@ mod tests {
         let elsewhere =
             MatchFields { outside: "198.51.100.128".parse().unwrap(), ..fields("192.0.2.1", Some(8), 0) };
         assert_eq!(class(&claims, &elsewhere), UNCLAIMED);
+    }
+
+    #[test]
+    fn a_rule_by_ports_has_no_packet_without_ports() {
+        let ports = |ranges: &[(u16, u16)], without: &[(u16, u16)]| PortSet {
+            ranges: ranges.into(),
+            without: without.into(),
+        };
+        let game = Rule {
+            protocols: [17].into(),
+            ports: [PortSet::default(), ports(&[], &[(443, 443)])],
+            ..rule(1)
+        };
+        let voice =
+            Rule { ports: [ports(&[(5060, 5060), (10000, 20000)], &[]), PortSet::default()], ..rule(2) };
+        let claims = Claims::new(&[], AccessTable::default(), vec![game, voice]);
+        let with = |protocol, ports| {
+            class(&claims, &MatchFields { protocol, ports, ..fields("192.0.2.1", None, 0) })
+        };
+        assert_eq!(with(17, Some([3074, 3074])), 1);
+        assert_eq!(with(6, Some([3074, 3074])), UNCLAIMED, "another protocol");
+        assert_eq!(with(17, Some([3074, 443])), UNCLAIMED, "a port that is taken out");
+        assert_eq!([20000, 20001].map(|port| with(6, Some([port, 443]))), [2, UNCLAIMED]);
+        assert_eq!([6, 17].map(|protocol| with(protocol, None)), [UNCLAIMED; 2], "a fragment");
     }
 
     #[test]

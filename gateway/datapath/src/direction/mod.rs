@@ -327,13 +327,13 @@ impl Direction {
         self.books.accounts.open(facts.flow, self.books.now, || opened(headers, frame, facts, way))
     }
 
-    /// The class and the flow that a discipline knows a packet by. Where conversations are kept
-    /// apart, these are its host and its conversation.
+    /// The flow by which a discipline knows a packet: where conversations are kept apart, that of its
+    /// host.
     #[inline]
-    fn names(&self, facts: &Facts, account: u32) -> (u32, FlowHash) {
+    fn name(&self, facts: &Facts, account: u32) -> FlowHash {
         match facts.within {
-            None => (facts.class, facts.flow),
-            Some(conversation) => (self.books.accounts.host(account), conversation),
+            None => facts.flow,
+            Some(conversation) => FlowHash::of_host(self.books.accounts.host(account), conversation),
         }
     }
 
@@ -374,7 +374,7 @@ impl Direction {
 
     fn admit(&mut self, id: u32, facts: &Facts, arrived: Time) {
         let account = self.books.pool.note(id).account;
-        let (class, flow) = self.names(facts, account);
+        let flow = self.name(facts, account);
         let now = self.books.now;
         let Some(Link { server, .. }) = self.link.as_mut().filter(|_| !facts.bypasses) else {
             if let Some(Link { server, .. }) = &mut self.link {
@@ -383,15 +383,14 @@ impl Direction {
             self.departures.pass(id);
             return self.books.left(account, facts.is_ip.then_some(facts.class), facts.len);
         };
-        let Facts { ecn, dscp, color, .. } = *facts;
+        let Facts { class, ecn, dscp, color, .. } = *facts;
         let packet = Packet { class, ecn, dscp, color, ..Packet::new(id, facts.len, flow, arrived) };
         let Books { arrivals, accounts, .. } = &mut self.books;
         arrivals.record(|| Arrival {
             at: now,
             flow: facts.flow,
-            conversation: facts.within.unwrap_or(facts.flow),
+            conversation: FlowHash::of_host(accounts.host(account), facts.within.unwrap_or(facts.flow)),
             class: facts.class,
-            host: accounts.host(account),
             len: facts.len,
             ecn: facts.ecn,
             dscp: facts.dscp,

@@ -284,7 +284,6 @@ impl Direction {
         let class = renaming.class_map.get(was as usize).copied().unwrap_or(UNCLAIMED);
         self.books.pool.note_mut(packet.frame).class = class;
         if renaming.keeps_flows && !renaming.reopens {
-            let class = if self.classifier.has_conversations() { packet.class } else { class };
             return Packet { class, ..packet };
         }
         let facts = self.classifier.classify(self.books.pool.bytes(packet.frame));
@@ -302,7 +301,7 @@ impl Direction {
             self.books.pool.note_mut(packet.frame).account = account;
         }
         let facts = crate::classify::Facts { class, ..facts };
-        let (class, flow) = self.names(&facts, self.books.pool.note(packet.frame).account);
+        let flow = self.name(&facts, self.books.pool.note(packet.frame).account);
         Packet { class, flow, len: facts.len, ..packet }
     }
 }

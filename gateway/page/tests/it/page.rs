@@ -186,9 +186,8 @@ fn load() -> Vec<Arrival> {
     let arrival = |n: u64| Arrival {
         at: Time::ZERO + Duration::from_us(n * 600),
         flow: FlowHash(n % 4),
-        conversation: FlowHash(n % 8),
+        conversation: FlowHash::of_host((n % 4) as u32, FlowHash(n % 8)),
         class: (n % 2) as u32,
-        host: (n % 4) as u32,
         len: 1538,
         ecn: Ecn::NotEct,
         dscp: 0,

@@ -4,9 +4,9 @@
 use super::backend::BackendKind;
 use super::notes::NAMED;
 use super::places::{Origin, Texts};
-use super::spec::{BindSpec, DscpSpec, MatchSpec, Spec};
+use super::spec::{BindSpec, DscpSpec, MatchSpec, OneOrMany, Spec};
 use super::tree::{Tree, quoted};
-use fairwire_datapath::classify::{AccessKey, AccessTable, Bind, Claims, Prefix, Rule};
+use fairwire_datapath::classify::{AccessKey, AccessTable, Bind, Claims, PortSet, Prefix, Rule};
 use fairwire_document::{DocumentError, shortened};
 use fairwire_subscribers::sheet::{MAX_FAULTS, VLANS};
 use std::collections::HashMap;
@@ -138,6 +138,11 @@ fn rules(spec: &Spec, tree: &Tree, texts: &Texts<'_>) -> Result<Vec<Rule>, Docum
             vlan: vlans(&class.matches.vlan, &path, texts)?,
             inside: prefixes(&class.matches.inside, &format!("{path}.inside"), texts)?,
             outside: prefixes(&class.matches.outside, &format!("{path}.outside"), texts)?,
+            protocols: protocols(&class.matches.protocol, &format!("{path}.protocol"), texts)?,
+            ports: [
+                ports(&class.matches.inside_ports, &format!("{path}.inside_ports"), texts)?,
+                ports(&class.matches.outside_ports, &format!("{path}.outside_ports"), texts)?,
+            ],
         });
     }
     Ok(rules)
@@ -163,6 +168,57 @@ fn prefixes(typed: &[String], path: &str, texts: &Texts<'_>) -> Result<Box<[Pref
         })
     };
     typed.iter().enumerate().map(read).collect()
+}
+
+fn protocols(typed: &OneOrMany, path: &str, texts: &Texts<'_>) -> Result<Box<[u8]>, DocumentError> {
+    let read = |(end, text): (String, String)| {
+        let known =
+            PROTOCOLS.iter().find(|(known, _)| known.eq_ignore_ascii_case(&text)).map(|(_, number)| *number);
+        known.or_else(|| text.parse().ok()).ok_or_else(|| {
+            let names = PROTOCOLS.map(|(known, _)| quoted(known)).join(", ");
+            let allowed = format_args!("{names}, or a number from 0 to 255");
+            texts.refuse(&format!("{path}{end}"), quoted(&text), "that is no protocol", allowed)
+        })
+    };
+    typed.texts().into_iter().map(read).collect()
+}
+
+/// By IANA's numbers.
+const PROTOCOLS: [(&str, u8); 8] = [
+    ("tcp", 6),
+    ("udp", 17),
+    ("icmp", 1),
+    ("icmpv6", 58),
+    ("sctp", 132),
+    ("gre", 47),
+    ("esp", 50),
+    ("ipip", 4),
+];
+
+fn ports(typed: &OneOrMany, path: &str, texts: &Texts<'_>) -> Result<PortSet, DocumentError> {
+    let (mut ranges, mut without) = (Vec::new(), Vec::new());
+    for (end, text) in typed.texts() {
+        let (set, range) = match text.strip_prefix('!') {
+            Some(range) => (&mut without, range),
+            None => (&mut ranges, text.as_str()),
+        };
+        let ends = range.split_once('-').unwrap_or((range, range));
+        let port = |text: &str| text.trim().parse::<u16>().ok();
+        match (port(ends.0), port(ends.1)) {
+            (Some(first), Some(last)) if first <= last => set.push((first, last)),
+            _ => {
+                let allowed =
+                    "a port such as `443`, a range such as `10000-20000`, or either after `!` for all others";
+                return Err(texts.refuse(
+                    &format!("{path}{end}"),
+                    quoted(&text),
+                    "those are no ports",
+                    allowed,
+                ));
+            }
+        }
+    }
+    Ok(PortSet { ranges: ranges.into(), without: without.into() })
 }
 
 fn codepoints(typed: &[DscpSpec], path: &str, texts: &Texts<'_>) -> Result<u64, DocumentError> {

@@ -73,8 +73,7 @@ fn refuse_typed_classes(
     }
 }
 
-/// Makes the discipline called `name` share between hosts (that is, classes) first and then between
-/// the flows of each, if it can with what was typed for it.
+/// Makes the discipline called `name` share between hosts first and then between the flows of each, if it can with what was typed for it.
 pub(super) fn share_between_hosts(name: &str, typed: &mut Parameters) -> bool {
     part_of(name, typed).set_hosts()
 }
@@ -169,7 +168,7 @@ impl<'a> DisciplinePlan<'a> {
             serve_trains(name, &mut parameters, self.shaping.rate);
         }
         if self.shaping.within {
-            share_between_hosts(name, &mut parameters);
+            share_between_hosts(name, &mut parameters); // with a tree, the leaves do
         }
         match self.shaping.sharing {
             ClassSupport::Tree => part_of(name, &mut parameters).set_tree(&self.book.terms(self.way)),
@@ -253,6 +252,9 @@ impl<'a> DisciplinePlan<'a> {
                 part_of(choice.name(), &mut parameters).set_default(role::ECN, ecn);
             }
             fit_leaf(choice.name(), &mut parameters, count);
+            if self.shaping.within {
+                share_between_hosts(choice.name(), &mut parameters);
+            }
             if self.shaping.defaults == DefaultsChoice::Link {
                 as_on_a_link(choice.name(), &mut parameters, Amount::Time(LITTLE));
                 serve_trains(choice.name(), &mut parameters, site.rate);

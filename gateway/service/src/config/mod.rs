@@ -28,7 +28,7 @@ pub use changes::Changes;
 pub use explain::Explanation;
 pub use fairwire_laws::part::ClassSupport;
 pub use leaves::LeafChoice;
-pub use other::{Knows, OtherDiscipline};
+pub use other::OtherDiscipline;
 pub use shaping::Shaping;
 
 use crate::edges::report::{Key, MIN_KEY_BYTES};

@@ -15,19 +15,8 @@ pub struct OtherDiscipline {
     pub discipline: Box<dyn Discipline>,
     /// The link's rate.
     pub rate: Rate,
-    /// By which names it knows packets.
-    pub knows: Knows,
-}
-
-/// By which names a discipline knows packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Knows {
-    /// By their classes, and by flows in these.
-    Classes,
-    /// By their hosts, and by conversations in these.
-    Hosts,
-    /// By flows alone.
-    Flows,
+    /// Does it share between hosts, and then between the conversations of each?
+    pub within: bool,
 }
 
 impl Config {
@@ -59,15 +48,13 @@ impl Config {
             sharing if has_classes => sharing,
             _ => ClassSupport::None,
         };
-        let has_hosts = !has_classes && shaping.flows != FlowKind::FiveTuple;
-        let within = has_hosts && share_between_hosts(discipline, &mut parameters.clone());
+        let within = match sharing {
+            ClassSupport::Queues => shaping.within,
+            _ if has_classes || shaping.flows == FlowKind::FiveTuple => false,
+            _ => share_between_hosts(discipline, &mut parameters.clone()),
+        };
         let other = Shaping { discipline, sharing, within, parameters, ..shaping.clone() };
         let plan = self.discipline_plan(&other, way, context.frame_bytes, context.seed);
-        let knows = match (sharing, within) {
-            (ClassSupport::None, true) => Knows::Hosts,
-            (ClassSupport::None, false) => Knows::Flows,
-            _ => Knows::Classes,
-        };
-        Ok(Some(OtherDiscipline { discipline: plan.build()?, rate: shaping.rate, knows }))
+        Ok(Some(OtherDiscipline { discipline: plan.build()?, rate: shaping.rate, within }))
     }
 }

@@ -110,7 +110,7 @@ pub(super) fn check(
         None => LeafChoice::unset(&format!("{path}.leaf")),
     };
     let sharing = discipline::sharing(&chosen, way, tree, texts)?;
-    let Flows { kind, within } = flows(spec, typed, &chosen, has_classes, path, texts)?;
+    let Flows { kind, within } = flows(spec, typed, &chosen, &leaf, has_classes, path, texts)?;
     Ok(Some(Shaping {
         discipline,
         rate: typed.rate.0,
@@ -263,17 +263,24 @@ fn flows(
     spec: &Spec,
     typed: &DirectionSpec,
     chosen: &Chosen<'_>,
+    leaf: &LeafChoice,
     has_classes: bool,
     path: &str,
     texts: &Texts<'_>,
 ) -> Result<Flows, DocumentError> {
     let path = format!("{path}.flows");
     let discipline = chosen.discipline;
-    let knows_hosts = || discipline::share_between_hosts(discipline, &mut chosen.parameters.clone());
+    let has_leaves = chosen.classes() == ClassSupport::Queues;
+    let (name, mut parameters) = match has_leaves {
+        true => (leaf.name(), leaf.parameters(chosen.parameters)),
+        false => (discipline, chosen.parameters.clone()),
+    };
+    let knows_hosts = discipline::share_between_hosts(name, &mut parameters) && (has_leaves || !has_classes);
     let one = |kind| Ok(Flows { kind, within: false });
     match &typed.flows {
-        None if !has_classes && knows_hosts() => Ok(Flows { kind: FlowKind::Inside, within: true }),
-        None if has_classes && chosen.classes() == ClassSupport::Queues => one(FlowKind::FiveTuple),
+        None if has_leaves && spec.subscribers.is_some() => one(FlowKind::FiveTuple),
+        None if knows_hosts => Ok(Flows { kind: FlowKind::Inside, within: true }),
+        None if has_leaves => one(FlowKind::FiveTuple),
         None if spec.subscribers.is_some() => one(FlowKind::Subscriber),
         None => one(FlowKind::Inside),
         Some(FlowsSpec::Levels(levels)) => {
@@ -285,19 +292,18 @@ fn flows(
             if matches!(kind, FlowKind::FiveTuple | FlowKind::Dscp | FlowKind::Subscriber) {
                 return Err(texts.refuse(&path, given, "the first level is not a host", TWO_LEVELS));
             }
-            if has_classes {
-                let why = "classes and subscribers share first";
-                let allowed = "one level, such as `inside`; or the discipline `classful`, whose leaves share between flows by themselves";
+            if has_classes && !has_leaves {
+                let why = format!("`{discipline}` shares between classes, and between flows in these");
+                let allowed = "one level, such as `inside`; or the discipline `classful`";
                 return Err(texts.refuse(&path, given, why, allowed));
             }
-            if !knows_hosts() {
-                let why = format!("`{discipline}` with these parameters has one level");
-                return Err(texts.refuse(
-                    &path,
-                    given,
-                    why,
-                    "`fq-codel`, `drr` or `cake-like` as the discipline; or one level, such as `inside`",
-                ));
+            if !knows_hosts {
+                let why = format!("`{name}` with these parameters has one level");
+                let place = if has_leaves { "leaf" } else { "discipline" };
+                let allowed = format_args!(
+                    "`fq-codel`, `drr` or `cake-like` as the {place}; or one level, such as `inside`"
+                );
+                return Err(texts.refuse(&path, given, why, allowed));
             }
             Ok(Flows { kind, within: true })
         }

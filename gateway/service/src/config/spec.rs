@@ -107,9 +107,10 @@ pub struct DirectionSpec {
     /// part of `rate`. Default: a fiftieth of it, at least 128 kbit/s and at most a quarter.
     pub control: Option<Quantity<Rate>>,
     /// What a flow is, or two levels such as `["inside", "5-tuple"]`: hosts share first, and then
-    /// the flows of each. Default: `subscriber` where there are subscribers, and `5-tuple` with
-    /// classes in `classful`, which have queues of their own. Otherwise `["inside", "5-tuple"]`, or
-    /// `inside` where there are classes or the discipline has no two levels.
+    /// the flows of each, in the discipline or in the leaves of `classful`. Default: where there are
+    /// subscribers, `5-tuple` with `classful` and `subscriber` without. Otherwise
+    /// `["inside", "5-tuple"]`, or one level where the discipline or its leaf has no more: `5-tuple`
+    /// with `classful`, else `inside`.
     pub flows: Option<FlowsSpec>,
     /// What becomes of the codepoint of differentiated services (DSCP). Default: `keep`.
     pub dscp: Option<DscpChoice>,
@@ -318,6 +319,63 @@ pub struct MatchSpec {
     /// Prefixes of the outside host.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outside: Vec<String>,
+    /// Protocols: `tcp`, `udp`, `icmp`, `icmpv6`, `sctp`, `gre`, `esp`, or numbers in quotes.
+    #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
+    pub protocol: OneOrMany,
+    /// Ports of the inside host: `443`, `10000-20000`, or `!443` for all but that. No fragment has
+    /// ports, so that none is of a class by ports.
+    #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
+    pub inside_ports: OneOrMany,
+    /// Ports of the outside host, likewise.
+    #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
+    pub outside_ports: OneOrMany,
+}
+
+/// A word or a number, or a list of them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "this is neither a text in quotes nor a number nor a list of these")]
+pub enum OneOrMany {
+    /// One.
+    One(NumberOrWord),
+    /// A list.
+    Many(Vec<NumberOrWord>),
+}
+
+/// A number, or a text in quotes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "this is neither a text in quotes nor a number from 0 to 65535")]
+pub enum NumberOrWord {
+    /// A number.
+    Number(u16),
+    /// A text.
+    Word(String),
+}
+
+impl Default for OneOrMany {
+    fn default() -> Self {
+        OneOrMany::Many(Vec::new())
+    }
+}
+
+impl OneOrMany {
+    /// Is nothing given?
+    pub fn is_empty(&self) -> bool {
+        matches!(self, OneOrMany::Many(items) if items.is_empty())
+    }
+
+    /// Each as a text, with the end of its path.
+    pub fn texts(&self) -> Vec<(String, String)> {
+        let text = |item: &NumberOrWord| match item {
+            NumberOrWord::Number(number) => number.to_string(),
+            NumberOrWord::Word(word) => word.clone(),
+        };
+        match self {
+            OneOrMany::One(item) => vec![(String::new(), text(item))],
+            OneOrMany::Many(items) => {
+                items.iter().enumerate().map(|(at, item)| (format!(".{at}"), text(item))).collect()
+            }
+        }
+    }
 }
 
 /// A codepoint: its number or its name.

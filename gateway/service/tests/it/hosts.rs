@@ -15,10 +15,15 @@ const OUTSIDE: [u8; 4] = [198, 51, 100, 1];
 const MADE: PlanContext =
     PlanContext { secret: [7; 16], seed: Seed(1), frame_bytes: 1514, link: LinkKind::Ethernet };
 
+/// A class that has all hosts, beside one that has none.
+const HOUSE: &str = "[[class]]\nname = \"house\"\nmatch = { inside = [\"10.0.0.0/8\"] }\n\
+                     [[class]]\nname = \"calls\"\nmatch = { dscp = [\"EF\"] }\ndownload = { guaranteed = \"1 Mbit/s\" }\n";
+
 fn config(keys: &str) -> Config {
     let way = format!("rate = \"50 Mbit/s\"\n{keys}\n");
     let text = format!(
-        "format = 2\nname = \"t\"\n[wire]\ninside = \"a\"\noutside = \"b\"\n[download]\n{way}[upload]\n{way}"
+        "format = 2\nname = \"t\"\n[wire]\ninside = \"a\"\noutside = \"b\"\n[download]\n{way}[upload]\n{way}{}",
+        if keys.contains("classful") { HOUSE } else { "" }
     );
     Config::parse("t.toml", &text, None).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -76,7 +81,13 @@ fn source(frame: &[u8]) -> [u8; 4] {
 #[test]
 fn sixty_four_flows_get_what_one_flow_of_another_host_gets_and_sparse_flows_wait_for_none_of_them() {
     let [heavy, one, quiet] = [[10, 0, 0, 1], [10, 0, 0, 2], [10, 0, 0, 3]];
-    for keys in ["", "discipline = \"drr\"", "discipline = \"drr\"\nflows = [\"mac\", \"5-tuple\"]"] {
+    for keys in [
+        "",
+        "discipline = \"drr\"",
+        "discipline = \"drr\"\nflows = [\"mac\", \"5-tuple\"]",
+        "discipline = \"classful\"",
+        "discipline = \"classful\"\nleaf = \"drr\"\nflows = [\"mac\", \"5-tuple\"]",
+    ] {
         let whole = [0, 2000 * MS];
         let mut arrivals = Vec::new();
         for flow in 0..64 {

@@ -45,7 +45,7 @@ use crate::memory;
 use crate::part::Part;
 use crate::role;
 use crate::scheduler::drr::Drr;
-use crate::scheduler::hosts::{Hosts, QUEUES};
+use crate::scheduler::hosts::{HostOf, HostTerms, Hosts, QUEUES};
 use crate::scheduler::kind::Kind;
 use crate::scheduler::quantum::Quantum;
 use crate::site::Site;
@@ -86,12 +86,21 @@ pub struct Spec {
     /// this time, up to 64 KiB: trains of packets, which a gateway joins again.
     #[parameter(is = role::ROUND, unset = "none", min = "1 us", max = "1 s")]
     pub round: Option<Quantity<Duration>>,
-    /// Whether classes share equally first, and then the flows of each. Then flows have `queues` of
+    /// Whether hosts share equally first, and then the flows of each. Then flows have `queues` of
     /// which the one that was silent longest is given on, by default 8192.
     ///
     /// See hosts. The longest queue of the fattest host makes room.
     #[parameter(default = false)]
     pub hosts: Option<bool>,
+    /// What names the host of a packet, with `hosts`.
+    ///
+    /// A gateway puts the host into the upper half of the flow hash.
+    #[parameter(default = HostOf::Class)]
+    pub host: Option<HostOf>,
+    /// A flow that is marked as background (LE or CS1, RFC 8622) has one of so many parts of what
+    /// another flow of its host has, with `hosts`.
+    #[parameter(default = 1, min = 1, max = 255, unit = "1", source = "CAKE's lowest tin has 16.")]
+    pub background: Option<u8>,
 }
 
 impl Part for Spec {
@@ -107,7 +116,11 @@ impl Part for Spec {
     fn set_hosts(&mut self) -> bool {
         let has_other_queues = self.entry.queue.per.is_some() || self.entry.queue.sharing.is_some();
         let has_other_shares = self.entry.queue.weights.is_some() || self.entry.dropper.is_some();
-        !has_other_queues && !has_other_shares && *self.hosts.get_or_insert(true)
+        let shares = !has_other_queues && !has_other_shares && *self.hosts.get_or_insert(true);
+        if shares {
+            self.host.get_or_insert(HostOf::Flow);
+        }
+        shares
     }
 }
 
@@ -128,6 +141,11 @@ impl Spec {
                     .refuse("a value", "nothing with `hosts = true`, where hosts have equal parts"));
             }
         }
+        let alone = [("host", self.host.is_some()), ("background", self.background.is_some())];
+        if let Some((name, _)) = alone.into_iter().find(|(_, is_typed)| *is_typed && self.hosts != Some(true))
+        {
+            return Err(parameter(name).refuse("a value", "nothing without `hosts = true`"));
+        }
         self.entry.check(NAME, Kind::Drr, self.quantum, site)
     }
 
@@ -138,8 +156,10 @@ impl Spec {
         let filled =
             Quantum::fixed(checked.service.quantum()).filling(self.round.map(|round| round.0), site.rate);
         if self.hosts == Some(true) {
+            let host_of = self.host.unwrap_or_default();
+            let hosts = HostTerms { host_of, background: self.background.unwrap_or(1) };
             let (queues, limit) = (self.entry.queue.queues.unwrap_or(QUEUES), checked.limit);
-            let (scheduler, dropper) = (Hosts::new(queues, filled), FattestHost::new(queues));
+            let (scheduler, dropper) = (Hosts::new(queues, filled, hosts), FattestHost::new(queues, host_of));
             let queues = Queues::least_recently_used(queues);
             let queue = Queue::with_queues(limit, queues, scheduler, dropper);
             return Ok(Box::new(queue.with_ecn(checked.ecn.into())));
