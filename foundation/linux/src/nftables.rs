@@ -85,6 +85,17 @@ impl Nftables {
         }
     }
 
+    /// Has the packet filter a flowtable, whose flows are forwarded past all hooks but the first?
+    /// False on a kernel that knows none.
+    pub fn has_flowtable(&self) -> io::Result<bool> {
+        let any = 0;
+        write(&self.0, &message(GET_FLOWTABLE, libc::NLM_F_DUMP, any, 0).finish())?;
+        let mut answer = [0; 8192];
+        let count = recv(&self.0, &mut answer[..], RecvFlags::empty())?.1;
+        let kind = answer[..count.min(8192)].get(4..6).map(|kind| u16::from_ne_bytes([kind[0], kind[1]]));
+        Ok(kind == Some(NFTABLES << 8 | NEW_FLOWTABLE))
+    }
+
     /// Sends `bytes` and reads all answers, which are there when it is sent: the first error of
     /// them.
     fn exchange(&self, bytes: &[u8]) -> io::Result<()> {
@@ -330,6 +341,8 @@ const NFTABLES: u16 = 10;
 const NEW_TABLE: u16 = 0;
 const GET_TABLE: u16 = 1;
 const DELETE_TABLE: u16 = 2;
+const NEW_FLOWTABLE: u16 = 22;
+const GET_FLOWTABLE: u16 = 23;
 const NEW_CHAIN: u16 = 3;
 const NEW_RULE: u16 = 6;
 const TABLE_NAME: u16 = 1;

@@ -171,6 +171,14 @@ pub struct WaySnapshot {
     /// The largest difference of a class between its share and its fair share of the link during
     /// the last second, in percentage points. Only classes that wanted more than they got count.
     pub worst_share_error_points: f64,
+    /// Who lost at least a fifth of what it sent during the last second, by name, and the lost part,
+    /// 0 to 1: at most three classes, or flows where there are no classes, or `others`.
+    #[serde(default)]
+    pub starving: BTreeMap<String, f64>,
+    /// Bit/s that crossed the interfaces and not the gateway lately; 0 where that is less than a
+    /// twentieth of the rate.
+    #[serde(default)]
+    pub bypass_bps: f64,
 }
 
 /// Where every packet went.

@@ -1,5 +1,6 @@
 //! The thread that answers: the control socket, signals, the service manager.
 
+use super::bypass::Bypass;
 use super::clients::{Clients, Reply};
 use super::engine::{Command, Shared};
 use super::guarding::GuardPipes;
@@ -108,6 +109,7 @@ impl Control<'_> {
         let mut clients = Clients::default();
         let (mut alive_at, mut beats, mut is_guarded) = (Time::ZERO, u64::MAX, true);
         let (mut troubles, mut limits, mut openings) = (Troubles::default(), Limits::default(), 0);
+        let mut bypass = Bypass::default();
         let mut stalls = 0;
         while !is_over() && !self.stop.load(Ordering::Relaxed) && !has_come(&self.signals.ends) {
             if has_come(&self.signals.reloads) {
@@ -146,6 +148,8 @@ impl Control<'_> {
             }
             troubles.look(self.board.lost(), &mut |line| report(&self.board, ChangeKind::Losses, line));
             limits.look(&self.board, now, &mut |kind, line| report(&self.board, kind, line));
+            let wire = &self.present.config.spec().wire;
+            bypass.look(wire, &self.board, now, &mut |kind, line| report(&self.board, kind, line));
             self.step_offer(now);
             clients.accept(&|| self.listener.accept(), now);
             let board = self.board.clone();

@@ -11,6 +11,7 @@
 //! ```
 
 mod bridge;
+mod bypass;
 
 mod clients;
 mod control;

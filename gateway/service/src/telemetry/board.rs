@@ -10,7 +10,7 @@ use super::sample::{FlowSample, RecentCopies, Sampler};
 use super::tick::{Tick, histogram, utilization};
 use super::{counts, process, verdict};
 use fairwire_control::snapshot::{
-    Change, CountsSnapshot, EdgeSnapshot, FlowSnapshot, SNAPSHOT_VERSION, Snapshot, WayCounts,
+    Change, CountsSnapshot, EdgeSnapshot, FlowSnapshot, SNAPSHOT_VERSION, Snapshot, WayCounts, WaySnapshot,
 };
 use fairwire_core::{FlowHash, RateLaw, Time, Weight};
 use fairwire_datapath::account::FirstPacket;
@@ -35,6 +35,8 @@ pub struct Board {
     picks: Mutex<Vec<Pick>>,
     changes: Mutex<Changes>,
     edge: Mutex<Option<EdgeSnapshot>>,
+    /// What passes by the gateway, by way.
+    bypass_bps: Mutex<[f64; 2]>,
     /// What arrives, where it is to be replayed.
     arrivals: Option<[SharedArrivals; 2]>,
     rings: [SharedRing; 2],
@@ -50,6 +52,21 @@ pub struct AtLimits {
     /// The classes of the configuration that were at their ceilings during the last second, in the
     /// order of their names.
     pub classes: Vec<String>,
+}
+
+/// What the gateway has counted of one way since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct WayCounted {
+    /// The rate of the link, bit/s; 0 where it is not shaped.
+    pub rate_bps: u64,
+    /// Bytes that came and that were sent on, as counted on the link.
+    pub bytes: [u64; 2],
+    /// Packets that came and that were sent on.
+    pub packets: [u64; 2],
+    /// Packets that the gateway lost.
+    pub lost: u64,
+    /// Frames that it did not fetch in time.
+    pub overflows: u64,
 }
 
 /// The most classes in a snapshot without all classes.
@@ -106,6 +123,7 @@ impl Board {
             picks,
             changes: Mutex::default(),
             edge: Mutex::default(),
+            bypass_bps: Mutex::default(),
             rings,
         }
     }
@@ -247,6 +265,27 @@ impl Board {
         })
     }
 
+    /// What was counted of each way.
+    pub(crate) fn counted(&self) -> [WayCounted; 2] {
+        let tick = lock(&self.tick).clone();
+        let about = self.about();
+        Way::ALL.map(|way| {
+            let totals = tick.ways[way as usize].totals;
+            WayCounted {
+                rate_bps: about.ways[way as usize].rate_bps_at(tick.now),
+                bytes: [totals.bytes_in, totals.bytes_out],
+                packets: [totals.packets_in, totals.packets_out],
+                lost: totals.lost.iter().sum(),
+                overflows: tick.ports.iter().map(|port| port.health.overflows).sum(),
+            }
+        })
+    }
+
+    /// Shows what passes by the gateway, bit/s by way.
+    pub(crate) fn show_bypass(&self, bps: [f64; 2]) {
+        *lock(&self.bypass_bps) = bps;
+    }
+
     /// The flow of `way` that is counted by itself under that name.
     pub fn flow(&self, way: Way, name: &str) -> Option<FlowHash> {
         let store = lock(&self.store);
@@ -357,7 +396,11 @@ impl Board {
             let digests = Way::ALL.map(|way| store.digest(way));
             (store.about.clone(), store.weights.clone(), store.start, store.reloads, digests)
         };
-        let way = |way: Way| tick.way(way, &about, &weights, &digests[way as usize], classes);
+        let bypass_bps = *lock(&self.bypass_bps);
+        let way = |way: Way| WaySnapshot {
+            bypass_bps: bypass_bps[way as usize],
+            ..tick.way(way, &about, &weights, &digests[way as usize], classes)
+        };
         let ways = Way::ALL.map(way).to_vec();
         let (changes, last_changes) = {
             let changes = lock(&self.changes);

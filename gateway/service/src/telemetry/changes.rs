@@ -38,11 +38,15 @@ pub enum ChangeKind {
     AtCeiling,
     /// A class is no longer at its ceiling.
     BelowCeiling,
+    /// Much crosses the interfaces and not the gateway.
+    Bypass,
+    /// Little does any more.
+    NoBypass,
 }
 
 impl ChangeKind {
     /// Every kind.
-    pub const ALL: [ChangeKind; 15] = [
+    pub const ALL: [ChangeKind; 17] = [
         ChangeKind::Start,
         ChangeKind::Reload,
         ChangeKind::ReloadRefused,
@@ -58,6 +62,8 @@ impl ChangeKind {
         ChangeKind::NotFull,
         ChangeKind::AtCeiling,
         ChangeKind::BelowCeiling,
+        ChangeKind::Bypass,
+        ChangeKind::NoBypass,
     ];
 
     /// The name in results, in metrics and in the history.
@@ -78,6 +84,8 @@ impl ChangeKind {
             ChangeKind::NotFull => "not-full",
             ChangeKind::AtCeiling => "at-ceiling",
             ChangeKind::BelowCeiling => "below-ceiling",
+            ChangeKind::Bypass => "bypass",
+            ChangeKind::NoBypass => "no-bypass",
         }
     }
 }

@@ -19,6 +19,14 @@ const WANTED_MORE: f64 = 1.02;
 /// A class is at its ceiling where it gets this part of it.
 const AT_CEILING: f64 = 0.98;
 const TWO_PACKETS_BITS: f64 = 2.0 * 1518.0 * 8.0;
+/// A sender starves where this part of what it sends is dropped: a TCP loses a twentieth at most.
+const STARVES: f64 = 0.2;
+/// One that sends less is no news, bit/s.
+const STARVES_FROM_BPS: f64 = 64_000.0;
+/// The most senders that are named.
+const MAX_STARVING: usize = 3;
+/// The name of what has no account of its own: groups, and flows beyond those that are counted.
+pub(super) const OTHERS: &str = "others";
 
 /// The rates and shares of one way.
 #[derive(Debug)]
@@ -28,6 +36,8 @@ pub(super) struct Digest {
     pub wanting_flows: u64,
     pub jain: f64,
     pub worst_share_error_points: f64,
+    /// Who starves, and the part that is dropped; the one that loses most bits first.
+    pub starving: Vec<(String, f64)>,
     /// Bit/s that left, of all leaves.
     left_bps: f64,
     rates: Vec<Rates>,
@@ -68,6 +78,17 @@ impl Rates {
         self.retransmits_per_s += other.retransmits_per_s;
     }
 
+    /// Bit/s that came and did not leave.
+    fn lost_bps(&self) -> f64 {
+        (self.offered_bps - self.throughput_bps).max(0.0)
+    }
+
+    fn starves(&self) -> bool {
+        self.drops_per_s > 0.0
+            && self.offered_bps >= STARVES_FROM_BPS
+            && self.lost_bps() >= STARVES * self.offered_bps
+    }
+
     fn wanted_more(&self) -> bool {
         self.drops_per_s + self.marks_per_s > 0.0
             || self.offered_bps > self.throughput_bps * WANTED_MORE + TWO_PACKETS_BITS
@@ -83,6 +104,7 @@ impl Digest {
             wanting_flows: 0,
             jain: 1.0,
             worst_share_error_points: 0.0,
+            starving: Vec::new(),
             left_bps: 0.0,
             rates: vec![Rates::default(); weights.len()],
             fair_bps: vec![0.0; weights.len()],
@@ -91,6 +113,7 @@ impl Digest {
         if let Some((newest, oldest)) = kept.ends() {
             digest.take_flows(about, weights, way, newest, oldest);
             digest.take_classes(about, weights, way, newest, oldest);
+            digest.take_starving(about, way, newest, oldest);
         }
         digest
     }
@@ -148,6 +171,39 @@ impl Digest {
                 self.rates[parent as usize].add(rates);
             }
         }
+    }
+
+    /// Names who starves: classes where there are some, else flows, and what is counted with others.
+    fn take_starving(&mut self, about: &About, way: Way, newest: &Sample, oldest: &Sample) {
+        let ((now, counts), (before, former)) = (newest.others, oldest.others);
+        let others = Rates::of(counts.since(&former), now.since(before));
+        if others.offered_bps > 0.0 {
+            self.flows.push(snapshot_of(OTHERS.to_owned(), others));
+        }
+        let mut found: Vec<(String, Rates)> = Vec::new();
+        found.extend(others.starves().then(|| (OTHERS.to_owned(), others)));
+        match about.book.len() {
+            0..=1 => {
+                let mut flows = active_flows(newest, oldest);
+                flows.retain(|(_, rates)| rates.starves());
+                flows.sort_unstable_by(|(_, a), (_, b)| b.lost_bps().total_cmp(&a.lost_bps()));
+                flows.truncate(MAX_STARVING);
+                let named =
+                    |(place, rates): (usize, Rates)| (about.flow_name(way, &newest.opened[place]), rates);
+                found.extend(flows.into_iter().map(named));
+            }
+            _ => {
+                let leaves = about.book.iter().filter(|(number, _)| about.book.is_leaf(*number));
+                let rates = |(number, class): (u32, &Class)| {
+                    Some((class.name.clone(), *self.rates.get(number as usize)?))
+                };
+                found.extend(leaves.filter_map(rates).filter(|(_, rates)| rates.starves()));
+            }
+        }
+        found.sort_by(|(_, a), (_, b)| b.lost_bps().total_cmp(&a.lost_bps()));
+        found.truncate(MAX_STARVING);
+        self.starving =
+            found.into_iter().map(|(name, rates)| (name, rates.lost_bps() / rates.offered_bps)).collect();
     }
 
     /// The parts of what leaves that a class has, and that it should have; `None` where nothing
@@ -249,14 +305,14 @@ fn active_flows(newest: &Sample, oldest: &Sample) -> Vec<(usize, Rates)> {
 }
 
 fn named(about: &About, way: Way, newest: &Sample, flows: Vec<(usize, Rates)>) -> Vec<FlowSnapshot> {
-    let named = |(place, rates): (usize, Rates)| FlowSnapshot {
-        flow: about.flow_name(way, &newest.opened[place]),
-        offered_bps: rates.offered_bps,
-        throughput_bps: rates.throughput_bps,
-        drops_per_s: rates.drops_per_s,
-        marks_per_s: rates.marks_per_s,
-    };
+    let named =
+        |(place, rates): (usize, Rates)| snapshot_of(about.flow_name(way, &newest.opened[place]), rates);
     flows.into_iter().map(named).collect()
+}
+
+fn snapshot_of(flow: String, rates: Rates) -> FlowSnapshot {
+    let Rates { offered_bps, throughput_bps, drops_per_s, marks_per_s, .. } = rates;
+    FlowSnapshot { flow, offered_bps, throughput_bps, drops_per_s, marks_per_s }
 }
 
 /// The rates of the flow at `place`, where it sent in the window.

@@ -19,6 +19,7 @@ mod tick;
 mod verdict;
 
 pub use about::{About, WayAbout};
+pub(crate) use board::WayCounted;
 pub use board::{AtLimits, Board};
 pub use changes::ChangeKind;
 pub use events::NamedEvent;

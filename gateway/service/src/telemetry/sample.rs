@@ -59,6 +59,8 @@ pub(super) struct Sample {
     /// What is known of flows from their first packets; only the newest copy has it.
     pub opened: Vec<FirstPacket>,
     pub classes: Vec<ClassSample>,
+    /// What has no account of its own, and when that was copied.
+    pub others: (Time, FlowCount),
     /// When each piece was copied.
     pub flow_times: Vec<Time>,
     pub class_times: Vec<Time>,
@@ -71,6 +73,7 @@ impl Sample {
             flows: Vec::with_capacity(flows),
             opened: Vec::with_capacity(flows),
             classes: Vec::with_capacity(classes),
+            others: Default::default(),
             flow_times: Vec::with_capacity(flows.div_ceil(FLOWS_AT_ONCE)),
             class_times: Vec::with_capacity(classes.div_ceil(CLASSES_AT_ONCE)),
         }
@@ -121,6 +124,7 @@ impl Sampler {
             None if now < self.begins_at => return,
             None => {
                 self.begins_at = now + SPACING;
+                sample.others = (now, accounts.never_counted());
                 // At most the room that was taken at construction.
                 let classes = counts.len().min(trips.len()).min(sample.classes.capacity());
                 [all.len().min(sample.flows.capacity()), classes]

@@ -95,6 +95,8 @@ impl Tick {
             classes_at_ceiling: digest.at_ceiling(about, way, ClassKind::Class).count() as u64,
             subscribers_at_ceiling: digest.at_ceiling(about, way, ClassKind::Subscriber).count() as u64,
             worst_share_error_points: digest.worst_share_error_points,
+            starving: digest.starving.iter().cloned().collect(),
+            bypass_bps: 0.0,
         }
     }
 

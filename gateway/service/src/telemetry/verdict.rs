@@ -23,6 +23,18 @@ fn of_way(way: &WaySnapshot) -> String {
         return format!("not shaped, {left} pass");
     }
     let link = format!("{left} of {}", rate(way.rate_bps as f64));
+    // Of a line of which a part is not seen, no sharing can be told.
+    let shared = match way.bypass_bps > 0.0 {
+        true => format!("{} pass the gateway by, unshaped, beside {link} through it", rate(way.bypass_bps)),
+        false => sharing(way, &link),
+    };
+    let most = way.starving.iter().max_by(|(_, a), (_, b)| a.total_cmp(b));
+    let starving =
+        most.map(|(name, part)| format!("; `{name}` loses {:.0} % of what comes for it", part * 100.0));
+    shared + &starving.unwrap_or_default()
+}
+
+fn sharing(way: &WaySnapshot, link: &str) -> String {
     let has_classes = way.class_count > 1;
     // Classes have the shares that they should have; where there are none all flows are equal.
     let is_fair = match has_classes {
@@ -124,6 +136,17 @@ mod tests {
         ] {
             assert_eq!(sentence(&[way]), said);
         }
+        let starving = [("others".to_owned(), 0.76), ("10.0.0.9".to_owned(), 0.3)].into();
+        let seen = WaySnapshot { starving, ..way(7, 0, 1.0, 0.0, 1) };
+        assert_eq!(
+            sentence(std::slice::from_ref(&seen)),
+            "Download: all 7 flows get what they sent, 19.9 Mbit/s of 20 Mbit/s; `others` loses 76 % of what comes for it."
+        );
+        let half_seen = WaySnapshot { bypass_bps: 8.4e6, starving: Default::default(), ..seen };
+        assert_eq!(
+            sentence(&[half_seen]),
+            "Download: 8.4 Mbit/s pass the gateway by, unshaped, beside 19.9 Mbit/s of 20 Mbit/s through it."
+        );
         let open = WaySnapshot { way: "upload".into(), throughput_bps: 1e6, ..WaySnapshot::default() };
         assert_eq!(sentence(&[open]), "Upload: not shaped, 1 Mbit/s pass.");
     }

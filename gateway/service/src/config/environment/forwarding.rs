@@ -61,6 +61,30 @@ pub(crate) fn passage(spec: &Spec) -> Passage {
     }
 }
 
+/// What leads packets past the gateway of a router: tunnels of its own, and flowtables.
+fn passing_by(names: [&str; 2]) -> Vec<Note> {
+    let mut notes = Vec::new();
+    let about = |name: &String| link::about(link::index_of(name).ok().flatten()?).ok();
+    let is_tunnel = |name: &String| {
+        let is_other =
+            !names.contains(&name.as_str()) && !["fwup-", "fwdn-"].iter().any(|ours| name.starts_with(ours));
+        is_other && about(name).is_some_and(|about| about.is_up && !about.is_ethernet && !about.is_loopback)
+    };
+    for tunnel in interfaces().into_iter().filter(is_tunnel) {
+        notes.push(Note(format!(
+            "`{tunnel}` is a tunnel: what is routed into it leaves `{}` as this machine's own, unshaped; leave room for it in `rate`, and \
+             `status` says how much it is",
+            names[1]
+        )));
+    }
+    if Nftables::open().and_then(|nftables| nftables.has_flowtable()).unwrap_or(false) {
+        notes.push(Note(
+            "the firewall has a flowtable: downloads of its flows pass the gateway by, unshaped; take the flowtable out".to_owned(),
+        ));
+    }
+    notes
+}
+
 /// The notes on a router, or why its interfaces cannot be used.
 pub(super) fn check_router(config: &Config) -> Result<Vec<Note>, DocumentError> {
     let wire = &config.spec().wire;
@@ -101,5 +125,6 @@ pub(super) fn check_router(config: &Config) -> Result<Vec<Note>, DocumentError> 
         names[0], names[1], names[0]
     )));
     notes.push(Note("what this machine itself sends and receives is not shaped".to_owned()));
+    notes.extend(passing_by(names));
     Ok(notes)
 }

@@ -200,7 +200,7 @@ type ValueOfWay = fn(&WaySnapshot) -> f64;
 
 fn queue(page: &mut Page, snapshot: &Snapshot) {
     sojourns(page, snapshot);
-    let gauges: [(&str, &str, ValueOfWay); 4] = [
+    let gauges: [(&str, &str, ValueOfWay); 5] = [
         ("fairwire_sojourn_max_seconds", "Longest wait in the queue during the last second.", |way| {
             way.sojourn.max_s
         }),
@@ -215,6 +215,11 @@ fn queue(page: &mut Page, snapshot: &Snapshot) {
         ("fairwire_utilization_ratio", "Part of the link in use during the last second.", |way| {
             way.utilization
         }),
+        (
+            "fairwire_bypass_bytes_per_second",
+            "Bytes that cross the interfaces and not the gateway; 0 below a twentieth of the rate.",
+            |way| way.bypass_bps / 8.0,
+        ),
     ];
     for (name, help, value) in gauges {
         page.each_way(snapshot, name, help, value);

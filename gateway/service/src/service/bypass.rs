@@ -1,0 +1,204 @@
+//! Notices what passes by the gateway: the kernel's counters of the interfaces, held against its own.
+//!
+//! A redirect of `tc`, a flowtable, a VPN of the router itself or a second bridge carries packets that
+//! the gateway never sees. They fill the line all the same, and no share on it can be called fair.
+
+use crate::config::backend::BackendKind;
+use crate::config::environment::survey::{Counted, counted};
+use crate::config::spec::WireSpec;
+use crate::telemetry::{Board, ChangeKind, WayCounted};
+use fairwire_core::{Duration, Rate, Time};
+use fairwire_wire::Way;
+
+/// The interval of looks.
+const LOOK: Duration = Duration::from_secs(5);
+/// How long nothing must pass by until that is reported.
+const OVER: Duration = Duration::from_secs(60);
+/// The part of a rate below which what passes by is no news: a router's own name look-ups and updates.
+const PART: f64 = 0.05;
+/// Some interfaces count the check sequence of each frame.
+const CHECK_SEQUENCE: u64 = 4;
+/// The most bytes of a packet that the gateway lost before it was counted.
+const MAX_PACKET: u64 = 1538;
+
+/// What both sides had counted at the last look, and what was reported.
+#[derive(Debug, Default)]
+pub(super) struct Bypass {
+    look_at: Time,
+    last: Option<Look>,
+    /// By way: since when nothing passes by, while it is reported that something does.
+    reported: [Option<Time>; 2],
+}
+
+/// Both sides at one time.
+#[derive(Clone, Copy, Debug)]
+struct Look {
+    at: Time,
+    inside: Counted,
+    outside: Counted,
+    /// Downloads first.
+    own: [WayCounted; 2],
+}
+
+impl Bypass {
+    /// Looks at the interfaces of `wire` and at `board` where it is time, and gives `report` what is
+    /// new.
+    pub(super) fn look(
+        &mut self,
+        wire: &WireSpec,
+        board: &Board,
+        now: Time,
+        report: &mut dyn FnMut(ChangeKind, String),
+    ) {
+        if now < self.look_at || wire.backend.kind() == BackendKind::Tun {
+            return;
+        }
+        self.look_at = now + LOOK;
+        // The gateway's counters are read last: what is in between counts for it.
+        let seen = counted(&wire.inside).zip(counted(&wire.outside));
+        let look = seen.map(|(inside, outside)| Look { at: now, inside, outside, own: board.counted() });
+        // On a router what leaves by the inside is the router's own, too.
+        let is_bump = wire.backend.kind() == BackendKind::AfPacket;
+        let between = std::mem::replace(&mut self.last, look).zip(look);
+        let past = between.map_or([0.0; 2], |(before, after)| past(&before, &after, is_bump));
+        self.take(past, wire, now, report);
+        board.show_bypass(past);
+    }
+
+    fn take(
+        &mut self,
+        past: [f64; 2],
+        wire: &WireSpec,
+        now: Time,
+        report: &mut dyn FnMut(ChangeKind, String),
+    ) {
+        for ((way, bps), reported) in Way::ALL.into_iter().zip(past).zip(&mut self.reported) {
+            match *reported {
+                None if bps > 0.0 => {
+                    let rate = Rate::from_bps(bps as u64)
+                        .map_or_else(String::new, |rate| rate.rounded().to_string());
+                    report(
+                        ChangeKind::Bypass,
+                        format!(
+                            "{rate} of {} cross `{}` or `{}` and not the gateway, unshaped: a redirect of `tc`, a flowtable of \
+                             nftables, a VPN or a program of this machine, or a second bridge",
+                            way.name(),
+                            wire.inside,
+                            wire.outside
+                        ),
+                    );
+                    *reported = Some(now);
+                }
+                Some(_) if bps > 0.0 => *reported = Some(now),
+                Some(since) if now.since(since) >= OVER => {
+                    report(
+                        ChangeKind::NoBypass,
+                        format!("all of the {} goes through the gateway again", way.name()),
+                    );
+                    *reported = None;
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Bit/s of each way that crossed an interface between two looks and not the gateway; 0 where that is
+/// little.
+fn past(before: &Look, after: &Look, is_bump: bool) -> [f64; 2] {
+    let seconds = after.at.since(before.at).secs();
+    Way::ALL.map(|way| {
+        let (was, is) = (before.own[way as usize], after.own[way as usize]);
+        if is.rate_bps == 0 || seconds <= 0.0 {
+            return 0.0;
+        }
+        // Where packets come in, and where they leave.
+        let ends = match way {
+            Way::Download => [(before.outside, after.outside), (before.inside, after.inside)],
+            Way::Upload => [(before.inside, after.inside), (before.outside, after.outside)],
+        };
+        let excess = |direction: usize| {
+            let (before, after) = ends[direction];
+            // An interface that was made again counts from zero.
+            let crossed = after.bytes[direction].checked_sub(before.bytes[direction])?;
+            let own = is.bytes[direction].checked_sub(was.bytes[direction])?;
+            let packets = is.packets[direction].saturating_sub(was.packets[direction]);
+            let lost = if direction == 0 { (is.lost - was.lost.min(is.lost)) * MAX_PACKET } else { 0 };
+            crossed.checked_sub(own + packets * CHECK_SEQUENCE + lost)
+        };
+        let has_missed = is.overflows != was.overflows;
+        let arrived = (is_bump || way == Way::Download) && !has_missed;
+        let left = is_bump || way == Way::Upload;
+        let most =
+            [arrived.then(|| excess(0)), left.then(|| excess(1))].into_iter().flatten().flatten().max();
+        let bps = most.unwrap_or(0) as f64 * 8.0 / seconds;
+        if bps >= PART * is.rate_bps as f64 { bps } else { 0.0 }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A second of a bump of 20 Mbit/s each way, of which `own` Mbit/s of downloads pass through it
+    /// and `by` past it.
+    fn seen(own: u64, by: u64, change: impl FnOnce(&mut Look)) -> [f64; 2] {
+        let ways = [WayCounted { rate_bps: 20_000_000, ..WayCounted::default() }; 2];
+        let zero = Counted { bytes: [0; 2], packets: [0; 2] };
+        let before = Look { at: Time::ZERO, inside: zero, outside: zero, own: ways };
+        let mut after = Look { at: Time::ZERO + Duration::from_secs(1), ..before };
+        let packets = own * 1_000_000 / 8 / 1538;
+        after.own[0].bytes = [packets * 1538; 2];
+        after.own[0].packets = [packets; 2];
+        after.outside.bytes[0] = packets * 1514 + by * 125_000;
+        after.inside.bytes[1] = packets * 1514 + by * 125_000;
+        change(&mut after);
+        past(&before, &after, true)
+    }
+
+    #[test]
+    fn what_crosses_the_interfaces_and_not_the_gateway_is_told_to_a_few_hundredths() {
+        assert_eq!(seen(19, 0, |_| {}), [0.0; 2]);
+        let [download, upload] = seen(10, 48, |_| {});
+        assert!((download / 48e6 - 1.0).abs() < 0.02 && upload == 0.0, "{download} {upload}");
+        assert_eq!(seen(0, 0, |after| after.outside.bytes[1] = 250_000), [0.0, 2e6]);
+        assert_eq!(seen(0, 0, |after| after.outside.bytes[1] = 100_000), [0.0; 2], "less than a twentieth");
+    }
+
+    #[test]
+    fn what_was_lost_here_or_not_fetched_and_counters_that_begin_anew_are_none_of_it() {
+        let lost = |after: &mut Look| {
+            after.inside.bytes[1] = 0;
+            after.own[0].lost = 5_000;
+        };
+        assert_eq!(seen(0, 48, lost), [0.0; 2]);
+        let missed = |after: &mut Look| {
+            after.inside.bytes[1] = 0;
+            after.own.iter_mut().for_each(|own| own.overflows = 1);
+        };
+        assert_eq!(seen(0, 48, missed), [0.0; 2]);
+        assert_eq!(seen(0, 48, |after| (after.outside, after.inside) = Default::default()), [0.0; 2]);
+    }
+
+    #[test]
+    fn it_is_reported_once_and_again_when_it_has_been_over_for_a_minute() {
+        let wire = crate::config::Config::parse(
+            "t.toml",
+            "format = 2\nname = \"t\"\n[wire]\ninside = \"lan0\"\noutside = \"wan0\"\n[download]\nrate = \"20 Mbit/s\"\n",
+            None,
+        );
+        let wire = wire.expect("a configuration").spec().wire.clone();
+        let mut bypass = Bypass::default();
+        let mut lines = Vec::new();
+        for look in 0..40 {
+            let past = if look < 20 { [8.4e6, 0.0] } else { [0.0; 2] };
+            let now = Time::ZERO + Duration::from_secs(5 * look);
+            bypass.take(past, &wire, now, &mut |kind, line| lines.push((kind, line)));
+        }
+        assert_eq!(
+            lines.iter().map(|(kind, _)| *kind).collect::<Vec<_>>(),
+            [ChangeKind::Bypass, ChangeKind::NoBypass]
+        );
+        assert!(lines[0].1.starts_with("8.4 Mbit/s of download cross `lan0` or `wan0`"), "{}", lines[0].1);
+    }
+}
