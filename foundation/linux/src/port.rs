@@ -190,6 +190,12 @@ impl Refused {
         self.too_long |= 1 << place;
     }
 
+    /// Adds `part`: what was refused of the frames from `from` on.
+    pub fn add_part(&mut self, part: Refused, from: usize) {
+        self.places |= part.places << from;
+        self.too_long |= part.too_long << from;
+    }
+
     /// Was the frame at `place` too long for the interface?
     pub fn is_too_long(self, place: usize) -> bool {
         self.too_long >> place & 1 == 1

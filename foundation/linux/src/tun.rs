@@ -41,6 +41,8 @@ pub struct Tun {
     ethernet_address: [u8; 6],
     /// With Ethernet: what is received is addressed to this one instead.
     readdress: Option<[u8; 6]>,
+    /// With Ethernet: what is received is said to come from this device's own address.
+    is_resent: bool,
     /// Is nothing received but IPv4?
     is_ipv4: bool,
     packet: Box<[u8]>,
@@ -103,6 +105,7 @@ impl Tun {
             index,
             ethernet_address,
             readdress: None,
+            is_resent: false,
             is_ipv4: false,
             packet,
             health,
@@ -117,6 +120,12 @@ impl Tun {
         Tun { readdress: Some(address), ..self }
     }
 
+    /// The same, of which all frames that are received have its own address as their source.
+    #[must_use]
+    pub fn resent(self) -> Self {
+        Tun { is_resent: true, ..self }
+    }
+
     /// The same TUN device, by which nothing is received but IPv4.
     #[must_use]
     pub fn of_ipv4(self) -> Self {
@@ -126,6 +135,11 @@ impl Tun {
     /// The number of the interface.
     pub fn index(&self) -> u32 {
         self.index
+    }
+
+    /// Its Ethernet address; zeros where it has none.
+    pub fn ethernet_address(&self) -> [u8; 6] {
+        self.ethernet_address
     }
 
     /// Is the frame in the buffer not to be received? It is the kernel's own, such as a report of
@@ -159,6 +173,9 @@ impl Port for Tun {
                     }
                     if let Some(address) = self.readdress {
                         self.packet[vnet::LEN..vnet::LEN + 6].copy_from_slice(&address);
+                    }
+                    if self.is_resent {
+                        self.packet[vnet::LEN + 6..vnet::LEN + 12].copy_from_slice(&self.ethernet_address);
                     }
                     if let Some(vnet) = VnetHeader::read(&self.packet[..count]) {
                         take(&self.packet[vnet::LEN..count], &vnet);

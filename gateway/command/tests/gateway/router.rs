@@ -178,7 +178,7 @@ impl Home {
         let interfaces = self.edge.at(|| self.edge.interfaces()).expect("it is there");
         let devices = interfaces.iter().filter(|(name, _)| name.starts_with("fw")).count();
         let passage = Passage {
-            name: self.name.clone(),
+            table: format!("fairwire-{}", self.name),
             inside: LAN.name.into(),
             outside: WAN.name.into(),
             failing: Failing::Closed,
@@ -278,13 +278,18 @@ fn world_v4() -> SocketAddr {
 /// Connections between the hosts of the home and the world, each as fast as TCP can, and the bytes
 /// of each that arrived.
 fn transfers(home: &Home, is_upload: bool, hosts: &[&'static str], seconds: u64) -> Vec<u64> {
+    let hosts: Vec<(&Host, &str)> = hosts.iter().map(|host| (&home.home, *host)).collect();
+    transfers_of(home, is_upload, &hosts, seconds)
+}
+
+fn transfers_of(home: &Home, is_upload: bool, hosts: &[(&Host, &str)], seconds: u64) -> Vec<u64> {
     let listener = home.world.at(|| TcpListener::bind((SERVER, 0)).expect("a free port"));
     let server = listener.local_addr().expect("it is bound");
     let counts: Vec<Arc<AtomicU64>> = hosts.iter().map(|_| Arc::default()).collect();
     let until = Instant::now() + Duration::from_secs(seconds);
     let mut ends = Vec::new();
-    for (host, count) in hosts.iter().copied().zip(&counts) {
-        let own = home.home.at(|| connect(host, server));
+    for ((place, host), count) in hosts.iter().copied().zip(&counts) {
+        let own = place.at(|| connect(host, server));
         let (peer, _) = listener.accept().expect("it comes");
         let (from, to) = if is_upload { (own, peer) } else { (peer, own) };
         for stream in [&from, &to] {
@@ -452,6 +457,72 @@ fn an_inside_interface_that_is_made_again_is_shaped_again() {
     }
     assert!(home.taken(&config) > before, "{:?}", gateway.said);
     assert_eq!(home.traces(), "2 devices, tables: true");
+    assert_eq!(gateway.end(Signal::TERM).0, Some(0));
+    assert_eq!(home.traces(), "0 devices, tables: false");
+}
+
+const GUEST: End<'static> = End { name: "guest0", index: 102 };
+
+/// Guests of a second network inside. Both interfaces inside have one Ethernet address, as VLANs of
+/// one card have.
+fn join_guests(home: &Home, guests: &Host) {
+    home.edge.join(guests, Wire { here: GUEST, there: HOST, mtu: 1500 }).expect("root may");
+    let lan = home.edge.at(|| fairwire_linux::link::about(LAN.index)).expect("it is there");
+    let netlink = home.edge.at(fairwire_linux::netlink::Netlink::open).expect("a socket");
+    netlink.set_ethernet_address(GUEST.index, lan.ethernet_address).expect("root may");
+    home.edge.bring_up(GUEST.index).expect("it is there");
+    guests.bring_up(HOST.index).expect("it is there");
+    home.edge.add_address(GUEST.index, address("10.1.0.254/24")).expect("it is there");
+    guests.add_address(HOST.index, address("10.1.0.1/24")).expect("it is there");
+    let route = Route::Via("10.1.0.254".parse().expect("an address"));
+    guests.add_route(address("0.0.0.0/0"), route).expect("it is there");
+}
+
+/// Field case C2: the parts of two networks inside are those of one link.
+#[test]
+fn two_networks_inside_share_one_link_and_one_that_is_made_again_disturbs_no_other() {
+    let Some(home) = Home::new("guests") else { return };
+    let guests = thread::spawn(Host::new).join().expect("it does not panic").expect("one more");
+    join_guests(&home, &guests);
+    if home.edge.at(|| Command::new("nft").arg("--version").output()).is_ok() {
+        let rule = "nft insert rule inet filter forward iifname guest0 oifname wan0 accept";
+        home.edge.at(|| command(rule)).expect("root may");
+    }
+    echo(&home);
+    let config = home.config(|text| {
+        let several = text.replace("inside = \"lan0\"", "inside = [\"lan0\", \"guest0\"]");
+        assert_ne!(several, text, "the example names its interface");
+        let class = "[[class]]\nname = \"guests\"\nmatch = { inside = [\"10.1.0.0/24\"] }\ndownload = { ceiling = \"10 Mbit/s\" }\n";
+        format!("{several}\n{class}")
+    });
+    let gateway = home.start(&config);
+    assert_eq!(home.traces(), "4 devices, tables: true", "{:?}", gateway.said);
+    let hosts =
+        [(&home.home, HOSTS[0]), (&home.home, HOSTS[1]), (&guests, "10.1.0.1"), (&guests, "10.1.0.1")];
+    let got = transfers_of(&home, false, &hosts, 3);
+    let rate = |bytes: u64| bytes as f64 * 8.0 / 3.0 / 1e6;
+    let (lan, guest) = (rate(got[0] + got[1]), rate(got[2] + got[3]));
+    println!("{lan:.1} Mbit/s of the LAN, {guest:.1} of the guests");
+    assert!(guest > 2.0 && guest < 10.5, "a ceiling of 10: {guest}");
+    assert!(lan > 20.0 && lan + guest < 95.0 * 1.05, "{lan} beside {guest}");
+
+    // The guests' network goes: the other one does not notice, and when it is back it is shaped.
+    home.edge.remove(GUEST.index).expect("it is there");
+    let (one, until) = (socket(&home, HOSTS[0]), Instant::now() + Duration::from_secs(3));
+    while Instant::now() < until {
+        assert!(reaches(&one, world_v4(), PATIENCE).is_some(), "{:?}", gateway.said);
+    }
+    join_guests(&home, &guests);
+    let guest = guests.at(|| UdpSocket::bind(("10.1.0.1", 0)).expect("its address"));
+    guest.set_read_timeout(Some(Duration::from_millis(100))).expect("above zero");
+    let has_come = || home.status(&config)["ways"][1]["classes"].to_string().contains("guests");
+    assert!(has_come());
+    let before = home.taken(&config);
+    let until = Instant::now() + PATIENCE;
+    while home.taken(&config) < before + 5 && Instant::now() < until {
+        reaches(&guest, world_v4(), Duration::from_millis(200));
+    }
+    assert!(home.taken(&config) >= before + 5, "{:?}", gateway.said);
     assert_eq!(gateway.end(Signal::TERM).0, Some(0));
     assert_eq!(home.traces(), "0 devices, tables: false");
 }

@@ -24,17 +24,21 @@ use fairwire_linux::link::{self, About};
 use fairwire_linux::nftables::{
     Batch, Expression as E, Family, Fate, Hook, Nftables, hook, interface_name, meta, route,
 };
-use fairwire_linux::port::{LinkKind, Outgoing, Port, PortError, PortHealth, Refused, Take};
+use fairwire_linux::port::{
+    LinkKind, MAX_FRAMES_AT_ONCE, Outgoing, Port, PortError, PortHealth, Refused, Take,
+};
 use fairwire_linux::traffic_control::{Redirected, redirect};
 use fairwire_linux::tun::Tun;
+use rustix::event::epoll;
+use rustix::io::Errno;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// The interfaces between which packets are shaped, and what becomes of packets without a gateway.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passage {
-    /// The gateway's name, which its tables have too.
-    pub name: String,
+    /// The name of its tables, and of the gateway.
+    pub table: String,
     /// The interface towards the hosts that share.
     pub inside: String,
     /// The interface to which the routes lead.
@@ -53,13 +57,17 @@ pub enum Failing {
     Closed,
 }
 
-/// One of the two ports: towards the inside, with the diversion, or towards the outside.
+/// One of the two ports of a passage: towards the inside, with the diversion, or towards the outside.
 #[derive(Debug)]
-pub struct RouterPort {
+struct RouterPort {
     // First, so that nothing is led to a device that is gone.
     diversion: Option<Diversion>,
     tap: Tun,
-    look_at: Time,
+    /// The address of the passage's second TAP device, which its frames have in the gateway: uploads
+    /// as destination, downloads as source.
+    tag: [u8; 6],
+    /// The address of the inside interface.
+    own: [u8; 6],
 }
 
 /// The interval at which the port checks that the diversion is still there.
@@ -81,11 +89,6 @@ const FIRST: i32 = -450;
 const LAST: i32 = 450;
 
 impl Passage {
-    /// The name of the tables.
-    pub fn table(&self) -> String {
-        format!("fairwire-{}", self.name)
-    }
-
     fn find(&self, name: &str) -> Result<About, PortError> {
         let fail = |source| PortError::System { operation: "looking", name: name.to_owned(), source };
         let index = link::index_of(name).map_err(fail)?.ok_or(PortError::Gone { name: name.to_owned() })?;
@@ -107,31 +110,41 @@ impl Passage {
     }
 
     /// The port towards the outside, which is to be made first: downloads come from it.
-    pub fn outside(&self) -> Result<RouterPort, PortError> {
+    fn outside(&self) -> Result<RouterPort, PortError> {
         let (inside, [_, down]) = (self.find(&self.inside)?, self.taps());
-        Ok(RouterPort { tap: Tun::create_tap(&down, inside.mtu)?, diversion: None, look_at: Time::ZERO })
+        let tap = Tun::create_tap(&down, inside.mtu)?.resent();
+        let tag = tap.ethernet_address();
+        Ok(RouterPort { tap, diversion: None, tag, own: inside.ethernet_address })
     }
 
     /// The port towards the inside. When it is there packets come.
-    pub fn inside(&self) -> Result<RouterPort, PortError> {
+    fn inside(&self) -> Result<RouterPort, PortError> {
         let (inside, [up, down]) = (self.find(&self.inside)?, self.taps());
-        let down = self.find(&down)?;
-        let tap = Tun::create_tap(&up, inside.mtu)?.readdressed(down.ethernet_address);
-        let interfaces = Interfaces { inside: inside.index, up: tap.index(), down: down.index };
-        let diversion = Diversion::make(self.clone(), interfaces, down.ethernet_address)?;
-        Ok(RouterPort { tap, diversion: Some(diversion), look_at: clock::now() + LOOK })
+        let tag = self.find(&down)?.ethernet_address;
+        let tap = Tun::create_tap(&up, inside.mtu)?.readdressed(tag);
+        let mut port = RouterPort { tap, diversion: None, tag, own: inside.ethernet_address };
+        self.divert(&mut port).map(|()| port)
+    }
+
+    /// Leads the packets of the inside interface, as it is now, to `port`.
+    fn divert(&self, port: &mut RouterPort) -> Result<(), PortError> {
+        let (inside, down) = (self.find(&self.inside)?, self.find(&self.taps()[1])?);
+        let interfaces = Interfaces { inside: inside.index, up: port.tap.index(), down: down.index };
+        port.diversion = Some(Diversion::make(self.clone(), interfaces, down.ethernet_address)?);
+        (port.tag, port.own) = (down.ethernet_address, inside.ethernet_address);
+        Ok(())
     }
 
     /// Are there tables of a gateway of this name?
     pub fn has_tables(&self) -> io::Result<bool> {
         let nftables = Nftables::open()?;
-        Ok(nftables.has_table(Family::Netdev, &self.table())?
-            || nftables.has_table(Family::Inet, &self.table())?)
+        Ok(nftables.has_table(Family::Netdev, &self.table)?
+            || nftables.has_table(Family::Inet, &self.table)?)
     }
 
     /// Deletes the tables of a gateway of this name that are left.
     pub fn remove_left(&self) -> io::Result<()> {
-        remove(&Nftables::open()?, &self.table())
+        remove(&Nftables::open()?, &self.table)
     }
 }
 
@@ -177,19 +190,19 @@ impl Diversion {
     fn is_whole(&self) -> bool {
         let is = |name: &str, index: u32| link::index_of(name).is_ok_and(|found| found == Some(index));
         let down = link::name_of(self.interfaces.down).ok().flatten();
-        let table = self.passage.table();
+        let table = &self.passage.table;
         is(&self.passage.inside, self.interfaces.inside)
             && down.is_some()
             && [Family::Netdev, Family::Inet]
                 .iter()
-                .all(|family| self.nftables.has_table(*family, &table).unwrap_or(true))
+                .all(|family| self.nftables.has_table(*family, table).unwrap_or(true))
     }
 }
 
 impl Drop for Diversion {
     fn drop(&mut self) {
         // They may be gone already.
-        let _ = remove(&self.nftables, &self.passage.table());
+        let _ = remove(&self.nftables, &self.passage.table);
     }
 }
 
@@ -218,7 +231,7 @@ fn take_out(
 fn marking(passage: &Passage, fate: Fate) -> Batch {
     let (inside, outside) = (interface_name(&passage.inside), interface_name(&passage.outside));
     let (kind, number, priority) = ("filter", hook::INET_FORWARD, LAST);
-    Batch::of(Family::Inet, &passage.table())
+    Batch::of(Family::Inet, &passage.table)
         .renew(fate)
         .chain(Hook { chain: "forward", kind, number, priority, device: None })
         .rule(
@@ -263,7 +276,7 @@ fn taking(passage: &Passage, interfaces: Interfaces, down_address: [u8; 6], fate
     // The kernel strips tags of VLAN 0 one by one, but the second one only behind this chain, which
     // sees no IP packet in it. No host has a use for two.
     let of_no_vlan = [E::InTag, E::Bits { mask: VLAN, xor: 0 }, E::Is(&[0; 4]), E::Drop];
-    let batch = Batch::of(Family::Netdev, &passage.table())
+    let batch = Batch::of(Family::Netdev, &passage.table)
         .renew(fate)
         .chain(chain("upload", hook::NETDEV_INGRESS, FIRST))
         .chain(chain("download", hook::NETDEV_EGRESS, LAST))
@@ -288,44 +301,204 @@ fn give_back(interfaces: Interfaces) -> io::Result<()> {
     Ok(())
 }
 
-impl Port for RouterPort {
-    fn receive(&mut self, take: &mut Take<'_>) -> Result<(), PortError> {
-        self.tap.receive(take)
-    }
+/// The end of a wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Towards the hosts that share.
+    Inside,
+    /// Towards the rest of the world. It is to be made first: downloads come from it.
+    Outside,
+}
 
-    fn transmit(&mut self, frame: &[u8]) -> bool {
-        self.tap.transmit(frame)
-    }
+/// The port at one end of all passages of a gateway. A passage whose inside interface is not there,
+/// or was made again, comes back by itself; the others go on without it.
+#[derive(Debug)]
+pub struct RouterEnd {
+    end: End,
+    passages: Vec<(Passage, Option<RouterPort>)>,
+    /// What is waited for: the TAP devices of all passages.
+    waits: OwnedFd,
+    look_at: Time,
+    /// Frames with the source that they had before they were tagged.
+    restored: Vec<u8>,
+    /// Troubles of ports that there were before.
+    past: PortHealth,
+}
 
-    fn transmit_all(&mut self, frames: &[Outgoing<'_>]) -> Refused {
-        self.tap.transmit_all(frames)
-    }
-
-    fn link_kind(&self) -> LinkKind {
-        self.tap.link_kind()
-    }
-
-    fn check(&mut self) -> Result<(), PortError> {
-        self.tap.check()?;
-        let now = clock::now();
-        let Some(diversion) = self.diversion.as_ref().filter(|_| now >= self.look_at) else { return Ok(()) };
-        self.look_at = now + LOOK;
-        // Lost with an interface that was made again, or removed by an operator: it is made anew
-        // with the port.
-        match diversion.is_whole() {
-            true => Ok(()),
-            false => Err(PortError::Gone { name: diversion.passage.inside.clone() }),
+impl RouterEnd {
+    /// The port at `end` of `passages`, of which at least one must have its inside interface.
+    pub fn open(passages: Vec<Passage>, end: End) -> Result<Self, PortError> {
+        let name = passages.first().map_or_else(String::new, |passage| passage.inside.clone());
+        let fail = |source: Errno| PortError::System { operation: "waiting", name, source: source.into() };
+        let waits = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(fail)?;
+        let passages = passages.into_iter().map(|passage| (passage, None)).collect();
+        let (restored, past) = (Vec::new(), PortHealth::default());
+        let look_at = clock::now() + LOOK;
+        let mut port = RouterEnd { end, passages, waits, look_at, restored, past };
+        match port.open_missing() {
+            // It comes later.
+            None | Some(PortError::Gone { .. }) => port.alive().map(|()| port),
+            Some(fault) => Err(fault),
         }
     }
 
-    fn health(&mut self) -> PortHealth {
-        self.tap.health()
+    /// Opens what is not open. Returns the first fault.
+    fn open_missing(&mut self) -> Option<PortError> {
+        let mut fault = None;
+        for (number, (passage, port)) in (0..).zip(&mut self.passages).filter(|(_, (_, port))| port.is_none())
+        {
+            let opened = match self.end {
+                End::Inside => passage.inside(),
+                End::Outside => passage.outside(),
+            };
+            let opened = opened.and_then(|opened| {
+                let (data, flags) = (epoll::EventData::new_u64(number), epoll::EventFlags::IN);
+                epoll::add(&self.waits, &opened.tap, data, flags)
+                    .map_err(|source| PortError::System {
+                        operation: "waiting",
+                        name: passage.inside.clone(),
+                        source: source.into(),
+                    })
+                    .map(|()| opened)
+            });
+            match opened {
+                Ok(opened) => *port = Some(opened),
+                Err(error) => {
+                    eprintln!("DEBUG {error:?}");
+                    fault = fault.or(Some(error))
+                }
+            }
+        }
+        fault
+    }
+
+    /// Looks whether each passage is as it was made: an interface that was made again and tables that
+    /// an operator removed are not. The device stays, since the process may not open one again.
+    fn look(&mut self) {
+        self.look_at = clock::now() + LOOK;
+        for (passage, port) in &mut self.passages {
+            let Some(port) = port.as_mut().filter(|_| self.end == End::Inside) else { continue };
+            if port.diversion.as_ref().is_none_or(|diversion| !diversion.is_whole()) {
+                port.diversion = None;
+                let _ = passage.divert(port); // it is tried again
+            }
+        }
+        let _ = self.open_missing(); // likewise
+    }
+
+    /// An error where no passage works.
+    fn alive(&self) -> Result<(), PortError> {
+        let works = |port: &RouterPort| self.end == End::Outside || port.diversion.is_some();
+        match self.passages.iter().any(|(_, port)| port.as_ref().is_some_and(works)) {
+            true => Ok(()),
+            false => {
+                let name =
+                    self.passages.first().map_or_else(String::new, |(passage, _)| passage.inside.clone());
+                Err(PortError::Gone { name })
+            }
+        }
+    }
+
+    /// Does `call` with each device, and gives up those that are gone.
+    fn each(&mut self, mut call: impl FnMut(&mut Tun) -> Result<(), PortError>) -> Result<(), PortError> {
+        for (_, port) in &mut self.passages {
+            match port.as_mut().map(|port| call(&mut port.tap)) {
+                Some(Err(PortError::Gone { .. })) => {
+                    let health = port.as_mut().map(|port| port.tap.health()).unwrap_or_default();
+                    self.past.overflows += health.overflows;
+                    self.past.truncated += health.truncated;
+                    *port = None;
+                }
+                Some(Err(error)) => return Err(error),
+                _ => {}
+            }
+        }
+        self.alive()
+    }
+
+    /// The number of the passage that `frame` belongs to.
+    fn passage_of(&self, frame: &[u8]) -> Option<usize> {
+        let at = match self.end {
+            End::Inside => 6,
+            End::Outside => 0,
+        };
+        let tag = frame.get(at..at + 6)?;
+        self.passages.iter().position(|(_, port)| port.as_ref().is_some_and(|port| port.tag == *tag))
+    }
+
+    /// Sends `frames`, all of them of the passage `number`. What leaves by an inside interface has
+    /// that one's address as its source again.
+    fn send(&mut self, number: usize, frames: &[Outgoing<'_>]) -> Refused {
+        let RouterEnd { end, passages, restored, .. } = self;
+        let Some(port) = &mut passages[number].1 else { return Refused::first(frames.len()) };
+        if *end == End::Outside {
+            return port.tap.transmit_all(frames);
+        }
+        restored.clear();
+        for frame in frames {
+            restored.extend_from_slice(&frame.bytes[..6]);
+            restored.extend_from_slice(&port.own);
+            restored.extend_from_slice(&frame.bytes[12..]);
+        }
+        let (mut batch, mut rest) = ([Outgoing::default(); MAX_FRAMES_AT_ONCE], &restored[..]);
+        for (place, frame) in batch.iter_mut().zip(frames) {
+            let (bytes, after) = rest.split_at(frame.bytes.len());
+            (*place, rest) = (Outgoing { bytes, ..*frame }, after);
+        }
+        port.tap.transmit_all(&batch[..frames.len()])
     }
 }
 
-impl AsFd for RouterPort {
+impl Port for RouterEnd {
+    fn receive(&mut self, take: &mut Take<'_>) -> Result<(), PortError> {
+        if clock::now() >= self.look_at {
+            self.look();
+        }
+        self.each(|tap| tap.receive(take))
+    }
+
+    fn transmit(&mut self, frame: &[u8]) -> bool {
+        self.transmit_all(&[Outgoing::of(frame)]) == Refused::NONE
+    }
+
+    fn transmit_all(&mut self, frames: &[Outgoing<'_>]) -> Refused {
+        let frames = &frames[..frames.len().min(MAX_FRAMES_AT_ONCE)];
+        let (mut refused, mut from) = (Refused::NONE, 0);
+        while from < frames.len() {
+            let number = self.passage_of(frames[from].bytes);
+            let same =
+                frames[from..].iter().take_while(|frame| self.passage_of(frame.bytes) == number).count();
+            let run = &frames[from..from + same];
+            let part = number.map_or(Refused::first(same), |number| self.send(number, run));
+            refused.add_part(part, from);
+            from += same;
+        }
+        refused
+    }
+
+    fn link_kind(&self) -> LinkKind {
+        LinkKind::Ethernet
+    }
+
+    fn check(&mut self) -> Result<(), PortError> {
+        self.each(Tun::check)
+    }
+
+    fn health(&mut self) -> PortHealth {
+        let mut all = self.past;
+        for port in self.passages.iter_mut().filter_map(|(_, port)| port.as_mut()) {
+            let health = port.tap.health();
+            all.overflows += health.overflows;
+            all.truncated += health.truncated;
+            all.outages += health.outages;
+        }
+        all
+    }
+}
+
+impl AsFd for RouterEnd {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.tap.as_fd()
+        self.waits.as_fd()
     }
 }
 
@@ -334,7 +507,12 @@ mod tests {
     use super::*;
 
     fn passage(inside: &str) -> Passage {
-        Passage { name: "t".into(), inside: inside.into(), outside: "wan0".into(), failing: Failing::Open }
+        Passage {
+            table: "fairwire-t".into(),
+            inside: inside.into(),
+            outside: "wan0".into(),
+            failing: Failing::Open,
+        }
     }
 
     #[test]

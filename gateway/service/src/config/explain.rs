@@ -126,7 +126,7 @@ impl Config {
         Explanation {
             name: self.spec.name.clone(),
             backend: wire.backend.kind(),
-            inside: wire.inside.clone(),
+            inside: wire.inside.to_string(),
             outside: wire.outside.clone(),
             subscribers,
             classes: self.book.len() - 1 - subscribers,

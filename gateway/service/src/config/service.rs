@@ -33,9 +33,23 @@ pub(super) fn check(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError>
     safety(spec, texts)
 }
 
+/// The most interfaces inside of a router.
+const MAX_INSIDES: usize = 16;
+
 fn wire(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
     let wire = &spec.wire;
-    for (key, name) in [("inside", &wire.inside), ("outside", &wire.outside)] {
+    let names = wire.inside.names();
+    let is_router = wire.backend.kind() == BackendKind::Router;
+    if names.is_empty() || names.len() > if is_router { MAX_INSIDES } else { 1 } {
+        let why = match is_router {
+            true => "a router has from 1 to 16 interfaces inside",
+            false => "this back end has one interface inside",
+        };
+        let given = format_args!("a list of {} names", names.len());
+        let allowed = "the name of an interface; or, with `backend = \"router\"`, a list of at most 16";
+        return Err(texts.refuse("wire.inside", given, why, allowed));
+    }
+    for (key, name) in names.iter().map(|name| ("inside", name)).chain([("outside", &wire.outside)]) {
         let is_odd = |c: char| c == '/' || c == ':' || c.is_whitespace() || c.is_control();
         let why = match name.as_str() {
             "" => "an interface needs a name",
@@ -46,7 +60,11 @@ fn wire(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
         };
         return Err(texts.refuse(&format!("wire.{key}"), quoted(name), why, "1 to 15 bytes, such as `eth0`"));
     }
-    if wire.inside == wire.outside {
+    if let Some(twice) = (1..names.len()).find(|at| names[..*at].contains(&names[*at])) {
+        let why = "that interface is listed twice";
+        return Err(texts.refuse(&format!("wire.inside.{twice}"), quoted(&names[twice]), why, "each once"));
+    }
+    if names.contains(&wire.outside) {
         let why = "that is the interface of the other side too";
         return Err(texts.refuse("wire.outside", quoted(&wire.outside), why, "two different interfaces"));
     }

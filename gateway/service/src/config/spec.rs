@@ -61,8 +61,9 @@ pub struct WireSpec {
     /// `af-packet`.
     #[serde(default)]
     pub backend: Backend,
-    /// The interface towards the subscribers.
-    pub inside: String,
+    /// The interface towards the subscribers. A router may have several: a list of at most 16, which
+    /// share `outside`.
+    pub inside: Insides,
     /// The interface towards the rest of the world.
     pub outside: String,
     /// While packets wait, the gateway wakes no sooner than this after it last did, and sends what was
@@ -70,6 +71,37 @@ pub struct WireSpec {
     /// 0 s to 5 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coalesce: Option<Quantity<Duration>>,
+}
+
+/// The interfaces towards the subscribers: one, or a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "this is neither a text in quotes nor a list of such texts")]
+pub enum Insides {
+    /// One.
+    One(String),
+    /// Several, of a router.
+    Several(Vec<String>),
+}
+
+impl Insides {
+    /// Their names.
+    pub fn names(&self) -> &[String] {
+        match self {
+            Insides::One(name) => std::slice::from_ref(name),
+            Insides::Several(names) => names,
+        }
+    }
+
+    /// The only one, or the first.
+    pub fn first(&self) -> &String {
+        &self.names()[0]
+    }
+}
+
+impl fmt::Display for Insides {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.names().join(", "))
+    }
 }
 
 /// One way through the gateway.

@@ -55,7 +55,7 @@ impl Bypass {
         }
         self.look_at = now + LOOK;
         // The gateway's counters are read last: what is in between counts for it.
-        let seen = counted(&wire.inside).zip(counted(&wire.outside));
+        let seen = counted(wire.inside.first()).zip(counted(&wire.outside));
         let look = seen.map(|(inside, outside)| Look { at: now, inside, outside, own: board.counted() });
         // On a router what leaves by the inside is the router's own, too.
         let is_bump = wire.backend.kind() == BackendKind::AfPacket;

@@ -94,8 +94,10 @@ impl Forwarding {
                 .map_err(|source| PortError::System { operation: "preparing", name: name.to_owned(), source })
                 .map(|port| (port, held))
         };
-        let ((left, left_lock), (right, right_lock)) =
-            (live(wire.left, outside, &spec.wire.outside)?, live(wire.right, inside, &spec.wire.inside)?);
+        let ((left, left_lock), (right, right_lock)) = (
+            live(wire.left, outside, &spec.wire.outside)?,
+            live(wire.right, inside, spec.wire.inside.first())?,
+        );
         let ports = [right.state(), left.state()];
         let mut wire = Wire {
             left: SharedPort::new(left, 0, senders.clone()),
@@ -153,8 +155,10 @@ fn take_over(
         let opened = AfPacket::taken_over(port.socket, port.place, name).map_err(io::Error::other)?;
         Ok::<_, io::Error>(OpenInterface { port: AnyPort::AfPacket(Box::new(opened)), lock: port.lock })
     };
-    let wire =
-        Wire { left: open(ports.left, &spec.wire.outside)?, right: open(ports.right, &spec.wire.inside)? };
+    let wire = Wire {
+        left: open(ports.left, &spec.wire.outside)?,
+        right: open(ports.right, spec.wire.inside.first())?,
+    };
     let packets = takeover.take_in(datapath, LinkKind::Ethernet)?;
     say(format_args!("{packets} packets were handed over by the process before this one"));
     Ok((wire, takeover))

@@ -51,7 +51,7 @@ impl Guarding {
         let since = clock::now();
         let mut child = guard::start(&GuardParameters {
             name: spec.name.clone(),
-            inside: watched(&spec.wire.inside)?,
+            inside: watched(spec.wire.inside.first())?,
             outside: watched(&spec.wire.outside)?,
             user: user.cloned(),
             watchdog_ms: watchdog(&spec.safety).ns() / 1_000_000,

@@ -6,6 +6,7 @@
 
 use super::error::ServiceError;
 use super::log::{self, report, say};
+use crate::config::spec::WireSpec;
 use crate::telemetry::{Board, ChangeKind};
 use fairwire_core::{Duration, Time};
 use fairwire_linux::clock;
@@ -173,11 +174,12 @@ impl Watched {
     }
 }
 
-/// Both interfaces, and the socket on which the kernel reports changes of them.
+/// The interfaces, and the socket on which the kernel reports changes of them.
 #[derive(Debug)]
 pub(super) struct Links {
     socket: OwnedFd,
-    watched: [Watched; 2],
+    /// Those inside first.
+    watched: Vec<Watched>,
 }
 
 /// The interval at which the thread checks whether the gateway ends.
@@ -186,18 +188,19 @@ const PAUSE: Duration = Duration::from_ms(200);
 const LOOK: Duration = Duration::from_secs(1);
 
 impl Links {
-    /// Begins to listen for changes of the interfaces with these names.
-    pub(super) fn open(names: [&str; 2]) -> Result<Self, ServiceError> {
+    /// Begins to listen for changes of the interfaces of `wire`.
+    pub(super) fn open(wire: &WireSpec) -> Result<Self, ServiceError> {
         let fail = |error| ServiceError::system("listening to changes of interfaces", error);
         // First, so that nothing is missed in between.
         let socket = link::listen().map_err(fail)?;
-        let [first, second] = names.map(|name| Watched::new(name).map_err(fail));
-        Ok(Links { socket, watched: [first?, second?] })
+        let names = wire.inside.names().iter().chain([&wire.outside]);
+        let watched = names.map(|name| Watched::new(name).map_err(fail)).collect::<Result<_, _>>()?;
+        Ok(Links { socket, watched })
     }
 
-    /// The state of each, which is updated from now on.
+    /// The state of the first inside and of the outside, which are updated from now on.
     pub(super) fn views(&self) -> [Arc<LinkView>; 2] {
-        [&self.watched[0], &self.watched[1]].map(|watched| watched.view.clone())
+        [0, self.watched.len() - 1].map(|at| self.watched[at].view.clone())
     }
 
     /// Listens on a thread of its own until `is_over`. The thread is not joined: it ends with the

@@ -343,7 +343,7 @@ impl<'a> ReadyGateway<'a> {
     ) -> Result<Option<Self>, ServiceError> {
         let Base { config, path, lock, signals } = base;
         let Some(wire) = opening::open(&config, waiter)? else { return Ok(None) };
-        let links = Links::open([&config.spec().wire.inside, &config.spec().wire.outside])?;
+        let links = Links::open(&config.spec().wire)?;
         let (context, datapath) = built(&config)?;
         let listener = Listener::bind(&socket_of_gateway(&config), user::readers(&config)?)?;
         let sites = sites(&config, user, &mut Vec::new())?;
@@ -380,7 +380,7 @@ impl<'a> ReadyGateway<'a> {
         let socket = socket_of_gateway(&config);
         let Papers { stream, control, name, guard, mut streams, mut datagrams } =
             take_over::request(&socket, &config)?;
-        let links = Links::open([&config.spec().wire.inside, &config.spec().wire.outside])?;
+        let links = Links::open(&config.spec().wire)?;
         Ok(ReadyGateway {
             path,
             lock: NameLock::handed_over(name, config.spec()),

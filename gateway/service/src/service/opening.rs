@@ -76,7 +76,7 @@ fn open_now(config: &Config) -> Result<Wire<OpenInterface>, ServiceError> {
     let spec = config.spec();
     let mut locks = [None, None];
     if spec.wire.backend.attaches() {
-        for (lock, name) in locks.iter_mut().zip([&spec.wire.inside, &spec.wire.outside]) {
+        for (lock, name) in locks.iter_mut().zip([spec.wire.inside.first(), &spec.wire.outside]) {
             *lock = take(name)?;
         }
     }
@@ -89,7 +89,7 @@ fn open_now(config: &Config) -> Result<Wire<OpenInterface>, ServiceError> {
     let [inside, outside] = locks;
     Ok(Wire {
         left: OpenInterface { port: open("outside", &spec.wire.outside)?, lock: outside },
-        right: OpenInterface { port: open("inside", &spec.wire.inside)?, lock: inside },
+        right: OpenInterface { port: open("inside", spec.wire.inside.first())?, lock: inside },
     })
 }
 
@@ -117,7 +117,7 @@ fn take(name: &str) -> Result<Option<DeviceLock>, ServiceError> {
 
 /// The key and the name of an interface that is not there.
 fn missing(spec: &Spec) -> Result<Option<(&'static str, String)>, ServiceError> {
-    for (key, name) in [("inside", &spec.wire.inside), ("outside", &spec.wire.outside)] {
+    for (key, name) in [("inside", spec.wire.inside.first()), ("outside", &spec.wire.outside)] {
         let found = link::index_of(name);
         if found.map_err(|error| ServiceError::system(format!("looking for `{name}`"), error))?.is_none() {
             return Ok(Some((key, name.clone())));

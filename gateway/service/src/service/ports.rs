@@ -3,10 +3,10 @@
 use super::bridge::Bridge;
 use super::error::ServiceError;
 use crate::config::backend::BackendKind;
-use crate::config::environment::passage;
+use crate::config::environment::passages;
 use crate::config::spec::Spec;
 use crate::config::{Config, environment};
-use fairwire_datapath::io::router::RouterPort;
+use fairwire_datapath::io::router::{End, RouterEnd};
 use fairwire_linux::af_packet::AfPacket;
 use fairwire_linux::interface::mtu;
 use fairwire_linux::link;
@@ -25,7 +25,7 @@ pub(super) enum AnyPort {
     /// A device of ours.
     Tun(Tun),
     /// A device of ours, to which what this machine forwards is led.
-    Router(RouterPort),
+    Router(RouterEnd),
 }
 
 /// The most before an IP header: an MTU counts from the end of the Ethernet header or of a VLAN
@@ -39,8 +39,10 @@ pub(super) fn open(spec: &Spec, name: &str) -> Result<AnyPort, PortError> {
         BackendKind::Tun => {
             AnyPort::Tun(Tun::create(name, spec.wire.backend.mtu().expect("TUN devices have one"))?)
         }
-        BackendKind::Router if name == spec.wire.outside => AnyPort::Router(passage(spec).outside()?),
-        BackendKind::Router => AnyPort::Router(passage(spec).inside()?),
+        BackendKind::Router => {
+            let end = if name == spec.wire.outside { End::Outside } else { End::Inside };
+            AnyPort::Router(RouterEnd::open(passages(spec), end)?)
+        }
     })
 }
 
@@ -109,7 +111,7 @@ impl AsFd for AnyPort {
 /// router's gateway left. The interfaces are checked after that, by
 /// [`environment::check`](crate::config::environment::check).
 pub(super) fn remove_left(spec: &Spec) -> Result<(), ServiceError> {
-    let inside = &spec.wire.inside;
+    let inside = spec.wire.inside.first();
     let remove = || match link::index_of(inside)? {
         Some(index) => Bridge::left_behind(index)?.map_or(Ok(()), |left| left.remove()),
         None => Ok(()),
@@ -118,11 +120,12 @@ pub(super) fn remove_left(spec: &Spec) -> Result<(), ServiceError> {
     if spec.wire.backend.kind() != BackendKind::Router {
         return Ok(());
     }
-    let passage = passage(spec);
-    let fail = |error| {
-        ServiceError::system(format!("deleting the tables `{}` that were left", passage.table()), error)
-    };
-    passage.remove_left().map_err(fail)
+    passages(spec).into_iter().try_for_each(|passage| {
+        let fail = |error| {
+            ServiceError::system(format!("deleting the tables `{}` that were left", passage.table), error)
+        };
+        passage.remove_left().map_err(fail)
+    })
 }
 
 /// Bytes of the longest frame that the interfaces take.
@@ -130,7 +133,7 @@ pub(super) fn frame_bytes(spec: &Spec) -> Result<u32, PortError> {
     if let Some(mtu) = spec.wire.backend.mtu() {
         return Ok(mtu);
     }
-    let inside = mtu(&spec.wire.inside)?;
+    let inside = mtu(spec.wire.inside.first())?;
     if spec.wire.backend.kind() == BackendKind::Router {
         return Ok(inside + HEADER_BYTES);
     }

@@ -65,10 +65,11 @@ fn claims(config: &Config) -> Vec<(&'static str, Claim)> {
     let socket = place::socket_path(&spec.name, telemetry.socket.as_deref());
     let mut claims = vec![
         ("name", Claim::Name(spec.name.clone())),
-        ("wire.inside", Claim::Interface(spec.wire.inside.clone())),
         ("wire.outside", Claim::Interface(spec.wire.outside.clone())),
         ("telemetry.socket", Claim::Socket(socket)),
     ];
+    claims
+        .extend(spec.wire.inside.names().iter().map(|name| ("wire.inside", Claim::Interface(name.clone()))));
     let streams = [
         ("telemetry.metrics", telemetry.metrics.as_ref()),
         ("telemetry.page.address", page.map(|page| &page.address)),

@@ -89,7 +89,7 @@ impl About {
             name: spec.name.clone(),
             book: config.book().clone(),
             ways: Way::ALL.map(way),
-            interfaces: [spec.wire.inside.clone(), spec.wire.outside.clone()],
+            interfaces: [spec.wire.inside.to_string(), spec.wire.outside.clone()],
             is_headless: spec.wire.backend.link_kind() == LinkKind::Ip,
             captured: spec.telemetry.captured.unwrap_or(CAPTURED) as usize,
             config: (max_arrivals(config) > 0).then(|| config.clone()),

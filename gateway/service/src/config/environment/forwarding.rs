@@ -25,7 +25,7 @@ pub(super) fn is_on(setting: &str) -> bool {
 /// Refuses a bump between two interfaces between which the kernel forwards as well.
 pub(super) fn refuse_beside(config: &Config) -> Result<(), DocumentError> {
     let wire = &config.spec().wire;
-    let names = [wire.inside.as_str(), wire.outside.as_str()];
+    let names = [wire.inside.first().as_str(), wire.outside.as_str()];
     if wire.backend.allows_forwarding() {
         return Ok(());
     }
@@ -48,33 +48,38 @@ pub(super) fn refuse_beside(config: &Config) -> Result<(), DocumentError> {
     Err(refused(config, "wire.inside", names[0], why, allowed.into()))
 }
 
-/// The passage of packets through a router.
-pub(crate) fn passage(spec: &Spec) -> Passage {
-    Passage {
-        name: spec.name.clone(),
-        inside: spec.wire.inside.clone(),
+/// The passages of packets through a router, one for each interface inside.
+pub(crate) fn passages(spec: &Spec) -> Vec<Passage> {
+    let passage = |(at, inside): (usize, &String)| Passage {
+        table: match at {
+            0 => format!("fairwire-{}", spec.name),
+            _ => format!("fairwire-{}-{inside}", spec.name),
+        },
+        inside: inside.clone(),
         outside: spec.wire.outside.clone(),
         failing: match spec.safety.on_failure {
             OnFailure::Open => Failing::Open,
             OnFailure::Closed => Failing::Closed,
         },
-    }
+    };
+    spec.wire.inside.names().iter().enumerate().map(passage).collect()
 }
 
 /// What leads packets past the gateway of a router: tunnels of its own, and flowtables.
-fn passing_by(names: [&str; 2]) -> Vec<Note> {
+fn passing_by(spec: &Spec) -> Vec<Note> {
     let mut notes = Vec::new();
+    let (insides, outside) = (spec.wire.inside.names(), &spec.wire.outside);
     let about = |name: &String| link::about(link::index_of(name).ok().flatten()?).ok();
     let is_tunnel = |name: &String| {
-        let is_other =
-            !names.contains(&name.as_str()) && !["fwup-", "fwdn-"].iter().any(|ours| name.starts_with(ours));
+        let is_other = !insides.contains(name)
+            && name != outside
+            && !["fwup-", "fwdn-"].iter().any(|ours| name.starts_with(ours));
         is_other && about(name).is_some_and(|about| about.is_up && !about.is_ethernet && !about.is_loopback)
     };
     for tunnel in interfaces().into_iter().filter(is_tunnel) {
         notes.push(Note(format!(
-            "`{tunnel}` is a tunnel: what is routed into it leaves `{}` as this machine's own, unshaped; leave room for it in `rate`, and \
-             `status` says how much it is",
-            names[1]
+            "`{tunnel}` is a tunnel: what is routed into it leaves `{outside}` as this machine's own, unshaped; leave room for it in `rate`, \
+             and `status` says how much it is"
         )));
     }
     if Nftables::open().and_then(|nftables| nftables.has_flowtable()).unwrap_or(false) {
@@ -89,8 +94,11 @@ fn passing_by(names: [&str; 2]) -> Vec<Note> {
 pub(super) fn check_router(config: &Config) -> Result<Vec<Note>, DocumentError> {
     let wire = &config.spec().wire;
     let there = interfaces();
-    let mut notes: Vec<Note> = fits(config, "inside", &wire.inside, &there)?.into_iter().collect();
-    let names = [wire.inside.as_str(), wire.outside.as_str()];
+    let mut notes = Vec::new();
+    for inside in wire.inside.names() {
+        notes.extend(fits(config, "inside", inside, &there)?);
+    }
+    let names = [wire.inside.first().as_str(), wire.outside.as_str()];
     let outside = link::index_of(&wire.outside).ok().flatten();
     let Some(outside) = outside else { return Err(missing(config, "outside", &there)) };
     if link::about(outside).is_ok_and(|about| about.is_loopback) {
@@ -118,13 +126,15 @@ pub(super) fn check_router(config: &Config) -> Result<Vec<Note>, DocumentError> 
             names[0], names[1]
         )));
     }
-    let (table, [up, down]) = (passage(config.spec()).table(), passage(config.spec()).taps());
-    notes.push(Note(format!(
-        "takes what this machine forwards between `{}` and `{}` at `{}`, by the addresses inside: uploads before NAT, downloads after it. \
-         While it runs there are the devices `{up}` and `{down}`, and the nftables tables `netdev {table}` and `inet {table}`",
-        names[0], names[1], names[0]
-    )));
+    for passage in passages(config.spec()) {
+        let (Passage { table, inside, outside, .. }, [up, down]) = (&passage, passage.taps());
+        notes.push(Note(format!(
+            "takes what this machine forwards between `{inside}` and `{outside}` at `{inside}`, by the addresses inside: uploads before NAT, \
+             downloads after it. While it runs there are the devices `{up}` and `{down}`, and the nftables tables `netdev {table}` and \
+             `inet {table}`"
+        )));
+    }
     notes.push(Note("what this machine itself sends and receives is not shaped".to_owned()));
-    notes.extend(passing_by(names));
+    notes.extend(passing_by(config.spec()));
     Ok(notes)
 }

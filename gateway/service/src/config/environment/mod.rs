@@ -4,7 +4,7 @@
 mod forwarding;
 pub mod survey;
 
-pub(crate) use forwarding::passage;
+pub(crate) use forwarding::passages;
 
 use super::Config;
 use super::backend::BackendKind;
@@ -41,11 +41,11 @@ pub fn check(config: &Config) -> Result<Vec<Note>, DocumentError> {
     match wire.backend.kind() {
         BackendKind::AfPacket => {
             let there = interfaces();
-            for (key, name) in [("inside", &wire.inside), ("outside", &wire.outside)] {
+            for (key, name) in [("inside", wire.inside.first()), ("outside", &wire.outside)] {
                 notes.extend(fits(config, key, name, &there)?);
                 notes.extend(name_notes(config, key, name));
             }
-            notes.extend(mtu_note(&wire.inside, &wire.outside));
+            notes.extend(mtu_note(wire.inside.first(), &wire.outside));
             forwarding::refuse_beside(config)?;
             packet_socket(config)?;
         }
@@ -55,7 +55,7 @@ pub fn check(config: &Config) -> Result<Vec<Note>, DocumentError> {
         }
         BackendKind::Tun => {
             let there = interfaces();
-            for (key, name) in [("inside", &wire.inside), ("outside", &wire.outside)] {
+            for (key, name) in [("inside", wire.inside.first()), ("outside", &wire.outside)] {
                 is_free(config, key, name, &there)?;
             }
             tun(config, "tun")?;
@@ -78,7 +78,7 @@ pub fn held(config: &Config) -> Vec<Note> {
         let holder = device::holder(link::index_of(name).ok()??)?;
         Some(Note(format!("`{name}` is in use by {holder}: another gateway cannot have it")))
     };
-    [&wire.inside, &wire.outside].into_iter().filter_map(holder_of).collect()
+    [wire.inside.first(), &wire.outside].into_iter().filter_map(holder_of).collect()
 }
 
 /// Notes on files: which of them the process may not read any more once it runs as `user`, and who
@@ -151,8 +151,8 @@ fn fits(config: &Config, key: &str, name: &str, there: &[String]) -> Result<Opti
 fn missing(config: &Config, key: &str, there: &[String]) -> DocumentError {
     let wire = &config.spec().wire;
     let (name, other) = match key {
-        "inside" => (&wire.inside, &wire.outside),
-        _ => (&wire.outside, &wire.inside),
+        "inside" => (wire.inside.first(), &wire.outside),
+        _ => (&wire.outside, wire.inside.first()),
     };
     let fit: Vec<String> = there.iter().filter(|name| *name != other && is_fit(name)).cloned().collect();
     let near = fairwire_core::spelling::hint(name, fit.iter().map(String::as_str));
