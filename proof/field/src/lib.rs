@@ -20,6 +20,7 @@ pub mod fault;
 pub mod finding;
 pub mod gateway;
 pub mod home;
+pub mod hostile;
 pub mod page;
 pub mod peers;
 pub mod report;

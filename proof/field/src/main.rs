@@ -8,7 +8,8 @@ use fairwire_field::fault::{FAULTS, Happened};
 use fairwire_field::home::{self, Home};
 use fairwire_field::tries::Outcome as _;
 use fairwire_field::{
-    Fallible, autorate, diffserv, page, peers, report, restart, scale, shell, soak, subscribers, threads,
+    Fallible, autorate, diffserv, hostile, page, peers, report, restart, scale, shell, soak, subscribers,
+    threads,
 };
 use fairwire_testbed::error::TroubleKind;
 use fairwire_testbed::message::AGENT_COMMAND;
@@ -29,7 +30,7 @@ struct Target {
 
 type IsWanted<'a> = &'a dyn Fn(&str) -> bool;
 
-const TARGETS: [Target; 9] = [
+const TARGETS: [Target; 10] = [
     Target {
         name: "plans",
         about: "one CUBIC on a plan of 200 Mbit/s among 10, 1000 and 20 000 subscribers",
@@ -77,6 +78,12 @@ const TARGETS: [Target; 9] = [
         about: "a DiffServ domain with fixed and with adaptive token buckets: gains beside the simulation (12 minutes)",
         in_all: false,
         run: diffserv::all,
+    },
+    Target {
+        name: "hostile",
+        about: "a hostile host beside a victim, attack by attack, in a home and at a provider (8 minutes)",
+        in_all: false,
+        run: hostile::all,
     },
     Target {
         name: "scale",

@@ -5,6 +5,7 @@ use super::shaping::Shaping;
 use super::spec::Spec;
 use super::tree::{Tree, quoted};
 use crate::edges::report::MAX_CLASSES;
+use fairwire_catalogue::compose::conditioner;
 use fairwire_document::DocumentError;
 use fairwire_wire::Way;
 use std::net::SocketAddr;
@@ -35,6 +36,10 @@ pub(super) fn check(
         }
     }
     let classes = tree.book.len() - 1;
+    for way in Way::ALL {
+        let conditioner = shaping[way as usize].as_ref().filter(|shaping| shaping.discipline == CONDITIONER);
+        conditioner.map_or(Ok(()), |shaping| markers(shaping, way, classes, texts))?;
+    }
     let edges = [("ingress", spec.ingress.is_some()), ("egress", spec.egress.is_some())];
     if let Some((key, _)) = edges.iter().find(|(_, is_edge)| *is_edge)
         && !(1..=MAX_CLASSES).contains(&classes)
@@ -47,6 +52,22 @@ pub(super) fn check(
         if let Some(ingress) = spec.ingress.as_ref().filter(|ingress| ingress.key_file == egress.key_file) {
             let given = quoted(&ingress.key_file.display().to_string());
             return Err(texts.refuse("egress.key_file", given, EQUAL_KEYS, TWO_KEYS));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a marker of a class that there is none of: no packet would ever meet it.
+fn markers(shaping: &Shaping, way: Way, classes: usize, texts: &Texts<'_>) -> Result<(), DocumentError> {
+    let typed = shaping.parameters.spec::<conditioner::Spec>().and_then(|spec| spec.class.as_deref());
+    let ids = typed.unwrap_or_default().iter().enumerate().filter_map(|(at, class)| Some((at, class.id?)));
+    for (at, id) in ids {
+        if !(1..=classes).contains(&(id as usize)) {
+            let table =
+                if shaping.has_own { format!("{}.discipline", way.name()) } else { "discipline".into() };
+            let why = "there is no class of that number";
+            let allowed = format_args!("from 1 to {classes}, in the order of the classes in the file");
+            return Err(texts.refuse(&format!("{table}.{CONDITIONER}.class.{at}.id"), id, why, allowed));
         }
     }
     Ok(())

@@ -8,7 +8,7 @@ use super::tree::{self, Tree};
 use fairwire_catalogue as catalogue;
 use fairwire_core::Rate;
 use fairwire_datapath::class_book::{ClassKind, UNCLAIMED};
-use fairwire_datapath::classify::FlowKind;
+use fairwire_datapath::classify::{Dscp, FlowKind};
 use fairwire_laws::part::ClassSupport;
 use fairwire_laws::role;
 use fairwire_subscribers::sheet::UNCLAIMED_NAME;
@@ -48,6 +48,13 @@ pub(super) fn notes(
                 tree::quoted(&class.name)
             ));
         }
+    }
+    let writes = |shaping: &Shaping| matches!(shaping.dscp.rewriting(), Dscp::Assured(_));
+    if spec.ingress.is_some() && !shaping[Way::Upload as usize].as_ref().is_some_and(writes) {
+        notes.push(
+            "upload: no colour is written (`dscp = \"af1\"`), so that the core cannot know who is in profile"
+                .into(),
+        );
     }
     for way in Way::ALL {
         match &shaping[way as usize] {
@@ -156,4 +163,4 @@ fn idle_ceilings(shaping: &Shaping, way: Way, tree: &Tree) -> Option<String> {
 
 /// With fewer, a TCP flow cannot recover by fast retransmission, and tokens are too coarse for
 /// shares.
-const FEW_PACKETS: f64 = 20.0;
+pub(super) const FEW_PACKETS: f64 = 20.0;

@@ -1,6 +1,7 @@
 //! One direction through the gateway: its rate, its framing, its flows and its discipline.
 
 use super::leaves::LeafChoice;
+use super::notes::FEW_PACKETS;
 use super::offered::{self, with_leaves};
 use super::places::Texts;
 use super::spec::{DefaultsChoice, DirectionSpec, DscpChoice, FlowsChoice, FlowsSpec, FramingSpec, Spec};
@@ -59,6 +60,17 @@ const BUFFER: Duration = Duration::from_ms(50);
 /// The most bytes that may be added to or taken from a frame.
 const MAX_OVERHEAD: i32 = 1024;
 
+/// The limit of what waits on a link of `rate` where none is given: on a slow one what shares and
+/// TCP need.
+fn default_buffer(rate: Rate) -> Amount {
+    let few = Amount::Packets(FEW_PACKETS as u32);
+    let packet_bytes = TYPICAL_FRAME + 24;
+    match Amount::Time(BUFFER).in_packets(packet_bytes, rate) < FEW_PACKETS {
+        true => few,
+        false => Amount::Time(BUFFER),
+    }
+}
+
 impl Shaping {
     /// Bytes on the link of a typical long packet, where frames have at most `frame_bytes`.
     pub fn packet_bytes(&self, frame_bytes: u32) -> u32 {
@@ -115,7 +127,7 @@ pub(super) fn check(
         discipline,
         rate: typed.rate.0,
         autorate: followed(typed, path, texts)?,
-        buffer: typed.buffer.map_or(Amount::Time(BUFFER), |buffer| buffer.0),
+        buffer: typed.buffer.map_or_else(|| default_buffer(typed.rate.0), |buffer| buffer.0),
         flows: kind,
         within,
         dscp: typed.dscp.unwrap_or_default(),

@@ -83,6 +83,12 @@ pub enum Insides {
     Several(Vec<String>),
 }
 
+impl From<&str> for Insides {
+    fn from(name: &str) -> Self {
+        Insides::One(name.to_owned())
+    }
+}
+
 impl Insides {
     /// Their names.
     pub fn names(&self) -> &[String] {
@@ -128,7 +134,7 @@ pub struct DirectionSpec {
     /// name, or a table with the name and its parameters. Default: `fq-codel`, with fewer queues
     /// where there are many classes.
     pub leaf: Option<Choice>,
-    /// The limit of what waits. Default: 50 ms.
+    /// The limit of what waits. Default: 50 ms, and at least 20 full packets.
     pub buffer: Option<Quantity<Amount>>,
     /// The rate at which what is not IP (ARP, STP, LLDP, PPPoE sessions without IP, MPLS, MACsec)
     /// bypasses the discipline; what exceeds it is lost as `not-ip`. It is a part of `rate`.

@@ -537,6 +537,8 @@ fn an_edge_that_cannot_work_is_refused() {
         let refusal = edge_refusal(&rest);
         assert!(refusal.contains(why), "{refusal}");
     }
+    let refusal = edge_refusal(&EDGE.replace("id = 2", "id = 9"));
+    assert!(refusal.contains("class.#2.id` is 9") && refusal.contains("from 1 to"), "{refusal}");
     let many: String = (0..65).fold(String::new(), |mut text, number| {
         let _ = writeln!(text, "[[class]]\nname = \"c{number}\"");
         text

@@ -7,7 +7,7 @@ use fairwire_datapath::classify::LinkKind;
 use fairwire_datapath::io::memory::{Arrival, Departure, MemoryPort, run};
 use fairwire_datapath::{Datapath, Wire};
 use fairwire_service::config::{Config, PlanContext};
-use fairwire_service::telemetry::About;
+use fairwire_service::telemetry::{About, Observer};
 use fairwire_wire::vnet::VnetHeader;
 use std::collections::BTreeMap;
 
@@ -222,4 +222,49 @@ fn on_a_fast_link_few_flows_are_served_in_trains_and_no_bit_of_the_totals_is_los
             );
         }
     }
+}
+
+/// Field case C17: groups count with `others` as one host, so that television starves beside hosts that
+/// want all, and that is told.
+#[test]
+fn groups_that_starve_are_named_and_with_a_class_of_their_own_they_do_not() {
+    let seen = |classes: &str| {
+        let text = format!(
+            "format = 2\nname = \"t\"\n[wire]\ninside = \"a\"\noutside = \"b\"\n[download]\nrate = \"50 Mbit/s\"\n{classes}"
+        );
+        let config = Config::parse("t.toml", &text, None).unwrap_or_else(|error| panic!("{error}"));
+        let mut datapath = Datapath::new(config.plan(&MADE).expect("it was checked"));
+        let whole = [0, 2000 * MS];
+        let mut arrivals = Vec::new();
+        for host in 1..=5 {
+            arrivals.extend(every(MS / 2, whole, &datagram(OUTSIDE, [10, 0, 0, host], 5, 1500))); // 24 Mbit/s each
+        }
+        // 22, 9 and 4 Mbit/s.
+        for (group, gap) in [(1, 547_000), (2, 1_337_000), (3, 3_008_000)] {
+            arrivals.extend(every(gap, whole, &datagram(OUTSIDE, [239, 1, 1, group], 5, 1500)));
+        }
+        arrivals.sort_by_key(|arrival| arrival.at);
+        let mut wire = Wire { left: MemoryPort::new(arrivals), right: MemoryPort::new(vec![]) };
+        let mut observer = Observer::of(About::of(&std::sync::Arc::new(config)), Time::ZERO);
+        for at in (10..2000).step_by(10) {
+            run(&mut datapath, &mut wire, Time::from_ns(at * MS));
+            observer.observe(Time::from_ns(at * MS), &datapath, Default::default());
+        }
+        let snapshot = observer.board().latest();
+        (snapshot.fairness.clone(), snapshot.ways[0].clone())
+    };
+    let (sentence, way) = seen("");
+    let lost = way.starving.get("others").copied().unwrap_or(0.0);
+    assert!((0.7..0.8).contains(&lost), "{:?}", way.starving);
+    assert!(sentence.contains("`others` loses 7"), "{sentence}");
+    assert!(
+        way.flows.iter().any(|flow| flow.flow == "others" && flow.throughput_bps > 7e6),
+        "{:?}",
+        way.flows
+    );
+    let class = "discipline = \"classful\"\n[[class]]\nname = \"tv\"\nmatch = { inside = [\"239.0.0.0/8\"] }\n\
+                 download = { guaranteed = \"40 Mbit/s\" }\n[[class]]\nname = \"rest\"\nmatch = { inside = [\"10.0.0.0/8\"] }\n";
+    let (sentence, way) = seen(class);
+    assert!(!way.starving.contains_key("tv") && !way.starving.contains_key("others"), "{:?}", way.starving);
+    assert!(sentence.contains("`rest` loses"), "{sentence}");
 }

@@ -87,6 +87,12 @@ pub const FAULTS: &[Fault] = &[
         act: live::bad_reload,
     },
     Fault {
+        name: "passed-by",
+        promised: "what a program of the gateway's own machine sends past it is told within ten seconds, with its rate, and no sharing is claimed",
+        is_quick: false,
+        act: live::passed_by,
+    },
+    Fault {
         name: "malformed-frames",
         promised: "frames of random bytes end nothing: each has its place, and TCP beside them keeps the link busy",
         is_quick: true,

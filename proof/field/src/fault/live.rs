@@ -9,7 +9,9 @@ use crate::tries::Outcome as _;
 use crate::world::{INSIDE, OUTSIDE};
 use fairwire_control::protocol::{Answer, Request};
 use fairwire_core::Duration;
+use fairwire_linux::af_packet::AfPacket;
 use fairwire_linux::clock;
+use fairwire_linux::port::Port as _;
 use fairwire_metrics::judge::Allowed;
 use fairwire_service::config::spec::OnFailure::{Closed, Open};
 use fairwire_service::config::spec::{FlowsChoice, OnFailure};
@@ -243,6 +245,41 @@ pub(super) fn thousand_reloads(happened: &mut Happened) -> Fallible<()> {
     );
     let percent = tcp_percent(&run.traffic, &seen, 2.0, to);
     happened.expect_in_time("of the link TCP used meanwhile, %", percent, Allowed::at_least(IN_USE));
+    happened.check_conservation(run.gateway())
+}
+
+/// Frames of 1250 bytes, one a millisecond: 10 Mbit/s beside a link of 20.
+const PAST_BYTES: usize = 1250;
+const PAST_S: [u64; 2] = [2, 13];
+
+pub(super) fn passed_by(happened: &mut Happened) -> Fallible<()> {
+    let mut run = begin(&document(Closed), traffic(14))?;
+    // A program of the gateway's own machine.
+    let mut port = run.world.gateway.at(|| AfPacket::open(INSIDE.name))?;
+    let start = run.start;
+    let program = std::thread::spawn(move || {
+        let frame = [&[2, 0, 0, 0, 0, 2, 2, 0x67, 0, 0, 0, 1, 8, 0][..], &[0; PAST_BYTES - 14]].concat();
+        for ms in PAST_S[0] * 1000..PAST_S[1] * 1000 {
+            clock::sleep_until(start + Duration::from_ms(ms));
+            port.transmit(&frame);
+        }
+    });
+    run.wait_until(12.5);
+    let status = run.gateway().status()?;
+    let mbps = status.ways[0].bypass_bps / 1e6;
+    happened.expect_in_time(
+        "told to pass the gateway by, Mbit/s of 10",
+        mbps,
+        Allowed { min: 8.5, max: 10.5 },
+    );
+    happened.expect("the same of the upload", status.ways[1].bypass_bps, Allowed::at_most(0.0));
+    let told = status.changes.get("bypass").copied();
+    happened.check(told == Some(1), format!("reported within 10.5 s: {told:?}"));
+    let says_so =
+        status.fairness.contains("pass the gateway by") && !status.fairness.contains("share equally");
+    happened.check(says_so, status.fairness.clone());
+    program.join().map_err(|_| "the program's thread panicked")?;
+    happened.finish(&mut run)?;
     happened.check_conservation(run.gateway())
 }
 
