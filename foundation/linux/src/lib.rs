@@ -14,6 +14,7 @@ pub mod netlink;
 pub mod nftables;
 pub mod port;
 pub mod program;
+pub mod receive;
 mod request;
 pub mod tcp_info;
 pub mod traffic_control;

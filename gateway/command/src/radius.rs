@@ -7,25 +7,36 @@ use super::subscriber::{change_file, path_of};
 use crate::args::FollowArgs;
 use fairwire_core::{Duration, Time};
 use fairwire_document::read_text;
-use fairwire_linux::clock;
+use fairwire_linux::{clock, receive};
+use fairwire_service::config::{self, Config};
 use fairwire_subscribers::edit::{Edit, edited};
 use fairwire_subscribers::radius;
 use fairwire_subscribers::radius::MAX_BYTES as MAX_DATAGRAM;
-use fairwire_subscribers::radius::{Batch, Discarded, ErrorCause, Outcome, Request, Sessions};
+use fairwire_subscribers::radius::{
+    Batch, Discarded, ErrorCause, Network, Outcome, Purpose, Request, Sessions,
+};
 use fairwire_subscribers::sheet::read as read_sheet;
 use fairwire_subscribers::sheet::{MAX_BYTES, SheetText};
 use fairwire_terminal::failure::{Ending, Failure};
 use fairwire_terminal::interrupt;
 use fairwire_terminal::notice::notice;
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, UdpSocket};
 use std::path::Path;
 use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread;
 
 /// What comes within this time of a first request is one change of the file.
 const BATCH: Duration = Duration::from_ms(100);
 const MAX_BATCH: usize = 4096;
+/// What waits while the file is being changed: here, and before that in the kernel, where a datagram
+/// of a hundred bytes takes 768.
+const MAX_WAITING: usize = 16_384;
+const SOCKET_BUFFER_BYTES: usize = 16 << 20;
+/// For how long changes that were refused together are tried apart: a client waits some seconds.
+const APART: Duration = Duration::from_secs(3);
 /// The interval at which the end is looked for.
 const LOOK: Duration = Duration::from_ms(500);
 /// For how long an answer is kept for a request that comes again, and how many are.
@@ -44,13 +55,18 @@ pub(crate) fn serve(args: &FollowArgs, at: SocketAddr, secret_file: &Path) -> Re
         let help = "allowed: an address of this machine and a port that is free, such as `127.0.0.1:1813`";
         Failure::user(format!("`--radius` is `{at}`, which cannot be opened: {error}"), help)
     })?;
+    receive::enlarge_buffer(&socket, SOCKET_BUFFER_BYTES);
     let at = socket.local_addr().unwrap_or(at);
+    let (sender, came) = sync_channel(MAX_WAITING);
+    let receiver = socket.try_clone().map_err(|error| cannot_receive(&error))?;
+    thread::spawn(move || receive_all(&receiver, &sender));
     notice(format_args!("RADIUS requests are answered at {at}"));
     let mut server = Server {
         args,
         path: &path,
         secret: &secret,
         socket,
+        came,
         sessions: Sessions::default(),
         answers: Answers::default(),
         discards: Discards::default(),
@@ -72,11 +88,39 @@ fn secret(path: &Path) -> Result<Vec<u8>, Failure> {
     Ok(secret.into())
 }
 
+/// A datagram and who sent it, or why there are no more.
+type Datagram = io::Result<(SocketAddr, Vec<u8>)>;
+
+fn cannot_receive(error: &io::Error) -> Failure {
+    Failure::Ours(format!("receiving RADIUS requests: {error}"))
+}
+
+/// Receives on and on, so that no burst fills the kernel's buffer while a file is written.
+fn receive_all(socket: &UdpSocket, came: &SyncSender<Datagram>) {
+    let mut datagram = [0; MAX_DATAGRAM];
+    loop {
+        let next = match socket.recv_from(&mut datagram) {
+            Ok((length, from)) => Ok((from, datagram[..length].to_vec())),
+            // An earlier answer that found no port is reported here, too.
+            Err(error) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::ConnectionRefused) => {
+                continue;
+            }
+            Err(error) => Err(error),
+        };
+        let is_over = next.is_err();
+        if came.send(next).is_err() || is_over {
+            return;
+        }
+    }
+}
+
 struct Server<'a> {
     args: &'a FollowArgs,
     path: &'a Path,
     secret: &'a [u8],
     socket: UdpSocket,
+    /// What is received meanwhile.
+    came: Receiver<Datagram>,
     sessions: Sessions,
     answers: Answers,
     discards: Discards,
@@ -102,46 +146,58 @@ impl Server<'_> {
                 requests.push(request);
             }
         }
-        self.discards.say();
+        self.discards.say(receive::dropped(&self.socket));
         if requests.is_empty() {
             return Ok(());
         }
         match self.put(&requests) {
             Ok(outcomes) => self.answer(&requests, &outcomes),
-            Err(_) if requests.len() > 1 => {
-                // One of them is refused: which one is found out one by one.
-                for one in requests.chunks(1) {
-                    let outcomes = self.put(one).unwrap_or_else(failed);
-                    self.answer(one, &outcomes);
-                }
+            Err(failure) if requests.len() == 1 || !self.is_of_a_change(&failure) => {
+                self.answer(&requests, &failed(failure, requests.len()));
             }
-            Err(failure) => self.answer(&requests, &failed(failure)),
+            Err(_) => {
+                // What accounting says was judged before, so that it is a change that is refused.
+                let is_change = |received: &Received| matches!(received.1.purpose, Purpose::Change(_));
+                let (changes, others): (Vec<_>, Vec<_>) = requests.into_iter().partition(is_change);
+                self.put_halves(&others, clock::now());
+                self.put_halves(&changes, clock::now() + APART);
+            }
         }
         Ok(())
     }
 
+    /// Was the change refused, and not what was there before it?
+    fn is_of_a_change(&self, failure: &Failure) -> bool {
+        matches!(failure, Failure::Document(_)) && Config::load(&self.args.whom.config).is_ok()
+    }
+
+    /// Finds out which of them are refused, by halves. What is not tried by the time `until` is
+    /// refused without.
+    fn put_halves(&mut self, requests: &[Received], until: Time) {
+        match self.put(requests) {
+            Ok(outcomes) => self.answer(requests, &outcomes),
+            Err(failure) if requests.len() == 1 => self.answer(requests, &failed(failure, 1)),
+            Err(failure) if clock::now() >= until => {
+                let message =
+                    format!("one of {} changes is refused, or more: {}", requests.len(), words(failure));
+                self.answer(requests, &failed(Failure::Ours(message), requests.len()));
+            }
+            Err(_) => {
+                let (first, second) = requests.split_at(requests.len() / 2);
+                self.put_halves(first, until);
+                self.put_halves(second, until);
+            }
+        }
+    }
+
     /// The next request that is none that was answered before.
     fn receive(&mut self, patience: Duration) -> Result<Option<Received>, Failure> {
-        let cannot = |error: std::io::Error| Failure::Ours(format!("receiving RADIUS requests: {error}"));
-        self.socket.set_read_timeout(Some(std::time::Duration::from_nanos(patience.ns()))).map_err(cannot)?;
-        let mut datagram = [0; MAX_DATAGRAM];
-        let (length, from) = match self.socket.recv_from(&mut datagram) {
-            Ok(came) => came,
-            // An earlier answer that found no port is reported here, too.
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    ErrorKind::WouldBlock
-                        | ErrorKind::TimedOut
-                        | ErrorKind::Interrupted
-                        | ErrorKind::ConnectionRefused
-                ) =>
-            {
-                return Ok(None);
-            }
-            Err(error) => return Err(cannot(error)),
+        let (from, datagram) = match self.came.recv_timeout(std::time::Duration::from_nanos(patience.ns())) {
+            Ok(came) => came.map_err(|error| cannot_receive(&error))?,
+            Err(RecvTimeoutError::Timeout) => return Ok(None),
+            Err(gone) => return Err(cannot_receive(&io::Error::other(gone))),
         };
-        match radius::read(&datagram[..length], self.secret, since_1970().as_secs()) {
+        match radius::read(&datagram, self.secret, since_1970().as_secs()) {
             Ok(request) => match self.answers.of(from, &request) {
                 Some(answer) => {
                     self.send(from, &answer);
@@ -162,11 +218,12 @@ impl Server<'_> {
         let name = self.path.display().to_string();
         let text = read_text(self.path, MAX_BYTES, "a table of subscribers in CSV")?;
         let sheet = read_sheet(SheetText { name: &name, text: &text })?;
-        let mut batch = self.sessions.batch(&sheet, &requests);
+        let network = network(&self.args.whom.config)?;
+        let mut batch = self.sessions.batch(&network, &sheet, &requests);
         if !batch.edits.is_empty() {
             // It may be another by the time that it is ours to write.
             change_file(&self.args.whom, self.path, &mut |source| {
-                batch = self.sessions.batch(&read_sheet(source)?, &requests);
+                batch = self.sessions.batch(&network, &read_sheet(source)?, &requests);
                 edited(source, &edits(&batch))
             })?;
         }
@@ -197,14 +254,25 @@ fn edits(batch: &Batch) -> Vec<(&str, Edit<'_>)> {
     batch.edits.iter().map(|(name, values)| (name.as_str(), Edit::Change(values))).collect()
 }
 
-/// What came of a request that could not be put in the file.
-fn failed(failure: Failure) -> Vec<Outcome> {
+/// What requests are judged by before the file is written.
+fn network(config: &Path) -> Result<Network, Failure> {
+    let spec = config::typed_at(config)?;
+    let rates = [&spec.download, &spec.upload].map(|way| way.as_ref().map(|way| way.rate.0));
+    Ok(Network { classes: spec.class.into_iter().map(|class| class.name).collect(), rates })
+}
+
+/// What came of `count` requests that could not be put in the file. It is said once.
+fn failed(failure: Failure, count: usize) -> Vec<Outcome> {
     let cause = match failure {
         Failure::Document(_) => ErrorCause::InvalidValue,
         _ => ErrorCause::ResourcesUnavailable,
     };
     let line = format!("{}; the subscribers stay as they are", words(failure));
-    vec![Outcome { answer: Err(cause), line }]
+    let mut outcomes = vec![Outcome { answer: Err(cause), line: String::new() }; count];
+    if let Some(first) = outcomes.first_mut() {
+        first.line = line;
+    }
+    outcomes
 }
 
 /// Who sent a request, and what makes it another than one that came before.
@@ -241,6 +309,8 @@ impl Answers {
 #[derive(Default)]
 struct Discards {
     counts: BTreeMap<Discarded, (u64, Option<SocketAddr>)>,
+    /// What the kernel had no room for, as it was said last.
+    dropped: u32,
     said: Option<Time>,
 }
 
@@ -252,9 +322,16 @@ impl Discards {
     }
 
     /// Reports them, at most once in a while.
-    fn say(&mut self) {
-        if self.counts.is_empty() || self.said.is_some_and(|said| clock::now().since(said) < QUIET) {
+    fn say(&mut self, dropped: u32) {
+        let is_new = dropped != self.dropped || !self.counts.is_empty();
+        if !is_new || self.said.is_some_and(|said| clock::now().since(said) < QUIET) {
             return;
+        }
+        let more = dropped.wrapping_sub(std::mem::replace(&mut self.dropped, dropped));
+        if more > 0 {
+            notice(format_args!(
+                "lost: {more} RADIUS datagrams, for which the kernel had no room; who sent them sends them again"
+            ));
         }
         for (why, (count, from)) in std::mem::take(&mut self.counts) {
             let from = from.map(|from| from.to_string()).unwrap_or_default();

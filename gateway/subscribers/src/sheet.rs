@@ -369,6 +369,11 @@ impl Sheet<'_> {
         field.map_or("", |field| self.source.text[self.field(&row.at, field)].trim_matches('"'))
     }
 
+    /// The prefixes in the column called `column` of `row`.
+    pub fn prefixes<'b>(&'b self, row: &Row, column: &str) -> impl Iterator<Item = Prefix> + use<'b> {
+        self.value(row, column).split_whitespace().filter_map(|prefix| prefix.parse().ok())
+    }
+
     /// The line of a subscriber, from 1.
     pub fn line(&self, row: &Row) -> usize {
         self.source.text[..row.at.start].matches('\n').count() + 1

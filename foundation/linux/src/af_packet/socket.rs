@@ -1,8 +1,9 @@
 //! Packet sockets and their options.
 
 use crate::port::PortError;
+use crate::receive::enlarge_buffer;
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketFlags, SocketType, netdevice, socket_with, sockopt};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, netdevice, socket_with};
 use std::ffi::c_int;
 use std::io;
 use std::mem::size_of;
@@ -29,19 +30,11 @@ pub fn open_socket(name: &str) -> Result<OwnedFd, PortError> {
     ] {
         set_option(socket.as_fd(), option, &1_i32).map_err(fail(operation))?;
     }
-    enlarge_buffer(&socket);
+    enlarge_buffer(&socket, SOCKET_BUFFER_BYTES);
     bind(socket.as_fd(), index).map_err(fail("binding"))?;
     set_option(socket.as_fd(), libc::PACKET_ADD_MEMBERSHIP, &promiscuous(index))
         .map_err(fail("listening promiscuously"))?;
     Ok(socket)
-}
-
-/// Enlarges the receive buffer: beyond `net.core.rmem_max` with `CAP_NET_ADMIN`, otherwise up to
-/// it. Errors are ignored: a smaller buffer works too, and its overflows are counted.
-fn enlarge_buffer(socket: &OwnedFd) {
-    if sockopt::set_socket_recv_buffer_size_force(socket, SOCKET_BUFFER_BYTES).is_err() {
-        let _ = sockopt::set_socket_recv_buffer_size(socket, SOCKET_BUFFER_BYTES);
-    }
 }
 
 fn promiscuous(index: u32) -> libc::packet_mreq {

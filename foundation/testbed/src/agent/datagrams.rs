@@ -3,6 +3,7 @@
 use super::stage::{Slots, Stage};
 use crate::traffic::{Flow, HEAD_BYTES, Sends, UDP_PORT, everywhere, port_of};
 use fairwire_linux::clock;
+use fairwire_linux::receive::enlarge_buffer;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, socket_with, sockopt};
 use std::io;
@@ -93,9 +94,7 @@ impl Catcher {
 /// A socket that does not block, at an address that others may have too, where they are connected.
 fn socket(address: SocketAddr) -> io::Result<UdpSocket> {
     let socket = shared(address)?;
-    if sockopt::set_socket_recv_buffer_size_force(&socket, SOCKET_BUFFER_BYTES).is_err() {
-        let _ = sockopt::set_socket_recv_buffer_size(&socket, SOCKET_BUFFER_BYTES);
-    }
+    enlarge_buffer(&socket, SOCKET_BUFFER_BYTES);
     Ok(socket)
 }
 

@@ -2,6 +2,7 @@
 //! everything again.
 
 mod check;
+mod follow;
 mod front;
 
 use fairwire_testing::program::Program;

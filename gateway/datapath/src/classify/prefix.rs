@@ -37,7 +37,7 @@ pub(super) type Ends<N> = (N, N);
 
 impl Prefix {
     /// The network of `address` with `bits` leading bits, the others zero.
-    pub(crate) fn containing(address: IpAddr, bits: u8) -> Prefix {
+    pub fn containing(address: IpAddr, bits: u8) -> Prefix {
         let bits = bits.min(width(address));
         let address = match address {
             IpAddr::V4(v4) => IpAddr::V4(Ipv4Addr::from_bits(v4.to_bits() & !host_mask4(bits))),

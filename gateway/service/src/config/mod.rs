@@ -79,6 +79,14 @@ pub struct PlanContext {
     pub link: LinkKind,
 }
 
+/// What is typed in the configuration at `path`, which is not checked further.
+///
+/// # Errors
+/// Where it cannot be read, or has what no configuration has.
+pub fn typed_at(path: &Path) -> Result<Spec, DocumentError> {
+    Ok(typed(&path.display().to_string(), &text(path)?)?.0)
+}
+
 /// The configuration in the file at `path`, unread.
 pub(crate) fn text(path: &Path) -> Result<String, DocumentError> {
     read_text(path, MAX_BYTES, WANTED)

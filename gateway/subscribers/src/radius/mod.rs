@@ -5,20 +5,24 @@
 //! file of requests. Nothing here opens a socket.
 //!
 //! Sources: RFC 2866 (accounting), RFC 5176 (changes of authorization, CoA), RFC 2869, section 5.14
-//! (Message-Authenticator), RFC 3162, RFC 4818 and RFC 6911 (addresses of IPv6). The bandwidths of
-//! WISPr are attributes 7 and 8 of vendor 14122.
+//! (Message-Authenticator), RFC 3162, RFC 4818 and RFC 6911 (addresses of IPv6).
 //!
 //! The packets are read here because what is needed of them is a page: no library was found that
 //! reads both kinds of request, is maintained, and brings no runtime with it. MD5 protects them
 //! because the RFCs have nothing else: keep them in a network of your own.
 
+mod plan;
 mod sessions;
 
-pub use sessions::{Batch, Outcome, Sessions};
+pub use plan::{Plan, Refused};
+pub use sessions::{Batch, Network, Outcome, Sessions};
+
+use crate::held::{is_plausible, written};
+use fairwire_datapath::classify::Prefix;
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use md5::{Digest as _, Md5};
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// The longest packet (RFC 2865, section 3).
 pub const MAX_BYTES: usize = 4096;
@@ -27,7 +31,6 @@ const MAX_AGE_S: u64 = 300;
 /// Bytes before the attributes: code, identifier, length, authenticator.
 const HEAD: usize = 20;
 const AUTHENTICATOR: std::ops::Range<usize> = 4..HEAD;
-const WISPR: u32 = 14122;
 
 /// Codes of packets.
 mod code {
@@ -45,7 +48,9 @@ mod kind {
     pub(super) const NAS_IP_ADDRESS: u8 = 4;
     pub(super) const NAS_PORT: u8 = 5;
     pub(super) const FRAMED_IP_ADDRESS: u8 = 8;
+    pub(super) const FRAMED_IP_NETMASK: u8 = 9;
     pub(super) const FILTER_ID: u8 = 11;
+    pub(super) const FRAMED_ROUTE: u8 = 22;
     pub(super) const CLASS: u8 = 25;
     pub(super) const VENDOR_SPECIFIC: u8 = 26;
     pub(super) const CALLED_STATION_ID: u8 = 30;
@@ -63,16 +68,19 @@ mod kind {
     pub(super) const NAS_IPV6_ADDRESS: u8 = 95;
     pub(super) const FRAMED_INTERFACE_ID: u8 = 96;
     pub(super) const FRAMED_IPV6_PREFIX: u8 = 97;
+    pub(super) const FRAMED_IPV6_ROUTE: u8 = 99;
     pub(super) const ERROR_CAUSE: u8 = 101;
     pub(super) const DELEGATED_IPV6_PREFIX: u8 = 123;
     pub(super) const FRAMED_IPV6_ADDRESS: u8 = 168;
 
     /// What a change may have beside what it changes: it says which session is meant.
-    pub(super) const IDENTIFIES: [u8; 21] = [
+    pub(super) const IDENTIFIES: [u8; 24] = [
         USER_NAME,
         NAS_IP_ADDRESS,
         NAS_PORT,
         FRAMED_IP_ADDRESS,
+        FRAMED_IP_NETMASK,
+        FRAMED_ROUTE,
         CLASS,
         CALLED_STATION_ID,
         CALLING_STATION_ID,
@@ -88,6 +96,7 @@ mod kind {
         NAS_IPV6_ADDRESS,
         FRAMED_INTERFACE_ID,
         FRAMED_IPV6_PREFIX,
+        FRAMED_IPV6_ROUTE,
         DELEGATED_IPV6_PREFIX,
         FRAMED_IPV6_ADDRESS,
     ];
@@ -121,15 +130,8 @@ pub enum Purpose {
     AllEnded,
     /// Another report. It is answered, and changes nothing.
     Noted,
-    /// The session is to have these values (CoA).
-    Change {
-        /// The class, or `suspended`: of Filter-Id.
-        filter: Option<String>,
-        /// The ceilings of download and upload, bit/s: of WISPr.
-        ceilings_bps: [Option<u64>; 2],
-        /// A type of attribute that cannot be changed here.
-        unsupported: Option<u8>,
-    },
+    /// The session is to have this plan (CoA).
+    Change(Result<Plan, Refused>),
     /// The session is to end.
     Disconnect,
 }
@@ -162,8 +164,10 @@ pub struct Request {
     pub server: String,
     /// Acct-Session-Id.
     pub session: Option<String>,
-    /// The addresses and prefixes of the session, as the subscriber file has them.
-    pub addresses: Vec<String>,
+    /// The addresses and networks of the session.
+    pub addresses: Vec<Prefix>,
+    /// What was reported as such, and is none that a subscriber can have.
+    pub implausible: Vec<String>,
     code: u8,
     identifier: u8,
     authenticator: [u8; 16],
@@ -209,16 +213,18 @@ pub fn read(datagram: &[u8], secret: &[u8], now_s: u64) -> Result<Request, Disca
             Some([0, 0, 0, 7 | 8]) => Purpose::AllEnded,
             _ => Purpose::Noted,
         },
-        code::COA_REQUEST => change(all.clone()),
+        code::COA_REQUEST => Purpose::Change(plan::plan(all.clone())),
         _ => Purpose::Disconnect,
     };
+    let (addresses, implausible) = addresses(all.clone());
     Ok(Request {
         purpose,
         user,
         mac,
         server: server.unwrap_or_default(),
         session: of(kind::ACCT_SESSION_ID).map(text),
-        addresses: all.clone().filter_map(|(kind, value)| address(kind, value)).collect(),
+        addresses,
+        implausible,
         code,
         identifier,
         authenticator: head(packet),
@@ -305,51 +311,65 @@ fn ipv4(value: &[u8]) -> Option<String> {
     Some(Ipv4Addr::from(<[u8; 4]>::try_from(value).ok()?).to_string())
 }
 
-/// The address or the prefix of a session that an attribute has.
-fn address(kind: u8, value: &[u8]) -> Option<String> {
+/// The addresses and networks of a session, and what is none that a subscriber can have.
+fn addresses<'a>(attributes: impl Iterator<Item = (u8, &'a [u8])> + Clone) -> (Vec<Prefix>, Vec<String>) {
+    let mask = attributes.clone().find(|(kind, _)| *kind == kind::FRAMED_IP_NETMASK);
+    let mask = mask.and_then(|(_, value)| Some(u32::from_be_bytes(value.try_into().ok()?)));
+    let (mut all, mut implausible) = (Vec::new(), Vec::new());
+    for prefix in attributes.filter_map(|(kind, value)| address(kind, value, mask)) {
+        match is_plausible(&prefix) {
+            true if all.contains(&prefix) => {}
+            true => all.push(prefix),
+            false => implausible.push(written(&prefix)),
+        }
+    }
+    (all, implausible)
+}
+
+/// The address or the network of a session that an attribute has.
+fn address(kind: u8, value: &[u8], mask: Option<u32>) -> Option<Prefix> {
+    let one = |address: IpAddr| Prefix::containing(address, 128);
     match kind {
         // These two let the user or the server choose (RFC 2865, section 5.8).
         kind::FRAMED_IP_ADDRESS if value.starts_with(&[255, 255, 255]) => None,
-        kind::FRAMED_IP_ADDRESS => ipv4(value),
-        kind::FRAMED_IPV6_ADDRESS => Some(Ipv6Addr::from(<[u8; 16]>::try_from(value).ok()?).to_string()),
+        kind::FRAMED_IP_ADDRESS => {
+            let address = Ipv4Addr::from(<[u8; 4]>::try_from(value).ok()?);
+            // A mask beside the first address of its network is of a network behind the customer's
+            // router. Beside another address it may be that of a network of many customers.
+            let network = mask.filter(|mask| mask.leading_ones() == mask.count_ones());
+            let network = network.map(|mask| Prefix::containing(address.into(), mask.leading_ones() as u8));
+            Some(network.filter(|network| network.address() == address).unwrap_or(one(address.into())))
+        }
+        kind::FRAMED_ROUTE | kind::FRAMED_IPV6_ROUTE => route(&text(value)),
+        kind::FRAMED_IPV6_ADDRESS => Some(one(Ipv6Addr::from(<[u8; 16]>::try_from(value).ok()?).into())),
         kind::FRAMED_IPV6_PREFIX | kind::DELEGATED_IPV6_PREFIX => {
-            let (&[_, bits], prefix) = value.split_first_chunk()?;
+            let (&[_, bits @ 0..=128], prefix) = value.split_first_chunk()? else { return None };
             let mut bytes = [0; 16];
             bytes.get_mut(..prefix.len())?.copy_from_slice(prefix);
-            let mask = u128::MAX.checked_shl(128_u32.checked_sub(bits.into())?).unwrap_or(0);
-            Some(format!("{}/{bits}", Ipv6Addr::from(u128::from_be_bytes(bytes) & mask)))
+            Some(Prefix::containing(Ipv6Addr::from(bytes).into(), bits))
         }
         _ => None,
     }
 }
 
-/// What a CoA-Request changes.
-fn change<'a>(attributes: impl Iterator<Item = (u8, &'a [u8])>) -> Purpose {
-    let (mut filter, mut ceilings_bps, mut unsupported) = (None, [None; 2], None);
-    for (kind, value) in attributes {
-        match kind {
-            kind::FILTER_ID => filter = Some(text(value)),
-            kind::VENDOR_SPECIFIC => match bandwidth(value) {
-                Some((way, bps)) => ceilings_bps[way] = Some(bps),
-                None => unsupported = Some(kind),
-            },
-            known if kind::IDENTIFIES.contains(&known) => {}
-            other => unsupported = Some(other),
-        }
-    }
-    Purpose::Change { filter, ceilings_bps, unsupported }
-}
-
-/// A bandwidth of WISPr: 0 for download or 1 for upload, and bit/s.
-fn bandwidth(value: &[u8]) -> Option<(usize, u64)> {
-    let (vendor, rest) = value.split_first_chunk::<4>()?;
-    let &[kind, 6, a, b, c, d] = rest else { return None };
-    let way = match kind {
-        7 => 1, // WISPr-Bandwidth-Max-Up
-        8 => 0, // WISPr-Bandwidth-Max-Down
-        _ => return None,
+/// The network of a route: `203.0.113.8/29 0.0.0.0 1`, network, gateway and metrics (RFC 2865,
+/// section 5.22; RFC 3162, section 2.5).
+fn route(text: &str) -> Option<Prefix> {
+    let network = text.split_whitespace().next()?;
+    let (address, bits) = match network.split_once('/') {
+        Some((address, bits)) => (address.parse().ok()?, bits.parse().ok()?),
+        None => (network.parse().ok()?, 128),
     };
-    (u32::from_be_bytes(*vendor) == WISPR).then(|| (way, u32::from_be_bytes([a, b, c, d]).into()))
+    let bits = match (address, network.contains('/')) {
+        // Without a length it is that of the address' class.
+        (IpAddr::V4(v4), false) => match v4.octets()[0] {
+            0..=127 => 8,
+            128..=191 => 16,
+            _ => 24,
+        },
+        _ => bits,
+    };
+    Some(Prefix::containing(address, bits))
 }
 
 impl Request {
@@ -423,7 +443,7 @@ pub(crate) mod tests {
     #[test]
     fn an_accounting_request_has_who_where_and_which_addresses() {
         let delegated = [0, 56, 0x20, 0x01, 0x0d, 0xb8, 0, 1, 0x0f, 0xff];
-        let attributes: [(u8, &[u8]); 8] = [
+        let attributes: [(u8, &[u8]); 11] = [
             START,
             ANN,
             (kind::CALLING_STATION_ID, b"0200.5E00.5301"),
@@ -432,12 +452,37 @@ pub(crate) mod tests {
             (kind::FRAMED_IP_ADDRESS, &[10, 0, 0, 7]),
             (kind::DELEGATED_IPV6_PREFIX, &delegated),
             (kind::FRAMED_IP_ADDRESS, &[255, 255, 255, 254]),
+            (kind::FRAMED_ROUTE, b"203.0.113.8/29 0.0.0.0 1"),
+            (kind::FRAMED_IPV6_ROUTE, b"2001:db8:2::/48 :: 1"),
+            (kind::FRAMED_IPV6_PREFIX, &[0, 0]),
         ];
         let request = read(&packet(4, &attributes, SECRET), SECRET, 0).unwrap();
         assert_eq!(request.purpose, Purpose::Began);
         assert_eq!((request.user.as_deref(), request.server.as_str()), (Some("ann"), "bras1"));
         assert_eq!((request.mac, request.session.as_deref()), (Some([2, 0, 0x5e, 0, 0x53, 1]), Some("s1")));
-        assert_eq!(request.addresses, ["10.0.0.7", "2001:db8:1:f00::/56"]);
+        let expected = ["10.0.0.7", "2001:db8:1:f00::/56", "203.0.113.8/29", "2001:db8:2::/48"];
+        assert_eq!(shown(&request), expected);
+        assert_eq!(request.implausible, ["::/0"]);
+    }
+
+    fn shown(request: &Request) -> Vec<String> {
+        request.addresses.iter().map(written).collect()
+    }
+
+    #[test]
+    fn a_mask_is_of_the_customers_network_beside_its_first_address_alone() {
+        let with = |address: &[u8], mask: &[u8]| {
+            let all = [START, ANN, (kind::FRAMED_IP_ADDRESS, address), (kind::FRAMED_IP_NETMASK, mask)];
+            shown(&read(&packet(4, &all, SECRET), SECRET, 0).unwrap())
+        };
+        assert_eq!(with(&[198, 51, 100, 16], &[255, 255, 255, 248]), ["198.51.100.16/29"]);
+        assert_eq!(with(&[198, 51, 100, 17], &[255, 255, 255, 0]), ["198.51.100.17"]);
+        assert_eq!(with(&[198, 51, 100, 16], &[255, 255, 255, 255]), ["198.51.100.16"]);
+        assert_eq!(with(&[198, 51, 100, 16], &[255, 0, 255, 0]), ["198.51.100.16"]);
+        assert!(with(&[0, 0, 0, 0], &[0, 0, 0, 0]).is_empty());
+        assert_eq!(route("203.0.113.9/29"), Some("203.0.113.8/29".parse().unwrap()));
+        assert_eq!(route("192.0.2.0 0.0.0.0"), Some("192.0.2.0/24".parse().unwrap()));
+        assert_eq!(route("what"), None);
     }
 
     #[test]
@@ -459,24 +504,15 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_change_names_a_class_and_bandwidths_and_what_it_cannot_change() {
-        let down: &[u8] = &[0, 0, 0x37, 0x2a, 8, 6, 0x01, 0x31, 0x2d, 0x00];
+    fn a_change_is_a_plan_or_names_what_it_cannot_change() {
         let change = |attributes: &[(u8, &[u8])]| {
             read(&packet(43, attributes, SECRET), SECRET, 0).map(|request| request.purpose)
         };
-        let gold: (u8, &[u8]) = (kind::FILTER_ID, b"gold");
-        assert_eq!(
-            change(&[ANN, gold, (kind::VENDOR_SPECIFIC, down)]),
-            Ok(Purpose::Change {
-                filter: Some("gold".into()),
-                ceilings_bps: [Some(20_000_000), None],
-                unsupported: None
-            })
-        );
-        assert_eq!(
-            change(&[ANN, (27, &[0, 0, 0, 9])]),
-            Ok(Purpose::Change { filter: None, ceilings_bps: [None; 2], unsupported: Some(27) })
-        );
+        let gold = Plan { filter: Some("gold".into()), ..Plan::default() };
+        assert_eq!(change(&[ANN, (kind::FILTER_ID, b"gold")]), Ok(Purpose::Change(Ok(gold))));
+        let why = "attribute 27 cannot be changed".to_owned();
+        let refused = Refused { cause: ErrorCause::UnsupportedAttribute, why };
+        assert_eq!(change(&[ANN, (27, &[0, 0, 0, 9])]), Ok(Purpose::Change(Err(refused))));
         let request = read(&packet(40, &[ANN], SECRET), SECRET, 0).unwrap();
         assert_eq!(request.purpose, Purpose::Disconnect);
     }

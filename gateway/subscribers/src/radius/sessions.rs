@@ -5,10 +5,14 @@
 //! that another has. After a restart that is learnt again from the reports that access servers send
 //! while sessions go on.
 
+use super::plan::{CEILINGS, Plan};
 use super::{ErrorCause, Purpose, Request};
+use crate::held::written;
 use crate::sheet::{Row, Sheet};
 use fairwire_core::Rate;
-use fairwire_datapath::classify::parse_mac;
+use fairwire_datapath::classify::{Prefix, parse_mac};
+use fairwire_document::shortened;
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The most sessions that are kept. The end of another takes the addresses away that it names.
@@ -17,7 +21,19 @@ const MAX_SESSIONS: usize = 1_000_000;
 /// Server and session.
 type Key = (String, String);
 /// The sessions of a subscriber, and their addresses.
-type Open = BTreeMap<Key, Vec<String>>;
+type Open = BTreeMap<Key, Vec<Prefix>>;
+
+/// A plan below this is taken for kbit/s in a place of bit/s: RFC 4594 counts a call as 64 kbit/s.
+const LEAST_BPS: u64 = 64_000;
+
+/// What requests are judged by that is no part of the subscriber file.
+#[derive(Clone, Debug, Default)]
+pub struct Network {
+    /// The classes that there are.
+    pub classes: BTreeSet<String>,
+    /// The rates of download and upload; none where a way is not shaped.
+    pub rates: [Option<Rate>; 2],
+}
 
 /// The open sessions.
 #[derive(Clone, Debug, Default)]
@@ -50,8 +66,8 @@ pub struct Batch {
 impl Sessions {
     /// What `requests`, in this order, make of `sheet`. Nothing is changed before
     /// [`commit`](Sessions::commit).
-    pub fn batch(&self, sheet: &Sheet<'_>, requests: &[Request]) -> Batch {
-        let mut work = Work::new(self, sheet);
+    pub fn batch(&self, network: &Network, sheet: &Sheet<'_>, requests: &[Request]) -> Batch {
+        let mut work = Work::new(self, network, sheet);
         let outcomes = requests.iter().map(|request| work.take(request)).collect();
         Batch { outcomes, edits: work.edits(), open: work.open }
     }
@@ -77,14 +93,17 @@ impl Sessions {
 /// The file while requests change it.
 struct Work<'a> {
     sessions: &'a Sessions,
+    network: &'a Network,
     sheet: &'a Sheet<'a>,
     by_name: HashMap<&'a str, &'a Row>,
     by_mac: HashMap<[u8; 6], &'a Row>,
-    /// Addresses that are typed in the file.
-    typed: BTreeSet<&'a str>,
-    /// Which subscriber has a leased address.
-    owners: HashMap<String, &'a str>,
-    leased: BTreeMap<&'a str, Vec<String>>,
+    /// The sessions that there were, by what access servers call them.
+    by_session: OnceCell<HashMap<&'a str, Vec<(&'a str, &'a Key)>>>,
+    /// Whose the networks are that are typed in the file.
+    typed: HashMap<Prefix, &'a str>,
+    /// Which subscriber has a leased network.
+    owners: HashMap<Prefix, &'a str>,
+    leased: BTreeMap<&'a str, Vec<Prefix>>,
     others: BTreeMap<&'a str, BTreeMap<&'static str, String>>,
     open: BTreeMap<String, Open>,
 }
@@ -98,14 +117,16 @@ fn refused(cause: ErrorCause, line: String) -> Outcome {
 }
 
 impl<'a> Work<'a> {
-    fn new(sessions: &'a Sessions, sheet: &'a Sheet<'a>) -> Self {
+    fn new(sessions: &'a Sessions, network: &'a Network, sheet: &'a Sheet<'a>) -> Self {
         let of = |column: &'static str| {
-            sheet.rows.iter().flat_map(move |row| {
-                sheet.value(row, column).split_whitespace().map(move |value| (value, row.name.as_str()))
+            let rows = sheet.rows.iter();
+            rows.flat_map(move |row| {
+                sheet.prefixes(row, column).map(move |prefix| (prefix, row.name.as_str()))
             })
         };
         Work {
             sessions,
+            network,
             sheet,
             by_name: sheet.rows.iter().map(|row| (row.name.as_str(), row)).collect(),
             by_mac: sheet
@@ -113,8 +134,9 @@ impl<'a> Work<'a> {
                 .iter()
                 .filter_map(|row| Some((parse_mac(sheet.value(row, "mac"))?, row)))
                 .collect(),
-            typed: of("addresses").map(|(address, _)| address).collect(),
-            owners: of("leased").map(|(address, name)| (address.to_owned(), name)).collect(),
+            by_session: OnceCell::new(),
+            typed: of("addresses").collect(),
+            owners: of("leased").collect(),
             leased: BTreeMap::new(),
             others: BTreeMap::new(),
             open: BTreeMap::new(),
@@ -123,39 +145,83 @@ impl<'a> Work<'a> {
 
     fn take(&mut self, request: &Request) -> Outcome {
         match &request.purpose {
-            Purpose::Noted => return done(String::new()),
-            Purpose::AllEnded => return self.end_all(&request.server),
-            _ => {}
-        }
-        let by_name = request.user.as_deref().and_then(|user| self.by_name.get(user));
-        let row = by_name.or_else(|| self.by_mac.get(request.mac.as_ref()?)).copied();
-        let Some(row) = row else {
-            let user = request.user.as_deref().unwrap_or("");
-            let line = format!("no subscriber is called `{}`", fairwire_document::shortened(user));
-            let is_report = matches!(request.purpose, Purpose::Began | Purpose::Ended);
-            return if is_report { done(line) } else { refused(ErrorCause::NoSession, line) };
-        };
-        match &request.purpose {
-            Purpose::Began => self.begin(row, request),
-            Purpose::Ended => self.end(row, request),
-            Purpose::Disconnect => {
-                let addresses = self.leased(row).clone();
-                self.open(row).clear();
-                self.give_back(row, &addresses);
-                done(format!("{}: disconnected", row.name))
-            }
-            Purpose::Change { filter, ceilings_bps, unsupported } => {
-                self.change(row, filter.as_deref(), *ceilings_bps, *unsupported)
-            }
-            Purpose::Noted | Purpose::AllEnded => done(String::new()),
+            Purpose::Noted => done(String::new()),
+            Purpose::AllEnded => self.end_all(&request.server),
+            Purpose::Began | Purpose::Ended => match self.named(request) {
+                None => done(unknown(request)),
+                Some(row) if request.purpose == Purpose::Began => self.begin(row, request),
+                Some(row) => self.end(row, request),
+            },
+            Purpose::Change(plan) => match (self.meant(request), plan) {
+                (None, _) => refused(ErrorCause::NoSession, unknown(request)),
+                (Some((row, _)), Err(no)) => refused(no.cause, format!("{}: {}", row.name, no.why)),
+                (Some((row, _)), Ok(plan)) => self.change(row, plan),
+            },
+            Purpose::Disconnect => match self.meant(request) {
+                None => refused(ErrorCause::NoSession, unknown(request)),
+                Some((row, session)) => self.disconnect(row, session.as_ref()),
+            },
         }
     }
 
+    /// The subscriber that is named.
+    fn named(&self, request: &Request) -> Option<&'a Row> {
+        let by_name = request.user.as_deref().and_then(|user| self.by_name.get(user));
+        by_name.or_else(|| self.by_mac.get(request.mac.as_ref()?)).copied()
+    }
+
+    /// The subscriber that a change is for, and its session where that is known. All by which it is
+    /// identified must agree (RFC 5176, section 3).
+    fn meant(&self, request: &Request) -> Option<(&'a Row, Option<Key>)> {
+        let named = self.named(request);
+        if request.user.is_some() && named.is_none() {
+            return None;
+        }
+        let session = self.session(request);
+        let by_session = session.as_ref().and_then(|(name, _)| self.by_name.get(name.as_str()).copied());
+        let by_address = request.addresses.iter().filter_map(|address| self.owner(address));
+        let mut all = named.into_iter().chain(by_session).chain(by_address);
+        let first = all.next()?;
+        all.all(|row| row.name == first.name).then(|| (first, session.map(|(_, key)| key)))
+    }
+
+    /// The session with that identifier and whose it is: of that access server, or the only one.
+    fn session(&self, request: &Request) -> Option<(String, Key)> {
+        let wanted = request.session.as_deref()?;
+        let before = self.by_session.get_or_init(|| {
+            let mut by_session: HashMap<&str, Vec<(&str, &Key)>> = HashMap::new();
+            for (name, key) in
+                self.sessions.open.iter().flat_map(|(name, open)| open.keys().map(move |key| (name, key)))
+            {
+                by_session.entry(&key.1).or_default().push((name, key));
+            }
+            by_session
+        });
+        let before = before.get(wanted).into_iter().flatten().copied();
+        let before = before.filter(|(name, _)| !self.open.contains_key(*name));
+        let now = self.open.iter().flat_map(|(name, open)| open.keys().map(move |key| (name.as_str(), key)));
+        let all: Vec<(&str, &Key)> = before.chain(now.filter(|(_, key)| key.1 == wanted)).collect();
+        let of_server: Vec<(&str, &Key)> =
+            all.iter().filter(|(_, key)| key.0 == request.server).copied().collect();
+        let &[(name, key)] = (if of_server.is_empty() { &all[..] } else { &of_server[..] }) else {
+            return None;
+        };
+        Some((name.to_owned(), key.clone()))
+    }
+
+    /// Whose an address is: leased to it, or in the longest network that is typed for one.
+    fn owner(&self, address: &Prefix) -> Option<&'a Row> {
+        let name = self.owners.get(address).or_else(|| self.typed.get(address)).copied().or_else(|| {
+            let around = self.typed.iter().filter(|(typed, _)| typed.contains(address.address()));
+            around.max_by_key(|(typed, _)| typed.bits()).map(|(_, name)| *name)
+        });
+        self.by_name.get(name?).copied()
+    }
+
     /// The addresses that the subscriber has by its sessions.
-    fn leased(&mut self, row: &'a Row) -> &mut Vec<String> {
+    fn leased(&mut self, row: &'a Row) -> &mut Vec<Prefix> {
         let sheet = self.sheet;
-        let of_file = || sheet.value(row, "leased").split_whitespace().map(String::from).collect();
-        self.leased.entry(&row.name).or_insert_with(of_file)
+        self.leased.entry(&row.name).or_insert_with(|| sheet.prefixes(row, "leased").collect())
     }
 
     fn open(&mut self, row: &Row) -> &mut Open {
@@ -164,27 +230,55 @@ impl<'a> Work<'a> {
     }
 
     fn begin(&mut self, row: &'a Row, request: &Request) -> Outcome {
-        if request.addresses.is_empty() {
+        if request.addresses.is_empty() && request.implausible.is_empty() {
             return done(String::new());
         }
-        let before = self.open(row).insert(key(request), request.addresses.clone()).unwrap_or_default();
-        self.give_back(row, &before);
-        let mut taken = Vec::new();
-        for address in &request.addresses {
-            if self.typed.contains(address.as_str()) {
-                continue;
+        let before = self.open(row).insert(key(request), request.addresses.clone());
+        // What is left out is said once, not with each Interim-Update.
+        let is_new = before.as_ref() != Some(&request.addresses);
+        self.give_back(row, &before.unwrap_or_default());
+        let mut said = Vec::new();
+        for &address in &request.addresses {
+            match self.typed.get(&address) {
+                Some(owner) if *owner == row.name => continue,
+                Some(owner) if is_new => {
+                    said.push(format!(
+                        "without {}, which is typed for `{}`",
+                        written(&address),
+                        shortened(owner)
+                    ));
+                    continue;
+                }
+                Some(_) => continue,
+                None => {}
             }
-            let owner = self.owners.insert(address.clone(), &row.name);
+            let owner = self.owners.insert(address, &row.name);
             if owner == Some(row.name.as_str()) {
                 continue;
             }
             if let Some(other) = owner.and_then(|owner| self.by_name.get(owner).copied()) {
-                self.leased(other).retain(|known| known != address);
+                self.leased(other).retain(|known| *known != address);
             }
-            self.leased(row).push(address.clone());
-            taken.push(address.as_str());
+            self.leased(row).push(address);
+            said.push(written(&address));
         }
-        done(if taken.is_empty() { String::new() } else { format!("{}: {}", row.name, taken.join(" ")) })
+        if is_new {
+            let absurd = request.implausible.iter();
+            said.extend(absurd.map(|address| format!("without {address}, which no subscriber can have")));
+        }
+        done(if said.is_empty() { String::new() } else { format!("{}: {}", row.name, said.join(", ")) })
+    }
+
+    fn disconnect(&mut self, row: &'a Row, session: Option<&Key>) -> Outcome {
+        let addresses = match session {
+            Some(key) => self.open(row).remove(key).unwrap_or_default(),
+            None => {
+                self.open(row).clear();
+                self.leased(row).clone()
+            }
+        };
+        self.give_back(row, &addresses);
+        done(format!("{}: disconnected", row.name))
     }
 
     fn end(&mut self, row: &'a Row, request: &Request) -> Outcome {
@@ -203,9 +297,9 @@ impl<'a> Work<'a> {
     }
 
     /// Takes these addresses away, but for those that another session of the subscriber has.
-    fn give_back(&mut self, row: &'a Row, addresses: &[String]) {
-        let held: BTreeSet<String> = self.open(row).values().flatten().cloned().collect();
-        let is_over = |address: &String| addresses.contains(address) && !held.contains(address);
+    fn give_back(&mut self, row: &'a Row, addresses: &[Prefix]) {
+        let held: BTreeSet<Prefix> = self.open(row).values().flatten().copied().collect();
+        let is_over = |address: &Prefix| addresses.contains(address) && !held.contains(address);
         for address in addresses.iter().filter(|address| is_over(address)) {
             if self.owners.get(address).is_some_and(|owner| *owner == row.name) {
                 self.owners.remove(address);
@@ -228,56 +322,51 @@ impl<'a> Work<'a> {
                 ended += 1;
             }
         }
-        let server = fairwire_document::shortened(server);
+        let server = shortened(server);
         done(format!("the access server `{server}` began or ended: {ended} sessions ended"))
     }
 
-    fn change(
-        &mut self,
-        row: &'a Row,
-        filter: Option<&str>,
-        ceilings_bps: [Option<u64>; 2],
-        unsupported: Option<u8>,
-    ) -> Outcome {
+    fn change(&mut self, row: &'a Row, plan: &Plan) -> Outcome {
         let name = &row.name;
-        if let Some(kind) = unsupported {
-            let line = format!("{name}: attribute {kind} cannot be changed");
-            return refused(ErrorCause::UnsupportedAttribute, line);
-        }
-        let mut values = BTreeMap::new();
-        match filter {
+        let mut values = plan.values.clone();
+        match plan.filter.as_deref() {
             Some("suspended") => {
                 values.insert("suspended", "yes".to_owned());
+            }
+            Some(class) if !self.network.classes.contains(class) => {
+                let line = format!("{name}: there is no class `{}`", shortened(class));
+                return refused(ErrorCause::InvalidValue, line);
             }
             Some(class) => {
                 values.extend([("suspended", "no".to_owned()), ("class", class.to_owned())]);
             }
             None => {}
         }
-        for (column, bps) in ["download_ceiling", "upload_ceiling"].into_iter().zip(ceilings_bps) {
-            let Some(bps) = bps else { continue };
-            let Some(rate) = Rate::from_bps(bps) else {
-                let line =
-                    format!("{name}: `{column}` of 0 bit/s; allowed: a rate, or Filter-Id `suspended`");
-                return refused(ErrorCause::InvalidValue, line);
-            };
-            values.insert(column, rate.to_string());
-        }
         if values.is_empty() {
-            let line = format!("{name}: neither Filter-Id nor a bandwidth of WISPr");
+            let line = format!("{name}: neither Filter-Id nor a bandwidth");
             return refused(ErrorCause::MissingAttribute, line);
         }
+        let notes = CEILINGS.into_iter().zip(self.network.rates).filter_map(|(column, link)| {
+            let rate = values.get(column)?.parse::<Rate>().ok()?;
+            match link {
+                _ if rate.bps() < LEAST_BPS => Some(format!("; {rate} is no plan: is it in kbit/s?")),
+                Some(link) if rate > link => Some(format!("; {rate} bounds nothing on a link of {link}")),
+                _ => None,
+            }
+        });
+        let notes: String = notes.collect();
         let list: Vec<String> = values.iter().map(|(column, value)| format!("{column}={value}")).collect();
         self.others.entry(name).or_default().extend(values);
-        done(format!("{name}: {}", list.join(" ")))
+        done(format!("{name}: {}{notes}", list.join(" ")))
     }
 
     /// What differs from the file.
     fn edits(&self) -> BTreeMap<String, Vec<(String, String)>> {
         let mut edits: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
         for (name, addresses) in &self.leased {
-            let value = addresses.join(" ");
-            if value != self.sheet.value(self.by_name[name], "leased") {
+            if !self.sheet.prefixes(self.by_name[name], "leased").eq(addresses.iter().copied()) {
+                let value: Vec<String> = addresses.iter().map(written).collect();
+                let value = value.join(" ");
                 edits.entry((*name).to_owned()).or_default().push(("leased".into(), value));
             }
         }
@@ -290,6 +379,18 @@ impl<'a> Work<'a> {
         }
         edits
     }
+}
+
+/// That no subscriber is meant, or more than one.
+fn unknown(request: &Request) -> String {
+    let shown = |what, given: Option<&str>| given.map(|given| format!("{what} `{}`", shortened(given)));
+    let mut by: Vec<String> = shown("User-Name", request.user.as_deref()).into_iter().collect();
+    by.extend(
+        request.mac.filter(|_| request.user.is_none()).map(|mac| format!("Calling-Station-Id {mac:02x?}")),
+    );
+    by.extend(shown("Acct-Session-Id", request.session.as_deref()));
+    by.extend(request.addresses.iter().map(written));
+    format!("no subscriber, or more than one, is meant by {}", by.join(", "))
 }
 
 fn key(request: &Request) -> Key {
@@ -320,10 +421,15 @@ mod tests {
         read(&packet(4, all, SECRET), SECRET, 0).unwrap()
     }
 
+    fn network() -> Network {
+        let rate = Rate::from_bps(50_000_000);
+        Network { classes: BTreeSet::from(["gold".to_owned()]), rates: [rate, rate] }
+    }
+
     /// What these requests make of the file, and what came of each.
     fn after(sessions: &mut Sessions, file: &str, requests: &[Request]) -> (Vec<String>, Vec<Outcome>) {
         let sheet = read_sheet(SheetText { name: "s.csv", text: file }).unwrap();
-        let batch = sessions.batch(&sheet, requests);
+        let batch = sessions.batch(&network(), &sheet, requests);
         let edit = |(name, values): (&String, &Vec<(String, String)>)| {
             let values: Vec<String> =
                 values.iter().map(|(column, value)| format!("{column}={value}")).collect();
@@ -404,6 +510,8 @@ mod tests {
         let none: &[u8] = &[0, 0, 0x37, 0x2a, 8, 6, 0, 0, 0, 0];
         for (attributes, cause) in [
             (&[ann][..], ErrorCause::MissingAttribute),
+            (&[ann, (kind::FILTER_ID, b"")], ErrorCause::MissingAttribute),
+            (&[ann, (kind::FILTER_ID, b"silver")], ErrorCause::InvalidValue),
             (&[ann, (27, &[0, 0, 0, 1])], ErrorCause::UnsupportedAttribute),
             (&[(kind::USER_NAME, b"eve"), gold], ErrorCause::NoSession),
             (&[ann, (kind::VENDOR_SPECIFIC, none)], ErrorCause::InvalidValue),
@@ -417,5 +525,90 @@ mod tests {
         let mut sessions = Sessions::default();
         let request = read(&packet(40, &[(kind::USER_NAME, b"bob")], SECRET), SECRET, 0).unwrap();
         assert_eq!(after(&mut sessions, FILE, &[request]).0, ["bob leased="]);
+    }
+
+    fn sent(code: u8, attributes: &[(u8, &[u8])]) -> Request {
+        read(&packet(code, attributes, SECRET), SECRET, 0).unwrap()
+    }
+
+    #[test]
+    fn an_address_that_is_typed_in_another_form_costs_itself_alone_and_is_named_once() {
+        let mut sessions = Sessions::default();
+        let file = FILE.replace("10.9.0.1,", "10.9.0.1/32,");
+        let bad = report(1, "ann", "s1", [10, 9, 0, 1]);
+        let (edits, outcomes) = after(&mut sessions, &file, &[bad.clone(), report(1, "ann", "s2", SEVEN)]);
+        assert_eq!(edits, ["ann leased=10.0.0.7"]);
+        assert!(outcomes.iter().all(|outcome| outcome.answer == Ok(())));
+        assert_eq!(outcomes[0].line, "ann: without 10.9.0.1, which is typed for `bob`");
+        let (_, outcomes) = after(&mut sessions, &file, &[bad]);
+        assert_eq!(outcomes[0].line, "", "an Interim-Update says it no more");
+        let (edits, outcomes) = after(&mut sessions, &file, &[report(1, "bob", "s3", [0, 0, 0, 1])]);
+        assert!(
+            edits.is_empty() && outcomes[0].line.contains("0.0.0.1, which no subscriber"),
+            "{outcomes:?}"
+        );
+    }
+
+    #[test]
+    fn a_leased_address_in_another_form_is_the_same_one() {
+        let mut sessions = Sessions::default();
+        let file = FILE.replace("10.0.0.8", "10.0.0.8/32");
+        let (edits, _) = after(&mut sessions, &file, &[report(1, "ann", "s1", [10, 0, 0, 8])]);
+        assert_eq!(edits, ["ann leased=10.0.0.8", "bob leased="]);
+        let (edits, _) = after(&mut sessions, &file, &[report(1, "bob", "s2", [10, 0, 0, 8])]);
+        assert!(edits.is_empty(), "{edits:?}");
+    }
+
+    #[test]
+    fn a_change_finds_its_subscriber_by_session_and_address_which_must_agree() {
+        let mut sessions = Sessions::default();
+        after(&mut sessions, FILE, &[report(1, "ann", "s1", SEVEN), report(1, "bob", "s2", [10, 0, 0, 8])]);
+        let file = FILE.replace("01,,", "01,,10.0.0.7");
+        let mut change = |identity: &[(u8, &[u8])]| {
+            let gold: (u8, &[u8]) = (kind::FILTER_ID, b"gold");
+            let (edits, outcomes) = after(&mut sessions, &file, &[sent(43, &[identity, &[gold]].concat())]);
+            (edits.join(""), outcomes[0].answer)
+        };
+        let ann = ("ann class=gold, suspended=no".to_owned(), Ok(()));
+        let bob = ("bob class=gold, suspended=no".to_owned(), Ok(()));
+        let none = (String::new(), Err(ErrorCause::NoSession));
+        let address: (u8, &[u8]) = (kind::FRAMED_IP_ADDRESS, &SEVEN);
+        let session = |name: &'static [u8]| -> (u8, &[u8]) { (kind::ACCT_SESSION_ID, name) };
+        let user: (u8, &[u8]) = (kind::USER_NAME, b"ann");
+        let typed: (u8, &[u8]) = (kind::FRAMED_IP_ADDRESS, &[10, 9, 0, 1]);
+        assert_eq!(change(&[address]), ann);
+        assert_eq!(change(&[session(b"s1")]), ann);
+        assert_eq!(change(&[address, session(b"s1"), (kind::NAS_IDENTIFIER, b"bras")]), ann);
+        assert_eq!(change(&[user, session(b"s9")]), ann, "a session from before a restart is not known");
+        assert_eq!(change(&[typed]), bob);
+        for contradiction in [&[address, session(b"s2")][..], &[user, typed], &[user, session(b"s2")]] {
+            assert_eq!(change(contradiction), none);
+        }
+        assert_eq!(change(&[session(b"s9")]), none);
+    }
+
+    #[test]
+    fn a_session_that_is_disconnected_takes_its_own_addresses_away() {
+        let mut sessions = Sessions::default();
+        let both = [report(1, "ann", "s1", SEVEN), report(1, "ann", "s2", [10, 0, 0, 9])];
+        after(&mut sessions, FILE, &both);
+        let file = FILE.replace("01,,", "01,,10.0.0.7 10.0.0.9");
+        let (edits, _) = after(&mut sessions, &file, &[sent(40, &[(kind::ACCT_SESSION_ID, b"s1")])]);
+        assert_eq!(edits, ["ann leased=10.0.0.9"]);
+    }
+
+    #[test]
+    fn an_absurd_plan_is_made_and_noted() {
+        let mut sessions = Sessions::default();
+        let mut line = |bps: u32| {
+            let limit = [&14122_u32.to_be_bytes()[..], &[8, 6], &bps.to_be_bytes()].concat();
+            let request = sent(43, &[(kind::USER_NAME, b"ann"), (kind::VENDOR_SPECIFIC, &limit)]);
+            let (_, outcomes) = after(&mut sessions, FILE, &[request]);
+            assert_eq!(outcomes[0].answer, Ok(()));
+            outcomes[0].line.clone()
+        };
+        assert_eq!(line(20_000_000), "ann: download_ceiling=20 Mbit/s");
+        assert!(line(4096).ends_with("; 4096 bit/s is no plan: is it in kbit/s?"), "{}", line(4096));
+        assert!(line(4_000_000_000).contains("bounds nothing on a link of 50 Mbit/s"));
     }
 }

@@ -1,0 +1,58 @@
+//! What waits in the kernel for a socket that receives, and what found no room there.
+#![allow(unsafe_code, reason = "the kernel writes a structure; the block says why it is sound")]
+
+use rustix::net::sockopt;
+use std::os::fd::{AsFd, AsRawFd};
+
+/// Enlarges the receive buffer: beyond `net.core.rmem_max` with `CAP_NET_ADMIN`, otherwise up to
+/// it. Errors are ignored: a smaller buffer works too, and its overflows are counted.
+pub fn enlarge_buffer(socket: impl AsFd, bytes: usize) {
+    if sockopt::set_socket_recv_buffer_size_force(&socket, bytes).is_err() {
+        let _ = sockopt::set_socket_recv_buffer_size(&socket, bytes);
+    }
+}
+
+/// `SO_MEMINFO` (include/uapi/asm-generic/socket.h), whose ninth word is `SK_MEMINFO_DROPS`
+/// (include/uapi/linux/sock_diag.h): in Linux since 4.12.
+const SO_MEMINFO: libc::c_int = 55;
+const WORDS: usize = 9;
+
+/// Datagrams that found no room in the buffer of `socket` since it was made, modulo 2³²; 0 where the
+/// kernel does not say.
+pub fn dropped(socket: impl AsFd) -> u32 {
+    let mut words = [0_u32; WORDS];
+    let mut length = size_of_val(&words) as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes, the size of `words`, and the length that it
+    // wrote; both outlive the call.
+    let outcome = unsafe {
+        libc::getsockopt(
+            socket.as_fd().as_raw_fd(),
+            libc::SOL_SOCKET,
+            SO_MEMINFO,
+            words.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    };
+    if outcome == 0 && length as usize == size_of_val(&words) { words[WORDS - 1] } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::UdpSocket;
+
+    #[test]
+    fn what_finds_no_room_is_counted() {
+        let [receiver, sender] = [(); 2].map(|()| UdpSocket::bind("127.0.0.1:0").expect("a port is free"));
+        let to = receiver.local_addr().expect("it is bound");
+        sockopt::set_socket_recv_buffer_size(&receiver, 4096).expect("a small one is allowed");
+        assert_eq!(dropped(&receiver), 0);
+        let send = || (0..100).for_each(|_| drop(sender.send_to(&[0; 100], to)));
+        send();
+        let lost = dropped(&receiver);
+        assert!((1..100).contains(&lost), "{lost}");
+        enlarge_buffer(&receiver, 128 << 10);
+        send();
+        assert_eq!(dropped(&receiver), lost, "the larger one has room");
+    }
+}

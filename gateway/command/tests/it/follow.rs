@@ -1,0 +1,189 @@
+//! `fairwire-gateway follow`, where no gateway runs.
+
+use md5::{Digest, Md5};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::net::UdpSocket;
+use std::path::Path;
+use std::process::{Child, ChildStderr, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const SECRET: &[u8] = b"testing123";
+
+/// A tower with a class and `count` subscribers: of each fourth the address is typed, as a prefix.
+fn tower(folder: &Path, count: usize) -> String {
+    let config = folder.join("tower.toml");
+    let text = "format = 2\nname = \"follow-test\"\n[wire]\ninside = \"in0\"\noutside = \"out0\"\n\
+                [telemetry]\nsocket = \"none.sock\"\n[subscribers]\nfile = \"plans.csv\"\n\
+                [download]\nrate = \"1 Gbit/s\"\ndiscipline = \"classful\"\n\
+                [upload]\nrate = \"1 Gbit/s\"\ndiscipline = \"classful\"\n[[class]]\nname = \"gold\"\n";
+    fs::write(&config, text).expect("the folder is ours");
+    let mut plans = "name,mac,addresses,leased,class,download_ceiling,download_burst\n".to_owned();
+    for n in 0..count {
+        let (high, low) = (n >> 8, n & 255);
+        let typed = if n % 4 == 3 { format!("10.9.{high}.{low}/32") } else { String::new() };
+        let _ = writeln!(plans, "c{n},,{typed},,,10 Mbit/s,20 Mbit/s for 5 s");
+    }
+    fs::write(folder.join("plans.csv"), plans).expect("the folder is ours");
+    fs::write(folder.join("secret"), SECRET).expect("the folder is ours");
+    config.display().to_string()
+}
+
+/// A process that is killed when this goes.
+struct Follower {
+    child: Child,
+    log: BufReader<ChildStderr>,
+    socket: UdpSocket,
+}
+
+impl Follower {
+    fn start(folder: &Path, config: &str) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fairwire-gateway"));
+        command.args(["follow", config, "--radius", "127.0.0.1:0", "--secret-file"]);
+        let mut child = command.arg(folder.join("secret")).stderr(Stdio::piped()).spawn().expect("it starts");
+        let mut log = BufReader::new(child.stderr.take().expect("a pipe"));
+        let mut line = String::new();
+        log.read_line(&mut line).expect("it says where it is");
+        let at = line.trim().rsplit(' ').next().expect("an address").to_owned();
+        let socket = UdpSocket::bind("127.0.0.1:0").expect("a port is free");
+        fairwire_linux::receive::enlarge_buffer(&socket, 8 << 20);
+        socket.connect(at).expect("it is there");
+        socket.set_read_timeout(Some(Duration::from_secs(60))).expect("it can");
+        Follower { child, log, socket }
+    }
+
+    /// Sends them at once. Returns of each answer its code and its number, and the time that it took
+    /// until the last.
+    fn answers(&self, requests: &[Vec<u8>]) -> (BTreeSet<(u8, usize)>, Duration) {
+        let start = Instant::now();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for request in requests {
+                    self.socket.send(request).expect("it is there");
+                }
+            });
+            let mut answers = BTreeSet::new();
+            let mut datagram = [0; 4096];
+            while answers.len() < requests.len() {
+                let length = self.socket.recv(&mut datagram).expect("each request is answered");
+                assert!(length >= 20);
+                // The Proxy-State, which comes last, is the request's number.
+                let number = u32::from_be_bytes(datagram[length - 4..length].try_into().unwrap()) as usize;
+                assert!(number < requests.len(), "{number}");
+                assert!(answers.insert((datagram[0], number)), "one answer each");
+            }
+            (answers, start.elapsed())
+        })
+    }
+
+    /// Ends it, and returns what it has logged.
+    fn log(mut self) -> String {
+        let _ = rustix::process::kill_process(
+            rustix::process::Pid::from_child(&self.child),
+            rustix::process::Signal::TERM,
+        );
+        let mut log = String::new();
+        self.log.read_to_string(&mut log).expect("text");
+        assert!(self.child.wait().expect("it ends").success(), "{log}");
+        log
+    }
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+    }
+}
+
+/// The request with these attributes, and its number as the Proxy-State.
+fn request(code: u8, number: usize, attributes: &[(u8, &[u8])]) -> Vec<u8> {
+    let mut packet = vec![code, number as u8, 0, 0];
+    packet.extend([0; 16]);
+    let number = (number as u32).to_be_bytes();
+    for (kind, value) in attributes.iter().copied().chain([(33, &number[..])]) {
+        packet.extend([kind, value.len() as u8 + 2]);
+        packet.extend(value);
+    }
+    let length = (packet.len() as u16).to_be_bytes();
+    packet[2..4].copy_from_slice(&length);
+    let authenticator = Md5::new().chain_update(&packet).chain_update(SECRET).finalize();
+    packet[4..20].copy_from_slice(&authenticator);
+    packet
+}
+
+fn start(number: usize, user: &str, address: [u8; 4]) -> Vec<u8> {
+    let session = format!("s{number}");
+    let all: [(u8, &[u8]); 5] =
+        [(40, &[0, 0, 0, 1]), (1, user.as_bytes()), (32, b"bras"), (44, session.as_bytes()), (8, &address)];
+    request(4, number, &all)
+}
+
+/// Those of `count` subscribers whose addresses are not typed, each with an address.
+fn starts(count: usize) -> Vec<Vec<u8>> {
+    let start = |n: usize| start(n, &format!("c{}", n / 3 * 4 + n % 3), [10, 1, (n >> 8) as u8, n as u8]);
+    (0..count).map(start).collect()
+}
+
+#[test]
+fn a_burst_of_sessions_with_a_bad_one_is_answered_and_none_is_lost() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = tower(folder.path(), 20_000);
+    let follower = Follower::start(folder.path(), &config);
+    let (_, of_good) = follower.answers(&starts(200));
+    let mut some = starts(400).split_off(200);
+    for (number, request) in some.iter_mut().enumerate() {
+        let n = number + 200;
+        // An address that the file has typed for another subscriber, in another form.
+        let address = if number == 77 { [10, 9, 0, 7] } else { [10, 1, 1, n as u8] };
+        *request = start(number, &format!("c{}", n / 3 * 4 + n % 3), address);
+    }
+    let (answers, with_bad) = follower.answers(&some);
+    assert!(answers.iter().all(|(code, _)| *code == 5));
+    // It was 145 times as long: a file, a check and a reload for each.
+    assert!(with_bad < of_good * 10, "{of_good:?} {with_bad:?}");
+    let (answers, of_many) = follower.answers(&starts(2000));
+    assert_eq!(answers.len(), 2000);
+    assert!(of_many < Duration::from_secs(5), "{of_many:?}");
+    let log = follower.log();
+    assert!(log.contains("without 10.9.0.7, which is typed for `c7`"), "{log}");
+    let plans = fs::read_to_string(folder.path().join("plans.csv")).expect("it is there");
+    let leased = plans.lines().filter(|line| line.contains(",10.1.")).count();
+    assert_eq!(leased, 2000);
+}
+
+#[test]
+fn changes_that_are_refused_cost_themselves_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = tower(folder.path(), 100);
+    let follower = Follower::start(folder.path(), &config);
+    let change = |number: usize, bps: u32| {
+        let limit = [&14122_u32.to_be_bytes()[..], &[8, 6], &bps.to_be_bytes()].concat();
+        request(43, number, &[(1, format!("c{number}").as_bytes()), (26, &limit)])
+    };
+    // A ceiling above the burst of the file makes no sense.
+    let bad = [13, 57];
+    let mut requests: Vec<Vec<u8>> =
+        (0..60).map(|n| change(n, if bad.contains(&n) { 30_000_000 } else { 5_000_000 })).collect();
+    requests.push(start(60, "c60", [10, 1, 0, 60]));
+    let (answers, _) = follower.answers(&requests);
+    for (code, number) in answers {
+        let expected = match number {
+            60 => 5,
+            bad_one if bad.contains(&bad_one) => 45,
+            _ => 44,
+        };
+        assert_eq!(code, expected, "{number}");
+    }
+    let plans = fs::read_to_string(folder.path().join("plans.csv")).expect("it is there");
+    assert_eq!(plans.matches(",5 Mbit/s,").count(), 58);
+    assert!(plans.contains("10.1.0.60"), "{plans}");
+
+    // Where the file itself is wrong, each is refused, and the log says it once.
+    fs::write(folder.path().join("plans.csv"), plans + "c1,,,,,,\n").expect("ours");
+    let (answers, _) = follower.answers(&(0..50).map(|n| change(n, 6_000_000)).collect::<Vec<_>>());
+    assert!(answers.iter().all(|(code, _)| *code == 45));
+    let log = follower.log();
+    assert_eq!(log.matches("the subscribers stay as they are").count(), 2 + 1, "{log}");
+}
