@@ -103,7 +103,11 @@ pub(crate) fn print(answer: &Answer) -> Result<Ending, Failure> {
         Answer::RateSet { before_bps } => format!("done; the rate was {before_bps} bit/s\n"),
         Answer::Captured { packets: 1 } => "1 packet written\n".into(),
         Answer::Captured { packets } => format!("{packets} packets written\n"),
-        Answer::Snapshot(_) | Answer::Counts(_) | Answer::Offered | Answer::Refused { .. } => "done\n".into(),
+        Answer::Snapshot(_)
+        | Answer::Counts(_)
+        | Answer::Noted
+        | Answer::Offered
+        | Answer::Refused { .. } => "done\n".into(),
     };
     print::print(text.as_bytes())?;
     Ok(Ending::Done)

@@ -1,21 +1,23 @@
 //! `fairwire-gateway follow`: the column `leased` of the subscriber file follows the leases of DHCP
 //! servers, by the Ethernet addresses of subscribers.
 
-use super::client::since_1970;
+use super::client::{self, since_1970};
 use super::radius;
 use super::subscriber::{change_file, path_of};
 use crate::args::FollowArgs;
-use fairwire_datapath::classify::parse_mac;
-use fairwire_document::read_text;
+use fairwire_control::protocol::{MAX_LEFT_OUT, Request};
+use fairwire_datapath::classify::{Prefix, parse_mac};
+use fairwire_document::{DocumentError, read_text, shortened};
 use fairwire_subscribers::edit::{Edit, edited};
+use fairwire_subscribers::held::written;
 use fairwire_subscribers::leases;
-use fairwire_subscribers::leases::Leases;
+use fairwire_subscribers::leases::{LeaseText, Leases};
 use fairwire_subscribers::sheet::read as read_sheet;
 use fairwire_subscribers::sheet::{MAX_BYTES, SheetText};
 use fairwire_terminal::failure::{Ending, Failure};
 use fairwire_terminal::interrupt;
 use fairwire_terminal::notice::notice;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashMap};
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -42,7 +44,7 @@ pub(crate) fn follow(args: &FollowArgs) -> Result<Ending, Failure> {
         ));
     }
     let stop = interrupt::flag();
-    let mut last_trouble = String::new();
+    let (mut last_trouble, mut last_left_out) = (String::new(), None);
     for round in 0_u32.. {
         let mut has_changed = false;
         for file in &mut files {
@@ -50,7 +52,10 @@ pub(crate) fn follow(args: &FollowArgs) -> Result<Ending, Failure> {
         }
         if has_changed || round.is_multiple_of(ENDS) || args.once {
             let trouble = match put(args, &path, &mut files) {
-                Ok(()) => String::new(),
+                Ok(left_out) => {
+                    tell(args, left_out, &mut last_left_out);
+                    String::new()
+                }
                 Err(failure) if args.once => return Err(failure),
                 Err(failure) => words(failure),
             };
@@ -65,6 +70,23 @@ pub(crate) fn follow(args: &FollowArgs) -> Result<Ending, Failure> {
         thread::sleep(LOOK);
     }
     Ok(Ending::Done)
+}
+
+/// Logs what is left out where it is new, and has the gateway show it.
+fn tell(args: &FollowArgs, left_out: Vec<String>, last: &mut Option<Vec<String>>) {
+    let is_new = |line: &&String| !last.as_ref().is_some_and(|last| last.contains(line));
+    left_out.iter().filter(is_new).for_each(|line| notice(format_args!("left out: {line}")));
+    // A gateway that was started meanwhile has not heard it. Where none runs there is no status.
+    if !left_out.is_empty() || last.as_ref() != Some(&left_out) {
+        let mut lines: Vec<String> =
+            left_out.iter().take(MAX_LEFT_OUT).map(|line| line.chars().take(300).collect()).collect();
+        if let Some(more) = left_out.len().checked_sub(MAX_LEFT_OUT).filter(|more| *more > 0) {
+            lines.truncate(MAX_LEFT_OUT - 1);
+            lines.push(format!("and {} more", more + 1));
+        }
+        let _ = client::answer(&args.whom, &Request::LeftOut { by: "follow".into(), lines });
+    }
+    *last = Some(left_out);
 }
 
 /// What is wrong, in a line.
@@ -85,7 +107,10 @@ struct LeaseFile {
     read: Option<Seen>,
     /// Is it another now, and no server is writing it?
     is_new: bool,
-    text: String,
+    /// What could be read last.
+    text: Option<String>,
+    /// Why the file that is there cannot.
+    trouble: Option<String>,
 }
 
 /// Another value is another content.
@@ -93,7 +118,7 @@ type Seen = (u64, i64, i64, u64);
 
 impl LeaseFile {
     fn new(path: &Path) -> Self {
-        LeaseFile { path: path.to_owned(), seen: None, read: None, is_new: false, text: String::new() }
+        LeaseFile { path: path.to_owned(), seen: None, read: None, is_new: false, text: None, trouble: None }
     }
 
     /// Has it another content, which has been the same for two looks? A server may be writing it.
@@ -107,68 +132,104 @@ impl LeaseFile {
         self.is_new
     }
 
-    /// Its leases; those that were read last where it is being written, or is not there now.
-    fn leases(&mut self, now_s: u64) -> Result<Leases, Failure> {
-        if self.is_new || self.read.is_none() {
-            self.text = read_text(&self.path, MAX_BYTES, "the lease file of dnsmasq or of Kea")?;
-            (self.read, self.is_new) = (self.seen, false);
-        }
-        leases::read(&self.text, now_s).map_err(|error| {
+    /// What it says; what was read last where it is being written, is not there now, or is none of
+    /// leases.
+    fn leases(&mut self, now_s: u64) -> Result<LeaseText, Failure> {
+        let bad = |error: leases::BadLine| {
             Failure::user(format!("`{}`: {error}", self.path.display()), "it is read again when it changes")
-        })
+        };
+        if self.is_new || self.text.is_none() {
+            (self.read, self.is_new) = (self.seen, false);
+            let next = read_text(&self.path, MAX_BYTES, "the lease file of dnsmasq or of Kea")
+                .map_err(Failure::from)
+                .and_then(|text| leases::read(&text, now_s).map(|_| text).map_err(bad));
+            self.trouble = match (next, &self.text) {
+                (Ok(text), _) => {
+                    self.text = Some(text);
+                    None
+                }
+                (Err(failure), Some(_)) => Some(words(failure)),
+                (Err(failure), None) => return Err(failure),
+            };
+        }
+        leases::read(self.text.as_deref().unwrap_or_default(), now_s).map_err(bad)
     }
 }
 
-/// Puts the leases in the subscriber file, where they are others than there.
-fn put(args: &FollowArgs, path: &Path, files: &mut [LeaseFile]) -> Result<(), Failure> {
+/// Puts the leases in the subscriber file, where they are others than there. Returns what is left
+/// out, a line each.
+fn put(args: &FollowArgs, path: &Path, files: &mut [LeaseFile]) -> Result<Vec<String>, Failure> {
     let now_s = since_1970().as_secs();
-    let mut all = Leases::new();
+    let (mut left_out, mut texts) = (Vec::new(), Vec::new());
     for file in files {
-        for (mac, addresses) in file.leases(now_s)? {
-            all.entry(mac).or_default().extend(addresses);
+        let text = file.leases(now_s)?;
+        let name = file.path.display().to_string();
+        left_out.extend(file.trouble.clone());
+        left_out.extend(text.bad.iter().map(|bad| format!("{name}: {bad}")));
+        if text.nameless > 0 {
+            left_out.push(format!("{name}: {} leases, of which no Ethernet address is known", text.nameless));
         }
+        texts.push((name, text));
     }
+    let (all, contradictions) = leases::joined(&texts);
+    left_out.extend(contradictions);
     let name = path.display().to_string();
     let before = read_text(path, MAX_BYTES, "a table of subscribers in CSV")?;
-    if changes(SheetText { name: &name, text: &before }, &all)?.is_empty() {
-        return Ok(());
+    let mut done = changes(SheetText { name: &name, text: &before }, &all)?;
+    if !done.edits.is_empty() {
+        // It may be another by the time that it is ours to write.
+        change_file(&args.whom, path, &mut |sheet| {
+            done = changes(sheet, &all)?;
+            let edit = |(name, value)| (name, Edit::Change(std::slice::from_ref(value)));
+            let edits: Vec<(&str, Edit<'_>)> =
+                done.edits.iter().map(|(name, value)| edit((name.as_str(), value))).collect();
+            edited(sheet, &edits)
+        })?;
     }
-    // It may be another by the time that it is ours to write.
-    let mut done = BTreeMap::new();
-    change_file(&args.whom, path, &mut |sheet| {
-        done = changes(sheet, &all)?;
-        let edits: Vec<(&str, Edit<'_>)> = done
-            .iter()
-            .map(|(name, value)| (name.as_str(), Edit::Change(std::slice::from_ref(value))))
-            .collect();
-        edited(sheet, &edits)
-    })?;
-    for (name, (_, addresses)) in &done {
+    for (name, (_, addresses)) in &done.edits {
         notice(format_args!("{name}: {}", if addresses.is_empty() { "no lease" } else { addresses }));
     }
-    Ok(())
+    left_out.extend(done.left_out);
+    Ok(left_out)
 }
 
-/// The values of the column `leased` that differ from those of the file, by subscriber. An address
-/// that the file gives to another is left out.
-fn changes(
-    sheet: SheetText<'_>,
-    leases: &Leases,
-) -> Result<BTreeMap<String, (String, String)>, fairwire_document::DocumentError> {
+/// What leases make of the subscriber file.
+#[derive(Debug)]
+struct Done {
+    /// The values of the column `leased` that differ from those of the file, by subscriber.
+    edits: BTreeMap<String, (String, String)>,
+    /// The leases of addresses that are typed for another subscriber, a line each.
+    left_out: Vec<String>,
+}
+
+fn changes(sheet: SheetText<'_>, leases: &Leases) -> Result<Done, DocumentError> {
     let sheet = read_sheet(sheet)?;
-    let typed: BTreeSet<&str> =
-        sheet.rows.iter().flat_map(|row| sheet.value(row, "addresses").split_whitespace()).collect();
-    let mut changes = BTreeMap::new();
+    let rows = sheet.rows.iter();
+    let typed: HashMap<Prefix, &str> = rows
+        .flat_map(|row| sheet.prefixes(row, "addresses").map(|prefix| (prefix, row.name.as_str())))
+        .collect();
+    let mut done = Done { edits: BTreeMap::new(), left_out: Vec::new() };
     for row in &sheet.rows {
         let mac = parse_mac(sheet.value(row, "mac"));
-        let addresses = mac.and_then(|mac| leases.get(&mac)).into_iter().flatten().map(ToString::to_string);
-        let addresses: Vec<String> = addresses.filter(|address| !typed.contains(address.as_str())).collect();
-        let addresses = addresses.join(" ");
-        if addresses != sheet.value(row, "leased") {
-            changes.insert(row.name.clone(), ("leased".to_owned(), addresses));
+        let mut addresses = Vec::new();
+        for (prefix, place) in mac.and_then(|mac| leases.get(&mac)).into_iter().flatten() {
+            match typed.get(prefix) {
+                None => addresses.push(*prefix),
+                Some(owner) if *owner == row.name => {}
+                Some(owner) => done.left_out.push(format!(
+                    "{place}: {} of `{}`, since it is typed for `{}`",
+                    written(prefix),
+                    shortened(&row.name),
+                    shortened(owner)
+                )),
+            }
+        }
+        if !sheet.prefixes(row, "leased").eq(addresses.iter().copied()) {
+            let addresses: Vec<String> = addresses.iter().map(written).collect();
+            done.edits.insert(row.name.clone(), ("leased".to_owned(), addresses.join(" ")));
         }
     }
-    Ok(changes)
+    Ok(done)
 }
 
 #[cfg(test)]
@@ -181,15 +242,18 @@ mod tests {
                     ann,02:00:00:00:00:01,,10.0.0.1\n\
                     bob,02:00:00:00:00:02,10.9.0.1,\n\
                     eve,02:00:00:00:00:03,,10.0.0.3\n\
-                    zoe,,10.9.0.2,\n";
+                    zoe,,10.9.0.2/32,\n";
         let leases = leases::read(
-            "0 02:00:00:00:00:01 10.0.0.1 * *\n0 02:00:00:00:00:02 10.0.0.2 * *\n0 02:00:00:00:00:02 10.9.0.2 * *\n",
+            "0 02:00:00:00:00:01 10.0.0.1 * *\n0 02:00:00:00:00:02 10.0.0.2 * *\n0 02:00:00:00:00:02 10.9.0.2 * *\n\
+             0 02:00:00:00:00:02 10.9.0.1 * *\n",
             1,
         )
         .unwrap();
+        let (leases, _) = leases::joined(&[("d".to_owned(), leases)]);
         let changes = changes(SheetText { name: "s.csv", text }, &leases).unwrap();
+        assert_eq!(changes.left_out, ["d:3: 10.9.0.2 of `bob`, since it is typed for `zoe`"]);
         let all: Vec<(&str, &str)> =
-            changes.iter().map(|(name, (_, value))| (name.as_str(), value.as_str())).collect();
+            changes.edits.iter().map(|(name, (_, value))| (name.as_str(), value.as_str())).collect();
         assert_eq!(all, [("bob", "10.0.0.2"), ("eve", "")]);
     }
 }

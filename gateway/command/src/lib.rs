@@ -7,6 +7,7 @@ mod args;
 mod check;
 mod client;
 mod follow;
+mod import;
 mod radius;
 mod run;
 mod setup;
@@ -50,6 +51,7 @@ fn dispatch(command: Command) -> Result<Ending, Failure> {
         }
         Command::Usage(args) => usage::usage(&args),
         Command::Follow(args) => follow::follow(&args),
+        Command::Import(command) => import::import(&command),
         Command::Subscriber(command) => subscriber::subscriber(&command),
         Command::Status { whom, format, flows: Some(flows), .. } => status::counts(&whom, format, flows),
         Command::Status { whom, format, classes, flows: None } => status::status(&whom, format, classes),

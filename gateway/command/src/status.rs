@@ -105,6 +105,9 @@ fn text(snapshot: &Snapshot) -> String {
             port.interface, port.outages, port.overflows, port.truncated
         );
     }
+    if !snapshot.left_out.is_empty() {
+        let _ = writeln!(text, "\nLeft out of the subscribers:\n{}", snapshot.left_out.join("\n"));
+    }
     let _ = writeln!(text, "\nWhat happened last:");
     let now_s = since_1970().as_secs();
     for change in &snapshot.last_changes {

@@ -82,7 +82,7 @@ pub(crate) fn change_file(
         true => File::open(next.file.path()),
         false => File::open(path),
     });
-    let checked = || Config::load_edited(&whom.config, path, &after);
+    let checked = || Config::load_edited(&whom.config, &[(path, &after)]);
     let answer = match send(&socket, &with_next) {
         Ok(Answer::Refused { message }) => {
             checked()?; // where the file is wrong, its place is shown
@@ -113,7 +113,7 @@ fn is_of_no_gateway(error: &io::Error) -> bool {
 }
 
 /// What is to be in the place of a file: beside it until then, and gone if it never is.
-struct NextFile {
+pub(crate) struct NextFile {
     file: tempfile::NamedTempFile,
     place: PathBuf,
 }
@@ -121,7 +121,7 @@ struct NextFile {
 impl NextFile {
     /// A file with `text` beside that at `path`, with the owner and the rights of `like`. What a
     /// writer left that was killed goes: the caller has the lock of all writers.
-    fn written(path: &Path, text: &str, like: &Metadata) -> io::Result<Self> {
+    pub(crate) fn written(path: &Path, text: &str, like: &Metadata) -> io::Result<Self> {
         // Where it is a link, what it leads to is replaced.
         let place = path.canonicalize()?;
         let folder = place.parent().unwrap_or(Path::new("."));
@@ -145,7 +145,7 @@ impl NextFile {
     }
 
     /// Whole or not at all.
-    fn put_in_place(self) -> io::Result<()> {
+    pub(crate) fn put_in_place(self) -> io::Result<()> {
         self.file.persist(self.place)?;
         Ok(())
     }

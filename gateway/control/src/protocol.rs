@@ -19,6 +19,9 @@ pub const PROGRAM: &str = concat!("fairwire-gateway ", env!("CARGO_PKG_VERSION")
 /// The most flows of each way in one answer: some 2 MB.
 pub const MAX_FLOWS: u32 = 10_000;
 
+/// The most lines of what one program left out that a status shows.
+pub const MAX_LEFT_OUT: usize = 10;
+
 /// A request to a gateway.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "request", rename_all = "kebab-case", deny_unknown_fields)]
@@ -69,6 +72,13 @@ pub enum Request {
         /// The rates, in order of time: at least one, and at most [`MAX_STEPS`].
         steps: Vec<RateStep>,
     },
+    /// Show in the status what a program left out that keeps the subscribers, until it says otherwise.
+    LeftOut {
+        /// The program.
+        by: String,
+        /// What, and where, a line each; none where nothing is. The first [`MAX_LEFT_OUT`] are shown.
+        lines: Vec<String>,
+    },
     /// Offer the link to another process, which has sent one end of a stream beside the request and
     /// waits at the other. Nothing is handed over before that process says there that it is ready.
     TakeOver {
@@ -98,6 +108,7 @@ impl Request {
             Request::Reload { .. }
             | Request::SetWeight { .. }
             | Request::SetRate { .. }
+            | Request::LeftOut { .. }
             | Request::TakeOver { .. }
             | Request::Capture { .. } => false,
         }
@@ -175,6 +186,8 @@ pub enum Answer {
         /// The rate that it had, bit/s; 0 where nothing was sent.
         before_bps: u64,
     },
+    /// To `left-out`.
+    Noted,
     /// To `take-over`: the rest is said over the stream that came beside the request.
     Offered,
     /// To `capture`.

@@ -28,6 +28,10 @@ pub struct Snapshot {
     /// The last of it, newest first: at most 8.
     #[serde(default)]
     pub last_changes: Vec<Change>,
+    /// What is left out of the subscribers since it contradicts something else, and where: a line
+    /// each. It is here until it is gone.
+    #[serde(default)]
+    pub left_out: Vec<String>,
     /// From the outside to the inside, then back.
     pub ways: Vec<WaySnapshot>,
     /// The two ports, inside first.

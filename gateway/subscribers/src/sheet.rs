@@ -1,5 +1,6 @@
 //! The subscriber file: a table with a line of column names and a line for each subscriber.
 
+use crate::libreqos;
 use fairwire_core::{Rate, Weight};
 use fairwire_datapath::class_book::Bounds;
 use fairwire_datapath::classify::{AccessKey, Prefix, parse_mac};
@@ -193,6 +194,17 @@ impl Sheet<'_> {
                 given,
                 "columns are separated otherwise",
                 "commas",
+            ));
+        }
+        if record.iter().any(|given| given == libreqos::FIRST_COLUMN) {
+            let given = quoted(&self.source.text[at.clone()]);
+            let why = "that is a table of LibreQoS";
+            return Err(self.refuse(
+                at.clone(),
+                "columns",
+                given,
+                why,
+                "what `fairwire-gateway import` makes of it",
             ));
         }
         for (field, given) in record.iter().enumerate() {

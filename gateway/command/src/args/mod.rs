@@ -1,9 +1,11 @@
 //! The command line.
 
+mod import;
 mod setup;
 mod subscriber;
 mod values;
 
+pub(crate) use import::{ImportCommand, LibreqosArgs};
 pub(crate) use setup::SetupArgs;
 pub(crate) use subscriber::{FollowArgs, SubscriberArgs, SubscriberCommand, UsageArgs};
 
@@ -11,6 +13,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use fairwire_core::{Duration, Rate};
 use fairwire_terminal::values::whole;
 use fairwire_wire::Way;
+use import::IMPORT_EXAMPLES;
 use setup::SETUP_EXAMPLES;
 use std::path::PathBuf;
 use subscriber::{FOLLOW_EXAMPLES, SUBSCRIBER_EXAMPLES, USAGE_EXAMPLES};
@@ -130,6 +133,9 @@ pub(crate) enum Command {
     /// Keep the addresses of subscribers as DHCP servers lease them, until it is stopped.
     #[command(after_help = FOLLOW_EXAMPLES)]
     Follow(FollowArgs),
+    /// Make classes and subscribers of the files of another program; what differs is shown.
+    #[command(after_help = IMPORT_EXAMPLES, subcommand)]
+    Import(ImportCommand),
     /// Show what the running gateway does.
     Status {
         #[command(flatten)]

@@ -1,4 +1,4 @@
-//! Sessions that access servers report, by FreeRADIUS' own client.
+//! Sessions that access servers report, by FreeRADIUS' own client, and leases.
 
 use super::bed::Bed;
 use std::io::Write;
@@ -78,6 +78,34 @@ fn sessions_and_changes_reach_the_subscriber_file_and_the_gateway() {
     assert_eq!(reloads(), 3, "what changes nothing is no reload");
     let (exit, said) = follower.end();
     assert!(exit.success(), "{said}");
+    let (exit, said) = gateway.end();
+    assert!(exit.success(), "{said}");
+}
+
+#[test]
+fn what_is_left_out_is_in_the_status_until_it_is_gone() {
+    let Some(bed) = Bed::new("leases") else { return };
+    bed.write("people.csv", "name,mac\nann,02:00:00:00:77:09\nbob,02:00:00:00:77:0a\n");
+    let text = bed.text().replace("[download]", "[subscribers]\nfile = \"people.csv\"\n[download]");
+    let config = bed.write("gateway.toml", &text.replace("faba", "hfaba"));
+    let of_both = "0 02:00:00:00:77:09 10.10.0.7 x *\n0 02:00:00:00:77:0a 10.10.0.7 x *\n";
+    let leases = bed.write("leases", of_both);
+    let [path, leases] = [&config, &leases].map(|path| path.to_str().expect("UTF-8"));
+    let gateway = bed.start(&config);
+    let left_out = |text: &str| {
+        std::fs::write(leases, text).expect("the folder is ours");
+        let followed = bed.call(&["follow", path, "--leases", leases, "--once"]);
+        assert!(followed.status.success(), "{}", String::from_utf8_lossy(&followed.stderr));
+        bed.status(&config)["left_out"].clone()
+    };
+    let [first] = left_out(of_both).as_array().expect("a list").clone().try_into().expect("one line");
+    assert!(
+        first.as_str().expect("text").starts_with("10.10.0.7 is leased to 02:00:00:00:77:09 ("),
+        "{first}"
+    );
+    let shown = bed.call(&["status", path]);
+    assert!(String::from_utf8_lossy(&shown.stdout).contains("\nLeft out of the subscribers:\n10.10.0.7 is"));
+    assert_eq!(left_out("0 02:00:00:00:77:09 10.10.0.7 x *\n"), serde_json::json!([]));
     let (exit, said) = gateway.end();
     assert!(exit.success(), "{said}");
 }

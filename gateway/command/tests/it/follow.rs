@@ -1,5 +1,6 @@
 //! `fairwire-gateway follow`, where no gateway runs.
 
+use fairwire_testing::program::{code, stderr};
 use md5::{Digest, Md5};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -186,4 +187,40 @@ fn changes_that_are_refused_cost_themselves_alone() {
     assert!(answers.iter().all(|(code, _)| *code == 45));
     let log = follower.log();
     assert_eq!(log.matches("the subscribers stay as they are").count(), 2 + 1, "{log}");
+}
+
+#[test]
+fn a_contradiction_of_lease_files_costs_its_address_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = tower(folder.path(), 0);
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("ours");
+    write(
+        "plans.csv",
+        "name,mac,addresses,leased\nann,02:00:00:00:00:01,,\nbob,02:00:00:00:00:02,10.0.0.3/32,\n\
+         eve,02:00:00:00:00:03,,\n",
+    );
+    write("a", "0 02:00:00:00:00:01 10.0.0.7 x *\n0 02:00:00:00:00:01 10.0.0.8 x *\nwhat\n");
+    write(
+        "b",
+        "0 02:00:00:00:00:02 10.0.0.7 x *\n0 02:00:00:00:00:03 10.0.0.3 x *\n0 02:00:00:00:00:03 10.0.0.9 x *\n",
+    );
+    let [a, b] = ["a", "b"].map(|name| folder.path().join(name).display().to_string());
+    let follow = ["follow", &config, "--leases", &a, "--leases", &b, "--once"];
+    let output = super::GATEWAY.run(&follow);
+    let log = stderr(&output);
+    assert_eq!(code(&output), 0, "{log}");
+    for part in [
+        &format!("left out: 10.0.0.7 is leased to 02:00:00:00:00:01 ({a}:1) and 02:00:00:00:00:02 ({b}:1)"),
+        &format!("left out: {b}:2: 10.0.0.3 of `eve`, since it is typed for `bob`"),
+        &format!("left out: {a}: line 3 is `what`"),
+    ] {
+        assert!(log.contains(part.as_str()), "no `{part}` in: {log}");
+    }
+    let plans = fs::read_to_string(folder.path().join("plans.csv")).expect("it is there");
+    assert!(plans.contains("01,,10.0.0.8\n") && plans.contains("03,,10.0.0.9\n"), "{plans}");
+    // A file of another kind changes nothing.
+    write("b", "[section]\n");
+    let output = super::GATEWAY.run(&follow);
+    assert_eq!(code(&output), 2);
+    assert_eq!(fs::read_to_string(folder.path().join("plans.csv")).expect("it is there"), plans);
 }

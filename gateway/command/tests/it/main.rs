@@ -4,6 +4,7 @@
 mod check;
 mod follow;
 mod front;
+mod import;
 
 use fairwire_testing::program::Program;
 use std::path::Path;

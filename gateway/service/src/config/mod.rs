@@ -84,11 +84,22 @@ pub struct PlanContext {
 /// # Errors
 /// Where it cannot be read, or has what no configuration has.
 pub fn typed_at(path: &Path) -> Result<Spec, DocumentError> {
-    Ok(typed(&path.display().to_string(), &text(path)?)?.0)
+    typed_as(path, &text_at(path)?)
+}
+
+/// The same of `text`, as if it were in the file at `path`.
+///
+/// # Errors
+/// As of [`typed_at`].
+pub fn typed_as(path: &Path, text: &str) -> Result<Spec, DocumentError> {
+    Ok(typed(&path.display().to_string(), text)?.0)
 }
 
 /// The configuration in the file at `path`, unread.
-pub(crate) fn text(path: &Path) -> Result<String, DocumentError> {
+///
+/// # Errors
+/// Where it cannot be read.
+pub fn text_at(path: &Path) -> Result<String, DocumentError> {
     read_text(path, MAX_BYTES, WANTED)
 }
 
@@ -125,18 +136,21 @@ impl Config {
     /// # Errors
     /// As of [`load`](Config::load).
     pub fn load_text(path: &Path, text: &str) -> Result<Config, DocumentError> {
-        Config::load_edited(path, path, text)
+        Config::load_edited(path, &[(path, text)])
     }
 
-    /// The configuration at `path`, as if `text` were in its file `edited`.
+    /// The configuration at `path`, as if the files of `edited` had these texts.
     ///
     /// # Errors
     /// As of [`load`](Config::load).
-    pub fn load_edited(path: &Path, edited: &Path, text: &str) -> Result<Config, DocumentError> {
-        Config::load_by(path, &mut |file, limit, wanted| match file == edited {
-            true => Ok(text.to_owned()),
-            false => read_text(file, limit, wanted),
-        })
+    pub fn load_edited(path: &Path, edited: &[(&Path, &str)]) -> Result<Config, DocumentError> {
+        Config::load_by(
+            path,
+            &mut |file, limit, wanted| match edited.iter().find(|(path, _)| *path == file) {
+                Some((_, text)) => Ok((*text).to_owned()),
+                None => read_text(file, limit, wanted),
+            },
+        )
     }
 
     /// As [`load`](Config::load), with the text of each file by `read`.

@@ -14,7 +14,7 @@ use super::troubles::Troubles;
 use crate::edges::Edges;
 use crate::telemetry::{Board, ChangeKind};
 use fairwire_control::handed::Handed;
-use fairwire_control::protocol::{Answer, MAX_FLOWS, RateStep, Reloaded, Request, Wanted};
+use fairwire_control::protocol::{Answer, MAX_FLOWS, MAX_LEFT_OUT, RateStep, Reloaded, Request, Wanted};
 use fairwire_core::{Duration, Rate, Time};
 use fairwire_linux::{clock, memory};
 use fairwire_wire::Way;
@@ -237,6 +237,11 @@ impl Control<'_> {
             }
             Request::SetWeight { class, weight } => self.set_weight(&class, weight),
             Request::SetRate { way, steps } => self.set_rate(way, &steps),
+            Request::LeftOut { by, mut lines } => {
+                lines.truncate(MAX_LEFT_OUT);
+                self.board.set_left_out(by, lines);
+                Answer::Noted
+            }
             Request::Capture { path, handed } => self.capture(&path, &handed),
             Request::TakeOver { wanted, handed } => self.offer(&wanted, &handed),
         };

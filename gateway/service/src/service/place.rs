@@ -66,7 +66,7 @@ struct Subscribers {
 
 impl GatewayPaths {
     fn read(path: &Path) -> Result<GatewayPaths, DocumentError> {
-        Ok(read_document::<GatewayPaths>(&path.display().to_string(), &config::text(path)?)?.0)
+        Ok(read_document::<GatewayPaths>(&path.display().to_string(), &config::text_at(path)?)?.0)
     }
 }
 

@@ -37,6 +37,8 @@ pub struct Board {
     edge: Mutex<Option<EdgeSnapshot>>,
     /// What passes by the gateway, by way.
     bypass_bps: Mutex<[f64; 2]>,
+    /// What programs that keep the subscribers left out.
+    left_out: Mutex<BTreeMap<String, Vec<String>>>,
     /// What arrives, where it is to be replayed.
     arrivals: Option<[SharedArrivals; 2]>,
     rings: [SharedRing; 2],
@@ -124,6 +126,7 @@ impl Board {
             changes: Mutex::default(),
             edge: Mutex::default(),
             bypass_bps: Mutex::default(),
+            left_out: Mutex::default(),
             rings,
         }
     }
@@ -175,6 +178,11 @@ impl Board {
     /// The rate of a way follows `law` from `start` on.
     pub fn set_rate(&self, way: Way, law: RateLaw, start: Time) {
         Arc::make_mut(&mut lock(&self.store).about).ways[way as usize].law = Some((law, start));
+    }
+
+    /// Sets what is shown as left out by a program.
+    pub fn set_left_out(&self, by: String, lines: Vec<String>) {
+        lock(&self.left_out).insert(by, lines);
     }
 
     /// Sets what is shown of it as an edge of a DiffServ domain.
@@ -420,6 +428,7 @@ impl Board {
             capture_missed: tick.ways.iter().map(|way| way.missed).sum(),
             process: process::snapshot(tick.processor),
             edge: lock(&self.edge).clone(),
+            left_out: lock(&self.left_out).values().flatten().cloned().collect(),
         }
     }
 }
