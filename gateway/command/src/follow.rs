@@ -53,7 +53,7 @@ pub(crate) fn follow(args: &FollowArgs) -> Result<Ending, Failure> {
         if has_changed || round.is_multiple_of(ENDS) || args.once {
             let trouble = match put(args, &path, &mut files) {
                 Ok(left_out) => {
-                    tell(args, left_out, &mut last_left_out);
+                    report(args, left_out, &mut last_left_out);
                     String::new()
                 }
                 Err(failure) if args.once => return Err(failure),
@@ -73,7 +73,7 @@ pub(crate) fn follow(args: &FollowArgs) -> Result<Ending, Failure> {
 }
 
 /// Logs what is left out where it is new, and has the gateway show it.
-fn tell(args: &FollowArgs, left_out: Vec<String>, last: &mut Option<Vec<String>>) {
+fn report(args: &FollowArgs, left_out: Vec<String>, last: &mut Option<Vec<String>>) {
     let is_new = |line: &&String| !last.as_ref().is_some_and(|last| last.contains(line));
     left_out.iter().filter(is_new).for_each(|line| notice(format_args!("left out: {line}")));
     // A gateway that was started meanwhile has not heard it. Where none runs there is no status.

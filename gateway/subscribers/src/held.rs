@@ -11,7 +11,7 @@ pub fn written(prefix: &Prefix) -> String {
 }
 
 /// The fewest bits of a network that is leased to one subscriber, IPv4 and IPv6.
-const FEWEST_BITS: [u8; 2] = [8, 16];
+const MIN_BITS: [u8; 2] = [8, 16];
 
 /// Networks of which no subscriber has an address: RFC 6890, RFC 1112 and RFC 4291.
 const NO_HOSTS: [(IpAddr, u8); 7] = {
@@ -29,7 +29,7 @@ const NO_HOSTS: [(IpAddr, u8); 7] = {
 
 /// Can one subscriber have it? `0.0.0.0`, `::/0` and the like would take the traffic of others.
 pub fn is_plausible(prefix: &Prefix) -> bool {
-    let fewest = FEWEST_BITS[usize::from(prefix.address().is_ipv6())];
+    let fewest = MIN_BITS[usize::from(prefix.address().is_ipv6())];
     let is_of = |(address, bits): &(IpAddr, u8)| Prefix::containing(*address, *bits).overlaps(prefix);
     prefix.bits() >= fewest && !NO_HOSTS.iter().any(is_of)
 }

@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_delegated_prefix_of_kea_is_one_and_a_duid_tells_the_ethernet_address() {
+    fn a_delegated_prefix_of_kea_is_one_and_a_duid_holds_the_ethernet_address() {
         let head = "address,duid,valid_lifetime,expire,subnet_id,pref_lifetime,lease_type,iaid,prefix_len,fqdn_fwd,fqdn_rev,hostname,hwaddr,state,user_context,hwtype,hwaddr_source,pool_id\n";
         let line = |address, duid, kind, bits, mac| {
             format!("{address},{duid},86400,4102444800,1,43200,{kind},1,{bits},0,0,,{mac},0,,1,2,0\n")

@@ -11,6 +11,9 @@ use std::ops::Range;
 pub const MAX_ROWS: usize = 1_000_000;
 /// The most faults that are reported at once; what follows is not read.
 pub const MAX_FAULTS: usize = 10;
+/// A plan below this is taken for a slip, kbit/s in the place of bit/s: a call with G.711 alone has 64
+/// kbit/s.
+pub const MIN_PLAN_BPS: u64 = 64_000;
 /// A larger file is refused.
 pub const MAX_BYTES: u64 = 64 << 20;
 /// The name of the class of all that no subscriber and no class claims.

@@ -7,11 +7,11 @@ use super::spec::Spec;
 use super::tree::{self, Tree};
 use fairwire_catalogue as catalogue;
 use fairwire_core::Rate;
-use fairwire_datapath::class_book::{ClassKind, UNCLAIMED};
+use fairwire_datapath::class_book::{Class, ClassKind, UNCLAIMED};
 use fairwire_datapath::classify::{Dscp, FlowKind};
 use fairwire_laws::part::ClassSupport;
 use fairwire_laws::role;
-use fairwire_subscribers::sheet::UNCLAIMED_NAME;
+use fairwire_subscribers::sheet::{MIN_PLAN_BPS, UNCLAIMED_NAME};
 use fairwire_wire::Way;
 
 /// The number of classes or prefixes that a note names.
@@ -124,6 +124,7 @@ fn way_notes(shaping: &Shaping, way: Way, tree: &Tree) -> Vec<String> {
     }
     notes.extend(unclaimed_note(shaping, way, tree));
     notes.extend(idle_ceilings(shaping, way, tree));
+    notes.extend(slips(way, tree));
     if shaping.sharing != ClassSupport::Queues && leaves as f64 > room {
         notes.push(format!(
             "{name}: the buffer holds {room:.0} full packets and there are {leaves} classes to share it: while more of them send at once than fit, shares are coarse"
@@ -159,6 +160,19 @@ fn idle_ceilings(shaping: &Shaping, way: Way, tree: &Tree) -> Option<String> {
         tree::quoted(name),
         most(number)
     ))
+}
+
+/// Ceilings of subscribers that no one can use: kbit/s in the place of bit/s.
+fn slips(way: Way, tree: &Tree) -> Option<String> {
+    let ceiling = |class: &Class| {
+        let ceiling = class.bounds[way as usize].ceiling?;
+        (class.kind == ClassKind::Subscriber && ceiling.bps() < MIN_PLAN_BPS).then_some(ceiling)
+    };
+    let all: Vec<(&str, Rate)> =
+        tree.book.iter().filter_map(|(_, class)| Some((class.name.as_str(), ceiling(class)?))).collect();
+    let (name, ceiling) = all.first()?;
+    let more = if all.len() > 1 { format!(", and {} more such", all.len() - 1) } else { String::new() };
+    Some(format!("{}: {} has a ceiling of {ceiling}{more}: is it in kbit/s?", way.name(), tree::quoted(name)))
 }
 
 /// With fewer, a TCP flow cannot recover by fast retransmission, and tokens are too coarse for

@@ -251,6 +251,10 @@ fn a_ceiling_above_what_is_above_it_has_a_note() {
     let config = with_csv(BOTH, csv).expect("it is no fault");
     let note = config.notes().iter().find(|note| note.contains("bounds nothing")).expect("a slip of a unit");
     assert!(note.contains("`ann`") && !note.contains("more"), "{note}");
+    let csv = "name,addresses,download_ceiling\nann,10.0.0.1,4096 bit/s\nbob,10.0.0.2,64 kbit/s\n";
+    let config = with_csv(BOTH, csv).expect("it is no fault");
+    let note = config.notes().iter().find(|note| note.contains("kbit/s?")).expect("another slip");
+    assert!(note.contains("`ann` has a ceiling of 4096 bit/s: is it"), "{note}");
 }
 
 #[test]

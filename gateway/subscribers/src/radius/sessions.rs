@@ -8,7 +8,7 @@
 use super::plan::{CEILINGS, Plan};
 use super::{ErrorCause, Purpose, Request};
 use crate::held::written;
-use crate::sheet::{Row, Sheet};
+use crate::sheet::{MIN_PLAN_BPS, Row, Sheet};
 use fairwire_core::Rate;
 use fairwire_datapath::classify::{Prefix, parse_mac};
 use fairwire_document::shortened;
@@ -22,9 +22,6 @@ const MAX_SESSIONS: usize = 1_000_000;
 type Key = (String, String);
 /// The sessions of a subscriber, and their addresses.
 type Open = BTreeMap<Key, Vec<Prefix>>;
-
-/// A plan below this is taken for kbit/s in a place of bit/s: RFC 4594 counts a call as 64 kbit/s.
-const LEAST_BPS: u64 = 64_000;
 
 /// What requests are judged by that is no part of the subscriber file.
 #[derive(Clone, Debug, Default)]
@@ -349,7 +346,7 @@ impl<'a> Work<'a> {
         let notes = CEILINGS.into_iter().zip(self.network.rates).filter_map(|(column, link)| {
             let rate = values.get(column)?.parse::<Rate>().ok()?;
             match link {
-                _ if rate.bps() < LEAST_BPS => Some(format!("; {rate} is no plan: is it in kbit/s?")),
+                _ if rate.bps() < MIN_PLAN_BPS => Some(format!("; {rate} is no plan: is it in kbit/s?")),
                 Some(link) if rate > link => Some(format!("; {rate} bounds nothing on a link of {link}")),
                 _ => None,
             }
