@@ -133,8 +133,8 @@ pub struct Spec {
     /// A gateway puts the host into the upper half of the flow hash.
     #[parameter(default = HostOf::Class)]
     pub host: Option<HostOf>,
-    /// A flow that is marked as background (LE or CS1, RFC 8622) has one of so many parts of what
-    /// another flow of its host has, with `hosts`.
+    /// What a flow marked as background (LE or CS1, RFC 8622) has of what another flow of its host
+    /// has, with `hosts`: one part of this number.
     #[parameter(default = 1, min = 1, max = 255, unit = "1", source = "CAKE's lowest tin has 16.")]
     pub background: Option<u8>,
     /// The most packets that one overflow drops; always 1 with `hosts`.

@@ -5,8 +5,8 @@
 //! A host is what [`HostOf`] reads from a packet: its class, or the upper half of its flow hash, so
 //! that a leaf of a class tree can share between hosts too. Hosts take turns by
 //! [DRR++](crate::scheduler::drr_plus_plus): one that becomes backlogged goes first with one quantum
-//! of credit, and one without credit gets a quantum and goes to the end of the line. When it is a host's turn, its flows take turns by the same rule. Both levels charge
-//! every packet. So a host has the turns of one host, however many flows it opens and however it
+//! of credit, and one without credit gets a quantum and goes to the end of the line. When it is a
+//! host's turn, its flows take turns by the same rule. Both levels charge every packet. So a host has the turns of one host, however many flows it opens and however it
 //! splits its packets between them. A flow that sends little waits neither for the bulky ones of
 //! its own host nor for those of others.
 //!
@@ -74,8 +74,8 @@ impl HostOf {
 pub struct HostTerms {
     /// What names hosts.
     pub host_of: HostOf,
-    /// A flow that is marked as background has one of so many parts of what another flow of its
-    /// host has.
+    /// What a flow marked as background has of what another flow of its host has: one part of this
+    /// number.
     pub background: u8,
 }
 
@@ -115,7 +115,7 @@ struct Member {
     /// Packets that wait.
     packets: u32,
     status: Status,
-    /// Its quantum is one of so many parts of a whole one.
+    /// Its quantum is a whole one divided by this number.
     parts: u8,
     /// The number of its latest move to the end of the old list.
     moved: u64,

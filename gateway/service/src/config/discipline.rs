@@ -73,7 +73,8 @@ fn refuse_typed_classes(
     }
 }
 
-/// Makes the discipline called `name` share between hosts first and then between the flows of each, if it can with what was typed for it.
+/// Makes the discipline called `name` share between hosts first and then between the flows of each,
+/// if it can with what was typed for it.
 pub(super) fn share_between_hosts(name: &str, typed: &mut Parameters) -> bool {
     part_of(name, typed).set_hosts()
 }

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_crosses_the_interfaces_and_not_the_gateway_is_told_to_a_few_hundredths() {
+    fn what_crosses_the_interfaces_and_not_the_gateway_is_known_to_a_few_hundredths() {
         assert_eq!(seen(19, 0, |_| {}), [0.0; 2]);
         let [download, upload] = seen(10, 48, |_| {});
         assert!((download / 48e6 - 1.0).abs() < 0.02 && upload == 0.0, "{download} {upload}");

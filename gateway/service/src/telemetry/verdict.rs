@@ -23,7 +23,7 @@ fn of_way(way: &WaySnapshot) -> String {
         return format!("not shaped, {left} pass");
     }
     let link = format!("{left} of {}", rate(way.rate_bps as f64));
-    // Of a line of which a part is not seen, no sharing can be told.
+    // Of a line of which a part is not seen, no sharing is known.
     let shared = match way.bypass_bps > 0.0 {
         true => format!("{} pass the gateway by, unshaped, beside {link} through it", rate(way.bypass_bps)),
         false => sharing(way, &link),

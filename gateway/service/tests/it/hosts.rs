@@ -225,7 +225,7 @@ fn on_a_fast_link_few_flows_are_served_in_trains_and_no_bit_of_the_totals_is_los
 }
 
 /// Field case C17: groups count with `others` as one host, so that television starves beside hosts that
-/// want all, and that is told.
+/// want all, and `status` says so.
 #[test]
 fn groups_that_starve_are_named_and_with_a_class_of_their_own_they_do_not() {
     let seen = |classes: &str| {

@@ -88,7 +88,7 @@ pub const FAULTS: &[Fault] = &[
     },
     Fault {
         name: "passed-by",
-        promised: "what a program of the gateway's own machine sends past it is told within ten seconds, with its rate, and no sharing is claimed",
+        promised: "what a program of the gateway's own machine sends past it is reported within ten seconds, with its rate, and no sharing is claimed",
         is_quick: false,
         act: live::passed_by,
     },

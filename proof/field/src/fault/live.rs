@@ -268,13 +268,13 @@ pub(super) fn passed_by(happened: &mut Happened) -> Fallible<()> {
     let status = run.gateway().status()?;
     let mbps = status.ways[0].bypass_bps / 1e6;
     happened.expect_in_time(
-        "told to pass the gateway by, Mbit/s of 10",
+        "reported to pass the gateway by, Mbit/s of 10",
         mbps,
         Allowed { min: 8.5, max: 10.5 },
     );
     happened.expect("the same of the upload", status.ways[1].bypass_bps, Allowed::at_most(0.0));
-    let told = status.changes.get("bypass").copied();
-    happened.check(told == Some(1), format!("reported within 10.5 s: {told:?}"));
+    let reported = status.changes.get("bypass").copied();
+    happened.check(reported == Some(1), format!("reported within 10.5 s: {reported:?}"));
     let says_so =
         status.fairness.contains("pass the gateway by") && !status.fairness.contains("share equally");
     happened.check(says_so, status.fairness.clone());

@@ -46,7 +46,7 @@ pub(super) const ATTACKS: &[Attack] = &[
     on_providers("address-of-the-victim", BULK, |n| {
         ethernet(&IPV4, &v4(address(VICTIM), 17, &udp(n, BULK_BYTES)))
     }),
-    on_providers("address-of-nobody-listed", BULK, |n| {
+    on_providers("address-of-no-subscriber", BULK, |n| {
         ethernet(&IPV4, &v4([10, 9, 9, 9], 17, &udp(n, BULK_BYTES)))
     }),
     attack("made-up-sources", SHORT, |n| ethernet(&IPV4, &v4(made_up(n), 17, &udp(n, 18)))),
