@@ -6,8 +6,9 @@
 //! that a leaf of a class tree can share between hosts too. Hosts take turns by
 //! [DRR++](crate::scheduler::drr_plus_plus): one that becomes backlogged goes first with one quantum
 //! of credit, and one without credit gets a quantum and goes to the end of the line. When it is a
-//! host's turn, its flows take turns by the same rule. Both levels charge every packet. So a host has the turns of one host, however many flows it opens and however it
-//! splits its packets between them. A flow that sends little waits neither for the bulky ones of
+//! host's turn, its flows take turns by the same rule. Both levels charge every packet. So a host has
+//! the turns of one host, however many flows it opens and however it splits its packets between
+//! them. A flow that sends little waits neither for the bulky ones of
 //! its own host nor for those of others.
 //!
 //! # Why
