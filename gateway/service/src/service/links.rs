@@ -142,10 +142,13 @@ impl Watched {
 
     /// Reports what has changed since the last line.
     fn report(&mut self, board: &Board, now: Time) {
-        if let Some(line) = self.line(now) {
-            let is_up = self.state == State::Up;
-            let kind = if is_up { ChangeKind::InterfaceUp } else { ChangeKind::InterfaceDown };
-            report(board, kind, line);
+        let (was_up, is_up) = (self.logged.0 == State::Up, self.state == State::Up);
+        match self.line(now) {
+            Some(line) if is_up => report(board, ChangeKind::InterfaceUp, line),
+            Some(line) if was_up => report(board, ChangeKind::InterfaceDown, line),
+            // Another reason why nothing passes is no second outage.
+            Some(line) => say(format_args!("{line}")),
+            None => {}
         }
     }
 
