@@ -78,6 +78,10 @@ web: ## build the pages of web/src into web/dist, which is checked in (Node 20.1
 wasm: rust ## build the simulator for browsers into web/public, which is checked in (target wasm32-unknown-unknown)
 	@.ci/wasm
 
+.PHONY: npm
+npm: ## test the JavaScript package, disciplines, links and runs for Node and browsers, and pack it into out/dist (Node 20; seconds)
+	@.ci/npm
+
 .PHONY: site
 site: ## write the playground as a static site, without a server, into out/site
 	@.ci/site

@@ -36,6 +36,7 @@ mod about;
 mod frame;
 mod judging;
 mod messages;
+mod objects;
 mod player;
 mod recorder;
 

@@ -2,6 +2,7 @@
 
 use crate::about;
 use crate::judging::{pairs, whole};
+use crate::objects::Objects;
 use crate::player::{PlayError, Player, Wanted};
 use fairwire_core::Time;
 use fairwire_metrics::record::RunRecord;
@@ -11,10 +12,11 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// Where a page's player is kept between its messages. There is one at most.
+/// Where a page's player is kept between its messages, one at most, and its disciplines and links.
 #[derive(Default)]
 pub struct Players {
     player: Option<Player>,
+    objects: Objects,
 }
 
 /// How far to go on.
@@ -45,6 +47,8 @@ struct Set {
 ///   has one; how many are `done` `of` all, and with the last the `judgements`, one for each
 ///   `[[expect]]` and discipline, JSON.
 /// - `run` with a [`Wanted`]: the records of whole runs under every discipline and seed, JSON.
+/// - `discipline` and `link`: makes one, to be driven packet by packet with `send`, `take`, `look` and
+///   `free`, all JSON.
 ///
 /// # Errors
 /// What is wrong, for people.
@@ -74,7 +78,10 @@ pub fn answer(players: &mut Players, call: &str, input: &[u8]) -> Result<Vec<u8>
         }
         "judge" => Ok(text(&running(players)?.judge()?)),
         "run" => Ok(serde_json::to_vec(&run(&read::<Wanted>(input)?)?).unwrap_or_default()),
-        other => Err(PlayError(format!("there is no message `{other}`"))),
+        other => match players.objects.answer(other, input) {
+            Some(answer) => answer.map(|value| text(&value)),
+            None => Err(PlayError(format!("there is no message `{other}`"))),
+        },
     }
 }
 
