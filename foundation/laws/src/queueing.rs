@@ -11,58 +11,65 @@ use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, Dropper};
 use fairwire_parameters::parameters;
 
-/// The parameters that every dropper has.
-#[parameters(gated, group)]
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Queueing {
-    /// How much may wait.
-    #[parameter(is = role::BUFFER, unset = "the site's")]
-    pub buffer: Option<Quantity<Amount>>,
+/// Declares what every dropper has, and the default of its ECN policy.
+macro_rules! queueing {
+    ($(#[$($about:tt)*])* $name:ident, $default:ident: $(#[$($ecn:tt)*])*) => {
+        $(#[$($about)*])*
+        #[parameters(gated, group)]
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub struct $name {
+            /// How much may wait.
+            #[parameter(is = role::BUFFER, unset = "the site's")]
+            pub buffer: Option<Quantity<Amount>>,
+            $(#[$($ecn)*])*
+            #[parameter(is = role::ECN, default = EcnChoice::$default)]
+            pub ecn: Option<EcnChoice>,
+            /// Which packet leaves next.
+            #[parameter(is = SCHEDULER, unset = "`fcfs`", unit = "scheduler")]
+            pub scheduler: Option<Service>,
+        }
+
+        impl From<Amount> for $name {
+            /// A buffer of that size, and all else as the defaults have it.
+            fn from(buffer: Amount) -> Self {
+                $name { buffer: Some(Quantity(buffer)), ..$name::default() }
+            }
+        }
+
+        impl $name {
+            /// Checks what was typed for `discipline` against the site.
+            pub fn check(
+                &self,
+                discipline: &'static str,
+                site: &Site<'_>,
+            ) -> Result<CheckedQueue, BadParameter> {
+                let room = site.room(discipline, self.buffer)?;
+                let service = Service::check(&self.scheduler, discipline, site)?;
+                Ok(CheckedQueue { room, ecn: self.ecn.unwrap_or(EcnChoice::$default), service })
+            }
+        }
+    };
+}
+
+queueing! {
+    /// The parameters that every dropper has.
+    Queueing, Drop:
     /// Whether an early signal drops or marks ECN-capable packets.
     ///
     /// Without effect where nothing is signalled early.
-    #[parameter(is = role::ECN, default = EcnChoice::Drop)]
-    pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next.
-    #[parameter(is = SCHEDULER, unset = "`fcfs`", unit = "scheduler")]
-    pub scheduler: Option<Service>,
 }
 
-impl From<Amount> for Queueing {
-    /// A buffer of that size, and all else as the defaults have it.
-    fn from(buffer: Amount) -> Self {
-        Queueing { buffer: Some(Quantity(buffer)), ..Queueing::default() }
-    }
-}
-
-/// [`Queueing`] of the laws that mark in Linux, alone or in each of many queues: they mark unless
-/// `ecn` is "drop".
-#[parameters(gated, group)]
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Marking {
-    /// How much may wait.
-    #[parameter(is = role::BUFFER, unset = "the site's")]
-    pub buffer: Option<Quantity<Amount>>,
+queueing! {
+    /// [`Queueing`] of the laws that mark in Linux, alone or in each of many queues: they mark
+    /// unless `ecn` is "drop".
+    Marking, Mark:
     /// Whether an early signal drops or marks ECN-capable packets.
     ///
     /// In Linux, `fq_codel` and `cake` mark by default; `codel`, `pie` and `fq_pie` have the option
     /// `ecn`, and drop without it.
-    #[parameter(is = role::ECN, default = EcnChoice::Mark)]
-    pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next.
-    #[parameter(is = SCHEDULER, unset = "`fcfs`", unit = "scheduler")]
-    pub scheduler: Option<Service>,
 }
 
-impl Marking {
-    /// The same with its ECN policy stated.
-    pub fn stated(&self) -> Queueing {
-        let ecn = Some(self.ecn.unwrap_or(EcnChoice::Mark));
-        Queueing { buffer: self.buffer, ecn, scheduler: self.scheduler.clone() }
-    }
-}
-
-/// A checked [`Queueing`]: everything but the dropper.
+/// A checked [`Queueing`] or [`Marking`]: everything but the dropper.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckedQueue {
     /// How much may wait.
@@ -71,15 +78,6 @@ pub struct CheckedQueue {
     pub ecn: EcnChoice,
     /// The order of service.
     pub service: CheckedService,
-}
-
-impl Queueing {
-    /// Checks what was typed for `discipline` against the site.
-    pub fn check(&self, discipline: &'static str, site: &Site<'_>) -> Result<CheckedQueue, BadParameter> {
-        let room = site.room(discipline, self.buffer)?;
-        let service = Service::check(&self.scheduler, discipline, site)?;
-        Ok(CheckedQueue { room, ecn: self.ecn.unwrap_or_default(), service })
-    }
 }
 
 impl CheckedQueue {

@@ -1,10 +1,12 @@
 //! What another program calls a discipline, by the type of its parameters: each stage has a table.
 
 use fairwire_core::Limit;
+use fairwire_core::units::Amount;
 use fairwire_laws::Site;
 use fairwire_laws::part::Part;
-use fairwire_laws::queueing::Queueing;
 use fairwire_laws::scheduler::Kind;
+use fairwire_laws::scheduler::service::Service;
+use fairwire_laws::spec::Quantity;
 use std::any::Any;
 
 /// A row of a table: what `same` says of the parameters of `part` at `site`, if they are of its
@@ -20,9 +22,13 @@ pub(crate) fn row<S: 'static, R>(
 
 /// The limit of the buffer, where packets leave first come, first served: the only order that
 /// droppers of other programs have.
-pub(crate) fn first_come(queue: &Queueing, site: &Site<'_>) -> Option<Limit> {
-    let is_first_come = queue.scheduler.as_ref().is_none_or(|service| service.name == Kind::Fcfs);
-    let amount = queue.buffer.map_or(site.buffer, |own| own.0);
+pub(crate) fn first_come(
+    buffer: Option<Quantity<Amount>>,
+    scheduler: &Option<Service>,
+    site: &Site<'_>,
+) -> Option<Limit> {
+    let is_first_come = scheduler.as_ref().is_none_or(|service| service.name == Kind::Fcfs);
+    let amount = buffer.map_or(site.buffer, |own| own.0);
     is_first_come.then(|| amount.limit(site.rate))
 }
 

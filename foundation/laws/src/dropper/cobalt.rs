@@ -147,7 +147,7 @@ pub struct Terms {
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Terms), BadParameter> {
-        let queue = self.queue.stated().check(NAME, site)?;
+        let queue = self.queue.check(NAME, site)?;
         let steps = self.checked().of(NAME)?;
         let terms = self.control.terms(NAME, queue.ecn, steps, site)?;
         Ok((queue, terms))

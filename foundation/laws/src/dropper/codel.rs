@@ -154,7 +154,7 @@ pub enum Rules {
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Terms), BadParameter> {
-        let queue = self.queue.stated().check(NAME, site)?;
+        let queue = self.queue.check(NAME, site)?;
         let terms = self.control.terms(NAME, queue.ecn, site)?;
         Ok((queue, terms))
     }

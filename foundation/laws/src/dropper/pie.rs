@@ -150,7 +150,7 @@ pub struct Terms {
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Terms), BadParameter> {
-        let queue = self.queue.stated().check(NAME, site)?;
+        let queue = self.queue.check(NAME, site)?;
         let given = self.checked().of(NAME)?;
         let control = self.control.checked().of(NAME)?;
         Ok((queue, Terms { control, given, packet_bytes: site.packet_bytes }))

@@ -72,7 +72,7 @@ impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Step), BadParameter> {
         let Checked { threshold } = self.checked().of(NAME)?;
-        let queue = self.queue.stated().check(NAME, site)?;
+        let queue = self.queue.check(NAME, site)?;
         let step = match threshold {
             Amount::Packets(packets) => Step { packets, bytes: u64::MAX },
             other => Step { packets: u32::MAX, bytes: other.in_bytes(site.packet_bytes, site.rate) as u64 },

@@ -57,7 +57,7 @@ fn us(time: Duration) -> u64 {
 }
 
 fn fifo(spec: &tail_drop::Spec, site: &Site<'_>) -> Option<Qdisc> {
-    let limit = first_come(&spec.queue, site)?;
+    let limit = first_come(spec.queue.buffer, &spec.queue.scheduler, site)?;
     let parameters = match packets(limit) {
         Some(packets) => format!("pfifo limit {packets}"),
         None => format!("bfifo limit {}", limit.max_bytes()),
@@ -66,7 +66,7 @@ fn fifo(spec: &tail_drop::Spec, site: &Site<'_>) -> Option<Qdisc> {
 }
 
 fn codel(spec: &codel::Spec, site: &Site<'_>) -> Option<Qdisc> {
-    let packets = packets(first_come(&spec.queue.stated(), site)?)?;
+    let packets = packets(first_come(spec.queue.buffer, &spec.queue.scheduler, site)?)?;
     let parameters = format!("codel limit {packets} {}", control(&spec.control, spec.queue.ecn)?);
     Some(Qdisc { parameters, timer: None, module: Some("sch_codel") })
 }
@@ -83,7 +83,7 @@ fn control(control: &codel::Control, ecn: Option<EcnChoice>) -> Option<String> {
 
 /// With the kernel's own gains: `tc` counts them in units of its own.
 fn pie(spec: &pie::Spec, site: &Site<'_>) -> Option<Qdisc> {
-    let packets = packets(first_come(&spec.queue.stated(), site)?)?;
+    let packets = packets(first_come(spec.queue.buffer, &spec.queue.scheduler, site)?)?;
     let own = &spec.control;
     let has_its_gains = own.alpha.is_none() && own.beta.is_none() && own.max_burst.is_none();
     let pie::Terms { control, given, .. } = spec.check(site).ok()?.1;

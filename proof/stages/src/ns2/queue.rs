@@ -46,14 +46,14 @@ impl Queue {
 
 /// With one packet more than it holds.
 fn drop_tail(spec: &tail_drop::Spec, site: &Site<'_>) -> Option<Queue> {
-    let packets = packets(first_come(&spec.queue, site)?)?;
+    let packets = packets(first_come(spec.queue.buffer, &spec.queue.scheduler, site)?)?;
     Some(Queue::new("DropTail", format!("limit_ {}", packets + 1)))
 }
 
 /// In packets throughout, or in bytes throughout: then ns-2 has its limit and its thresholds in
 /// mean packets all the same.
 fn red(spec: &red::Spec, site: &Site<'_>) -> Option<Queue> {
-    let limit: Limit = first_come(&spec.queue, site)?;
+    let limit: Limit = first_come(spec.queue.buffer, &spec.queue.scheduler, site)?;
     let (_, config) = spec.check(site).ok()?;
     let red::Config { given, ramp, packet_bytes, .. } = config;
     let red::Checked { measure, weight, .. } = given;
@@ -85,7 +85,7 @@ fn red(spec: &red::Spec, site: &Site<'_>) -> Option<Queue> {
 /// `linterm_` and never reads `out_linterm_`; the thresholds without a prefix are those of the
 /// total.
 fn rio(spec: &rio::Spec, site: &Site<'_>) -> Option<Queue> {
-    let packets = packets(first_come(&spec.queue, site)?)?;
+    let packets = packets(first_come(spec.queue.buffer, &spec.queue.scheduler, site)?)?;
     let (_, config) = spec.check(site).ok()?;
     let [green, yellow, _] = config.ramps;
     let is_ns2s = config.given.out_rule == OutRule::Ns2
@@ -114,7 +114,7 @@ fn rio(spec: &rio::Spec, site: &Site<'_>) -> Option<Queue> {
 
 /// With one packet more than it holds. The weight of the backlog cannot be set there.
 fn rem(spec: &rem::Spec, site: &Site<'_>) -> Option<Queue> {
-    let packets = packets(first_come(&spec.queue, site)?)?;
+    let packets = packets(first_come(spec.queue.buffer, &spec.queue.scheduler, site)?)?;
     let (_, rem::Config { law: Law { given, target, .. }, packet_bytes, .. }) = spec.check(site).ok()?;
     let rem::Checked { measure, interval, gamma, alpha, phi, input_weight, .. } = given;
     (measure == Measure::Packets && alpha == 0.1).then(|| {
