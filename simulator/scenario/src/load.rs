@@ -1,20 +1,16 @@
 //! From a file to a checked scenario.
 
-use crate::aggregate_spec::AggregateSpec;
-use crate::agree::AgreeSpec;
 use crate::check;
 use crate::compared::{Compared, entries, resolved};
 use crate::control;
 use crate::files::{Files, NamedFile};
 use crate::generated;
-use crate::lesson::LessonSpec;
-use crate::links::{LinkSpec, ReturnSpec};
 use crate::measure;
 use crate::notes;
 use crate::output::OutputSpec;
+use crate::schema::{self, Table};
 use crate::source;
-use crate::spec::{AccessSpec, ExpectSpec, FlowSpec, Spec};
-use crate::tcp::TcpSpec;
+use crate::spec::Spec;
 use crate::topology::{self, Topology};
 use crate::values::Seeds;
 use fairwire_catalogue::{self as catalogue, Parameters};
@@ -24,10 +20,10 @@ use fairwire_document::DocumentError as ScenarioError;
 use fairwire_document::{self as document, Change, Locations, Problem, Read, quoted, read_text, shortened};
 use fairwire_metrics::agreement::Tolerance;
 use fairwire_parameters::{Entry, Kind};
-use schemars::JsonSchema;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 /// Larger than any scenario: 1 MiB is some ten thousand groups of flows.
 const MAX_BYTES: u64 = 1 << 20;
@@ -300,7 +296,8 @@ fn chosen(own: &Spec, overrides: &Overrides, locations: &mut Locations) -> Resul
 
 /// The tables and the parts of any kind that have a key called `name`; of many, the tables.
 fn owners(name: &str) -> Vec<&'static str> {
-    let tables = tables(name);
+    let mut tables = tables(name);
+    tables.truncate(document::MAX_OWNERS); // outer ones come first
     let parts = parts(name);
     if tables.is_empty() || tables.len() + parts.len() <= document::MAX_OWNERS {
         return tables.into_iter().chain(parts).collect();
@@ -310,23 +307,8 @@ fn owners(name: &str) -> Vec<&'static str> {
 
 /// The tables that have a key called `name`.
 fn tables(name: &str) -> Vec<&'static str> {
-    fn has<T: JsonSchema>(name: &str) -> bool {
-        let schema = schemars::schema_for!(T);
-        schema.get("properties").is_some_and(|keys| keys.get(name).is_some())
-    }
-    let all = [
-        ("link", has::<LinkSpec>(name)),
-        ("return", has::<ReturnSpec>(name)),
-        ("flow", has::<FlowSpec>(name)),
-        ("flow.access", has::<AccessSpec>(name)),
-        ("flow.tcp", has::<TcpSpec>(name)),
-        ("aggregate", has::<AggregateSpec>(name)),
-        ("expect", has::<ExpectSpec>(name)),
-        ("agree", has::<AgreeSpec>(name)),
-        ("lesson", has::<LessonSpec>(name)),
-        ("output", has::<OutputSpec>(name)),
-    ];
-    all.into_iter().filter(|(_, has)| *has).map(|(table, _)| table).collect()
+    static ALL: LazyLock<Vec<Table>> = LazyLock::new(schema::tables);
+    ALL.iter().filter(|table| table.keys.contains(name)).map(|table| table.path.as_str()).collect()
 }
 
 fn parts(name: &str) -> Vec<&'static str> {
