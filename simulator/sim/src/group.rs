@@ -103,8 +103,8 @@ enum Work {
 #[derive(Clone, Copy, Debug)]
 struct Spell {
     since: Time,
-    /// What a packet with data takes at the slowest link there.
-    packet: Duration,
+    /// What [`PACKETS`] with data take at the slowest link there.
+    packets: Duration,
     /// The round trip without a queue and without the flow's own propagation delays.
     round_trip: Duration,
 }
@@ -150,14 +150,14 @@ impl Spell {
         let delay = there.iter().chain(&back).fold(Duration::ZERO, passed);
         let sending = there.iter().map(sent).fold(Duration::ZERO, |sum, one| sum + one);
         let packet = there.iter().map(sent).max().unwrap_or(Duration::ZERO);
-        Spell { since, packet, round_trip: delay + sending }
+        Spell { since, packets: packet * PACKETS, round_trip: delay + sending }
     }
 
     /// The longest work of a flow whose own links have this delay.
     fn most(&self, access_delay: Duration) -> Duration {
         let own = access_delay + access_delay;
         let round_trip = self.round_trip + own + own;
-        (self.packet * PACKETS).min(Duration::from_ns(round_trip.ns() / MAX_PART_OF_ROUND_TRIP))
+        self.packets.min(Duration::from_ns(round_trip.ns() / MAX_PART_OF_ROUND_TRIP))
     }
 }
 
@@ -253,10 +253,13 @@ impl Group {
     pub(crate) fn works_at_most(&self, access_delay: Duration, now: Time) -> Duration {
         match &self.work {
             Work::UpTo(most) => *most,
-            Work::Packet(spells) => {
-                let latest = spells.partition_point(|spell| spell.since <= now).saturating_sub(1);
-                spells[latest].most(access_delay)
-            }
+            Work::Packet(spells) => match &spells[..] {
+                [only] => only.most(access_delay),
+                many => {
+                    let latest = many.partition_point(|spell| spell.since <= now).saturating_sub(1);
+                    many[latest].most(access_delay)
+                }
+            },
         }
     }
 
@@ -363,7 +366,7 @@ mod tests {
         let sizes = Sizes { data: 1500, ack: 52, vary: false };
         let Work::Packet(spells) = Work::of(&plan, Some(&tcp), sizes, links) else { panic!("by packets") };
         let latest = spells.iter().rev().find(|spell| spell.since <= at).expect("from the start on");
-        latest.packet.ns()
+        latest.packets.ns() / PACKETS
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::event::Events;
 use crate::flow::{Counts, Flow};
 use crate::group::Group;
 use crate::link::Link;
-use crate::model::Model;
+use crate::model::{Model, WATCH_EVERY};
 use crate::observe::Tap;
 use crate::plan::{GroupPlan, Measured, Source};
 use fairwire_core::Duration;
@@ -71,7 +71,7 @@ impl<T: Tap, E: Events> Model<T, E> {
             transfers: self.transfer_records(),
             aggregates: self.edges.as_ref().map_or(Vec::new(), |edges| edges.counts(self.end)),
             presence: self.presence(),
-            events: self.handled - self.meaningless,
+            events: self.watched + (WATCH_EVERY - self.left) - self.meaningless,
         }
     }
 

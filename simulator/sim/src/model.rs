@@ -60,11 +60,12 @@ pub(crate) struct Model<T, E> {
     pub(crate) hears_trips: bool,
     /// By flow, as far as that is used: when its sender heard of it last.
     pub(crate) heard: Vec<Time>,
-    pub(crate) handled: u64,
+    /// Events handled before the watcher was last called.
+    pub(crate) watched: u64,
+    /// Events until it is called again.
+    pub(crate) left: u64,
     /// Of those, timers and ends of transmissions that meant nothing: it depends on `Events`.
     pub(crate) meaningless: u64,
-    /// The watcher is called when `handled` reaches this.
-    pub(crate) watched_at: u64,
 }
 
 /// The number of events between calls of the watcher.
@@ -118,7 +119,7 @@ impl<T: Tap, E: Events> Model<T, E> {
     fn go_at_hosts(&mut self, watch: &mut dyn FnMut(Time) -> ControlFlow<()>) -> bool {
         while let Some((now, event)) = self.events.next_at_hosts(&self.store).event() {
             self.handle(event, now);
-            if self.handled >= self.watched_at && self.is_stopped(watch, now) {
+            if self.left == 0 && self.is_stopped(watch, now) {
                 return false;
             }
         }
@@ -129,7 +130,7 @@ impl<T: Tap, E: Events> Model<T, E> {
     fn go_at_links(&mut self, watch: &mut dyn FnMut(Time) -> ControlFlow<()>) -> bool {
         while let Some((now, event)) = self.events.next_at_links(&self.store).event() {
             self.handle(event, now);
-            if self.handled >= self.watched_at && self.is_stopped(watch, now) {
+            if self.left == 0 && self.is_stopped(watch, now) {
                 return false;
             }
         }
@@ -138,7 +139,7 @@ impl<T: Tap, E: Events> Model<T, E> {
 
     #[inline(never)]
     fn is_stopped(&mut self, watch: &mut dyn FnMut(Time) -> ControlFlow<()>, now: Time) -> bool {
-        self.watched_at = self.handled + WATCH_EVERY;
+        (self.watched, self.left) = (self.watched + WATCH_EVERY, WATCH_EVERY);
         watch(now).is_break()
     }
 
@@ -151,7 +152,7 @@ impl<T: Tap, E: Events> Model<T, E> {
 
     #[inline(always)]
     fn handle(&mut self, event: Event, now: Time) {
-        self.handled += 1;
+        self.left -= 1;
         match event {
             Event::Arrival(slot) => self.on_arrival(slot, now),
             Event::LinkFree(link) => self.on_link_free(link, now),
@@ -286,12 +287,13 @@ impl<T: Tap, E: Events> Model<T, E> {
     /// is worked out now, its acknowledgement's way back included.
     #[inline(always)]
     fn deliver(&mut self, frame: Frame, slot: u32, at: Time, now: Time) {
-        let (measured_from, end, hears_trips) = (self.measured_from, self.end, self.hears_trips);
+        let (measured_from, end) = (self.measured_from, self.end);
         let group = self.group_of(frame);
         let tag = self.edges.is_some().then(|| self.leave_domain(group, frame.tag, frame.ecn));
+        let is_noted = T::IS_ON || tag.is_some() || self.hears_trips;
         let (flow, mut stage) = self.stage(frame.flow, group, now);
         let delivery = flow.on_delivery(frame, at, &mut stage);
-        let (flow, mut stage) = if T::IS_ON || tag.is_some() {
+        let (flow, mut stage) = if is_noted {
             self.note_delivery(&delivery, slot, tag);
             self.stage(frame.flow, group, now)
         } else {
@@ -303,19 +305,9 @@ impl<T: Tap, E: Events> Model<T, E> {
         let has_news = stage.group.has_sessions() && delivery.packets > 0;
         let session = if has_news { flow.session() } else { None };
         match delivery.ack {
-            Some(ack) => {
-                if hears_trips {
-                    stage.frames.answer_all(slot, frame.flow);
-                }
-                flow.answer(ack, slot, delivery.at, &mut stage);
-            }
+            Some(ack) => flow.answer(ack, slot, delivery.at, &mut stage),
             None if stage.group.is_outside() => flow.hand_over(slot, frame.ecn, delivery.at, &mut stage),
-            None => {
-                if hears_trips {
-                    self.store.frames.answer_later(slot);
-                }
-                self.store.frames.release(slot);
-            }
+            None => self.store.frames.release(slot),
         }
         if let Some(session) = session {
             self.arrived(session, frame.flow, delivery.at);

@@ -114,9 +114,9 @@ impl<T: Tap, E: Events> Model<T, E> {
             is_measuring: false,
             hears_trips: false,
             heard: Vec::new(),
-            handled: 0,
+            watched: 0,
+            left: WATCH_EVERY,
             meaningless: 0,
-            watched_at: WATCH_EVERY,
         };
         for link in plan.links {
             if set_up.made().is_none() {

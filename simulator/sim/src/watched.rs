@@ -28,7 +28,7 @@ impl<T: Tap, E: Events> Model<T, E> {
     }
 
     /// The same of the delivery of the packet in `slot`, with the `tag` that edges give its
-    /// receiver, if any.
+    /// receiver, if any; and notes for round trips what is answered now, or later.
     #[inline(never)]
     pub(crate) fn note_delivery(&mut self, delivery: &Delivery, slot: u32, tag: Option<Tag>) {
         if T::IS_ON {
@@ -37,6 +37,14 @@ impl<T: Tap, E: Events> Model<T, E> {
         }
         if let Some((edges, tag)) = self.edges.as_mut().zip(tag) {
             edges.reached_receiver(self.store.frames.at(slot).flow, tag);
+        }
+        if self.hears_trips {
+            let frame = self.store.frames.at(slot);
+            if delivery.ack.is_some() {
+                self.store.frames.answer_all(slot, frame.flow);
+            } else if !self.groups[self.store.flows[frame.flow as usize].group() as usize].is_outside() {
+                self.store.frames.answer_later(slot);
+            }
         }
     }
 

@@ -77,6 +77,16 @@ impl Journal {
         self.record(seq).map_or(Time::ZERO, |record| record.sent)
     }
 
+    /// When segment `seq`, which is in flight, was sent, unless it was sent twice.
+    pub(crate) fn sent_once(&self, seq: u64) -> Option<Time> {
+        self.record(seq).map_or(Some(Time::ZERO), |record| (!record.is_repeated).then_some(record.sent))
+    }
+
+    /// When the first, and when the last, of the segments in flight was last sent.
+    pub(crate) fn sent_at_ends(&self) -> Option<(Time, Time)> {
+        Some((self.records.front()?.sent, self.records.back()?.sent))
+    }
+
     /// Was segment `seq`, which is in flight, sent twice?
     pub(crate) fn is_repeated(&self, seq: u64) -> bool {
         self.record(seq).is_some_and(|record| record.is_repeated)

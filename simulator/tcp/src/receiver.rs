@@ -464,6 +464,10 @@ impl Ahead {
     /// Keeps what is out of order.
     fn keep(&mut self, seq: u64) {
         let runs = &mut self.runs;
+        if let Some(last) = runs.back_mut().filter(|last| last.end == seq) {
+            last.end += 1;
+            return;
+        }
         let after = runs.partition_point(|run| run.start <= seq); // runs before this one start at `seq` or below
         let joins_before = after > 0 && runs[after - 1].end >= seq;
         let joins_after = after < runs.len() && runs[after].start == seq + 1;
@@ -491,6 +495,10 @@ impl Ahead {
     }
 
     fn run_of(&self, seq: u64) -> Option<Run> {
+        let last = *self.runs.back()?;
+        if last.start <= seq {
+            return last.holds(seq).then_some(last); // as most are that come after a hole
+        }
         let after = self.runs.partition_point(|run| run.start <= seq);
         let run = *self.runs.get(after.checked_sub(1)?)?;
         run.holds(seq).then_some(run)

@@ -214,8 +214,9 @@ impl Scoreboard {
         let mut is_waiting = false;
         let mut seq = self.lost_below.max(self.base);
         while seq < highest {
-            if self.state(seq) & SACKED == 0 && !journal.is_repeated(seq) {
-                let sent = journal.last_sent(seq);
+            if self.state(seq) & SACKED == 0
+                && let Some(sent) = journal.sent_once(seq)
+            {
                 if !is_before(sent, seq) {
                     break;
                 }

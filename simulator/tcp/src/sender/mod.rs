@@ -70,6 +70,7 @@ pub struct Sender {
     is_timely: bool,
     has_journal: bool,
     counts_marks: bool,
+    has_host: bool,   // whose queue is bounded
     is_held: bool,    // until `release_at`
     is_starved: bool, // by the application or the host: the window would have allowed more
     is_slowed: bool,  // by marks at a window of one
@@ -158,6 +159,7 @@ impl Sender {
             is_timely,
             has_journal: keeps_journal,
             counts_marks: feedback.counted_marks,
+            has_host: config.host_queue.is_some(),
             is_held: false,
             is_starved: false,
             is_slowed: false,
@@ -291,12 +293,8 @@ impl Sender {
         } else {
             self.is_slowed = false;
         }
-        if self.is_timely && self.is_usual(&ack) {
-            self.on_usual(ack, now, out);
-        } else if self.is_timely {
-            self.on_timely(ack, now, out);
-        } else if self.has_board {
-            self.on_selective(ack, now, out);
+        if self.has_board {
+            self.on_ack_by_board(ack, now, out);
         } else if ack.next > self.unacked {
             self.on_new_ack(&ack, now, out);
         } else if self.highest > self.unacked {
@@ -386,7 +384,7 @@ impl Sender {
         }
         if is_timed || self.is_timely {
             let elapsed = self.elapsed(now);
-            self.rtt.measured(elapsed, &self.config);
+            self.sample(elapsed);
             if let Some(journal) = self.journal.as_mut().filter(|_| self.is_timely) {
                 journal.saw_rtt(elapsed);
                 self.control.opened(elapsed, now);
@@ -440,12 +438,6 @@ impl Sender {
         } else {
             self.rtt.measured(rtt, &self.config);
         }
-    }
-
-    /// The window was reduced: the next new segment says so, whatever the reason was (RFC 3168,
-    /// section 6.1.2), or the echo of a mark before would reduce it again.
-    fn owe_cwr(&mut self) {
-        self.owes_cwr |= self.ecn != Ecn::NotEct && !self.counts_marks;
     }
 
     /// Notes that the window was reduced: what is in flight says nothing new about congestion.

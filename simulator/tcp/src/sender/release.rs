@@ -131,10 +131,12 @@ impl Sender {
     /// that the host's queue leaves unused does not grow, as in Linux.
     #[inline]
     pub(super) fn may_leave(&mut self, now: Time, out: &impl Output) -> bool {
-        let room_from = out.room_from();
-        if room_from > now {
-            self.release_at = self.release_at.max(room_from);
-            self.is_starved = true;
+        if self.has_host {
+            let room_from = out.room_from();
+            if room_from > now {
+                self.release_at = self.release_at.max(room_from);
+                self.is_starved = true;
+            }
         }
         self.is_held = now < self.release_at;
         if self.is_held {

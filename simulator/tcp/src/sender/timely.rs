@@ -12,7 +12,7 @@ use crate::journal::Measures;
 use crate::rack::{Latest, Probe, Rack, Undo};
 use crate::scoreboard::Scoreboard;
 use crate::segment::Ack;
-use fairwire_core::{Duration, Time};
+use fairwire_core::{Duration, Ecn, Time};
 
 /// Degrees of reordering up to this are no reason to let the window grow out of order; Linux's
 /// `tcp_reordering`.
@@ -50,7 +50,18 @@ struct Report {
 }
 
 impl Sender {
-    pub(super) fn on_timely(&mut self, ack: Ack, now: Time, out: &mut impl Output) {
+    #[inline(always)]
+    pub(super) fn on_ack_by_board(&mut self, ack: Ack, now: Time, out: &mut impl Output) {
+        if !self.is_timely {
+            self.on_selective(ack, now, out);
+        } else if self.is_usual(&ack) {
+            self.on_usual(ack, now, out);
+        } else {
+            self.on_timely(ack, now, out);
+        }
+    }
+
+    fn on_timely(&mut self, ack: Ack, now: Time, out: &mut impl Output) {
         let in_flight = self.in_flight();
         let (before, losses) = (self.unacked, self.losses());
         let is_new = ack.next > before;
@@ -221,6 +232,12 @@ impl Sender {
             rack.recovered();
         }
         self.phase = Phase::Open;
+    }
+
+    /// The window was reduced: the next new segment says so, whatever the reason was (RFC 3168,
+    /// section 6.1.2), or the echo of a mark before would reduce it again.
+    pub(super) fn owe_cwr(&mut self) {
+        self.owes_cwr |= self.ecn != Ecn::NotEct && !self.counts_marks;
     }
 
     /// The window was reduced for a mark: no reduction before is undone any more.
@@ -426,14 +443,19 @@ impl Sender {
         let may_probe = self.phase == Phase::Open
             && self.timer != Timer::Reordering
             && self.highest > self.unacked
-            && self.board.as_ref().is_some_and(|board| board.is_empty() && board.rack.probe.is_none());
+            && self
+                .board
+                .as_ref()
+                .is_some_and(|board| board.is_empty() && board.rack.probe.is_none());
         let Some(smoothed) = self.rtt.smoothed().filter(|_| may_probe) else { return };
         let is_single = self.highest - self.unacked == 1;
         // TLP.max_ack_delay, as in Linux.
         let patience = smoothed + smoothed + if is_single { self.config.min_rto } else { Duration::ZERO };
-        let sent = |seq| self.journal.as_ref().map_or(now, |journal| journal.last_sent(seq));
+        let Some((first, last)) = self.journal.as_ref().and_then(|journal| journal.sent_at_ends()) else {
+            return;
+        };
         // What was acknowledged restarts the timeout. Linux counts it from the first segment where it sends now.
-        let from = if sent(self.highest - 1) < now { now } else { sent(self.unacked) };
+        let from = if last < now { now } else { first };
         let timeout = from + self.rtt.timeout(&self.config);
         (self.retransmit_at, self.timer) = ((now + patience).min(timeout.max(now)), Timer::Tail);
     }
