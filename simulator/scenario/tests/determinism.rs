@@ -190,7 +190,7 @@ const GOLDEN: [(&str, &str); 8] = [
     ("two-way", "b2d983fad683ac0d"),
     ("laws-with-logarithms", "c99b2c53db0beb6a"),
     ("adaptive-contracts", "d3cddf358c387c7c"),
-    ("applications", "61060068496848d6"),
+    ("applications", "788ca7505f71bea3"),
 ];
 
 fn scenario(at: usize) -> Scenario {

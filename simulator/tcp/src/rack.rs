@@ -55,6 +55,46 @@ pub(crate) struct Rack {
     pub(crate) undo: Option<Undo>,
     /// The tail loss probe that is not answered.
     pub(crate) probe: Option<Probe>,
+    /// By which the timeout goes.
+    pub(crate) variation: Variation,
+}
+
+/// The variation of the round trip as Linux has it: the timeout goes by its peak, which falls once
+/// per round trip. So the round trips that follow a silence do not hide it one by one.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Variation {
+    /// The smoothed deviation, times 4, of this round trip's measurements, and the largest of these.
+    deviation_ns_x4: u64,
+    peak_ns_x4: u64,
+    /// The variation that is in force, times 4.
+    pub(crate) held_ns_x4: u64,
+    /// The round trip is over when more than this is acknowledged.
+    pub(crate) round_end: u64,
+}
+
+impl Variation {
+    /// The first measurement (RFC 6298, section 2.2).
+    pub(crate) fn begin(&mut self, rtt: Duration, least: Duration) {
+        self.deviation_ns_x4 = rtt.ns() * 2;
+        self.peak_ns_x4 = self.deviation_ns_x4.max(least.ns());
+        self.held_ns_x4 = self.peak_ns_x4;
+    }
+
+    /// A measurement that differs by `error` from the smoothed round trip. One that is shorter adds
+    /// little, since a round trip that falls is no reason for a longer timeout.
+    pub(crate) fn take(&mut self, error_ns: i64) {
+        let more = error_ns.unsigned_abs().cast_signed() - (self.deviation_ns_x4 / 4).cast_signed();
+        let more = if error_ns < 0 && more > 0 { more / 8 } else { more };
+        self.deviation_ns_x4 = self.deviation_ns_x4.saturating_add_signed(more);
+        self.peak_ns_x4 = self.peak_ns_x4.max(self.deviation_ns_x4);
+        self.held_ns_x4 = self.held_ns_x4.max(self.peak_ns_x4);
+    }
+
+    /// A quarter of what is held beyond the round trip's peak goes.
+    pub(crate) fn end_round(&mut self, least: Duration) {
+        self.held_ns_x4 -= (self.held_ns_x4 - self.peak_ns_x4) / 4;
+        self.peak_ns_x4 = least.ns();
+    }
 }
 
 /// A reduction of the window that may be undone.
@@ -94,6 +134,7 @@ impl Default for Rack {
             begins_epoch: false,
             undo: None,
             probe: None,
+            variation: Variation::default(),
         }
     }
 }
@@ -174,5 +215,48 @@ impl Rack {
     /// Was every retransmission since the reduction needless, as DSACK says?
     pub(crate) fn is_explained(&self) -> bool {
         self.undo.is_some_and(|undo| undo.unexplained == Some(0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_peak_of_the_variation_stays_while_round_trips_after_a_silence_come_in() {
+        let (ms, least) = (|ms| Duration::from_ms(ms).ns(), Duration::from_ms(200));
+        let mut variation = Variation::default();
+        variation.begin(Duration::from_ms(40), least);
+        assert_eq!(variation.held_ns_x4, ms(200));
+        // A hundred of 2 s, after 40 ms: the smoothed round trip is there long before the last.
+        let mut smoothed = ms(40);
+        let mut most = 0;
+        for _ in 0..100 {
+            let error = ms(2000) - smoothed;
+            variation.take(error.cast_signed());
+            smoothed += error / 8;
+            most = most.max(variation.deviation_ns_x4);
+        }
+        assert!(variation.deviation_ns_x4 < ms(10) && most > ms(2500), "{variation:?} {most}");
+        assert_eq!(variation.held_ns_x4, most);
+        variation.end_round(least); // the peak was in it
+        assert_eq!(variation.held_ns_x4, most);
+        variation.end_round(least);
+        assert_eq!(variation.held_ns_x4, most - (most - ms(200)) / 4);
+    }
+
+    #[test]
+    fn a_round_trip_that_falls_adds_an_eighth_of_what_one_that_rises_does() {
+        let begun = || {
+            let mut variation = Variation::default();
+            variation.begin(Duration::from_ms(100), Duration::ZERO); // a deviation of 50 ms
+            variation
+        };
+        let after = |error_ms: i64| {
+            let mut variation = begun();
+            variation.take(error_ms * 1_000_000);
+            variation.deviation_ns_x4 / 1_000_000
+        };
+        assert_eq!([after(130), after(-130), after(10), after(-10)], [280, 210, 160, 160]);
     }
 }

@@ -52,6 +52,11 @@ impl RttEstimator {
         self.rtt_ns_x8 = self.rtt_ns_x8 - before + rtt;
     }
 
+    /// The timeout goes by this variation, times 4, until the next measurement.
+    pub(crate) fn hold(&mut self, variation_ns_x4: u64) {
+        self.variation_ns_x4 = variation_ns_x4;
+    }
+
     /// Doubles the timeout (RFC 6298, 5.5) until it reaches the longest one. With
     /// [`forgets_rtt`](crate::Quirks::forgets_rtt), what was measured is forgotten after the fourth
     /// in a row: the timeout does not change until the next measurement, which then counts as the

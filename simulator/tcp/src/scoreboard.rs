@@ -88,6 +88,11 @@ impl Scoreboard {
         self.segments.is_empty()
     }
 
+    /// Is all that is sent in flight? After an undo, some of that may have been sent again.
+    pub(crate) fn is_all_in_flight(&self) -> bool {
+        self.sacked == 0 && self.lost == 0
+    }
+
     /// Is it empty, without a cut, a probe or an undo under way?
     #[inline]
     pub(crate) fn is_quiet(&self) -> bool {

@@ -433,10 +433,14 @@ impl Sender {
     /// A round-trip time was measured. It ends a back-off, unless marks caused it.
     #[inline]
     fn sample(&mut self, rtt: Duration) {
+        let before = self.rtt.smoothed();
         if self.is_slowed {
             self.rtt.measured_under_marks(rtt, &self.config);
         } else {
             self.rtt.measured(rtt, &self.config);
+        }
+        if self.is_timely {
+            self.hold_variation(rtt, before);
         }
     }
 

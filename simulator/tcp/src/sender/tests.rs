@@ -416,7 +416,7 @@ fn a_million_flows_fit_into_memory() {
         size_of::<Receiver>()
     );
     assert!(size_of::<Controller>() <= size_of::<Reno>());
-    assert!(size_of::<Scoreboard>() <= 352 && size_of::<Journal>() <= 152);
+    assert!(size_of::<Scoreboard>() <= 384 && size_of::<Journal>() <= 152);
 }
 
 /// A sender with RACK-TLP and ECN whose first ten segments, but for the first, arrive at 30 ms, so

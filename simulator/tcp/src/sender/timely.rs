@@ -446,7 +446,7 @@ impl Sender {
             && self
                 .board
                 .as_ref()
-                .is_some_and(|board| board.is_empty() && board.rack.probe.is_none());
+                .is_some_and(|board| board.is_all_in_flight() && board.rack.probe.is_none());
         let Some(smoothed) = self.rtt.smoothed().filter(|_| may_probe) else { return };
         let is_single = self.highest - self.unacked == 1;
         // TLP.max_ack_delay, as in Linux.
@@ -457,7 +457,9 @@ impl Sender {
         // What was acknowledged restarts the timeout. Linux counts it from the first segment where it sends now.
         let from = if last < now { now } else { first };
         let timeout = from + self.rtt.timeout(&self.config);
-        (self.retransmit_at, self.timer) = ((now + patience).min(timeout.max(now)), Timer::Tail);
+        // As in Linux, a timeout that is over already does not hasten the probe.
+        let due = if timeout > now { timeout.min(now + patience) } else { now + patience };
+        (self.retransmit_at, self.timer) = (due, Timer::Tail);
     }
 
     /// The retransmission timer, from when the first unacknowledged segment was sent.
@@ -491,6 +493,23 @@ impl Sender {
 
     fn is_repeated(&self, seq: u64) -> bool {
         self.journal.as_ref().is_some_and(|journal| journal.is_repeated(seq))
+    }
+
+    /// The timeout goes by the peak of the round trip's variation. `before` is the smoothed round trip
+    /// before `rtt`.
+    pub(super) fn hold_variation(&mut self, rtt: Duration, before: Option<Duration>) {
+        let least = if self.config.floors_variation { self.config.min_rto } else { self.config.tick };
+        let Some(rack) = self.board.as_mut().map(|board| &mut board.rack) else { return };
+        let variation = &mut rack.variation;
+        match before {
+            None => variation.begin(rtt, least),
+            Some(before) => variation.take(rtt.ns().cast_signed() - before.ns().cast_signed()),
+        }
+        if self.unacked > variation.round_end {
+            variation.end_round(least);
+            variation.round_end = self.highest;
+        }
+        self.rtt.hold(variation.held_ns_x4);
     }
 
     fn least_rtt(&self) -> Duration {
