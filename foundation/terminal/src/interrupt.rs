@@ -1,4 +1,5 @@
-//! Ctrl-C: the first one requests to stop and report, the second one ends at once.
+//! Ctrl-C: the first one requests to stop and report, the second one ends at once. So does the first
+//! where nothing is left but to write.
 
 use crate::file;
 use crate::notice::notice;
@@ -12,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 static STOP: AtomicBool = AtomicBool::new(false);
+static WRITES: AtomicBool = AtomicBool::new(false);
 
 /// The flag that Ctrl-C (or SIGTERM, or a closed terminal) raises.
 ///
@@ -31,7 +33,7 @@ fn listen() -> io::Result<()> {
     let (mut signals, writer) = io::pipe()?;
     let hear = move || {
         while signals.read_exact(&mut [0]).is_ok() {
-            if STOP.swap(true, Ordering::Relaxed) {
+            if STOP.swap(true, Ordering::Relaxed) || WRITES.load(Ordering::Relaxed) {
                 file::remove_hidden();
                 std::process::exit(130);
             }
@@ -52,6 +54,23 @@ fn listen() -> io::Result<()> {
 /// Raises the flag, as Ctrl-C does where the terminal gives it as a key.
 pub fn request() {
     STOP.store(true, Ordering::Relaxed);
+}
+
+/// While it is held, nothing is left but to write what came out: Ctrl-C ends the process at once, and
+/// no file is left that is not whole.
+#[derive(Debug)]
+pub struct Writing(());
+
+/// Nothing is left but to write.
+pub fn writing() -> Writing {
+    WRITES.store(true, Ordering::Relaxed);
+    Writing(())
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        WRITES.store(false, Ordering::Relaxed);
+    }
 }
 
 /// Has Ctrl-C been pressed?

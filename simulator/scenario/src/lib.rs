@@ -86,8 +86,8 @@ pub use expect::{Comparison, Judgement, Side, judge};
 /// Who watches a run, and what is shown.
 pub use fairwire_document::DocumentError as ScenarioError;
 pub use fairwire_sim::{
-    AggregateView, Content, FlowView, LinkView, Observer, OnTime, PacketEvent, Steps, TransferEvent, View,
-    Wait, What, Window,
+    AggregateView, Content, FlowView, LinkView, Observer, OnTime, PacketEvent, Rest, Steps, TransferEvent,
+    View, Wait, What, Window,
 };
 /// The SACK blocks of an acknowledgement.
 pub use fairwire_tcp::{Block, Sack};

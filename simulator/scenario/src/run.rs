@@ -17,7 +17,7 @@ use fairwire_metrics::record::{
     Fairness, FlowRecord, Manifest, Mode, PresenceRecord, Report, RunRecord, SCHEMA_VERSION,
 };
 use fairwire_metrics::summary;
-use fairwire_sim::{Measured, Network, Observer, SetUp, Steps};
+use fairwire_sim::{Measured, Network, Observer, Rest, SetUp, Steps};
 use rayon::prelude::*;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -89,6 +89,12 @@ pub trait Observers: Sync {
 
     /// Invoked on the run's thread with its record, when it was made.
     fn made(&self, _which: RunId<'_>, _record: &RunRecord) {}
+
+    /// Invoked with what a run of many flows leaves that was stopped. To free it takes a while, so
+    /// another thread does; a process that is about to end need not.
+    fn stopped(&self, rest: Rest) {
+        rayon::spawn(move || drop(rest));
+    }
 }
 
 /// No run has an observer.
@@ -239,7 +245,7 @@ fn run_one(
     };
     let mut made = Ok(None);
     observers.observe(which, &mut |observer| {
-        made = simulate(scenario, compared, which.seed, &mut watch, observer);
+        made = simulate(scenario, compared, which.seed, (&mut watch, *observers), observer);
         matches!(made, Ok(Some(_)))
     });
     let made = made?;
@@ -262,7 +268,7 @@ pub fn run_single(
     observer: Option<&mut dyn Observer>,
 ) -> Result<Option<RunRecord>, RunError> {
     let compared = &scenario.spec().disciplines[discipline];
-    Ok(simulate(scenario, compared, seed, watch, observer)?)
+    Ok(simulate(scenario, compared, seed, (watch, &Unobserved), observer)?)
 }
 
 /// A run of one discipline of `scenario`, by its index in the list, under one seed, in steps: from
@@ -328,7 +334,7 @@ fn simulate(
     scenario: &Scenario,
     compared: &Compared,
     seed: u64,
-    mut watch: &mut dyn FnMut(Time) -> ControlFlow<()>,
+    (mut watch, observers): (&mut dyn FnMut(Time) -> ControlFlow<()>, &dyn Observers),
     observer: Option<&mut dyn Observer>,
 ) -> Result<Option<RunRecord>, BuildError> {
     let settings = build::settings(scenario.spec(), Seed(seed));
@@ -341,7 +347,7 @@ fn simulate(
         Ok(measured) => Some(record(scenario, compared, seed, measured)),
         Err(rest) => {
             if scenario.flow_count() > MANY_FLOWS {
-                rayon::spawn(move || drop(rest)); // who stopped it does not wait for that
+                observers.stopped(rest);
             }
             None
         }

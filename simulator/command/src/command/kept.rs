@@ -3,7 +3,7 @@
 use super::cache;
 use crate::output::{Enough, Outputs};
 use fairwire_metrics::record::RunRecord;
-use fairwire_scenario::{ENGINE, Observer, Observers, RunId, SampledRows, Scenario};
+use fairwire_scenario::{ENGINE, Observer, Observers, Rest, RunId, SampledRows, Scenario};
 use fairwire_study::{Cache, key};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -94,6 +94,11 @@ impl Observers for Kept<'_> {
         }
         // What it is called is no part of what it depends on.
         Some(RunRecord { discipline: which.discipline.into(), ..record })
+    }
+
+    /// The process is about to end, and so does its memory.
+    fn stopped(&self, rest: Rest) {
+        std::mem::forget(rest);
     }
 
     fn made(&self, which: RunId<'_>, record: &RunRecord) {

@@ -14,6 +14,7 @@ use fairwire_metrics::judge::Verdict;
 use fairwire_metrics::record::{Agreement, Report};
 use fairwire_scenario::{Judgement, LinkSpec, Links, QueueView, Scenario, judge, threads};
 use fairwire_terminal::failure::{Ending, Failure};
+use fairwire_terminal::interrupt;
 use fairwire_terminal::notice::notice;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -141,6 +142,7 @@ pub(super) fn judged(
     let done = stages::carry_out(scenario, &how);
     // What follows is printed on the terminal that it filled.
     let Done { mut report, trouble, left_out } = showing.map_or(Ok(()), Showing::end).and(done)?;
+    let _writing = interrupt::writing();
     report.manifest.command = typed::command();
     if order.format != Format::Table && !quiet {
         // The table has them.

@@ -165,6 +165,40 @@ fn a_run_that_samples_all_the_time_is_stopped_at_once() {
 }
 
 #[test]
+fn a_signal_while_results_are_written_ends_the_process_and_leaves_none() {
+    let contest = Contest::of(&SCENARIO.replace("count = 3", "count = 100000"));
+    let out = contest.path("out");
+    let mut child = fairwire()
+        .args([
+            "run",
+            "--no-cache",
+            "--yes",
+            "--seeds",
+            "1",
+            "--discipline",
+            "red",
+            "--set",
+            "duration=0.2 s",
+            "--set",
+            "warm_up=0 s",
+            "--out",
+        ])
+        .arg(&out)
+        .arg(contest.file())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the binary starts");
+    let is_begun = || fs::read_dir(&out).is_ok_and(|mut entries| entries.next().is_some());
+    while !is_begun() && child.try_wait().expect("it is ours").is_none() {
+        thread::yield_now();
+    }
+    let _ = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    assert_eq!(all(&out), BTreeMap::new());
+}
+
+#[test]
 fn what_is_written_beyond_the_limit_of_file_sizes_fails_and_is_gone() {
     let contest = Contest::of(SCENARIO);
     let line = format!(
