@@ -156,6 +156,23 @@ pub trait Control {
         false
     }
 
+    /// Gives `class`, below the class `parent`, the terms that it has in `fresh`, which was just built
+    /// with these classes alone and has seen no packet. What the class has saved up and owes stays,
+    /// and so does what waits. O(1) in the number of classes; memory may be taken for the class.
+    ///
+    /// Returns false where it cannot, and nothing has changed then but what of its queue could be.
+    /// The default cannot.
+    fn retune_class(
+        &mut self,
+        class: u32,
+        parent: Option<u32>,
+        fresh: &mut dyn Discipline,
+        now: Time,
+    ) -> bool {
+        let _ = (class, parent, fresh, now);
+        false
+    }
+
     /// Takes the place of `before`, which shared the same link up to `now`. Classes keep what they
     /// have saved up and what they owe, and where [`retune`](Control::retune) is possible their
     /// queues. Every other packet goes to `take`, and `before` is empty afterwards. By default all
@@ -294,6 +311,15 @@ impl Control for Box<dyn Discipline> {
     fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
         let boxed = (fresh as &dyn Any).downcast_ref::<Self>();
         (**self).retune(boxed.map_or(fresh, |fresh| &**fresh), now)
+    }
+    fn retune_class(
+        &mut self,
+        class: u32,
+        parent: Option<u32>,
+        fresh: &mut dyn Discipline,
+        now: Time,
+    ) -> bool {
+        (**self).retune_class(class, parent, fresh, now)
     }
     fn succeed(
         &mut self,

@@ -135,12 +135,32 @@ impl Server {
     /// [`Discipline::retune`]; false where it cannot.
     pub fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
         let takes = self.discipline.retune(fresh, now);
-        if takes && self.is_idle {
-            // What waits may be ready at another time.
+        if takes {
+            self.wait_anew(now);
+        }
+        takes
+    }
+
+    /// A class has the terms of `fresh` from `now` on, as [`Control::retune_class`]; false where it
+    /// cannot.
+    pub fn retune_class(
+        &mut self,
+        class: u32,
+        parent: Option<u32>,
+        fresh: &mut dyn Discipline,
+        now: Time,
+    ) -> bool {
+        let takes = self.discipline.retune_class(class, parent, fresh, now);
+        self.wait_anew(now);
+        takes
+    }
+
+    /// What waits may be ready at another time.
+    fn wait_anew(&mut self, now: Time) {
+        if self.is_idle {
             let later = now + Duration::from_ns(1);
             self.next_poll_at = self.discipline.ready_at().map_or(Time::MAX, |ready| ready.max(later));
         }
-        takes
     }
 
     /// The discipline is as `fresh` from `now` on. Where it can it [takes over](Server::retune) the

@@ -106,6 +106,7 @@ pub(crate) fn print(answer: &Answer) -> Result<Ending, Failure> {
         Answer::Snapshot(_)
         | Answer::Counts(_)
         | Answer::Noted
+        | Answer::ReloadNeeded
         | Answer::Offered
         | Answer::Refused { .. } => "done\n".into(),
     };

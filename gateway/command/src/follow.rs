@@ -3,7 +3,7 @@
 
 use super::client::{self, since_1970};
 use super::radius;
-use super::subscriber::{change_file, path_of};
+use super::subscriber::{Beside, change_file, path_of};
 use crate::args::FollowArgs;
 use fairwire_control::protocol::{MAX_LEFT_OUT, Request};
 use fairwire_datapath::classify::{Prefix, parse_mac};
@@ -178,7 +178,7 @@ fn put(args: &FollowArgs, path: &Path, files: &mut [LeaseFile]) -> Result<Vec<St
     let mut done = changes(SheetText { name: &name, text: &before }, &all)?;
     if !done.edits.is_empty() {
         // It may be another by the time that it is ours to write.
-        change_file(&args.whom, path, &mut |sheet| {
+        change_file(&args.whom, path, Beside::Nothing, &mut |sheet| {
             done = changes(sheet, &all)?;
             let edit = |(name, value)| (name, Edit::Change(std::slice::from_ref(value)));
             let edits: Vec<(&str, Edit<'_>)> =

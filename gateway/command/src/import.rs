@@ -1,6 +1,6 @@
 //! `fairwire-gateway import`: the files of another program become classes and subscribers.
 
-use super::subscriber::{NextFile, change_file, path_of};
+use super::subscriber::{Beside, NextFile, change_file, path_of};
 use crate::args::{ImportCommand, LibreqosArgs};
 use fairwire_document::{DocumentError, read_text, shortened};
 use fairwire_service::config::{self, Config};
@@ -53,7 +53,7 @@ pub(crate) fn import(command: &ImportCommand) -> Result<Ending, Failure> {
         fs::write(&sheet, HEAD).map_err(|error| cannot(&sheet, &error))?;
     }
     put(path, &import.before, &import.after)?;
-    let done = change_file(&args.whom, &sheet, &mut |sheet| {
+    let done = change_file(&args.whom, &sheet, Beside::Configuration, &mut |sheet| {
         let (edits, _) = import.edits(sheet)?;
         edited(sheet, &as_edits(&edits))
     });

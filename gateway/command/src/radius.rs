@@ -3,7 +3,7 @@
 
 use super::client::since_1970;
 use super::follow::words;
-use super::subscriber::{change_file, path_of};
+use super::subscriber::{Beside, change_file, path_of};
 use crate::args::FollowArgs;
 use fairwire_core::{Duration, Time};
 use fairwire_document::read_text;
@@ -222,7 +222,7 @@ impl Server<'_> {
         let mut batch = self.sessions.batch(&network, &sheet, &requests);
         if !batch.edits.is_empty() {
             // It may be another by the time that it is ours to write.
-            change_file(&self.args.whom, self.path, &mut |source| {
+            change_file(&self.args.whom, self.path, Beside::Nothing, &mut |source| {
                 batch = self.sessions.batch(&network, &read_sheet(source)?, &requests);
                 edited(source, &edits(&batch))
             })?;

@@ -4,7 +4,8 @@
 use super::client;
 use crate::args::{SubscriberArgs, SubscriberCommand, WhomArgs};
 use fairwire_control::client::{RequestError, send};
-use fairwire_control::protocol::Answer;
+use fairwire_control::handed::Handed;
+use fairwire_control::protocol::{Answer, Request};
 use fairwire_document::{DocumentError, read_text};
 use fairwire_service::config::Config;
 use fairwire_service::service::{files_of, socket_of};
@@ -13,7 +14,8 @@ use fairwire_subscribers::sheet::{MAX_BYTES, SheetText};
 use fairwire_terminal::failure::{Ending, Failure};
 use fairwire_terminal::print::print;
 use std::fs::{self, File, Metadata};
-use std::io::{self, Write};
+use std::io::{self, Seek, Write};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 
@@ -30,7 +32,7 @@ pub(crate) fn subscriber(command: &SubscriberCommand) -> Result<Ending, Failure>
 
 fn change(SubscriberArgs { whom, name }: &SubscriberArgs, edit: Edit<'_>) -> Result<Ending, Failure> {
     let file = path_of(whom)?;
-    match change_file(whom, &file, &mut |sheet| edited(sheet, &[(name, edit)]))? {
+    match change_file(whom, &file, Beside::Nothing, &mut |sheet| edited(sheet, &[(name, edit)]))? {
         Some(answer) => client::print(&answer),
         None => {
             let line = format!("written to {}; no gateway runs, and the next one reads it\n", file.display());
@@ -51,12 +53,22 @@ pub(crate) fn path_of(whom: &WhomArgs) -> Result<PathBuf, Failure> {
     })
 }
 
+/// What changes beside the subscriber file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Beside {
+    /// Nothing: the lines that change are enough for the gateway, where none is new or gone.
+    Nothing,
+    /// The configuration.
+    Configuration,
+}
+
 /// Has the gateway read what `edit` makes of the subscriber file at `path`, and puts that in its
 /// place. Returns the gateway's answer; none where no gateway runs, and the file is checked here.
 /// Where it is refused, the file stays as it is.
 pub(crate) fn change_file(
     whom: &WhomArgs,
     path: &Path,
+    beside: Beside,
     edit: &mut dyn FnMut(SheetText<'_>) -> Result<String, DocumentError>,
 ) -> Result<Option<Answer>, Failure> {
     let cannot = |error: io::Error| {
@@ -83,7 +95,15 @@ pub(crate) fn change_file(
         false => File::open(path),
     });
     let checked = || Config::load_edited(&whom.config, &[(path, &after)]);
-    let answer = match send(&socket, &with_next) {
+    let changed = of_changes(&before, &after).map_err(cannot)?;
+    let answered = match changed
+        .filter(|_| beside == Beside::Nothing)
+        .map(|handed| send(&socket, &Request::Subscribers { handed }))
+    {
+        Some(answered @ (Ok(Answer::Reloaded(_)) | Err(_))) => answered,
+        _ => send(&socket, &with_next),
+    };
+    let answer = match answered {
         Ok(Answer::Refused { message }) => {
             checked()?; // where the file is wrong, its place is shown
             return Err(Failure::user(message, format!("`{name}` stays as it is")));
@@ -105,6 +125,43 @@ pub(crate) fn change_file(
     }
     drop(file);
     answer
+}
+
+/// Two tables, open: the lines of `before` that are others in `after`, and those in their place. `None`
+/// where lines are new or gone, or columns are, or nothing changes.
+fn of_changes(before: &str, after: &str) -> io::Result<Option<Handed>> {
+    let (mut tables, mut is_first, mut is_same) = ([String::new(), String::new()], true, true);
+    let (mut old, mut new) = (before.lines(), after.lines());
+    loop {
+        let (was, is) = match (old.next(), new.next()) {
+            (Some(was), Some(is)) => (was, is),
+            (None, None) => break,
+            _ => return Ok(None),
+        };
+        let is_head = is_first && !is.trim().is_empty() && !is.starts_with('#');
+        if is_head && was != is {
+            return Ok(None);
+        }
+        is_first &= !is_head;
+        is_same &= was == is;
+        if is_head || was != is {
+            for (table, line) in tables.iter_mut().zip([was, is]) {
+                *table += line;
+                table.push('\n');
+            }
+        }
+    }
+    if is_same {
+        return Ok(None);
+    }
+    let opened = tables.map(|table| {
+        let mut file = tempfile::tempfile()?;
+        file.write_all(table.as_bytes())?;
+        file.rewind()?;
+        Ok(OwnedFd::from(file))
+    });
+    let opened: io::Result<Handed> = opened.into_iter().collect();
+    opened.map(Some)
 }
 
 /// Is nothing at the socket, or a socket at which no process listens?
@@ -154,6 +211,24 @@ impl NextFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_lines_that_change_are_found_where_none_is_new_and_no_column_is() {
+        let tables = |before: &str, after: &str| {
+            let handed = of_changes(before, after).expect("a temporary file")?;
+            Some([0, 1].map(|place: usize| {
+                io::read_to_string(handed.file(place).expect("a descriptor").expect("two")).expect("text")
+            }))
+        };
+        let before = "# ours\nname,weight\nann,1\n# of bob\nbob,2\nzoe,3\n";
+        let found = tables(before, &before.replace("bob,2", "bob,4").replace("zoe,3", "zoe,5"));
+        let expected = ["name,weight\nbob,2\nzoe,3\n", "name,weight\nbob,4\nzoe,5\n"];
+        assert_eq!(found, Some(expected.map(String::from)));
+        assert_eq!(tables(before, before), None);
+        assert_eq!(tables(before, &format!("{before}max,1\n")), None);
+        assert_eq!(tables(before, &before.replace("zoe,3\n", "")), None);
+        assert_eq!(tables(before, &before.replace("weight", "vlan")), None);
+    }
 
     #[test]
     fn what_a_killed_writer_left_goes_and_that_of_another_file_stays() {

@@ -56,6 +56,13 @@ pub enum Request {
         #[serde(skip)]
         handed: Handed,
     },
+    /// Give subscribers that there are other values. Beside the request come two tables with the columns
+    /// of the subscriber file: the lines of these subscribers before, and those in their place.
+    Subscribers {
+        /// The tables, open.
+        #[serde(skip)]
+        handed: Handed,
+    },
     /// Give a class or a subscriber another weight, until a reload takes it back.
     SetWeight {
         /// Its name.
@@ -106,6 +113,7 @@ impl Request {
         match self {
             Request::Status { .. } | Request::Counts { .. } | Request::Watch { .. } => true,
             Request::Reload { .. }
+            | Request::Subscribers { .. }
             | Request::SetWeight { .. }
             | Request::SetRate { .. }
             | Request::LeftOut { .. }
@@ -118,6 +126,7 @@ impl Request {
     pub fn handed(&self) -> Handed {
         match self {
             Request::Reload { handed, .. }
+            | Request::Subscribers { handed }
             | Request::Capture { handed, .. }
             | Request::TakeOver { handed, .. } => handed.clone(),
             _ => Handed::default(),
@@ -127,6 +136,7 @@ impl Request {
     /// The same with `files`, if it is a request with files.
     pub fn with(mut self, files: Handed) -> Self {
         if let Request::Reload { handed, .. }
+        | Request::Subscribers { handed }
         | Request::Capture { handed, .. }
         | Request::TakeOver { handed, .. } = &mut self
         {
@@ -174,8 +184,10 @@ pub enum Answer {
     Snapshot(Box<Snapshot>),
     /// To `counts`.
     Counts(Box<CountsSnapshot>),
-    /// To `reload`.
+    /// To `reload` and `subscribers`.
     Reloaded(Reloaded),
+    /// To `subscribers`, where that takes a reload. Nothing was changed.
+    ReloadNeeded,
     /// To `set-weight`.
     WeightSet {
         /// The weight that it had.

@@ -190,6 +190,18 @@ impl ClassBook {
         self.classes.iter().map(|class| class.terms(way)).collect()
     }
 
+    /// Puts another class in the place of the one with that number and that name, a leaf. False where
+    /// there is none, or where it would be below a leaf.
+    pub fn set(&mut self, number: u32, class: Class) -> bool {
+        let is_there = self.class(number).is_some_and(|known| known.name == class.name);
+        let is_above = |parent: u32| parent < number && !self.is_leaf(parent);
+        if !is_there || !self.is_leaf(number) || !class.parent.is_none_or(is_above) {
+            return false;
+        }
+        self.classes[number as usize] = class;
+        true
+    }
+
     /// Gives the class `number` another weight, and returns the one that it had.
     pub fn set_weight(&mut self, number: u32, weight: Weight) -> Option<Weight> {
         let class = self.classes.get_mut(number as usize)?;

@@ -67,7 +67,18 @@ fn the_recipe_of_a_tower_with_a_thousand_plans_works() {
     done(&["set-rate", path, "download", "900 Mbit/s"]);
     done(&["subscriber", "suspend", path, "customer 0"]);
     done(&["subscriber", "resume", path, "customer 0"]);
-    done(&["subscriber", "set", path, "customer 1", "download_ceiling=30 Mbit/s"]);
+    let said = done(&["subscriber", "set", path, "customer 1", "download_ceiling=30 Mbit/s"]);
+    assert!(said.contains("other values: customer 1\n0 packets that waited"), "no other tree: {said}");
+    let said = done(&["subscriber", "set", path, "customer 1", "class=west", "addresses=10.99.0.0/29"]);
+    assert!(said.contains("other values: customer 1\n"), "{said}");
+    thread::sleep(Duration::from_millis(1200)); // classes are copied twice a second
+    let status = bed.call(&["status", path, "--classes", "--format", "json"]);
+    let status: serde_json::Value = serde_json::from_slice(&status.stdout).expect("JSON");
+    assert_eq!(class(&status, 0, "customer 1")["parent"], "west");
+    let said = done(&["reload", path]);
+    assert!(!said.contains("customer 1") && !said.contains("addresses"), "it has read them: {said}");
+    done(&["set-weight", path, "customer 0", "7"]);
+    done(&["set-rate", path, "download", "900 Mbit/s"]);
     hosts.wait_until_it_passes();
     let set = || {
         let status = bed.call(&["status", path, "--classes", "--format", "json"]);

@@ -94,6 +94,12 @@ impl Claims {
         Claims { prefixes: PrefixTable::new(prefixes), access, rules: rules.into() }
     }
 
+    /// The same with other prefixes: see [`PrefixTable::changed`].
+    pub fn changed(&self, gone: &[(Prefix, u32)], new: &[(Prefix, u32)]) -> Option<Self> {
+        let prefixes = self.prefixes.changed(gone, new)?;
+        Some(Claims { prefixes, access: self.access.clone(), rules: self.rules.clone() })
+    }
+
     /// The first class whose rule matches these looks, for a packet that no subscriber has.
     #[inline]
     pub fn matched(&self, fields: &MatchFields) -> Option<u32> {

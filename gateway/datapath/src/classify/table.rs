@@ -5,7 +5,7 @@
 //! address may be in. So a lookup takes one step into the index and, if prefixes are spread evenly,
 //! one or two comparisons. All is made once, and shared by both ways.
 
-use super::prefix::Prefix;
+use super::prefix::{Ends, Prefix};
 use std::net::IpAddr;
 
 /// Prefixes, each with its class.
@@ -13,6 +13,8 @@ use std::net::IpAddr;
 pub struct PrefixTable {
     v4: Ranges<u32>,
     v6: Ranges<u128>,
+    /// Does no prefix lie in another? Then each is a range.
+    is_flat: bool,
 }
 
 impl PrefixTable {
@@ -20,7 +22,33 @@ impl PrefixTable {
     pub fn new(entries: &[(Prefix, u32)]) -> Self {
         let of4 = entries.iter().filter_map(|(prefix, class)| Some((prefix.ends4()?, *class)));
         let of6 = entries.iter().filter_map(|(prefix, class)| Some((prefix.ends6()?, *class)));
-        PrefixTable { v4: Ranges::new(of4.collect()), v6: Ranges::new(of6.collect()) }
+        let (of4, of6) = (sorted(of4.collect()), sorted(of6.collect()));
+        let is_flat = is_flat(&of4) && is_flat(&of6);
+        PrefixTable { v4: Ranges::new(disjoint(&of4)), v6: Ranges::new(disjoint(&of6)), is_flat }
+    }
+
+    /// The same, where these prefixes are no longer of their classes, and then those are: a copy and no
+    /// search. `None` where a prefix lies in another, or is not of the class that it is said to be.
+    pub fn changed(&self, gone: &[(Prefix, u32)], new: &[(Prefix, u32)]) -> Option<Self> {
+        if !self.is_flat {
+            return None;
+        }
+        let mut ranges = (self.v4.ranges.to_vec(), self.v6.ranges.to_vec());
+        for (prefix, class) in gone {
+            match (prefix.ends4(), prefix.ends6()) {
+                (Some(ends), _) => take_out(&mut ranges.0, ends, *class)?,
+                (_, Some(ends)) => take_out(&mut ranges.1, ends, *class)?,
+                _ => return None,
+            }
+        }
+        for (prefix, class) in new {
+            match (prefix.ends4(), prefix.ends6()) {
+                (Some(ends), _) => put_in(&mut ranges.0, ends, *class)?,
+                (_, Some(ends)) => put_in(&mut ranges.1, ends, *class)?,
+                _ => return None,
+            }
+        }
+        Some(PrefixTable { v4: Ranges::new(ranges.0), v6: Ranges::new(ranges.1), is_flat: true })
     }
 
     /// The class of the longest prefix that contains `address`.
@@ -109,10 +137,7 @@ impl<N> Default for Ranges<N> {
 }
 
 impl<N: Address> Ranges<N> {
-    fn new(mut prefixes: Vec<((N, N), u32)>) -> Self {
-        // A prefix that contains others comes before them. Of equals the later is last, and wins.
-        prefixes.sort_by(|((a, a_last), _), ((b, b_last), _)| a.cmp(b).then(b_last.cmp(a_last)));
-        let ranges = disjoint(&prefixes);
+    fn new(ranges: Vec<Range<N>>) -> Self {
         let (Some(first), Some(last)) = (ranges.first(), ranges.last()) else { return Ranges::default() };
         // Twice as many buckets as ranges: evenly spread prefixes then share none.
         let wanted = (2 * ranges.len()).next_power_of_two().trailing_zeros().min(MAX_INDEX_BITS);
@@ -148,6 +173,36 @@ impl<N: Address> Ranges<N> {
     fn memory(&self) -> usize {
         size_of_val(&*self.ranges) + size_of_val(&*self.index)
     }
+}
+
+/// Ends of prefixes, each with its class.
+type Claimed<N> = ((N, N), u32);
+
+/// A prefix that contains others comes before them. Of equals the later is last, and wins.
+fn sorted<N: Address>(mut prefixes: Vec<Claimed<N>>) -> Vec<Claimed<N>> {
+    prefixes.sort_by(|((a, a_last), _), ((b, b_last), _)| a.cmp(b).then(b_last.cmp(a_last)));
+    prefixes
+}
+
+/// Does none of these sorted prefixes lie in another?
+fn is_flat<N: Address>(prefixes: &[Claimed<N>]) -> bool {
+    prefixes.windows(2).all(|pair| pair[0].0.1 < pair[1].0.0)
+}
+
+/// Takes out the range with these ends, if it is of `class`.
+fn take_out<N: Address>(ranges: &mut Vec<Range<N>>, (first, last): Ends<N>, class: u32) -> Option<()> {
+    let place = ranges.binary_search_by(|range| range.first.cmp(&first)).ok()?;
+    let is_that = ranges[place] == Range { first, last, class };
+    is_that.then(|| {
+        ranges.remove(place);
+    })
+}
+
+/// Puts in a range with these ends, if nothing is between them.
+fn put_in<N: Address>(ranges: &mut Vec<Range<N>>, (first, last): Ends<N>, class: u32) -> Option<()> {
+    let place = ranges.partition_point(|range| range.last < first);
+    let is_free = ranges.get(place).is_none_or(|range| range.first > last);
+    is_free.then(|| ranges.insert(place, Range { first, last, class }))
 }
 
 /// Cuts sorted prefixes, each of which contains the next one or has nothing in common with it, into
@@ -230,6 +285,23 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_changed_table_is_that_of_the_changed_prefixes(entries in prefixes(), new in prefixes(), class in 0..4_u32) {
+            let (gone, stays): (Vec<_>, Vec<_>) = entries.iter().copied().partition(|(_, of)| *of == class);
+            let then = [&stays[..], &new].concat();
+            let changed = PrefixTable::new(&entries).changed(&gone, &new);
+            let flat = |entries: &[(Prefix, u32)]| {
+                let overlaps = |(at, (a, _)): (usize, &(Prefix, u32))| entries[..at].iter().any(|(b, _)| a.overlaps(b));
+                !entries.iter().enumerate().any(overlaps)
+            };
+            let is_possible = flat(&entries) && flat(&then);
+            prop_assert_eq!(changed, is_possible.then(|| PrefixTable::new(&then)));
+            if is_possible && !gone.is_empty() {
+                let wrong: Vec<_> = gone.iter().map(|(prefix, class)| (*prefix, class + 1)).collect();
+                prop_assert_eq!(PrefixTable::new(&entries).changed(&wrong, &[]), None);
+            }
+        }
+
         #[test]
         fn the_table_finds_what_a_search_of_all_finds(entries in prefixes(), addresses in prop::collection::vec(near(), 50)) {
             let table = PrefixTable::new(&entries);

@@ -155,6 +155,18 @@ impl Direction {
         self.link.as_mut().map(|link| link.server.discipline_mut().set_weight(class, weight))
     }
 
+    /// Gives `class` the terms of `fresh` at `now`, as [`fairwire_core::Control::retune_class`]. False
+    /// where it cannot.
+    pub fn retune_class(
+        &mut self,
+        class: u32,
+        parent: Option<u32>,
+        fresh: &mut dyn Discipline,
+        now: Time,
+    ) -> bool {
+        self.link.as_mut().is_some_and(|link| link.server.retune_class(class, parent, fresh, now))
+    }
+
     /// Swaps who claims which packets, and who is suspended. What waits stays of the class that it
     /// is of.
     pub fn swap_members(&mut self, members: &mut Members) {

@@ -12,7 +12,7 @@ pub(super) use fairwire_catalogue::key;
 use fairwire_catalogue::{self as catalogue, BuildError, Choice, Parameters, Site};
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Discipline, Duration, Rate, Seed, Weight};
-use fairwire_datapath::class_book::{ClassBook, UNCLAIMED};
+use fairwire_datapath::class_book::{Class, ClassBook, UNCLAIMED};
 use fairwire_document::DocumentError;
 use fairwire_laws::compose::classful::{Classful, Contents, Inner, Pool};
 use fairwire_laws::part::{ClassSupport, Part};
@@ -120,6 +120,9 @@ pub(super) struct DisciplinePlan<'a> {
     /// Frames that may be inside.
     pub frames: u32,
     pub seed: Seed,
+    /// The class that it is built with alone, but for those above it and unclaimed traffic. Each is as
+    /// it is among all.
+    pub only: Option<u32>,
 }
 
 /// Why a discipline cannot work.
@@ -199,11 +202,17 @@ impl<'a> DisciplinePlan<'a> {
     /// first packet.
     fn classful(&self) -> Result<Classful, BuildError> {
         let (config, leaves) = self.leaves().map_err(|fault| fault.error)?;
-        let is_later = leaves.are_made_later();
-        let pool = leaves.pool;
+        let is_later = match self.only {
+            Some(_) if self.leaf_count() <= MADE_AT_ONCE => {
+                let all = DisciplinePlan { only: None, ..*self };
+                all.leaves().map_err(|fault| fault.error)?.1.are_made_later()
+            }
+            Some(_) => true,
+            None => leaves.are_made_later(),
+        };
+        let (pool, listed) = (leaves.pool, self.listed());
         let contents = (0..config.tree.len()).map(|place| {
-            let number = config.tree.given()[place] as u32;
-            let label = self.book.class(number).map_or(String::new(), |class| class.name.clone());
+            let label = listed[config.tree.given()[place]].1.name.clone();
             let inner = leaves.plans[place].map(|_| match is_later {
                 true => Inner::Later,
                 false => Inner::Made(leaves.make(place)),
@@ -218,13 +227,28 @@ impl<'a> DisciplinePlan<'a> {
         Ok(classful.with_maker(Box::new(move |place| leaves.make(place))).keeping(KEPT_LEAVES))
     }
 
+    /// The classes that it is built with, by number.
+    fn listed(&self) -> Vec<(u32, &'a Class)> {
+        let Some(only) = self.only else { return self.book.iter().collect() };
+        let up = |number: &u32| self.book.class(*number)?.parent;
+        let mut numbers: Vec<u32> = std::iter::successors(Some(only), up).chain([UNCLAIMED]).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers.into_iter().filter_map(|number| Some((number, self.book.class(number)?))).collect()
+    }
+
+    /// How many leaves there are among all classes.
+    fn leaf_count(&self) -> usize {
+        (0..self.book.len() as u32).filter(|number| self.book.is_leaf(*number)).count()
+    }
+
     /// The tree, and what is to be in its leaves, checked. Each has only what it needs, so that
     /// thousands fit.
     fn leaves(&self) -> Result<(fairwire_laws::compose::classful::Config, Leaves), DisciplineFault<'a>> {
         let site = self.site();
         let typed = self.shaping.parameters.spec::<classful::Spec>().cloned().unwrap_or_default();
         let ecn = typed.ecn;
-        let class = |(id, class): (u32, &fairwire_datapath::class_book::Class)| {
+        let class = |&(id, class): &(u32, &Class)| {
             let bounds = class.bounds[self.way as usize];
             classful::Class {
                 id: Some(id),
@@ -242,10 +266,11 @@ impl<'a> DisciplinePlan<'a> {
                 ..classful::Class::default()
             }
         };
-        let classes = self.book.iter().map(class).collect();
+        let listed = self.listed();
+        let classes = listed.iter().map(class).collect();
         let spec = classful::Spec { class: Some(classes), default: Some(UNCLAIMED), ..typed };
         let config = spec.check(&site)?;
-        let count = self.book.iter().filter(|(number, _)| self.book.is_leaf(*number)).count();
+        let count = self.leaf_count();
         let whole = spec.buffer.map_or(site.buffer, |buffer| buffer.0);
         let prepared = |choice: &LeafChoice| {
             let mut parameters = choice.parameters(&self.shaping.parameters);
@@ -266,7 +291,7 @@ impl<'a> DisciplinePlan<'a> {
         let choices: Vec<&LeafChoice> = [&shaping.leaf].into_iter().chain(of_classes.choices()).collect();
         let prepared = choices.iter().copied().map(prepared).collect();
         let plan = |place: usize| {
-            let number = config.tree.given()[place] as u32; // classes were typed in the order of their numbers
+            let number = listed[config.tree.given()[place]].0;
             self.book.is_leaf(number).then(|| {
                 let rate = self.leaf_rate(number, spec.rate.map(|rate| rate.0));
                 let buffer = leaf_buffer(whole, &Site { rate, ..site });

@@ -18,6 +18,7 @@ mod offered;
 mod other;
 mod places;
 mod promises;
+mod rows;
 mod service;
 mod shaping;
 pub mod spec;
@@ -29,6 +30,7 @@ pub use explain::Explanation;
 pub use fairwire_laws::part::ClassSupport;
 pub use leaves::LeafChoice;
 pub use other::OtherDiscipline;
+pub(crate) use rows::{OtherRows, OtherTerms};
 pub use shaping::Shaping;
 
 use crate::edges::report::{Key, MIN_KEY_BYTES};
@@ -412,7 +414,8 @@ impl Config {
         seed: Seed,
     ) -> DisciplinePlan<'a> {
         let frames = self.frames(way, frame_bytes);
-        DisciplinePlan { shaping, book: &self.book, leaves: &self.leaves, way, frame_bytes, frames, seed }
+        let (book, leaves) = (&self.book, &self.leaves);
+        DisciplinePlan { shaping, book, leaves, way, frame_bytes, frames, seed, only: None }
     }
 
     /// The discipline of one way at its place, so that a run cannot fail on it.

@@ -4,6 +4,7 @@ use super::places::{Origin, Texts};
 use super::tree::Tree;
 use fairwire_core::class_tree::{Overpromised, guarantees};
 use fairwire_core::{ClassTerms, Rate};
+use fairwire_datapath::class_book::{Burst, ClassBook};
 use fairwire_document::{DocumentError, shortened};
 use fairwire_wire::Way;
 
@@ -73,36 +74,46 @@ pub(super) fn check(
 /// A burst is above the ceiling of its class, and no more than the classes above and the link let
 /// pass.
 fn check_bursts(tree: &Tree, way: Way, link: Rate, texts: &Texts<'_>) -> Result<(), DocumentError> {
-    let bounds = |number: u32| tree.book.class(number).map(|class| class.bounds[way as usize]);
-    for (number, class) in tree.book.iter() {
-        let own = class.bounds[way as usize];
-        let Some(burst) = own.burst else { continue };
-        let refuse = |why: String, allowed: &str| {
+    for (number, _) in tree.book.iter() {
+        if let Some((burst, why, allowed)) = burst_fault(&tree.book, number, way, link) {
             let key = format!("{}.burst", way.name());
-            Err(texts.refuse_of(tree.origins[number as usize], &key, burst, why, allowed))
-        };
-        match own.ceiling {
-            None => return refuse("there is no ceiling".into(), "a burst with a ceiling"),
-            Some(ceiling) if burst.rate <= ceiling => {
-                return refuse(format!("the ceiling is {ceiling}"), "a rate above the ceiling");
-            }
-            Some(_) => {}
-        }
-        let above = |number: &u32| tree.book.class(*number)?.parent;
-        for parent in std::iter::successors(class.parent, above) {
-            if let Some(most) =
-                bounds(parent).and_then(|bounds| bounds.most()).filter(|most| burst.rate > *most)
-            {
-                let name = tree.book.class(parent).map_or("", |class| class.name.as_str());
-                let why = format!("`{}` above it gets at most {most}", shortened(name));
-                return refuse(why, "at most what the classes above let pass");
-            }
-        }
-        if burst.rate > link {
-            return refuse(format!("the link has {link}"), "at most the rate of the link");
+            return Err(texts.refuse_of(tree.origins[number as usize], &key, burst, why, allowed));
         }
     }
     Ok(())
+}
+
+/// The burst of the class `number`, why it cannot be, and what is allowed; `None` where it can.
+pub(super) fn burst_fault(
+    book: &ClassBook,
+    number: u32,
+    way: Way,
+    link: Rate,
+) -> Option<(Burst, String, &'static str)> {
+    let bounds = |number: u32| book.class(number).map(|class| class.bounds[way as usize]);
+    let own = bounds(number)?;
+    let burst = own.burst?;
+    let refuse = |why: String, allowed| Some((burst, why, allowed));
+    match own.ceiling {
+        None => return refuse("there is no ceiling".into(), "a burst with a ceiling"),
+        Some(ceiling) if burst.rate <= ceiling => {
+            return refuse(format!("the ceiling is {ceiling}"), "a rate above the ceiling");
+        }
+        Some(_) => {}
+    }
+    let above = |number: &u32| book.class(*number)?.parent;
+    for parent in std::iter::successors(above(&number), above) {
+        if let Some(most) = bounds(parent).and_then(|bounds| bounds.most()).filter(|most| burst.rate > *most)
+        {
+            let name = book.class(parent).map_or("", |class| class.name.as_str());
+            let why = format!("`{}` above it gets at most {most}", shortened(name));
+            return refuse(why, "at most what the classes above let pass");
+        }
+    }
+    match burst.rate > link {
+        true => refuse(format!("the link has {link}"), "at most the rate of the link"),
+        false => None,
+    }
 }
 
 /// The number of classes with promises that an error names.

@@ -89,7 +89,7 @@ fn of_spec(class: &ClassSpec, weight: Weight, parent: Option<u32>) -> Class {
     Class { name, parent, kind, weight, bounds, is_suspended: false }
 }
 
-fn of_row(row: &Row, parent: Option<u32>) -> Class {
+pub(super) fn of_row(row: &Row, parent: Option<u32>) -> Class {
     let (name, kind) = (row.name.clone(), ClassKind::Subscriber);
     let Row { weight, bounds, is_suspended, .. } = *row;
     Class { name, parent, kind, weight, bounds, is_suspended }

@@ -171,6 +171,7 @@ impl Control<'_> {
             let board = self.board.clone();
             let mut answer = |request| match request {
                 Request::Reload { .. }
+                | Request::Subscribers { .. }
                 | Request::SetWeight { .. }
                 | Request::SetRate { .. }
                 | Request::TakeOver { .. } => Reply::Once(Box::new(refused(ENDING.to_owned()))),
@@ -235,6 +236,11 @@ impl Control<'_> {
                 let outcome = self.reload(&files, keeps, &handed);
                 return Reply::Once(Box::new(outcome.map_or_else(refused, Answer::Reloaded)));
             }
+            Request::Subscribers { handed } => match self.change_subscribers(&handed) {
+                Ok(Some(done)) => Answer::Reloaded(done),
+                Ok(None) => Answer::ReloadNeeded,
+                Err(message) => refused(message),
+            },
             Request::SetWeight { class, weight } => self.set_weight(&class, weight),
             Request::SetRate { way, steps } => self.set_rate(way, &steps),
             Request::LeftOut { by, mut lines } => {
@@ -277,6 +283,15 @@ impl Control<'_> {
         }
         self.reporter.ready(if outcome.is_ok() { "reloaded" } else { "the last reload was refused" });
         outcome
+    }
+
+    /// Gives subscribers other values, and reports it as a reload.
+    fn change_subscribers(&mut self, handed: &Handed) -> Result<Option<Reloaded>, String> {
+        let done = self.present.change_subscribers(handed)?;
+        if let Some(done) = &done {
+            report(&self.board, ChangeKind::Reload, done.changes.join("\n"));
+        }
+        Ok(done)
     }
 
     fn set_weight(&mut self, class: &str, weight: f64) -> Answer {

@@ -5,7 +5,7 @@ use super::pace::{interval, longest_stay};
 use super::port::Common;
 use crate::config::Config;
 use crate::telemetry::{Observer, PortState, Samplers};
-use fairwire_core::{Duration, RateLaw, RateRequest, SetWeightError, Time, Weight};
+use fairwire_core::{Discipline, Duration, RateLaw, RateRequest, SetWeightError, Time, Weight};
 use fairwire_datapath::Datapath;
 use fairwire_datapath::classify::Members;
 use fairwire_datapath::direction::{HandedOver, Replacement, Retired, Sizes};
@@ -39,12 +39,22 @@ pub(crate) enum Command {
 }
 
 /// Changes of classes that stay where they are.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Edit {
+    /// Other terms, before the weights.
+    pub terms: Vec<NewTerms>,
     /// Other weights, by the number of the class.
     pub weights: Vec<(u32, Weight)>,
     /// Who claims which packets and who is suspended from now on, for each way.
     pub members: Option<[Members; 2]>,
+}
+
+/// Other terms of a class.
+pub(crate) struct NewTerms {
+    pub class: u32,
+    pub parent: Option<u32>,
+    /// The discipline that has them, for each way where they are others.
+    pub fresh: [Option<Box<dyn Discipline>>; 2],
 }
 
 /// Other parts.
@@ -181,7 +191,7 @@ impl Engine {
             Command::Replace(replace) => self.replace(*replace, now, datapath),
             Command::Edit(edit, done) => {
                 // The caller may have stopped waiting: the change is kept.
-                let _ = done.try_send(edited(edit, datapath));
+                let _ = done.try_send(edited(edit, now, datapath));
             }
             Command::SetRate(way, law, start) => {
                 let direction = match way {
@@ -238,8 +248,17 @@ impl Engine {
 }
 
 /// Makes the changes of `edit`, and returns what was there of its members. On an error nothing is
-/// changed.
-fn edited(mut edit: Edit, datapath: &mut Datapath) -> Result<Edit, SetWeightError> {
+/// changed but terms, which the next configuration has too.
+fn edited(mut edit: Edit, now: Time, datapath: &mut Datapath) -> Result<Edit, SetWeightError> {
+    for NewTerms { class, parent, fresh } in &mut edit.terms {
+        let ways = [&mut datapath.forward, &mut datapath.backward];
+        for (direction, fresh) in ways.into_iter().zip(fresh) {
+            let Some(fresh) = fresh else { continue };
+            if !direction.retune_class(*class, *parent, &mut **fresh, now) {
+                return Err(SetWeightError::NoWeights);
+            }
+        }
+    }
     if !edit.weights.is_empty() {
         set_weights(&edit.weights, datapath)?;
     }

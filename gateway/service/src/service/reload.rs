@@ -1,25 +1,26 @@
 //! Another configuration while the gateway runs: read, checked and built here, put in place by the
 //! thread that forwards.
 
-use super::engine::{Command, Edit, Replace, Replaced};
+use super::engine::{Command, Edit, NewTerms, Replace, Replaced};
 use super::following::Following;
 use super::ports;
-use crate::config::{Config, PlanContext};
+use crate::config::{Config, OtherRows, OtherTerms, PlanContext};
 use crate::telemetry::{About, Board};
 use fairwire_control::handed::Handed;
 use fairwire_control::protocol::{MAX_STEPS, RateStep, Reloaded};
-use fairwire_core::{Duration, Rate, RateLaw, Step, Time, Weight};
+use fairwire_core::{Duration, Rate, RateLaw, SetWeightError, Step, Time, Weight};
 use fairwire_datapath::classify::FlowKind;
 use fairwire_datapath::direction::{Replacement, Sizes};
 use fairwire_datapath::edge::EdgeViews;
 use fairwire_datapath::trips::ClassTrips;
 use fairwire_document::{Problem, read_open, read_text};
+use fairwire_subscribers::sheet::{MAX_BYTES, SheetText, read};
 use fairwire_wire::Way;
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{Sender, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, sync_channel};
 use std::time::Duration as StdDuration;
 
 /// The configuration in place, and how to put another one there.
@@ -67,6 +68,9 @@ impl Set {
     }
 }
 
+/// Subscribers that are named of those that change.
+const NAMED: usize = 5;
+
 /// The longest wait for the thread that forwards. It answers within a few milliseconds, or it is
 /// stuck.
 const ANSWER: StdDuration = StdDuration::from_secs(10);
@@ -109,7 +113,7 @@ impl Present {
         // A discipline that cannot be given these weights as it is, is built anew.
         let is_enough = changes.is_edit && self.set == kept && {
             let members = Some([next.members(), next.members()]);
-            self.edit(Edit { weights: changes.new_weights, members }).is_ok()
+            self.edit(Edit { weights: changes.new_weights, members, ..Edit::default() }).is_ok()
         };
         let reloaded = match is_enough {
             true => {
@@ -130,6 +134,56 @@ impl Present {
         self.show_set();
         self.follow();
         Ok(Reloaded { changes: lines, took_ms: ms_since(start), ..reloaded })
+    }
+
+    /// Gives subscribers the values of a table in the place of those of another, both `handed` over.
+    /// `None` where that takes a reload.
+    pub(super) fn change_subscribers(&mut self, handed: &Handed) -> Result<Option<Reloaded>, String> {
+        let start = fairwire_linux::clock::now();
+        let mut tables = [String::new(), String::new()];
+        for (place, text) in tables.iter_mut().enumerate() {
+            let file = handed.file(place).ok().flatten().ok_or("two tables come beside the request")?;
+            let wanted = "lines of the subscriber file";
+            *text = read_open(&file, &self.path, MAX_BYTES, wanted).map_err(|error| error.to_string())?;
+        }
+        let name = "the subscribers before and after";
+        let [before, after] = [0, 1].map(|place: usize| read(SheetText { name, text: &tables[place] }));
+        // What is wrong with them a reload says, with its place in the file.
+        let (Ok(before), Ok(after)) = (before, after) else { return Ok(None) };
+        let Some(next) = self.config.with_rows(&before.rows, &after.rows) else { return Ok(None) };
+        let OtherRows { config: next, terms, mut weights, has_members } = next;
+        let Some(terms) = terms.iter().map(|terms| self.new_terms(&next, terms)).collect() else {
+            return Ok(None);
+        };
+        let kept = self.kept(&next);
+        weights.extend(kept.numbered(&next));
+        let members = has_members.then(|| [next.members(), next.members()]);
+        // Both at one look of the thread that forwards.
+        let (edit, balance) = (self.begin_edit(Edit { terms, weights, members })?, self.begin_balance()?);
+        let is_edited = edit.recv_timeout(ANSWER).map_err(|_| GONE)?.map(drop).is_ok();
+        let is_balanced = balance.recv_timeout(ANSWER).map_err(|_| GONE)?;
+        if !is_edited {
+            return Ok(None);
+        }
+        let next = Arc::new(next);
+        self.board.edited(About::of(&next));
+        (self.config, self.set) = (next, kept);
+        self.show_set();
+        let names: Vec<&str> = after.rows.iter().take(NAMED).map(|row| row.name.as_str()).collect();
+        let more = after.rows.len().checked_sub(NAMED).filter(|more| *more > 0);
+        let more = more.map(|more| format!(" and {more} more")).unwrap_or_default();
+        let changes = vec![format!("other values: {}{more}", names.join(", "))];
+        Ok(Some(Reloaded { changes, took_ms: ms_since(start), is_balanced, ..Reloaded::default() }))
+    }
+
+    /// The terms of a class in `next`; `None` where they cannot be built.
+    fn new_terms(&self, next: &Config, terms: &OtherTerms) -> Option<NewTerms> {
+        let OtherTerms { class, parent, ways } = *terms;
+        let mut fresh = [None, None];
+        for way in Way::ALL.into_iter().filter(|way| ways[*way as usize]) {
+            fresh[way as usize] = Some(next.with_class_alone(way, class, &self.context)?);
+        }
+        Some(NewTerms { class, parent, fresh })
     }
 
     /// What was set and stays under `next`: of classes that are there, and where the file says what
@@ -188,7 +242,7 @@ impl Present {
         let weight = Weight::new(weight).ok_or("allowed for a weight: a number from 0.000001 to 1000000")?;
         let listed = book.class(number).map_or(Weight::ONE, |class| class.weight);
         let before = self.set.weights.get(name).copied().unwrap_or(listed);
-        self.edit(Edit { weights: vec![(number, weight)], members: None })?;
+        self.edit(Edit { weights: vec![(number, weight)], ..Edit::default() })?;
         self.board.set_weight(number, weight);
         self.set.weights.insert(name.to_owned(), weight);
         Ok(before.get())
@@ -221,18 +275,27 @@ impl Present {
         Ok(before)
     }
 
-    fn edit(&self, edit: Edit) -> Result<(), String> {
+    fn begin_edit(&self, edit: Edit) -> Result<Receiver<Result<Edit, SetWeightError>>, String> {
         let (done, answer) = sync_channel(1);
         self.commands.send(Command::Edit(edit, done)).map_err(|_| GONE)?;
+        Ok(answer)
+    }
+
+    fn edit(&self, edit: Edit) -> Result<(), String> {
+        let answer = self.begin_edit(edit)?;
         // What is no longer needed is dropped here.
         answer.recv_timeout(ANSWER).map_err(|_| GONE)?.map(drop).map_err(|error| error.to_string())
     }
 
     /// Has every packet its place, by the thread that forwards?
     fn is_balanced(&self) -> Result<bool, String> {
+        Ok(self.begin_balance()?.recv_timeout(ANSWER).map_err(|_| GONE)?)
+    }
+
+    fn begin_balance(&self) -> Result<Receiver<bool>, String> {
         let (done, answer) = sync_channel(1);
         self.commands.send(Command::Balance(done)).map_err(|_| GONE)?;
-        Ok(answer.recv_timeout(ANSWER).map_err(|_| GONE)?)
+        Ok(answer)
     }
 
     /// Puts `next` in place, with what of it was `set`. Returns whether the weights could be.

@@ -1,11 +1,12 @@
 //! A tree takes the place of another: no class's burst begins anew because another's terms changed.
 
 use super::leaf::Inner;
-use super::node::ROOT;
+use super::node::{Node, ROOT};
 use super::tree::Classful;
 use crate::compose::prio::moved;
+use alloc::boxed::Box;
 use alloc::vec;
-use fairwire_core::{Backlog, Discipline, Kept, Time};
+use fairwire_core::{Backlog, ClassTree, Discipline, Kept, Time};
 
 impl Classful {
     /// Takes over from `before` the buckets and turns of its classes, and the leaves that can stay.
@@ -27,6 +28,60 @@ impl Classful {
         }
     }
 
+    /// Gives the leaf of `class` the terms that it has in `fresh`, below the class `parent`.
+    pub(super) fn adopt(&mut self, class: u32, parent: Option<u32>, fresh: &mut Classful, now: Time) -> bool {
+        let place = |tree: &ClassTree, class| tree.place(class).map(|place| place + 1);
+        let above = parent.map_or(Some(ROOT), |parent| place(&self.tree, parent));
+        let (Some(above), Some(at), Some(of)) = (above, place(&self.tree, class), place(&fresh.tree, class))
+        else {
+            return false;
+        };
+        let are_leaves = |nodes: [&Node; 2]| nodes.iter().all(|node| node.contents.inner.is_some());
+        if self.nodes[above].contents.inner.is_some() || !are_leaves([&self.nodes[at], &fresh.nodes[of]]) {
+            return false;
+        }
+        let Some(fresh_leaf) = fresh.taken_leaf(of) else { return false };
+        if let Some(Inner::Made(leaf)) = &mut self.nodes[at].contents.inner
+            && !leaf.retune(&*fresh_leaf, now)
+        {
+            if !leaf.backlog().is_empty() {
+                return false;
+            }
+            *leaf = fresh_leaf;
+            self.emptied.push(at); // it was not polled yet
+        }
+        if self.maker.is_some() {
+            let Some(maker) = fresh.maker.take() else { return false };
+            self.remade.insert(at, (maker, of - 1));
+        }
+        self.deactivate(at);
+        self.forget_times(self.nodes[at].parent);
+        let clock = self.nodes[self.nodes[at].parent].clocks[self.nodes[at].priority];
+        // Both trees keep a whole node: what was there goes with `fresh`.
+        core::mem::swap(&mut self.nodes[at], &mut fresh.nodes[of]);
+        let before = &mut fresh.nodes[of];
+        self.nodes[at].contents.inner = before.contents.inner.take();
+        self.nodes[at].inherit(before, clock);
+        self.nodes[at].parent = above;
+        self.nodes[at].is_used = before.is_used;
+        self.nodes[at].tag += self.nodes[above].clocks[self.nodes[at].priority];
+        self.tree.set_weight(at - 1, fresh.tree.terms()[of - 1].weight);
+        self.terms = None; // the tree is another than it was built
+        self.forget_times(at);
+        if self.inner(at).is_some_and(|inner| !inner.backlog().is_empty()) {
+            self.activate(at);
+        }
+        true
+    }
+
+    /// The discipline of the leaf `at`, which is no longer there.
+    fn taken_leaf(&mut self, at: usize) -> Option<Box<dyn Discipline>> {
+        match self.nodes[at].contents.inner.take()? {
+            Inner::Made(leaf) => Some(leaf),
+            Inner::Later => Some(self.leaf(at)),
+        }
+    }
+
     /// Moves the discipline of the leaf `was` of `before` to the leaf `is`, where it can take over
     /// the parameters of the one there.
     fn keep_leaf(&mut self, is: usize, before: &mut Classful, was: usize, now: Time) {
@@ -43,7 +98,7 @@ impl Classful {
         }
         let fresh = match self.nodes[is].contents.inner.take() {
             Some(Inner::Made(fresh)) => fresh,
-            _ => self.maker.as_ref().expect("a leaf that is made later has a maker")(is - 1),
+            _ => self.leaf(is),
         };
         if !old.retune(&*fresh, now) {
             self.nodes[is].contents.inner = Some(if is_later { Inner::Later } else { Inner::Made(fresh) });

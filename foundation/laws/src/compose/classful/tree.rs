@@ -5,6 +5,7 @@ use super::leaf::{Contents, Inner, Maker, Pool};
 use super::node::{Node, ROOT, cost_of, node_of};
 use crate::compose::prio::moved;
 use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -23,13 +24,15 @@ pub struct Classful {
     pub(super) nodes: Box<[Node]>,
     pub(super) backlog: Backlog,
     /// Leaves that have gone empty since the last poll, and have not been polled while idle.
-    emptied: Vec<usize>,
+    pub(super) emptied: Vec<usize>,
     /// Counts polls, to know the nodes that had nothing to send in the current one.
     request: u64,
     pool: Option<Pool>,
     /// The terms of the classes and of the whole, where all leaves are made from the beginning.
-    terms: Option<(Box<[Terms]>, Option<Shape>)>,
+    pub(super) terms: Option<(Box<[Terms]>, Option<Shape>)>,
     pub(super) maker: Option<Maker>,
+    /// What makes a leaf whose terms changed since, and its place there.
+    pub(super) remade: BTreeMap<usize, (Maker, usize)>,
     /// Leaves that the maker made and that exist, if their number is limited by `kept`.
     pub(super) made: Vec<usize>,
     kept: usize,
@@ -87,6 +90,7 @@ impl Classful {
             pool: None,
             terms: Some((terms, rate)),
             maker: None,
+            remade: BTreeMap::new(),
             made: Vec::new(),
             kept: usize::MAX,
             hand: 0,
@@ -140,16 +144,23 @@ impl Classful {
 
     /// The discipline of the leaf `at`, if it is made.
     #[inline]
-    fn inner(&self, at: usize) -> Option<&dyn Discipline> {
+    pub(super) fn inner(&self, at: usize) -> Option<&dyn Discipline> {
         self.nodes[at].contents.inner.as_ref().and_then(Inner::made)
+    }
+
+    /// The discipline of the leaf `at` as it is at first.
+    pub(super) fn leaf(&self, at: usize) -> Box<dyn Discipline> {
+        let maker = self.maker.as_ref().map(|maker| (maker, at - 1));
+        let maker = self.remade.get(&at).map(|(maker, place)| (maker, *place)).or(maker);
+        let (maker, place) = maker.expect("a leaf that is made later has a maker");
+        maker(place)
     }
 
     /// Makes the discipline of the leaf `at`, which is not there yet.
     #[cold]
     fn make(&mut self, at: usize, signals: &mut dyn Signals) {
         self.let_go();
-        let maker = self.maker.as_ref().expect("a leaf that is made later has a maker");
-        let mut inner = maker(at - 1);
+        let mut inner = self.leaf(at);
         match self.first_poll {
             Some(first) => assert!(inner.dequeue(first, signals).is_none(), "it begins empty"),
             None => self.emptied.push(at),
@@ -223,7 +234,7 @@ impl Classful {
     }
 
     /// When what waits at `at` and above may go is no longer known.
-    fn forget_times(&mut self, mut at: usize) {
+    pub(super) fn forget_times(&mut self, mut at: usize) {
         loop {
             self.nodes[at].not_before = Time::ZERO;
             if at == ROOT {
@@ -480,6 +491,17 @@ impl Control for Classful {
             self.inherit(before, kept, now);
         }
         before.drain(take);
+    }
+
+    fn retune_class(
+        &mut self,
+        class: u32,
+        parent: Option<u32>,
+        fresh: &mut dyn Discipline,
+        now: Time,
+    ) -> bool {
+        let fresh = (fresh as &mut dyn Any).downcast_mut::<Self>();
+        fresh.is_some_and(|fresh| self.adopt(class, parent, fresh, now))
     }
 
     /// Where the classes and their terms are the same, and no leaf is made later.

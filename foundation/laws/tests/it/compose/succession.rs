@@ -170,3 +170,64 @@ fn the_leaves_of_others_decide_as_if_nothing_had_changed() {
         assert_eq!(run(entry.name, false, 50), run(entry.name, false, u32::MAX), "{}", entry.name);
     }
 }
+
+/// Mbit/s of classes 1 and 3 in each second of the trees that `next` makes, where both always have
+/// something to send. Class 3 begins below class 10.
+fn retuned(is_later: bool, next: &dyn Fn(u64) -> (Option<u32>, String)) -> Vec<[f64; 2]> {
+    let above = "{ id = 0 }, { id = 10, ceiling = '2 Mbit/s' }, { id = 11, ceiling = '6 Mbit/s' }";
+    let classes = format!("{above}, {PLAN}, {{ id = 3, parent = 10 }}, {{ id = 4, parent = 11 }}");
+    let mut tree_now = tree("tail-drop", &classes, is_later);
+    let mut seconds = Vec::new();
+    for second in 0..12 {
+        let mut bytes = [0; 2];
+        for ms in 0..1000 {
+            let now = Time::ZERO + Duration::from_ms(PAUSE_MS + 1000 * second + ms);
+            for (frame, class) in [(0, 1), (1, 1), (2, 3), (3, 1), (4, 3)] {
+                tree_now.enqueue(packet(frame, 1000, class, now), now, &mut Ignore);
+            }
+            while let Some(packet) = tree_now.dequeue(now, &mut Ignore) {
+                bytes[usize::from(packet.class == 3)] += packet.len;
+            }
+        }
+        seconds.push(bytes.map(|bytes| (f64::from(bytes) * 8e-6).round()));
+        let now = Time::ZERO + Duration::from_ms(PAUSE_MS + 1000 * (second + 1));
+        let backlog = tree_now.backlog();
+        let (parent, plan) = next(second);
+        let mut fresh = tree("tail-drop", &format!("{above}, {plan}"), is_later);
+        assert!(tree_now.retune_class(3, parent, &mut fresh, now));
+        assert_eq!(tree_now.backlog(), backlog, "what waits stays");
+    }
+    seconds
+}
+
+#[test]
+fn a_class_gets_other_terms_or_another_parent_and_all_others_go_on() {
+    for is_later in [false, true] {
+        let seconds = retuned(is_later, &|second| match second {
+            0..3 => (Some(10), "{ id = 3, parent = 10, ceiling = '1 Mbit/s' }".to_owned()),
+            3..6 => (Some(11), "{ id = 3, parent = 11 }".to_owned()),
+            _ => (None, "{ id = 3, ceiling = '4 Mbit/s' }".to_owned()),
+        });
+        let of_3 = [[2.0, 1.0, 1.0, 1.0], [6.0, 6.0, 6.0, 4.0], [4.0; 4]].concat();
+        let of_1 = [[10.0; 8].as_slice(), &[5.0; 4]].concat();
+        let expected: Vec<[f64; 2]> = of_1.into_iter().zip(of_3).map(|(one, three)| [one, three]).collect();
+        assert_eq!(seconds, expected, "a burst of 8 s, whatever becomes of the neighbour");
+    }
+}
+
+#[test]
+fn what_is_no_leaf_or_not_there_is_not_retuned() {
+    let classes = "{ id = 0 }, { id = 10 }, { id = 3, parent = 10 }, { id = 4 }";
+    let mut tree_now = tree("tail-drop", classes, false);
+    for (class, parent, why) in [
+        (10, None, "not a leaf"),
+        (7, None, "not there"),
+        (3, Some(4), "below a leaf"),
+        (3, Some(7), "below none"),
+    ] {
+        let mut fresh = tree("tail-drop", classes, false);
+        assert!(!tree_now.retune_class(class, parent, &mut fresh, Time::ZERO), "{why}");
+    }
+    let mut other = built("tail-drop", "", &site());
+    assert!(!tree_now.retune_class(3, Some(10), &mut *other, Time::ZERO), "no tree");
+}
