@@ -26,6 +26,8 @@ fn claims() -> Claims {
         vlan: Box::new([]),
         inside: [prefix("128.0.0.0/1")].into(),
         outside: [prefix("0.0.0.0/2"), prefix("8000::/1")].into(),
+        protocols: [6, 17].into(),
+        ports: [PortSet::default(), PortSet { without: [(443, 443)].into(), ..PortSet::default() }],
     };
     let access = [
         (AccessKey::Vlan(1), 3),

@@ -5,12 +5,12 @@ use crate::args::{ImportCommand, LibreqosArgs};
 use fairwire_document::{DocumentError, read_text, shortened};
 use fairwire_service::config::{self, Config};
 use fairwire_subscribers::edit::{Edit, edited};
-use fairwire_subscribers::libreqos::{self, Node, Noted};
+use fairwire_subscribers::libreqos::{self, Node, Noted, Plans};
 use fairwire_subscribers::sheet::{MAX_BYTES, SheetText, read as read_sheet};
 use fairwire_terminal::failure::{Ending, Failure};
 use fairwire_terminal::notice::notice;
 use fairwire_terminal::print::print;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -86,7 +86,7 @@ struct Import {
     before: String,
     after: String,
     /// The values of each subscriber, by name.
-    plans: BTreeMap<String, Vec<(String, String)>>,
+    plans: Plans,
     notes: Vec<String>,
 }
 

@@ -14,7 +14,7 @@ use fairwire_subscribers::sheet::{MAX_BYTES, SheetText};
 use fairwire_terminal::failure::{Ending, Failure};
 use fairwire_terminal::print::print;
 use std::fs::{self, File, Metadata};
-use std::io::{self, Seek, Write};
+use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
@@ -157,7 +157,6 @@ fn of_changes(before: &str, after: &str) -> io::Result<Option<Handed>> {
     let opened = tables.map(|table| {
         let mut file = tempfile::tempfile()?;
         file.write_all(table.as_bytes())?;
-        file.rewind()?;
         Ok(OwnedFd::from(file))
     });
     let opened: io::Result<Handed> = opened.into_iter().collect();
@@ -217,7 +216,8 @@ mod tests {
         let tables = |before: &str, after: &str| {
             let handed = of_changes(before, after).expect("a temporary file")?;
             Some([0, 1].map(|place: usize| {
-                io::read_to_string(handed.file(place).expect("a descriptor").expect("two")).expect("text")
+                let file = handed.file(place).expect("a descriptor").expect("two");
+                fairwire_document::read_open(&file, Path::new("table"), MAX_BYTES, "lines").expect("text")
             }))
         };
         let before = "# ours\nname,weight\nann,1\n# of bob\nbob,2\nzoe,3\n";

@@ -1,7 +1,7 @@
 //! Subscribers added, changed or removed in the text of the subscriber file. All other lines stay
 //! as they are typed.
 
-use crate::sheet::{COLUMNS, Sheet, SheetText, read};
+use crate::sheet::{COLUMNS, Sheet, SheetText, read_names};
 use fairwire_document::{DocumentError, Problem};
 use std::collections::HashMap;
 
@@ -18,13 +18,13 @@ pub enum Edit<'a> {
 }
 
 /// The text of `source` after `edits`, each of the subscriber with that name. Whether the
-/// subscribers then make sense together is not checked.
+/// subscribers then make sense, by themselves and together, is not checked.
 ///
 /// # Errors
 /// Where the file cannot be read, there is no such column, or no such subscriber to be changed or
 /// removed.
 pub fn edited(source: SheetText<'_>, edits: &[(&str, Edit<'_>)]) -> Result<String, DocumentError> {
-    let sheet = read(source)?;
+    let sheet = read_names(source)?;
     let columns = columns(&sheet, edits)?;
     let places: HashMap<&str, usize> = sheet.rows.iter().map(|row| row.name.as_str()).zip(0..).collect();
     // Of each row that is edited its values, or none where it goes.
@@ -149,6 +149,7 @@ fn fault(problem: Problem) -> DocumentError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sheet::read;
 
     const TEXT: &str = "# ours\nname, addresses,weight\n\nann,10.0.0.1,2\n# a comment\n\"bob, sen.\",\"10.0.0.2 10.0.0.3\",\nzoe,10.0.0.4,1";
 

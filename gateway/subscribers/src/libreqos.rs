@@ -46,6 +46,9 @@ pub struct Noted<T> {
     pub notes: Vec<String>,
 }
 
+/// The values of each subscriber, by its name, each with the name of its column.
+pub type Plans = BTreeMap<String, Vec<(String, String)>>;
+
 /// The columns that are read.
 const COLUMNS: [&str; 8] = [
     "Circuit ID",
@@ -225,7 +228,7 @@ pub fn plans(
     nodes: &[Node],
     classes: &BTreeSet<String>,
     links: [Option<Rate>; 2],
-) -> (BTreeMap<String, Vec<(String, String)>>, Vec<String>) {
+) -> (Plans, Vec<String>) {
     let places: HashMap<&str, usize> = nodes.iter().map(|node| node.name.as_str()).zip(0..).collect();
     let above: Vec<Option<usize>> =
         circuits.iter().map(|circuit| places.get(circuit.parent.as_str()).copied()).collect();
@@ -321,7 +324,7 @@ mod tests {
     const NETWORK: &str = r#"{"Site":{"downloadBandwidthMbps":1000,"uploadBandwidthMbps":1000,"type":"Site",
         "children":{"AP":{"downloadBandwidthMbps":500,"uploadBandwidthMbps":100}}},"Other":{}}"#;
 
-    fn value<'a>(plans: &'a BTreeMap<String, Vec<(String, String)>>, name: &str, column: &str) -> &'a str {
+    fn value<'a>(plans: &'a Plans, name: &str, column: &str) -> &'a str {
         &plans[name].iter().find(|(known, _)| known == column).expect("it has that").1
     }
 

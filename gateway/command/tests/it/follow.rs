@@ -1,5 +1,6 @@
 //! `fairwire-gateway follow`, where no gateway runs.
 
+use fairwire_linux::clock;
 use fairwire_testing::program::{code, stderr};
 use md5::{Digest, Md5};
 use std::collections::BTreeSet;
@@ -9,7 +10,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::net::UdpSocket;
 use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const SECRET: &[u8] = b"testing123";
 
@@ -58,7 +59,7 @@ impl Follower {
     /// Sends them at once. Returns of each answer its code and its number, and the time that it took
     /// until the last.
     fn answers(&self, requests: &[Vec<u8>]) -> (BTreeSet<(u8, usize)>, Duration) {
-        let start = Instant::now();
+        let start = clock::now();
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 for request in requests {
@@ -75,7 +76,7 @@ impl Follower {
                 assert!(number < requests.len(), "{number}");
                 assert!(answers.insert((datagram[0], number)), "one answer each");
             }
-            (answers, start.elapsed())
+            (answers, Duration::from_nanos(clock::now().since(start).ns()))
         })
     }
 

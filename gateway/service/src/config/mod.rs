@@ -18,7 +18,7 @@ mod offered;
 mod other;
 mod places;
 mod promises;
-mod rows;
+pub(crate) mod rows;
 mod service;
 mod shaping;
 pub mod spec;
@@ -30,7 +30,6 @@ pub use explain::Explanation;
 pub use fairwire_laws::part::ClassSupport;
 pub use leaves::LeafChoice;
 pub use other::OtherDiscipline;
-pub(crate) use rows::{OtherRows, OtherTerms};
 pub use shaping::Shaping;
 
 use crate::edges::report::{Key, MIN_KEY_BYTES};

@@ -3,9 +3,8 @@
 use super::discipline::DisciplinePlan;
 use super::{Config, PlanContext, Shaping, promises, tree};
 use fairwire_core::class_tree::guarantees;
-use fairwire_core::{Discipline, Weight};
+use fairwire_core::{Discipline, Rate, Weight};
 use fairwire_datapath::class_book::{Bounds, Class, ClassBook, ClassKind, UNCLAIMED};
-use fairwire_datapath::classify::Prefix;
 use fairwire_laws::part::ClassSupport;
 use fairwire_subscribers::sheet::Row;
 use fairwire_wire::Way;
@@ -33,6 +32,15 @@ pub(crate) struct OtherTerms {
     pub ways: [bool; 2],
 }
 
+/// A subscriber before and after.
+struct OtherRow {
+    number: u32,
+    was: Class,
+    is: Class,
+    /// Are its terms others, by the number of the [`Way`]?
+    ways: [bool; 2],
+}
+
 impl Config {
     /// The same where the subscribers of `before` have the values of `after`, row by row. `None` where
     /// more is needed for that: to read all files again, which also says what is wrong.
@@ -42,45 +50,17 @@ impl Config {
         }
         let mut book = (*self.book).clone();
         let (mut terms, mut weights) = (Vec::new(), Vec::new());
-        let (mut gone, mut new): (Vec<(Prefix, u32)>, Vec<(Prefix, u32)>) = (Vec::new(), Vec::new());
+        let [mut gone, mut new] = [Vec::new(), Vec::new()];
         let (mut has_members, mut has_guarantees) = (false, false);
         for (before, after) in before.iter().zip(after) {
-            let number = book.number(&before.name)?;
-            let was = tree::of_row(before, above(&book, before)?);
-            let is = tree::of_row(after, above(&book, after)?);
-            // Where the file said something else, all of it is to be read.
-            if before.name != after.name || before.access != after.access || book.class(number) != Some(&was)
-            {
-                return None;
-            }
-            let has_moved = was.parent != is.parent;
-            let ways = Way::ALL.map(|way| {
-                let of = |bounds: &[Bounds; 2]| bounds[way as usize];
-                let is_other = has_moved || of(&was.bounds) != of(&is.bounds);
-                (is_other, of(&is.bounds) == Bounds::default())
-            });
-            for (shaping, (is_other, is_unbounded)) in self.shaping.iter().zip(ways) {
-                let has_queues = matches!(shaping, Some(Shaping { sharing: ClassSupport::Queues, .. }));
-                if (is_other && shaping.is_some() && !has_queues) || (shaping.is_none() && !is_unbounded) {
-                    return None;
-                }
-            }
-            let ways = [0, 1].map(|way: usize| ways[way].0 && self.shaping[way].is_some());
+            let OtherRow { number, was, is, ways } = self.other_row(&book, before, after)?;
             if ways.contains(&true) {
                 terms.push(OtherTerms { class: number, parent: is.parent, ways });
             }
             if was.weight != is.weight {
                 weights.push((number, is.weight));
             }
-            // What classes below it are guaranteed together, a class is guaranteed too.
-            let guaranteed = |class: &Class| class.bounds.map(|bounds| bounds.guaranteed);
-            let is_kept = guaranteed(&was) == guaranteed(&is);
-            if (!is_kept || (has_moved && guaranteed(&is) != [None; 2]))
-                && (was.parent, is.parent) != (None, None)
-            {
-                return None;
-            }
-            has_guarantees |= !is_kept;
+            has_guarantees |= guaranteed(&was) != guaranteed(&is);
             has_members |= was.is_suspended != is.is_suspended || before.prefixes != after.prefixes;
             gone.extend(before.prefixes.iter().map(|prefix| (*prefix, number)));
             new.extend(after.prefixes.iter().map(|prefix| (*prefix, number)));
@@ -89,9 +69,7 @@ impl Config {
             }
             for (way, shaping) in Way::ALL.into_iter().zip(&self.shaping) {
                 let Some(shaping) = shaping else { continue };
-                let Bounds { guaranteed, ceiling, .. } = book.class(number)?.bounds[way as usize];
-                let is_below = guaranteed.zip(ceiling).is_some_and(|(least, most)| least > most);
-                if is_below || promises::burst_fault(&book, number, way, shaping.rate).is_some() {
+                if promises::burst_fault(&book, number, way, shaping.rate).is_some() {
                     return None;
                 }
             }
@@ -110,6 +88,36 @@ impl Config {
         Some(OtherRows { config, terms, weights, has_members })
     }
 
+    /// What becomes of one subscriber.
+    fn other_row(&self, book: &ClassBook, before: &Row, after: &Row) -> Option<OtherRow> {
+        let number = book.number(&before.name)?;
+        let was = tree::of_row(before, above(book, before)?);
+        let is = tree::of_row(after, above(book, after)?);
+        // Where the file said something else, all of it is to be read.
+        if before.name != after.name || before.access != after.access || book.class(number) != Some(&was) {
+            return None;
+        }
+        let has_moved = was.parent != is.parent;
+        // What classes below it are guaranteed together, a class is guaranteed too.
+        let is_kept = guaranteed(&was) == guaranteed(&is) && (!has_moved || guaranteed(&is) == [None; 2]);
+        if !is_kept && (was.parent, is.parent) != (None, None) {
+            return None;
+        }
+        let mut ways = [false; 2];
+        for way in [0, 1] {
+            let (own, is_other) = (is.bounds[way], has_moved || was.bounds[way] != is.bounds[way]);
+            let is_below = own.guaranteed.zip(own.ceiling).is_some_and(|(least, most)| least > most);
+            ways[way] = match &self.shaping[way] {
+                None if own != Bounds::default() => return None,
+                None => false,
+                Some(Shaping { sharing: ClassSupport::Queues, .. }) if !is_below => is_other,
+                Some(_) if is_other => return None,
+                Some(_) => false,
+            };
+        }
+        Some(OtherRow { number, was, is, ways })
+    }
+
     /// A discipline of `way` with `class` and the classes above it alone, as it has them among all.
     pub(crate) fn with_class_alone(
         &self,
@@ -120,6 +128,10 @@ impl Config {
         let plan = self.discipline_plan(self.shaping(way)?, way, context.frame_bytes, context.seed);
         DisciplinePlan { only: Some(class), ..plan }.build().ok()
     }
+}
+
+fn guaranteed(class: &Class) -> [Option<Rate>; 2] {
+    class.bounds.map(|bounds| bounds.guaranteed)
 }
 
 /// The class above a subscriber; `None` where it can have none below it.

@@ -4,7 +4,8 @@
 use super::engine::{Command, Edit, NewTerms, Replace, Replaced};
 use super::following::Following;
 use super::ports;
-use crate::config::{Config, OtherRows, OtherTerms, PlanContext};
+use crate::config::rows::{OtherRows, OtherTerms};
+use crate::config::{Config, PlanContext};
 use crate::telemetry::{About, Board};
 use fairwire_control::handed::Handed;
 use fairwire_control::protocol::{MAX_STEPS, RateStep, Reloaded};

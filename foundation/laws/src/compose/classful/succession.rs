@@ -8,6 +8,10 @@ use alloc::boxed::Box;
 use alloc::vec;
 use fairwire_core::{Backlog, ClassTree, Discipline, Kept, Time};
 
+/// The most leaves whose terms may change one by one: each has its parameters for itself then, a few
+/// kB.
+const MAX_REMADE: usize = 4096;
+
 impl Classful {
     /// Takes over from `before` the buckets and turns of its classes, and the leaves that can stay.
     pub(super) fn inherit(&mut self, before: &mut Classful, kept: &Kept<'_>, now: Time) {
@@ -40,17 +44,20 @@ impl Classful {
         if self.nodes[above].contents.inner.is_some() || !are_leaves([&self.nodes[at], &fresh.nodes[of]]) {
             return false;
         }
-        let Some(fresh_leaf) = fresh.taken_leaf(of) else { return false };
-        if let Some(Inner::Made(leaf)) = &mut self.nodes[at].contents.inner
-            && !leaf.retune(&*fresh_leaf, now)
-        {
-            if !leaf.backlog().is_empty() {
-                return false;
+        if let Some(Inner::Made(leaf)) = &mut self.nodes[at].contents.inner {
+            let Some(fresh_leaf) = fresh.taken_leaf(of) else { return false };
+            if !leaf.retune(&*fresh_leaf, now) {
+                if !leaf.backlog().is_empty() {
+                    return false;
+                }
+                *leaf = fresh_leaf;
+                self.emptied.push(at); // it was not polled yet
             }
-            *leaf = fresh_leaf;
-            self.emptied.push(at); // it was not polled yet
         }
         if self.maker.is_some() {
+            if self.remade.len() == MAX_REMADE {
+                return false;
+            }
             let Some(maker) = fresh.maker.take() else { return false };
             self.remade.insert(at, (maker, of - 1));
         }
