@@ -8,9 +8,9 @@ use alloc::boxed::Box;
 use alloc::vec;
 use fairwire_core::{Backlog, ClassTree, Discipline, Kept, Time};
 
-/// The most leaves whose terms may change one by one: each has its parameters for itself then, a few
+/// The most leaves whose terms may change one by one: each has its parameters for itself then, some 6
 /// kB.
-const MAX_REMADE: usize = 4096;
+const MAX_REMADE: usize = 1024;
 
 impl Classful {
     /// Takes over from `before` the buckets and turns of its classes, and the leaves that can stay.
