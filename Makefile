@@ -134,6 +134,22 @@ deb: man ## make Debian packages of both programs with cargo-deb (cargo install 
 dist: rust ## make static binaries for download, x86-64 and aarch64, into out/dist
 	@.ci/dist $(ARGS)
 
+.PHONY: c
+c: rust ## build the library for C into out/c: libfairwire, fairwire.h, pkg-config, manual page (under a minute; ld, objcopy)
+	@.ci/c $(ARGS)
+
+.PHONY: c-header
+c-header: rust ## write foundation/c/include/fairwire.h with cbindgen
+	@.ci/c-header
+
+.PHONY: c-sanitize
+c-sanitize: rust ## 50 million random calls of the library for C under sanitizers, for each compiler (minutes; ARGS=1000000 for fewer)
+	@.ci/c-sanitize $(ARGS)
+
+.PHONY: c-cost
+c-cost: rust ## measure what a packet costs from C beside Rust
+	@.ci/c-cost
+
 .PHONY: check-32bit
 check-32bit: rust ## build core, laws, catalogue, tcp, sim and scenario for a 32-bit target (wasm32)
 	@.ci/check-32bit

@@ -26,7 +26,8 @@
 //! The crate needs an allocator and no operating system. It reads no clock, does no I/O, and holds
 //! no `unsafe`. Nothing here allocates after construction. With the feature `serde` what is given
 //! can be read from any format and has a schema; the crate `fairwire-catalogue` finds disciplines
-//! by name.
+//! by name. With the feature `text` a law is found by its name here, and reads its parameters from
+//! TOML: all that a program without serde needs.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), no_std)]
 
@@ -40,8 +41,12 @@ pub mod compose;
 pub mod dropper;
 pub mod error;
 pub mod jitter;
+#[macro_use]
+mod listed;
 pub mod marker;
 pub mod memory;
+#[cfg(feature = "text")]
+pub mod named;
 pub mod part;
 pub mod queueing;
 pub mod role;

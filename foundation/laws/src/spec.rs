@@ -5,12 +5,16 @@ use crate::error::{BadParameter, Parameter};
 use crate::site::Site;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
+#[cfg(feature = "text")]
+use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::{self, Display};
 use fairwire_core::class_tree::MAX_CLASSES;
 use fairwire_core::units::Level;
 use fairwire_core::{Backlog, ClassTerms, ClassTree, EcnPolicy, SetWeightError, Unit, Weight};
+#[cfg(feature = "text")]
+use fairwire_parameters::text::{FromValue, Refusal, Value};
 #[cfg(feature = "serde")]
 use schemars::JsonSchema;
 #[cfg(feature = "serde")]
@@ -127,6 +131,21 @@ pub struct TreeClass {
     /// The number of the class above it.
     #[parameter(unset = "it is under the root", unit = "number")]
     pub parent: Option<u32>,
+}
+
+#[cfg(feature = "text")]
+impl FromValue for Weights {
+    fn from_value(value: &Value) -> Result<Self, Refusal> {
+        let Value::Table(table) = value else {
+            return Err(value.instead_of("a table of classes, such as `{ 1 = 2.0 }`"));
+        };
+        let one = |(key, _, value): (&str, u32, &Value)| {
+            let number =
+                key.parse().map_err(|_| format!("`{key}` is not the number of a class; allowed: digits"))?;
+            Ok((ClassNumber(number), f64::from_value(value)?))
+        };
+        table.entries().map(one).collect::<Result<_, _>>().map(Weights)
+    }
 }
 
 impl Weights {

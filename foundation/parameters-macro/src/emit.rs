@@ -3,7 +3,8 @@
 use crate::declaration::{Declaration, Member, Parameter, Terms, string};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
-use syn::{Expr, ExprLit, Fields, Lit, parse_quote};
+use syn::parse::ParseStream;
+use syn::{Expr, ExprLit, Fields, Lit, LitStr, Meta, Token, Variant, parse_quote};
 
 /// The struct with documented fields, and its implementations.
 pub(crate) fn all(declaration: &Declaration) -> TokenStream {
@@ -19,8 +20,8 @@ pub(crate) fn all(declaration: &Declaration) -> TokenStream {
     }
     let serde = (!declaration.is_group).then(|| serde(declaration));
     let (declared, roles, tabled) = (declared(declaration), roles(declaration), tabled(declaration));
-    let checked = checked(declaration);
-    quote! { #item #declared #roles #tabled #serde #checked }
+    let (text, checked) = (declaration.is_gated.then(|| text(declaration)), checked(declaration));
+    quote! { #item #declared #roles #tabled #text #serde #checked }
 }
 
 /// The constants with the declaration of each parameter.
@@ -75,7 +76,8 @@ fn roles(declaration: &Declaration) -> TokenStream {
 /// Access to the parameters by index, for readers and writers of tables.
 fn tabled(declaration: &Declaration) -> TokenStream {
     let (ident, gate) = (&declaration.item.ident, declaration.gate());
-    let slots = declaration.members.iter().map(Member::slot);
+    let slot = quote!(::fairwire_parameters::Tabled::slot);
+    let slots = declaration.members.iter().map(|member| member.at(&slot));
     let writers = declaration.members.iter().map(Member::writer);
     quote! {
         #gate
@@ -96,6 +98,36 @@ fn tabled(declaration: &Declaration) -> TokenStream {
                 Ok(())
             }
         }
+    }
+}
+
+/// Access to the places of the parameters by index, for the reader of text.
+fn text(declaration: &Declaration) -> TokenStream {
+    let ident = &declaration.item.ident;
+    let place = quote!(::fairwire_parameters::text::Placed::place);
+    let places = declaration.members.iter().map(|member| member.at(&place));
+    let value = (!declaration.is_group).then(|| {
+        quote! {
+            #[cfg(feature = "text")]
+            impl ::fairwire_parameters::text::FromValue for #ident {
+                fn from_value(
+                    value: &::fairwire_parameters::text::Value,
+                ) -> ::core::result::Result<Self, ::fairwire_parameters::text::Refusal> {
+                    ::fairwire_parameters::text::from_table(value)
+                }
+            }
+        }
+    });
+    quote! {
+        #[cfg(feature = "text")]
+        impl ::fairwire_parameters::text::Placed for #ident {
+            fn place(&mut self, mut at: usize) -> &mut dyn ::fairwire_parameters::text::Place {
+                #(#places)*
+                unreachable!("there are as many places as names; {at} are too many")
+            }
+        }
+
+        #value
     }
 }
 
@@ -148,7 +180,8 @@ impl Member {
         })
     }
 
-    fn slot(&self) -> TokenStream {
+    /// The parameter with index `at`, if it is of this member; one of a group by the function `of_group`.
+    fn at(&self, of_group: &TokenStream) -> TokenStream {
         match self {
             Member::Parameter(parameter) => {
                 let ident = &parameter.ident;
@@ -162,7 +195,7 @@ impl Member {
             Member::Group(ident, ty) => quote! {
                 let count = <#ty as ::fairwire_parameters::Declared>::NAMES.len();
                 if at < count {
-                    return ::fairwire_parameters::Tabled::slot(&mut self.#ident, at);
+                    return #of_group(&mut self.#ident, at);
                 }
                 at -= count;
             },
@@ -431,6 +464,27 @@ fn shown(value: &Expr) -> String {
     }
     let text = text.replace('_', "");
     text.strip_suffix(".0").unwrap_or(&text).into()
+}
+
+/// The names of a word: its own in kebab case, or the one to which serde renames it, and its aliases.
+pub(crate) fn names(variant: &Variant) -> Vec<String> {
+    let mut names = vec![kebab(&variant.ident.to_string())];
+    let of_serde = variant.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg_attr"));
+    for attribute in of_serde {
+        let _ = attribute.parse_args_with(|input: ParseStream<'_>| {
+            input.parse::<Meta>()?; // under what condition
+            input.parse::<Token![,]>()?;
+            input.parse::<Meta>()?.require_list()?.parse_nested_meta(|term| {
+                let name: LitStr = term.value()?.parse()?;
+                match term.path.is_ident("rename") {
+                    true => names[0] = name.value(),
+                    false => names.push(name.value()),
+                }
+                Ok(())
+            })
+        });
+    }
+    names
 }
 
 /// `LeastRecentlyUsed` as `least-recently-used`.

@@ -36,17 +36,37 @@ pub fn word(arguments: TokenStream, item: TokenStream) -> TokenStream {
         serde(crate = "::fairwire_parameters::serde", rename_all = "kebab-case"),
         schemars(crate = "::fairwire_parameters::schemars")
     };
-    let gate = match arguments.to_string().as_str() {
-        "" => quote!(all()),
-        "gated" => quote!(feature = "serde"),
+    let (gate, text) = match arguments.to_string().as_str() {
+        "" => (quote!(all()), None),
+        "gated" => (quote!(feature = "serde"), Some(words(&item))),
         _ => return Error::new_spanned(item.ident, "allowed: `gated`").to_compile_error().into(),
     };
     quote! {
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         #[cfg_attr(#gate, #serde)]
         #item
+        #text
     }
     .into()
+}
+
+/// The words of an enum, for the reader of text.
+fn words(item: &ItemEnum) -> proc_macro2::TokenStream {
+    let ident = &item.ident;
+    let words = item.variants.iter().flat_map(|variant| {
+        let of = &variant.ident;
+        emit::names(variant).into_iter().map(move |name| quote!((#name, #ident::#of)))
+    });
+    quote! {
+        #[cfg(feature = "text")]
+        impl ::fairwire_parameters::text::FromValue for #ident {
+            fn from_value(
+                value: &::fairwire_parameters::text::Value,
+            ) -> ::core::result::Result<Self, ::fairwire_parameters::text::Refusal> {
+                ::fairwire_parameters::text::word(value, &[#(#words),*])
+            }
+        }
+    }
 }
 
 /// The leading `//!` lines of a file. Empty where there is no file, as in some editors.

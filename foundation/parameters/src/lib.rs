@@ -59,7 +59,8 @@
 //!
 //! Everything that needs serde is under the feature `serde`. A crate with such a feature of its own
 //! uses `#[parameters(gated)]`: its declarations are then readable and writable under that feature,
-//! and can be checked without it.
+//! and can be checked without it. Under its feature `text` they are read from TOML without serde,
+//! by [`from_text`].
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), no_std)]
 
@@ -79,6 +80,8 @@ mod quantity;
 mod role;
 #[cfg(feature = "serde")]
 mod table;
+#[cfg(feature = "text")]
+pub mod text;
 #[cfg(feature = "serde")]
 mod whole;
 #[cfg(feature = "serde")]
@@ -100,6 +103,8 @@ pub use quantity::Quantity;
 pub use role::{Role, Roles};
 #[cfg(feature = "serde")]
 pub use table::{OneOf, Slot, Tabled, deserialize, schema, schema_of, serialize, write};
+#[cfg(feature = "text")]
+pub use text::from_text;
 #[cfg(feature = "serde")]
 pub use whole::Whole;
 #[cfg(feature = "serde")]

@@ -1,10 +1,11 @@
 //! The two directions through a gateway.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 /// A direction through the gateway.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "lowercase"))]
 pub enum Way {
     /// From the outside to the inside: what subscribers fetch.
     Download,

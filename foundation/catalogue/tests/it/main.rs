@@ -10,6 +10,7 @@ mod parameters;
 mod queue;
 mod reference;
 mod refused;
+mod text;
 
 use fairwire_catalogue::{BuildError, Parameters, Site, build};
 use fairwire_core::units::Amount;

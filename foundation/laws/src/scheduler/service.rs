@@ -11,6 +11,8 @@ use alloc::format;
 use alloc::string::String;
 use fairwire_core::units::Size;
 use fairwire_core::{Discipline, Dropper, Limit, Queue, Queues, Rate, Seed};
+#[cfg(feature = "text")]
+use fairwire_parameters::text::{FromValue, Refusal, Value};
 use fairwire_parameters::{Role, parameters, word};
 
 /// The order of service, where it can be any.
@@ -172,6 +174,22 @@ impl Service {
                 BadParameter { parameter: format!("scheduler.{}.{term}", self.name.name()).into(), ..bad }
             }
             None => bad,
+        }
+    }
+}
+
+#[cfg(feature = "text")]
+impl FromValue for Service {
+    fn from_value(value: &Value) -> Result<Self, Refusal> {
+        let named = |name: &str| Kind::from_value(&Value::Text(name.into()));
+        match value {
+            Value::Text(name) => Ok(Service { name: named(name)?, ..Service::default() }),
+            Value::Table(table) if table.entries().count() == 1 => {
+                let (name, _, terms) = table.entries().next().expect("there is one");
+                Ok(Service { name: named(name)?, terms: FromValue::from_value(terms)? })
+            }
+            _ => Err(value
+                .instead_of("a scheduler's name, or a table such as `{ drr = { quantum = \"300 B\" } }`")),
         }
     }
 }

@@ -1,0 +1,582 @@
+/* fairwire: queue disciplines that share a link fairly. Licence: MIT or Apache-2.0.
+ *
+ * cbindgen writes this file from foundation/c/src. How to use it: docs/how-to/embed-in-c.md.
+ *
+ * Rules for all functions:
+ * - A pointer is null only where that is allowed; null elsewhere gives FW_ERROR_NULL. Any other
+ *   pointer must point to what its type says, and a text must end with a zero.
+ * - Two threads may use different queues at the same time, and one queue one after the other.
+ * - A callback must not leave by longjmp or by an exception. Inside of it a call for its own queue
+ *   gives FW_ERROR_BUSY, and fw_free of it does nothing.
+ * - Memory is taken by fw_build and fw_build_own alone, and given back by fw_free: by malloc and
+ *   free of the process. The Rust that this is written in cannot take another allocator for one
+ *   queue. Where memory is short, fw_build ends the process.
+ * - FW_ERROR_FAULT is a fault of ours or of a discipline in C; what is known of it goes to stderr.
+ * - No function reads a clock or starts a thread, and none keeps anything outside of its queue.
+ */
+
+#ifndef FAIRWIRE_H
+#define FAIRWIRE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ Done.
+ */
+#define FW_OK 0
+
+/*
+ A pointer is null where that is not allowed.
+ */
+#define FW_ERROR_NULL -1
+
+/*
+ The library has another version of this interface than the header.
+ */
+#define FW_ERROR_ABI -2
+
+/*
+ No law has the name.
+ */
+#define FW_ERROR_NAME -3
+
+/*
+ The parameters cannot be read, or a text is not UTF-8.
+ */
+#define FW_ERROR_TEXT -4
+
+/*
+ A parameter, or the site, is outside of what is allowed.
+ */
+#define FW_ERROR_PARAMETER -5
+
+/*
+ The time is before that of an earlier call, or above INT64_MAX.
+ */
+#define FW_ERROR_TIME -6
+
+/*
+ The size of a packet is 0 or above UINT32_MAX, or a field has no such value.
+ */
+#define FW_ERROR_PACKET -7
+
+/*
+ A batch is larger than FW_BATCH.
+ */
+#define FW_ERROR_BATCH -8
+
+/*
+ What would be written does not fit into the room given; nothing was done.
+ */
+#define FW_ERROR_ROOM -9
+
+/*
+ Too many drops were not yet taken; the packet stays with the caller.
+ */
+#define FW_ERROR_EVENTS -10
+
+/*
+ The queue is inside of another call.
+ */
+#define FW_ERROR_BUSY -11
+
+/*
+ The class has no weight that could be set, or not to this.
+ */
+#define FW_ERROR_WEIGHT -12
+
+/*
+ A fault of the library, or of a discipline in C; the queue can only be freed.
+ */
+#define FW_ERROR_FAULT -13
+
+/*
+ The version of this interface: give it to fw_build. It changes when a program must be compiled
+ anew.
+ */
+#define FW_ABI_VERSION 1
+
+/*
+ Packets in a batch, at most.
+ */
+#define FW_BATCH 256
+
+/*
+ A packet was dropped: it is the caller's again.
+ */
+#define FW_DROP 1
+
+/*
+ A packet was marked CE and stays in the queue.
+ */
+#define FW_MARK 2
+
+/*
+ The buffer was full and the arrival was refused.
+ */
+#define FW_CAUSE_OVERFLOW 0
+
+/*
+ The buffer was full and this waiting packet made room for another.
+ */
+#define FW_CAUSE_PUSH_OUT 1
+
+/*
+ A random early decision, before the buffer was full.
+ */
+#define FW_CAUSE_EARLY 2
+
+/*
+ A certain early decision, such as an average above its upper threshold.
+ */
+#define FW_CAUSE_FORCED 3
+
+/*
+ The flow has no tokens left.
+ */
+#define FW_CAUSE_NO_TOKENS 4
+
+/*
+ Too large to fit even an empty buffer.
+ */
+#define FW_CAUSE_OVERSIZE 5
+
+/*
+ It waited, and one that came later acknowledges what it does.
+ */
+#define FW_CAUSE_SUPERSEDED 6
+
+/*
+ A queue. Only its address is known.
+ */
+typedef struct fw_queue fw_queue;
+
+/*
+ Where a discipline in C reports drops and marks, inside of the call that was given it.
+ */
+typedef struct fw_signals fw_signals;
+
+/*
+ Where a queue works.
+ */
+typedef struct fw_site {
+  /*
+   The rate of the link, in bit/s, above 0.
+   */
+  uint64_t rate_bps;
+  /*
+   How much may wait, unless the parameters say it: "780 packets", "64 KiB" or "100 ms".
+   */
+  const char *buffer;
+  /*
+   The seed of the law's random numbers. The same seed and the same calls give the same results.
+   */
+  uint64_t seed;
+  /*
+   The size of a typical packet on the wire, such as 1514.
+   */
+  uint32_t packet_bytes;
+  /*
+   Zero.
+   */
+  uint32_t reserved;
+} fw_site;
+
+/*
+ A packet. Its bytes stay with the caller; set what is not used to zero.
+ */
+typedef struct fw_packet {
+  /*
+   The caller's own: a pointer or an index, returned as it was given.
+   */
+  uint64_t cookie;
+  /*
+   The flow: see fw_flow_hash. Packets of one value are one flow.
+   */
+  uint64_t flow;
+  /*
+   When it was enqueued, in nanoseconds. Written by the library; what is given is not read.
+   */
+  uint64_t arrived;
+  /*
+   Bytes on the wire, from 1 to UINT32_MAX.
+   */
+  uint64_t len;
+  /*
+   The class; 0 if there is none.
+   */
+  uint32_t class_id;
+  /*
+   The ECN codepoint: 0 not capable, 1 ECT(1), 2 ECT(0), 3 CE. A mark makes it 3.
+   */
+  uint8_t ecn;
+  /*
+   The differentiated-services codepoint, 0 to 63.
+   */
+  uint8_t dscp;
+  /*
+   Drop precedence: 0 green, 1 yellow, 2 red.
+   */
+  uint8_t color;
+  /*
+   Zero.
+   */
+  uint8_t reserved;
+} fw_packet;
+
+/*
+ A discipline that is written in C.
+
+ Each packet enters once and leaves once: by `dequeue`, or by fw_dropped. Its cookie and `arrived`
+ are the library's here and must stay as they are. The functions are called by one thread at a
+ time, `now` never decreases, and no function may be null but `free`.
+ */
+typedef struct fw_discipline {
+  /*
+   FW_ABI_VERSION.
+   */
+  uint32_t abi;
+  /*
+   Zero.
+   */
+  uint32_t reserved;
+  /*
+   What the functions are given.
+   */
+  void *state;
+  /*
+   A packet arrives. Where `is_full` is not 0 the backlog may not grow: the packet is dropped, or
+   others are for it.
+   */
+  void (*enqueue)(void *state,
+                  const struct fw_packet *packet,
+                  int32_t is_full,
+                  uint64_t now,
+                  struct fw_signals *signals);
+  /*
+   Writes the packet that leaves next and returns 1, or returns 0 if none may.
+   */
+  int32_t (*dequeue)(void *state, struct fw_packet *packet, uint64_t now, struct fw_signals *signals);
+  /*
+   Writes when a dequeue is useful next and returns 1, or returns 0 when empty.
+   */
+  int32_t (*ready_at)(void *state, uint64_t *at);
+  /*
+   Writes what waits.
+   */
+  void (*backlog)(void *state, uint32_t *packets, uint64_t *bytes);
+  /*
+   Hands back any packet that waits, without a verdict, and returns 1; or 0 when empty.
+   */
+  int32_t (*drain)(void *state, struct fw_packet *packet);
+  /*
+   Frees the state; may be null.
+   */
+  void (*free)(void *state);
+} fw_discipline;
+
+/*
+ What happened to a packet inside of a call.
+ */
+typedef struct fw_event {
+  /*
+   The packet.
+   */
+  struct fw_packet packet;
+  /*
+   FW_DROP or FW_MARK.
+   */
+  uint32_t kind;
+  /*
+   Why: FW_CAUSE_…
+   */
+  uint32_t cause;
+} fw_event;
+
+/*
+ Invoked for each drop and mark, inside of the call that caused it.
+ */
+typedef void (*fw_on_event)(void *user, const struct fw_event *event);
+
+/*
+ A list that calls fill with drops and marks. No callback of the queue may touch it.
+ */
+typedef struct fw_events {
+  /*
+   The caller's array.
+   */
+  struct fw_event *list;
+  /*
+   Its length.
+   */
+  uint32_t room;
+  /*
+   How many of them the latest call wrote, from the beginning of the array.
+   */
+  uint32_t count;
+  /*
+   Drops that had no room. The next call with a list writes them first. Marks without room are
+   not kept: the packet itself has them.
+   */
+  uint32_t kept;
+} fw_events;
+
+/*
+ What waits.
+ */
+typedef struct fw_backlog_size {
+  /*
+   Packets.
+   */
+  uint64_t packets;
+  /*
+   Their bytes.
+   */
+  uint64_t bytes;
+} fw_backlog_size;
+
+/*
+ A gauge of a law, for dashboards.
+ */
+typedef struct fw_gauge {
+  /*
+   Its name, after the part that it belongs to, such as "class 7/backlog". Cut if longer.
+   */
+  char name[64];
+  /*
+   Its unit, such as "packets", "B" or "1".
+   */
+  char unit[16];
+  /*
+   Its value.
+   */
+  double value;
+} fw_gauge;
+
+/*
+ A 5-tuple, in network byte order but for the ports.
+ */
+typedef struct fw_tuple {
+  /*
+   4 or 6.
+   */
+  uint8_t version;
+  /*
+   The IP protocol, such as 6 for TCP and 17 for UDP.
+   */
+  uint8_t protocol;
+  /*
+   The sender's port; 0 in both where there are none.
+   */
+  uint16_t source_port;
+  /*
+   The receiver's port.
+   */
+  uint16_t destination_port;
+  /*
+   The sender's address; its first four bytes for version 4.
+   */
+  uint8_t source[16];
+  /*
+   The receiver's address; its first four bytes for version 4.
+   */
+  uint8_t destination[16];
+} fw_tuple;
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/*
+ The version of the interface of this library: FW_ABI_VERSION of its header.
+ */
+uint32_t fw_abi_version(void);
+
+/*
+ The version of this library, such as "0.1.0".
+ */
+const char *fw_version(void);
+
+/*
+ What a code means, in a sentence. Never null.
+ */
+const char *fw_text(int32_t code);
+
+/*
+ Writes the name of the law with this number, from 0, with its zero. Beside these, any scheduler
+ and dropper make a name, such as "drr+faba".
+
+ Returns 1, or 0 after the last. Errors: FW_ERROR_NULL; FW_ERROR_ROOM if it has no room.
+ */
+int32_t fw_law(uint32_t number, char *name, size_t room);
+
+/*
+ Builds a queue with the law called `name` for `site`.
+
+ `abi` is FW_ABI_VERSION. `parameters` are keys and values in TOML, as a scenario file has them
+ under the name of the law; null or empty for the defaults. The queue goes to `*queue`, which is
+ null after an error. `message` gets the text of an error, of at most `room` bytes with its zero,
+ or nothing if it is null.
+
+ Errors: FW_ERROR_NULL, FW_ERROR_ABI, FW_ERROR_NAME, FW_ERROR_TEXT, FW_ERROR_PARAMETER.
+ */
+int32_t fw_build(uint32_t abi,
+                 const char *name,
+                 const char *parameters,
+                 const struct fw_site *site,
+                 struct fw_queue **queue,
+                 char *message,
+                 size_t room);
+
+/*
+ Builds a queue with a discipline that is written in C. At most `capacity` packets may wait in it,
+ from 1 to 16777216.
+
+ Errors: FW_ERROR_NULL, FW_ERROR_ABI, FW_ERROR_PARAMETER. `discipline->free` is called by fw_free,
+ and not after an error.
+ */
+int32_t fw_build_own(uint32_t abi,
+                     const struct fw_discipline *discipline,
+                     uint32_t capacity,
+                     struct fw_queue **queue);
+
+/*
+ Frees a queue. Packets that wait are forgotten: drain it first where a cookie owns something.
+ Null is allowed, and after a fault it is still right to call this. From a callback of the queue
+ it does nothing.
+ */
+void fw_free(struct fw_queue *queue);
+
+/*
+ The code that the latest call for this queue returned that was an error; FW_OK if none did.
+ */
+int32_t fw_last_error(const struct fw_queue *queue);
+
+/*
+ Sets the callback for drops and marks, which then are not listed; null for none.
+
+ Errors: FW_ERROR_NULL, FW_ERROR_BUSY, FW_ERROR_FAULT.
+ */
+int32_t fw_set_callback(struct fw_queue *queue, fw_on_event function, void *user);
+
+/*
+ Enqueues a packet at `now`, in nanoseconds. It may be dropped at once, or others for it: `events`
+ says so. With neither a list (null is allowed) nor a callback drops are forgotten.
+
+ Returns 1. Errors: FW_ERROR_NULL, FW_ERROR_TIME, FW_ERROR_PACKET, FW_ERROR_EVENTS,
+ FW_ERROR_BUSY, FW_ERROR_FAULT; the packet stays with the caller then.
+ */
+int32_t fw_enqueue(struct fw_queue *queue,
+                   const struct fw_packet *packet,
+                   uint64_t now,
+                   struct fw_events *events);
+
+/*
+ Enqueues `count` packets, at most FW_BATCH, in their order and all at `now`.
+
+ Returns how many were taken: fewer than `count` where one cannot be, which stays with the caller
+ together with those after it. An error is that of the first: as fw_enqueue, and FW_ERROR_BATCH.
+ */
+int32_t fw_enqueue_batch(struct fw_queue *queue,
+                         const struct fw_packet *packets,
+                         uint32_t count,
+                         uint64_t now,
+                         struct fw_events *events);
+
+/*
+ Dequeues the packet that leaves next at `now` into `*packet`. Call it whenever the link becomes
+ free, also when nothing waits: some laws learn in this way that the link is idle.
+
+ Returns 1, or 0 if no packet may leave now: fw_ready_at says when one may. Errors: FW_ERROR_NULL,
+ FW_ERROR_TIME, FW_ERROR_BUSY, FW_ERROR_FAULT.
+ */
+int32_t fw_dequeue(struct fw_queue *queue,
+                   uint64_t now,
+                   struct fw_packet *packet,
+                   struct fw_events *events);
+
+/*
+ Dequeues up to `room` packets, at most FW_BATCH, all at `now`, in the order in which they leave.
+
+ Returns how many. Errors: as fw_dequeue, and FW_ERROR_BATCH.
+ */
+int32_t fw_dequeue_batch(struct fw_queue *queue,
+                         uint64_t now,
+                         struct fw_packet *packets,
+                         uint32_t room,
+                         struct fw_events *events);
+
+/*
+ The earliest time at which a dequeue is useful without another packet, into `*at`.
+
+ Returns 1, or 0 if nothing waits. Errors: FW_ERROR_NULL, FW_ERROR_BUSY, FW_ERROR_FAULT.
+ */
+int32_t fw_ready_at(struct fw_queue *queue, uint64_t *at);
+
+/*
+ What waits, into `*backlog`. Errors: FW_ERROR_NULL, FW_ERROR_BUSY, FW_ERROR_FAULT.
+ */
+int32_t fw_backlog(struct fw_queue *queue, struct fw_backlog_size *backlog);
+
+/*
+ Writes up to `room` gauges of the law, which may be more; null with a room of 0 only counts them.
+
+ Returns how many there are. Errors: FW_ERROR_NULL, FW_ERROR_BUSY, FW_ERROR_FAULT.
+ */
+int32_t fw_inspect(struct fw_queue *queue, struct fw_gauge *gauges, uint32_t room);
+
+/*
+ Hands back every packet that waits, and the drops that were kept, into `packets`. No law is
+ consulted. The queue is empty afterwards and remains usable.
+
+ Returns how many. Errors: FW_ERROR_ROOM if there are more than `room`, and nothing happens;
+ FW_ERROR_NULL, FW_ERROR_BUSY, FW_ERROR_FAULT.
+ */
+int32_t fw_drain(struct fw_queue *queue, struct fw_packet *packets, uint32_t room);
+
+/*
+ Sets the weight of a class, from 10^-6 to 10^6, and writes the one before it into `*before`,
+ unless that is null. The class must have had a weight among the parameters.
+
+ Errors: FW_ERROR_WEIGHT, FW_ERROR_NULL, FW_ERROR_BUSY, FW_ERROR_FAULT.
+ */
+int32_t fw_set_weight(struct fw_queue *queue, uint32_t class_id, double weight, double *before);
+
+/*
+ The flow of a 5-tuple into `*flow`, as a hash under 16 secret bytes at `key`: no sender can aim
+ for another's. Draw them from the system's random source.
+
+ Errors: FW_ERROR_NULL; FW_ERROR_PACKET where the version is neither 4 nor 6.
+ */
+int32_t fw_flow_hash(const uint8_t *key, const struct fw_tuple *tuple, uint64_t *flow);
+
+/*
+ Writes what the headers of an Ethernet frame of `len` bytes say into `*packet`: the flow, which is
+ that of fw_flow_hash, len, ecn and dscp. All else in it is zero. Any bytes are a frame: of one
+ that makes no sense the flow is that of its addresses.
+
+ Errors: FW_ERROR_NULL.
+ */
+int32_t fw_flow_hash_frame(const uint8_t *key,
+                           const uint8_t *frame,
+                           size_t len,
+                           struct fw_packet *packet);
+
+/*
+ Reports that the discipline dropped a packet, which it no longer has. A cause that is none of
+ FW_CAUSE_… counts as FW_CAUSE_EARLY. Null does nothing.
+ */
+void fw_dropped(struct fw_signals *signals, const struct fw_packet *packet, uint32_t cause);
+
+/*
+ Reports that the discipline marked a packet, which it keeps: set `ecn` to 3 before. Null does
+ nothing.
+ */
+void fw_marked(struct fw_signals *signals, const struct fw_packet *packet, uint32_t cause);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* FAIRWIRE_H */

@@ -1,0 +1,167 @@
+//! A discipline that is written in C.
+#![allow(unsafe_code, reason = "the functions of the table are called, by the rules of the header")]
+#![allow(clippy::missing_safety_doc, reason = "their safety is what the head of fairwire.h says of all")]
+
+use crate::queue::{inner, is_right, outer};
+use crate::types::{FW_ABI_VERSION, fw_packet};
+use core::ffi::c_void;
+use fairwire_core::{Backlog, Cause, Control, Discipline, Packet, Probe, Room, Signals, Time};
+
+/// Where a discipline in C reports drops and marks, inside of the call that was given it.
+pub struct fw_signals<'a>(&'a mut dyn Signals);
+
+/// A discipline that is written in C.
+///
+/// Each packet enters once and leaves once: by `dequeue`, or by fw_dropped. Its cookie and `arrived`
+/// are the library's here and must stay as they are. The functions are called by one thread at a
+/// time, `now` never decreases, and no function may be null but `free`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct fw_discipline {
+    /// FW_ABI_VERSION.
+    pub abi: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// What the functions are given.
+    pub state: *mut c_void,
+    /// A packet arrives. Where `is_full` is not 0 the backlog may not grow: the packet is dropped, or
+    /// others are for it.
+    pub enqueue: Option<
+        unsafe extern "C" fn(
+            state: *mut c_void,
+            packet: *const fw_packet,
+            is_full: i32,
+            now: u64,
+            signals: *mut fw_signals<'_>,
+        ),
+    >,
+    /// Writes the packet that leaves next and returns 1, or returns 0 if none may.
+    pub dequeue: Option<
+        unsafe extern "C" fn(
+            state: *mut c_void,
+            packet: *mut fw_packet,
+            now: u64,
+            signals: *mut fw_signals<'_>,
+        ) -> i32,
+    >,
+    /// Writes when a dequeue is useful next and returns 1, or returns 0 when empty.
+    pub ready_at: Option<unsafe extern "C" fn(state: *mut c_void, at: *mut u64) -> i32>,
+    /// Writes what waits.
+    pub backlog: Option<unsafe extern "C" fn(state: *mut c_void, packets: *mut u32, bytes: *mut u64)>,
+    /// Hands back any packet that waits, without a verdict, and returns 1; or 0 when empty.
+    pub drain: Option<unsafe extern "C" fn(state: *mut c_void, packet: *mut fw_packet) -> i32>,
+    /// Frees the state; may be null.
+    pub free: Option<unsafe extern "C" fn(state: *mut c_void)>,
+}
+
+/// Reports that the discipline dropped a packet, which it no longer has. A cause that is none of
+/// FW_CAUSE_… counts as FW_CAUSE_EARLY. Null does nothing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fw_dropped(signals: *mut fw_signals<'_>, packet: *const fw_packet, cause: u32) {
+    // SAFETY: as the caller says.
+    if let (Some(signals), Some(packet)) = unsafe { (signals.as_mut(), packet.as_ref()) } {
+        given_back(packet).into_iter().for_each(|packet| signals.0.dropped(packet, cause_of(cause)));
+    }
+}
+
+/// Reports that the discipline marked a packet, which it keeps: set `ecn` to 3 before. Null does
+/// nothing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fw_marked(signals: *mut fw_signals<'_>, packet: *const fw_packet, cause: u32) {
+    // SAFETY: as the caller says.
+    if let (Some(signals), Some(packet)) = unsafe { (signals.as_mut(), packet.as_ref()) } {
+        given_back(packet).iter().for_each(|packet| signals.0.marked(packet, cause_of(cause)));
+    }
+}
+
+fn cause_of(cause: u32) -> Cause {
+    Cause::ALL.get(cause as usize).copied().unwrap_or(Cause::Early)
+}
+
+/// A packet that comes back from C; `None` where it was changed into what is none.
+fn given_back(packet: &fw_packet) -> Option<Packet> {
+    let frame = u32::try_from(packet.cookie).ok().filter(|_| is_right(packet))?;
+    Some(inner(packet, frame, Time::from_ns(packet.arrived)))
+}
+
+/// A discipline that is written in C, for Rust.
+#[derive(Debug)]
+pub struct Own {
+    table: fw_discipline,
+}
+
+// SAFETY: the header requires that the functions may be called from any thread, one at a time.
+unsafe impl Send for Own {}
+
+const CHECKED: &str = "checked when it was made";
+
+impl Own {
+    /// The discipline of this table; `None` where a function is missing or the version differs.
+    ///
+    /// # Safety
+    /// The functions keep what the documentation of the table says.
+    pub unsafe fn new(table: fw_discipline) -> Option<Self> {
+        let fw_discipline { enqueue, dequeue, ready_at, backlog, drain, .. } = table;
+        let is_whole = enqueue.is_some() && dequeue.is_some() && ready_at.is_some() && backlog.is_some();
+        (is_whole && drain.is_some() && table.abi == FW_ABI_VERSION).then(|| Own { table })
+    }
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        if let Some(free) = self.table.free {
+            // SAFETY: the contract of the table; it is the last call.
+            unsafe { free(self.table.state) };
+        }
+    }
+}
+
+impl Control for Own {
+    fn inside(&mut self, _: Option<u32>, _: &mut dyn FnMut(&mut dyn Discipline)) {}
+}
+
+impl Discipline for Own {
+    fn offer(&mut self, packet: Packet, room: Room, now: Time, signals: &mut dyn Signals) {
+        let outer = outer(&packet, packet.frame.into());
+        let is_full = i32::from(room == Room::Full);
+        let mut signals = fw_signals(signals);
+        let enqueue = self.table.enqueue.expect(CHECKED);
+        // SAFETY: the contract of the table; the pointers are valid inside of the call.
+        unsafe { enqueue(self.table.state, &outer, is_full, now.ns(), (&raw mut signals).cast()) };
+    }
+
+    fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
+        let mut packet = fw_packet::default();
+        let mut signals = fw_signals(signals);
+        let dequeue = self.table.dequeue.expect(CHECKED);
+        // SAFETY: as above.
+        let has = unsafe { dequeue(self.table.state, &raw mut packet, now.ns(), (&raw mut signals).cast()) };
+        (has == 1).then(|| given_back(&packet).expect("a packet comes back as it was given"))
+    }
+
+    fn ready_at(&self) -> Option<Time> {
+        let mut at = 0;
+        let ready_at = self.table.ready_at.expect(CHECKED);
+        // SAFETY: as above.
+        (unsafe { ready_at(self.table.state, &raw mut at) } == 1).then(|| Time::from_ns(at))
+    }
+
+    fn backlog(&self) -> Backlog {
+        let mut waiting = Backlog::default();
+        let backlog = self.table.backlog.expect(CHECKED);
+        // SAFETY: as above.
+        unsafe { backlog(self.table.state, &raw mut waiting.packets, &raw mut waiting.bytes) };
+        waiting
+    }
+
+    fn inspect(&self, _: &mut dyn Probe) {}
+
+    fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
+        let drain = self.table.drain.expect(CHECKED);
+        let mut packet = fw_packet::default();
+        // SAFETY: as above.
+        while unsafe { drain(self.table.state, &raw mut packet) } == 1 {
+            given_back(&packet).into_iter().for_each(&mut *take);
+        }
+    }
+}

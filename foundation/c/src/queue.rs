@@ -1,0 +1,261 @@
+//! A discipline with what the border adds: cookies, events, and the order of time.
+
+use crate::code::*;
+use crate::cookies::Cookies;
+use crate::events::{Callback, Sink};
+use crate::types::{fw_backlog_size, fw_event, fw_events, fw_gauge, fw_on_event, fw_packet, fw_site};
+use core::ffi::{CStr, c_char, c_void};
+use core::mem::MaybeUninit;
+use core::ptr::null_mut;
+use fairwire_core::units::Amount;
+use fairwire_core::{Discipline, Ecn, Packet, Probe, Rate, Seed, Time, Unit, Weight};
+use fairwire_laws::named::{self, NamedError};
+use fairwire_laws::{Site, role};
+use std::collections::VecDeque;
+
+/// An error: its code, and the text that the caller gets where there is more to say.
+pub type Refused = (i32, String);
+
+/// A queue.
+pub struct Queue {
+    pub(crate) discipline: Box<dyn Discipline>,
+    cookies: Cookies,
+    kept: VecDeque<fw_event>,
+    callback: Callback,
+    now: u64,
+}
+
+/// The text at `text`, if it is UTF-8.
+pub(crate) fn utf8<'a>(text: &'a CStr, what: &str) -> Result<&'a str, Refused> {
+    text.to_str().map_err(|_| (FW_ERROR_TEXT, format!("the {what} is not UTF-8")))
+}
+
+impl Queue {
+    /// The law called `name` at `site`, with `buffer` for what its field points to.
+    pub(crate) fn build(name: &str, text: &str, site: &fw_site, buffer: &str) -> Result<Self, Refused> {
+        let refused = |message: String| (FW_ERROR_PARAMETER, message);
+        let rate = Rate::from_bps(site.rate_bps);
+        let site = Site {
+            rate: rate.ok_or_else(|| refused("`rate_bps` is 0; allowed: above 0".into()))?,
+            buffer: buffer.parse::<Amount>().map_err(|error| refused(format!("`buffer`: {error}")))?,
+            packet_bytes: site.packet_bytes,
+            seed: Seed(site.seed),
+            stream: "fairwire",
+        };
+        let law = named::read(name, text).map_err(|error| {
+            let code = match error {
+                NamedError::Unknown(_) => FW_ERROR_NAME,
+                NamedError::Bad(_) => FW_ERROR_PARAMETER,
+                _ => FW_ERROR_TEXT,
+            };
+            (code, error.to_string())
+        })?;
+        let mut discipline = law.build(&site).map_err(|bad| refused(bad.to_string()))?;
+        if discipline.reads_acknowledgements() {
+            let what =
+                format!("`{name}` with these parameters reads what packets acknowledge, which C cannot say");
+            return Err(refused(what));
+        }
+        let room =
+            site.room("", role::BUFFER.given(&*law).copied()).map_err(|bad| refused(bad.to_string()))?;
+        Ok(Queue::new(discipline, room.limit.max_packets() as usize + 1))
+    }
+
+    /// A queue of at most `capacity` packets at any time.
+    pub(crate) fn new(discipline: Box<dyn Discipline>, capacity: usize) -> Self {
+        Queue {
+            discipline,
+            cookies: Cookies::new(capacity),
+            kept: VecDeque::with_capacity(capacity),
+            callback: Callback { function: None, user: null_mut() },
+            now: 0,
+        }
+    }
+
+    pub(crate) fn on_event(&mut self, function: fw_on_event, user: *mut c_void) {
+        self.callback = Callback { function, user };
+    }
+
+    /// Is `now` a time that may come next? Later calls may not be before it.
+    #[inline]
+    pub(crate) fn advance(&mut self, now: u64) -> Result<Time, i32> {
+        if now < self.now || now > i64::MAX as u64 {
+            return Err(FW_ERROR_TIME);
+        }
+        self.now = now;
+        Ok(Time::from_ns(now))
+    }
+
+    /// Enqueues as many as can be, and returns how many. An error is that of the first.
+    #[inline]
+    pub(crate) fn enqueue(
+        &mut self,
+        packets: &[fw_packet],
+        now: u64,
+        list: Option<&mut fw_events>,
+    ) -> Result<usize, i32> {
+        let now = self.advance(now)?;
+        let mut sink = Sink::new(&mut self.cookies, &mut self.kept, self.callback, list);
+        let mut refused = FW_OK;
+        let mut taken = 0;
+        for packet in packets {
+            match sink.framed(packet, now) {
+                Ok(packet) => self.discipline.enqueue(packet, now, &mut sink),
+                Err(code) => {
+                    refused = code;
+                    break;
+                }
+            }
+            taken += 1;
+        }
+        sink.finish();
+        if refused != FW_OK && taken == 0 { Err(refused) } else { Ok(taken) }
+    }
+
+    /// Dequeues up to the length of `out`, and returns how many.
+    #[inline]
+    pub(crate) fn dequeue(
+        &mut self,
+        out: &mut [MaybeUninit<fw_packet>],
+        now: u64,
+        list: Option<&mut fw_events>,
+    ) -> Result<usize, i32> {
+        let now = self.advance(now)?;
+        let mut sink = Sink::new(&mut self.cookies, &mut self.kept, self.callback, list);
+        let mut taken = 0;
+        for place in out {
+            let Some(packet) = self.discipline.dequeue(now, &mut sink) else { break };
+            let cookie = sink.cookies.take(packet.frame);
+            place.write(outer(&packet, cookie));
+            taken += 1;
+        }
+        sink.finish();
+        Ok(taken)
+    }
+
+    pub(crate) fn ready_at(&self) -> Option<u64> {
+        self.discipline.ready_at().map(Time::ns)
+    }
+
+    pub(crate) fn backlog(&self) -> fw_backlog_size {
+        let waiting = self.discipline.backlog();
+        fw_backlog_size { packets: waiting.packets.into(), bytes: waiting.bytes }
+    }
+
+    /// Hands everything that waits to the caller, and what is kept too.
+    pub(crate) fn drain(&mut self, out: &mut [MaybeUninit<fw_packet>]) -> Result<usize, i32> {
+        if (self.discipline.backlog().packets as usize + self.kept.len()) > out.len() {
+            return Err(FW_ERROR_ROOM);
+        }
+        let mut places = out.iter_mut();
+        let mut taken = 0;
+        let mut hand = |packet| {
+            if let Some(place) = places.next() {
+                place.write(packet);
+                taken += 1;
+            }
+        };
+        self.kept.drain(..).for_each(|event| hand(event.packet));
+        let cookies = &mut self.cookies;
+        self.discipline.drain(&mut |packet| {
+            let cookie = cookies.take(packet.frame);
+            hand(outer(&packet, cookie));
+        });
+        Ok(taken)
+    }
+
+    pub(crate) fn set_weight(&mut self, class: u32, weight: f64) -> Result<f64, i32> {
+        let weight = Weight::new(weight).ok_or(FW_ERROR_WEIGHT)?;
+        self.discipline.set_weight(class, weight).map(Weight::get).map_err(|_| FW_ERROR_WEIGHT)
+    }
+
+    /// Writes the gauges, and returns how many there are.
+    pub(crate) fn inspect(&self, out: &mut [MaybeUninit<fw_gauge>]) -> usize {
+        let mut gauges = Gauges { out, count: 0, part: Name::default() };
+        self.discipline.inspect(&mut gauges);
+        gauges.count
+    }
+}
+
+/// Has each field such a value?
+#[inline(always)]
+pub(crate) fn is_right(packet: &fw_packet) -> bool {
+    let &fw_packet { len, ecn, dscp, color, .. } = packet;
+    len.wrapping_sub(1) < u64::from(u32::MAX) && ecn <= 3 && dscp <= 63 && color <= 2
+}
+
+/// A packet that [is right](is_right) as the core has it.
+#[inline(always)]
+pub(crate) fn inner(packet: &fw_packet, frame: u32, arrived: Time) -> Packet {
+    let &fw_packet { flow, len, class_id: class, ecn, dscp, color, .. } = packet;
+    let ecn = Ecn::from_bits(ecn);
+    Packet { flow: flow.into(), arrived, frame, len: len as u32, class, ecn, dscp, color }
+}
+
+/// A packet as C has it.
+#[inline(always)]
+pub(crate) fn outer(packet: &Packet, cookie: u64) -> fw_packet {
+    let &Packet { flow, arrived, len, class, ecn, dscp, color, .. } = packet;
+    let (flow, arrived, len, ecn) = (flow.0, arrived.ns(), len.into(), ecn as u8);
+    fw_packet { cookie, flow, arrived, len, class_id: class, ecn, dscp, color, reserved: 0 }
+}
+
+struct Gauges<'a> {
+    out: &'a mut [MaybeUninit<fw_gauge>],
+    count: usize,
+    part: Name,
+}
+
+/// A text in memory of its own: what does not fit is cut.
+#[derive(Clone, Copy)]
+struct Name {
+    bytes: [u8; 64],
+    len: usize,
+}
+
+impl Default for Name {
+    fn default() -> Self {
+        Name { bytes: [0; 64], len: 0 }
+    }
+}
+
+impl Name {
+    fn push(&mut self, text: &str) {
+        // A zero stays behind it.
+        let room = self.bytes.len() - 1 - self.len;
+        let fits = text.floor_char_boundary(room);
+        self.bytes[self.len..][..fits].copy_from_slice(&text.as_bytes()[..fits]);
+        self.len += fits;
+    }
+
+    fn in_c<const N: usize>(&self) -> [c_char; N] {
+        let mut text = [0; N];
+        // The last one stays zero.
+        for (to, from) in text[..N - 1].iter_mut().zip(&self.bytes[..self.len]) {
+            *to = from.cast_signed();
+        }
+        text
+    }
+}
+
+impl Probe for Gauges<'_> {
+    fn gauge(&mut self, name: &'static str, unit: Unit, value: f64) {
+        if let Some(place) = self.out.get_mut(self.count) {
+            let (mut full, mut symbol) = (self.part, Name::default());
+            full.push(name);
+            symbol.push(unit.symbol());
+            place.write(fw_gauge { name: full.in_c(), unit: symbol.in_c(), value });
+        }
+        self.count += 1;
+    }
+
+    fn enter(&mut self, part: &str) {
+        self.part = Name::default();
+        self.part.push(part);
+        self.part.push("/");
+    }
+
+    fn leave(&mut self) {
+        self.part = Name::default();
+    }
+}

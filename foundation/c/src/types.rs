@@ -1,0 +1,142 @@
+//! What C sees.
+
+use core::ffi::{c_char, c_void};
+
+/// The version of this interface: give it to fw_build. It changes when a program must be compiled
+/// anew.
+pub const FW_ABI_VERSION: u32 = 1;
+
+/// Packets in a batch, at most.
+pub const FW_BATCH: u32 = 256;
+
+/// A packet was dropped: it is the caller's again.
+pub const FW_DROP: u32 = 1;
+/// A packet was marked CE and stays in the queue.
+pub const FW_MARK: u32 = 2;
+
+/// The buffer was full and the arrival was refused.
+pub const FW_CAUSE_OVERFLOW: u32 = 0;
+/// The buffer was full and this waiting packet made room for another.
+pub const FW_CAUSE_PUSH_OUT: u32 = 1;
+/// A random early decision, before the buffer was full.
+pub const FW_CAUSE_EARLY: u32 = 2;
+/// A certain early decision, such as an average above its upper threshold.
+pub const FW_CAUSE_FORCED: u32 = 3;
+/// The flow has no tokens left.
+pub const FW_CAUSE_NO_TOKENS: u32 = 4;
+/// Too large to fit even an empty buffer.
+pub const FW_CAUSE_OVERSIZE: u32 = 5;
+/// It waited, and one that came later acknowledges what it does.
+pub const FW_CAUSE_SUPERSEDED: u32 = 6;
+
+/// A packet. Its bytes stay with the caller; set what is not used to zero.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct fw_packet {
+    /// The caller's own: a pointer or an index, returned as it was given.
+    pub cookie: u64,
+    /// The flow: see fw_flow_hash. Packets of one value are one flow.
+    pub flow: u64,
+    /// When it was enqueued, in nanoseconds. Written by the library; what is given is not read.
+    pub arrived: u64,
+    /// Bytes on the wire, from 1 to UINT32_MAX.
+    pub len: u64,
+    /// The class; 0 if there is none.
+    pub class_id: u32,
+    /// The ECN codepoint: 0 not capable, 1 ECT(1), 2 ECT(0), 3 CE. A mark makes it 3.
+    pub ecn: u8,
+    /// The differentiated-services codepoint, 0 to 63.
+    pub dscp: u8,
+    /// Drop precedence: 0 green, 1 yellow, 2 red.
+    pub color: u8,
+    /// Zero.
+    pub reserved: u8,
+}
+
+/// What happened to a packet inside of a call.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct fw_event {
+    /// The packet.
+    pub packet: fw_packet,
+    /// FW_DROP or FW_MARK.
+    pub kind: u32,
+    /// Why: FW_CAUSE_…
+    pub cause: u32,
+}
+
+/// A list that calls fill with drops and marks. No callback of the queue may touch it.
+#[repr(C)]
+#[derive(Debug)]
+pub struct fw_events {
+    /// The caller's array.
+    pub list: *mut fw_event,
+    /// Its length.
+    pub room: u32,
+    /// How many of them the latest call wrote, from the beginning of the array.
+    pub count: u32,
+    /// Drops that had no room. The next call with a list writes them first. Marks without room are
+    /// not kept: the packet itself has them.
+    pub kept: u32,
+}
+
+/// Where a queue works.
+#[repr(C)]
+#[derive(Debug)]
+pub struct fw_site {
+    /// The rate of the link, in bit/s, above 0.
+    pub rate_bps: u64,
+    /// How much may wait, unless the parameters say it: "780 packets", "64 KiB" or "100 ms".
+    pub buffer: *const c_char,
+    /// The seed of the law's random numbers. The same seed and the same calls give the same results.
+    pub seed: u64,
+    /// The size of a typical packet on the wire, such as 1514.
+    pub packet_bytes: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+/// What waits.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct fw_backlog_size {
+    /// Packets.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// A gauge of a law, for dashboards.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct fw_gauge {
+    /// Its name, after the part that it belongs to, such as "class 7/backlog". Cut if longer.
+    pub name: [c_char; 64],
+    /// Its unit, such as "packets", "B" or "1".
+    pub unit: [c_char; 16],
+    /// Its value.
+    pub value: f64,
+}
+
+/// Invoked for each drop and mark, inside of the call that caused it.
+pub type fw_on_event = Option<unsafe extern "C" fn(user: *mut c_void, event: *const fw_event)>;
+
+/// A 5-tuple, in network byte order but for the ports.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct fw_tuple {
+    /// 4 or 6.
+    pub version: u8,
+    /// The IP protocol, such as 6 for TCP and 17 for UDP.
+    pub protocol: u8,
+    /// The sender's port; 0 in both where there are none.
+    pub source_port: u16,
+    /// The receiver's port.
+    pub destination_port: u16,
+    /// The sender's address; its first four bytes for version 4.
+    pub source: [u8; 16],
+    /// The receiver's address; its first four bytes for version 4.
+    pub destination: [u8; 16],
+}
+
+const _: () = assert!(size_of::<fw_packet>() == 40 && size_of::<fw_event>() == 48);

@@ -1,0 +1,26 @@
+//! The library as C has it: its header, its names, its programs.
+
+mod names;
+mod programs;
+mod same;
+
+use std::path::PathBuf;
+use std::process::Command;
+
+/// The library of this crate that cargo built beside this test: its extension is `a` or `so`.
+fn library(extension: &str) -> PathBuf {
+    let test = std::env::current_exe().expect("it is a file");
+    let library = test.with_file_name(format!("libfairwire_c.{extension}"));
+    assert!(library.exists(), "{} is missing", library.display());
+    library
+}
+
+/// Is this program installed?
+fn has(program: &str) -> bool {
+    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+/// The folder of the crate.
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}

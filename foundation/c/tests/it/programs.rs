@@ -1,0 +1,102 @@
+//! Programs in C, by each compiler that is installed, with sanitizers.
+
+use super::{folder, has, library};
+use fairwire_testing::skip::skipped_for_want_of_a_peer;
+use std::net::UdpSocket;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+const STRICT: &[&str] = &["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O1", "-g"];
+const SANITIZED: &[&str] = &["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+
+/// The compilers that are installed.
+fn compilers() -> Vec<&'static str> {
+    let (there, missing): (Vec<_>, Vec<_>) = ["gcc", "clang"].into_iter().partition(|compiler| has(compiler));
+    for compiler in missing {
+        skipped_for_want_of_a_peer(format_args!("programs in C: {compiler} is missing"));
+    }
+    there
+}
+
+/// The program of a source file, linked with the library; `None` where the compiler has no sanitizers.
+fn compiled(compiler: &str, source: &str, flags: &[&str]) -> Option<PathBuf> {
+    let name = source.replace(['/', '.'], "-");
+    let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{compiler}-{name}"));
+    let mut command = Command::new(compiler);
+    command.args(STRICT).args(flags).arg("-I").arg(folder().join("include"));
+    command
+        .arg(folder().join(source))
+        .arg(library("a"))
+        .args(["-lpthread", "-ldl", "-lm", "-o"])
+        .arg(&program);
+    let output = command.output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    if !flags.is_empty() && said.contains("asan") && said.contains("cannot find") {
+        skipped_for_want_of_a_peer(format_args!("{source} with sanitizers: {compiler} has none"));
+        return None;
+    }
+    assert!(output.status.success(), "{compiler} {source}: {said}");
+    Some(program)
+}
+
+fn run(compiler: &str, source: &str, arguments: &[&str]) {
+    let Some(program) = compiled(compiler, source, SANITIZED) else { return };
+    let output =
+        Command::new(program).args(arguments).env("RUST_BACKTRACE", "0").output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{compiler} {source}: {:?}: {said}", output.status);
+}
+
+#[test]
+fn each_function_refuses_what_the_header_says() {
+    compilers().into_iter().for_each(|compiler| run(compiler, "tests/c/border.c", &[]));
+}
+
+#[test]
+fn random_calls_lose_no_packet() {
+    compilers().into_iter().for_each(|compiler| run(compiler, "tests/c/random.c", &["300000", "1"]));
+}
+
+#[test]
+fn the_header_is_also_one_for_cpp() {
+    if !has("g++") {
+        return skipped_for_want_of_a_peer("fairwire.h in C++: g++ is missing");
+    }
+    let header = folder().join("include/fairwire.h");
+    let arguments = ["-x", "c++", "-std=c++11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"];
+    let output = Command::new("g++").args(arguments).arg(header).output().expect("it starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn the_example_relays_what_it_is_sent() {
+    let Some(compiler) = compilers().first().copied() else { return };
+    let Some(relay) = compiled(compiler, "examples/relay.c", &[]) else { return };
+    let here = || UdpSocket::bind("127.0.0.1:0").expect("a socket");
+    let port = |socket: &UdpSocket| socket.local_addr().expect("it is bound").port().to_string();
+    let (sender, receiver, relayed) = (here(), here(), port(&here()));
+    receiver.set_read_timeout(Some(Duration::from_secs(20))).expect("a time");
+    let mut relay = Command::new(relay).args([&relayed, &port(&receiver), "100"]).spawn().expect("it starts");
+    let to = format!("127.0.0.1:{relayed}");
+    let mut bytes = [0; 100];
+    // The relay is there once something comes back.
+    receiver.set_nonblocking(true).expect("a socket");
+    let mut tries = 0;
+    while receiver.recv(&mut bytes).is_err() {
+        assert!(tries < 2_000_000, "the relay sends nothing");
+        tries += 1;
+        let _ = sender.send_to(b"first", &to);
+        std::thread::yield_now();
+    }
+    receiver.set_nonblocking(false).expect("a socket");
+    let mut last = 0;
+    for number in 0..50u8 {
+        let _ = sender.send_to(&[number; 100], &to);
+    }
+    while last < 49 {
+        let len = receiver.recv(&mut bytes).expect("all of them come");
+        last = if len == 100 { bytes[0] } else { last };
+    }
+    relay.kill().and_then(|()| relay.wait()).expect("it ends");
+}

@@ -1,0 +1,144 @@
+//! Laws by their names, with their parameters as text: without serde, and without a registry.
+//!
+//! ```
+//! use fairwire_core::units::Amount;
+//! use fairwire_core::{Rate, Seed};
+//! use fairwire_laws::{Site, named};
+//!
+//! let site = Site {
+//!     rate: Rate::from_bps(10_000_000).expect("not zero"),
+//!     buffer: Amount::Packets(780),
+//!     packet_bytes: 512,
+//!     seed: Seed(1),
+//!     stream: "link/bottleneck",
+//! };
+//! let queue = named::read("drr+faba", "ecn = 'mark'")?.build(&site)?;
+//! assert!(queue.backlog().is_empty());
+//! let error = named::read("faba", "enc = 'mark'").unwrap_err();
+//! assert!(error.to_string().contains("did you mean `ecn`?"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use crate::about::About;
+use crate::error::{BadParameter, Parameter};
+use crate::part::Part;
+use crate::scheduler::service::SCHEDULER;
+use crate::scheduler::{Kind, Service};
+use crate::site::Site;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::{self, Debug, Display};
+use fairwire_core::{Discipline, spelling};
+use fairwire_parameters::Declared as _;
+use fairwire_parameters::text::{TextError, from_text};
+
+/// A law with its parameters.
+pub trait Law: Part + Debug {
+    /// Checks and builds.
+    fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter>;
+}
+
+/// What is known of a law.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// Its name, as typed.
+    pub name: &'static str,
+    /// Other names that people know it by.
+    pub aliases: &'static [&'static str],
+    /// Its description of itself.
+    pub about: About,
+    read: fn(&str) -> Result<Box<dyn Law>, TextError>,
+}
+
+macro_rules! entries {
+    ($($($module:ident)::+ $(($($alias:literal),+))?;)+) => {
+        $(impl Law for $($module)::+::Spec {
+            fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
+                $($module)::+::Spec::build(self, site)
+            }
+        })+
+
+        /// Every law, in the order in which it is listed to people.
+        pub const ALL: &[Entry] = &[$(Entry {
+            name: $($module)::+::Spec::OWNER,
+            aliases: &[$($($alias),+)?],
+            about: $($module)::+::ABOUT,
+            read: |text| Ok(Box::new(from_text::<$($module)::+::Spec>(text)?)),
+        }),+];
+    };
+}
+
+with_each_law! { entries {} }
+
+/// Why there is no law.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NamedError {
+    /// None has the name.
+    Unknown(String),
+    /// Its parameters cannot be read.
+    Text(TextError),
+    /// A parameter contradicts the name.
+    Bad(BadParameter),
+}
+
+impl core::error::Error for NamedError {}
+
+impl Display for NamedError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NamedError::Unknown(message) => f.write_str(message),
+            NamedError::Text(error) => Display::fmt(error, f),
+            NamedError::Bad(error) => Display::fmt(error, f),
+        }
+    }
+}
+
+/// The law called `name`, or a scheduler and a dropper such as `drr+faba`, with the parameters of
+/// `text`: keys and values in TOML. Empty text gives the defaults.
+///
+/// # Errors
+/// If none has the name, the text cannot be read, or it names a second scheduler.
+pub fn read(name: &str, text: &str) -> Result<Box<dyn Law>, NamedError> {
+    if let Some(entry) = find(name) {
+        return (entry.read)(text).map_err(NamedError::Text);
+    }
+    let (kind, entry) = both(name).ok_or_else(|| NamedError::Unknown(unknown(name)))?;
+    let mut law = (entry.read)(text).map_err(NamedError::Text)?;
+    let part: &mut dyn Part = &mut *law;
+    if let Some(other) = SCHEDULER.given(part).filter(|service| service.name != kind) {
+        let given = format!("`{}`, beside the one in the name `{name}`", other.name.name());
+        let parameter = Parameter { discipline: entry.name, name: "scheduler" };
+        return Err(NamedError::Bad(parameter.refuse(given, format_args!("`{}`, or none", kind.name()))));
+    }
+    part.set_default(SCHEDULER, Service { name: kind, ..Service::default() });
+    Ok(law)
+}
+
+fn find(name: &str) -> Option<&'static Entry> {
+    ALL.iter().find(|entry| entry.name == name || entry.aliases.contains(&name))
+}
+
+/// The scheduler and the dropper of a name such as `drr+faba`. The name `wf2q+` has a `+` itself.
+fn both(name: &str) -> Option<(Kind, &'static Entry)> {
+    let (scheduler, dropper) = name.rsplit_once('+')?;
+    let kind =
+        Kind::ALL.into_iter().find(|kind| kind.name() == scheduler || kind.alias() == Some(scheduler))?;
+    let entry = find(dropper)?;
+    let part: &mut dyn Part = &mut *(entry.read)("").ok()?;
+    part.takes_scheduler().then_some((kind, entry))
+}
+
+fn unknown(name: &str) -> String {
+    let names = || ALL.iter().flat_map(|entry| [entry.name].into_iter().chain(entry.aliases.iter().copied()));
+    let listed: Vec<String> = names().map(|name| format!("`{name}`")).collect();
+    let hint =
+        spelling::question(&spelling::likely(name, names())).map_or(String::new(), |hint| format!("{hint} "));
+    let name: String = name.chars().take(60).collect();
+    format!(
+        "there is no law `{name}`; {hint}allowed: {}, or a scheduler and a dropper such as `drr+faba`",
+        listed.join(", ")
+    )
+}

@@ -1,0 +1,174 @@
+//! Parameters read from TOML text without serde, for programs that embed a law and little else.
+//!
+//! It is the part of TOML that parameters need: tables, lists, texts of one line, numbers and truth
+//! values. Dates and texts of several lines are refused. What it reads, it reads as any other reader
+//! of TOML does.
+
+mod parse;
+mod value;
+
+pub use value::{Table, Value};
+
+use crate::field::Declared;
+use crate::quantity::Quantity;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt::{self, Display};
+use core::str::FromStr;
+use fairwire_core::spelling;
+
+/// What is wrong with a text, and in which line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextError {
+    /// The line, from 1.
+    pub line: u32,
+    /// What is wrong, and what is allowed.
+    pub message: String,
+}
+
+impl core::error::Error for TextError {}
+
+impl Display for TextError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.message)
+    }
+}
+
+/// Why a value is refused, and what is allowed in its place.
+pub type Refusal = String;
+
+/// A type of value that a text can give.
+pub trait FromValue: Sized {
+    /// Reads it.
+    fn from_value(value: &Value) -> Result<Self, Refusal>;
+}
+
+/// The place of a parameter in its struct: an `Option`.
+pub trait Place {
+    /// Puts the value there.
+    fn put(&mut self, value: &Value) -> Result<(), Refusal>;
+}
+
+impl<T: FromValue> Place for Option<T> {
+    fn put(&mut self, value: &Value) -> Result<(), Refusal> {
+        *self = Some(T::from_value(value)?);
+        Ok(())
+    }
+}
+
+/// A struct of declared parameters that a text can give. Implemented by
+/// [`parameters`](crate::parameters).
+pub trait Placed: Declared {
+    /// The place of the parameter with index `at`.
+    fn place(&mut self, at: usize) -> &mut dyn Place;
+}
+
+/// Reads the parameters of `S`: a TOML document with a key for each that is given.
+///
+/// # Errors
+/// If the text is no TOML, or gives what `S` has not. Bounds are checked later.
+pub fn from_text<S: Placed>(text: &str) -> Result<S, TextError> {
+    let mut given = S::default();
+    let table = Table::parse(text)?;
+    put_all::<S>(&table, &mut |at, value| given.place(at).put(value))?;
+    Ok(given)
+}
+
+/// Reads the parameters of `S` from a table inside of others.
+pub fn from_table<S: Placed>(value: &Value) -> Result<S, Refusal> {
+    let Value::Table(table) = value else { return Err(value.instead_of("a table of parameters")) };
+    let mut given = S::default();
+    put_all::<S>(table, &mut |at, value| given.place(at).put(value)).map_err(|error| error.message)?;
+    Ok(given)
+}
+
+/// Hands each value to `put`, with the index of its parameter.
+fn put_all<S: Declared>(
+    table: &Table,
+    put: &mut dyn FnMut(usize, &Value) -> Result<(), String>,
+) -> Result<(), TextError> {
+    for (name, line, value) in table.entries() {
+        let at = S::NAMES.iter().position(|other| *other == name);
+        let result = at
+            .ok_or_else(|| unknown(name, S::NAMES))
+            .and_then(|at| put(at, value).map_err(|message| format!("`{name}`: {message}")));
+        result.map_err(|message| TextError { line, message })?;
+    }
+    match S::FIELDS.iter().find(|field| field.is_required && !table.has(field.name)) {
+        Some(missing) => Err(TextError {
+            line: table.line(),
+            message: format!("`{}` is missing; it must be given", missing.name),
+        }),
+        None => Ok(()),
+    }
+}
+
+fn unknown(name: &str, known: &[&str]) -> String {
+    let names: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+    let (name, hint) = (shortened(name), spelling::hint(name, known.iter().copied()));
+    format!("`{name}` is no parameter here; allowed: {}{hint}", names.join(", "))
+}
+
+/// At most 60 characters of `text`.
+fn shortened(text: &str) -> String {
+    text.chars().take(60).collect()
+}
+
+/// One of these words, with what each means.
+pub fn word<T: Copy>(value: &Value, words: &[(&str, T)]) -> Result<T, Refusal> {
+    let allowed = || words.iter().map(|(word, _)| format!("\"{word}\"")).collect::<Vec<_>>().join(", ");
+    let Value::Text(text) = value else { return Err(value.instead_of(allowed())) };
+    let found = words.iter().find(|(word, _)| word == text);
+    found.map(|(_, meaning)| *meaning).ok_or_else(|| {
+        let hint = spelling::hint(text, words.iter().map(|(word, _)| *word));
+        format!("\"{}\" is given; allowed: {}{hint}", shortened(text), allowed())
+    })
+}
+
+impl FromValue for bool {
+    fn from_value(value: &Value) -> Result<Self, Refusal> {
+        match value {
+            Value::Truth(truth) => Ok(*truth),
+            _ => Err(value.instead_of("true or false")),
+        }
+    }
+}
+
+impl FromValue for f64 {
+    fn from_value(value: &Value) -> Result<Self, Refusal> {
+        match value {
+            Value::Number(number) => Ok(*number),
+            Value::Whole(whole) => Ok(*whole as f64),
+            _ => Err(value.instead_of("a number")),
+        }
+    }
+}
+
+impl FromValue for u32 {
+    fn from_value(value: &Value) -> Result<Self, Refusal> {
+        let number = match value {
+            Value::Whole(whole) => u32::try_from(*whole).ok(),
+            _ => None,
+        };
+        number.ok_or_else(|| value.instead_of(format_args!("a whole number from 0 to {}", u32::MAX)))
+    }
+}
+
+impl<T: FromStr<Err: Display>> FromValue for Quantity<T> {
+    fn from_value(value: &Value) -> Result<Self, Refusal> {
+        match value {
+            Value::Text(text) => text.parse().map(Quantity).map_err(|error: T::Err| error.to_string()),
+            _ => Err(value.instead_of("a text with a unit, such as \"10 ms\"")),
+        }
+    }
+}
+
+impl<T: FromValue> FromValue for Vec<T> {
+    fn from_value(value: &Value) -> Result<Self, Refusal> {
+        match value {
+            Value::List(list) => list.iter().map(T::from_value).collect(),
+            _ => Err(value.instead_of("a list")),
+        }
+    }
+}
