@@ -150,6 +150,10 @@ c-sanitize: rust ## 50 million random calls of the library for C under sanitizer
 c-cost: rust ## measure what a packet costs from C beside Rust
 	@.ci/c-cost
 
+.PHONY: go
+go: rust ## test the Go module in go/ against the library for C (Go 1.21, a C compiler)
+	@.ci/go $(ARGS)
+
 .PHONY: check-32bit
 check-32bit: rust ## build core, laws, catalogue, tcp, sim and scenario for a 32-bit target (wasm32)
 	@.ci/check-32bit

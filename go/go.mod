@@ -1,0 +1,3 @@
+module github.com/fairwire/fairwire/go
+
+go 1.21
