@@ -154,6 +154,10 @@ c-cost: rust ## measure what a packet costs from C beside Rust
 go: rust ## test the Go module in go/ against the library for C (Go 1.21, a C compiler)
 	@.ci/go $(ARGS)
 
+.PHONY: packages
+packages: rust ## make every package, unpack them elsewhere, and build and run both programs from these (ten minutes the first time)
+	@.ci/packages $(ARGS)
+
 .PHONY: check-32bit
 check-32bit: rust ## build core, laws, catalogue, tcp, sim and scenario for a 32-bit target (wasm32)
 	@.ci/check-32bit

@@ -11,6 +11,7 @@ use fairwire_datapath::classify::ClassifierPlan;
 use fairwire_datapath::classify::FlowKind;
 use fairwire_datapath::classify::Framing;
 use fairwire_datapath::classify::LinkKind;
+use fairwire_datapath::classify::PortSet;
 use fairwire_datapath::classify::Rule;
 use fairwire_wire::Way;
 use fairwire_wire::flow_key::{FlowKey, NetworkBits};

@@ -1,8 +1,9 @@
 //! Identifies the engine: `FAIRWIRE_ENGINE` is a hash of the sources on which a run depends, so
 //! that builds of one version can be distinguished.
 //!
-//! Comments and tests are not part of it. Without the sources, as in a published crate, the version
-//! alone identifies the engine.
+//! Comments and tests are not part of it. The packages of one version lie side by side where cargo
+//! unpacks them, and have the hash of the repository that they were made of. Where they do not, the
+//! version alone identifies the engine: its crates are of one version exactly.
 
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
@@ -24,16 +25,35 @@ const ENGINE: [&str; 10] = [
 
 fn main() -> io::Result<()> {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
-    let crates = root.join("../..");
-    let mut sources = Vec::new();
+    let version = env::var("CARGO_PKG_VERSION").expect("cargo sets it");
+    let mut engine = Sha256::new();
     for name in ENGINE {
-        let folder = crates.join(name).join("src");
-        assert!(folder.is_dir() || !crates.join("foundation").is_dir(), "there is no crate `{name}`");
-        println!("cargo::rerun-if-changed={}", folder.display());
-        gather(&folder, &mut sources)?;
+        let Some(folder) = folder(&root, name, &version) else {
+            let in_repository = root.join("../../foundation").is_dir();
+            assert!(!in_repository, "there is no crate `{name}`");
+            engine = Sha256::new_with_prefix(&version);
+            break;
+        };
+        println!("cargo::rerun-if-changed={}", folder.join("src").display());
+        let mut sources = Vec::new();
+        gather(&folder.join("src"), &mut sources)?;
+        hash(&mut engine, sources, name, &folder)?;
     }
-    println!("cargo::rustc-env=FAIRWIRE_ENGINE={}", hash(sources, &crates)?);
+    let engine: String = engine.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    println!("cargo::rustc-env=FAIRWIRE_ENGINE={engine}");
     Ok(())
+}
+
+/// Where a crate of the engine lies: in the repository, or beside this one, as registries and
+/// `cargo vendor` unpack it.
+fn folder(root: &Path, name: &str, version: &str) -> Option<PathBuf> {
+    let package = name.rsplit('/').next().unwrap_or_default();
+    let places = [
+        format!("../../{name}"),
+        format!("../fairwire-{package}-{version}"),
+        format!("../fairwire-{package}"),
+    ];
+    places.into_iter().map(|place| root.join(place)).find(|folder| folder.join("src").is_dir())
 }
 
 /// All files under `folder`; none where there is no folder.
@@ -48,15 +68,15 @@ fn gather(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// Of the code in `files`, by their paths from `root`. The build script of `study` does the same
-/// with what is its own: a build script can take no code from another crate of the house without
-/// building that twice.
-fn hash(mut files: Vec<PathBuf>, root: &Path) -> io::Result<String> {
+/// Adds the code in `files`, by their paths from the repository, where the crate `name` is `folder`.
+/// The build script of `study` does the same with what is its own: a build script can take no code
+/// from another crate of the house without building that twice.
+fn hash(all: &mut Sha256, mut files: Vec<PathBuf>, name: &str, folder: &Path) -> io::Result<()> {
     files.retain(|path| path.extension().is_some_and(|ending| ending == "rs"));
     files.sort();
-    let mut all = Sha256::new();
     for path in files {
-        all.update(path.strip_prefix(root).unwrap_or(&path).to_string_lossy().as_bytes());
+        let below = path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().replace('\\', "/");
+        all.update(format!("{name}/{below}"));
         let text = fs::read_to_string(&path)?;
         let code = text.lines().take_while(|line| *line != "#[cfg(test)]").map(str::trim);
         for line in code.filter(|line| !line.is_empty() && !line.starts_with("//")) {
@@ -64,5 +84,5 @@ fn hash(mut files: Vec<PathBuf>, root: &Path) -> io::Result<String> {
             all.update(b"\n");
         }
     }
-    Ok(all.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect())
+    Ok(())
 }

@@ -14,7 +14,7 @@ use std::{env, fs, io};
 const WATCHERS: [&str; 2] = ["src/packets.rs", "src/watch.rs"];
 
 /// What computed exhibits read besides their seed.
-const COMPUTED_READS: [&str; 1] = ["../../studies/2003-pan-afd/mixed.toml"];
+const COMPUTED_READS: [&str; 1] = ["studies/2003-pan-afd/mixed.toml"];
 
 fn main() -> io::Result<()> {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
@@ -23,10 +23,11 @@ fn main() -> io::Result<()> {
     println!("cargo::rustc-env=FAIRWIRE_WATCHERS={}", hash(watchers, &root)?);
     let mut computed = Vec::new();
     gather(&root.join("src/computed"), &mut computed)?;
-    computed.extend(COMPUTED_READS.map(|file| root.join(file)).into_iter().filter(|file| file.is_file()));
+    computed.extend(COMPUTED_READS.map(|file| root.join(file)));
     println!("cargo::rerun-if-changed=src/computed");
     println!("cargo::rustc-env=FAIRWIRE_COMPUTED={}", hash(computed, &root)?);
-    studies(&root.join("../../studies"))
+    // A link to the folder of the repository, and in the package the folder itself.
+    studies(&root.join("studies"))
 }
 
 fn studies(folder: &Path) -> io::Result<()> {
@@ -35,6 +36,11 @@ fn studies(folder: &Path) -> io::Result<()> {
     gather(folder, &mut files)?;
     files.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
     files.sort();
+    assert!(
+        !files.is_empty(),
+        "{} has no study: is it a link to the folder of the repository?",
+        folder.display()
+    );
     let mut text = String::from("&[\n");
     for path in files {
         println!("cargo::rerun-if-changed={}", path.display());

@@ -29,7 +29,7 @@ const GZIP: &str = "application/gzip"; // the page unpacks it: not all servers s
 /// The file at `path` of a server, which is `file` below `web`.
 macro_rules! file {
     ($path:literal, $media_type:ident, $file:literal) => {
-        File { path: $path, media_type: $media_type, bytes: include_bytes!(concat!("../../../web/", $file)) }
+        File { path: $path, media_type: $media_type, bytes: include_bytes!(concat!("../", $file)) }
     };
 }
 
