@@ -19,7 +19,7 @@ use toml::de::{DeString, DeTable, DeValue, Error};
 pub struct Locations {
     sources: Sources,
     spans: BTreeMap<String, Range<usize>>,
-    /// What messages call the elements of arrays, by dotted path such as `flow.0`.
+    /// The words by which messages call array elements, by dotted path such as `flow.0`.
     names: BTreeMap<String, String>,
 }
 
@@ -92,7 +92,7 @@ pub struct Change {
     pub source: &'static str,
     /// `PATH=VALUE`.
     pub text: String,
-    /// The path of what the document itself may say of the same, which this replaces.
+    /// The path of the document's own setting that this one replaces.
     pub in_place_of: Option<String>,
 }
 
@@ -132,7 +132,7 @@ pub fn read_changes<T: DeserializeOwned>(
     value(root, locations)
 }
 
-/// What `root` says, or all of its mistakes.
+/// The value in `root`, or all of its mistakes.
 fn value<T: DeserializeOwned>(root: Spanned<DeTable<'_>>, locations: &Locations) -> Result<T, DocumentError> {
     reader::read(&root).map_err(|first| {
         let mut found = mistakes::all::<T>(root, first);

@@ -6,13 +6,14 @@ use fairwire_core::spelling::{hint, likely, question};
 use std::fmt;
 use std::path::PathBuf;
 
-/// The most owners of a parameter that a message names: more say nothing of what was meant.
+/// The most owners of a parameter that a message names. With more of them, the owner gives no clue
+/// to what was meant.
 pub const MAX_OWNERS: usize = 3;
 
 /// A document that was refused: the problem, and its location.
 #[derive(Debug)]
 pub struct DocumentError {
-    /// What is wrong.
+    /// The fault itself.
     pub problem: Problem,
     /// Its location; absent when the file could not be read at all.
     pub location: Option<Box<Location>>,
@@ -20,7 +21,7 @@ pub struct DocumentError {
     pub more: Box<[DocumentError]>,
 }
 
-/// What is wrong with a document.
+/// A fault of a document.
 #[derive(Debug, thiserror::Error)]
 pub enum Problem {
     /// There is no such file.
@@ -28,7 +29,7 @@ pub enum Problem {
     NotFound {
         /// The path that was given.
         path: PathBuf,
-        /// The files beside it with the nearest names.
+        /// The files of the same folder with the nearest names.
         nearest: Vec<String>,
         /// Which kind of file was meant.
         wanted: &'static str,
@@ -146,7 +147,7 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// The same problem without control characters, and with what the user typed shortened.
+    /// The same problem without control characters, and with the user's text shortened.
     pub(crate) fn printable(mut self) -> Self {
         match &mut self {
             Problem::Unknown { given, .. }
@@ -195,7 +196,7 @@ impl Problem {
                     None | Some([]) => listed(allowed),
                     Some(_) => format!("one of the {} that there are", allowed.len()),
                 };
-                // Of one word it is clear what may have been meant.
+                // Where one word is allowed, there is no doubt about what was meant.
                 let meant = allowed.iter().map(String::as_str).filter(|_| allowed.len() > 1);
                 Some(format!("allowed: {known}{}", hint(given, meant)))
             }
@@ -215,7 +216,7 @@ impl Problem {
 }
 
 impl DocumentError {
-    /// Merges `faults` into one error: the first, with the others beside it. `None` if there are
+    /// Merges `faults` into one error: the first, which carries the others. `None` if there are
     /// none.
     pub fn of_all(faults: Vec<DocumentError>) -> Option<DocumentError> {
         let mut faults = faults.into_iter();
@@ -278,7 +279,7 @@ fn joined(items: &[String], before_last: &str) -> String {
     }
 }
 
-/// What was given, and what is allowed if the message says it.
+/// Splits the message: the given value, and the allowed values if it names them.
 fn halves(message: &str) -> (&str, Option<&str>) {
     message.split_once("; allowed: ").map_or((message, None), |(given, allowed)| (given, Some(allowed)))
 }

@@ -3,7 +3,7 @@
 use crate::words::is_printable;
 use std::ops::Range;
 
-/// A longer line is shortened, in bytes: it would fill the screen and hide what is wrong with it.
+/// The longest line shown whole, in bytes. A longer one would fill the screen and hide the fault.
 const MAX_LINE: usize = 240;
 /// The number of bytes kept before the location in a shortened line.
 const BEFORE: usize = 60;
@@ -188,7 +188,7 @@ mod tests {
         let lines: Vec<&str> = location.text.lines().collect();
         assert!(lines.len() == 3 && lines[0] == "a = 1" && lines[2] == "c = 3", "{lines:?}");
         assert!(lines[1].starts_with("…é") && lines[1].ends_with("x…") && lines[1].len() < 250);
-        // The span is longer than what is shown: it is cut with the line.
+        // The span is longer than the shown text: it is cut with the line.
         let location = sources.location(10..long.len()).unwrap();
         assert!(location.text[location.span].ends_with("c = 3"));
         let location = sources.location(10..at).unwrap();

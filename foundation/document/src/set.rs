@@ -29,8 +29,8 @@ pub(crate) fn apply<'a>(document: &mut DeTable<'a>, argument: &'a str, start: us
     place_in_table(document, &path, value)
 }
 
-/// Removes what is at `path` where it is of the document's own text, the first `len` bytes of its
-/// sources: what another change says is no concern of this one.
+/// Removes the value at `path` if the document's own text sets it, in the first `len` bytes of its
+/// sources. A value from another change stays.
 pub(crate) fn remove(table: &mut DeTable<'_>, path: &str, len: usize) {
     let (step, rest) = path.split_once('.').map_or((path, None), |(step, rest)| (step, Some(rest)));
     match rest {
@@ -59,7 +59,7 @@ fn remove_below(value: &mut DeValue<'_>, above: &str, path: &str, len: usize) {
     }
 }
 
-/// What an argument looks like, for errors.
+/// The form of an argument, for errors.
 const FORM: &str =
     "PATH=VALUE, such as `link.buffer=\"390 packets\"`, `flow.tcp.count=20` or `discipline.red.gentle=false`";
 
@@ -93,8 +93,8 @@ fn split<'a>(argument: &'a str, start: usize) -> Result<(Vec<Step<'a>>, usize), 
     Ok((steps, equals + 1))
 }
 
-/// Reads a value as TOML. What is not TOML is a string, so that no quotes are needed in a shell,
-/// unless it begins as a quoted string, an array or a table does.
+/// Reads a value as TOML. Text that is not TOML is a string, so that a shell needs no quotes,
+/// unless it begins like a quoted string, an array or a table.
 fn value(text: &str, start: usize) -> Result<Spanned<DeValue<'_>>, SetError> {
     let start = start + (text.len() - text.trim_start().len());
     let text = text.trim();

@@ -46,8 +46,8 @@ pub(crate) fn inline(value: &DeValue<'_>) -> String {
     }
 }
 
-/// `text` as a basic string of TOML. Quotes, backslashes and control characters are escaped, as
-/// TOML requires, and so is what else is not printable.
+/// `text` as a basic TOML string. Quotes, backslashes and control characters are escaped, as TOML
+/// requires, and so are other characters that are not printable.
 pub fn quoted(text: &str) -> String {
     let mut out = String::from('"');
     for c in text.chars() {
@@ -70,7 +70,7 @@ fn in_order<'a>(table: &'a DeTable<'_>) -> Vec<(&'a str, &'a DeValue<'a>)> {
     entries.into_iter().map(|(name, value)| (name.get_ref().as_ref(), value.get_ref())).collect()
 }
 
-/// Does it have a heading of its own?
+/// Does it need a heading?
 fn is_section(value: &DeValue<'_>) -> bool {
     match value {
         DeValue::Table(_) => true,

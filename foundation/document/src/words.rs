@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// The longest quotation of what was given, in characters.
+/// The longest quotation of a given value, in characters.
 const MAX_CHARS: usize = 80;
 /// The largest whole number of TOML: 64 bits with a sign.
 const MAX_WHOLE: u64 = i64::MAX as u64;

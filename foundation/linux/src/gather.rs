@@ -1,5 +1,4 @@
-//! What goes to the kernel in one piece: a frame, or the segments that go together as a
-//! super-packet.
+//! A message goes to the kernel in one piece: a frame, or the segments that form a super-packet.
 
 use crate::port::{MAX_FRAMES_AT_ONCE, Outgoing, Refused};
 use fairwire_wire::join::{Joint, MAX_HEADER_BYTES};
@@ -7,11 +6,11 @@ use fairwire_wire::vnet;
 use rustix::io::Errno;
 use std::io::IoSlice;
 
-/// What goes before a frame to which nothing is left to be done.
+/// The virtio-net header of a frame that needs no offload.
 static PLAIN: [u8; vnet::LEN] = [0; vnet::LEN];
 
-/// Room for the headers of super-packets, each with its virtio-net header. One has two frames at
-/// least.
+/// Room for the headers of super-packets, each with its virtio-net header. A super-packet has at
+/// least two frames.
 pub(super) struct Heads([[u8; vnet::LEN + MAX_HEADER_BYTES]; MAX_FRAMES_AT_ONCE / 2]);
 
 impl Heads {
@@ -20,7 +19,7 @@ impl Heads {
     }
 }
 
-/// Of each frame its bytes, and something before it.
+/// Each frame takes two: its bytes, and a header before them.
 const MAX_VECTORS: usize = 2 * MAX_FRAMES_AT_ONCE;
 
 /// A batch of frames as the messages that they make.
@@ -31,7 +30,7 @@ pub(super) struct Gathered<'a> {
     count: usize,
 }
 
-/// One of them: the frames from `from` up to `to`.
+/// One message: the frames from `from` up to `to`.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Message {
     from: usize,
@@ -49,7 +48,7 @@ impl Message {
 }
 
 impl<'a> Gathered<'a> {
-    /// The messages of `frames`, of which there are at most [`MAX_FRAMES_AT_ONCE`].
+    /// The messages of `frames`, at most [`MAX_FRAMES_AT_ONCE`] of them.
     pub(super) fn new(frames: &[Outgoing<'a>], heads: &'a mut Heads) -> Self {
         let mut gathered = Gathered {
             vectors: [IoSlice::new(&[]); MAX_VECTORS],

@@ -1,4 +1,4 @@
-//! What the kernel says of an interface (rtnetlink(7)).
+//! Reads the state of an interface from the kernel (rtnetlink(7)).
 
 use crate::netlink::Netlink;
 use crate::request::{HEADER_BYTES, IS_UP, Link, Request};
@@ -6,7 +6,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, netdevice, socket_with
 use std::io;
 use std::os::fd::OwnedFd;
 
-/// What the kernel says of an interface.
+/// The state of an interface, as the kernel reports it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct About {
     /// Its number.
@@ -41,7 +41,7 @@ pub fn name_of(index: u32) -> io::Result<Option<String>> {
     Ok(netdevice::index_to_name(&any_socket()?, index).ok())
 }
 
-/// What the kernel says of the interface `index`.
+/// The state of the interface `index`.
 pub fn about(index: u32) -> io::Result<About> {
     let mut request = Request::new(libc::RTM_GETLINK, 0);
     request.link(Link::untouched(index));
@@ -49,10 +49,10 @@ pub fn about(index: u32) -> io::Result<About> {
         .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "the kernel reports nothing about it"))
 }
 
-/// What the kernel says unasked: an interface changed, or is gone.
+/// A notification of the kernel: an interface changed, or is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
-    /// As it is now.
+    /// Its present state.
     Is(About),
     /// The interface with this number is no more.
     Gone(u32),
@@ -63,12 +63,12 @@ pub enum News {
 pub fn listen() -> io::Result<OwnedFd> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, flags, None)?;
-    // The kernel gives the socket a number of its own.
+    // The kernel chooses the socket's address.
     rustix::net::bind(&socket, &rustix::net::netlink::SocketAddrNetlink::new(0, libc::RTMGRP_LINK as u32))?;
     Ok(socket)
 }
 
-/// What the messages in `bytes` say. What is no message about an interface is passed over.
+/// The notifications in `bytes`. Messages about anything but an interface are skipped.
 pub fn news(mut bytes: &[u8]) -> Vec<News> {
     let mut news = Vec::new();
     while bytes.len() >= HEADER_BYTES + LINK_BYTES {

@@ -8,20 +8,20 @@ pub fn use_small_pages() {
     let _ = rustix::thread::disable_transparent_huge_pages(true);
 }
 
-/// Takes pieces of 128 KiB and more from the kernel one by one from now on, and returns each when it
-/// is freed. By itself glibc's allocator takes them between the small pieces once one was freed, and
-/// keeps what is free there.
+/// From now on takes pieces of 128 KiB and more from the kernel one by one, and returns each when
+/// it is freed. By default, glibc's allocator places them between the small pieces after the first
+/// was freed, and keeps the free ones.
 pub fn keep_apart() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: it changes a setting of the allocator, by its own lock. An allocator that refuses goes
-    // on as it was.
+    // SAFETY: it changes a setting of the allocator, under the allocator's lock. An allocator that
+    // refuses is unchanged.
     unsafe {
         libc::mallopt(libc::M_MMAP_THRESHOLD, 128 << 10);
     }
 }
 
-/// Gives the system back what is free among the small pieces. It takes milliseconds, in which other
-/// threads wait for memory.
+/// Returns the free memory among the small pieces to the system. It takes milliseconds, in which
+/// other threads wait for memory.
 pub fn give_back() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: it touches free memory only, and holds the allocator's own locks.

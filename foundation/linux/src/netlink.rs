@@ -7,7 +7,7 @@ use std::io;
 use std::net::IpAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-/// A way to change the interfaces of the network namespace in which it was opened.
+/// A connection to the kernel that changes the interfaces of the network namespace in which it was opened.
 #[derive(Debug)]
 pub struct Netlink(OwnedFd);
 
@@ -19,7 +19,7 @@ pub struct Pair<'a> {
     pub there: End<'a>,
     /// Where that is.
     pub there_namespace: &'a OwnedFd,
-    /// Of both ends, bytes.
+    /// MTU of both ends, bytes.
     pub mtu: u32,
 }
 
@@ -44,7 +44,7 @@ pub struct Address {
 /// Where a network is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Route {
-    /// Every address of it is this host's own.
+    /// Every address in it belongs to this host.
     Local,
     /// Behind the host with this address.
     Via(IpAddr),
@@ -233,8 +233,8 @@ impl Netlink {
         self.execute(request)
     }
 
-    /// Gives an interface no IPv6 address of its own, so that nothing is heard of it on the link.
-    /// Refused by a kernel without IPv6, where there is no need for it.
+    /// Keeps an interface from getting an IPv6 address, so that it sends nothing on the link by
+    /// itself. Refused by a kernel without IPv6, which does not need it.
     pub fn silence(&self, index: u32) -> io::Result<()> {
         let mut request = Request::new(libc::RTM_NEWLINK, 0);
         request.link(Link::untouched(index));
@@ -263,7 +263,7 @@ impl Netlink {
         acknowledgement(&self.answer(request)?)
     }
 
-    /// Sends a request and gives what is answered: one message.
+    /// Sends a request and returns the answer: one message.
     pub(crate) fn answer(&self, request: Request) -> io::Result<Vec<u8>> {
         write(&self.0, &request.finish())?;
         self.next()

@@ -37,7 +37,7 @@ pub struct Hook<'a> {
     pub device: Option<&'a str>,
 }
 
-/// What becomes of a table when the socket that made it is closed.
+/// The fate of a table when the socket that made it is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It is deleted. No other process can change it meanwhile.
@@ -69,7 +69,7 @@ impl Nftables {
         Ok(Nftables(socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, protocol)?))
     }
 
-    /// Does all of `batch`, or nothing of it.
+    /// Carries out all of `batch`, or none of it.
     pub fn commit(&self, batch: Batch) -> io::Result<()> {
         self.exchange(&batch.finish())
     }
@@ -85,8 +85,8 @@ impl Nftables {
         }
     }
 
-    /// Has the packet filter a flowtable, whose flows are forwarded past all hooks but the first?
-    /// False on a kernel that knows none.
+    /// Has the packet filter a flowtable, whose flows skip all hooks but the first? False on a
+    /// kernel without flowtables.
     pub fn has_flowtable(&self) -> io::Result<bool> {
         let any = 0;
         write(&self.0, &message(GET_FLOWTABLE, libc::NLM_F_DUMP, any, 0).finish())?;
@@ -96,8 +96,8 @@ impl Nftables {
         Ok(kind == Some(NFTABLES << 8 | NEW_FLOWTABLE))
     }
 
-    /// Sends `bytes` and reads all answers, which are there when it is sent: the first error of
-    /// them.
+    /// Sends `bytes` and reads all answers, which are there once it is sent. Returns the first
+    /// error among them.
     fn exchange(&self, bytes: &[u8]) -> io::Result<()> {
         write(&self.0, bytes)?;
         let mut answer = [0; 8192];
@@ -141,10 +141,10 @@ impl Batch {
         Batch { bytes, family, table: table.to_owned() }
     }
 
-    /// Makes the table anew: what was in one of its name is gone.
+    /// Makes the table anew: an earlier table of its name is gone.
     #[must_use]
     pub fn renew(self, fate: Fate) -> Self {
-        // What is to be deleted must be there.
+        // A table must exist to be deleted.
         self.add_table(0).delete().add_table(fate.flags())
     }
 
@@ -204,9 +204,9 @@ impl Batch {
 /// A step of a rule. There is one register.
 #[derive(Clone, Copy, Debug)]
 pub enum Expression<'a> {
-    /// Loads what the kernel knows of the packet, by its key.
+    /// Loads metadata of the packet, by its key.
     Meta(u32),
-    /// Sets what the kernel knows of it, by its key, to the register.
+    /// Sets metadata of the packet, by its key, to the register.
     SetMeta(u32),
     /// Loads the destination of the Ethernet header.
     EthernetDestination,
@@ -215,7 +215,7 @@ pub enum Expression<'a> {
     InTag,
     /// Loads the source of the IPv4 header.
     Ipv4Source,
-    /// Loads what the routing table says of the packet's destination: a kind of result.
+    /// Loads a result of the route lookup for the packet's destination, by its kind.
     RouteOfDestination(u32),
     /// The register and `mask`, then `xor`.
     Bits {
@@ -271,10 +271,10 @@ impl Expression<'_> {
         match self {
             Expression::Meta(key) => numbers(request, &[(1, REGISTER), (2, key)]),
             Expression::SetMeta(key) => numbers(request, &[(2, key), (3, REGISTER)]),
-            // Of the link's header, the first six bytes.
+            // The first six bytes of the link's header.
             Expression::EthernetDestination => numbers(request, &[(1, REGISTER), (2, 0), (3, 0), (4, 6)]),
             Expression::InTag => numbers(request, &[(1, REGISTER), (2, 0), (3, 14), (4, 4)]),
-            // Of the network's header, the four bytes after the twelfth.
+            // The four bytes after the twelfth of the network's header.
             Expression::Ipv4Source => numbers(request, &[(1, REGISTER), (2, 1), (3, 12), (4, 4)]),
             Expression::RouteOfDestination(result) => {
                 numbers(request, &[(1, REGISTER), (2, result), (3, FIB_DESTINATION)]);
@@ -370,7 +370,7 @@ const NF_ACCEPT: u32 = 1;
 
 /// Keys of [`Expression::Meta`].
 pub mod meta {
-    /// The type of what is in the Ethernet header, behind the first tag.
+    /// The EtherType behind the first VLAN tag.
     pub const TYPE: u32 = 1;
     /// The packet's mark.
     pub const MARK: u32 = 3;
@@ -394,15 +394,15 @@ pub mod route {
 
 /// Numbers of hooks (`linux/netfilter.h`).
 pub mod hook {
-    /// What arrives, before it is known where it goes.
+    /// Packets that arrive, before they are routed.
     pub const INET_PREROUTING: u32 = 0;
-    /// What is forwarded, before it leaves.
+    /// Packets that are forwarded, before they leave.
     pub const INET_FORWARD: u32 = 2;
-    /// What leaves, when its interface is known.
+    /// Packets that leave, once their interface is known.
     pub const INET_POSTROUTING: u32 = 4;
-    /// What arrives at an interface.
+    /// Packets that arrive at an interface.
     pub const NETDEV_INGRESS: u32 = 0;
-    /// What leaves by an interface.
+    /// Packets that leave by an interface.
     pub const NETDEV_EGRESS: u32 = 1;
 }
 

@@ -10,8 +10,8 @@ use rustix::io::Errno;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 
-/// Takes one received frame: its bytes from the link's header on ([`LinkKind`]), and what the
-/// virtio-net header says of it.
+/// Takes one received frame: its bytes from the link's header on ([`LinkKind`]), and its virtio-net
+/// header.
 pub type Take<'a> = dyn FnMut(&[u8], &VnetHeader) + 'a;
 
 /// One end of a wire.
@@ -56,8 +56,8 @@ pub trait Port {
         LinkKind::Ethernet
     }
 
-    /// What sends by this port from another thread: once for each time that its device was opened,
-    /// and never where only its own thread may send.
+    /// The handle by which another thread sends through this port. Returned once each time the
+    /// device is opened; never where only its own thread may send.
     fn remote(&mut self) -> Option<Arc<dyn Transmit>> {
         None
     }
@@ -68,8 +68,8 @@ pub trait Port {
         Late::default()
     }
 
-    /// Where another process goes on with this port's descriptor: the place in its ring. `None`
-    /// where none can.
+    /// The place in the ring at which another process continues with this port's descriptor. `None`
+    /// if none can.
     fn place(&self) -> Option<u32> {
         None
     }
@@ -84,10 +84,11 @@ pub trait Port {
     fn health(&mut self) -> PortHealth;
 }
 
-/// To fall asleep and wake up again takes about as long.
+/// The time that falling asleep and waking up takes.
 const MIN_SLEEP: Duration = Duration::from_us(5);
 
-/// Sleeps until a frame arrives at one of `ports`, or `time` is over; not at all where that pays not.
+/// Sleeps until a frame arrives at one of `ports`, or until `time` is over; does not sleep where
+/// that would not pay.
 ///
 /// # Errors
 /// When the system refuses to wait, or one of the ports is no more.
@@ -113,7 +114,7 @@ pub fn wait<P: Port + AsFd>(ports: [&mut P; 2], time: Duration) -> Result<(), Po
     }
 }
 
-/// Sleeps for `time`, whatever arrives; not at all where that pays not.
+/// Sleeps for `time`, whatever arrives; does not sleep where that would not pay.
 pub fn sleep(time: Duration) {
     if time > MIN_SLEEP {
         std::thread::sleep(std::time::Duration::from_nanos(time.ns()));
@@ -165,7 +166,7 @@ impl<'a> Outgoing<'a> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Refused {
     places: u64,
-    /// Of these, those that are longer than the interface takes.
+    /// Those of them that are longer than the interface takes.
     too_long: u64,
 }
 
@@ -190,7 +191,7 @@ impl Refused {
         self.too_long |= 1 << place;
     }
 
-    /// Adds `part`: what was refused of the frames from `from` on.
+    /// Adds `part`: the frames refused among those from `from` on.
     pub fn add_part(&mut self, part: Refused, from: usize) {
         self.places |= part.places << from;
         self.too_long |= part.too_long << from;

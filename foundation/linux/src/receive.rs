@@ -1,4 +1,4 @@
-//! What waits in the kernel for a socket that receives, and what found no room there.
+//! Counts the bytes that wait in the kernel for a receiving socket, and the packets that found no room there.
 #![allow(unsafe_code, reason = "the kernel writes a structure; the block says why it is sound")]
 
 use rustix::net::sockopt;

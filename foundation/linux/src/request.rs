@@ -9,11 +9,11 @@ pub(crate) const HEADER_BYTES: usize = 16;
 pub(crate) const CREATE: i32 = libc::NLM_F_CREATE | libc::NLM_F_EXCL;
 pub(crate) const IS_UP: u32 = libc::IFF_UP as u32;
 
-/// What struct ifinfomsg says of an interface.
+/// The fields of struct ifinfomsg.
 pub(crate) struct Link {
     pub index: u32,
     pub flags: u32,
-    /// Which flags are to be changed.
+    /// The flags to change.
     pub changed: u32,
 }
 
@@ -53,7 +53,7 @@ impl Request {
         self.attribute(kind, &value.to_ne_bytes());
     }
 
-    /// As netfilter wants its numbers: the highest byte first.
+    /// In netfilter's byte order: the highest byte first.
     pub(crate) fn number_be(&mut self, kind: u16, value: u32) {
         self.attribute(kind, &value.to_be_bytes());
     }

@@ -1,4 +1,4 @@
-//! What the kernel's TCP knows of one of its connections: `TCP_INFO` (tcp(7)).
+//! The kernel's state of one of its TCP connections: `TCP_INFO` (tcp(7)).
 #![allow(
     unsafe_code,
     reason = "the kernel's structures are read and written; each block says why it is sound"

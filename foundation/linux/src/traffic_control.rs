@@ -25,14 +25,14 @@ pub fn redirect(from: u32, to: u32, way: Redirected) -> io::Result<()> {
     netlink.execute(redirecting(from, to, way))
 }
 
-/// What becomes of the frames that an interface sends; by default nothing but that no more than
-/// none may be under way.
+/// The faults of the frames that an interface sends. The default has none, and no limit on the
+/// frames under way.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Impairment {
-    /// The delay of each; with `jitter`, what is added to that.
+    /// The delay of each frame; `jitter` is added to it.
     pub delay: Duration,
-    /// What each takes beside it: one of these with the same probability, at most 2 s. What takes
-    /// less time overtakes others.
+    /// The extra delay of each frame: one of these, all with the same probability, at most 2 s.
+    /// Frames with less delay overtake others.
     pub jitter: Vec<Duration>,
     /// Which are lost.
     pub loss: Option<Loss>,
@@ -44,8 +44,8 @@ pub struct Impairment {
     pub most_packets: u32,
 }
 
-/// Delays and drops what the interface `index` sends (tc-netem(8)). Replaces its root qdisc.
-/// Refused by a kernel without `sch_netem`.
+/// Delays and drops the frames that the interface `index` sends (tc-netem(8)). Replaces its root
+/// qdisc. Refused by a kernel without `sch_netem`.
 pub fn impair(netlink: &Netlink, index: u32, impairment: &Impairment) -> io::Result<()> {
     netlink.execute(impairing(index, impairment))
 }
@@ -89,14 +89,14 @@ fn impairing(index: u32, impairment: &Impairment) -> Request {
 /// Delays as the kernel has them: a mean, and a table of differences from it.
 struct Spread {
     mean_ns: u64,
-    /// What 8192 means in the table.
+    /// The delay that 8192 represents in the table.
     unit_ns: u64,
     table: Vec<i16>,
 }
 
 impl Spread {
-    /// Of `delay` and one of `jitter`. The kernel has room for a table of 16 384 entries: of more,
-    /// every n-th in order of size.
+    /// The table of `delay` plus one of `jitter`. The kernel's table has room for 16 384 entries:
+    /// of more, it takes every n-th in order of size.
     fn of(delay: Duration, jitter: &[Duration]) -> Self {
         let mut sorted: Vec<u64> = jitter.iter().map(|it| it.ns()).collect();
         sorted.sort_unstable();
@@ -115,7 +115,7 @@ impl Spread {
     }
 }
 
-/// As a part of 2^32.
+/// As a fraction of 2^32.
 fn probability(part: f64) -> u32 {
     (part.clamp(0.0, 1.0) * f64::from(u32::MAX)).round() as u32
 }
@@ -124,7 +124,7 @@ fn bytes_of(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_ne_bytes()).collect()
 }
 
-/// What the kernel counts of a queue.
+/// The kernel's counts of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueCounts {
     /// Packets that wait.
@@ -135,7 +135,7 @@ pub struct QueueCounts {
     pub dropped: u32,
 }
 
-/// What the kernel counts of the queue `handle` of the interface `index`.
+/// The kernel's counts of the queue `handle` of the interface `index`.
 pub fn counted(netlink: &Netlink, index: u32, handle: u32) -> io::Result<QueueCounts> {
     // Without the echo the kernel reports the queue to listeners, and not to the sender.
     let mut request = Request::new(libc::RTM_GETQDISC, libc::NLM_F_ECHO);
@@ -240,7 +240,7 @@ mod tests {
     #[test]
     #[cfg(target_endian = "little")]
     fn what_is_counted_of_a_queue_is_read_and_cut_answers_are_none() {
-        // What Linux 6 answers for a `pfifo` in which 7 packets of 1000 bytes wait, and 258 were
+        // The answer of Linux 6 for a `pfifo` in which 7 packets of 1000 bytes wait, and 258 were
         // dropped.
         let mut message = vec![0; HEADER_BYTES + TCMSG_BYTES];
         message.extend(
@@ -266,7 +266,7 @@ mod tests {
         let delays: Vec<f64> = spread.table.iter().map(|entry| delay(*entry)).collect();
         assert!(delays.is_sorted());
         let mean = delays.iter().sum::<f64>() / delays.len() as f64;
-        // Of three neighbours one is there, and a step is 40 ms / 65 536.
+        // One of three neighbouring values is there, and a step is 40 ms / 65 536.
         assert!((mean - 21e6).abs() < 2e3, "{mean}");
         assert!((delays[0] - 1e6).abs() < 4e3 && (delays[delays.len() - 1] - 41e6).abs() < 4e3, "{delays:?}");
     }

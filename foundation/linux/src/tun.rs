@@ -1,4 +1,4 @@
-//! A port that is an interface of its own: a TUN or TAP device (the kernel's
+//! A port that makes its own interface: a TUN or TAP device (the kernel's
 //! `Documentation/networking/tuntap.rst`).
 //!
 //! Frames are bare IP packets, with a virtio-net header before each. Two devices make the wire of a
@@ -39,9 +39,9 @@ pub struct Tun {
     /// The number of the interface, and with Ethernet its own address.
     index: u32,
     ethernet_address: [u8; 6],
-    /// With Ethernet: what is received is addressed to this one instead.
+    /// With Ethernet: received frames are readdressed to this one.
     readdress: Option<[u8; 6]>,
-    /// With Ethernet: what is received is said to come from this device's own address.
+    /// With Ethernet: received frames get this device's address as their source.
     is_resent: bool,
     /// Is nothing received but IPv4?
     is_ipv4: bool,
@@ -52,8 +52,8 @@ pub struct Tun {
 
 /// Packets read at once: bounded, so that the other direction has its turn.
 const MAX_AT_ONCE: usize = crate::port::TAKEN_AT_ONCE;
-/// What may wait in a TAP device for us, packets: 50 ms of full packets at 1 Gbit/s. All that comes
-/// waits there, before it is shared.
+/// Packets that may wait in a TAP device for us: 50 ms of full packets at 1 Gbit/s. All arrivals
+/// wait there before they are shared.
 const TAP_QUEUE: u32 = 4096;
 /// The longest IP packet, its Ethernet header with a VLAN tag, and its virtio-net header.
 const PACKET_BYTES: usize = vnet::LEN + 18 + 65_536;
@@ -64,8 +64,8 @@ impl Tun {
         Tun::of_kind(LinkKind::Ip, name, mtu)
     }
 
-    /// Makes the TAP device `name` in the same way. It has no address of its own, and what the
-    /// kernel says on it by itself is not received.
+    /// Makes the TAP device `name` likewise. It has no address, and frames that the kernel itself
+    /// originates on it are not received.
     pub fn create_tap(name: &str, mtu: u32) -> Result<Self, PortError> {
         Tun::of_kind(LinkKind::Ethernet, name, mtu)
     }
@@ -114,13 +114,13 @@ impl Tun {
         Ok(tun)
     }
 
-    /// The same, of which all frames that are received are addressed to `address`.
+    /// The same, with all received frames addressed to `address`.
     #[must_use]
     pub fn readdressed(self, address: [u8; 6]) -> Self {
         Tun { readdress: Some(address), ..self }
     }
 
-    /// The same, of which all frames that are received have its own address as their source.
+    /// The same, with its own address as the source of all received frames.
     #[must_use]
     pub fn resent(self) -> Self {
         Tun { is_resent: true, ..self }
@@ -240,15 +240,15 @@ impl AsFd for Tun {
     }
 }
 
-/// What found the device's queue full: the twelfth column of the kernel's table. `None` in another
-/// namespace.
+/// Packets that found the device's queue full: the twelfth column of the kernel's table. `None` in
+/// another namespace.
 fn dropped_by_the_kernel(name: &str) -> Option<u64> {
     let table = std::fs::read_to_string("/proc/thread-self/net/dev").ok()?;
     let line = table.lines().find_map(|line| line.trim_start().strip_prefix(name)?.strip_prefix(':'))?;
     line.split_whitespace().nth(11)?.parse().ok()
 }
 
-/// What offloads we take: checksums, and TCP in super-packets. Of UDP only newer kernels have them.
+/// Sets the offloads that we take: checksums, and TCP in super-packets. Only newer kernels have them for UDP.
 fn offload(device: &File) -> io::Result<()> {
     const TUN_F_USO4: u32 = 0x20;
     const TUN_F_USO6: u32 = 0x40;

@@ -1,8 +1,8 @@
-//! Agreement of stages: the difference of what was measured on one and on another.
+//! Compares a measure between two stages.
 //!
-//! Stages have senders of their own, so runs are not paired. The interval of a difference is
-//! Welch's, with the degrees of freedom of Satterthwaite. Source: Law, *Simulation Modeling and
-//! Analysis*, 5th edition, 2015, section 10.2.2.
+//! Stages do not share senders, so runs are not paired. The interval of a difference is Welch's,
+//! with the degrees of freedom of Satterthwaite. Source: Law, *Simulation Modeling and Analysis*,
+//! 5th edition, 2015, section 10.2.2.
 
 use crate::interval::estimate;
 use crate::judge::{Allowed, Rule, Value, Verdict, judge};

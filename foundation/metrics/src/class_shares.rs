@@ -11,7 +11,7 @@ use fairwire_core::{ClassTerms, Rate};
 /// The fair share of `capacity` of each class, in the order of `classes` (parents first, as in
 /// [`ClassTree::terms`](fairwire_core::ClassTree::terms)).
 ///
-/// `offered` is what each class, or flow, offered itself; what its members offered is added to it.
+/// `offered` is the own offer of each class, or flow; the offers of its members are added to it.
 /// Capacity and offers are in bit/s. O(n log n).
 pub fn class_shares(classes: &[ClassTerms], offered: &[f64], capacity: f64) -> Vec<f64> {
     let mut nodes: Vec<Node> = offered.iter().map(|&demand| Node { demand, floor: 0.0 }).collect();
@@ -42,7 +42,7 @@ pub fn class_shares(classes: &[ClassTerms], offered: &[f64], capacity: f64) -> V
     granted
 }
 
-/// What a class can use, and the guaranteed part of it; its members' included.
+/// The offer of a class, and its guaranteed share; both include its members'.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     demand: f64,
@@ -69,7 +69,7 @@ mod tests {
     use fairwire_core::Weight;
     use proptest::prelude::*;
 
-    /// Classes and what each offers, from parent, weight and offer.
+    /// Classes and their offers, from parent, weight and offer.
     fn split(classes: &[(Option<u32>, f64, f64)]) -> (Vec<ClassTerms>, Vec<f64>) {
         let one = |&(parent, weight, offered): &(Option<u32>, f64, f64)| {
             (ClassTerms::new(parent).with_weight(Weight::new(weight).expect("a weight")), offered)

@@ -1,5 +1,4 @@
-//! The fairness of a run: the flows' throughput against the max-min allocation of what they
-//! offered.
+//! The fairness of a run: the flows' throughput against the max-min allocation of their offers.
 
 use crate::filling::{Routed, fill};
 use crate::jain::jain_of;
@@ -8,7 +7,7 @@ use crate::record::{Fairness, FlowRecord};
 use std::collections::BTreeMap;
 use std::iter::repeat_n;
 
-/// Compares what the flows got with the max-min shares of a link of `capacity_bps` bit/s (the
+/// Compares the flows' throughput with the max-min shares of a link of `capacity_bps` bit/s (the
 /// link's rate).
 ///
 /// The demand of a flow is what it offers or requests, or unbounded where its data has no end.
@@ -69,7 +68,7 @@ pub(crate) fn shares<'a>(
         let (at, flow) = claims.next()?;
         Some(if is_on(at) { claim(flow) } else { Claim::up_to(0.0) })
     };
-    // There may be a million flows, and most of them alike.
+    // There may be a million flows, most of them alike.
     let mut routed: Vec<Routed<'a>> = Vec::new();
     for Route { links, max_bps, flows } in routes {
         let first = routed.len();
@@ -85,13 +84,13 @@ pub(crate) fn shares<'a>(
     shares.iter().zip(&routed).flat_map(|(&share, alike)| repeat_n(share, alike.flows)).collect()
 }
 
-/// Compares what the flows got with their `fair` shares.
+/// Compares the flows' throughput with their `fair` shares.
 fn against(flows: &[FlowRecord], fair: impl Iterator<Item = f64> + Clone) -> Fairness {
     compared(flows, fair.map(|fair| (fair, 1.0)))
 }
 
-/// Compares what the flows got with their fair shares. With these is the part of the time in which
-/// each had either: a flow without any is not compared.
+/// Compares the flows' throughput with their fair shares. Each share comes with the fraction of
+/// time in which its flow had one: a flow without any is not compared.
 pub(crate) fn compared(flows: &[FlowRecord], fair: impl Iterator<Item = (f64, f64)> + Clone) -> Fairness {
     let present = || flows.iter().zip(fair.clone()).filter(|(_, (_, part))| *part > 0.0);
     let rates = || present().map(|(flow, fair)| Rates::of(flow, fair));
@@ -109,7 +108,7 @@ pub(crate) fn compared(flows: &[FlowRecord], fair: impl Iterator<Item = (f64, f6
     }
 }
 
-/// What a flow or a group got, and its fair share; bit/s.
+/// The throughput of a flow or a group, and its fair share; bit/s.
 #[derive(Clone, Copy, Default)]
 struct Rates {
     got: f64,
@@ -192,8 +191,8 @@ mod tests {
 
     #[test]
     fn on_a_network_shares_are_of_what_each_way_allows() {
-        // A long flow over two links of 10 and 6, beside one on each; the one on the first has a
-        // link of 5 of its own.
+        // A long flow over two links of 10 and 6, and one more on each; the one on the first has an
+        // access link of 5.
         let mut flows = [flow("long", None, 3e6), flow("first", None, 5e6), flow("second", None, 1.5e6)];
         let route = |links, max_bps| Route { links, max_bps, flows: 1 };
         let routes = [route(&[0, 1][..], 1e9), route(&[0], 5e6), route(&[1], 1e9)];
@@ -220,7 +219,7 @@ mod tests {
 
     #[test]
     fn where_each_has_its_share_jain_is_one_however_small_some_demands_are() {
-        // Two greedy flows beside three with a demand of a twentieth of that: 0.1 + 2 x 4.85 = 10.
+        // Two greedy flows and three with a demand of a twentieth of that: 0.1 + 2 x 4.85 = 10.
         let mut flows = vec![flow("web", Some(0.1e6), 0.1e6); 3];
         flows.extend(vec![flow("bulk", None, 4.85e6); 2]);
         let actual = assess(&flows, 10e6);

@@ -108,7 +108,7 @@ impl<'a> Filling<'a> {
                 }
             }
         }
-        // Rounding must not lend what is not there.
+        // Rounding must not lend capacity that is not there.
         let level = (weights > 0.0).then(|| Level(left.max(0.0) / weights));
         let before = std::mem::replace(&mut self.levels[link], level);
         before.map(|level| self.rising.remove(&(level, link)));

@@ -1,5 +1,4 @@
-//! The name of a flow, without a piece of memory of its own where it is short: there may be a
-//! million.
+//! The name of a flow, stored without an allocation where it is short: there may be a million.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -7,7 +6,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 
-/// What a short name holds: with its length and the mark of a short name 24 bytes, the size of a
+/// Bytes of a short name: with its length and the mark of a short name 24 bytes, the size of a
 /// `String` on 64-bit targets.
 const SHORT: usize = 22;
 

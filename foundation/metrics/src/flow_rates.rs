@@ -88,8 +88,8 @@ impl FlowRates {
     }
 
     /// The complementary distribution: rates in ascending order, bit/s, each with the fraction of
-    /// flows that are at least as fast. Of many rates some are selected, each at most a sixteenth
-    /// further from the fastest than the one before: axes are usually logarithmic.
+    /// flows that are at least as fast. Many rates are thinned: each selected one is at most a
+    /// sixteenth further from the fastest than the one before, since axes are usually logarithmic.
     pub fn complementary(&self) -> Vec<(f64, f64)> {
         let n = self.rates.len();
         let next = |rank: &usize| (*rank < n).then(|| (rank + (rank / 16).max(1)).min(n));

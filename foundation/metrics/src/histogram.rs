@@ -20,14 +20,14 @@ const PERCENTS: [f64; 13] = [0.0, 1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 
 /// packet with its surrounding counts; this takes 25.
 #[derive(Clone, Debug)]
 pub struct DelayHistogram {
-    /// Up to the doubling of the longest wait.
+    /// Counts up to the doubling of the longest wait.
     counts: Vec<u64>,
     count: u64,
     sum_ns: u128,
     max_ns: u64,
 }
 
-/// The bucket of a wait: its doubling, and the part of that.
+/// The bucket of a wait: its doubling, and the bin within it.
 #[inline]
 fn bucket_of(ns: u64) -> usize {
     let shift = u64::BITS - (2 * PARTS as u64).ilog2() - (ns | (2 * PARTS as u64 - 1)).leading_zeros();

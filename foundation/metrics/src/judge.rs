@@ -1,9 +1,9 @@
-//! The only judge: compares a value and its interval with what is allowed, and returns a
+//! The only judge: compares a value and its interval with the allowed range, and returns a
 //! [`Verdict`].
 //!
 //! Expectations of scenarios, claims of studies, agreement of stages, the oracles and the field
-//! tests all use it. They differ in what they measure, in what they allow ([`Allowed`]) and in how
-//! an interval counts ([`Rule`]). The verdicts have the same names everywhere.
+//! tests all use it. They differ in the measure, in the allowed range ([`Allowed`]) and in how an
+//! interval counts ([`Rule`]). The verdicts have the same names everywhere.
 //!
 //! ```
 //! use fairwire_metrics::judge::{Allowed, Rule, Value, Verdict, judge};
@@ -62,7 +62,7 @@ impl Verdict {
         if self == Verdict::Unclear { Verdict::Fails } else { self }
     }
 
-    /// The verdict on several together: the worst of them; `None` without any.
+    /// The verdict on several together: the worst of them; `None` if there are none.
     ///
     /// A verdict that is not testable counts only if all are.
     pub fn of_all(verdicts: impl IntoIterator<Item = Verdict>) -> Option<Verdict> {
@@ -112,7 +112,7 @@ impl Allowed {
     /// Every number.
     pub const ANYTHING: Allowed = Allowed { min: f64::NEG_INFINITY, max: f64::INFINITY };
 
-    /// From `min` to `max`; `None` is no bound.
+    /// Allows `min` to `max`; `None` is no bound.
     pub fn between(min: Option<f64>, max: Option<f64>) -> Allowed {
         Allowed { min: min.unwrap_or(f64::NEG_INFINITY), max: max.unwrap_or(f64::INFINITY) }
     }
@@ -163,7 +163,7 @@ pub enum Rule {
     Meet,
 }
 
-/// Compares `value` with what is `allowed`, by `rule`.
+/// Compares `value` with the `allowed` range, by `rule`.
 pub fn judge(value: Value, allowed: Allowed, rule: Rule) -> Verdict {
     let Value { mean, half_width_95 } = value;
     let half = half_width_95.unwrap_or(0.0);

@@ -1,8 +1,8 @@
-//! The kinds of what sources time.
+//! The kinds of events that sources time.
 
 use crate::record::TransferRecord;
 
-/// Lists each kind once: its name, how measures call several, and what it is.
+/// Lists each kind once: its name, its plural in measures, and its description.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident = $name:literal, $plural:literal;)+) => {
         /// What a source times. Each is a [`TransferRecord`] of its group.
@@ -21,7 +21,7 @@ macro_rules! kinds {
                 match self { $(Kind::$kind => $name),+ }
             }
 
-            /// What a measure calls their number, such as `stalls.video`.
+            /// The plural in the measure of their number, such as `stalls.video`.
             pub const fn plural(self) -> &'static str {
                 match self { $(Kind::$kind => $plural),+ }
             }
@@ -59,13 +59,13 @@ impl Kind {
         Kind::ALL.iter().copied().find(|kind| kind.name() == name)
     }
 
-    /// Is it of calls and videos? A group that has it has a record of it also where there was none:
-    /// without, none would look like a scenario that cannot have any.
+    /// Does it belong to calls and videos? Their groups have a record of it even if none occurred.
+    /// Without the record, zero would look like a scenario that cannot have any.
     pub fn is_lasting(self) -> bool {
         !matches!(self, Kind::Transfer | Kind::Page)
     }
 
-    /// Is it a state, of which a flow is in one at a time? It has a part of the time then.
+    /// Is it a state, of which a flow has one at a time? Such a kind has a fraction of time.
     pub fn is_state(self) -> bool {
         matches!(self, Kind::Freeze | Kind::Startup | Kind::Stall | Kind::Play)
     }

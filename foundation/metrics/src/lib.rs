@@ -2,9 +2,9 @@
 //! every run leaves.
 //!
 //! The simulator and the gateway count with [`LinkMeter`] while they run. Afterwards
-//! [`fairness::assess`] compares what the flows got with the [`max_min`] allocation,
-//! [`summary::summarize`] takes means over the runs, and [`judge::judge`] compares a value with
-//! what is allowed. All results are in a [`record::Report`].
+//! [`fairness::assess`] compares the flows' throughput with the [`max_min`] allocation,
+//! [`summary::summarize`] takes means over the runs, and [`judge::judge`] compares a value with its
+//! allowed range. All results are in a [`record::Report`].
 #![forbid(unsafe_code)]
 
 pub mod agreement;

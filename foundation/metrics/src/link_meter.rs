@@ -38,7 +38,7 @@ impl LinkMeter {
         }
     }
 
-    /// Clears all counts, as at the end of a warm-up; what waits and what is being sent stay known.
+    /// Clears all counts, as at the end of a warm-up; waiting packets and the one being sent stay known.
     pub fn restart(&mut self, now: Time) {
         let mut backlog = self.backlog;
         backlog.reset(now);
@@ -106,8 +106,8 @@ impl LinkMeter {
         }
     }
 
-    /// The share of the time in which bits were being sent. Of the packets at either end only the
-    /// part inside counts.
+    /// The fraction of time in which bits were being sent. A packet at either end of the interval
+    /// counts only with the part inside.
     fn utilization(&self, rate: Rate, now: Time) -> f64 {
         let seconds = now.since(self.start).secs();
         let started = self.bytes_out as f64 * 8.0 / rate.bps() as f64;

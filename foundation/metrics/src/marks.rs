@@ -1,18 +1,18 @@
-//! What the edge where an aggregate leaves makes of the marks that it sees, in the simulator and in
-//! the gateway.
+//! Estimates of the edge where an aggregate leaves, from the marks that it sees; for the simulator
+//! and the gateway.
 //!
 //! Source: E. Park and C. Choi, "Adaptive Token Bucket Algorithm for Fair Bandwidth Allocation in
 //! DiffServ Networks", GLOBECOM 2003, section III-B and equation (3).
 
 use fairwire_core::RateRequest;
 
-/// How the edge where an aggregate leaves estimates how many green packets are marked, and what it
-/// requests then. The default is that of E. Park and C. Choi 2003, section IV.
+/// How the edge where an aggregate leaves estimates the fraction of green packets that are marked,
+/// and what it requests then. The default is that of E. Park and C. Choi 2003, section IV.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EstimatorPlan {
     /// When the estimate moves.
     pub cadence: Cadence,
-    /// N: the latest green packets whose marks are counted; at least 1.
+    /// N: the number of latest green packets whose marks are counted; at least 1.
     pub window: u32,
     /// w: the weight of their mean in the estimate.
     pub weight: f64,
@@ -38,8 +38,8 @@ pub enum Cadence {
     Tumbling,
 }
 
-/// Estimates how many of the packets in profile are marked on the way, and requests other targets.
-/// O(1) per packet.
+/// Estimates the fraction of in-profile packets that are marked on the path, and requests other
+/// targets. O(1) per packet.
 #[derive(Clone, Debug)]
 pub struct Estimator {
     plan: EstimatorPlan,
@@ -95,7 +95,7 @@ mod tests {
         Estimator::new(EstimatorPlan { cadence, ..EstimatorPlan::default() })
     }
 
-    /// The estimates after a packet with a mark and after each of those that follow without, and
+    /// The estimates after a packet with a mark and after each unmarked packet that follows, and
     /// the requests.
     fn after_one_mark(cadence: Cadence, packets: usize) -> Vec<(f64, RateRequest)> {
         let mut estimator = estimator(cadence);

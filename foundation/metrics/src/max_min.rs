@@ -96,8 +96,8 @@ pub(crate) mod oracle {
             /// Its demand; [`f64::INFINITY`] if it is greedy.
             demand: f64,
         },
-        /// A class, which shares what it gets among its members and claims what they claim
-        /// together.
+        /// A class, which divides its allocation among its members and claims the sum of their
+        /// claims.
         Class(Vec<Node>),
     }
 
@@ -128,8 +128,8 @@ pub(crate) mod oracle {
 
     /// The hierarchical max-min shares of `capacity` among the flows under `root`, in their order.
     ///
-    /// The members of each class share what it got max-min fairly; the part that a class cannot use
-    /// goes to its siblings.
+    /// The members of each class share its allocation max-min fairly; siblings get the rest that a
+    /// class cannot use.
     ///
     /// # Panics
     /// As [`max_min`] does.

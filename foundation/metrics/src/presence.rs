@@ -1,4 +1,4 @@
-//! Flows that come and go: what is fair while each is on, and how soon a new share is reached.
+//! Flows that come and go: the fair share while each is on, and the time until a new share is reached.
 //!
 //! The measured time is cut where a flow starts or stops. Within each stretch the max-min allocation
 //! is that among the flows which are on. The fair share of a flow is the mean of its allocations
@@ -33,10 +33,10 @@ const MAX_COUNTS: u64 = 2_000_000;
 /// Fair shares that are kept while they are summed: 160 MB. Beyond it changes that are near each
 /// other are one.
 const MAX_SHARES: usize = 20_000_000;
-/// The part of its new share that a flow is to reach.
+/// The fraction of its new share that a flow must reach.
 const REACHED: f64 = 0.9;
-/// Bits that a slot has room for, at least: twenty packets of 1500 bytes, so that one more or less
-/// is within that part.
+/// The least capacity of a slot, bits: twenty packets of 1500 bytes, so that one more or less stays
+/// within that fraction.
 const MIN_BITS: f64 = 20.0 * 1500.0 * 8.0;
 
 /// The length of the slots by which `flows` flows are counted for the time `measured`.
@@ -114,7 +114,7 @@ impl Presence {
         edges.iter().copied().zip(ends).map(|(from, until)| [from, until]).collect()
     }
 
-    /// What changed where stretch number `at` begins, if anything.
+    /// The change at the start of stretch number `at`, if any.
     fn change(
         &self,
         at: usize,

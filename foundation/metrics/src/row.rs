@@ -4,7 +4,7 @@ use crate::flow_name::FlowName;
 use std::fmt;
 use std::sync::Arc;
 
-/// What a column holds.
+/// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
     /// Text.
@@ -15,7 +15,7 @@ pub enum Holds {
     Real,
 }
 
-/// A field of a record, as a cell of a table. What is absent is an empty cell.
+/// A field of a record, as a cell of a table. An absent value is an empty cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
     /// Text.
@@ -102,8 +102,7 @@ macro_rules! row {
         pub struct $Name { $($(#[$of])* pub $field: $Type,)+ }
 
         impl $Name {
-            /// The columns of a table of such records: the names of the fields, and what each
-            /// holds.
+            /// The columns of a table of such records: the names and types of the fields.
             pub const COLUMNS: &'static [(&'static str, $crate::row::Holds)] =
                 &[$((stringify!($field), <$Type as $crate::row::Field>::HOLDS)),+];
 

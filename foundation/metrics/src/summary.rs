@@ -32,7 +32,7 @@ pub fn summarize(runs: &[RunRecord]) -> Vec<Summary> {
     summarize_with(runs, &[])
 }
 
-/// As [`summarize`], and these of the [further measures](is_further) too.
+/// Like [`summarize`], with these [further measures](is_further) included.
 pub fn summarize_with(runs: &[RunRecord], further: &[String]) -> Vec<Summary> {
     let mut summaries: Vec<Summary> = Vec::new();
     for run in runs {
@@ -125,7 +125,8 @@ fn over(runs: &[BTreeMap<String, f64>], name: &str) -> Option<Estimate> {
     estimate(&values)
 }
 
-/// What counts for a run that has no measure of this name: no drop of a cause that others had.
+/// The value of a run that has no measure of this name: zero for the drops of a cause that occurred
+/// in other runs only.
 fn if_absent(name: &str) -> Option<f64> {
     name.starts_with("drops.").then_some(0.0)
 }
@@ -141,7 +142,7 @@ pub struct InRun<'a> {
     pub value: f64,
 }
 
-/// The values of which `summary` has the means: each of its measures in each of its runs, which are
+/// The values behind the means of `summary`: each of its measures in each of its runs, which are
 /// among `runs`.
 pub fn in_runs<'a>(summary: &'a Summary, runs: &'a [RunRecord]) -> Vec<InRun<'a>> {
     let names: Vec<&String> = summary.measures.keys().collect();
@@ -184,7 +185,7 @@ pub fn measures(run: &RunRecord) -> BTreeMap<String, f64> {
 /// which it was reached; of runs in which flows stop.
 pub const REACHED: &str = "reached_s";
 
-/// As [`measures`], and these of the [further measures](is_further) too.
+/// Like [`measures`], with these [further measures](is_further) included.
 pub(crate) fn measures_with(run: &RunRecord, further: &[String]) -> BTreeMap<String, f64> {
     let mut all = measures(run);
     all.extend(further.iter().filter_map(|name| Some((name.clone(), further_measure(run, name)?))));
@@ -204,10 +205,9 @@ pub fn measure(run: &RunRecord, name: &str) -> Option<f64> {
     values(run, &[name]).pop().flatten()
 }
 
-/// Measures that are in a summary only if a scenario names them. They are the payload of all
-/// receivers, in bit/s. The others are of the first link: the 95th percentile of the wait, the
-/// fractions of arrivals dropped and marked, and the fraction of what it sent that was lost on its
-/// wire.
+/// Measures that a summary has only if a scenario names them. They are the payload of all
+/// receivers, in bit/s. The others describe the first link: the 95th percentile of the wait, the
+/// fractions of arrivals dropped and marked, and the fraction of sent packets lost on its wire.
 pub const FURTHER: [&str; 5] =
     ["goodput_bps", "sojourn_p95_s", "drop_fraction", "mark_fraction", "loss_fraction"];
 
@@ -287,7 +287,7 @@ fn add_signals(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
     }
 }
 
-/// What wires with faults did, packets: over all links, and of each among several after
+/// Counts of faulty wires, packets: over all links, and for each of several links under
 /// `link.<name>.`.
 pub const WIRE_MEASURES: [&str; 3] = ["lost", "held_back", "duplicated"];
 
@@ -509,8 +509,8 @@ mod tests {
     fn differences_are_taken_seed_by_seed_against_the_baseline() {
         let with =
             |discipline: &str, seed: u64, share: f64| RunRecord { seed, ..run(discipline, share, &[]) };
-        // What varies is common: the differences are all 0.25, but for seed 4, which only one of
-        // them has.
+        // The variation is common to both: the differences are all 0.25, but for seed 4, which only
+        // one of them has.
         let runs = [
             with("red", 1, 0.25),
             with("red", 2, 0.5),

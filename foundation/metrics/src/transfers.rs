@@ -25,14 +25,14 @@ pub struct Completed {
     pub took: Duration,
     /// Its payload, bytes; `None` if that is not known.
     pub bytes: Option<u64>,
-    /// The least time that it takes alone, if that is known.
+    /// The least time that it takes alone, if known.
     pub alone: Option<Duration>,
 }
 
 /// Something that lasted, such as a stall of a video.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lasted {
-    /// What.
+    /// The kind of event.
     pub kind: Kind,
     /// When it began.
     pub since: Time,
@@ -48,7 +48,7 @@ pub struct TransferMeter {
     all: Counted,
     /// By class of size, once there is one.
     by_size: [Option<Box<Counted>>; SIZES.len()],
-    /// What of it was within the measured time.
+    /// Seconds of it within the measured time.
     within_s: f64,
     within_bytes: f64,
 }
@@ -108,7 +108,7 @@ impl TransferMeter {
         }
     }
 
-    /// Records what lasted and ended in the measured time, which began at `from`.
+    /// Records an event that lasted and ended in the measured time, which began at `from`.
     pub fn lasted(&mut self, Lasted { since, until, bytes, .. }: Lasted, from: Time) {
         let took = until.since(since);
         self.all.count(Completed { took, bytes: None, alone: None });
@@ -119,8 +119,8 @@ impl TransferMeter {
         }
     }
 
-    /// The record of what lasts, of the `kind` in `group`, whose members were measured for
-    /// `whole_s` seconds together. It is there where there was none too, and all times are 0 then.
+    /// The record of lasting events of the `kind` in `group`, whose members were measured for
+    /// `whole_s` seconds together. It exists even if there were none; all its times are 0 then.
     pub fn lasting(&self, group: &str, kind: Kind, whole_s: f64) -> TransferRecord {
         let part = |of: f64, all: f64| (all > 0.0).then(|| of / all);
         TransferRecord {
@@ -232,12 +232,12 @@ impl Statistic {
     }
 }
 
-/// The name of a measure of what a group times, such as transfers and pages, taken apart: how many
-/// were completed, `transfers.web`, or a statistic, `page_p95_s.web`; of one class of sizes
+/// The parsed name of a measure of timed events, such as transfers and pages. It is the number
+/// completed, `transfers.web`, or a statistic, `page_p95_s.web`; for one class of sizes
 /// `transfer_p95_s.web.to_10kB`.
 #[derive(Clone, Copy, Debug)]
 pub struct OfTransfers<'a> {
-    /// What is timed.
+    /// The timed event.
     pub kind: Kind,
     /// `None` for how many were completed.
     pub statistic: Option<Statistic>,
@@ -319,8 +319,8 @@ mod tests {
         assert_eq!((record.slowdown, record.sizes.len()), (None, 0));
         let times = record.times;
         assert!((times.mean_s - 0.5005).abs() < 1e-12 && times.max_s == 1.0);
-        // Of 1 to n the part q is not above the ceiling of q n: the empirical distribution's
-        // inverse, which numpy calls `inverted_cdf`.
+        // For 1 to n, quantile q is the ceiling of q n: the empirical distribution's inverse, which
+        // numpy calls `inverted_cdf`.
         let percentiles = [
             (times.p50_s, 0.5),
             (times.p90_s.unwrap(), 0.9),

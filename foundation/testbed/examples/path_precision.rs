@@ -1,5 +1,5 @@
-//! How precise a path is, and what it costs: datagrams of 1000 bytes at a rate, and pings beside
-//! them, over a bridge and a path.
+//! Measures the precision and cost of a path: datagrams of 1000 bytes at a rate, and pings, over a
+//! bridge and a path.
 //!
 //! `cargo run -p fairwire-testbed --example path_precision`, as root.
 

@@ -8,11 +8,11 @@ use std::sync::OnceLock;
 /// How it is started.
 static HOW: OnceLock<(PathBuf, Vec<String>)> = OnceLock::new();
 
-/// Has the helpers started as `program`, with the arguments `before` ahead of [`AGENT_COMMAND`].
+/// Sets the helpers to start as `program`, with the arguments `before` ahead of [`AGENT_COMMAND`].
 ///
-/// For a process whose file is not a program of ours, such as the interpreter of a language: what
-/// is started has to hand over to [`agent::main`](crate::agent::main), and to call this first. To
-/// be called once, before a helper is started; a second call changes nothing.
+/// For a process whose file is not a program of ours, such as the interpreter of a language. The
+/// started program must hand over to [`agent::main`](crate::agent::main), and call this function
+/// first. Call it once, before a helper is started; a second call changes nothing.
 pub fn start_as(program: PathBuf, before: Vec<String>) {
     let _ = HOW.set((program, before));
 }

@@ -58,7 +58,7 @@ impl Agents {
         self.instruct(&Instruction::Start { at_ns: at.ns() })
     }
 
-    /// Waits for the end, and returns what both hosts saw.
+    /// Waits for the end, and returns the counts of both hosts.
     pub fn finish(&mut self) -> Result<Seen, Failed> {
         let mut all = Seen::default();
         self.hear(&mut |answer| {
@@ -95,7 +95,7 @@ impl Agents {
     }
 }
 
-/// One of them.
+/// One agent.
 #[derive(Debug)]
 struct Agent {
     role: Role,

@@ -1,17 +1,17 @@
 //! Keeps the processors of a virtual machine from sleeping while something is measured.
 //!
-//! A virtual processor that has nothing to do is given back to the host, and comes back when the
-//! host has time: on a busy host after milliseconds, at each of the thousands of wake-ups a second
-//! of a network. A process of the class `SCHED_IDLE` on each processor runs only while no other
-//! wants to, and makes way at once, so that the processor stays.
+//! A host takes back a virtual processor that is idle, and returns it when it has time. On a busy
+//! host this takes milliseconds, at each of a network's thousands of wake-ups a second. A process
+//! of the class `SCHED_IDLE` on each processor runs only while no other is ready, and yields at
+//! once, so the processor stays.
 //!
-//! A kernel with autogroups shares processors between sessions before it looks at classes. So each
-//! such process has a session of its own, whose weight is the least that there is.
+//! A kernel with autogroups shares processors between sessions before it considers classes. So each
+//! such process has its own session, with the least weight possible.
 
 use std::process::{Child, Command, Stdio};
 use std::{fs, io, thread};
 
-/// What such a process does. A kernel without autogroups has no such file.
+/// The command of such a process. A kernel without autogroups has no such file.
 const SPIN: &str = "{ echo 19 > /proc/self/autogroup; } 2>/dev/null; while :; do :; done";
 
 /// Keeps processors awake until it is dropped.

@@ -21,8 +21,8 @@ use std::os::fd::OwnedFd;
 
 pub use super::side::Side;
 
-/// A test bed: source, gateway and sink, joined in a line, each in a network namespace of its own.
-/// The namespaces end with this value. Only source and sink have addresses.
+/// A test bed: source, gateway and sink, joined in a line, each in its own network namespace. The
+/// namespaces end with this value. Only source and sink have addresses.
 #[derive(Debug)]
 pub struct Bed {
     /// Where traffic comes from.
@@ -39,7 +39,7 @@ pub struct Bed {
 pub const SOURCE_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 /// The address of the sink.
 pub const SINK_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
-/// The length of that network's prefix.
+/// The prefix length of that network.
 const PREFIX_BITS: u8 = 24;
 /// The interface of source and sink.
 pub const HOST: End<'static> = End { name: "eth0", index: 100 };
@@ -97,7 +97,7 @@ impl Bed {
         self.path.iter().for_each(|path| path.begin(at));
     }
 
-    /// Ends the path between the gateway and the sink, if there is one, and returns what became of
+    /// Ends the path between the gateway and the sink, if there is one, and returns the counts of
     /// its frames.
     ///
     /// # Errors
@@ -128,9 +128,9 @@ impl Bed {
         self.gateway.bring_up(side.end().index)
     }
 
-    /// Lets the kernel forward at the gateway, by a bridge, and share what goes to the sink as
-    /// `shaping` says. Gives the packet sockets that see what comes from the source, and what has
-    /// left for the sink, and a netlink socket at the gateway. This thread is there from now on.
+    /// Sets the kernel to forward at the gateway, by a bridge, and to share traffic to the sink as
+    /// `shaping` says. Returns two packet sockets, for frames from the source and frames that left
+    /// for the sink, and a netlink socket at the gateway. This thread stays at the gateway.
     pub fn let_kernel_forward(&self, shaping: &Shaping) -> Result<[OwnedFd; 3], Trouble> {
         // Packets come one by one, as they do to us: a discipline would take a super-packet for
         // one.

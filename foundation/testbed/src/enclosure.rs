@@ -1,16 +1,17 @@
-//! A command in a network namespace of its own, whose only way out is a TUN device of this process.
+//! Runs a command in its own network namespace, which is connected to the outside only by a TUN
+//! device of this process.
 //!
 //! ```text
 //!   network namespace of the command      this process            outside
 //!   fairwire-lab0  100.64.0.2  ◄──── inside ◄─────► outside ────►  100.64.0.1
 //! ```
 //!
-//! Outside is this machine, where the process may make a device in its own network namespace: the
-//! kernel routes, and gives what goes further this machine's address. Elsewhere it is a
-//! [relay](super::relay), which needs no rights but those of a user.
+//! The outside is this machine, if the process may make a device in its own network namespace. Then
+//! the kernel routes, and masquerades forwarded packets with this machine's address. Otherwise it
+//! is a [relay](super::relay), which needs no more than a user's rights.
 //!
-//! The command is in a process namespace, too. It ends with this process, however that ends, and so
-//! do its network, the devices, the rules of the packet filter and what was mounted.
+//! The command has a process namespace, too. It ends with this process, however that ends, and so
+//! do its network, the devices, the rules of the packet filter and the mounts.
 
 use super::again;
 use super::error::{During, Trouble};
@@ -36,11 +37,11 @@ use std::{io, thread};
 /// A network for one command.
 #[derive(Debug)]
 pub struct Enclosure {
-    /// The device of the command: what it sends is received here.
+    /// The device of the command: packets that the command sends are received here.
     pub inside: Tun,
     /// The device on the other side.
     pub outside: Tun,
-    /// What is behind that.
+    /// The network behind that.
     pub beyond: Beyond,
     /// Its addresses.
     pub place: Place,
@@ -53,8 +54,8 @@ pub struct Enclosure {
 pub struct Network(Host);
 
 impl Network {
-    /// Bytes that its TCP has still to send, or that are not acknowledged; the end of a connection
-    /// counts as one. The kernel goes on with connections whose processes have ended.
+    /// Bytes that its TCP has yet to send, or that are not acknowledged; the end of a connection
+    /// counts as one. The kernel keeps sending for connections whose processes have ended.
     pub fn unacknowledged(&self) -> u64 {
         let tables = self.0.at(|| TCP_TABLES.map(std::fs::read_to_string));
         tables.iter().flatten().map(|table| unacknowledged(table)).sum()
@@ -73,12 +74,13 @@ fn unacknowledged(table: &str) -> u64 {
     table.lines().filter_map(queue).sum()
 }
 
-/// What is behind the device outside.
+/// The network behind the outer device.
 #[derive(Debug)]
 pub enum Beyond {
     /// This machine's own network namespace.
     Machine {
-        /// The rules that give what goes further this machine's address, as long as this is.
+        /// The rules that masquerade forwarded packets with this machine's address, for as long as
+        /// this value lives.
         nat: Result<Nftables, Trouble>,
         /// Does the kernel forward packets to other machines?
         forwards: bool,
@@ -87,10 +89,10 @@ pub enum Beyond {
     Relay(Relay),
 }
 
-/// What is to be behind the device outside.
+/// The network required behind the outer device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Way {
-    /// This machine, where that is allowed, and a relay elsewhere.
+    /// This machine, if that is allowed, and a relay otherwise.
     #[default]
     Any,
     /// This machine.
@@ -106,13 +108,13 @@ pub struct Place(u8);
 
 /// The longest packet on either device, bytes.
 pub const MTU: u32 = 1500;
-/// What may wait in a device for this process, packets: 100 ms of full packets at 1 Gbit/s, where
-/// the kernel makes no super-packets of them.
+/// Packets that may wait in a device for this process: 100 ms of full packets at 1 Gbit/s, unless
+/// the kernel forms super-packets.
 const DEVICE_QUEUE: u32 = 8192;
 const PREFIX_BITS: u8 = 30;
 
 impl Place {
-    /// The address on the other side, which is the command's way out.
+    /// The address of the other side, which is the command's default route.
     pub fn outside(self) -> Ipv4Addr {
         Ipv4Addr::new(100, 64, self.0 / 64, self.0 % 64 * 4 + 1)
     }
@@ -163,8 +165,8 @@ impl Enclosure {
         Ok(Enclosure { inside, outside, beyond, place, network: Network(host) })
     }
 
-    /// Starts `command`, which `environment` is added for, and waits for its end in a thread of its
-    /// own. Its name server is `names`, if any, in place of this machine's.
+    /// Starts `command` with `environment` added, and waits for its end in another thread. Its name
+    /// server is `names`, if any, in place of this machine's.
     pub fn start(
         &self,
         command: &[OsString],
@@ -227,7 +229,7 @@ impl Running {
 
 const EVERYWHERE: Address = Address { ip: IpAddr::V4(Ipv4Addr::UNSPECIFIED), prefix_bits: 0 };
 
-/// The device in this machine's own network namespace, with what is behind it; none where the
+/// The device in this machine's own network namespace, with the network behind it; `None` if the
 /// process may not make one.
 fn machine() -> Result<Option<(Place, Tun, Beyond)>, Trouble> {
     for place in Place::all() {
@@ -246,7 +248,7 @@ fn machine() -> Result<Option<(Place, Tun, Beyond)>, Trouble> {
     Ok(None)
 }
 
-/// The first place of which this network namespace has no device.
+/// The first place that has no device in this network namespace.
 fn free_place() -> Result<Place, Trouble> {
     for place in Place::all() {
         if !is_taken(place)? {
@@ -270,8 +272,8 @@ fn device(place: Place, ip: Ipv4Addr) -> Result<Tun, Trouble> {
     Ok(tun)
 }
 
-/// A host of whose interfaces nothing is heard but IPv4. It forwards, so that an enclosure within
-/// this one has a way out.
+/// A host whose interfaces send nothing but IPv4. It forwards, so that an enclosure within this one
+/// reaches the outside.
 fn quiet_host() -> Result<Host, Trouble> {
     let host = Host::new()?;
     // Without IPv6 there is nothing to turn off; and where /proc/sys is not to be written, only an
@@ -281,7 +283,7 @@ fn quiet_host() -> Result<Host, Trouble> {
     Ok(host)
 }
 
-/// What `make` makes in a thread of its own, which may go to another network namespace.
+/// Returns the result of `make`, run in another thread, which may enter another network namespace.
 fn elsewhere<T: Send>(make: impl FnOnce() -> Result<T, Trouble> + Send) -> Result<T, Trouble> {
     let made = thread::scope(|scope| scope.spawn(make).join());
     made.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -290,8 +292,8 @@ fn elsewhere<T: Send>(make: impl FnOnce() -> Result<T, Trouble> + Send) -> Resul
 /// In place of the address of a name server: that of this machine is used.
 const NO_NAMES: &str = "-";
 
-/// Is the first process of a process namespace: mounts what the command expects, runs it, and
-/// returns its exit code. All that it started ends with it.
+/// Acts as the first process of a process namespace: mounts what the command expects, runs it, and
+/// returns its exit code. All processes that it started end with it.
 pub(crate) fn first(arguments: impl IntoIterator<Item = String>) -> i32 {
     let mut arguments = arguments.into_iter();
     let names = arguments.next().and_then(|names| names.parse().ok());

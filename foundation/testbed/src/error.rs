@@ -1,4 +1,4 @@
-//! What can go wrong on a test bed.
+//! The errors of a test bed.
 
 use fairwire_linux::port::PortError;
 use serde::{Deserialize, Serialize};
@@ -15,15 +15,15 @@ pub enum TestbedError {
          permits unshare"
     )]
     NoRights {
-        /// What was refused.
+        /// The refused operation.
         operation: String,
-        /// What the system said.
+        /// The system's message.
         reason: String,
     },
     /// The kernel has no virtual Ethernet pairs.
     #[error("this kernel has no virtual Ethernet pairs ({reason}); needed: the module `veth` (CONFIG_VETH)")]
     NoVeth {
-        /// What the system said.
+        /// The system's message.
         reason: String,
     },
     /// A helper process failed at something that ought to work.
@@ -31,9 +31,9 @@ pub enum TestbedError {
     Helper {
         /// Which helper: `network`, `source` or `sink`.
         role: String,
-        /// What it was doing.
+        /// The operation under way.
         operation: String,
-        /// What the system said.
+        /// The system's message.
         reason: String,
     },
     /// A helper process ended before its time.
@@ -45,7 +45,7 @@ pub enum TestbedError {
     /// The helper processes could not be started or talked to.
     #[error("{operation}: {source}")]
     System {
-        /// What was tried.
+        /// The operation tried.
         operation: &'static str,
         /// Why it failed.
         source: std::io::Error,
@@ -57,9 +57,9 @@ pub enum TestbedError {
 pub struct Trouble {
     /// Which error it becomes.
     pub kind: TroubleKind,
-    /// What was being done.
+    /// The operation under way.
     pub operation: String,
-    /// What the system said.
+    /// The system's message.
     pub reason: String,
 }
 
@@ -103,7 +103,7 @@ impl Trouble {
         Trouble { kind: TroubleKind::NoRights, ..self }
     }
 
-    /// The same, with what had failed before it was tried: both may have to be mended.
+    /// The same, with an earlier failure: both may need repair.
     pub fn after(self, first: &std::io::Error) -> Self {
         Trouble { reason: format!("{}; without one: {first}", self.reason), ..self }
     }
@@ -132,9 +132,9 @@ impl From<PortError> for Trouble {
     }
 }
 
-/// Names what was being done when an operation of the system failed.
+/// Names the operation under way when the system refuses it.
 pub trait During<T> {
-    /// The same, or what was being done and what the system said.
+    /// The same value, or the operation and the system's message.
     fn during(self, operation: &str) -> Result<T, Trouble>;
 }
 

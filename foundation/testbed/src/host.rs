@@ -1,4 +1,4 @@
-//! A host: a network namespace, and a way to change what is in it.
+//! A host: a network namespace, and the means to change it.
 
 use super::error::{During, Trouble};
 use super::namespace::{Namespace, part_sys};
@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use std::net::IpAddr;
 use std::{io, thread};
 
-/// A host in a network namespace of its own, which lives as long as this, and as long as a process
+/// A host in its own network namespace, which lives as long as this value, or as long as a process
 /// or a socket is in it.
 #[derive(Debug)]
 pub struct Host {
@@ -26,7 +26,7 @@ pub struct Wire<'a> {
     pub here: End<'a>,
     /// The end at the other.
     pub there: End<'a>,
-    /// Of both ends, bytes.
+    /// MTU of both ends, bytes.
     pub mtu: u32,
 }
 
@@ -48,18 +48,18 @@ impl Host {
         Ok(host)
     }
 
-    /// Its namespace, for a thread that is to go there by itself.
+    /// Its namespace, for a thread that enters it by itself.
     pub(crate) fn namespace(&self) -> Result<Namespace, Trouble> {
         self.namespace.again()
     }
 
-    /// Moves this thread to this host. What it starts and opens from now on is there too.
+    /// Moves this thread to this host. Whatever it starts and opens from now on is there too.
     pub fn enter(&self) -> Result<(), Trouble> {
         self.namespace.enter()
     }
 
-    /// What `make` makes at this host, in a thread of its own. A process that [dies with its
-    /// parent](crate::namespace::die_with_parent) dies with that thread.
+    /// Returns the result of `make`, run at this host in another thread. A process that [dies with
+    /// its parent](crate::namespace::die_with_parent) dies with that thread.
     ///
     /// # Panics
     /// Where `make` does, and where the host cannot be entered.
@@ -74,8 +74,8 @@ impl Host {
         made.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
-    /// What `start` starts at this host: as [`at`](Host::at), where `/sys` shows this host's
-    /// interfaces. For root.
+    /// Returns the process that `start` starts at this host: like [`at`](Host::at), but `/sys`
+    /// shows this host's interfaces. For root.
     ///
     /// # Panics
     /// Where `start` does, and where the host cannot be entered.
@@ -112,8 +112,7 @@ impl Host {
     }
 
     /// Waits until an interface carries frames, at most two seconds. A kernel may be a second late
-    /// to act on a carrier, and loses until then what is sent, the first question for a neighbour
-    /// too.
+    /// to act on a carrier. Until then it loses what it sends, the first ARP request too.
     pub fn wait_for_carrier(&self, index: u32) -> Result<(), Trouble> {
         let is_running = || {
             let until = clock::now() + Duration::from_ms(2000);
@@ -180,7 +179,7 @@ impl Host {
         self.netlink.add_vlan(under, here, id).during("making a VLAN interface")
     }
 
-    /// Delays and loses what an interface sends.
+    /// Delays and drops the frames that an interface sends.
     pub fn impair(&self, index: u32, impairment: &Impairment) -> Result<(), Trouble> {
         impair(&self.netlink, index, impairment).during("delaying what an interface sends (sch_netem)")
     }
@@ -205,8 +204,7 @@ impl Host {
         Ok(link::about(index).during("looking at an interface")?.ethernet_address)
     }
 
-    /// The names of all interfaces, and what the kernel says of each. This thread is at this host
-    /// from now on.
+    /// The names of all interfaces, and the kernel's state of each. This thread stays at this host.
     pub fn interfaces(&self) -> Result<Vec<(String, About)>, Trouble> {
         self.enter()?;
         let table = std::fs::read_to_string("/proc/thread-self/net/dev").during("listing interfaces")?;
@@ -218,7 +216,7 @@ impl Host {
             .collect()
     }
 
-    /// What the interface `name` has counted. This thread is at this host from now on.
+    /// The counts of the interface `name`. This thread stays at this host.
     pub fn counted(&self, name: &str) -> Result<Counted, Trouble> {
         self.enter()?;
         let table = std::fs::read_to_string("/proc/thread-self/net/dev").during("reading counters")?;
@@ -228,8 +226,8 @@ impl Host {
     }
 }
 
-/// What the kernel's table says of an interface: after its name come bytes and packets and six more
-/// of what arrived, then of what left.
+/// An interface's line in the kernel's table: after its name come bytes, packets and six more
+/// counts of arrivals, then the same of departures.
 fn counted(table: &str, name: &str) -> Option<Counted> {
     let line = table.lines().find_map(|line| line.trim_start().strip_prefix(name)?.strip_prefix(':'))?;
     let columns: Vec<u64> = line.split_whitespace().map_while(|column| column.parse().ok()).collect();

@@ -5,11 +5,11 @@
 //! processes [die with their parent](namespace::die_with_parent), and a [process
 //! namespace](pid_namespace) ends with the processes that it started.
 //!
-//! Between two hosts may be a [path] on which frames take time and are lost. What they send each
-//! other is [data](traffic). [Agents](agents), which are the program started again, send, receive
-//! and count it. [`BedProcesses`](processes::BedProcesses) is a [bed] and its agents in processes
-//! of their own, for a program with threads or without rights. An [enclosure] is a command of the
-//! user's whose only way out is a device of ours.
+//! Between the two hosts there may be a [path] with delay and loss. Their [traffic] is data.
+//! [Agents](agents), which are the program started again, send, receive and count it.
+//! [`BedProcesses`](processes::BedProcesses) is a [bed] with its agents in separate processes, for
+//! a program with threads or without rights. An [enclosure] is a user's command that is connected
+//! only through a device of ours.
 
 pub mod again;
 pub mod agent;

@@ -1,6 +1,6 @@
 //! The messages between the processes of a test bed: instructions downwards and answers upwards, a
 //! line of JSON each. The [process that makes a network](crate::processes) sends a datagram for
-//! each report, with descriptors beside it.
+//! each report, with descriptors attached.
 
 use super::bed::Side;
 use super::error::Trouble;
@@ -32,7 +32,7 @@ pub(crate) enum Role {
     Network,
     /// A host: sends and receives.
     Host(Side),
-    /// What is at the gateway: becomes this program with the arguments that follow.
+    /// The program at the gateway: becomes this program with the arguments that follow.
     Gateway,
     /// Keeps a [scratch folder](crate::scratch) whose name begins with the argument that follows.
     Keeper,
@@ -68,14 +68,14 @@ impl Role {
     }
 }
 
-/// What forwards between the two hosts of a network.
+/// The forwarder between the two hosts of a network.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum AtGateway {
     /// The process that made the network: its packet sockets are handed over.
     Maker,
-    /// This program, with arguments of its own.
+    /// This program, with these arguments.
     Program(Program),
-    /// This kernel, which shares what goes to the sink as this says. The process that made the
+    /// This kernel, which shares traffic to the sink as this says. The process that made the
     /// network watches.
     Kernel(Shaping),
 }
@@ -87,7 +87,7 @@ pub struct Program {
     pub file: PathBuf,
     /// Its arguments.
     pub arguments: Vec<String>,
-    /// Its environment, beside ours.
+    /// Variables added to our environment.
     pub environment: Vec<(String, String)>,
     /// Where its standard output and error go: a file that is there.
     pub log: PathBuf,
@@ -96,16 +96,16 @@ pub struct Program {
 /// A message to a helper.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Instruction {
-    /// First of all, to a network: what it is to be.
+    /// The first message to a network: its plan.
     Make {
-        /// Of all wires, bytes.
+        /// MTU of all wires, bytes.
         mtu: u32,
-        /// What is between the gateway and the sink, beside a wire.
+        /// The path between the gateway and the sink, if it is more than a wire.
         path: Option<Box<Path>>,
-        /// What forwards.
+        /// The forwarder.
         at_gateway: AtGateway,
     },
-    /// To a network, and first of all to a host: what is to be sent.
+    /// To a network, and the first message to a host: the traffic to send.
     Send(Traffic),
     /// To a host: both listen, and connections may be opened.
     Connect,
@@ -121,27 +121,27 @@ pub(crate) enum Instruction {
 pub(crate) enum Answer {
     /// It takes connections.
     Listening,
-    /// All connections that it is to open are established.
+    /// All connections that it must open are established.
     Connected,
     /// The run is over.
     Seen(Seen),
-    /// It cannot go on.
+    /// It cannot continue.
     Failed(Trouble),
 }
 
 /// A message from the process that makes a network.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Report {
-    /// The namespaces are there and joined. Where [we forward](AtGateway::Maker), two descriptors
+    /// The namespaces exist and are joined. Where [we forward](AtGateway::Maker), two descriptors
     /// come along: the packet sockets at the gateway, from left to right. Where [the kernel
-    /// does](AtGateway::Kernel), three: packet sockets that see what comes to it from the source,
-    /// and what has left it for the sink, and a netlink socket at the gateway.
+    /// forwards](AtGateway::Kernel), three come along: packet sockets for frames from the source
+    /// and frames that left for the sink, and a netlink socket at the gateway.
     Wired,
     /// All TCP connections are established.
     Connected,
-    /// What both hosts saw.
+    /// The counts of both hosts.
     Seen(Seen),
-    /// A helper cannot go on.
+    /// A helper cannot continue.
     Failed {
         /// Which.
         role: String,
@@ -172,8 +172,8 @@ pub(crate) fn next_instruction() -> io::Result<Option<Instruction>> {
 /// Descriptors that go with a report at most.
 const MAX_DESCRIPTORS: usize = 3;
 
-/// Sends a report with `descriptors` beside it. A report can be long, and a datagram cannot: it is
-/// in a file in memory, whose descriptor comes last.
+/// Sends a report with `descriptors` attached. A report may exceed a datagram, so it is in a file
+/// in memory, whose descriptor comes last.
 pub(crate) fn send(socket: impl AsFd, report: &Report, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
     let mut text = File::from(memfd_create("report", MemfdFlags::CLOEXEC)?);
     text.write_all(&serde_json::to_vec(report)?)?;
@@ -190,7 +190,7 @@ pub(crate) fn send(socket: impl AsFd, report: &Report, descriptors: &[BorrowedFd
     Ok(())
 }
 
-/// The next report, if one is there, with the descriptors beside it. Never waits.
+/// The next report, if there is one, with its descriptors. Never waits.
 pub(crate) fn receive(socket: &UnixDatagram) -> io::Result<Option<(Report, Vec<OwnedFd>)>> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS + 1))];
     let mut beside = RecvAncillaryBuffer::new(&mut space);

@@ -13,7 +13,7 @@ use std::os::fd::{AsFd, OwnedFd};
 pub struct Namespace(OwnedFd);
 
 impl Namespace {
-    /// Moves this thread into a network namespace of its own, with nothing in it.
+    /// Moves this thread into a new, empty network namespace.
     ///
     /// Where a plain one is refused, a user namespace is made first, in which this process is root:
     /// for this the process must have one thread only.
@@ -52,7 +52,7 @@ impl Namespace {
     }
 }
 
-/// Has the kernel kill this process when the thread that started it ends.
+/// Makes the kernel kill this process when the thread that started it ends.
 pub fn die_with_parent() -> Result<(), Trouble> {
     set_parent_process_death_signal(Some(Signal::KILL)).during("requesting to end with the parent")
 }
@@ -66,9 +66,8 @@ pub(crate) fn gain_rights() -> Result<(), Trouble> {
     set_parent_process_death_signal(None).during("living on without the parent")
 }
 
-/// Gives the children of this thread, from now on, a process namespace, and this thread a mount
-/// namespace. So all that its first child starts ends with that child, and what is mounted goes
-/// with the last of them.
+/// Gives this thread's children a process namespace from now on, and this thread a mount namespace.
+/// So all descendants of its first child end with that child, and mounts go with the last of them.
 ///
 /// Where this is refused, a user namespace is made first: for this the process must have one thread
 /// only. The thread can start no others any more.

@@ -5,8 +5,8 @@ use fairwire_linux::nftables::{Batch, Expression, Family, Fate, Hook, Nftables, 
 use fairwire_wire::headers::TCP;
 use std::net::Ipv4Addr;
 
-/// Gives what this thread's network namespace sends by the interface `outside` the address of that
-/// interface (`masquerade`), in a table `ip nat`.
+/// Masquerades the packets that this thread's network namespace sends by the interface `outside`
+/// with its address (`masquerade`), in a table `ip nat`.
 pub fn masquerade(outside: &str) -> Result<(), Trouble> {
     let hook = Hook {
         chain: "leaving",
@@ -21,8 +21,8 @@ pub fn masquerade(outside: &str) -> Result<(), Trouble> {
     Nftables::open().and_then(|nftables| nftables.commit(batch)).during("setting up NAT (nftables)")
 }
 
-/// The same for what one address sends, by whatever interface it leaves, in a table `ip NAME` that
-/// goes when the value is dropped and when the process ends.
+/// The same for packets of one address, by whatever interface they leave, in a table `ip NAME`. The
+/// table goes when the value is dropped and when the process ends.
 pub fn masquerade_source(table: &str, source: Ipv4Addr) -> Result<Nftables, Trouble> {
     let hook = Hook {
         chain: "leaving",

@@ -20,8 +20,8 @@ pub const SCRATCH: &str = "/run";
 /// This program, also after another was put in its place.
 pub const THIS_PROGRAM: &str = "/proc/self/exe";
 
-/// Runs `body` in a process namespace of its own, and returns its exit code. To be called first of
-/// all in `main`, before there is a second thread.
+/// Runs `body` in a new process namespace, and returns its exit code. Call it first in `main`,
+/// before there is a second thread.
 pub fn run(body: impl FnOnce() -> ExitCode) -> Result<ExitCode, Trouble> {
     if std::env::var_os(INSIDE).is_some() {
         set_up()?;

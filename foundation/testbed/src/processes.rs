@@ -1,5 +1,5 @@
-//! A [bed](crate::bed) with both hosts in processes of their own: for a program that stays in its
-//! own network, has threads already, or has no rights but in a user namespace.
+//! A [bed](crate::bed) whose hosts are separate processes: for a program that stays in its own
+//! network, has threads already, or has rights only in a user namespace.
 
 use super::again;
 use super::agents::{Agents, Failed};
@@ -54,13 +54,13 @@ impl BedProcesses {
         Ok(helpers)
     }
 
-    /// Has the flows of `traffic` connected, once what is at the gateway forwards.
+    /// Connects the flows of `traffic`, once the gateway forwards.
     pub fn connect(&mut self, traffic: &Traffic) -> Result<(), TestbedError> {
         self.instruct(&Instruction::Send(traffic.clone()))
     }
 
-    /// The next report, if there is one, with the descriptors beside it. Never waits. That a helper
-    /// failed is an error.
+    /// The next report, if there is one, with its descriptors. Never waits. A helper's failure is
+    /// an error.
     pub fn next_report(&mut self) -> Result<Option<(Report, Vec<OwnedFd>)>, TestbedError> {
         match receive(&self.reports).map_err(failed("listening to the lab's helpers"))? {
             Some((Report::Failed { role, trouble }, _)) => Err(trouble.into_error(&role)),
@@ -119,7 +119,7 @@ impl Drop for BedProcesses {
     }
 }
 
-/// Names what was tried when the system refused it.
+/// Names the operation that the system refused.
 fn failed(operation: &'static str) -> impl FnOnce(io::Error) -> TestbedError {
     move |source| TestbedError::System { operation, source }
 }
@@ -215,7 +215,7 @@ fn start(program: &Program) -> Result<(), Trouble> {
 }
 
 /// Becomes the program in the file that comes first, with the other words as its arguments. Returns
-/// only where that fails.
+/// only if that fails.
 pub(crate) fn become_program(words: impl IntoIterator<Item = String>) -> Result<(), Trouble> {
     let mut words = words.into_iter();
     let file = words.next().unwrap_or_default();

@@ -4,7 +4,7 @@ use super::error::{During, Trouble};
 use std::io;
 use std::process::Command;
 
-/// Runs a program in the network namespace of this thread, and gives what it printed.
+/// Runs a program in the network namespace of this thread, and returns its output.
 pub fn command(line: &str) -> Result<String, Trouble> {
     let mut words = line.split_whitespace();
     let output = Command::new(words.next().unwrap_or_default()).args(words).output().during(line)?;

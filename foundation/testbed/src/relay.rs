@@ -1,10 +1,10 @@
-//! A host that takes every TCP connection, whatever its address, and has this process make the like
-//! from its own network: what a user without rights can have in place of a route.
+//! A host that accepts every TCP connection, whatever its address, and lets this process open the
+//! same one from its own network: a user without rights can have it in place of a route.
 //!
-//! What is between the command and this host is as it would be: the kernel's TCP at both ends. What
-//! is behind it is another connection, which the kernel copies from and to. A connection that does
-//! not come to its end is reset, and never closed as if all had arrived, however this process ends.
-//! Of datagrams only requests for names pass, to the address of the host.
+//! Between the command and this host is the kernel's TCP at both ends, as in the other case. Behind
+//! it is another connection, with which the kernel exchanges the data. A connection that does not
+//! complete is reset, however this process ends, and never closed as if all data had arrived. The
+//! only datagrams that pass are DNS requests to the host's address.
 
 use super::enclosure::Place;
 use super::error::{During, Trouble};
@@ -25,7 +25,7 @@ pub struct Relay {
     names: UdpSocket,
     /// Its address, which means this machine.
     address: Ipv4Addr,
-    /// Connections of which not all has been passed on that their openers send.
+    /// Connections whose openers have sent data that is not all passed on.
     sending: Arc<AtomicUsize>,
     _rules: Nftables,
     _host: Host,
@@ -68,13 +68,13 @@ impl Relay {
         serve_names(self.names.try_clone().during("relaying")?)
     }
 
-    /// Connections of which not all has been passed on that their openers send.
+    /// Connections whose openers have sent data that is not all passed on.
     pub fn sending(&self) -> usize {
         self.sending.load(Ordering::Relaxed)
     }
 }
 
-/// One of those that are counted, as long as it is there.
+/// A counted connection, for as long as it lives.
 struct Sending(Arc<AtomicUsize>);
 
 impl Sending {
@@ -124,7 +124,7 @@ pub fn name_server() -> Option<IpAddr> {
     text.lines().find_map(|line| line.trim().strip_prefix("nameserver")?.trim().parse().ok())
 }
 
-/// Does `work` in a thread of its own, unless there are too many already.
+/// Runs `work` in another thread, unless too many run already.
 fn bounded(running: &Arc<AtomicUsize>, work: impl FnOnce() + Send + 'static) {
     if running.fetch_add(1, Ordering::Relaxed) >= MAX_AT_ONCE {
         running.fetch_sub(1, Ordering::Relaxed);
@@ -140,7 +140,7 @@ fn bounded(running: &Arc<AtomicUsize>, work: impl FnOnce() + Send + 'static) {
     }
 }
 
-/// Makes the like of `connection` from here, and copies both ways until both have ended.
+/// Opens the same `connection` from here, and copies in both directions until both have ended.
 fn relayed(connection: &TcpStream, own: Ipv4Addr, sending: Sending) {
     // Reset, and not closed, unless its other side ends well.
     let _ = set_socket_linger(connection, Some(Duration::ZERO));
@@ -170,25 +170,25 @@ fn target(there: SocketAddrV4, own: Ipv4Addr) -> SocketAddr {
     SocketAddr::from((ip, there.port()))
 }
 
-/// Copies until `from` ends, and ends `to` as well. `has_ended` says so to the other way, which has
-/// `other_has` to say it.
+/// Copies until `from` ends, and ends `to` as well. `has_ended` reports that to the other
+/// direction, which reports its end by `other_has`.
 fn copy((mut from, mut to): (&TcpStream, &TcpStream), has_ended: &AtomicBool, other_has: &AtomicBool) {
     let copied = io::copy(&mut from, &mut to);
-    // Of a connection that was reset one way may see the end alone, since the error is reported
-    // once. It has no peer any more, as one has none of which both ways have ended.
+    // After a reset, one direction may see a plain end, since the error is reported once. The
+    // connection then has no peer, just like one whose two directions have ended.
     let has_peer = || from.peer_addr().is_ok();
     if copied.is_ok() && (other_has.load(Ordering::SeqCst) || has_peer()) {
         has_ended.store(true, Ordering::SeqCst);
         let _ = to.shutdown(Shutdown::Write);
         let _ = set_socket_linger(to, None);
     } else {
-        // The other way wakes, and both are reset.
+        // The other direction wakes, and both are reset.
         let _ = from.shutdown(Shutdown::Read);
         let _ = to.shutdown(Shutdown::Read);
     }
 }
 
-/// What this machine's name server answers.
+/// The answer of this machine's name server.
 fn answer(request: &[u8]) -> io::Result<Vec<u8>> {
     let server = name_server().ok_or(io::ErrorKind::NotFound)?;
     let any: IpAddr =

@@ -1,7 +1,7 @@
 //! A scratch folder that goes with the process that made it, however that ends.
 //!
-//! A process that is killed removes nothing. So a process of its own makes the folder, waits until
-//! the other end of a pipe is gone, and removes it.
+//! A killed process removes nothing. So a second process makes the folder, waits until the other
+//! end of a pipe is gone, and removes it.
 
 use super::again;
 use super::error::{During, Trouble};

@@ -10,8 +10,8 @@ pub struct Shaping {
     /// The rates that follow it, and when: nanoseconds after the start, and bit/s.
     #[serde(default)]
     pub changes: Vec<(u64, u64)>,
-    /// What each frame counts beside its bytes from the Ethernet header on: -14 where IP packets
-    /// are counted.
+    /// Bytes that each frame counts beyond those from the Ethernet header on: -14 if IP packets are
+    /// counted.
     pub overhead: i32,
     /// Bytes that may leave at once where the shaper was late. `tc` takes no less than one.
     pub burst_bytes: u64,
@@ -23,7 +23,7 @@ pub struct Shaping {
 pub const QUEUE: u32 = 0x10_0000;
 
 impl Shaping {
-    /// What `tc` takes to put it at the interface `device`: HTB, and the discipline in it.
+    /// The lines of `tc` that put it at the interface `device`: HTB, and the discipline in it.
     pub fn lines(&self, device: &str) -> [String; 3] {
         let Shaping { rate_bps, overhead, discipline, .. } = self;
         let counted = match overhead {
@@ -37,7 +37,7 @@ impl Shaping {
         ]
     }
 
-    /// What `tc` takes to give the link at `device` another rate, bit/s. What waits stays.
+    /// The line of `tc` that gives the link at `device` another rate, bit/s. Waiting packets stay.
     pub fn change(&self, device: &str, rate_bps: u64) -> String {
         self.class("change", device, rate_bps)
     }

@@ -1,4 +1,4 @@
-//! What two hosts send each other, as data: which flows, from where to where, and when.
+//! The traffic between two hosts, as data: the flows, their direction, and their times.
 
 use super::path::plan::Carried;
 use super::side::Side;
@@ -45,9 +45,9 @@ impl Slots {
 /// One flow between the two hosts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Flow {
-    /// What it belongs to, for the evaluation.
+    /// Its group, for the evaluation.
     pub group: String,
-    /// What it does.
+    /// Its behaviour.
     pub sends: Sends,
     /// Where it is sent from.
     pub from: Side,
@@ -59,14 +59,14 @@ pub struct Flow {
     pub start_ns: u64,
     /// When it ends.
     pub stop_ns: u64,
-    /// The address at which its receiver is reached, where that is behind NAT. Then the receiver
-    /// opens it, and its port is the receiver's.
+    /// The address that reaches its receiver, if that is behind NAT. Then the receiver opens the
+    /// flow, and the port is the receiver's.
     pub receiver_behind: Option<IpAddr>,
     /// Is its TCP ECN-capable (RFC 3168)?
     pub ecn: bool,
 }
 
-/// What a flow sends.
+/// The behaviour of a flow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sends {
@@ -76,7 +76,7 @@ pub enum Sends {
     Talk {
         /// Between two messages of an end, nanoseconds.
         every_ns: u64,
-        /// Of each message, bytes.
+        /// Payload of each message, bytes.
         payload: u32,
     },
     /// Datagrams at a constant rate.
@@ -85,7 +85,7 @@ pub enum Sends {
         bps: u64,
         /// Payload of each, bytes.
         payload: u32,
-        /// What each counts at that rate, bytes.
+        /// Bytes that each counts at that rate.
         counted: u32,
     },
     /// Small datagrams, whose delay is measured.
@@ -114,7 +114,7 @@ pub enum Sends {
 }
 
 impl Sends {
-    /// The congestion control of its connection; none where it has none.
+    /// The congestion control of its connection; none if it has no connection.
     pub fn control(&self) -> Option<&str> {
         match self {
             Sends::Tcp(control) => Some(control),
@@ -127,7 +127,7 @@ impl Sends {
 /// Bytes that Ethernet adds to a frame as a packet socket sees it: the default framing of a
 /// gateway.
 pub const FRAMING: u32 = 24;
-/// The least that a frame counts.
+/// The fewest bytes that a frame counts.
 pub const SHORTEST: u32 = 84;
 /// The port to which TCP goes.
 pub const TCP_PORT: u16 = 5000;
@@ -168,7 +168,7 @@ pub fn on_the_link(bytes: usize) -> u64 {
 }
 
 impl Flow {
-    /// Bit/s that it offers on the link; none where it takes what it gets.
+    /// Its offered rate on the link, bit/s; `None` for a greedy flow.
     pub fn offered_bps(&self) -> Option<f64> {
         match &self.sends {
             Sends::Udp { bps, .. } => Some(*bps as f64),
@@ -186,8 +186,8 @@ impl Flow {
 }
 
 impl Traffic {
-    /// Traffic of `duration_ns` nanoseconds, of which every frame is counted, by [slots of a tenth
-    /// of a second](SLOT).
+    /// Traffic of `duration_ns` nanoseconds, with every frame counted, by [slots of a tenth of a
+    /// second](SLOT).
     pub fn new(flows: Vec<Flow>, duration_ns: u64) -> Self {
         let count = duration_ns.div_ceil(SLOT.ns()) as usize;
         let slots = Slots { from_ns: 0, each_ns: SLOT.ns(), count };
@@ -195,7 +195,7 @@ impl Traffic {
     }
 }
 
-/// What one host saw of a run.
+/// The counts of one host in a run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Seen {
     /// By flow.
@@ -204,13 +204,13 @@ pub struct Seen {
     pub strange_bytes: Vec<u64>,
     /// Frames that the watching socket missed.
     pub missed: u64,
-    /// What became of the frames on the [path](crate::path) between the hosts; known where
+    /// The counts of the frames on the [path](crate::path) between the hosts, if
     /// [processes](crate::processes) made the bed.
     #[serde(default)]
     pub path: Carried,
 }
 
-/// What one host saw of one flow.
+/// One host's counts of one flow.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct FlowSeen {
     /// Bytes on the link that arrived for it, by slot.
@@ -220,14 +220,14 @@ pub struct FlowSeen {
     pub back_bytes: Vec<u64>,
     /// Payload in order and once that its receiver read, by slot.
     pub payload_bytes: Vec<u64>,
-    /// One-way delays of its pings, in the order of arrival: when they were sent, nanoseconds after
-    /// the start, and how long they took.
+    /// One-way delays of its pings, in order of arrival: when each was sent, nanoseconds after the
+    /// start, and how long it took.
     pub delays_ns: Vec<(u64, u64)>,
     /// Which of its pings they were, counted from 0.
     pub numbers: Vec<u32>,
     /// Datagrams or frames that it sent.
     pub sent: u64,
-    /// What its sender was refused, and how often it was.
+    /// The number of sends that its sender was refused.
     pub refused: u64,
     /// The state of its TCP sender, in the order of time, where [`Traffic::tcp_every_ns`] is set.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -252,7 +252,7 @@ pub struct TcpSample {
 }
 
 impl TcpSample {
-    /// What the kernel knows at `at_ns`.
+    /// The kernel's state at `at_ns`.
     pub(crate) fn new(at_ns: u64, info: &TcpInfo) -> Self {
         let TcpInfo { cwnd, ssthresh, srtt_us, retransmissions, delivery_rate_bps } = *info;
         TcpSample { at_ns, cwnd, ssthresh, srtt_us, retransmissions, delivery_rate_bps }
@@ -260,7 +260,7 @@ impl TcpSample {
 }
 
 impl Seen {
-    /// Adds what the other host saw.
+    /// Adds the counts of the other host.
     pub(crate) fn add(&mut self, other: Seen) {
         fn sum(own: &mut Vec<u64>, other: Vec<u64>) {
             own.resize(own.len().max(other.len()), 0);

@@ -1,6 +1,6 @@
-//! Hosts at work, with this kernel's bridge between them. This file has a `main` of its own,
-//! because the program starts itself again. Where network namespaces are refused it says so,
-//! loudly, and passes.
+//! Hosts at work, with this kernel's bridge between them. The file has its own `main`, because the
+//! program starts itself again. Where network namespaces are refused, it prints a clear notice and
+//! passes.
 
 use fairwire_core::Duration;
 use fairwire_linux::clock;
@@ -90,8 +90,8 @@ fn what_is_sent_arrives(bed: &Bed) {
     let after = bed.sink.counted(HOST.name).expect("it is there");
     let sum = |slots: &[u64]| slots.iter().sum::<u64>();
     let [tcp, udp, ping] = seen.flows.as_slice() else { panic!("{seen:?}") };
-    // What TCP sends is on the link once, with headers of 66 bytes and 24 of Ethernet in 1448, and
-    // comes out of the socket later.
+    // TCP's packets are on the link once, with headers of 66 bytes and 24 of Ethernet in 1448, and
+    // come out of the socket later.
     let (payload, link) = (sum(&tcp.payload_bytes), sum(&tcp.link_bytes));
     assert!(payload > 1_000_000 && link > payload, "{payload} of {link}");
     assert!(sum(&tcp.back_bytes) > 0, "it is acknowledged");
@@ -156,7 +156,7 @@ fn a_path_delays_each_flow_by_its_own_time() {
         started(&bed, &traffic()).and_then(|mut agents| agents.finish()).expect("nothing is in the way");
     let carried = bed.finish_path().expect("it carries");
     let [tcp, udp, ping] = seen.flows.as_slice() else { panic!("{seen:?}") };
-    // Never before its time, whatever the machine does; after it by what the machine does.
+    // It never comes before its time; how long after depends on the machine.
     let delays = || ping.delays_ns.iter().map(|(_, took)| *took);
     assert!(delays().count() > 80 && delays().all(|took| took >= ms(25).ns()), "{ping:?}");
     assert!(delays().min() < Some(ms(40).ns()), "{:?}: it has the delay of another", delays().min());
@@ -177,8 +177,7 @@ fn a_path_loses_what_it_is_to_lose_and_says_how_much() {
     let carried = bed.finish_path().expect("it carries");
     let came = seen.flows[0].payload_bytes.iter().sum::<u64>() / u64::from(UDP_PAYLOAD);
     assert!((62..=138).contains(&carried.faults.lost), "{carried:?}"); // 100 +- 4 sd of 9.5
-    // The kernels of the hosts say a few things of their own (MLD, RFC 3810), which can be lost,
-    // too.
+    // The hosts' kernels send a few packets by themselves (MLD, RFC 3810), which can be lost, too.
     assert!(came + carried.faults.lost <= PER_SECOND + 20, "{came} and {}", carried.faults.lost);
     assert!(came > PER_SECOND * 8 / 10, "{came}");
 }

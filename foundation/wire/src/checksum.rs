@@ -4,7 +4,7 @@
 use crate::bytes::{u16_at, write_at};
 use core::net::{Ipv4Addr, Ipv6Addr};
 
-/// A ones'-complement sum under way.
+/// An unfinished ones'-complement sum.
 ///
 /// Words are added in the machine's own order and turned once at the end, which the sum allows (RFC
 /// 1071, section 2B).
@@ -55,9 +55,9 @@ pub fn checksum(bytes: &[u8]) -> u16 {
 /// A 16-bit word of a header that changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// What it was.
+    /// The old value.
     pub old: u16,
-    /// What it becomes.
+    /// The new value.
     pub new: u16,
 }
 
@@ -72,7 +72,7 @@ pub fn update(checksum: u16, change: Change) -> u16 {
     !(sum as u16)
 }
 
-/// What a transport checksum covers of the IP header.
+/// The fields of the IP header that a transport checksum covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PseudoHeader<Address> {
     /// The sender's address.

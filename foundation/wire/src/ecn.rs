@@ -1,4 +1,4 @@
-//! Rewriting the ECN field and the codepoint beside it.
+//! Rewrites the ECN field and the DSCP next to it.
 
 use crate::bytes::{array_at, u8_at, u16_at, write_at};
 use crate::checksum::{Change, update};

@@ -18,7 +18,7 @@ use core::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use fairwire_core::FlowHash;
 use siphasher::sip::SipHasher13;
 
-/// What the packets of one flow have in common.
+/// The common fields of the packets of one flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FlowKey {
     /// IPv4.
@@ -78,7 +78,7 @@ impl Headers {
     }
 }
 
-/// What makes two packets one flow.
+/// The fields that make two packets one flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum KeyKind {
     /// The whole key: each conversation for itself.
@@ -88,7 +88,7 @@ pub enum KeyKind {
     SourceHost,
     /// The receiver's address: each receiving host for itself.
     DestinationHost,
-    /// The first bits of the sender's address: each network of that size for itself.
+    /// The first bits of the sender's address: one flow for each network of that size.
     SourceNetwork(NetworkBits),
     /// The first bits of the receiver's address.
     DestinationNetwork(NetworkBits),
@@ -97,13 +97,13 @@ pub enum KeyKind {
 /// How many leading bits of an address name a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NetworkBits {
-    /// Of an IPv4 address; 32, and whatever is more, for the whole address.
+    /// Bits of an IPv4 address; 32 or more for the whole address.
     pub ipv4: u8,
-    /// Of an IPv6 address; 128, and whatever is more, for the whole address.
+    /// Bits of an IPv6 address; 128 or more for the whole address.
     pub ipv6: u8,
 }
 
-/// What a flow is that has a number rather than addresses.
+/// The kind of flow that has a number rather than addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Number {
     /// A subscriber or another class, by its number.

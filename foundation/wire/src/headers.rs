@@ -45,13 +45,13 @@ const SNAP_BYTES: usize = 8;
 /// clause 3.2.6).
 const MIN_ETHERTYPE: u16 = 0x0600;
 
-/// What is known of a frame.
+/// The parsed fields of a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Headers {
     /// Does the frame begin with Ethernet addresses?
     pub has_ethernet: bool,
-    /// The type of what follows the VLAN tags; absent in an IEEE 802.3 frame, which has a length in
-    /// its place.
+    /// The EtherType after the VLAN tags; absent in an IEEE 802.3 frame, which has a length in its
+    /// place.
     pub ethertype: Option<u16>,
     /// VLAN tags, 0 to [`MAX_VLAN_TAGS`].
     pub vlan_tags: u8,
@@ -69,8 +69,8 @@ pub enum Between {
     /// Nothing, as on most links.
     #[default]
     Nothing,
-    /// A PPPoE session header and the protocol of PPP: 8 bytes, and a length field that counts what
-    /// follows (RFC 2516).
+    /// A PPPoE session header and the protocol of PPP: 8 bytes, with a length field that counts the
+    /// bytes after it (RFC 2516).
     Pppoe,
     /// LLC and SNAP after a length in the place of the type: 8 bytes (RFC 1042).
     Snap,
@@ -87,7 +87,7 @@ impl Between {
     }
 }
 
-/// What an IP header says.
+/// The fields of an IP header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Network {
     /// IPv4 or IPv6.
@@ -108,8 +108,8 @@ pub struct Network {
     pub dscp: u8,
     /// The ECN field (RFC 3168, section 5).
     pub ecn: Ecn,
-    /// Protocol of the payload, after IPv6 extension headers. In an IPv6 fragment: what its
-    /// fragment header names.
+    /// Protocol of the payload, after IPv6 extension headers. In an IPv6 fragment: the next header
+    /// of its fragment header.
     pub protocol: u8,
     /// Where that payload begins, bytes from the start of the frame; it may be empty.
     pub payload: usize,
@@ -137,7 +137,7 @@ pub enum Fragment {
     Later,
 }
 
-/// What a transport header with ports says.
+/// The fields of a transport header with ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transport {
     /// Where it begins, bytes from the start of the frame.
@@ -244,8 +244,8 @@ fn wrapped(frame: &[u8], at: usize, headers: &mut Headers) -> Option<Network> {
     Some(network)
 }
 
-/// The EtherType of what the PPPoE session at `at` carries. Version 1, type 1, code 0 are those of
-/// data (RFC 2516, section 4); the protocols are those of RFC 1332 and RFC 5072.
+/// The EtherType of the payload of the PPPoE session at `at`. Version 1, type 1, code 0 are those
+/// of data (RFC 2516, section 4); the protocols are those of RFC 1332 and RFC 5072.
 fn pppoe(frame: &[u8], at: usize) -> Option<u16> {
     let header: [u8; PPPOE_BYTES] = array_at(frame, at)?;
     match (header[0], header[1], [header[6], header[7]]) {
@@ -432,7 +432,7 @@ fn walk_extensions(frame: &[u8], network: &mut Network) {
 }
 
 impl Fragment {
-    /// Of the fragment offset and the flag "more fragments", which both versions have.
+    /// From the fragment offset and the flag "more fragments", which both versions have.
     fn at(offset: u16, more: bool) -> Fragment {
         match (offset, more) {
             (0, false) => Fragment::Whole,

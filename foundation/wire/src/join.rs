@@ -76,7 +76,7 @@ impl<'a> Joint<'a> {
         Joint { first: frame, last: frame, offsets, bytes: frame.len() - offsets.payload().min(frame.len()) }
     }
 
-    /// Adds `next` when it goes on where these end; false, and nothing changes, when it does not.
+    /// Adds `next` if it continues these segments; otherwise returns false and changes nothing.
     pub fn add(&mut self, next: &'a [u8], offsets: TcpOffsets) -> bool {
         let payload = |frame: &[u8]| frame.len().saturating_sub(offsets.payload());
         let size = payload(self.first);
@@ -131,7 +131,7 @@ impl<'a> Joint<'a> {
 const FLAGS: usize = 13;
 const CHECKSUM: usize = 16;
 
-/// Is `next` what follows `last`, whose payload has `size` bytes?
+/// Does `next` continue `last`, whose payload has `size` bytes?
 fn goes_on(last: &[u8], next: &[u8], offsets: TcpOffsets, size: u32) -> bool {
     let (network, transport) = (usize::from(offsets.network), usize::from(offsets.transport));
     let same = |range: core::ops::Range<usize>| last.get(range.clone()) == next.get(range);

@@ -19,8 +19,8 @@ const IPV4: usize = 20;
 const TCP: usize = 20;
 /// Bytes of a UDP header (RFC 768).
 const UDP: usize = 8;
-/// Most blocks of selective acknowledgement in a segment: what fits beside a timestamp (RFC 2018,
-/// section 3).
+/// Most blocks of selective acknowledgement in a segment: as many as fit next to a timestamp (RFC
+/// 2018, section 3).
 pub const MAX_BLOCKS: usize = 3;
 /// The most that one frame is captured of.
 pub const MAX_CAPTURED: usize = ETHERNET + IPV4 + TCP + sack_bytes(MAX_BLOCKS);
@@ -53,7 +53,7 @@ pub struct MadeUp {
     pub dscp: u8,
     /// The ECN codepoint.
     pub ecn: Ecn,
-    /// What it carries.
+    /// Its transport header.
     pub transport: Transport,
 }
 
@@ -68,8 +68,8 @@ pub enum Transport {
         ack: Option<u32>,
         /// Further flags: [`SYN`], [`ECE`], [`CWR`].
         flags: u8,
-        /// What has arrived out of order: the left and the right edge of each block (RFC 2018,
-        /// section 3), up to the first that is none.
+        /// The data that arrived out of order: the left and the right edge of each block (RFC 2018,
+        /// section 3), up to the first empty one.
         sack: [Option<[u32; 2]>; MAX_BLOCKS],
     },
     /// UDP.
@@ -88,7 +88,7 @@ pub const ECE: u8 = 0x40;
 /// The window was reduced (RFC 3168).
 pub const CWR: u8 = 0x80;
 
-/// The headers of a frame, and how long all of it is.
+/// The headers of a frame, and its full length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Headers {
     bytes: [u8; MAX_CAPTURED],
@@ -212,8 +212,7 @@ fn write_sack(out: &mut [u8], sack: &[Option<[u32; 2]>]) {
     }
 }
 
-/// Appends the start of a section to `out`. What comes next are its interfaces, numbered from 0 in
-/// their order.
+/// Appends the start of a section to `out`. Its interfaces follow, numbered from 0 in their order.
 pub fn section(out: &mut Vec<u8>, application: &str, comment: &str) {
     block(out, SECTION_HEADER, |out| {
         out.extend(BYTE_ORDER.to_le_bytes());
@@ -235,14 +234,13 @@ pub enum LinkType {
     Ip,
 }
 
-/// Appends an interface with times in nanoseconds, for frames of Ethernet of which [`MAX_CAPTURED`]
-/// bytes are captured.
+/// Appends an interface with times in nanoseconds, for Ethernet frames captured up to
+/// [`MAX_CAPTURED`] bytes.
 pub fn interface(out: &mut Vec<u8>, name: &str) {
     interface_of(out, name, LinkType::Ethernet, MAX_CAPTURED as u32);
 }
 
-/// Appends an interface with times in nanoseconds, for frames of which at most `most_captured`
-/// bytes are captured.
+/// Appends an interface with times in nanoseconds, for frames captured up to `most_captured` bytes.
 pub fn interface_of(out: &mut Vec<u8>, name: &str, link: LinkType, most_captured: u32) {
     let link: u16 = match link {
         LinkType::Ethernet => LINK_TYPE_ETHERNET,
@@ -264,7 +262,7 @@ pub fn packet(out: &mut Vec<u8>, interface: u32, at: Time, headers: &Headers, co
     captured(out, interface, at, frame, comment);
 }
 
-/// What was captured of a frame.
+/// The captured part of a frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {
     /// Its first bytes.
@@ -273,7 +271,7 @@ pub struct Frame<'a> {
     pub whole: u32,
 }
 
-/// Appends what was captured of a real frame. Readers take `at` for the time since 1970.
+/// Appends the captured part of a real frame. Readers take `at` for the time since 1970.
 pub fn captured(out: &mut Vec<u8>, interface: u32, at: Time, frame: Frame<'_>, comment: Option<&str>) {
     block(out, ENHANCED_PACKET, |out| {
         let at = at.ns();
@@ -291,7 +289,7 @@ pub fn captured(out: &mut Vec<u8>, interface: u32, at: Time, frame: Frame<'_>, c
     });
 }
 
-/// A block: its type and length, what `fill` writes, and its length again.
+/// A block: its type and length, the bytes that `fill` writes, and its length again.
 fn block(out: &mut Vec<u8>, kind: u32, fill: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
     out.extend(kind.to_le_bytes());

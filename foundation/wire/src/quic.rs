@@ -1,4 +1,4 @@
-//! What QUIC shows to those on its path: the form of its header, and the spin bit.
+//! The parts of QUIC that its path can see: the form of the header, and the spin bit.
 //!
 //! Sources: RFC 8999, section 5 (what all versions have in common); RFC 9000, sections 17.2 to 17.4
 //! (version 1 and the spin bit); RFC 9369, section 3.1 (version 2).
@@ -9,10 +9,10 @@ use crate::headers::{Fragment, Headers, UDP};
 /// The first packet of a datagram that looks like QUIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuicPacket {
-    /// Of a handshake: its header has a version that is known here.
+    /// A packet of a handshake: its header has a version known here.
     Long,
-    /// Of a connection that is established, or of anything else that begins so: one bit is all that
-    /// a short header has to be known by.
+    /// A packet of an established connection, or of anything else that begins the same: a short
+    /// header is recognized by one bit only.
     Short {
         /// The spin bit (RFC 9000, section 17.4).
         spin: bool,
@@ -21,7 +21,7 @@ pub enum QuicPacket {
 
 /// The form of the header: set in long ones (RFC 9000, section 17.2).
 const LONG_FORM: u8 = 0x80;
-/// Of a short header (RFC 9000, section 17.3.1).
+/// The spin bit of a short header (RFC 9000, section 17.3.1).
 const SPIN: u8 = 0x20;
 /// Version 1, and version 2 (RFC 9369, section 3.1).
 const VERSIONS: [u32; 2] = [1, 0x6b33_43cf];

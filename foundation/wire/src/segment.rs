@@ -30,7 +30,7 @@ impl Train<'_> {
         self.payload.len().div_ceil(self.size).max(1)
     }
 
-    /// Bytes of the longest of them.
+    /// Bytes of the longest segment.
     pub(crate) fn longest(&self) -> usize {
         self.headers_end() + self.size.min(self.payload.len())
     }
@@ -64,7 +64,7 @@ impl Train<'_> {
         self.transport.payload.unwrap_or(self.transport.offset)
     }
 
-    /// RFC 791, section 3.1. The checks hold segments to what the length fields can say.
+    /// RFC 791, section 3.1. The checks keep segments within the range of the length fields.
     fn write_ipv4(&self, segment: &mut [u8], position: Position) {
         let at = self.network.offset;
         let length = (segment.len() - at) as u16;

@@ -1,4 +1,4 @@
-//! What a TCP header says of time and order: sequence numbers and the timestamps option.
+//! Time and order in a TCP header: sequence numbers and the timestamps option.
 //!
 //! Sources: RFC 9293, section 3.1 (header); RFC 7323, section 3.2 (timestamps option).
 
@@ -60,7 +60,7 @@ impl Segment {
         })
     }
 
-    /// What it says as an acknowledgement; `None` where it has data, or begins or ends a connection.
+    /// Its meaning as an acknowledgement; `None` if it has data, or begins or ends a connection.
     pub fn acknowledgement(frame: &[u8], headers: &Headers) -> Option<Acknowledgement> {
         let segment = Segment::of(frame, headers)?;
         let transport = headers.transport.as_ref()?;

@@ -28,7 +28,7 @@ pub const GSO_ECN: u8 = 0x80;
 /// Bytes of the header.
 pub const LEN: usize = 10;
 
-/// What came before a frame.
+/// The virtio-net header that came before a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VnetHeader {
     /// [`NEEDS_CSUM`], [`DATA_VALID`].

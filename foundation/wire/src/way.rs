@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "lowercase"))]
 pub enum Way {
-    /// From the outside to the inside: what subscribers fetch.
+    /// From the outside to the inside: traffic that subscribers fetch.
     Download,
-    /// From the inside to the outside: what subscribers send.
+    /// From the inside to the outside: traffic that subscribers send.
     Upload,
 }
 

@@ -15,7 +15,7 @@ pub enum RequestError {
     Silent {
         /// The socket.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
     /// It answered with something else.
@@ -23,7 +23,7 @@ pub enum RequestError {
     Strange {
         /// The socket.
         path: PathBuf,
-        /// What is wrong with the answer.
+        /// The fault of the answer.
         message: String,
     },
 }

@@ -1,4 +1,4 @@
-//! Files that a client opened and hands over beside its request: it may reach what the gateway's
+//! Files that a client opened and sends with its request: it may reach files that the gateway's
 //! process may not.
 
 use rustix::io::Errno;
@@ -11,7 +11,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
-/// The most files beside one request; more are closed unseen.
+/// The most files with one request; more are closed unread.
 pub(crate) const MAX_HANDED: usize = 2;
 
 /// Open files, in the order in which the request names them.
@@ -42,8 +42,7 @@ impl Handed {
         }
     }
 
-    /// Sends the start of `bytes` with these files beside it. Returns the number of bytes that were
-    /// sent.
+    /// Sends the start of `bytes` with these files attached. Returns the number of bytes sent.
     pub fn send(&self, socket: impl AsFd, bytes: &[u8]) -> io::Result<usize> {
         let files: Vec<BorrowedFd<'_>> = self.0.iter().map(|file| file.as_fd()).collect();
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_HANDED))];
@@ -54,8 +53,8 @@ impl Handed {
         Ok(sendmsg(socket, &[IoSlice::new(bytes)], &mut beside, SendFlags::NOSIGNAL)?)
     }
 
-    /// Receives what has come into `bytes`, and the files beside it into these. As `read` of a
-    /// stream that does not block.
+    /// Receives into `bytes`, and the attached files into these. Works like `read` on a
+    /// non-blocking stream.
     pub fn receive(&mut self, socket: impl AsFd, bytes: &mut [u8]) -> io::Result<usize> {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_HANDED))];
         let mut beside = RecvAncillaryBuffer::new(&mut space);

@@ -1,7 +1,7 @@
 //! The protocol of the control socket: one JSON object a line, a request and then its answer.
 //!
-//! A request may say which version of the protocol its sender speaks, and what the sender is; our own
-//! clients do. A gateway of another version refuses it, and names both.
+//! A request may name its version of the protocol, and its sender; our own clients do. A gateway of
+//! another version refuses it, and names both.
 
 use super::handed::Handed;
 use crate::snapshot::{CountsSnapshot, Snapshot};
@@ -16,10 +16,10 @@ pub const PROTOCOL: u32 = 1;
 /// This end, as it is named to the other one.
 pub const PROGRAM: &str = concat!("fairwire-gateway ", env!("CARGO_PKG_VERSION"));
 
-/// The most flows of each way in one answer: some 2 MB.
+/// The most flows of each direction in one answer: some 2 MB.
 pub const MAX_FLOWS: u32 = 10_000;
 
-/// The most lines of what one program left out that a status shows.
+/// The most lines of one program's omissions that a status shows.
 pub const MAX_LEFT_OUT: usize = 10;
 
 /// A request to a gateway.
@@ -32,9 +32,9 @@ pub enum Request {
         #[serde(default)]
         classes: bool,
     },
-    /// The counts since the start: totals, waits, and what each flow got.
+    /// The counts since the start: totals, waits, and the traffic of each flow.
     Counts {
-        /// The most flows of each way, those first that got most; at most [`MAX_FLOWS`].
+        /// The most flows of each direction, the largest first; at most [`MAX_FLOWS`].
         flows: u32,
     },
     /// A snapshot at an interval, until the client disconnects.
@@ -44,12 +44,12 @@ pub enum Request {
     },
     /// Read the configuration file again.
     Reload {
-        /// The names of the files that are handed over beside the request. The gateway reads these
-        /// files there, and all others by itself.
+        /// The names of the files attached to the request. The gateway reads these files there, and
+        /// all others by itself.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         files: Vec<PathBuf>,
-        /// Do weights and rates that were set stay, where the file says of them what it said? So do
-        /// changes of one subscriber, leases and sessions; a person who reloads takes them back.
+        /// Do weights and rates set by request stay, where the file is unchanged? So do changes of
+        /// one subscriber, leases and sessions; a person who reloads takes them back.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         keeps: bool,
         /// These files, open.
@@ -70,33 +70,33 @@ pub enum Request {
         /// From 1e-6 to 1e6.
         weight: f64,
     },
-    /// Give the link of a way another rate, or several one after the other, until a reload takes
-    /// them back.
-    /// Its discipline goes by the rate of the file as before, and what waits stays where it is.
+    /// Give the link of a direction another rate, or several one after the other, until a reload
+    /// takes them back. Its discipline keeps the rate of the file as its parameter, and waiting
+    /// packets stay in place.
     SetRate {
-        /// The way.
+        /// The direction.
         way: Way,
         /// The rates, in order of time: at least one, and at most [`MAX_STEPS`].
         steps: Vec<RateStep>,
     },
-    /// Show in the status what a program left out that keeps the subscribers, until it says otherwise.
+    /// Show in the status the omissions of a program that keeps the subscribers, until it sends others.
     LeftOut {
         /// The program.
         by: String,
-        /// What, and where, a line each; none where nothing is. The first [`MAX_LEFT_OUT`] are shown.
+        /// The omissions and their places, a line each; none if nothing is omitted. The first
+        /// [`MAX_LEFT_OUT`] are shown.
         lines: Vec<String>,
     },
-    /// Offer the link to another process, which has sent one end of a stream beside the request and
-    /// waits at the other. Nothing is handed over before that process says there that it is ready.
+    /// Offer the link to another process, which has sent one end of a stream with the request and waits at
+    /// the other. Nothing is handed over before that process reports there that it is ready.
     TakeOver {
-        /// What the two must have in common.
+        /// The settings that the two must share.
         wanted: Wanted,
         /// The end of the stream.
         #[serde(skip)]
         handed: Handed,
     },
-    /// Write the capture ring to a file: the one that is handed over beside the request, or a new
-    /// one.
+    /// Write the capture ring to a file: the one attached to the request, or a new one.
     Capture {
         /// The name of the file. If none is handed over: a path that the gateway's process can
         /// write, and that does not exist yet.
@@ -108,7 +108,7 @@ pub enum Request {
 }
 
 impl Request {
-    /// Does it only read what the gateway counts?
+    /// Does it only read the gateway's counts?
     pub fn only_reads(&self) -> bool {
         match self {
             Request::Status { .. } | Request::Counts { .. } | Request::Watch { .. } => true,
@@ -146,7 +146,7 @@ impl Request {
     }
 }
 
-/// What a process that takes over has in common with the one that runs.
+/// The settings that a process that takes over shares with the running one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wanted {
@@ -165,7 +165,7 @@ pub struct Wanted {
 /// The most rates in one request, which has 8 KiB.
 pub const MAX_STEPS: usize = 100;
 
-/// A rate from a time on. A packet that is being sent then goes on at it.
+/// A rate from a time on. A packet that is being sent continues at the new rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RateStep {
@@ -176,7 +176,7 @@ pub struct RateStep {
     pub bps: u64,
 }
 
-/// What a gateway answers.
+/// An answer of the gateway.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "kebab-case")]
 pub enum Answer {
@@ -186,7 +186,7 @@ pub enum Answer {
     Counts(Box<CountsSnapshot>),
     /// To `reload` and `subscribers`.
     Reloaded(Reloaded),
-    /// To `subscribers`, where that takes a reload. Nothing was changed.
+    /// To `subscribers`, if that needs a reload. Nothing was changed.
     ReloadNeeded,
     /// To `set-weight`.
     WeightSet {
@@ -200,7 +200,7 @@ pub enum Answer {
     },
     /// To `left-out`.
     Noted,
-    /// To `take-over`: the rest is said over the stream that came beside the request.
+    /// To `take-over`: the rest follows on the stream that came with the request.
     Offered,
     /// To `capture`.
     Captured {
@@ -214,24 +214,24 @@ pub enum Answer {
     },
 }
 
-/// What a reload did.
+/// The outcome of a reload.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reloaded {
-    /// What changed, a line each; empty if the file says what it said before.
+    /// The changes, a line each; empty if the file is unchanged.
     pub changes: Vec<String>,
     /// Packets that waited and were handed over.
     pub handed_over: u64,
-    /// Of these, packets that went ahead of the new discipline because it would have refused some.
+    /// Those of them that were sent ahead of the new discipline because it would have refused some.
     pub ahead: u64,
     /// Milliseconds from the request to the answer.
     pub took_ms: f64,
     /// Milliseconds that no packet was forwarded.
     pub paused_ms: f64,
-    /// Of these, milliseconds in which the thread that forwards had a processor. The rest went to
-    /// other programs.
+    /// Milliseconds of the pause in which the thread that forwards had a processor. The rest went
+    /// to other programs.
     pub paused_cpu_ms: f64,
-    /// Does every packet that ever came in have its place (in = out + dropped + lost + inside), in
-    /// both ways?
+    /// Is every packet that ever came in accounted for (in = out + dropped + lost + inside), in
+    /// both directions?
     pub is_balanced: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What each flow got: a bounded table of counts.
+//! Traffic of each flow: a bounded table of counts.
 
 use crate::class_book::UNCLAIMED;
 use fairwire_core::{Duration, FlowHash, FlowIndex, Time};
@@ -21,7 +21,7 @@ pub struct FlowCount {
     pub bytes_out: u64,
 }
 
-/// What is known of a flow from the packet that opened its account.
+/// Facts about a flow from the packet that opened its account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FirstPacket {
     /// The key of that packet.
@@ -47,7 +47,7 @@ pub struct Account {
     /// The number of flows that had this place before. An account number of theirs no longer names
     /// this place.
     uses: u32,
-    /// What it got.
+    /// Its traffic.
     pub count: FlowCount,
 }
 
@@ -69,9 +69,9 @@ impl Account {
 /// made-up senders takes the places of the silent only, and for no longer than it lasts. It is
 /// O(1), and all memory is taken at construction.
 ///
-/// Packets that are still inside name their flow's account by its number. It holds how often the
-/// place was given away. So what becomes of such a packet later counts with the others, and never
-/// for the flow that came after.
+/// Packets that are still inside name their flow's account by its number, which includes how often
+/// the place was reassigned. So the outcome of an old packet counts with the others, and never for
+/// the flow that came after.
 #[derive(Debug)]
 pub struct Accounts {
     index: FlowIndex,
@@ -83,7 +83,7 @@ pub struct Accounts {
     capacity: usize,
     hand: usize,
     others: FlowCount,
-    /// What accounts counted that were given up.
+    /// The counts of accounts that were given up.
     ended: FlowCount,
 }
 
@@ -130,14 +130,14 @@ impl Accounts {
         }
     }
 
-    /// The number of `flow`'s account, of which a packet has come at `now`. If the account is
-    /// opened for it, `first` describes the packet.
+    /// The number of `flow`'s account, of which a packet came at `now`. If the account is new,
+    /// `first` describes the packet.
     #[inline]
     pub fn open(&mut self, flow: FlowHash, now: Time, first: impl FnOnce() -> FirstPacket) -> u32 {
         let tick = ticks(now.ns());
         let slot = flow.0 as usize & (self.recent.len() - 1);
         let place = self.recent[slot];
-        // What it says may be long out of date: the account itself knows whose it is.
+        // Its contents may be long out of date: the account itself knows whose it is.
         if let Some(account) = self.accounts.get_mut(place as usize).filter(|account| account.flow == flow) {
             account.seen = tick;
             return account.number_at(place);
@@ -212,8 +212,8 @@ impl Accounts {
     }
 
     /// The number of the host of `account`, from 1 on, for a discipline that shares between hosts.
-    /// Hosts without an account of their own are 0 together, and so is each host until [`FIRST`]
-    /// packets of it have come. So made-up senders have one host's part among them.
+    /// Hosts without their own account share number 0, and so does each host until [`FIRST`] of its
+    /// packets have come. So made-up senders together have the share of one host.
     #[inline]
     pub fn host(&self, account: u32) -> u32 {
         let place = account & ((1 << PLACE_BITS) - 1);
@@ -221,13 +221,13 @@ impl Accounts {
         known.filter(|account| account.count.packets_in > FIRST).map_or(0, |_| place)
     }
 
-    /// What `flow` got; zeros when it has no account of its own.
+    /// The traffic of `flow`; zeros if it has no account.
     pub fn of(&self, flow: FlowHash) -> FlowCount {
         let place = self.index.find(flow, |place| self.accounts[place].flow == flow);
         place.map(|place| self.accounts[place].count).unwrap_or_default()
     }
 
-    /// All accounts, by place, and what is known of each from its first packet.
+    /// All accounts, by place, and the facts about each from its first packet.
     pub fn all(&self) -> (&[Account], &[FirstPacket]) {
         (&self.accounts, &self.opened)
     }
@@ -237,15 +237,14 @@ impl Accounts {
         self.capacity
     }
 
-    /// What the flows without an account of their own got together, those included that gave theirs
-    /// up.
+    /// The traffic of all flows without an account, including those that gave theirs up.
     pub fn others(&self) -> FlowCount {
         let mut all = self.ended;
         all.add(&self.others);
         all
     }
 
-    /// The same without what flows had counted in accounts of their own before.
+    /// The same without earlier counts from accounts that the flows had before.
     pub fn never_counted(&self) -> FlowCount {
         self.others
     }
@@ -266,7 +265,7 @@ impl FlowCount {
         self.bytes_out += u64::from(len);
     }
 
-    /// What came since `before`; all of it where the counters began anew.
+    /// The difference to `before`; the whole count where the counters began anew.
     #[must_use]
     pub fn since(&self, before: &FlowCount) -> FlowCount {
         let since = |now: u64, before: u64| now.checked_sub(before).unwrap_or(now);
@@ -291,7 +290,7 @@ impl FlowCount {
     }
 }
 
-/// The number in `map` of what was `class`; what is not there is [`UNCLAIMED`].
+/// The number in `map` of the former `class`; an absent class is [`UNCLAIMED`].
 pub(crate) fn renumbered(class: u32, map: &[u32]) -> u32 {
     map.get(class as usize).copied().unwrap_or(UNCLAIMED)
 }
@@ -318,7 +317,7 @@ impl ClassCounts {
         &self.0
     }
 
-    /// Adds what `before` counted, where class n of it is now `map[n]`. What is gone counts as
+    /// Adds the counts of `before`, where class n of it is now `map[n]`. Removed classes count as
     /// unclaimed, so that sums stay.
     pub(crate) fn add_renumbered(&mut self, before: &ClassCounts, map: &[u32]) {
         for (class, count) in before.0.iter().enumerate() {

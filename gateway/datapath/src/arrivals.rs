@@ -1,8 +1,8 @@
 //! The arrivals at a discipline, for replaying them through another one.
 //!
-//! The thread that forwards writes them to memory of its own, and hands them over some hundred at a
-//! time. It never waits: while another thread takes what is there, they stay where they are, and
-//! what then finds no room is counted as missed.
+//! The thread that forwards writes them to its own memory, and hands them over some hundred at a
+//! time. It never waits: while another thread is taking, they stay where they are. Those that then
+//! find no room are counted as missed.
 
 use fairwire_core::{Duration, Ecn, FlowHash, Time};
 use std::sync::{Arc, Mutex};
@@ -33,7 +33,7 @@ const _: () = assert!(size_of::<Arrival>() == 40);
 const AT_ONCE: usize = 256;
 /// The time after which fewer are handed over.
 const PATIENCE: Duration = Duration::from_ms(50);
-/// Arrivals that wait for their taker: what a link has in 100 ms at 300 000 packets a second.
+/// Arrivals that wait for their taker: those of a link in 100 ms at 300 000 packets a second.
 const WAITING: usize = 1 << 15;
 
 /// Arrivals that were handed over and not taken yet.
@@ -43,7 +43,7 @@ pub struct ArrivalBatch {
     missed: u64,
 }
 
-/// What the thread that forwards fills and another one takes from.
+/// The buffer that the thread that forwards fills and another thread empties.
 pub type SharedArrivals = Arc<Mutex<ArrivalBatch>>;
 
 impl ArrivalBatch {

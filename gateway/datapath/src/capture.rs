@@ -23,19 +23,19 @@ use std::sync::{Arc, Mutex};
 /// options.
 pub const MAX_KEPT: usize = 128;
 
-/// What became of a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// The discipline dropped it.
     Dropped(Cause),
-    /// The discipline marked it, and it went on.
+    /// The discipline marked it and passed it.
     Marked(Cause),
     /// The gateway lost it.
     Lost(Loss),
 }
 
 impl Fate {
-    /// What became of it, and why, in words.
+    /// The fate and its reason, in words.
     pub const fn words(self) -> (&'static str, &'static str) {
         match self {
             Fate::Dropped(cause) => ("dropped", cause.name()),
@@ -45,12 +45,12 @@ impl Fate {
     }
 }
 
-/// What is recorded of a packet beside its bytes.
+/// The record of a packet, apart from its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
     /// When.
     pub at: Time,
-    /// What became of it.
+    /// The packet's fate.
     pub fate: Fate,
     /// Its class.
     pub class: u32,
@@ -61,7 +61,7 @@ pub struct Event {
 /// One event and the first bytes of its frame.
 #[derive(Clone, Copy, Debug)]
 pub struct CapturedEvent {
-    /// What became of the packet, and when.
+    /// The packet's fate, and its time.
     pub event: Event,
     whole: u32,
     kept: u8,
@@ -75,7 +75,7 @@ impl CapturedEvent {
     }
 }
 
-/// The last events of one way.
+/// The last events of one direction.
 #[derive(Clone, Debug)]
 pub struct Ring {
     kept: Vec<CapturedEvent>,
@@ -179,7 +179,7 @@ impl Recorder {
     }
 }
 
-/// The names that a file of captured events needs beside the rings.
+/// The names that a file of captured events needs in addition to the rings.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting<'a> {
     /// The classes as they are numbered since `since`.
@@ -201,9 +201,9 @@ pub fn write_pcapng(mut file: &File, rings: [&Ring; 2], setting: &Setting<'_>) -
     file.write_all(&bytes).and_then(|()| file.sync_all()).map(|()| packets)
 }
 
-/// A file that appears at `path` as a whole or not at all. It is written under another name beside
-/// `path` and then linked to it, which refuses a `path` that exists. The other name goes when this
-/// does. Only its owner may read it: it has the headers of other people's packets.
+/// A file that appears at `path` as a whole or not at all. It is written under another name in the
+/// same folder and then linked to `path`, which fails if `path` exists. The other name goes with
+/// this value. Only its owner may read it: it has the headers of other people's packets.
 #[derive(Debug)]
 pub struct PartialFile {
     file: File,
@@ -224,7 +224,7 @@ impl PartialFile {
         Ok(PartialFile { file, part, path: path.to_owned() })
     }
 
-    /// Where it is to be written.
+    /// The file to write to.
     pub fn file(&self) -> &File {
         &self.file
     }
@@ -244,7 +244,7 @@ impl Drop for PartialFile {
 
 /// The rings as one pcapng file in memory, in order of time, with the number of events that it holds.
 pub fn as_pcapng(rings: [&Ring; 2], setting: &Setting<'_>) -> (Vec<u8>, u64) {
-    // What the monotonic clock calls now is this time of the calendar.
+    // The calendar time of the monotonic clock's present moment.
     let epoch = clock::calendar().since(clock::now());
     let mut out = Vec::new();
     pcapng::section(
@@ -279,8 +279,8 @@ fn comment(kept: &CapturedEvent, link: LinkType, discipline: &str, setting: &Set
         text += " ";
     }
     text += why;
-    // What was sent already is no longer known by its class, and what is not IP or comes back has
-    // none.
+    // A packet already sent is no longer known by its class, and a packet that is not IP or loops
+    // back has none.
     let has_class = !matches!(fate, Fate::Lost(Loss::Refused | Loss::OverMtu | Loss::NotIp | Loss::Looped));
     if is_of_now && has_class {
         text += "; class ";

@@ -20,25 +20,25 @@ pub struct Class {
     pub name: String,
     /// The number of the class above it; `None` under the root.
     pub parent: Option<u32>,
-    /// What it is.
+    /// Its kind.
     pub kind: ClassKind,
     /// Its weight among its siblings, from 1e-6 to 1e6.
     pub weight: Weight,
     /// Its guarantee and its ceiling, by the number of the [`Way`].
     pub bounds: [Bounds; 2],
-    /// Are all its packets lost, both ways?
+    /// Are all its packets lost, in both directions?
     pub is_suspended: bool,
 }
 
 impl Class {
-    /// Its terms one way.
+    /// Its terms in one direction.
     pub fn terms(&self, way: Way) -> ClassTerms {
         let Bounds { guaranteed, ceiling, .. } = self.bounds[way as usize];
         ClassTerms { parent: self.parent, weight: self.weight, guarantee: guaranteed, ceiling }
     }
 }
 
-/// What a class is.
+/// The kind of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClassKind {
     /// A class of the configuration; [`UNCLAIMED`] too.
@@ -68,7 +68,7 @@ impl Bounds {
 /// The longest time of a burst.
 const MAX_BURST: Duration = Duration::from_secs(3600);
 
-/// What a class may have beyond its ceiling after a pause, such as `40 Mbit/s for 10 s`.
+/// The burst that a class may send beyond its ceiling after a pause, such as `40 Mbit/s for 10 s`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Burst {
     /// The rate that it never exceeds meanwhile.
@@ -78,7 +78,7 @@ pub struct Burst {
 }
 
 impl Burst {
-    /// The bytes that it may have beyond `ceiling`: what the difference brings in its time.
+    /// The bytes allowed beyond `ceiling`: the difference of the rates times the burst's time.
     pub fn bytes(&self, ceiling: Rate) -> u64 {
         let beyond = self.rate.bps().saturating_sub(ceiling.bps());
         let bits = u128::from(beyond) * u128::from(self.time.ns()) / 1_000_000_000;
@@ -168,7 +168,7 @@ impl ClassBook {
         self.by_name.binary_search_by(named).ok().map(|at| self.by_name[at])
     }
 
-    /// Has that class none below it?
+    /// Is that class a leaf?
     pub fn is_leaf(&self, number: u32) -> bool {
         self.is_leaf.get(number as usize).copied().unwrap_or(false)
     }
@@ -184,7 +184,7 @@ impl ClassBook {
         if all.clone().any(|is_suspended| is_suspended) { all.collect() } else { Arc::default() }
     }
 
-    /// The terms of all one way, by number: parents first, as in a
+    /// The terms of all classes in one direction, by number: parents first, as in a
     /// [`ClassTree`](fairwire_core::ClassTree).
     pub fn terms(&self, way: Way) -> Vec<ClassTerms> {
         self.classes.iter().map(|class| class.terms(way)).collect()

@@ -14,13 +14,13 @@ pub struct Datapath {
     pub forward: Direction,
     /// From the right port to the left.
     pub backward: Direction,
-    /// Round trips and retransmissions of both ways: forward is the download.
+    /// Round trips and retransmissions of both directions: forward is the download.
     pub trips: Trips,
-    /// What left by each port.
+    /// The frames that left by each port.
     echoes: Echoes,
 }
 
-/// What the two directions are made of.
+/// The parts of the two directions.
 pub struct DatapathPlan {
     /// From the left port to the right.
     pub forward: DirectionPlan,
@@ -48,8 +48,8 @@ impl Datapath {
         }
     }
 
-    /// Does everything that is due at `now`, takes in what has arrived, and sends on what that
-    /// makes due. Returns the number of frames that had arrived: after none, it pays to wait.
+    /// Handles everything due at `now`, takes in the arrivals, and forwards the frames that become
+    /// due. Returns the number of arrivals: after none, it pays to wait.
     pub fn step<P: Port>(&mut self, wire: &mut Wire<P>, now: Time) -> Result<usize, PortError> {
         let kind = wire.left.link_kind();
         let mut arrived = 0;
@@ -70,8 +70,8 @@ impl Datapath {
         Ok(arrived)
     }
 
-    /// Does what was due before `now`, each at its own time. So it is as if the caller had never been
-    /// late.
+    /// Handles everything that was due before `now`, each event at its own time. The result is as
+    /// if the caller had never been late.
     pub fn catch_up<P: Port>(&mut self, wire: &mut Wire<P>, now: Time) {
         while let Some(due) = self.next_wakeup().filter(|due| *due < now) {
             self.advance(wire, due);
@@ -100,7 +100,7 @@ impl Datapath {
     }
 }
 
-/// A port that remembers what leaves by it.
+/// A port that records the frames that leave by it.
 struct RecordingPort<'a, P> {
     port: &'a mut P,
     side: Side,

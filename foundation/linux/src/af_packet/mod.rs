@@ -1,10 +1,10 @@
 //! A port on a network interface: an `AF_PACKET` socket with a virtio-net header before each frame
 //! (packet(7)).
 //!
-//! Frames come through a mapped ring, without a system call for each; super-packets, which are
-//! longer than its slots, through the socket's queue. Where the kernel refuses a ring, everything
-//! comes through that queue, many frames per `recvmmsg`. Frames leave by `sendmmsg`. Either way the
-//! kernel shows a frame at once, and an interface may go down and come back, or change its MTU.
+//! Frames come through a mapped ring, without a system call for each. Super-packets, which exceed a
+//! slot of the ring, come through the socket's queue. Where the kernel refuses a ring, all frames
+//! use that queue, many per `recvmmsg`. Frames leave by `sendmmsg`. In both cases the kernel shows
+//! a frame at once, and an interface may go down and come back, or change its MTU.
 //!
 //! The ring is of version 2. Version 3 shows frames a whole block at a time, after a millisecond or
 //! more when few come, while the idle delay is to stay under 100 us.
@@ -47,12 +47,13 @@ pub struct AfPacket {
     is_down: bool,
     /// Did the kernel report, for a frame that was sent, that the interface was removed?
     is_gone: bool,
-    /// Has another thread what sends by it?
+    /// Has another thread the remote sender?
     has_remote: bool,
 }
 
-/// What threads that send by one socket may have on its way out. The kernel counts a frame until it
-/// has left, or the other end of a virtual wire has taken it over; the default holds a hundred.
+/// Bytes that may be on their way out from all threads that send by one socket. The kernel counts a
+/// frame until it has left, or until the other end of a virtual wire has taken it over; the default
+/// holds a hundred.
 const SEND_BUFFER_BYTES: usize = 4 << 20;
 
 /// Enlarges the send buffer: beyond `net.core.wmem_max` with `CAP_NET_ADMIN`, otherwise up to it.
@@ -94,8 +95,8 @@ impl AfPacket {
         Self::new(socket, ring, name)
     }
 
-    /// A port on the socket of another process's port, which goes on at [`place`](Port::place) of
-    /// its ring. That process must receive nothing by it any more.
+    /// A port on the socket of another process's port, which continues at [`place`](Port::place) of
+    /// its ring. That process must no longer receive by it.
     ///
     /// # Errors
     /// The ring has no such place, or cannot be mapped.

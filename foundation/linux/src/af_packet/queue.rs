@@ -7,7 +7,7 @@ use rustix::io::Errno;
 use std::mem::{MaybeUninit, size_of};
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// Buffers for what one system call fetches.
+/// Buffers for the frames of one system call.
 #[derive(Debug)]
 pub(super) struct Queue(Box<[u8]>);
 
@@ -46,7 +46,7 @@ impl Queue {
     }
 }
 
-/// What came beside a frame.
+/// The metadata that came with a frame.
 #[derive(Clone, Copy, Debug, Default)]
 struct Received {
     bytes: usize,
@@ -61,8 +61,8 @@ pub(super) struct Tag {
     pub control: u16,
 }
 
-/// The frame in `slot`, whole again, with what the kernel says of it. The slot begins with
-/// [`HEADROOM`], in which a tag that was taken out finds room.
+/// The frame in `slot`, whole again, with the kernel's notes on it. The slot begins with
+/// [`HEADROOM`], which has room for a tag that was taken out.
 pub(super) fn unpack(slot: &mut [u8], vlan: Option<Tag>) -> Option<(&[u8], VnetHeader)> {
     let mut vnet = VnetHeader::read(slot.get(HEADROOM..)?)?;
     let (start, end) = (HEADROOM + vnet::LEN, slot.len());
@@ -144,7 +144,7 @@ fn receive_batch(
 /// The control buffer that `message` points to is alive, and holds what the kernel wrote, as long
 /// as `message` says.
 unsafe fn vlan_tag(message: &libc::msghdr) -> Option<Tag> {
-    // SAFETY: the macro gives null or a header inside the control buffer, of which the caller
+    // SAFETY: the macro gives null or a header inside the control buffer, for which the caller
     // vouches.
     let header = unsafe { libc::CMSG_FIRSTHDR(message).as_ref() }?;
     // SAFETY: this is arithmetic on a length.

@@ -35,9 +35,9 @@ pub(super) enum Slot<'a> {
     Lost,
 }
 
-/// Bytes of a slot: an Ethernet frame of 1500 bytes with two VLAN tags, up to 1900 bytes, and what
-/// the kernel puts before it. No power of two, so that the slots do not meet in the same lines of
-/// the cache.
+/// Bytes of a slot: an Ethernet frame of 1500 bytes with two VLAN tags, up to 1900 bytes, and the
+/// kernel's headers before it. No power of two, so that slots do not compete for the same cache
+/// lines.
 const SLOT_BYTES: usize = 2048 - 64;
 /// Bytes of a block, which the kernel wants in one piece.
 const BLOCK_BYTES: usize = 128 << 10;
@@ -67,7 +67,7 @@ impl Ring {
         Self::map(socket, 0)
     }
 
-    /// Maps the ring that `socket` has, and goes on at the slot `place`: that which another process
+    /// Maps the ring of `socket`, and continues at the slot `place`: the one that another process
     /// would have read next.
     pub(super) fn map(socket: BorrowedFd<'_>, place: u32) -> io::Result<Self> {
         let next = place as usize;
@@ -104,8 +104,8 @@ impl Ring {
         if flags & libc::TP_STATUS_USER == 0 {
             return None;
         }
-        // SAFETY: the status says that the slot is ours until it is written again below, and the
-        // lifetime of what is made of it ends with `take`.
+        // SAFETY: the status gives us the slot until it is written again below, and the lifetime of
+        // the views into it ends with `take`.
         let outcome = take(unsafe { read(slot, flags) });
         status.store(libc::TP_STATUS_KERNEL, Ordering::Release);
         self.next = (self.next + 1) % SLOTS;
@@ -113,7 +113,7 @@ impl Ring {
     }
 }
 
-/// What is in a slot that the kernel filled.
+/// The contents of a slot that the kernel filled.
 ///
 /// # Safety
 /// `slot` points to [`SLOT_BYTES`] that are mapped, belong to this process for `'a`, and begin with

@@ -9,8 +9,8 @@ use std::io;
 use std::mem::size_of;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-/// What may wait in the kernel until we fetch it: about 10 ms at 10 Gbit/s, which is long for a
-/// thread to wait for a processor.
+/// Bytes that may wait in the kernel until we fetch them: about 10 ms at 10 Gbit/s, a long time for
+/// a thread to wait for a processor.
 const SOCKET_BUFFER_BYTES: usize = 16 << 20;
 
 /// A packet socket on the interface `name` of this network namespace, ready for

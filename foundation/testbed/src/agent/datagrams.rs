@@ -10,7 +10,7 @@ use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 
-/// What may wait for this thread: at 100 Mbit/s a third of a second.
+/// Bytes that may wait for this thread: at 100 Mbit/s a third of a second.
 const SOCKET_BUFFER_BYTES: usize = 4 << 20;
 
 pub(super) struct Catcher {
@@ -23,8 +23,8 @@ pub(super) struct Catcher {
 pub(super) struct Caught {
     /// By flow and slot.
     pub payload: Vec<Slots>,
-    /// Flow; number of the ping; when it was sent, nanoseconds after the start, and nanoseconds on
-    /// the way.
+    /// Flow; number of the ping; when it was sent, nanoseconds after the start; and nanoseconds
+    /// under way.
     pub delays: Vec<(usize, u32, (u64, u64))>,
 }
 

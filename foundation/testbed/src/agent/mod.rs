@@ -1,8 +1,8 @@
 //! A helper process: the program, started again.
 //!
 //! A host receives the traffic, and then its instructions: to connect once both hosts listen, and
-//! when the run begins. It answers that it listens, that it is connected, and when the run is over
-//! what it [saw](crate::traffic::Seen).
+//! when the run begins. It reports that it listens, that it is connected, and, after the run, its
+//! [counts](crate::traffic::Seen).
 
 mod datagrams;
 mod pace;
@@ -28,7 +28,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 
-/// After the end of the run: what is on its way arrives.
+/// Time after the end of the run in which packets under way arrive.
 const DRAIN: Duration = Duration::from_ms(300);
 
 /// Runs a helper with the arguments that follow [`AGENT_COMMAND`], and returns its exit code.
@@ -44,7 +44,7 @@ pub fn main(arguments: impl IntoIterator<Item = String>) -> i32 {
         return 2;
     };
     let done = match role {
-        // It is there for what is left when its parent is killed.
+        // It removes the remains if its parent is killed.
         Role::Keeper => keep(&arguments.next().unwrap_or_default()),
         Role::First => return first(arguments),
         role => die_with_parent().and_then(|()| match role {

@@ -1,4 +1,4 @@
-//! What is sent by the clock: datagrams, pings, raw frames.
+//! Sends by the clock: datagrams, pings, raw frames.
 
 use super::datagrams::{Head, shared};
 use super::raw::Forge;
@@ -13,8 +13,8 @@ use std::io;
 use std::net::UdpSocket;
 use std::sync::Arc;
 
-/// Sends each packet at its time. The schedule is absolute: what is late is sent at once, and the
-/// rate offered holds.
+/// Sends each packet at its time. The schedule is absolute: late packets are sent at once, so the
+/// offered rate holds.
 pub(super) struct Pacer {
     stage: Arc<Stage>,
     sources: Vec<Source>,
@@ -34,8 +34,8 @@ enum Outlet {
     Frames(Box<Forge>),
 }
 
-/// Packet `k` is due `k` times this many nanoseconds after the flow began. As a fraction, of which
-/// the schedule loses nothing.
+/// Packet `k` is due `k` times this many nanoseconds after the flow began. It is a fraction, so the
+/// schedule loses nothing to rounding.
 #[derive(Clone, Copy)]
 struct Pace {
     ns: u128,
@@ -56,7 +56,7 @@ impl Pace {
     }
 }
 
-/// The counts of what a flow sent.
+/// The counts of a sending flow.
 pub(super) struct Sent {
     pub flow: usize,
     pub sent: u64,

@@ -21,7 +21,7 @@ pub(super) struct Forge {
 #[derive(Clone, Copy)]
 enum Kind {
     Spoofed,
-    /// Of many kinds, this many so far; the addresses of the IP inside.
+    /// Frames of many kinds: the number so far, and the addresses of the inner IP packets.
     Kinds(u32, [u8; 8]),
     Garbage,
 }
@@ -111,8 +111,8 @@ impl Forge {
                 self.frame.resize(len as usize, 0);
                 let rng = &mut self.rng;
                 self.frame[ETHERNET..].iter_mut().for_each(|byte| *byte = rng.below(256) as u8);
-                // Of what a gateway reads: mostly IP with nonsense in it, VLAN tags, and now and
-                // then anything.
+                // Frames of the types that a gateway parses: mostly IP with nonsense in it, VLAN
+                // tags, and now and then anything.
                 let kind: [u8; 2] = match rng.below(8) {
                     0..3 => [0x08, 0x00],
                     3..6 => [0x86, 0xdd],
@@ -136,7 +136,7 @@ impl Forge {
 /// Bytes of a frame of many kinds.
 const KIND_BYTES: usize = 1000;
 
-/// An EtherType at random, none of IP.
+/// A random EtherType, but not one of IP.
 fn rng_type(rng: &mut Rng) -> u16 {
     0x9000 | rng.below(0x1000) as u16
 }

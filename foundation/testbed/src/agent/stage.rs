@@ -1,4 +1,4 @@
-//! What all threads of a host know: the traffic, and the progress of the run.
+//! The shared state of a host's threads: the traffic, and the progress of the run.
 
 use crate::bed::Side;
 use crate::traffic::{Flow, Traffic};
@@ -6,7 +6,7 @@ use fairwire_core::{Duration, Time};
 use fairwire_linux::clock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// What all threads of a host know.
+/// The shared state of a host's threads.
 pub(super) struct Stage {
     pub(super) traffic: Traffic,
     /// Where this host is.

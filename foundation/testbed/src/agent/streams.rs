@@ -47,8 +47,8 @@ pub(super) struct Reader {
     counts: Vec<Slots>,
 }
 
-/// Connections that may wait to be accepted; Linux's own limit (`net.core.somaxconn`). Of `std`'s
-/// 128 some are lost where a thousand flows open theirs at once: the last packet of the handshake
+/// Connections that may wait to be accepted; Linux's own limit (`net.core.somaxconn`). With the 128
+/// of `std`, some are lost where a thousand flows open at once. The last packet of the handshake
 /// finds no room, and a host that then only receives never sends it again.
 const BACKLOG: i32 = 4096;
 
@@ -56,7 +56,7 @@ const BACKLOG: i32 = 4096;
 const LISTENER: u64 = u64::MAX;
 
 impl Reader {
-    /// And the connections that others open for this host to write.
+    /// Listens, and accepts the connections that others open for this host to write.
     pub(super) fn listen(stage: &Arc<Stage>) -> io::Result<(Reader, Receiver<(usize, TcpStream)>)> {
         let listener = TcpListener::bind(&everywhere(TCP_PORT)[..])?;
         listen(&listener, BACKLOG)?;
@@ -115,8 +115,7 @@ impl Reader {
         Ok(())
     }
 
-    /// A connection that ends or fails is forgotten: it shows as a flow of which nothing more
-    /// arrives.
+    /// A connection that ends or fails is forgotten: its flow then shows no more arrivals.
     fn read(&mut self, flow: usize, data: &mut [u8]) {
         let Some(stream) = &mut self.connections[flow] else { return };
         match stream.read(data) {
@@ -145,7 +144,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// agrees by default.
 const REQUESTS_ECN: &str = "/proc/sys/net/ipv4/tcp_ecn";
 
-/// Opens the connections of all flows that this host is to open and that come `from` there.
+/// Opens the connections of all flows that this host must open and that leave `from` that side.
 pub(super) fn connect_all(stage: &Stage, from: Side) -> Result<Vec<Connection>, Trouble> {
     let mut connections = connect_some(stage, from, false)?;
     if stage.traffic.flows.iter().any(|flow| flow.ecn) {
@@ -157,7 +156,7 @@ pub(super) fn connect_all(stage: &Stage, from: Side) -> Result<Vec<Connection>, 
     Ok(connections)
 }
 
-/// The same of those with ECN, or of those without.
+/// Opens those with ECN, or those without.
 fn connect_some(stage: &Stage, from: Side, ecn: bool) -> Result<Vec<Connection>, Trouble> {
     let flows = stage.traffic.flows.iter().enumerate().filter(|(_, flow)| flow.ecn == ecn);
     let flows = flows.filter(|(_, flow)| flow.from == from && flow.is_opened_by(stage.side));
@@ -184,7 +183,7 @@ pub(super) struct Writer {
     stage: Arc<Stage>,
     /// By flow.
     samples: Vec<Vec<TcpSample>>,
-    /// By flow; none where this host does not send it, or it is over.
+    /// By flow; none if another host sends it, or if it is over.
     connections: Vec<Option<TcpStream>>,
     /// Connections that others opened for us to write.
     opened: Receiver<Connection>,
@@ -260,8 +259,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Sends a message of a conversation, and takes what came of the other end. Returns whether the
-    /// connection lives.
+    /// Sends a message of a conversation, and reads what arrived from the other end. Returns
+    /// whether the connection lives.
     fn talk(&mut self, flow: usize) -> bool {
         let Sends::Talk { payload, .. } = self.stage.traffic.flows[flow].sends else { return false };
         let Some(stream) = &mut self.connections[flow] else { return false };
@@ -273,7 +272,7 @@ impl Writer {
         both.iter().all(is_alive)
     }
 
-    /// Closing takes it off the list of what is waited for.
+    /// Closing removes it from the list of awaited descriptors.
     fn write(&mut self, flow: usize, stop: Time, data: &[u8]) {
         let Some(stream) = &mut self.connections[flow] else { return };
         if clock::now() >= stop {

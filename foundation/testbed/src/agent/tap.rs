@@ -1,5 +1,4 @@
-//! What arrives at a host's interface, counted frame by frame: what the gateway's link was used
-//! for.
+//! Counts the frames that arrive at a host's interface, one by one: the use of the gateway's link.
 
 use super::stage::{Slots, Stage};
 use crate::bed::HOST;
@@ -19,11 +18,11 @@ pub(super) struct Tap {
 
 /// The bytes that a tap counted on the link.
 pub(super) struct Tapped {
-    /// Of flows that come here, by flow and slot.
+    /// Frames of flows that come here, by flow and slot.
     pub link: Vec<Slots>,
-    /// Of what comes back to flows that this host sends.
+    /// Frames that come back to flows of this host.
     pub back: Vec<Slots>,
-    /// Of other IP packets.
+    /// Other IP packets.
     pub strange: Slots,
     /// Frames that were not seen in time.
     pub missed: u64,

@@ -58,8 +58,8 @@ impl<P: Port + AsFd> Carrier<P> {
         })
     }
 
-    /// Takes the frames that have arrived at `side`, sends what is due at the other one, and
-    /// returns the number of those that arrived.
+    /// Takes the frames that have arrived at `side`, sends the frames due at the other side, and
+    /// returns the number of arrivals.
     fn pass_from(&mut self, side: Side) -> Result<u64, PortError> {
         let Carrier { ports: [left, right], malformed, scratch } = self;
         let (from, to) = match side {

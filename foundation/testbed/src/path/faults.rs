@@ -1,4 +1,4 @@
-//! What a wire does to packets, as data that one process hands to another.
+//! The faults of a wire, as data that one process hands to another.
 
 use fairwire_core::{
     DelayStep, DelayTrace, Duration, GilbertElliott, Jitter, Loss, Outage, Rng, Seed, Time, WireLaw,
@@ -6,7 +6,7 @@ use fairwire_core::{
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// What a [wire](fairwire_core::Wire) does to packets, as plain data; by default nothing.
+/// The faults of a [wire](fairwire_core::Wire), as plain data; by default none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Faults {
     /// Other delays, in order of time: since when, and how long, nanoseconds.
@@ -18,9 +18,9 @@ pub struct Faults {
     pub outages_ns: Vec<(u64, u64)>,
     /// Which packets are lost.
     pub losses: Losses,
-    /// What packets take beside the delay, nanoseconds: each of these with the same probability.
+    /// Extra delays of packets, nanoseconds, all with the same probability.
     pub jitter_ns: Vec<u64>,
-    /// Does each packet take the next of them, and not any? That keeps a correlation.
+    /// Does each packet take the next of them, rather than a random one? That keeps a correlation.
     #[serde(default)]
     pub jitter_in_order: bool,
     /// May a packet arrive before one that was sent earlier, where it takes less time?
@@ -43,19 +43,19 @@ pub struct Losses {
     pub to_bad: f64,
     /// Per packet, of becoming good again.
     pub to_good: f64,
-    /// Of a loss while it is good.
+    /// Probability of a loss while it is good.
     pub when_good: f64,
-    /// Of a loss while it is bad.
+    /// Probability of a loss while it is bad.
     pub when_bad: f64,
 }
 
-/// Draws from a law of jitter. The mean of this number of them is within 1/256 of a standard
-/// deviation of the law's, as a rule.
+/// Number of draws from a law of jitter. Their mean is usually within 1/256 of a standard deviation
+/// of the law's mean.
 const DRAWS: usize = 1 << 16;
 
 impl Faults {
-    /// As `law` says. A law of jitter cannot be handed over, so it is drawn from beforehand, under
-    /// `seed`.
+    /// The faults of `law`. A law of jitter cannot be handed over, so values are drawn from it
+    /// beforehand, under `seed`.
     pub fn of(law: &WireLaw, seed: Seed) -> Self {
         let mut rng = seed.stream("path/jitter");
         let mut memory = None;
@@ -227,7 +227,7 @@ mod tests {
         let draws: Vec<f64> = (0..40_000).map(|_| jitter.draw(&mut rng).secs()).collect();
         let mean = draws.iter().sum::<f64>() / 40_000.0;
         let variance = draws.iter().map(|draw| (draw - mean) * (draw - mean)).sum::<f64>() / 40_000.0;
-        // sd 12 / sqrt(12) = 3.46 ms: of the mean of 40 000 draws from 65 536, 0.022 ms; 4 of them.
+        // sd 12 / sqrt(12) = 3.46 ms; for the mean of 40 000 draws from 65 536, 0.022 ms; 4 of them.
         assert!((mean - 0.006).abs() < 0.000_088, "{mean}");
         // The spread of a uniform law is known to sd x sqrt(0.8 / 4n): 0.2 and 0.2 %.
         assert!((variance.sqrt() - 0.003_464).abs() < 0.000_04, "{}", variance.sqrt());

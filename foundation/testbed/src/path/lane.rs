@@ -9,7 +9,7 @@ use fairwire_wire::headers::Headers;
 use fairwire_wire::join::TcpOffsets;
 use std::collections::BTreeMap;
 
-/// Bytes that may be under way in a direction: 1 Gbit/s for half a second, and as much again.
+/// Bytes that may be under way in one direction: 1 Gbit/s for half a second, and as much again.
 const MAX_BYTES: usize = 128 << 20;
 
 /// Frames under way, the next one due first.
@@ -31,7 +31,7 @@ pub(super) struct Held {
     most_bytes: usize,
     /// Frames taken so far.
     taken: u64,
-    /// What the faults did.
+    /// Counts of the faults.
     pub counts: FaultCounts,
     /// Frames that found no room.
     pub overflowed: u64,
@@ -73,7 +73,7 @@ impl Held {
         }
     }
 
-    /// A wire of this delay for all, with the faults of `wire`, if it has any. Its time begins at
+    /// A wire with this delay for all packets and the faults of `wire`, if any. Its time begins at
     /// `start`.
     pub(super) fn of(delay: Duration, wire: Option<Wire>, start: Time) -> Self {
         Held {
@@ -111,7 +111,7 @@ impl Held {
         }
     }
 
-    /// What becomes of a packet of `flow` that came at `now`.
+    /// The fate of a packet of `flow` that came at `now`.
     fn fate(&mut self, flow: Option<usize>, is_ip: bool, now: Time) -> Fate {
         let delay = flow.map_or(self.others, |flow| self.delays[flow]);
         let plain = Fate::Arrives { at: now + delay, is_late: false, twice: false };
@@ -155,7 +155,7 @@ impl Held {
         self.taken += 1;
     }
 
-    /// A flow is known by its port, whichever way the packet goes.
+    /// A flow is known by its port, in both directions.
     fn flow(&self, headers: &Headers) -> Option<usize> {
         let ports = headers.transport.map(|transport| transport.ports)?;
         let of = |port: u16| flow_of(port, self.delays.len());

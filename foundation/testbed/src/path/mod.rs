@@ -1,17 +1,17 @@
-//! A path between two hosts: what passes it takes time, and some of it is lost.
+//! A path between two hosts: it delays packets, and loses some of them.
 //!
 //! ```text
 //!   source ── gateway ── path ── sink
 //! ```
 //!
-//! The [path](Path) is data: for each direction a delay for each flow, and [faults](Faults), which
-//! a [wire](fairwire_core::Wire) has as that of a simulated link. It is held by a host of its own,
-//! so that what is in front of it, such as a gateway under test, needs no wire of its own. What
-//! forwards by itself may have the same behind [its ports](WiredPort). Linux's netem does the same,
-//! but many kernels lack it.
+//! The [path](Path) is data: for each direction a delay for each flow, and [faults](Faults),
+//! applied by a [wire](fairwire_core::Wire) like that of a simulated link. A separate host holds
+//! it, so that a gateway under test in front of it needs no wire. A program that forwards by itself
+//! can have the same behind [its ports](WiredPort). Linux's netem does the same, but many kernels
+//! lack it.
 //!
-//! Super-packets are taken apart, as a network card would, so what is held, delayed and lost are
-//! the frames of a wire. What is held is bounded; what finds no room is lost and
+//! Super-packets are split, as a network card would split them, so frames of a wire are held,
+//! delayed and lost. The held bytes are bounded; frames that find no room are lost and
 //! [counted](Carried::overflowed).
 
 mod carrier;
@@ -93,7 +93,7 @@ impl PathHost {
         Side::BOTH.into_iter().try_for_each(|side| self.host.set_mtu(side.path_end().index, mtu))
     }
 
-    /// A packet socket that sees what comes from the host at `side`.
+    /// A packet socket that sees the frames from the host at `side`.
     pub fn watch(&self, side: Side) -> Result<OwnedFd, Trouble> {
         Ok(self.host.at(|| open_socket(side.path_end().name))?)
     }
@@ -120,7 +120,7 @@ impl PathHost {
         self.work.iter().for_each(|work| work.begins_ns.store(at.ns(), Ordering::Relaxed));
     }
 
-    /// Ends it, and returns what became of the frames; nothing where none was carried.
+    /// Ends it, and returns the counts of its frames; empty if none was carried.
     ///
     /// # Errors
     /// Why it had ended before.

@@ -1,4 +1,4 @@
-//! What a path is, and what became of its frames, as data that one process hands to another.
+//! The plan of a path and the counts of its frames, as data that one process hands to another.
 
 use super::faults::Faults;
 use crate::side::Side;
@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 /// The delays and faults of a path.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Path {
-    /// To what comes from the source.
+    /// For packets from the source.
     pub to_sink: Lane,
-    /// To what comes from the sink.
+    /// For packets from the sink.
     pub to_source: Lane,
     /// The seed of the draws that decide the fate of a packet.
     pub seed: u64,
@@ -36,15 +36,15 @@ pub struct Lane {
     pub flows_ns: Vec<u64>,
     /// How long everything else takes, nanoseconds.
     pub others_ns: u64,
-    /// What the wire does to IP packets. What hosts need to find each other meets no fault.
+    /// The wire's faults for IP packets. Packets by which hosts find each other meet no fault.
     pub faults: Faults,
-    /// What its random streams are called after; the direction where it is empty.
+    /// The name of its random streams; empty for that of the direction.
     pub name: String,
 }
 
 impl Path {
-    /// Round-trip times, one for each flow, all of which are spent on the way back to the source:
-    /// data pass at once.
+    /// Round-trip times, one for each flow, spent entirely on the path back to the source: data
+    /// pass at once.
     pub fn round_trips(flows: impl IntoIterator<Item = Duration>) -> Self {
         let flows_ns = flows.into_iter().map(Duration::ns).collect();
         Path { to_source: Lane { flows_ns, ..Lane::default() }, ..Path::default() }
@@ -70,12 +70,12 @@ impl Path {
 pub struct Carried {
     /// Frames that came out.
     pub passed: u64,
-    /// What faults did, while it was [counted](Run).
+    /// The faults while it was [counted](Run).
     pub faults: FaultCounts,
     /// Frames that were lost because too many bytes were under way.
     pub overflowed: u64,
-    /// Frames that were lost in other ways: not fetched in time, refused by the interface, or
-    /// without a valid header.
+    /// Frames lost for other reasons: not fetched in time, refused by the interface, or without a
+    /// valid header.
     pub failed: u64,
     /// Processor time, nanoseconds.
     pub processor_ns: u64,
@@ -83,12 +83,12 @@ pub struct Carried {
     pub waited_ns: u64,
 }
 
-/// What faults did to packets.
+/// Counts of a wire's faults.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FaultCounts {
     /// Packets lost.
     pub lost: u64,
-    /// Those of them of each flow.
+    /// Losses of each flow.
     pub lost_of: Vec<u64>,
     /// Packets held back, so that others could overtake them.
     pub held_back: u64,
@@ -97,7 +97,7 @@ pub struct FaultCounts {
 }
 
 impl FaultCounts {
-    /// Of both directions.
+    /// The sum of both directions.
     pub(super) fn plus(mut self, other: &FaultCounts) -> Self {
         self.lost_of.resize(self.lost_of.len().max(other.lost_of.len()), 0);
         self.lost_of.iter_mut().zip(&other.lost_of).for_each(|(own, other)| *own += other);

@@ -7,13 +7,12 @@ use fairwire_linux::port::{
 };
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// A port that sends what it is given once that has passed a wire: a delay later, or twice, or
-/// never.
+/// A port that sends each frame once it has passed a wire: a delay later, or twice, or never.
 #[derive(Debug)]
 pub struct WiredPort<P> {
     port: P,
     pub(super) held: Held,
-    /// When what is transmitted leaves.
+    /// When each transmitted frame leaves.
     leaves_at: Time,
     /// Frames that came out, and those of them that the port refused.
     pub(super) came_out: u64,
@@ -21,8 +20,8 @@ pub struct WiredPort<P> {
 }
 
 impl<P: Port> WiredPort<P> {
-    /// `port` behind a wire of this delay, with the faults of `wire`, if it has any. Its time
-    /// begins at `start`.
+    /// `port` behind a wire with this delay and the faults of `wire`, if any. Its time begins at
+    /// `start`.
     pub fn new(port: P, (delay, wire): (Duration, Option<Wire>), start: Time) -> Self {
         WiredPort::of(port, Held::of(delay, wire, start))
     }

@@ -12,8 +12,8 @@ struct Kind {
     /// Its numbers in files.
     numbers: &'static [u16],
     name: &'static str,
-    /// Where the packet is, and what it is. `None` where that cannot be seen: a frame that is
-    /// encrypted or has no data, or of which too little was captured.
+    /// Finds the packet and its kind. `None` if that cannot be seen: the frame is encrypted or has
+    /// no data, or too little of it was captured.
     find: fn(&[u8]) -> Option<Found<'_>>,
 }
 
@@ -28,7 +28,7 @@ enum Packet<'a> {
     Ethernet(&'a [u8]),
     /// A packet of IP.
     Ip(&'a [u8]),
-    /// What this EtherType says.
+    /// The payload of this EtherType.
     Typed(u16, &'a [u8]),
 }
 
@@ -55,7 +55,7 @@ const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86dd;
 const PPPOE_SESSION: u16 = 0x8864;
 
-/// What a captured packet is.
+/// A captured packet, as parsed.
 pub(super) struct Seen {
     /// Its flow; `None` where no packet is found behind the headers of the link.
     pub key: Option<FlowKey>,
@@ -65,7 +65,7 @@ pub(super) struct Seen {
     pub pseudo: u32,
 }
 
-/// What `data` are, captured on a link of this kind; `None` where that is not known.
+/// Parses `data`, captured on a link of this kind; `None` if its layout is not known.
 pub(super) fn seen(link_type: u16, data: &[u8]) -> Option<Seen> {
     let kind = KINDS.iter().find(|kind| kind.numbers.contains(&link_type))?;
     let Some(Found { packet, pseudo }) = (kind.find)(data) else {
@@ -83,7 +83,7 @@ pub(super) fn seen(link_type: u16, data: &[u8]) -> Option<Seen> {
     Some(Seen { key: Some(key), ecn, pseudo: pseudo as u32 })
 }
 
-/// What follows an EtherType as a frame without addresses, as far as headers go.
+/// The payload of an EtherType as a frame without addresses, as far as its headers go.
 fn typed_frame(ethertype: u16, packet: &[u8]) -> Vec<u8> {
     const HEADERS: usize = 512; // IP and transport, with extensions and tags before them
     [&[0; 12][..], &ethertype.to_be_bytes(), &packet[..packet.len().min(HEADERS)]].concat()
@@ -160,7 +160,7 @@ fn wireless(data: &[u8], pseudo: usize, is_padded: bool) -> Option<Found<'_>> {
     let header = 24 + fourth_address + control + throughput;
     let is_many = has_quality && u8_at(data, pseudo + 24 + fourth_address)? & 0x80 != 0;
     let header = if is_padded { header + (4 - header % 4) % 4 } else { header };
-    // Of several in one frame, the first: two addresses and a length are before it.
+    // Several packets in one frame: the first is read, behind two addresses and a length.
     let at = pseudo + header + if is_many { 14 } else { 0 };
     let logical: [u8; 8] = array_at(data, at)?;
     if logical[..3] != [0xaa, 0xaa, 0x03] {

@@ -21,16 +21,16 @@ use std::collections::BTreeMap;
 /// A captured packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record<'a> {
-    /// When, in nanoseconds since 1970; what does not fit is cut to the nearest that does.
+    /// Capture time, in nanoseconds since 1970; times out of range become the nearest in range.
     pub time_ns: u64,
-    /// Bytes that it had, of which some may not have been captured.
+    /// Bytes of the packet, some of which may not have been captured.
     pub bytes: u32,
     /// What kind of header the data begin with (`LINKTYPE_` values,
     /// www.tcpdump.org/linktypes.html).
     pub link_type: u16,
-    /// What was captured of it.
+    /// The captured bytes.
     pub data: &'a [u8],
-    /// In a trace of fairwire's own, which has a packet once per point that it passes: the
+    /// In a trace written by fairwire, which has a packet once per point that it passes: the
     /// interface of that point.
     pub traced_at: Option<u32>,
 }
@@ -63,13 +63,13 @@ pub enum CaptureError {
         /// Where, bytes from the start of the file.
         at: usize,
     },
-    /// A block that is whole, but has no room for what such a block has.
+    /// A whole block that is too short for the fields of its type.
     #[error("the block at byte {at} is too short for what it holds")]
     Short {
         /// Where, bytes from the start of the file.
         at: usize,
     },
-    /// A length that contradicts what is around it.
+    /// A length that contradicts the block or file around it.
     #[error("the record or block at byte {at} has a length of {given}, which cannot be")]
     Length {
         /// Where, bytes from the start of the file.
@@ -217,8 +217,8 @@ pub fn offered(file: &[u8]) -> Result<Vec<Offered>, CaptureError> {
     Ok(seen(file)?.into_iter().map(offered).collect())
 }
 
-/// Notes on a capture of which the packets are [`seen`]: how many show no packet behind
-/// the headers of their link, and where it is cut off.
+/// Notes on a capture whose packets are [`seen`]: the number of frames without a packet behind the
+/// headers of their link, and where the file is cut off.
 pub fn notes(file: &[u8]) -> Result<Vec<String>, CaptureError> {
     let (mut whole, mut unidentified) = (0_u64, 0_u64);
     let cut = each_whole(file, |record| {

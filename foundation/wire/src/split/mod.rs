@@ -33,8 +33,8 @@ use tunnel::{Found, Wanted};
 /// for one.
 pub const MAX_FRAME_BYTES: usize = MAX_LINK_BYTES + 40 + 65_535;
 
-/// Linux sends no smaller segments: `TCP_MIN_GSO_SIZE`, the least MSS of 48 less 40 bytes of
-/// options. Anything below only makes work for us.
+/// Linux sends no smaller segments: `TCP_MIN_GSO_SIZE`, the least MSS of 48 minus 40 bytes of
+/// options. Smaller ones would only add work.
 pub(crate) const MIN_TCP_GSO_SIZE: u16 = 8;
 
 /// Linux sends no more datagrams in one: `UDP_MAX_SEGMENTS`.
@@ -54,7 +54,7 @@ pub enum SplitError {
         /// The type as given.
         given: u8,
     },
-    /// The frame is not what the type says, or has an incomplete header.
+    /// The frame does not match the type, or has an incomplete header.
     #[error("the frame is no unfragmented packet of the protocol that gso_type {given:#04x} names")]
     WrongProtocol {
         /// The type as given.
@@ -79,7 +79,7 @@ pub enum SplitError {
     SegmentTooSmall {
         /// The size as given.
         given: u16,
-        /// The least allowed.
+        /// The least value allowed.
         least: u16,
     },
     /// The segments would be too long for the length field of IP.
@@ -145,7 +145,7 @@ pub fn split(
     split_parsed(frame, &headers::parse(frame), vnet, scratch, out)
 }
 
-/// As [`split`], for a frame whose `headers` are known: also for the bare IP packets of a TUN
+/// Like [`split`], for a frame whose `headers` are known, and for the bare IP packets of a TUN
 /// device.
 pub fn split_parsed(
     frame: &[u8],

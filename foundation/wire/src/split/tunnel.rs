@@ -16,7 +16,7 @@ use crate::headers::{
     self, Between, ETHERTYPE_IPV4, ETHERTYPE_IPV6, Fragment, Headers, Network, Transport, UDP, Version,
 };
 
-/// What is looked for.
+/// The header searched for.
 #[derive(Clone, Copy)]
 pub(super) struct Wanted {
     pub(super) protocol: u8,
@@ -25,7 +25,7 @@ pub(super) struct Wanted {
     pub(super) place: Option<(usize, usize)>,
 }
 
-/// What was found: the IP and transport headers whose payload is to be split, and what is around
+/// The result: the IP and transport headers whose payload must be split, and the headers around
 /// them.
 pub(super) struct Found {
     pub(super) network: Network,
@@ -43,7 +43,7 @@ pub(crate) struct Wraps {
 /// Bounds the work for one packet. VXLAN over PPPoE has four.
 const MAX_WRAPS: usize = 8;
 
-/// A header that says something of what it holds.
+/// A header that describes its payload.
 #[derive(Clone, Copy)]
 enum Wrap {
     /// At `at`, with a header of this many bytes.
@@ -71,7 +71,7 @@ enum Wrap {
 }
 
 impl Wraps {
-    /// What `headers` have around their own IP header.
+    /// The headers that `headers` have around their own IP header.
     pub(super) fn of(headers: &Headers) -> Wraps {
         let mut wraps = Wraps::default();
         if let (Between::Pppoe, Some(network)) = (headers.between, headers.network) {
@@ -103,8 +103,8 @@ impl Wraps {
         })
     }
 
-    /// Makes them right for `segment`, number `index` of those of `frame`, which is itself
-    /// complete. From the inside out: the sum of one covers what is in it.
+    /// Corrects them for `segment`, number `index` of the segments of `frame`, which is itself
+    /// complete. From the inside out: each checksum covers its contents.
     pub(crate) fn write(&self, frame: &[u8], segment: &mut [u8], index: usize) {
         for wrap in self.all[..self.count].iter().rev().flatten() {
             wrap.write(frame, segment, index);
@@ -113,7 +113,7 @@ impl Wraps {
 }
 
 impl Wrap {
-    /// The checks hold segments to what the length fields can say.
+    /// The checks keep segments within the range of the length fields.
     fn write(self, frame: &[u8], segment: &mut [u8], index: usize) {
         let len = segment.len();
         match self {
@@ -154,7 +154,7 @@ impl Wrap {
     }
 }
 
-/// What comes next in the walk.
+/// The next step of the walk.
 enum Next {
     Ip(Network),
     /// The Ethernet header of a frame within.
@@ -164,7 +164,7 @@ enum Next {
 }
 
 /// The transport header that `wanted` describes, inside a tunnel whose outer headers are `headers`;
-/// `None` when nothing is found of which everything agrees.
+/// `None` if no header agrees in everything.
 pub(super) fn find(frame: &[u8], headers: &Headers, wanted: Wanted) -> Option<Found> {
     let mut walk = Walk { frame, wanted, wraps: Wraps::of(headers), end: None };
     let mut next = match headers.network {
@@ -185,7 +185,7 @@ pub(super) fn find(frame: &[u8], headers: &Headers, wanted: Wanted) -> Option<Fo
     None
 }
 
-/// Two Ethernet addresses and a type: what is before the unknown.
+/// Two Ethernet addresses and a type: the fewest bytes before an unknown header.
 const MIN_LINK_BYTES: usize = 14;
 
 struct Walk<'a> {
@@ -203,7 +203,7 @@ impl Walk<'_> {
             && self.wanted.place.is_none_or(|(start, _)| start == network.payload)
     }
 
-    /// A header that is whole, says how long it is, and ends where what is around it ends.
+    /// A whole header that states its own length, and ends where the headers around it end.
     fn fits(&self, network: &Network) -> bool {
         network.fragment == Fragment::Whole
             && !network.is_truncated
@@ -276,7 +276,7 @@ impl Walk<'_> {
         self.wraps.add(wrap).then_some(next)
     }
 
-    /// What the EtherType of a tunnel says of what begins at `at`.
+    /// The header at `at`, as the EtherType of a tunnel describes it.
     fn past_type(&self, ethertype: u16, at: usize) -> Option<Next> {
         Some(match ethertype {
             ETHERTYPE_IPV4 => Next::Ip(headers::ipv4(self.frame, at)?),

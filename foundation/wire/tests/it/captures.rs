@@ -22,7 +22,7 @@ fn packet(port: u16) -> Vec<u8> {
     [&ip[..], &port.to_be_bytes(), &[0, 53, 0, 8, 0, 0]].concat()
 }
 
-/// The flows and sizes of packets of 100 bytes of three ports, the first of which is the third.
+/// The flows and sizes of packets of 100 bytes of three ports, the first of which equals the third.
 fn on(link_type: u16, of: &dyn Fn(u16) -> Vec<u8>) -> Vec<(u16, u32)> {
     let file = file(link_type, &[4000, 4001, 4000].map(of), 100);
     offered(&file).expect("a capture").iter().map(|packet| (packet.flow, packet.bytes)).collect()
@@ -33,7 +33,7 @@ fn on(link_type: u16, of: &dyn Fn(u16) -> Vec<u8>) -> Vec<(u16, u32)> {
 fn heads() -> Vec<(u16, Vec<u8>, u32)> {
     let snap: &[u8] = &[0xaa, 0xaa, 0x03, 0, 0, 0, 0x08, 0x00];
     let addresses = [[2; 6], [4; 6], [6; 6]].concat();
-    // Frame control, duration, three addresses, sequence, then what is given.
+    // Frame control, duration, three addresses, sequence, then the given bytes.
     let data =
         |control: [u8; 2], rest: &[u8]| [&control[..], &[0, 0], &addresses, &[0x10, 0], rest, snap].concat();
     let radiotap: &[u8] = &[0, 0, 9, 0, 0x02, 0, 0, 0, 0];

@@ -71,8 +71,8 @@ proptest! {
         at in any::<prop::sample::Index>(),
         new in any::<u16>(),
     ) {
-        // As in any IP header, another word is not zero: a sum of nothing but zeros has no negative
-        // zero to end in.
+        // As in any IP header, another word is not zero: an all-zero sum has no negative zero to
+        // end in.
         words.push(0x4500);
         let bytes = |words: &[u16]| words.iter().flat_map(|w| w.to_be_bytes()).collect::<Vec<u8>>();
         let before = checksum(&bytes(&words));

@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-/// What etherparse knows of a frame, in our words.
+/// The fields that etherparse reads from a frame, in our words.
 #[derive(Debug, PartialEq)]
 struct Facts {
     vlan_tags: usize,
@@ -97,7 +97,7 @@ fn ours(frame: &[u8], headers: &Headers) -> Facts {
 }
 
 /// A fragment with an authentication header behind its fragment header: our walk ends at the
-/// fragment header, so that all fragments agree, while etherparse goes on.
+/// fragment header, so that all fragments agree, while etherparse continues.
 fn hides_headers_behind_a_fragment(recipe: &Recipe) -> bool {
     !recipe.is_whole()
         && matches!(&recipe.network, NetworkRecipe::V6 { extensions, .. }
@@ -356,7 +356,7 @@ proptest! {
         for len in 0..frame.len() {
             parse(&frame[..len]); // no truncation does harm
         }
-        // What keeps a session alive, or names another organisation, is not IP.
+        // Keep-alives of a session, or types of another organisation, are not IP.
         let mut other = frame;
         other[at + if is_pppoe { 6 } else { 5 }] = 0xc0;
         prop_assert!(!parse(&other).is_ip());

@@ -294,7 +294,7 @@ fn v6_recipe(extensions: Vec<Extension>) -> Recipe {
     Recipe { network, ..tcp_recipe(3000) }
 }
 
-/// What a super-packet of TCP over IPv4 is refused for, after `change` to its virtio-net header.
+/// The error that refuses a super-packet of TCP over IPv4, after `change` to its virtio-net header.
 fn refused(recipe: &Recipe, change: impl Fn(&mut VnetHeader)) -> SplitError {
     let (frame, mut vnet) = super_packet(recipe, 1448);
     change(&mut vnet);

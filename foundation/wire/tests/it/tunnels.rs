@@ -1,5 +1,5 @@
-//! A super-packet in a tunnel comes apart into what the tunnel makes of the segments that come out
-//! of its inner packet.
+//! A super-packet in a tunnel splits into the segments of its inner packet, each with the tunnel's
+//! headers.
 
 use crate::frames::tunnel::*;
 use crate::frames::*;
@@ -45,7 +45,7 @@ fn super_packet(recipe: &Recipe, gso_size: u16) -> (Vec<u8>, VnetHeader, usize) 
     (frame, VnetHeader { gso_type, gso_size, ..vnet }, ip)
 }
 
-/// The frame in its tunnel, and what the kernel says of it: the type is that of the inner packet,
+/// The frame in its tunnel, and the kernel's header for it: the type is that of the inner packet,
 /// and offsets count from the outside.
 fn in_tunnel(tunnel: &Tunnel, frame: &[u8], ip: usize, vnet: VnetHeader) -> (Vec<u8>, VnetHeader) {
     let outer = tunnel.around(frame, ip, 0);
@@ -79,8 +79,8 @@ proptest! {
     fn a_single_packet_in_a_tunnel_gets_its_checksum(recipe in super_recipe(1000), tunnel in any_tunnel()) {
         let whole = recipe.frame();
         let (inner, vnet, ip) = partial(&recipe);
-        // What a kernel gives has its outer checksum already, made of the one that the inner packet
-        // will have.
+        // The kernel's frame already has its outer checksum, computed from the checksum that the
+        // inner packet will have.
         let (mut outer, vnet) = in_tunnel(&tunnel, &inner, ip, vnet);
         let mut expected = tunnel.around(&whole, ip, 0);
         let field = usize::from(vnet.csum_start + vnet.csum_offset);

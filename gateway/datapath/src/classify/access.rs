@@ -1,8 +1,8 @@
-//! What the link layer knows a subscriber by: a PPPoE session, VLAN tags, an Ethernet address.
+//! Recognizes a subscriber at the link layer: by a PPPoE session, VLAN tags, or an Ethernet address.
 
 use std::fmt;
 
-/// What must agree of the things that name the sender of an upload.
+/// Which of the names of an upload's sender must agree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bind {
     /// All that a frame shows: whatever the subscriber has must be in it, and nothing of another.
@@ -14,7 +14,7 @@ pub enum Bind {
     Loose,
 }
 
-/// By what the link layer recognizes the host inside of a packet.
+/// The link layer's name for a packet's inside host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Access {
     /// The identifier of the outer VLAN.
@@ -124,7 +124,7 @@ pub struct AccessTable {
 }
 
 impl AccessTable {
-    /// The same, with what must agree.
+    /// The same, with the names that must agree.
     #[must_use]
     pub fn binding(mut self, bind: Bind) -> Self {
         let shown = if bind == Bind::Strict { u8::MAX } else { 1 << AccessKey::Mac([0; 6]).kind() };

@@ -1,4 +1,4 @@
-//! What a frame counts as on the shaped link.
+//! The bytes that a frame counts on the shaped link.
 
 use fairwire_linux::port::LinkKind;
 
@@ -8,10 +8,10 @@ pub const ETHERNET_HEADER_BYTES: i32 = 14;
 /// Payload of an ATM cell, and the whole cell (ITU-T I.361).
 const CELL: (u64, u64) = (48, 53);
 
-/// What the shaped link adds to a frame.
+/// The bytes that the shaped link adds to a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Framing {
-    /// Bytes beside those of the frame from its Ethernet header on, without check sequence.
+    /// Bytes added to those of the frame from its Ethernet header on, without check sequence.
     pub overhead_bytes: i32,
     /// The fewest bytes that a frame counts as, its overhead included.
     pub minimum_bytes: u32,
@@ -24,7 +24,7 @@ impl Framing {
     /// clause 4.4.2).
     pub const ETHERNET: Framing = Framing { overhead_bytes: 24, minimum_bytes: 84, is_atm: false };
 
-    /// The bytes that `frame_bytes` count as, which begin with the header of `link`. At least one,
+    /// The bytes that `frame_bytes`, which begin with the header of `link`, count as. At least one,
     /// however negative the overhead, since each packet must take time.
     pub fn wire_bytes(&self, frame_bytes: usize, link: LinkKind) -> u32 {
         let header = if link == LinkKind::Ip { ETHERNET_HEADER_BYTES } else { 0 };

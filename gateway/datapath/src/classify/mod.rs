@@ -1,9 +1,9 @@
-//! From a frame's bytes to what a discipline knows of it.
+//! Classifies a frame: from its bytes to the facts that a discipline needs.
 //!
 //! A packet's class is that of the subscriber who has its inside host, which receives downloads and
 //! sends uploads. Without one, it is that of the subscriber whom the link layer names: by a PPPoE
 //! session, VLANs or an Ethernet address. Without that, it is the first class whose rules match,
-//! else [`UNCLAIMED`]. What is not IP has no class and is not shaped.
+//! else [`UNCLAIMED`]. Packets that are not IP have no class and are not shaped.
 //!
 //! An upload for which several of these name different subscribers is [spoofed](Facts::is_spoofed).
 
@@ -58,20 +58,20 @@ pub struct Classifier {
     suspended: Arc<[bool]>,
 }
 
-/// What a classifier is made of.
+/// The parts of a classifier.
 #[derive(Clone, Debug)]
 pub struct ClassifierPlan {
     /// The key of all hashes. No sender may know it.
     pub secret: [u8; 16],
-    /// What a flow is.
+    /// The definition of a flow.
     pub flows: FlowKind,
-    /// What a frame counts as.
+    /// How frames are counted.
     pub framing: Framing,
     /// Which header frames begin with.
     pub link: LinkKind,
     /// Which end is inside.
     pub way: Way,
-    /// Who claims which packets.
+    /// The subscribers' and classes' claims on packets.
     pub claims: Arc<Claims>,
 }
 
@@ -82,17 +82,17 @@ pub fn secret() -> [u8; 16] {
     std::array::from_fn(|at| if at < 8 { low[at] } else { high[at - 8] })
 }
 
-/// Who claims which packets, and who is suspended: what changes of subscribers from day to day. The
-/// classes stay.
+/// The subscribers' claims on packets, and the suspended subscribers: these change from day to day.
+/// The classes stay.
 #[derive(Clone, Debug, Default)]
 pub struct Members {
-    /// Who claims which packets.
+    /// The subscribers' and classes' claims on packets.
     pub claims: Arc<Claims>,
     /// By class; empty where none is suspended.
     pub suspended: Arc<[bool]>,
 }
 
-/// What a flow is.
+/// The definition of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FlowKind {
     /// A conversation: addresses, ports and protocol.
@@ -138,7 +138,7 @@ impl FlowKind {
     }
 }
 
-/// What a classifier found in a frame.
+/// A classifier's findings about a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
     /// The frame's flow.
@@ -146,8 +146,8 @@ pub struct Facts {
     /// Its conversation, where these are kept apart [within](Classifier::with_conversations) each
     /// flow.
     pub within: Option<FlowHash>,
-    /// Does it belong to no single host inside, where a flow is one? That holds for what goes to a
-    /// group, and for what has no source address yet.
+    /// Does it belong to no single inside host, where flows are hosts? That holds for packets to a
+    /// group, and for packets without a source address yet.
     pub has_no_host: bool,
     /// The number of its class in the [book](crate::class_book).
     pub class: u32,
@@ -161,7 +161,7 @@ pub struct Facts {
     pub color: u8,
     /// Is it an IP packet? ARP and the like keep a link alive and are not shaped.
     pub is_ip: bool,
-    /// Does it pass by the discipline? What is not IP does, and some of what [controls a
+    /// Does it bypass the discipline? Packets that are not IP do, and some that [control a
     /// network](crate::control).
     pub bypasses: bool,
     /// Is it an upload whose address, session, tags and Ethernet address are of several subscribers?
@@ -170,8 +170,8 @@ pub struct Facts {
 
 impl Classifier {
     /// Names flows by `hasher`. A frame counts as its bytes from the Ethernet header on, without
-    /// frame check sequence, plus `overhead_bytes`: 24 for what else Ethernet sends per frame, -14
-    /// to count IP packets alone. There are no claims.
+    /// frame check sequence, plus `overhead_bytes`: 24 for the rest of an Ethernet frame, -14 to
+    /// count IP packets alone. There are no claims.
     pub fn new(hasher: FlowHasher, overhead_bytes: i32) -> Self {
         Classifier {
             hasher,
@@ -206,7 +206,7 @@ impl Classifier {
         self.way
     }
 
-    /// The same for a way on which `dscp` becomes of codepoints once they are read.
+    /// The same for a direction whose codepoints, once read, are rewritten by `dscp`.
     #[must_use]
     pub fn writing(self, dscp: Dscp) -> Self {
         Classifier { dscp, ..self }
@@ -218,7 +218,7 @@ impl Classifier {
         self.dscp == Dscp::Wash
     }
 
-    /// The codepoint with which `packet` is to be sent, where its colour decides.
+    /// The codepoint with which `packet` leaves, if its colour decides it.
     #[inline]
     pub(crate) fn codepoint_of(&self, packet: &Packet) -> Option<u8> {
         let Dscp::Assured(class) = self.dscp else { return None };
@@ -308,7 +308,7 @@ impl Classifier {
         self.framing.wire_bytes(bytes, LinkKind::Ethernet)
     }
 
-    /// The fields that claims match; `None` for what is not IP.
+    /// The fields that claims match; `None` if the frame is not IP.
     #[inline]
     fn fields(&self, headers: &Headers, key: &FlowKey, frame: &[u8]) -> Option<MatchFields> {
         let (source, destination, protocol, ports): (IpAddr, IpAddr, _, _) = match key {

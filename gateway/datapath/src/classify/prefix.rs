@@ -70,7 +70,7 @@ impl Prefix {
         }
     }
 
-    /// Do the two have an address in common? One of them then contains the other.
+    /// Do the two share an address? One of them then contains the other.
     pub fn overlaps(&self, other: &Prefix) -> bool {
         self.contains(other.address) || other.contains(self.address)
     }

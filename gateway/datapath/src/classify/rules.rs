@@ -5,14 +5,14 @@ use super::prefix::Prefix;
 use super::table::PrefixTable;
 use std::net::IpAddr;
 
-/// What rules look at.
+/// The fields that rules match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MatchFields {
     /// The host inside.
     pub inside: IpAddr,
     /// The host outside.
     pub outside: IpAddr,
-    /// By what the link layer recognizes the host inside.
+    /// The link layer's name for the inside host.
     pub access: Access,
     /// The differentiated-services codepoint, 0 to 63.
     pub dscp: u8,
@@ -78,8 +78,8 @@ impl Rule {
     }
 }
 
-/// Who claims a packet: first the subscriber that has the inside host's address, then the one that
-/// the link layer names, then the first class that matches. Shared by both ways.
+/// The claims on packets: first of the subscriber that has the inside host's address, then of the
+/// one that the link layer names, then of the first class that matches. Shared by both directions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Claims {
     prefixes: PrefixTable,
@@ -88,8 +88,8 @@ pub struct Claims {
 }
 
 impl Claims {
-    /// Of subscribers the prefixes and what the link layer knows them by, and of classes the rules
-    /// in their order.
+    /// Makes claims from the subscribers' prefixes and link-layer names, and the classes' rules in
+    /// their order.
     pub fn new(prefixes: &[(Prefix, u32)], access: AccessTable, rules: Vec<Rule>) -> Self {
         Claims { prefixes: PrefixTable::new(prefixes), access, rules: rules.into() }
     }

@@ -1,9 +1,9 @@
-//! From an address to the class that has it: the longest prefix that contains it.
+//! Looks up the class that has an address: that of the longest prefix that contains it.
 //!
 //! Prefixes are cut into ranges that do not overlap, sorted, with the class of the longest prefix
-//! at each. An index by the leading bits in which the ranges differ names the few ranges that an
-//! address may be in. So a lookup takes one step into the index and, if prefixes are spread evenly,
-//! one or two comparisons. All is made once, and shared by both ways.
+//! at each. An index by the leading bits in which the ranges differ names the few ranges that may
+//! contain an address. So a lookup takes one step into the index and, if prefixes are spread
+//! evenly, one or two comparisons. The table is made once, and shared by both directions.
 
 use super::prefix::{Ends, Prefix};
 use std::net::IpAddr;
@@ -178,7 +178,7 @@ impl<N: Address> Ranges<N> {
 /// Ends of prefixes, each with its class.
 type Claimed<N> = ((N, N), u32);
 
-/// A prefix that contains others comes before them. Of equals the later is last, and wins.
+/// Sorts a prefix before those that it contains. Of equal prefixes the later is last, and wins.
 fn sorted<N: Address>(mut prefixes: Vec<Claimed<N>>) -> Vec<Claimed<N>> {
     prefixes.sort_by(|((a, a_last), _), ((b, b_last), _)| a.cmp(b).then(b_last.cmp(a_last)));
     prefixes
@@ -205,8 +205,7 @@ fn put_in<N: Address>(ranges: &mut Vec<Range<N>>, (first, last): Ends<N>, class:
     is_free.then(|| ranges.insert(place, Range { first, last, class }))
 }
 
-/// Cuts sorted prefixes, each of which contains the next one or has nothing in common with it, into
-/// ranges.
+/// Cuts sorted prefixes, each of which contains the next or is disjoint from it, into ranges.
 fn disjoint<N: Address>(prefixes: &[((N, N), u32)]) -> Vec<Range<N>> {
     let mut cut = Cut { ranges: Vec::with_capacity(prefixes.len()), open: Vec::new(), at: None };
     for &((first, last), class) in prefixes {
@@ -223,8 +222,8 @@ fn disjoint<N: Address>(prefixes: &[((N, N), u32)]) -> Vec<Range<N>> {
 
 struct Cut<N> {
     ranges: Vec<Range<N>>,
-    /// What the sweep is inside of, with its last address and its class; each lies in the one
-    /// before.
+    /// The prefixes around the sweep's position, each with its last address and its class; each
+    /// lies in the one before.
     open: Vec<(N, u32)>,
     /// The first address that no range has yet; `None` before the first prefix and behind the last
     /// address.
@@ -232,7 +231,7 @@ struct Cut<N> {
 }
 
 impl<N: Address> Cut<N> {
-    /// Ends what ends before `first`.
+    /// Closes the prefixes that end before `first`.
     fn close_before(&mut self, first: Option<N>) {
         while let Some((last, class)) = self.open.pop_if(|(last, _)| first.is_none_or(|first| *last < first))
         {
@@ -240,7 +239,7 @@ impl<N: Address> Cut<N> {
         }
     }
 
-    /// What no range has yet, up to `last`, is of `class`.
+    /// Gives `class` to the addresses up to `last` that no range has yet.
     fn emit(&mut self, last: N, class: u32) {
         if let Some(first) = self.at.filter(|at| *at <= last) {
             self.ranges.push(Range { first, last, class });

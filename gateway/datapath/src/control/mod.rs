@@ -1,10 +1,10 @@
-//! What controls a network bypasses the discipline, up to a rate of its own: hellos of routers, BFD,
-//! VRRP, ARP and neighbour discovery, DHCP, IGMP and MLD.
+//! Packets that control a network bypass the discipline, up to a separate rate: hellos of routers,
+//! BFD, VRRP, ARP and neighbour discovery, DHCP, IGMP and MLD.
 //!
 //! A lost hello takes a route down, so it must not wait behind a flood, nor be dropped with it. But
-//! whatever bypasses the discipline has to be bounded, or a host would write what it sends so. A
-//! bucket in time bounds all of it, as with [what is not IP](crate::not_ip). Of IP, what exceeds the
-//! bucket is no loss: it goes through the discipline as any other packet does.
+//! the bypass must be bounded, or a host would disguise its traffic as control. A bucket in time
+//! bounds all of it, as with [packets that are not IP](crate::not_ip). IP packets that exceed the
+//! bucket are not lost: they go through the discipline like any other.
 //!
 //! **A flood of it**, from one source or from thousands that are made up, must not take the bucket
 //! from the routers. So any source uses half of the burst, and the other half is for sources that are
@@ -13,9 +13,9 @@
 //! long as it is heard, and no other takes its place. So what comes later takes nothing from it,
 //! unless it has the source's own addresses in the source's own VLAN.
 //!
-//! Hosts, which say ARP too, are known in half of the places, so that routers have the other half. What a
-//! router sends on any host of the world may have sent: it is known in none, and has a sixteenth of
-//! the rate.
+//! Hosts, which send ARP too, get half of the places, so that routers have the other half. Packets
+//! that a router forwards may come from any host of the world: they are never known, and have a
+//! sixteenth of the rate.
 //!
 //! **What is control** is what stays on a link or says so, by the addresses and hop limits that the
 //! standards demand: see [`of`]. A packet that pretends to be and is sent on to other networks has
@@ -26,17 +26,17 @@ use fairwire_core::{Duration, Rate, Time, Transmitter};
 use fairwire_wire::headers::{Fragment, Headers, Network, Ports, TCP, UDP, Version};
 use std::hash::{BuildHasher, RandomState};
 
-/// The bound of one way.
+/// The bound of one direction.
 pub struct ControlLimit {
     taken: Transmitter,
     burst: Duration,
-    /// What may be sent on, within the rate.
+    /// The transmitter of forwarded packets, within the rate.
     sent_on: Transmitter,
     keys: RandomState,
     sources: Box<[Source; SOURCES]>,
 }
 
-/// A source, and what it takes of its own part.
+/// A source, and its use of its own share.
 struct Source {
     key: u64,
     since: Time,
@@ -53,8 +53,8 @@ const KNOWN: Duration = Duration::from_secs(3);
 const SILENT: Duration = Duration::from_secs(40);
 /// The same for one that is not known yet: OSPF says hello each 10 s.
 const SILENT_ONCE: Duration = Duration::from_secs(12);
-/// As with what is not IP: the most that the bucket may be ahead of the clock, unless this number
-/// of bytes takes longer.
+/// As for packets that are not IP: the most time that the bucket may be ahead of the clock, unless
+/// this number of bytes takes longer.
 const BURST: Duration = Duration::from_ms(10);
 const BURST_BYTES: u64 = 8 * 1538;
 /// A source's own burst: two full frames.
@@ -62,10 +62,10 @@ const OWN_BURST_BYTES: u64 = 2 * 1538;
 /// The default is the link's rate over this, but enough for BFD of a few routers.
 const PART: u64 = 50;
 const MIN_BPS: u64 = 128_000;
-/// And of a slow link never more than a quarter.
+/// On a slow link, never more than a quarter.
 const MOST: u64 = 4;
 
-/// The default rate of what controls a network, on a link of `rate`.
+/// The default rate of control packets, on a link of `rate`.
 pub fn default_rate(rate: Rate) -> Rate {
     let bps = (rate.bps() / PART).max(MIN_BPS).min(rate.bps() / MOST);
     Rate::from_bps(bps).unwrap_or(rate)
@@ -75,7 +75,7 @@ fn time_of(bytes: u64, rate: Rate) -> Duration {
     Duration::from_secs_f64(bytes as f64 * 8.0 / rate.bps() as f64)
 }
 
-/// What a known source may have of `rate`.
+/// A known source's share of `rate`.
 fn part_of(rate: Rate) -> Rate {
     Rate::from_bps(rate.bps() / SOURCES as u64).unwrap_or(rate)
 }
@@ -133,8 +133,8 @@ impl ControlLimit {
         true
     }
 
-    /// The place of the source with `key`, if it has one or there is one for it among the first
-    /// `places`.
+    /// The place of the source with `key`, if it has one or if one of the first `places` is free
+    /// for it.
     fn place(&mut self, key: u64, places: usize, now: Time) -> Option<usize> {
         let place = self.sources.iter().position(|source| source.key == key).or_else(|| {
             let is_given_up = |source: &Source| {
@@ -155,8 +155,8 @@ fn take(taken: &mut Transmitter, bytes: u32, now: Time) {
     taken.start(bytes, now);
 }
 
-/// What a source is known by: its Ethernet address, its outer VLAN, its address, and the type or
-/// protocol of what it sends.
+/// The identity of a source: its Ethernet address, its outer VLAN, its address, and the type or
+/// protocol of its packet.
 fn source<'a>(frame: &'a [u8], headers: &Headers) -> (&'a [u8], u16, &'a [u8], u16) {
     let part = |from: usize, bytes: usize| frame.get(from..from + bytes).unwrap_or_default();
     let mac = if headers.has_ethernet { part(6, 6) } else { &[] };
@@ -187,25 +187,25 @@ const DISCOVERY: [u16; 2] = [5353, 5355];
 const MLD: [u8; 4] = [130, 131, 132, 143];
 /// Router and neighbour discovery (RFC 4861, section 4).
 const ND: std::ops::RangeInclusive<u8> = 133..=137;
-/// What was not sent on by a router has it (RFC 5082, section 3).
+/// The hop limit of a packet that no router forwarded (RFC 5082, section 3).
 const NOT_SENT_ON: u8 = 255;
-/// What no router sends on has it.
+/// The hop limit of a packet that no router will forward.
 const NOT_TO_BE_SENT_ON: u8 = 1;
 
-/// Who sends what controls a network.
+/// The kinds of senders of control packets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// A router or a bridge, to its neighbours.
     Router,
     /// Any host, to its neighbours: ARP, neighbour discovery, IGMP, MLD, discovery of PPPoE.
     Host,
-    /// What a router sends on, so that any host of the world may have sent it: BFD over several hops,
-    /// and DHCP.
+    /// Packets that a router forwards, so any host of the world may have sent them: BFD over
+    /// several hops, and DHCP.
     SentOn,
 }
 
 impl Kind {
-    /// Of what is [control](of).
+    /// The kind of a [control](of) packet.
     fn of(headers: &Headers) -> Self {
         let port = headers.transport.map(|transport| transport.ports.destination);
         match (&headers.network, port) {
@@ -221,10 +221,10 @@ impl Kind {
     }
 }
 
-/// Does `frame` control a network? Of what is not IP see [`not_ip::is_control`]. Of IP, what goes
-/// to the groups of a link (224.0.0.0/24, ff02::/16), but for mDNS and LLMNR. Further OSPF and IGMP
-/// with hop limit 1; VRRP, BFD and neighbour discovery with 255; BFD over several hops, MLD with 1,
-/// and DHCP.
+/// Does `frame` control a network? For frames that are not IP see [`not_ip::is_control`]. IP
+/// packets that do: those to the groups of a link (224.0.0.0/24, ff02::/16), except mDNS and LLMNR.
+/// Further OSPF and IGMP with hop limit 1; VRRP, BFD and neighbour discovery with 255; BFD over
+/// several hops, MLD with 1, and DHCP.
 #[inline]
 pub fn of(frame: &[u8], headers: &Headers) -> bool {
     match &headers.network {

@@ -70,8 +70,8 @@ fn what_controls_a_network_is_known_and_what_pretends_to_be_is_not() {
     }
 }
 
-/// How often each of two routers is let pass in ten seconds, beside a flood of `flood` frames each
-/// millisecond; and the bytes of all that pass.
+/// The frames of each of two routers that pass in ten seconds, during a flood of `flood` frames
+/// each millisecond; and the bytes of all that pass.
 fn passing(flood: impl Fn(u64) -> Vec<u8>) -> ([u64; 2], u64) {
     let mut limit = ControlLimit::new(rate(400_000));
     let routers = [1, 2].map(|host| ipv4([10, 0, 0, host], [224, 0, 0, 5], 1, OSPF));

@@ -1,4 +1,4 @@
-//! What a direction keeps of its packets: their frames, and what became of each.
+//! A direction's records of its packets: their frames, and their fates.
 
 use super::DirectionPlan;
 use crate::account::{Accounts, ClassCounts};
@@ -19,15 +19,15 @@ pub(super) struct Books {
     pub pool: FramePool,
     /// Where every packet went since the start.
     pub totals: Totals,
-    /// What each flow got.
+    /// The traffic of each flow.
     pub accounts: Accounts,
-    /// What each class got.
+    /// The traffic of each class.
     pub classes: ClassCounts,
     /// How long packets waited.
     pub sojourns: Sojourns,
-    /// What keeps the last drops, marks and losses.
+    /// The recorder of the last drops, marks and losses.
     pub recorder: Recorder,
-    /// What arrives at the discipline, for replays.
+    /// The arrivals at the discipline, for replays.
     pub arrivals: ArrivalLog,
     /// The time of the next entry.
     pub now: Time,
@@ -48,8 +48,8 @@ impl Books {
         }
     }
 
-    /// A packet of `len` bytes on the link came in. What is not IP is of no class: it has a count
-    /// of its own, `unshaped`.
+    /// Counts a packet of `len` bytes on the link. A packet that is not IP has no class: it has its
+    /// own count, `unshaped`.
     #[inline]
     pub(super) fn came(&mut self, account: u32, class: Option<u32>, len: u32) {
         self.totals.packets_in += 1;
@@ -142,7 +142,7 @@ impl Signals for Books {
     }
 }
 
-/// A packet was lost that has no time of arrival of its own.
+/// The loss of a packet without a recorded time of arrival.
 fn loss_of(loss: Loss, class: u32, now: Time) -> Event {
     Event { at: now, fate: Fate::Lost(loss), class, waited: Duration::ZERO }
 }

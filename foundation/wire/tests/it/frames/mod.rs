@@ -7,7 +7,7 @@ use etherparse::*;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// What a frame is made of.
+/// The parts of a frame.
 #[derive(Clone, Debug)]
 pub(crate) struct Recipe {
     pub vlan_tags: u8,

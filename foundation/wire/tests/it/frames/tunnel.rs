@@ -6,7 +6,7 @@ use etherparse::{IpFragOffset, IpNumber, Ipv4Header, Ipv6FlowLabel, Ipv6Header, 
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// What is put around a packet.
+/// The headers around a packet.
 #[derive(Clone, Debug)]
 pub(crate) struct Tunnel {
     /// VLAN tags before the outer IP header.
