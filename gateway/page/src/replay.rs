@@ -251,7 +251,7 @@ pub struct ReplayAnswer {
 mod tests {
     use super::*;
     use fairwire_core::scheduler::Fcfs;
-    use fairwire_core::{Dropper, Ecn, Limit, Queue, Rate};
+    use fairwire_core::{Dropper, Ecn, FlowHash, Limit, Queue, Rate};
 
     struct TailDrop;
     impl Dropper for TailDrop {}

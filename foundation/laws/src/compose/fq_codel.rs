@@ -136,7 +136,7 @@ pub struct Spec {
     /// What a flow marked as background (LE or CS1, RFC 8622) has of what another flow of its host
     /// has, with `hosts`: one part of this number.
     #[parameter(default = 1, min = 1, max = 255, unit = "1", source = "CAKE's lowest tin has 16.")]
-    pub background: Option<u8>,
+    pub background: Option<u32>,
     /// The most packets that one overflow drops; always 1 with `hosts`.
     #[parameter(default = 64, min = 1, unit = "packets", source = "RFC 8290, section 4.1.")]
     pub batch: Option<u32>,
@@ -210,7 +210,7 @@ impl Spec {
             quantum: bytes,
             batch: given.batch,
             filling: self.round.map(filling),
-            hosts: HostTerms { host_of: given.host, background: given.background },
+            hosts: HostTerms { host_of: given.host, background: given.background as u8 },
         })
     }
 

@@ -100,7 +100,7 @@ pub struct Spec {
     /// What a flow marked as background (LE or CS1, RFC 8622) has of what another flow of its host
     /// has, with `hosts`: one part of this number.
     #[parameter(default = 1, min = 1, max = 255, unit = "1", source = "CAKE's lowest tin has 16.")]
-    pub background: Option<u8>,
+    pub background: Option<u32>,
 }
 
 impl Part for Spec {
@@ -157,7 +157,7 @@ impl Spec {
             Quantum::fixed(checked.service.quantum()).filling(self.round.map(|round| round.0), site.rate);
         if self.hosts == Some(true) {
             let host_of = self.host.unwrap_or_default();
-            let hosts = HostTerms { host_of, background: self.background.unwrap_or(1) };
+            let hosts = HostTerms { host_of, background: self.background.unwrap_or(1) as u8 };
             let (queues, limit) = (self.entry.queue.queues.unwrap_or(QUEUES), checked.limit);
             let (scheduler, dropper) = (Hosts::new(queues, filled, hosts), FattestHost::new(queues, host_of));
             let queues = Queues::least_recently_used(queues);
