@@ -23,8 +23,10 @@ pub struct Server {
     is_idle: bool, // the latest poll found nothing to send
 }
 
-/// A packet that has begun to leave.
+/// A packet that has begun to leave. Its last bit may have left before the next one begins, so a caller
+/// that catches up holds several of them.
 #[derive(Debug)]
+#[must_use = "the packet is in no queue any more"]
 pub struct Service {
     /// The packet.
     pub packet: Packet,
@@ -39,6 +41,7 @@ impl Server {
     }
 
     /// Offers an arrival at `now`. If the transmitter is free, a packet begins to leave.
+    #[must_use = "a packet that begins to leave is in no queue any more: send it at `sent`"]
     #[inline]
     pub fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) -> Option<Service> {
         self.discipline.enqueue(packet, now, signals);
@@ -54,6 +57,7 @@ impl Server {
     ///
     /// A discipline that returns nothing although it named this time or an earlier one is polled
     /// again a nanosecond later, so it can neither stall nor halt the link.
+    #[must_use = "a packet that begins to leave is in no queue any more: send it at `sent`"]
     #[inline(always)] // a packet that is returned through memory is written and read once more
     pub fn poll(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Service> {
         if self.is_idle {
@@ -329,7 +333,7 @@ mod tests {
     fn a_busy_server_follows_another_law_once_what_is_being_sent_has_left() {
         let mut server = Server::new(fifo(), transmitter());
         for frame in 0..4 {
-            server.enqueue(packet(frame), us(0), &mut Ignore);
+            let _ = server.enqueue(packet(frame), us(0), &mut Ignore);
         }
         // A packet takes 100 us, then 200 us; none is sent from 350 us on for as long.
         let at = |us: u64, bps| crate::capacity::Step { at: self::us(us), rate: Rate::from_bps(bps) };
@@ -464,7 +468,7 @@ mod tests {
         let trace = Trace::parse("2\n5\n").expect("a trace");
         let of_trace = || transmitter().under(&RateLaw::Trace(trace.clone().into()));
         let mut server = Server::new(fifo(), of_trace());
-        server.enqueue(packet(0), us(3000), &mut Ignore);
+        let _ = server.enqueue(packet(0), us(3000), &mut Ignore);
         let mut old = server.replace(fifo(), of_trace(), us(3500));
         old.drain(&mut |packet| server.discipline_mut().enqueue(packet, us(3500), &mut Ignore));
         assert_eq!(sent(&mut server), [(0, us(5000))]);
@@ -495,7 +499,7 @@ mod tests {
     fn a_discipline_that_takes_over_parameters_keeps_what_waits_and_another_is_offered_it() {
         let mut server = Server::new(tunable(9, true), transmitter());
         for frame in 0..8 {
-            server.enqueue(packet(frame), us(0), &mut Ignore);
+            let _ = server.enqueue(packet(frame), us(0), &mut Ignore);
         }
         let mut dropped = Dropped::default();
         assert!(server.change(tunable(3, true), us(10), &mut dropped).is_none());
@@ -504,7 +508,7 @@ mod tests {
             (7, us(100)),
             "none is lost, none is sooner"
         );
-        server.enqueue(packet(8), us(20), &mut dropped);
+        let _ = server.enqueue(packet(8), us(20), &mut dropped);
         assert_eq!(dropped.0, [8], "the limit is the new one");
         let before = server.change(tunable(5, false), us(30), &mut dropped).expect("another takes its place");
         assert!(before.backlog().is_empty());
@@ -517,7 +521,7 @@ mod tests {
     fn at_another_rate_the_packet_being_sent_ends_as_scheduled_and_the_next_takes_its_new_time() {
         let mut server = Server::new(fifo(), transmitter());
         for frame in 0..3 {
-            server.enqueue(packet(frame), us(0), &mut Ignore);
+            let _ = server.enqueue(packet(frame), us(0), &mut Ignore);
         }
         server.set_rate(Rate::from_bps(4_000_000).expect("not zero"), Duration::ZERO);
         assert_eq!(sent(&mut server), [(1, us(300)), (2, us(500))]);

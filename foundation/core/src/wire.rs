@@ -207,6 +207,11 @@ impl Wire {
         &self.law
     }
 
+    /// Loses packets by this model from now on; one of states begins good.
+    pub fn set_loss(&mut self, loss: Option<Loss>) {
+        (self.law.loss, self.is_bad) = (loss, false);
+    }
+
     /// Does its delay change?
     pub fn has_delays(&self) -> bool {
         self.law.has_delays()

@@ -43,6 +43,7 @@ pub struct LinkBuilder<T, I = Duration> {
     name: Option<String>,
     origin: Option<I>,
     copy: fn(&T) -> Option<T>,
+    keeps_lost: bool,
     mistakes: Vec<Mistake>,
 }
 
@@ -56,6 +57,7 @@ pub(crate) struct Parts<T, I> {
     pub(crate) mtu: u32,
     pub(crate) origin: Option<I>,
     pub(crate) copy: fn(&T) -> Option<T>,
+    pub(crate) keeps_lost: bool,
 }
 
 impl<T, I: Moment> LinkBuilder<T, I> {
@@ -74,6 +76,7 @@ impl<T, I: Moment> LinkBuilder<T, I> {
             name: None,
             origin: None,
             copy: |_| None,
+            keeps_lost: false,
             mistakes: Vec::new(),
         };
         builder.rate = builder.checked("rate", rate.read());
@@ -314,6 +317,14 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
+    /// Keeps what is dropped or lost, until [`take_lost`](Link::take_lost) gives it back. Without this
+    /// its payload is dropped at once.
+    #[must_use]
+    pub fn keep_lost(mut self) -> Self {
+        self.keeps_lost = true;
+        self
+    }
+
     /// The seed of all that is random: the same seed gives the same bits. Unless given, 1.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
@@ -380,10 +391,10 @@ impl<T, I: Moment> LinkBuilder<T, I> {
             packets => Box::new(Device::new(discipline, packets)),
         });
         let wire = Wire::new(self.wire, self.seed, &name);
-        let LinkBuilder { rate, law, delay, mtu, origin, copy, mistakes, .. } = self;
+        let LinkBuilder { rate, law, delay, mtu, origin, copy, keeps_lost, mistakes, .. } = self;
         match (discipline, rate) {
             (Some(discipline), Some(rate)) if mistakes.is_empty() => {
-                Ok(Link::of(Parts { discipline, rate, law, delay, wire, mtu, origin, copy }))
+                Ok(Link::of(Parts { discipline, rate, law, delay, wire, mtu, origin, copy, keeps_lost }))
             }
             _ => Err(BadLink { mistakes }),
         }
@@ -394,7 +405,7 @@ impl<T, I: Moment> LinkBuilder<T, I> {
     }
 
     fn refuse(&mut self, method: &str, message: impl Display) {
-        self.mistakes.push(Mistake { method: method.into(), message: message.to_string() });
+        self.mistakes.push(Mistake::of(method, message));
     }
 }
 
@@ -404,7 +415,7 @@ fn probability(p: f64) -> Result<f64, String> {
 }
 
 /// The same, if all its probabilities are some.
-fn probable(loss: Loss) -> Result<Loss, String> {
+pub(crate) fn probable(loss: Loss) -> Result<Loss, String> {
     let all = match loss {
         Loss::Bernoulli(p) => vec![p],
         Loss::GilbertElliott(GilbertElliott { to_bad, to_good, loss_when_good, loss_when_bad }) => {

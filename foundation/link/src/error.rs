@@ -19,6 +19,14 @@ pub struct Mistake {
     pub message: String,
 }
 
+impl Mistake {
+    pub(crate) fn of(method: &str, message: impl fmt::Display) -> Self {
+        Mistake { method: method.into(), message: message.to_string() }
+    }
+}
+
+impl std::error::Error for Mistake {}
+
 impl fmt::Display for BadLink {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, mistake) in self.mistakes.iter().enumerate() {
@@ -59,7 +67,10 @@ impl<T> fmt::Debug for NotSent<T> {
 impl<T> fmt::Display for NotSent<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let NotSent { bytes, mtu, .. } = self;
-        write!(f, "a packet of {bytes} bytes is not sent; allowed: 1 to {mtu} bytes, the link's `mtu`")
+        write!(
+            f,
+            "a packet of {bytes} bytes is not sent; allowed: 1 to {mtu} bytes, the link's `mtu`; cut it in pieces"
+        )
     }
 }
 

@@ -1,13 +1,14 @@
 //! The link: a queue in front of a transmitter, and a wire.
 
-use crate::builder::{LinkBuilder, Parts};
-use crate::error::NotSent;
+use crate::builder::{LinkBuilder, Parts, probable};
+use crate::error::{Mistake, NotSent};
 use crate::moment::{Clock, Moment};
+use crate::packet::{LostPacket, PacketInfo};
 use crate::quantity::Quantity;
 use crate::report::{Flows, Report, Sent, jain};
 use fairwire_core::{
-    Backlog, Cause, Duration as Span, Ecn, Fate, Packet, Rate, Server, Service, Signals, Time, Transmitter,
-    Wire,
+    Backlog, Cause, Discipline, Duration as Span, Ecn, Fate, Loss, Packet, Rate, RateLaw, Server, Service,
+    Signals, Step, Time, Transmitter, Wire,
 };
 use std::collections::VecDeque;
 use std::fmt;
@@ -30,6 +31,9 @@ use std::time::Duration;
 /// caller receives what has arrived. The report stores eight bytes per packet delivered.
 pub struct Link<T, I = Duration> {
     server: Server,
+    law: RateLaw,
+    /// Is it taken down? The server is not polled then: what it takes it would hold for ever.
+    is_down: bool,
     delay: Span,
     /// The shortest that its delay ever is.
     shortest: Span,
@@ -44,7 +48,11 @@ pub struct Link<T, I = Duration> {
     flows: Flows,
     sent: Sent,
     copy: fn(&T) -> Option<T>,
+    lost: Lost<T>,
 }
+
+/// What is kept of what was lost, in its order; `None` where nothing is to be kept.
+type Lost<T> = Option<VecDeque<(Inside<T>, Option<Cause>)>>;
 
 /// A packet that has reached the far end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,9 +96,11 @@ impl<T, I: Moment> Link<T, I> {
     }
 
     pub(crate) fn of(parts: Parts<T, I>) -> Self {
-        let Parts { discipline, rate, law, delay, wire, mtu, origin, copy } = parts;
+        let Parts { discipline, rate, law, delay, wire, mtu, origin, copy, keeps_lost } = parts;
         Link {
             server: Server::new(discipline, Transmitter::new(rate).under(&law)),
+            law,
+            is_down: false,
             delay,
             shortest: wire.law().shortest(delay),
             wire,
@@ -102,6 +112,7 @@ impl<T, I: Moment> Link<T, I> {
             flows: Flows::default(),
             sent: Sent::default(),
             copy,
+            lost: keeps_lost.then(VecDeque::new),
         }
     }
 
@@ -115,6 +126,15 @@ impl<T, I: Moment> Link<T, I> {
     /// back, and nothing has changed but the link's time. A packet that the queue drops is no
     /// error: a sender does not learn of it.
     pub fn send(&mut self, payload: T, bytes: usize, flow: u64, ecn: Ecn, now: I) -> Result<(), NotSent<T>> {
+        self.send_packet(payload, PacketInfo::new(bytes, flow).ecn(ecn), now)
+    }
+
+    /// As [`send`](Link::send), with a class and a differentiated-services codepoint.
+    ///
+    /// # Errors
+    /// As `send`.
+    pub fn send_packet(&mut self, payload: T, info: PacketInfo, now: I) -> Result<(), NotSent<T>> {
+        let PacketInfo { bytes, flow, ecn, class, dscp } = info;
         let now = self.advance(now);
         let Some(len) = u32::try_from(bytes).ok().filter(|len| (1..=self.mtu).contains(len)) else {
             return Err(NotSent { payload, bytes, mtu: self.mtu });
@@ -122,12 +142,99 @@ impl<T, I: Moment> Link<T, I> {
         let place = self.flows.place(flow);
         self.flows.at(place).sent += 1;
         let frame = self.put(Inside { payload, bytes: len, flow, place, sent: now });
-        let packet = Packet { ecn, ..Packet::new(frame, len, flow.into(), now) };
-        let mut signals = Accounts { inside: &mut self.inside, free: &mut self.free, flows: &mut self.flows };
-        if let Some(service) = self.server.enqueue(packet, now, &mut signals) {
+        let packet = Packet { ecn, class, dscp: dscp & 63, ..Packet::new(frame, len, flow.into(), now) };
+        let is_down = self.is_down;
+        let (server, mut signals) = self.parts();
+        if is_down {
+            server.discipline_mut().enqueue(packet, now, &mut signals); // it is polled when the link is up
+        } else if let Some(service) = server.enqueue(packet, now, &mut signals) {
             self.transmit(service);
         }
         Ok(())
+    }
+
+    /// The first packet that was dropped or lost and not yet taken; `None` when there is none, and
+    /// always without [`keep_lost`](LinkBuilder::keep_lost).
+    pub fn take_lost(&mut self) -> Option<LostPacket<T, I>> {
+        let (Inside { payload, bytes, flow, sent, .. }, cause) = self.lost.as_mut()?.pop_front()?;
+        let sent = self.clock.moment(sent)?;
+        Some(LostPacket { payload, bytes: bytes as usize, flow, sent, cause })
+    }
+
+    /// Another rate from `now` on, in place of what [`steps`](LinkBuilder::steps) has for later times.
+    /// What is being transmitted ends as scheduled. Disciplines and buffers keep the rate that the link
+    /// was built with. Each change is remembered, for the report.
+    ///
+    /// # Errors
+    /// When it is no rate above zero, or the link follows a trace or a pattern.
+    pub fn set_rate(&mut self, rate: impl Quantity<Rate>, now: I) -> Result<(), Mistake> {
+        let rate = rate.read().map_err(|error| Mistake::of("set_rate", error))?;
+        self.change_rate("set_rate", Some(rate), now)
+    }
+
+    /// Sends nothing from `now` on, until another [rate](Link::set_rate) is set. The queue goes on
+    /// taking packets.
+    ///
+    /// # Errors
+    /// When the link follows a trace or a pattern.
+    pub fn take_down(&mut self, now: I) -> Result<(), Mistake> {
+        self.change_rate("take_down", None, now)
+    }
+
+    fn change_rate(&mut self, method: &str, rate: Option<Rate>, now: I) -> Result<(), Mistake> {
+        let now = self.advance(now);
+        let mut steps: Vec<Step> = match &self.law {
+            RateLaw::Fixed => Vec::new(),
+            RateLaw::Steps(steps) => steps.iter().filter(|step| step.at < now).copied().collect(),
+            RateLaw::Pattern(_) | RateLaw::Trace(_) => {
+                let message = "the link follows a trace or a pattern; allowed: a link with a rate";
+                return Err(Mistake::of(method, message));
+            }
+        };
+        steps.push(Step { at: now, rate });
+        self.law = RateLaw::Steps(steps.into());
+        self.is_down = rate.is_none();
+        self.server.follow(&self.law, Time::ZERO, now);
+        Ok(())
+    }
+
+    /// Another propagation delay for what leaves the queue from `now` on. The order is kept: nothing
+    /// arrives before what left earlier, unless it is held back.
+    ///
+    /// # Errors
+    /// When it is no time, or the link has delays of a [file](LinkBuilder::delays).
+    pub fn set_delay(&mut self, delay: impl Quantity<Span>, now: I) -> Result<(), Mistake> {
+        let delay = delay.read().map_err(|error| Mistake::of("set_delay", error))?;
+        self.advance(now);
+        if self.wire.law().delay_trace.is_some() {
+            let message = "the link has the delays of a file; allowed: a link with a delay";
+            return Err(Mistake::of("set_delay", message));
+        }
+        self.delay = delay;
+        self.shortest = self.wire.law().shortest(delay);
+        Ok(())
+    }
+
+    /// Loses by this model what leaves the queue from `now` on; nothing if it is 0.
+    ///
+    /// # Errors
+    /// When a number is no probability.
+    pub fn set_loss(&mut self, loss: impl Into<Loss>, now: I) -> Result<(), Mistake> {
+        let loss = probable(loss.into()).map_err(|error| Mistake::of("set_loss", error))?;
+        self.advance(now);
+        self.wire.set_loss(Some(loss));
+        Ok(())
+    }
+
+    /// The discipline: its gauges by `inspect`.
+    pub fn discipline(&self) -> &dyn Discipline {
+        self.server.discipline()
+    }
+
+    /// The server, and where its signals go.
+    fn parts(&mut self) -> (&mut Server, Accounts<'_, T>) {
+        let Link { server, inside, free, flows, lost, .. } = self;
+        (server, Accounts { inside, free, flows, lost })
     }
 
     /// The next packet that has reached the far end by `now`, in the order of arrival; `None` when
@@ -153,7 +260,8 @@ impl<T, I: Moment> Link<T, I> {
     pub fn next_timeout(&self) -> Option<I> {
         let arrives = self.under_way.front().map_or(Time::MAX, |next| next.arrives);
         // What leaves the queue next arrives a delay after that at the earliest.
-        self.clock.moment(arrives.min(self.server.next_poll_at() + self.shortest))
+        let leaves = if self.is_down { Time::MAX } else { self.server.next_poll_at() };
+        self.clock.moment(arrives.min(leaves + self.shortest))
     }
 
     /// Lets the link do what is due up to `now`. Every call with a time does this first; by itself
@@ -213,10 +321,9 @@ impl<T, I: Moment> Link<T, I> {
     #[inline]
     fn advance(&mut self, now: I) -> Time {
         let now = self.clock.advance(now);
-        while self.server.next_poll_at() <= now && self.server.next_poll_at() < Time::MAX {
-            let mut signals =
-                Accounts { inside: &mut self.inside, free: &mut self.free, flows: &mut self.flows };
-            if let Some(service) = self.server.poll(self.server.next_poll_at(), &mut signals) {
+        while !self.is_down && self.server.next_poll_at() <= now && self.server.next_poll_at() < Time::MAX {
+            let (server, mut signals) = self.parts();
+            if let Some(service) = server.poll(server.next_poll_at(), &mut signals) {
                 self.transmit(service);
             }
         }
@@ -231,6 +338,9 @@ impl<T, I: Moment> Link<T, I> {
         let Fate::Arrives { at: arrives, twice, .. } = self.wire.carry(sent, self.delay) else {
             if let Some(lost) = self.take(packet.frame) {
                 self.flows.at(lost.place).lost += 1;
+                if let Some(kept) = &mut self.lost {
+                    kept.push_back((lost, None));
+                }
             }
             return;
         };
@@ -295,13 +405,17 @@ struct Accounts<'a, T> {
     inside: &'a mut [Option<Inside<T>>],
     free: &'a mut Vec<u32>,
     flows: &'a mut Flows,
+    lost: &'a mut Lost<T>,
 }
 
 impl<T> Signals for Accounts<'_, T> {
-    fn dropped(&mut self, packet: Packet, _: Cause) {
+    fn dropped(&mut self, packet: Packet, cause: Cause) {
         if let Some(inside) = self.inside.get_mut(packet.frame as usize).and_then(Option::take) {
             self.free.push(packet.frame);
             self.flows.at(inside.place).dropped += 1;
+            if let Some(kept) = self.lost {
+                kept.push_back((inside, Some(cause)));
+            }
         }
     }
 

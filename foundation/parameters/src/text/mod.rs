@@ -147,12 +147,22 @@ impl FromValue for f64 {
 
 impl FromValue for u32 {
     fn from_value(value: &Value) -> Result<Self, Refusal> {
-        let number = match value {
-            Value::Whole(whole) => u32::try_from(*whole).ok(),
-            _ => None,
-        };
-        number.ok_or_else(|| value.instead_of(format_args!("a whole number from 0 to {}", u32::MAX)))
+        whole(value, u32::MAX)
     }
+}
+
+impl FromValue for u8 {
+    fn from_value(value: &Value) -> Result<Self, Refusal> {
+        whole(value, u8::MAX)
+    }
+}
+
+fn whole<T: TryFrom<i64> + Display>(value: &Value, most: T) -> Result<T, Refusal> {
+    let number = match value {
+        Value::Whole(whole) => T::try_from(*whole).ok(),
+        _ => None,
+    };
+    number.ok_or_else(|| value.instead_of(format_args!("a whole number from 0 to {most}")))
 }
 
 impl<T: FromStr<Err: Display>> FromValue for Quantity<T> {

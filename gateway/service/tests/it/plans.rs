@@ -238,10 +238,10 @@ fn marks(discipline: &str, more: &str) -> (u32, u32) {
     for n in 0..3000u32 {
         let now = at(u64::from(n) * 750_000);
         while server.next_poll_at() <= now {
-            server.poll(server.next_poll_at(), &mut counts);
+            let _ = server.poll(server.next_poll_at(), &mut counts);
         }
         let packet = Packet { ecn: Ecn::Ect0, ..Packet::new(0, 1500, u64::from(n % 3).into(), now) };
-        server.enqueue(packet, now, &mut counts);
+        let _ = server.enqueue(packet, now, &mut counts);
     }
     (counts.0, counts.1)
 }
