@@ -25,7 +25,7 @@ pub(crate) fn tables() -> Vec<Table> {
     let schema = schema();
     let mut found: Vec<Table> = Vec::new();
     visit(&schema, &schema, "", &mut found);
-    found.sort_by_key(|table| table.path.matches('.').count());
+    found.sort_by_key(|table| (table.path.starts_with('['), table.path.matches('.').count()));
     found
 }
 

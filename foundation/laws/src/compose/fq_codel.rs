@@ -126,7 +126,7 @@ pub struct Spec {
     /// See hosts. Flows have a queue each then; where there are more flows than queues, the queue
     /// that was silent longest is given on. The longest queue of the fattest host makes room, a
     /// packet at a time.
-    #[parameter(default = false)]
+    #[parameter(unset = "false, or true with `host` or `background`", unit = "boolean")]
     pub hosts: Option<bool>,
     /// What names the host of a packet, with `hosts`.
     ///
@@ -150,9 +150,9 @@ const HOSTS_TARGET: Duration = Duration::from_ms(15);
 
 impl Part for Spec {
     fn table_bytes(&self, _packets: u64) -> u64 {
-        match self.hosts {
-            Some(true) => memory::count(self.queues, QUEUES.into()) * (memory::LAW + memory::HOST),
-            _ => memory::count(self.queues, 1024) * memory::LAW,
+        match self.shares_between_hosts() {
+            true => memory::count(self.queues, QUEUES.into()) * (memory::LAW + memory::HOST),
+            false => memory::count(self.queues, 1024) * memory::LAW,
         }
     }
 
@@ -193,11 +193,15 @@ pub struct Config {
 pub type FqCodel = Queue<DrrPlusPlus, PerFlow<Codel, Fattest>>;
 
 impl Spec {
+    fn shares_between_hosts(&self) -> bool {
+        self.hosts.unwrap_or(self.host.is_some() || self.background.is_some())
+    }
+
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         let given = self.checked().of(NAME)?;
         self.check_hosts()?;
-        let queues = if self.hosts == Some(true) { hosts::QUEUES } else { 1024 };
+        let queues = if self.shares_between_hosts() { hosts::QUEUES } else { 1024 };
         let bytes = quantum(given.quantum, site);
         let filling = |Quantity(round)| Quantum::fixed(bytes).filling(Some(round), site.rate);
         Ok(Config {
@@ -217,12 +221,13 @@ impl Spec {
     /// Refuses what has no meaning where hosts share.
     fn check_hosts(&self) -> Result<(), BadParameter> {
         let alone = [("host", self.host.is_some()), ("background", self.background.is_some())];
-        if let Some((name, _)) = alone.into_iter().find(|(_, is_typed)| *is_typed && self.hosts != Some(true))
+        if let Some((name, _)) =
+            alone.into_iter().find(|(_, is_typed)| *is_typed && !self.shares_between_hosts())
         {
-            return Err(Parameter::of(NAME, name).refuse("a value", "nothing without `hosts = true`"));
+            return Err(Parameter::of(NAME, name).refuse("a value", "nothing with `hosts = false`"));
         }
         let foreign = [("batch", self.batch.is_some()), ("rules", self.rules == Some(Rules::Linux))];
-        match foreign.into_iter().find(|(_, is_typed)| *is_typed && self.hosts == Some(true)) {
+        match foreign.into_iter().find(|(_, is_typed)| *is_typed && self.shares_between_hosts()) {
             Some((name, _)) => Err(Parameter::of(NAME, name).refuse(
                 "a value",
                 "nothing with `hosts = true`: one packet at a time makes room, and rules are the RFC's",
@@ -234,7 +239,7 @@ impl Spec {
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         let config = self.check(site)?;
-        if self.hosts == Some(true) {
+        if self.shares_between_hosts() {
             return Ok(Box::new(config.queue_of_hosts()));
         }
         Ok(Box::new(config.queue(site.rng(NAME).next_u64())))

@@ -18,7 +18,7 @@ const FIXED: &[(&str, &[&str])] = &[
     ("afd-nft", &["measure", "samples"]),
     ("afd-sb", &["measure", "samples"]),
     ("alqd", &["buffer", "measure", "the site's buffer"]),
-    ("cake-like", &["ack_filter", "ingress", "queues", "round"]),
+    ("cake-like", &["ack_filter", "host", "ingress", "queues", "round"]),
     ("choke", &["compare", "measure"]),
     ("codel", &["arithmetic"]),
     ("drr", &["buffer", "dropper", "hosts", "per", "queues", "round", "the site's buffer"]),

@@ -90,7 +90,7 @@ pub struct Spec {
     /// which the one that was silent longest is given on, by default 8192.
     ///
     /// See hosts. The longest queue of the fattest host makes room.
-    #[parameter(default = false)]
+    #[parameter(unset = "false, or true with `host` or `background`", unit = "boolean")]
     pub hosts: Option<bool>,
     /// What names the host of a packet, with `hosts`.
     ///
@@ -106,7 +106,7 @@ pub struct Spec {
 impl Part for Spec {
     fn table_bytes(&self, packets: u64) -> u64 {
         let order = Kind::Drr.table_bytes(packets, self.entry.queue.queues);
-        if self.hosts == Some(true) {
+        if self.shares_between_hosts() {
             order + memory::count(self.entry.queue.queues, QUEUES.into()) * (memory::LAW + memory::HOST)
         } else {
             order
@@ -125,11 +125,15 @@ impl Part for Spec {
 }
 
 impl Spec {
+    fn shares_between_hosts(&self) -> bool {
+        self.hosts.unwrap_or(self.host.is_some() || self.background.is_some())
+    }
+
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<CheckedEntry, BadParameter> {
         self.checked().of(NAME)?;
         let parameter = |name| Parameter { discipline: NAME, name };
-        if self.hosts == Some(true) {
+        if self.shares_between_hosts() {
             let hosts = [
                 ("weights", self.entry.queue.weights.is_some()),
                 ("per", self.entry.queue.per.is_some()),
@@ -142,9 +146,10 @@ impl Spec {
             }
         }
         let alone = [("host", self.host.is_some()), ("background", self.background.is_some())];
-        if let Some((name, _)) = alone.into_iter().find(|(_, is_typed)| *is_typed && self.hosts != Some(true))
+        if let Some((name, _)) =
+            alone.into_iter().find(|(_, is_typed)| *is_typed && !self.shares_between_hosts())
         {
-            return Err(parameter(name).refuse("a value", "nothing without `hosts = true`"));
+            return Err(parameter(name).refuse("a value", "nothing with `hosts = false`"));
         }
         self.entry.check(NAME, Kind::Drr, self.quantum, site)
     }
@@ -155,7 +160,7 @@ impl Spec {
         let checked = self.check(site)?;
         let filled =
             Quantum::fixed(checked.service.quantum()).filling(self.round.map(|round| round.0), site.rate);
-        if self.hosts == Some(true) {
+        if self.shares_between_hosts() {
             let host_of = self.host.unwrap_or_default();
             let hosts = HostTerms { host_of, background: self.background.unwrap_or(1) as u8 };
             let (queues, limit) = (self.entry.queue.queues.unwrap_or(QUEUES), checked.limit);
