@@ -94,10 +94,8 @@ impl Forwarding {
                 .map_err(|source| PortError::System { operation: "preparing", name: name.to_owned(), source })
                 .map(|port| (port, held))
         };
-        let ((left, left_lock), (right, right_lock)) = (
-            live(wire.left, outside, &spec.wire.outside)?,
-            live(wire.right, inside, spec.wire.inside.first())?,
-        );
+        let (left, left_lock) = live(wire.left, outside, &spec.wire.outside)?;
+        let (right, right_lock) = live(wire.right, inside, spec.wire.inside.first())?;
         let ports = [right.state(), left.state()];
         let mut wire = Wire {
             left: SharedPort::new(left, 0, senders.clone()),

@@ -55,7 +55,7 @@ pub(super) const ATTACKS: &[Attack] = &[
         let mut packet = v4(own(), 17, &udp(n, 1280));
         // More follow; the place moves with each.
         set(&mut packet, 4, (n as u16).to_be_bytes());
-        set(&mut packet, 6, (0x2000 | (n % 40) as u16 * 160).to_be_bytes());
+        set(&mut packet, 6, (0x2000 | ((n % 40) as u16 * 160)).to_be_bytes());
         ethernet(&IPV4, &summed(packet))
     }),
     attack("tiny-fragments", SHORT, |n| {
