@@ -195,7 +195,8 @@ fn a_signal_while_results_are_written_ends_the_process_and_leaves_none() {
     }
     let _ = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert_eq!(child.wait().expect("it ends").code(), Some(130));
-    assert_eq!(all(&out), BTreeMap::new());
+    // A run that stops removes its folder; a process that exits at once leaves it empty.
+    assert!(!out.exists() || all(&out).is_empty());
 }
 
 #[test]
