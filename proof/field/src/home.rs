@@ -281,7 +281,7 @@ impl Home {
         findings
     }
 
-    /// The table in Markdown, as `docs/gateway/measured.md` has it.
+    /// The table in Markdown; docs/gateway/measured.md has its ranges.
     pub fn markdown(&self, cells: &[Cell]) -> String {
         let mut text = String::from("| |");
         for trouble in &self.troubles {
