@@ -18,7 +18,7 @@ macro_rules! queueing {
         #[parameters(gated, group)]
         #[derive(Clone, Debug, Default, PartialEq)]
         pub struct $name {
-            /// How much may wait.
+            /// The size of the buffer.
             #[parameter(is = role::BUFFER, unset = "the site's")]
             pub buffer: Option<Quantity<Amount>>,
             $(#[$($ecn)*])*
@@ -72,7 +72,7 @@ queueing! {
 /// A checked [`Queueing`] or [`Marking`]: everything but the dropper.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckedQueue {
-    /// How much may wait.
+    /// The size of the buffer.
     pub room: Room,
     /// What becomes of signals.
     pub ecn: EcnChoice,

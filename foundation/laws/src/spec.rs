@@ -42,7 +42,7 @@ impl From<EcnChoice> for EcnPolicy {
     }
 }
 
-/// What the queue is counted in.
+/// The unit in which the queue is counted.
 #[word(gated)]
 pub enum Measure {
     /// Packets: each counts as one.

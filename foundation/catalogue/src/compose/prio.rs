@@ -68,7 +68,7 @@ pub struct Spec {
     /// What the disciplines inside do with ECN-capable packets, unless their own parameters say it.
     #[parameter(is = role::ECN, unset = "their own")]
     pub ecn: Option<EcnChoice>,
-    /// What decides on the band.
+    /// The field that decides the band.
     ///
     /// `class`, `dscp` or `color`.
     #[parameter(default = By::Class)]

@@ -1,22 +1,22 @@
 //! CAKE's queues: hosts share equally, then the flows of each host.
 //!
 //! # What it does
-//! Flows are given queues by a set-associative hash, so that they seldom meet. Queues are served by
+//! A set-associative hash assigns queues to flows, so they seldom collide. Queues are served by
 //! deficit round robin, new ones first ([DRR++](crate::scheduler::drr_plus_plus) with hosts). A
 //! quantum is divided by the number of bulky queues of the queue's host. Each queue has its own
 //! [COBALT](crate::dropper::cobalt), and a full buffer drops from the head of the fattest queue. A
-//! host is a class ([`Packet::class`](fairwire_core::Packet::class)), as the classifier has it, or
-//! the upper half of the flow hash.
+//! host is the classifier's class ([`Packet::class`](fairwire_core::Packet::class)) or the upper
+//! half of the flow hash.
 //!
 //! # Why
-//! Between flows alone, a host that opens ten connections gets ten shares. Between hosts first,
-//! opening more of them gains nothing.
+//! With fairness only between flows, a host that opens ten connections gets ten shares. With
+//! fairness between hosts first, more connections gain nothing.
 //!
 //! # State and cost
 //! 120 bytes per queue, and an entry per bulky host. O(log queues) per packet to find the fattest
 //! queue (five steps for 1024), while few flows of a host are bulky: a host's n bulky queues take n
 //! rounds to earn a quantum each. Rounds in which no queue could send are credited at once, so a
-//! packet takes about four looks at each backlogged queue at most. Each queue found empty takes
+//! packet takes at most about four looks at each backlogged queue. Each queue found empty takes
 //! another four.
 //!
 //! # Source (section, equation)
@@ -24,36 +24,38 @@
 //! solution for home gateways", IEEE LANMAN 2018: the isolation of flows and hosts.
 //!
 //! # Where we differ
-//! - One tin, one kind of host, and no shaper: put a shaper in front, and choose the kind of host by
-//!   the classifier.
-//! - `ack_filter` ([`AckFilter`]) keeps each acknowledgement with SACK blocks; CAKE takes one where the
-//!   new one has these blocks and more. What arrives must be an acknowledgement without data; in CAKE
-//!   it may have some. The crate `fairwire-link`, whose packets have no headers, refuses it.
-//! - Where the filter drops, service is gated ([DRR++](crate::scheduler::drr_plus_plus)): an
-//!   acknowledgement that comes during its queue's turn waits for the next. In CAKE acknowledgements
-//!   that come faster than they are sent have the share of a bulky flow, however many are needless. On a
-//!   line of 50/1 Mbit/s an upload beside a download has 0.88 Mbit/s with the filter, 0.48 without. A
-//!   kernel's CUBIC behind `fairwire lab shell` has 0.90 and 0.49.
-//! - `ingress` is CAKE's: what is dropped is paid like what is sent, at the rate of the link, or of the
-//!   shaper around it, before any change. At least two thirds of that rate are sent, whatever is
-//!   dropped. Drops are not charged to their flow, as they are in CAKE. 150 downloads shaped to 19 Mbit/s
-//!   behind a provider's queue of 20 wait 249 ms in that (p95). With `ingress`, CAKE's 4 MB for packets
-//!   and its values for long round trips, `target = "50 ms"` and `interval = "1 s"`, they wait 10 ms and
-//!   carry 17 Mbit/s; with the default target and interval 20 to 80 ms and 14 Mbit/s, since CoDel alone
-//!   drops a fifth. The file is `scenarios/ingress.toml`.
+//! - One tin, one type of host, and no shaper: put a shaper in front, and choose the type of host
+//!   by the classifier.
+//! - `ack_filter` ([`AckFilter`]) keeps each acknowledgement with SACK blocks; CAKE drops one if
+//!   the new one has these blocks and more. The arrival must be an acknowledgement without data; in
+//!   CAKE it may carry some. The crate `fairwire-link`, whose packets have no headers, refuses the
+//!   option.
+//! - If the filter drops, service is gated ([DRR++](crate::scheduler::drr_plus_plus)): an
+//!   acknowledgement that arrives during its queue's turn waits for the next. In CAKE,
+//!   acknowledgements that arrive faster than they are sent get the share of a bulky flow, however
+//!   many are needless. On a line of 50/1 Mbit/s an upload next to a download gets 0.88 Mbit/s with
+//!   the filter, 0.48 without. A kernel's CUBIC behind `fairwire lab shell` gets 0.90 and 0.49.
+//! - `ingress` is CAKE's: dropped packets are paid for like sent ones, at the rate of the link, or
+//!   of the shaper around it, before any change. At least two thirds of that rate are sent,
+//!   whatever is dropped. Unlike in CAKE, drops are not charged to their flow. 150 downloads shaped
+//!   to 19 Mbit/s behind a provider's queue of 20 wait 249 ms in that queue (p95). With `ingress`,
+//!   CAKE's 4 MB for packets and its values for long round trips, `target = "50 ms"` and `interval
+//!   = "1 s"`, they wait 10 ms and carry 17 Mbit/s. With the default target and interval it is 20
+//!   to 80 ms and 14 Mbit/s, since CoDel's own drops are a fifth. The file is
+//!   `scenarios/ingress.toml`.
 //! - As in Linux since March 2019 (commit 712639929912), only a host's bulky queues divide its
-//!   quantum, not all of its active ones. TCP flows with small windows run empty and come back as
-//!   new. New ones go first and are not counted, so a host with many such flows gets more than its
-//!   part. On a link of 10 Mbit/s with a round trip of 32 ms one TCP flow has 0.44 beside nine of
-//!   another host, and one that never yields has 0.47. In an experiment that counted all active
-//!   queues they had 0.48 and 0.50. The TCP flow loses the rest while CoDel's signals keep its only
-//!   queue empty. Hosts whose queues never run empty have equal parts.
-//! - COBALT's allowance of two packets for each queue is of all backlogged queues, and the default.
-//!   CAKE's is of bulky queues, and made with the option `ingress` only; `allowance = "packets"` is
-//!   CAKE without that option. With it the lone flow above has 0.30.
-//! - When all eight queues of a set are taken a flow shares the first; in CAKE the one that its
-//!   hash picks.
-//! - See the parts for theirs.
+//!   quantum, not all active ones. TCP flows with small windows run empty and return as new. New
+//!   flows are served first and not counted, so a host with many of them gets more than its part.
+//!   On a link of 10 Mbit/s with a round trip of 32 ms, one TCP flow gets 0.44 against another
+//!   host's nine; one that never yields gets 0.47. In an experiment that counted all active queues
+//!   they got 0.48 and 0.50. The TCP flow loses the rest while CoDel's signals keep its only queue
+//!   empty. Hosts whose queues never run empty get equal parts.
+//! - COBALT's allowance of two packets for each queue covers all backlogged queues, and is the
+//!   default. CAKE's covers bulky queues, and only with the option `ingress`; `allowance =
+//!   "packets"` is CAKE without that option. With it the lone flow above gets 0.30.
+//! - If all eight queues of a set are taken, a flow shares the first; in CAKE it shares the one
+//!   that its hash picks.
+//! - The parts list their own differences.
 //!
 //! # Example
 //! ```toml
@@ -99,7 +101,7 @@ const NAME: &str = "cake-like";
 #[parameters(gated, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait in all queues together.
+    /// The total size of all queues.
     #[parameter(is = role::BUFFER, unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
     /// Whether CoDel's signals drop or mark ECN-capable packets.
@@ -110,12 +112,12 @@ pub struct Spec {
     /// COBALT in each queue.
     #[parameter(flatten)]
     pub cobalt: cobalt::Control,
-    /// What may wait whatever the target is.
+    /// The backlog that is allowed whatever the target.
     ///
     /// See `Allowance`. CAKE with `ingress` and without.
     #[parameter(default = Allowance::Round)]
     pub allowance: Option<Allowance>,
-    /// How many queues there are, a multiple of 8: they are in sets of eight.
+    /// The number of queues, a multiple of 8: they form sets of eight.
     #[parameter(is = role::QUEUES, default = 1024, min = 8, max = 65_536, unit = "queues", source = "CAKE.")]
     pub queues: Option<u32>,
     /// Bytes of credit per round.
@@ -123,25 +125,25 @@ pub struct Spec {
     /// Credit per round of a host's only bulky flow. CAKE.
     #[parameter(unset = "1514 B, or the typical packet if that is longer", min = "256 B", max = "1 MiB")]
     pub quantum: Option<Quantity<Size>>,
-    /// The time that a round takes where few flows are backlogged: their quanta are as much longer.
+    /// The duration of a round with few backlogged flows: their quanta grow to fill it.
     ///
     /// See `fq-codel`. CAKE has none.
     #[parameter(is = role::ROUND, unset = "none", min = "1 us", max = "1 s")]
     pub round: Option<Quantity<Duration>>,
-    /// What names the host of a packet.
+    /// The source of a packet's host.
     ///
     /// A gateway puts the host into the upper half of the flow hash.
     #[parameter(default = HostOf::Class)]
     pub host: Option<HostOf>,
-    /// Whether an acknowledgement makes those before it needless.
+    /// Whether an acknowledgement makes earlier ones needless.
     ///
     /// See `Filter`.
     #[parameter(default = Filter::Off, source = "CAKE.")]
     pub ack_filter: Option<Filter>,
-    /// Whether what is dropped is paid like what is sent: for a shaper behind the slow line.
+    /// Whether dropped packets are paid for like sent ones: for a shaper behind the slow line.
     #[parameter(default = false, source = "CAKE's option `ingress`.")]
     pub ingress: Option<bool>,
-    /// The most packets that one overflow drops.
+    /// The maximum number of packets that one overflow drops.
     ///
     /// CAKE drops just enough.
     #[parameter(default = 1, min = 1, unit = "packets")]
@@ -163,56 +165,56 @@ impl Part for Spec {
     }
 }
 
-/// What may wait in a queue however small the target is.
+/// The backlog that a queue may have however small the target.
 #[word(gated)]
 pub enum Allowance {
-    /// What two packets of each backlogged queue take, and four at least: a flow that has its turn
-    /// once a round needs a queue of that length to keep its share.
+    /// The time of two packets of each backlogged queue, and at least four. A flow with one turn
+    /// per round needs a queue of that length to keep its share.
     #[default]
     Round,
-    /// What four packets take.
+    /// The time of four packets.
     Packets,
 }
 
-/// Which waiting acknowledgements are dropped for one that acknowledges more.
+/// The waiting acknowledgements that are dropped for one that acknowledges more.
 #[word(gated)]
 pub enum Filter {
     /// None.
     #[default]
     Off,
-    /// The first, where there are two.
+    /// The first, if there are two.
     On,
-    /// Also a single one, right before it.
+    /// Also a single one, immediately before it.
     Aggressive,
 }
 
 /// A checked [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// How much may wait in all queues together.
+    /// The total size of all queues.
     pub limit: Limit,
     /// COBALT's parameters.
     pub terms: cobalt::Terms,
-    /// How many queues there are.
+    /// The number of queues.
     pub queues: u32,
     /// Bytes of credit per round.
     pub quantum: u32,
-    /// The most packets that one overflow drops.
+    /// The maximum number of packets that one overflow drops.
     pub batch: u32,
-    /// Where a round is to take a certain time: the quantum by the number of flows.
+    /// The quantum by the number of flows, if a round has a minimum time.
     pub filling: Option<Quantum>,
-    /// What names hosts.
+    /// The source of a packet's host.
     pub host_of: HostOf,
 }
 
-/// CAKE's queues as built: each part is an algorithm of its own.
+/// CAKE's queues as built: each part is a separate algorithm.
 pub type CakeLike = Queue<DrrPlusPlus, PerFlow<Cobalt, Fattest>>;
 
 /// Queues per set.
 const WAYS: u32 = 8;
 
 impl Spec {
-    /// Checks what was typed against the site.
+    /// Checks the parameters against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         let given = self.checked().of(NAME)?;
         let steps = cobalt::Checked::default();

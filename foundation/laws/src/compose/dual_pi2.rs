@@ -1,19 +1,19 @@
 //! DualPI2: two coupled queues for low latency, low loss and scalable throughput.
 //!
 //! # What it does
-//! Packets of L4S senders, known by ECT(1) or CE, wait in one queue and all others in a second. A
-//! PI controller moves one base probability p' so that the delay of the second, classic queue stays
-//! at a target. It does the same for the first queue, should its senders ignore marks. Classic
-//! packets are signalled with p' squared, L4S packets with k times p' or by a step (or ramp) on
-//! their own queue's delay, whichever is more. The L4S queue is served nearly first.
+//! Packets of L4S senders, identified by ECT(1) or CE, wait in one queue and all others in a
+//! second. A PI controller adjusts one base probability p' to keep the delay of the second, classic
+//! queue at a target. It also controls the first queue if its senders ignore marks. Classic packets
+//! are signalled with p' squared. L4S packets are signalled with k times p', or by a step (or ramp)
+//! on their own queue's delay, whichever is more. The L4S queue is served nearly first.
 //!
 //! # Why
 //! A classic sender's rate falls with the square root of its signals, a scalable sender's with
-//! their number: squaring for the one and multiplying for the other gives both the same rate.
-//! Scalable senders need very little queue, which a queue of their own lets them have.
+//! their number. Squaring for one and multiplying for the other gives both the same rate. Scalable
+//! senders need very little queue, which a separate queue provides.
 //!
 //! # State and cost
-//! 910 bytes beside the slots of two buffers, each of which could hold the whole limit; O(1) per
+//! 910 bytes, plus the slots of two buffers, each of which could hold the entire limit. O(1) per
 //! packet. At most 1024 missed updates are made up for.
 //!
 //! # Source (section, equation)
@@ -21,25 +21,24 @@
 //!
 //! # Where we differ
 //! - p' follows the longer of the two queues' delays, as in Linux and in appendix A.2; appendix A.1
-//!   has the classic queue's alone. L4S senders that heed marks keep their queue below the target,
-//!   and then both are the same. One that does not is held near the target: sending 1.2 or 2 times
-//!   the link's rate with no other sender beside it, it waits below 30 ms on average, where it
-//!   filled the buffer.
-//! - The buffer is filled to the last byte. The RFC's pseudo-code refuses an arrival where less
-//!   than the longest packet would find room, so that long packets are not at a disadvantage.
-//! - There is no timer: updates are made at the first call after they were due, with the queue as
-//!   it was then.
-//! - Weighted round robin keeps accounts in bytes: while both queues wait, a classic packet is due
+//!   uses only the classic queue's. L4S senders that respond to marks keep their queue below the
+//!   target, and then both rules agree. An unresponsive one is held near the target. A lone sender
+//!   at 1.2 or 2 times the link's rate waits below 30 ms on average; under appendix A.1 it filled
+//!   the buffer.
+//! - The buffer is filled to the last byte. The RFC's pseudo-code refuses an arrival if less than
+//!   the longest packet would fit, so that long packets are not at a disadvantage.
+//! - There is no timer: an update happens at the first call after it was due, with the queue at its
+//!   due time.
+//! - Weighted round robin counts bytes. While both queues are backlogged, a classic packet is due
 //!   whenever the classic queue's share of the bytes sent would otherwise fall behind. The RFC
 //!   leaves the scheduler open.
 //! - Probabilities above 1 count as 1. When k p' reaches 1 both queues drop with p' squared, and
-//!   what L4S packets are left are all marked (appendix A.2).
-//! - Signals are dealt by the RFC's deterministic counters; nothing is drawn.
-//! - The last packet that waits is sent even where a drop is due, so that the link never idles for
-//!   it.
-//! - As in the L4S team's kernels, the step is for L4S packets that met two others in their queue
-//!   (`min_qlen_step`; Linux 6.17 has 0): to wait for one packet, 1.2 ms at 10 Mbit/s, is no
-//!   congestion. Appendix A.1 has Th_len of one packet, counted where a packet leaves.
+//!   all remaining L4S packets are marked (appendix A.2).
+//! - Signals are distributed by the RFC's deterministic counters; no number is drawn.
+//! - The last waiting packet is sent even if a drop is due, so the link never idles for it.
+//! - As in the L4S team's kernels, the step applies to L4S packets that met two others in their
+//!   queue (`min_qlen_step`; Linux 6.17 has 0). Waiting for one packet, 1.2 ms at 10 Mbit/s, is no
+//!   congestion. Appendix A.1 has Th_len of one packet, counted at a packet's departure.
 //!
 //! # Example
 //! ```toml
@@ -82,15 +81,15 @@ const NAME: &str = "dualpi2";
 #[parameters(gated, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait in both queues together.
+    /// The total size of both queues.
     #[parameter(is = role::BUFFER, unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
     /// Whether a signal drops or marks ECN-capable packets.
     ///
-    /// With `drop` signals of both queues are drops; L4S senders then lose what they were promised.
+    /// With `drop`, signals of both queues are drops; L4S senders then lose the benefit of L4S.
     #[parameter(is = role::ECN, default = EcnChoice::Mark)]
     pub ecn: Option<EcnChoice>,
-    /// The delay of the classic queue.
+    /// The target delay of the classic queue.
     #[parameter(default = "15 ms", min = "1 us", max = "1 h", source = "RFC 9332, appendix A.1.")]
     pub target: Option<Quantity<Duration>>,
     /// Time between updates.
@@ -106,7 +105,7 @@ pub struct Spec {
     /// Sets `alpha` and `beta`.
     #[parameter(default = "100 ms", min = "1 us", max = "1 h", source = "RFC 9332, appendix A.1.")]
     pub rtt_max: Option<Quantity<Duration>>,
-    /// What an update adds per second of delay above the target.
+    /// The change per update and second of delay above the target.
     #[parameter(
         unset = "0.1 update / rtt_max^2",
         min = 0.0,
@@ -115,7 +114,7 @@ pub struct Spec {
         source = "RFC 9332, appendix A.1: 0.15 and 3 by these formulas. Linux has 0.16 and 3.2."
     )]
     pub alpha: Option<f64>,
-    /// What an update adds per second by which the delay grew.
+    /// The change per update and second by which the delay grew.
     #[parameter(
         unset = "0.3 / rtt_max",
         min = 0.0,
@@ -133,19 +132,19 @@ pub struct Spec {
         source = "RFC 9332, section 2.1 and appendix C."
     )]
     pub coupling: Option<f64>,
-    /// From this delay on L4S packets are marked by their own queue.
+    /// Above this delay, L4S packets are marked by their own queue.
     #[parameter(default = "1 ms", min = "1 us", max = "1 h", source = "Linux.")]
     pub step: Option<Quantity<Duration>>,
-    /// Above `step` the probability rises to 1 over this.
+    /// Above `step` the probability rises to 1 over this delay.
     #[parameter(
         default = "0 ms",
         max = "1 h",
         source = "RFC 9332's example, appendix A.1, has 800 us and 400 us."
     )]
     pub ramp: Option<Quantity<Duration>>,
-    /// The step is for L4S packets that met as many others in their queue.
+    /// The step applies to L4S packets that met at least this many others in their queue.
     ///
-    /// Those in transmission do not count. With 0 it is for all.
+    /// Packets in transmission do not count. With 0 it applies to all.
     #[parameter(default = 2, max = 1_000_000, unit = "packets", source = "L4S team; 0 in Linux 6.17.")]
     pub min_qlen_step: Option<u32>,
     /// How the L4S queue is served nearly first.
@@ -153,7 +152,7 @@ pub struct Spec {
     /// See `Serve`.
     #[parameter(default = Serve::Wrr)]
     pub serve: Option<Serve>,
-    /// With `wrr`, the least share that a backlogged classic queue gets.
+    /// With `wrr`, the minimum share of a backlogged classic queue.
     #[parameter(
         default = 0.1,
         above = 0.0,
@@ -164,7 +163,7 @@ pub struct Spec {
     pub classic_share: Option<f64>,
     /// With `time-shifted`, the head start of L4S packets.
     ///
-    /// Several targets, so that a classic packet goes first only where it would starve.
+    /// Several targets, so a classic packet is first only if it would starve.
     #[parameter(default = "50 ms", min = "1 us", max = "1 h", source = "Ours.")]
     pub time_shift: Option<Quantity<Duration>>,
 }
@@ -179,47 +178,47 @@ impl Part for Spec {
 /// How the L4S queue is served nearly first.
 #[word(gated)]
 pub enum Serve {
-    /// Weighted round robin: the classic queue has a small share of its own.
+    /// Weighted round robin: the classic queue has a small share.
     #[default]
     Wrr,
-    /// The packet that waited longest goes first, and L4S packets count as having waited
-    /// `time_shift` longer.
+    /// The packet that waited longest is first, and L4S packets count as having waited `time_shift`
+    /// longer.
     TimeShifted,
 }
 
 /// A checked [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// How much may wait in both queues together.
+    /// The total size of both queues.
     pub limit: Limit,
-    /// What becomes of a signal.
+    /// The response to a signal.
     pub ecn: EcnPolicy,
-    /// The delay of the classic queue.
+    /// The target delay of the classic queue.
     pub target: Duration,
     /// Time between updates.
     pub update: Duration,
-    /// What an update adds per second of delay above the target.
+    /// The change per update and second of delay above the target.
     pub alpha: f64,
-    /// What an update adds per second by which the delay grew.
+    /// The change per update and second by which the delay grew.
     pub beta: f64,
     /// k.
     pub coupling: f64,
-    /// From this delay on L4S packets are marked by their own queue.
+    /// Above this delay, L4S packets are marked by their own queue.
     pub step: Duration,
-    /// Above that the probability rises to 1 over this.
+    /// Above `step` the probability rises to 1 over this delay.
     pub ramp: Duration,
-    /// That is for packets that met as many others in the L4S queue.
+    /// The step applies to packets that met at least this many others in the L4S queue.
     pub min_qlen_step: u32,
     /// How the L4S queue is served nearly first.
     pub serve: Serve,
-    /// The least share that a backlogged classic queue gets.
+    /// The minimum share of a backlogged classic queue.
     pub classic_share: f64,
     /// The head start of L4S packets.
     pub time_shift: Duration,
 }
 
 impl Spec {
-    /// Checks what was typed against the site.
+    /// Checks the parameters against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         let given = self.checked().of(NAME)?;
         let target = given.target;
@@ -250,8 +249,8 @@ impl Spec {
     }
 }
 
-/// Updates made up for in one call. With the defaults that is 15 s, within which p' goes from 1 to
-/// 0 twice.
+/// The maximum number of updates made up for in one call. With the defaults they span 15 s, within
+/// which p' falls from 1 to 0 twice.
 const MAX_UPDATES: u64 = 1024;
 
 /// Two coupled queues. See the [module](self).
@@ -273,13 +272,14 @@ pub struct DualPi2 {
 #[derive(Debug)]
 struct Side {
     buffer: Buffer,
-    /// The numbers of those that met too few others for the step: never more than the step needs.
+    /// The numbers of the packets that met too few others for the step; at most as many as the step
+    /// needs.
     few: VecDeque<u64>,
     came: u64,
     left: Tally,
     /// Sum of the probabilities since the last mark or drop.
     owed: f64,
-    /// The same of the drops under overload.
+    /// Sum of the drop probabilities under overload, likewise.
     drops_owed: f64,
 }
 
@@ -311,17 +311,17 @@ impl Side {
         self.buffer.push(packet);
     }
 
-    /// When the packet that leaves next arrived.
+    /// The arrival time of the packet that leaves next.
     fn head_arrived(&self) -> Option<Time> {
         self.buffer.oldest().map(|key| self.buffer.packet(key).arrived)
     }
 
-    /// How long the packet that leaves next has waited at `now`; zero when there is none.
+    /// The wait of the packet that leaves next, at `now`; zero if the queue is empty.
     fn delay(&self, now: Time) -> Duration {
         self.head_arrived().map_or(Duration::ZERO, |arrived| now.since(arrived))
     }
 
-    /// The packet that leaves next. Had it met enough others for the step?
+    /// Removes the packet that leaves next. Had it met enough others for the step?
     fn pop(&mut self) -> Option<(Packet, bool)> {
         let key = self.buffer.oldest()?;
         let number = self.came - u64::from(self.buffer.len());
@@ -330,8 +330,8 @@ impl Side {
     }
 }
 
-/// Adds to what is owed; true when it comes to more than one signal. One is enough per packet, so
-/// probabilities count up to 1.
+/// Adds to the signals owed; true if they exceed one. One per packet is enough, so a probability
+/// counts as at most 1.
 fn recurs(owed: &mut f64, probability: f64) -> bool {
     *owed += probability.min(1.0);
     let is_due = *owed > 1.0 || probability >= 1.0;
@@ -341,7 +341,7 @@ fn recurs(owed: &mut f64, probability: f64) -> bool {
     is_due
 }
 
-/// What is done to a packet on its way out.
+/// The fate of a packet that leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     Sent,
@@ -350,7 +350,7 @@ enum Fate {
 }
 
 impl DualPi2 {
-    /// Two empty queues.
+    /// Starts with two empty queues.
     pub fn new(config: Config) -> Self {
         DualPi2 {
             config,
@@ -378,12 +378,12 @@ impl DualPi2 {
         (self.config.coupling * self.base).min(1.0)
     }
 
-    /// Is the backlog so large that marking every L4S packet is not enough?
+    /// Is the load so high that marking every L4S packet is not enough?
     fn is_overloaded(&self) -> bool {
         self.config.coupling * self.base >= 1.0
     }
 
-    /// Makes the updates that are due; nothing came or went since the last call.
+    /// Makes the updates that are due; the queues have not changed since the last call.
     #[inline]
     fn advance(&mut self, now: Time) {
         if now >= self.next_update {
@@ -410,9 +410,8 @@ impl DualPi2 {
         self.next_update += self.config.update * due;
     }
 
-    /// The delay that p' follows at `now`. Marks keep the L4S queue far shorter than the target,
-    /// unless its senders do not listen; then p' must follow that queue, or nothing ever would drop
-    /// from it.
+    /// The delay that p' follows at `now`. Marks keep the L4S queue far below the target, unless
+    /// its senders are unresponsive. Then p' must follow that queue, or it would never drop.
     fn longer_delay(&self, now: Time) -> Duration {
         self.classic.delay(now).max(self.scalable.delay(now))
     }
@@ -443,7 +442,8 @@ impl DualPi2 {
         }
     }
 
-    /// A packet was sent: while both queues wait, each side's part of the link is accounted for.
+    /// Accounts for a sent packet; while both queues are backlogged, also for each side's share of
+    /// the link.
     fn account(&mut self, is_scalable: bool, len: u32, wait: Duration) {
         let left = &mut self.side(is_scalable).left;
         (left.sent, left.latest_wait) = (left.sent + 1, wait);
@@ -459,7 +459,7 @@ impl DualPi2 {
         if is_scalable { &mut self.scalable } else { &mut self.classic }
     }
 
-    /// What becomes of an L4S packet that is taken out.
+    /// The fate of an L4S packet that is taken out.
     fn scalable_fate(&mut self, delay: Duration, steps: bool) -> Fate {
         if self.is_overloaded() {
             let probability = self.classic_probability();
@@ -476,7 +476,7 @@ impl DualPi2 {
         }
     }
 
-    /// What becomes of a classic packet that is taken out.
+    /// The fate of a classic packet that is taken out.
     fn classic_fate(&mut self) -> Fate {
         let probability = self.classic_probability();
         match recurs(&mut self.classic.owed, probability) {

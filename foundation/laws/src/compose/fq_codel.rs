@@ -79,7 +79,7 @@ const NAME: &str = "fq-codel";
 #[parameters(gated, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait in all queues together.
+    /// The total size of all queues.
     #[parameter(is = role::BUFFER, unset = "the site's", source = "RFC 8290, section 5.2.3, has 10240 packets.")]
     pub buffer: Option<Quantity<Amount>>,
     /// Whether CoDel's signals drop or mark ECN-capable packets.
@@ -93,7 +93,7 @@ pub struct Spec {
     /// See *Where we differ*.
     #[parameter(default = Rules::Rfc)]
     pub rules: Option<Rules>,
-    /// How many queues there are.
+    /// The number of queues.
     ///
     /// Flows that meet in one share it.
     #[parameter(
@@ -115,7 +115,7 @@ pub struct Spec {
         source = "RFC 8290, section 5.2.4."
     )]
     pub quantum: Option<Quantity<Size>>,
-    /// The time that a round takes where few flows are backlogged: their quanta are as much longer.
+    /// The duration of a round with few backlogged flows: their quanta grow to fill it.
     ///
     /// Where few flows are backlogged, the quantum of each is as much more as makes a round take
     /// this time, up to 64 KiB: trains of packets, which a gateway joins again.
@@ -173,15 +173,15 @@ impl Part for Spec {
 /// A checked [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// How much may wait in all queues together.
+    /// The total size of all queues.
     pub limit: Limit,
     /// CoDel's parameters.
     pub terms: codel::Terms,
-    /// Into how many queues flows are hashed.
+    /// The number of queues into which flows are hashed.
     pub queues: u32,
     /// Bytes of credit per round.
     pub quantum: u32,
-    /// The most packets that one overflow drops.
+    /// The maximum number of packets that one overflow drops.
     pub batch: u32,
     /// Where a round is to take a certain time: the quantum by the number of flows.
     pub filling: Option<Quantum>,
@@ -197,7 +197,7 @@ impl Spec {
         self.hosts.unwrap_or(self.host.is_some() || self.background.is_some())
     }
 
-    /// Checks what was typed against the site.
+    /// Checks the parameters against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         let given = self.checked().of(NAME)?;
         self.check_hosts()?;

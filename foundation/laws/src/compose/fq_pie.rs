@@ -66,7 +66,7 @@ const NAME: &str = "fq-pie";
 #[parameters(gated, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait in all queues together.
+    /// The total size of all queues.
     #[parameter(is = role::BUFFER, unset = "the site's", source = "Linux has 10240 packets.")]
     pub buffer: Option<Quantity<Amount>>,
     /// Whether PIE's signals drop or mark ECN-capable packets.
@@ -79,7 +79,7 @@ pub struct Spec {
     /// PIE in each queue.
     #[parameter(flatten)]
     pub pie: pie::Control,
-    /// Into how many queues flows are hashed.
+    /// The number of queues into which flows are hashed.
     ///
     /// Flows that meet in one share it.
     #[parameter(is = role::QUEUES, default = 1024, min = 1, max = 65_536, unit = "queues", source = "Linux.")]
@@ -92,7 +92,7 @@ pub struct Spec {
         source = "Linux."
     )]
     pub quantum: Option<Quantity<Size>>,
-    /// The most packets that one overflow drops.
+    /// The maximum number of packets that one overflow drops.
     #[parameter(default = 64, min = 1, unit = "packets", source = "As FQ-CoDel.")]
     pub batch: Option<u32>,
 }
@@ -106,20 +106,20 @@ impl Part for Spec {
 /// A checked [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// How much may wait in all queues together.
+    /// The total size of all queues.
     pub limit: Limit,
     /// PIE's parameters.
     pub terms: pie::Terms,
-    /// Into how many queues flows are hashed.
+    /// The number of queues into which flows are hashed.
     pub queues: u32,
     /// Bytes of credit per round.
     pub quantum: u32,
-    /// The most packets that one overflow drops.
+    /// The maximum number of packets that one overflow drops.
     pub batch: u32,
 }
 
 impl Spec {
-    /// Checks what was typed against the site.
+    /// Checks the parameters against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         let given = self.checked().of(NAME)?;
         Ok(Config {

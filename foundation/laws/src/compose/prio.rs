@@ -14,7 +14,7 @@ use fairwire_parameters::word;
 /// The maximum number of bands: each is polled in turn.
 pub const MAX_BANDS: usize = 64;
 
-/// What decides on the band.
+/// The field that decides the band.
 #[word(gated)]
 pub enum By {
     /// The class that the classifier put the packet in.
@@ -29,7 +29,7 @@ pub enum By {
 /// What decides on the band of a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// What decides on the band.
+    /// The field that decides the band.
     pub by: By,
     /// The band of each value that `by` looks at, from 0; higher values are of the default band.
     pub band_of: Box<[u8]>,

@@ -64,7 +64,7 @@ const NAME: &str = "alqd";
 #[parameters(gated)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// What all push-out droppers have.
+    /// The parameters that all push-out droppers share.
     #[parameter(flatten)]
     pub parameters: push_out::Parameters,
 }
@@ -76,7 +76,7 @@ impl Part for Spec {
 }
 
 impl Spec {
-    /// Checks what was typed against the site.
+    /// Checks the parameters against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Config), BadParameter> {
         self.parameters.check(NAME, site)
     }

@@ -23,7 +23,7 @@
 //!   does.
 //! - With `idle_decay`, idle time is counted when the link stops being idle, from the first poll
 //!   that found nothing.
-//! - No number is drawn where the probability is 0 or 1.
+//! - No number is drawn if the probability is 0 or 1.
 //!
 //! # Example
 //! ```toml
@@ -62,7 +62,7 @@ const NAME: &str = "blue";
 #[parameters(gated, public, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait, what becomes of signals, and in which order packets leave.
+    /// The buffer, the response to signals, and the order of service.
     #[parameter(flatten)]
     pub queue: Queueing,
     /// What the backlog is counted in.
@@ -109,7 +109,7 @@ pub struct Config {
 }
 
 impl Spec {
-    /// Checks what was typed against the site.
+    /// Checks the parameters against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Config), BadParameter> {
         let given = self.checked().of(NAME)?;
         let queue = self.queue.check(NAME, site)?;

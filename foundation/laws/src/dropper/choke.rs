@@ -69,7 +69,7 @@ const NAME: &str = "choke";
 #[parameters(gated, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait, what becomes of signals, and in which order packets leave.
+    /// The buffer, the response to signals, and the order of service.
     #[parameter(flatten)]
     pub queue: Queueing,
     /// The number of waiting packets that an arrival is compared with.
@@ -89,7 +89,7 @@ pub struct Spec {
     /// Random ones, the oldest (`front`) or the newest (`back`).
     #[parameter(default = Compare::Random)]
     pub compare: Option<Compare>,
-    /// What the queue is counted in.
+    /// The unit in which the queue is counted.
     ///
     /// Whether the queue is averaged in packets or in bytes; in bytes RED's probability is also
     /// scaled by packet length. Draws are of packets, each as likely.
@@ -193,7 +193,7 @@ impl Config {
 }
 
 impl Spec {
-    /// Checks what was typed against the site.
+    /// Checks the parameters against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Config), BadParameter> {
         let given = self.checked().of(NAME)?;
         let of_choke = |bad| BadParameter { discipline: NAME, ..bad };

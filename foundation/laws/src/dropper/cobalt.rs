@@ -68,10 +68,10 @@ const NAME: &str = "cobalt";
 #[parameters(gated, public, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait, what becomes of signals, and in which order packets leave.
+    /// The buffer, the response to signals, and the order of service.
     #[parameter(flatten)]
     pub queue: Marking,
-    /// What is set wherever this law is used.
+    /// The parameters of the law, wherever it is used.
     #[parameter(flatten)]
     pub control: Control,
     /// What BLUE's probability gains by an overflow.
@@ -145,7 +145,7 @@ pub struct Terms {
 }
 
 impl Spec {
-    /// Checks what was typed against the site.
+    /// Checks the parameters against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Terms), BadParameter> {
         let queue = self.queue.check(NAME, site)?;
         let steps = self.checked().of(NAME)?;

@@ -1,14 +1,15 @@
 //! CoDel: controlled delay.
 //!
 //! # What it does
-//! Looks at how long each packet waited when it leaves. Once no packet waited less than the target
-//! for a whole interval, it drops one. The next follows after an interval divided by the square
-//! root of the number of drops, so ever sooner, until a packet again waited less than the target.
+//! Measures each packet's wait when it leaves. After an entire interval in which no packet waited
+//! less than the target, it drops one. The next drop follows after an interval divided by the
+//! square root of the number of drops, so drops come ever sooner. They stop when a packet again
+//! waits less than the target.
 //!
 //! # Why
 //! A queue that drains within a round trip is a useful cushion; one that never drains is only
-//! delay. The least wait within an interval distinguishes them, whatever the link's rate and the
-//! size of the buffer, so there is nothing to tune.
+//! delay. The minimum wait within an interval distinguishes them at any link rate and buffer size,
+//! so it needs no tuning.
 //!
 //! # State and cost
 //! 40 bytes; O(1) per packet, a square root per signal.
@@ -18,11 +19,11 @@
 //! 10(5), 2012.
 //!
 //! # Where we differ
-//! - The RFC's pseudo-code only drops. A mark takes the place of a drop as in Linux: a marked
-//!   packet is sent, so at most one signal is given per packet sent.
+//! - The RFC's pseudo-code only drops. As in Linux, a mark replaces a drop. A marked packet is
+//!   sent, so at most one signal is given per packet sent.
 //! - Times are nanoseconds; the control law rounds down to one.
-//! - A drop that comes to be due several times at one moment is given to the packets that leave at
-//!   that moment, as in the RFC's loop. Under another scheduler than `fcfs` those are the packets
+//! - If a drop falls due several times at one instant, the packets that leave at that instant take
+//!   the drops, as in the RFC's loop. Under a scheduler other than `fcfs`, those are the packets
 //!   that would leave next.
 //!
 //! # Example
@@ -62,37 +63,37 @@ const NAME: &str = "codel";
 #[parameters(gated)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait, what becomes of signals, and in which order packets leave.
+    /// The buffer, the response to signals, and the order of service.
     #[parameter(flatten)]
     pub queue: Marking,
-    /// What is set wherever this law is used.
+    /// The parameters of the law, wherever it is used.
     #[parameter(flatten)]
     pub control: Control,
 }
 
-/// What CoDel has for each queue that it controls.
+/// CoDel's parameters for each queue that it controls.
 #[parameters(gated, public, checked = CheckedControl, group)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Control {
-    /// The wait that is allowed.
+    /// The permitted wait.
     #[parameter(default = "5 ms", min = "1 us", max = "1 h", source = "RFC 8289, sections 4 and 5.3.")]
     pub target: Option<Quantity<Duration>>,
-    /// How long the wait may be above the target: a round trip of the slower senders.
+    /// How long the wait may exceed the target: a round trip of the slower senders.
     #[parameter(default = "100 ms", min = "1 us", max = "1 h", source = "RFC 8289, sections 4 and 5.3.")]
     pub interval: Option<Quantity<Duration>>,
-    /// No signal when no more than this is left behind.
+    /// No signal if the backlog left behind is no more than this.
     #[parameter(
         unset = "1514 B, or the typical packet if that is longer",
         max = "1 GiB",
         source = "RFC 8289, section 5.3, \"maxpacket\": 512 there, with the advice to use the interface's MTU."
     )]
     pub mtu: Option<Quantity<Size>>,
-    /// Capable packets that waited longer are marked.
+    /// ECN-capable packets that waited longer are marked.
     ///
-    /// With `ecn = "mark"`, capable packets that waited longer are marked whatever the law says.
+    /// This needs `ecn = "mark"`, and applies regardless of the law.
     #[parameter(unset = "none", min = "1 us", max = "1 h", source = "Linux; for DCTCP and the like.")]
     pub ce_threshold: Option<Quantity<Duration>>,
-    /// How finely the law counts.
+    /// The precision of the law.
     ///
     /// Whether times and 1/sqrt(count) are exact, or as coarse as in `linux`.
     #[parameter(default = Arithmetic::Exact)]
@@ -101,20 +102,20 @@ pub struct Control {
 
 impl Part for Spec {}
 
-/// How finely the law counts.
+/// The precision of the law.
 #[word(gated)]
 pub enum Arithmetic {
-    /// As RFC 8289 writes it, in nanoseconds.
+    /// As in RFC 8289, in nanoseconds.
     #[default]
     Exact,
-    /// As Linux does: times are counted in 1.024 us, and 1/sqrt(count) is taken by one step of
-    /// Newton's method per signal from the root before, in 16 bits. From 1 to 2 that gives 0.5 and
-    /// not 0.707: the third signal comes 50 ms after the second rather than 71.
+    /// As in Linux: times are counted in units of 1.024 us. Each signal computes 1/sqrt(count) by
+    /// one step of Newton's method from the previous root, in 16 bits. From 1 to 2 that gives 0.5
+    /// instead of 0.707: the third signal comes 50 ms after the second rather than 71.
     Linux,
 }
 
 impl Control {
-    /// The parameters of the law, for whichever `discipline` uses it.
+    /// The parameters of the law for a `discipline` that uses it.
     pub(crate) fn terms(
         &self,
         discipline: &'static str,
@@ -130,29 +131,29 @@ impl Control {
 /// The parameters of the law.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Terms {
-    /// As given or by default, as finely as they are counted.
+    /// As given or by default, in the precision of the law.
     pub control: CheckedControl,
-    /// No signal when no more bytes than this are left behind.
+    /// No signal if no more bytes than this are left behind.
     pub mtu: u64,
-    /// Whether capable packets are marked: a marked packet is sent, which the law must know.
+    /// Whether ECN-capable packets are marked: a marked packet is sent, which the law must know.
     pub ecn: EcnPolicy,
-    /// What one queue of many heeds. A queue alone has the RFC's.
+    /// The rules of one queue among many. A single queue follows the RFC's.
     pub rules: Rules,
 }
 
-/// What the law of one queue of many heeds besides its own packets.
+/// The inputs of the law of one queue among many, in addition to its own packets.
 #[word(gated)]
 pub enum Rules {
-    /// As RFC 8290 has it: its own queue and nothing else.
+    /// As in RFC 8290: only its own queue.
     #[default]
     Rfc,
-    /// As Linux does: the backlog of all queues is held against the MTU, packets that an overflow
-    /// takes count as signals, and signals go on until the queue is polled and found empty.
+    /// As in Linux: the backlog of all queues is compared with the MTU. Packets dropped by an
+    /// overflow count as signals. Signals continue until the queue is polled and found empty.
     Linux,
 }
 
 impl Spec {
-    /// Checks what was typed against the site.
+    /// Checks the parameters against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Terms), BadParameter> {
         let queue = self.queue.check(NAME, site)?;
         let terms = self.control.terms(NAME, queue.ecn, site)?;
@@ -169,19 +170,19 @@ impl Spec {
 /// The law for one queue. See the [module](self).
 #[derive(Clone, Debug, Default)]
 pub struct Codel {
-    /// From when on a signal may be given; `None` while the wait is below the target.
+    /// The time from which a signal may be given; `None` while the wait is below the target.
     due: Option<Time>,
     /// When the next signal is due in the phase of signals.
     next: Time,
     count: u32,
     last_count: u32,
-    /// The root before, where it is taken by steps, in 2^-16.
+    /// The previous root, if it is computed in steps, in 2^-16.
     root: u16,
     phase: Phase,
 }
 
-/// The state of the law between two packets. The RFC's loop looks at the packet behind one that it
-/// drops. Here that packet comes by in a call of its own, and the last two phases say what awaits
+/// The state of the law between two packets. The RFC's loop looks at the packet behind a dropped
+/// one. Here that packet arrives in a separate call, and the last two phases record what to do with
 /// it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
@@ -190,14 +191,14 @@ enum Phase {
     Calm,
     /// Signals are given whenever one is due.
     Signalling,
-    /// The first packet was dropped: the one behind it is sent, and signalling begins.
+    /// The first packet was dropped; the one behind it is sent, and signalling begins.
     Begun,
-    /// A packet was dropped and counted: the one behind it decides whether signalling goes on.
+    /// A packet was dropped and counted; the one behind it decides whether signalling continues.
     Dropped,
 }
 
 impl Codel {
-    /// Signals of the phase that is on, or of the last one: the drop rate follows its square root.
+    /// Signals of the current phase, or of the last one: the drop rate follows its square root.
     pub fn count(&self) -> u32 {
         self.count
     }
@@ -207,7 +208,7 @@ impl Codel {
         self.phase != Phase::Calm
     }
 
-    /// Has the wait been above the target for an interval? Keeps track of that.
+    /// Has the wait been above the target for an interval? Updates the record of that.
     #[inline]
     fn is_above(&mut self, terms: &Terms, sojourn: Duration, queue: Backlog, now: Time) -> bool {
         if sojourn < terms.control.target || queue.bytes <= terms.mtu {
@@ -217,7 +218,7 @@ impl Codel {
         now >= *self.due.get_or_insert(now + terms.control.interval)
     }
 
-    /// A signal is due for a packet: it is either sent with a mark, or dropped so that the next
+    /// Gives a packet the signal that is due: sends it with a mark, or drops it so that the next
     /// packet decides.
     #[inline]
     fn signal(&mut self, terms: &Terms, packet: &Packet, now: Time) -> Verdict {
@@ -237,7 +238,7 @@ impl Codel {
         Verdict::Signal(Cause::Early)
     }
 
-    /// Signalling begins. If it ended only a while ago, it takes up about where it was.
+    /// Begins signalling. After a short pause, it resumes near the previous drop rate.
     fn begin(&mut self, terms: &Terms, now: Time) {
         let delta = self.count - self.last_count;
         let is_recent = now.since(self.next) < terms.control.interval * 16;
@@ -256,7 +257,7 @@ impl Codel {
     fn gap(&self, terms: &Terms) -> Duration {
         let interval = terms.control.interval.ns();
         Duration::from_ns(match terms.control.arithmetic {
-            // A square root is exactly rounded on every machine (IEEE 754), unlike a logarithm.
+            // Unlike a logarithm, a square root is rounded exactly on every machine (IEEE 754).
             Arithmetic::Exact => (interval as f64 / libm::sqrt(f64::from(self.count))) as u64,
             Arithmetic::Linux => (((interval >> UNIT) * u64::from(self.root)) >> 16) << UNIT,
         })
@@ -267,7 +268,7 @@ impl Codel {
         self.root = newton(self.root, self.count);
     }
 
-    /// A signal was given and counted: the next one is due sooner after it.
+    /// Schedules the next signal, sooner than the one just given and counted.
     fn schedule(&mut self, terms: &Terms) {
         self.next += self.gap(terms);
         self.phase = Phase::Signalling;
@@ -279,8 +280,8 @@ const UNIT: u32 = 10;
 
 /// One step of Newton's method for 1/sqrt(count) from `root`: r (3 - count r^2) / 2, rounded down
 /// to 2^-16. After an overflow the count may be much larger than that of `root`, and the step would
-/// end below zero. Then 64 unsigned bits wrap around as Linux's do, and what is left has nothing to
-/// do with a root. It may be 0, and stays so until a new phase begins at 1.
+/// end below zero. Then 64 unsigned bits wrap around as Linux's do, and the result is no longer a
+/// root. It may be 0, and remains 0 until a new phase begins at 1.
 fn newton(root: u16, count: u32) -> u16 {
     let square = u64::from(root) * u64::from(root); // 2^32 are 1
     let rest = (3_u64 << 32).wrapping_sub(square * u64::from(count));
@@ -289,7 +290,7 @@ fn newton(root: u16, count: u32) -> u16 {
 }
 
 impl CheckedControl {
-    /// The instant, as finely as it is counted.
+    /// The instant, in the precision of the law.
     fn counted(&self, at: Time) -> Time {
         match self.arithmetic {
             Arithmetic::Exact => at,
@@ -297,7 +298,7 @@ impl CheckedControl {
         }
     }
 
-    /// The parameters, as finely as they are counted.
+    /// The parameters, in the precision of the law.
     fn rounded(self) -> Self {
         let counted = |time: Duration| self.counted(Time::ZERO + time).since(Time::ZERO);
         CheckedControl {
@@ -360,8 +361,8 @@ impl Law for Codel {
 
     fn polled_empty(&mut self, terms: &mut Terms, _: Time) {
         self.phase = Phase::Calm;
-        // The law of a queue that an overflow emptied was not called. The RFC forgets when it was
-        // above the target, Linux does not.
+        // The law of a queue emptied by an overflow was not called. The RFC forgets when the wait
+        // exceeded the target; Linux does not.
         if terms.rules == Rules::Rfc {
             self.due = None;
         }
@@ -399,7 +400,7 @@ mod tests {
 
     #[test]
     fn a_step_that_would_end_below_zero_wraps_around() {
-        // r ((3 2^32 - n r^2) mod 2^64 / 4) / 2^31 mod 2^64 in whole numbers, reckoned apart from
+        // r ((3 2^32 - n r^2) mod 2^64 / 4) / 2^31 mod 2^64 in integers, computed independently of
         // the program.
         for (root, count, next) in
             [(u16::MAX, 65, 95), (u16::MAX, 66, 32_865), (8_000, 200, 79), (11_965, 90, 0)]

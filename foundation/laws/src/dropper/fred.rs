@@ -38,7 +38,7 @@
 //!   the drop is certain.
 //! - In bytes, the random drop does not depend on the packet's length: a flow is judged by its
 //!   bytes already.
-//! - No number is drawn where the probability is 0 or 1.
+//! - No number is drawn if the probability is 0 or 1.
 //!
 //! # Example
 //! ```toml
@@ -80,10 +80,10 @@ const NAME: &str = "fred";
 #[parameters(gated, public, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait, what becomes of signals, and in which order packets leave.
+    /// The buffer, the response to signals, and the order of service.
     #[parameter(flatten)]
     pub queue: Queueing,
-    /// What queues are counted in.
+    /// The unit in which queues are counted.
     ///
     /// Whether queues are counted in packets or in bytes. In bytes a packet, where the law names
     /// one, is the site's typical packet.
@@ -129,7 +129,7 @@ impl Part for Spec {}
 /// A checked [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// How much may wait.
+    /// The size of the buffer.
     pub limit: Limit,
     /// As given or by default.
     pub given: Checked,
@@ -139,7 +139,7 @@ pub struct Config {
     pub min_q: f64,
     /// A typical packet on the wire, in bytes.
     pub packet_bytes: u32,
-    /// The link's rate, for what an idle link could have sent.
+    /// The link's rate, from which the capacity of an idle link follows.
     pub rate: Rate,
 }
 
@@ -150,7 +150,7 @@ const LARGE_BUFFER: f64 = 50.0;
 const STRIKES: u32 = 1;
 
 impl Spec {
-    /// Checks what was typed against the site.
+    /// Checks the parameters against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Config), BadParameter> {
         let given = self.checked().of(NAME)?;
         let queue = self.queue.check(NAME, site)?;

@@ -63,10 +63,10 @@ const NAME: &str = "pie";
 #[parameters(gated, public, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait, what becomes of signals, and in which order packets leave.
+    /// The buffer, the response to signals, and the order of service.
     #[parameter(flatten)]
     pub queue: Marking,
-    /// What is set wherever this law is used.
+    /// The parameters of the law, wherever it is used.
     #[parameter(flatten)]
     pub control: Control,
     /// How the delay is estimated.
@@ -106,10 +106,10 @@ pub struct Control {
     /// T_UPDATE.
     #[parameter(default = "15 ms", min = "1 us", max = "1 h", source = "RFC 8033, section 4.2.")]
     pub update: Option<Quantity<Duration>>,
-    /// What an update adds per second of delay above the target.
+    /// The change per update and second of delay above the target.
     #[parameter(default = 0.125, min = 0.0, max = 1000.0, unit = "Hz", source = "RFC 8033, section 4.2.")]
     pub alpha: Option<f64>,
-    /// What an update adds per second by which the delay grew.
+    /// The change per update and second by which the delay grew.
     #[parameter(default = 1.25, min = 0.0, max = 1000.0, unit = "Hz", source = "RFC 8033, section 4.2.")]
     pub beta: Option<f64>,
     /// The time after the queue was short in which nothing is dropped.
@@ -148,7 +148,7 @@ pub struct Terms {
 }
 
 impl Spec {
-    /// Checks what was typed against the site.
+    /// Checks the parameters against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Terms), BadParameter> {
         let queue = self.queue.check(NAME, site)?;
         let given = self.checked().of(NAME)?;

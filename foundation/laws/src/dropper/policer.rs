@@ -89,7 +89,7 @@ pub struct Config {
 }
 
 impl Spec {
-    /// Checks what was typed against the site.
+    /// Checks the parameters against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         let parameter = Parameter { discipline: NAME, name: "bucket" };
         let least = u64::from(site.packet_bytes);

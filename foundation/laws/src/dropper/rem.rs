@@ -27,7 +27,7 @@
 //! - By default the target is below ns-2's where the buffer has room for less than 80 packets.
 //! - Intervals in which nothing came are summed in closed form: the price may differ from a loop in
 //!   the last digits.
-//! - No number is drawn where the probability is 0 or 1.
+//! - No number is drawn if the probability is 0 or 1.
 //!
 //! # Example
 //! ```toml
@@ -67,7 +67,7 @@ const NAME: &str = "rem";
 #[parameters(gated, public, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait, what becomes of signals, and in which order packets leave.
+    /// The buffer, the response to signals, and the order of service.
     #[parameter(flatten)]
     pub queue: Queueing,
     /// What arrivals and backlog are counted in.
@@ -171,7 +171,7 @@ pub struct Judged {
 }
 
 impl Spec {
-    /// Checks what was typed against the site.
+    /// Checks the parameters against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Config), BadParameter> {
         let given = self.checked().of(NAME)?;
         let queue = self.queue.check(NAME, site)?;

@@ -1,21 +1,21 @@
 //! RIO: RED with "in" and "out".
 //!
 //! # What it does
-//! Runs one RED for each colour on one queue. Packets in profile (green) meet late thresholds and
-//! those out of it (yellow, red) early ones. Which packets the average of a colour counts is the
-//! coupling.
+//! Runs one RED for each colour on one queue. Packets in profile (green) have late thresholds and
+//! those out of profile (yellow, red) early ones. The coupling decides which packets a colour's
+//! average counts.
 //!
-//! With `ecn` an early signal marks ECN-capable packets; what comes of it at an average above a
-//! colour's upper threshold, `above_max` says.
+//! With `ecn` an early signal marks ECN-capable packets. `above_max` decides whether it does so at
+//! an average above a colour's upper threshold.
 //!
 //! # Why
-//! A core router that knows no aggregates keeps the promises that the edge has made, since what is
-//! out of profile is dropped first: with thresholds that do not overlap every "out" packet goes
-//! before any "in" packet.
+//! A core router that knows no aggregates keeps the edge's promises, since packets out of profile
+//! are dropped first. With thresholds that do not overlap, every "out" packet is dropped before any
+//! "in" packet.
 //!
 //! # State and cost
-//! An average and four counters per colour; O(1) per packet, a power per colour only after the link
-//! was idle.
+//! An average and four counters per colour. O(1) per packet; a power per colour is computed only
+//! after the link was idle.
 //!
 //! # Source (section, equation)
 //! D. Clark and W. Fang, "Explicit Allocation of Best-Effort Packet Delivery Service", IEEE/ACM ToN
@@ -23,14 +23,14 @@
 //! RED as in [`red`](super::red).
 //!
 //! # Where we differ
-//! - An average is brought up to date by each arrival that it counts: with two colours and
-//!   `coupled`, the total by every arrival and the average of "in" by "in" arrivals, as Clark and
-//!   Fang have it. ns-2's `rio.cc` updates the total on "in" arrivals only, and admits it.
-//!   `out_rule = "ns2"` does so too, with two further rules that a trace of its decisions shows. An
-//!   "out" arrival ends the total's idle time, which is then forgotten. An "out" packet dropped, or
-//!   marked, above the upper threshold leaves the count since the last signal as it is.
-//! - Idle time makes every average decay, at the first arrival of any colour after it, as if whole
-//!   packets that the link could have sent had met an empty queue.
+//! - Each arrival updates the averages that count it. With two colours and `coupled`, every arrival
+//!   updates the total and "in" arrivals update the average of "in", as in Clark and Fang. ns-2's
+//!   `rio.cc` updates the total on "in" arrivals only, and admits it. `out_rule = "ns2"` does so
+//!   too, with two further rules that a trace of its decisions shows. An "out" arrival ends the
+//!   total's idle time, which is then forgotten. An "out" packet dropped, or marked, above the
+//!   upper threshold does not reset the count since the last signal.
+//! - Idle time decays every average at the next arrival of any colour, as if the complete packets
+//!   that the link could have sent had met an empty queue.
 //! - As in RED, no signal is given while the colour's queue is 1 (packet or byte) or less, and the
 //!   first arrival above its lower threshold is spared.
 //!
@@ -69,31 +69,31 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "rio";
 
-/// The most colours.
+/// The maximum number of colours.
 pub const COLORS: usize = 3;
 
 /// Parameters of `rio`.
 #[parameters(gated, public, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait, what becomes of signals, and in which order packets leave.
+    /// The buffer, the response to signals, and the order of service.
     #[parameter(flatten)]
     pub queue: Queueing,
-    /// What queues are counted in.
+    /// The unit in which queues are counted.
     ///
     /// Whether queues are averaged in packets or in bytes; in bytes the probability is also scaled
     /// by packet length.
     #[parameter(default = Measure::Packets)]
     pub measure: Option<Measure>,
-    /// What a colour's average counts.
+    /// The packets that a colour's average counts.
     ///
-    /// `coupled` (RIO-C) counts its own and all better colours, `decoupled` (RIO-D) its own alone,
-    /// `total` (weighted RED) everything.
+    /// `coupled` (RIO-C) counts its own and all better colours, `decoupled` (RIO-D) only its own,
+    /// `total` (weighted RED) all packets.
     #[parameter(default = Coupling::Coupled)]
     pub coupling: Option<Coupling>,
     /// The thresholds of packets in profile.
     ///
-    /// ATB has 50, 80 and 0.02; read as of a buffer of 100 packets.
+    /// ATB has 50, 80 and 0.02, read as of a buffer of 100 packets.
     #[parameter(unset = "50 % of the buffer, 80 % of the buffer, 0.02", unit = "table")]
     pub green: Option<Thresholds>,
     /// The thresholds of packets out of profile.
@@ -103,8 +103,8 @@ pub struct Spec {
     pub yellow: Option<Thresholds>,
     /// The thresholds of a third colour.
     ///
-    /// The same for a third colour; what it leaves out is as for yellow. Without it there are two
-    /// colours, and red packets are yellow.
+    /// Omitted fields are as for yellow. Without this table there are two colours, and red packets
+    /// are yellow.
     #[parameter(unset = "none", unit = "table")]
     pub red: Option<Thresholds>,
     /// The weight of each arrival's queue in an average.
@@ -119,7 +119,7 @@ pub struct Spec {
     /// 1993).
     ///
     /// The rule that spreads signals; see `Spreading`. With true, ns-2's default for RED, ATB's
-    /// marks stay below the rate that its edges look for, and their targets grow without bound.
+    /// marks stay below the rate that its edges expect, and their targets grow without bound.
     #[parameter(default = false)]
     pub wait: Option<bool>,
     /// How packets out of profile are counted.
@@ -127,17 +127,17 @@ pub struct Spec {
     /// See `OutRule`. `ns2` is ns-2's `rio.cc`.
     #[parameter(default = OutRule::Paper)]
     pub out_rule: Option<OutRule>,
-    /// What is done to a packet at an average above its colour's upper threshold.
+    /// The treatment of a packet at an average above its colour's upper threshold.
     ///
-    /// See `AboveMax`. `mark` is what ns-2's DiffServ module does to packets that may be marked;
-    /// with ATB's traffic throughput then collapses in over-subscription.
+    /// See `AboveMax`. `mark` is the treatment of markable packets in ns-2's DiffServ module; with
+    /// ATB's traffic, throughput then collapses in over-subscription.
     #[parameter(default = AboveMax::Drop)]
     pub above_max: Option<AboveMax>,
 }
 
 impl Part for Spec {}
 
-/// The thresholds of one colour, as typed.
+/// The thresholds of one colour, as given.
 #[parameters(gated, name = "rio.thresholds", checked = CheckedThresholds)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Thresholds {
@@ -152,13 +152,13 @@ pub struct Thresholds {
     pub max_probability: Option<f64>,
 }
 
-/// What a colour's average counts.
+/// The packets that a colour's average counts.
 #[word(gated)]
 pub enum Coupling {
     /// Packets of this colour and of all better ones: RIO-C.
     #[default]
     Coupled,
-    /// Packets of this colour alone: RIO-D.
+    /// Only packets of this colour: RIO-D.
     Decoupled,
     /// Packets of every colour: weighted RED.
     Total,
@@ -167,22 +167,22 @@ pub enum Coupling {
 /// How packets out of profile are counted.
 #[word(gated)]
 pub enum OutRule {
-    /// Each arrival updates the averages that count it, and each drop starts the count to the next
-    /// signal anew.
+    /// Each arrival updates the averages that count it, and each drop restarts the count to the
+    /// next signal.
     #[default]
     Paper,
-    /// Averages do not move while nothing green comes, and forced drops do not touch the count.
+    /// Averages move only with green arrivals, and forced drops do not reset the count.
     Ns2,
 }
 
-/// What is done to a packet at an average above its colour's upper threshold, or twice that where
-/// it is `gentle`.
+/// The treatment of a packet at an average above its colour's upper threshold, or twice that if it
+/// is `gentle`.
 #[word(gated)]
 pub enum AboveMax {
     /// It is dropped, ECN-capable or not: RED's authors, and RFC 3168, section 7.
     #[default]
     Drop,
-    /// It is marked where an early signal would mark it, and dropped otherwise: ns-2's DiffServ
+    /// It is marked if an early signal would mark it, and dropped otherwise: ns-2's DiffServ
     /// module.
     Mark,
 }
@@ -192,7 +192,7 @@ pub enum AboveMax {
 pub struct Config {
     /// As given or by default; the thresholds are in its measure.
     pub given: Checked,
-    /// How many colours there are: 2 or 3. Worse ones are as the last.
+    /// The number of colours: 2 or 3. Worse colours count as the last.
     pub colors: usize,
     /// The probability as a function of the average, for each colour.
     pub ramps: [Ramp; COLORS],
@@ -200,11 +200,11 @@ pub struct Config {
     pub spreading: Spreading,
     /// A typical packet on the wire, in bytes.
     pub packet_bytes: u32,
-    /// The link's rate, for what an idle link could have sent.
+    /// The link's rate, from which the capacity of an idle link follows.
     pub rate: Rate,
 }
 
-/// What a colour has where nothing is typed, as parts of the buffer.
+/// A colour's defaults, as fractions of the buffer.
 #[derive(Clone, Copy)]
 struct Defaults {
     min: f64,
@@ -212,13 +212,13 @@ struct Defaults {
     max_probability: f64,
 }
 
-/// Park and Choi 2003, section IV: (50, 80, 0.02) and (10, 50, 0.1), packets of a buffer read
+/// Park and Choi 2003, section IV: (50, 80, 0.02) and (10, 50, 0.1), in packets of a buffer taken
 /// as 100.
 const GREEN: Defaults = Defaults { min: 0.5, max: 0.8, max_probability: 0.02 };
 const YELLOW: Defaults = Defaults { min: 0.1, max: 0.5, max_probability: 0.1 };
 
 impl Spec {
-    /// Checks what was typed against the site.
+    /// Checks the parameters against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Config), BadParameter> {
         let given = self.checked().of(NAME)?;
         let queue = self.queue.check(NAME, site)?;
@@ -252,7 +252,7 @@ impl Spec {
     }
 }
 
-/// The ramp of `color`, from what was typed for it.
+/// The ramp of `color`, from the thresholds given for it.
 fn ramp(
     color: &'static str,
     typed: Thresholds,
@@ -283,8 +283,8 @@ pub struct Rio {
     rng: Rng,
     colors: [Color; COLORS],
     idle_since: Option<Time>,
-    /// Under ns-2's rule: has a packet out of profile ended the idle time, which now counts for
-    /// green alone?
+    /// Under ns-2's rule: has a packet out of profile ended the idle time, which now counts only
+    /// for green?
     is_idle_over: bool,
 }
 
@@ -315,7 +315,7 @@ impl Rio {
         usize::from(packet.color).min(self.config.colors - 1)
     }
 
-    /// What the average of `color` counts, now.
+    /// The queue that the average of `color` counts, now.
     #[inline]
     fn queue(&self, color: usize, buffer: &Buffer) -> f64 {
         let sum = match self.config.given.coupling {
@@ -328,7 +328,7 @@ impl Rio {
         self.config.given.measure.of(sum)
     }
 
-    /// Brings the averages that count an arrival of `color` up to date.
+    /// Updates the averages that count an arrival of `color`.
     #[inline]
     fn update_averages(&mut self, color: usize, buffer: &Buffer, now: Time) {
         if self.config.given.out_rule == OutRule::Ns2 && color != 0 {
@@ -385,7 +385,7 @@ impl Rio {
         if is_picked { Verdict::Signal(Cause::Early) } else { Verdict::Pass }
     }
 
-    /// The probability of a signal for this arrival, from that of an average one.
+    /// The probability of a signal for this arrival, from that of an average arrival.
     #[inline]
     fn spread(&self, at: usize, p: f64, packet: &Packet) -> f64 {
         let Config { spreading, packet_bytes, .. } = self.config;
@@ -394,7 +394,7 @@ impl Rio {
             Measure::Packets => spreading.probability(p, color.count),
             Measure::Bytes => {
                 let spread = spreading.probability(p, color.count_bytes / u64::from(packet_bytes));
-                // What is certain stays certain, however short the packet.
+                // Certainty remains certainty, however short the packet.
                 if spread < 1.0 { spread * f64::from(packet.len) / f64::from(packet_bytes) } else { 1.0 }
             }
         }
@@ -420,8 +420,7 @@ impl Dropper for Rio {
         if verdict != Verdict::Pass && !(keeps_count && is_forced) {
             self.forget_count(at);
         }
-        // A full buffer overrules the early decision: let `victim` decide, so that the reported
-        // cause is right.
+        // A full buffer overrules the early decision; `victim` decides, to report the right cause.
         if buffer.fits(packet.len) { verdict } else { Verdict::Pass }
     }
 

@@ -70,7 +70,7 @@ const NAME: &str = "rnd";
 #[parameters(gated)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// What all push-out droppers have.
+    /// The parameters that all push-out droppers share.
     #[parameter(flatten)]
     pub parameters: push_out::Parameters,
 }
@@ -78,7 +78,7 @@ pub struct Spec {
 impl Part for Spec {}
 
 impl Spec {
-    /// Checks what was typed against the site.
+    /// Checks the parameters against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Config), BadParameter> {
         let (queue, config) = self.parameters.check(NAME, site)?;
         Ok((queue, config.with_few_weights(NAME, &self.parameters.queue)?))

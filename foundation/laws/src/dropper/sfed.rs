@@ -78,7 +78,7 @@ const NAME: &str = "sfed";
 #[parameters(gated, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait, what becomes of signals, and in which order packets leave.
+    /// The buffer, the response to signals, and the order of service.
     #[parameter(flatten)]
     pub queue: Queueing,
     /// What a token is worth: a packet or a byte.
@@ -112,7 +112,7 @@ pub struct Config {
 }
 
 impl Spec {
-    /// Checks what was typed against the site.
+    /// Checks the parameters against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Config), BadParameter> {
         let given = self.checked().of(NAME)?;
         let queue = self.queue.check(NAME, site)?;

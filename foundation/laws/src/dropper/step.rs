@@ -53,7 +53,7 @@ const NAME: &str = "step";
 #[parameters(gated, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait, what becomes of signals, and in which order packets leave.
+    /// The buffer, the response to signals, and the order of service.
     #[parameter(flatten)]
     pub queue: Marking,
     /// K: what finds more than this waiting is marked.
@@ -69,7 +69,7 @@ pub struct Spec {
 impl Part for Spec {}
 
 impl Spec {
-    /// Checks what was typed against the site.
+    /// Checks the parameters against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Step), BadParameter> {
         let Checked { threshold } = self.checked().of(NAME)?;
         let queue = self.queue.check(NAME, site)?;

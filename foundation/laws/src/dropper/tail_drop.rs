@@ -49,7 +49,7 @@ const NAME: &str = "tail-drop";
 #[parameters(gated)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait, what becomes of signals, and in which order packets leave.
+    /// The buffer, the response to signals, and the order of service.
     #[parameter(flatten)]
     pub queue: Queueing,
 }
@@ -61,7 +61,7 @@ impl Part for Spec {
 }
 
 impl Spec {
-    /// Checks what was typed against the site.
+    /// Checks the parameters against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<CheckedQueue, BadParameter> {
         self.queue.check(NAME, site)
     }

@@ -114,7 +114,7 @@ pub struct Config {
 }
 
 impl Spec {
-    /// Checks what was typed against the site.
+    /// Checks the parameters against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         let given = self.checked().of(NAME)?;
         let parameter = |name| Parameter { discipline: NAME, name };

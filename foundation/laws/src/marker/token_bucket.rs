@@ -74,7 +74,7 @@ pub struct Config {
 }
 
 impl Spec {
-    /// Checks what was typed against the site.
+    /// Checks the parameters against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         let rate = committed_rate(self.rate, site);
         let parameter = Parameter { discipline: NAME, name: "burst" };

@@ -70,7 +70,7 @@ pub struct Config {
 }
 
 impl Spec {
-    /// Checks what was typed against the site.
+    /// Checks the parameters against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         Ok(Config { rate: committed_rate(self.rate, site), window: self.checked().of(NAME)?.window })
     }

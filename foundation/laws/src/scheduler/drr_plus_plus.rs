@@ -1,31 +1,30 @@
-//! DRR++: deficit round robin that serves new queues first, with hosts sharing equally as an
-//! option.
+//! DRR++: deficit round robin that serves new queues first, optionally with equal shares for hosts.
 //!
 //! # What it does
 //! A queue that becomes backlogged joins the list of new queues with one quantum of credit. New
-//! queues are served before old ones. A queue without credit gets a quantum and goes to the end of
-//! the old queues. A new queue that is found empty goes there too, and an old queue that is found
-//! empty leaves. So a flow that sends less than a quantum per round never waits for the bulky ones,
-//! and cannot get ahead of them by pausing.
+//! queues are served before old ones. A queue without credit gets a quantum and moves to the end of
+//! the old queues. A new queue found empty moves to the same place; an old queue found empty
+//! leaves. So a flow that sends less than a quantum per round never waits for the bulky ones, and
+//! cannot get ahead of them by pausing.
 //!
-//! With hosts, a queue's quantum is divided by the number of its host's bulky queues, so that hosts
-//! get equal parts however many flows each has. While only one host has bulky queues there is
-//! nothing to divide.
+//! With hosts, a queue's quantum is divided by the number of its host's bulky queues. Hosts then
+//! get equal parts however many flows each has. If only one host has bulky queues, nothing is
+//! divided.
 //!
 //! # Why
 //! Sparse flows (a name look-up, a voice call, the first packets of a page) gain most from short
-//! delay and cost the others nearly nothing. See RFC 8290, section 3.
+//! delay, at almost no cost to the others. See RFC 8290, section 3.
 //!
 //! # Parameters (unit, default, source)
-//! - `quantum` (bytes): the credit of one round; where a round is to take a certain
-//!   [time](super::quantum), as much more as fills it.
+//! - `quantum` (bytes): the credit of one round; if a round has a minimum [time](super::quantum),
+//!   the quantum grows to fill it.
 //!
 //! # State and cost
 //! 32 bytes per queue; with hosts also 16 bytes and an index entry per host, at most as many as
-//! queues. O(1) per packet where the quantum is not far below the longest packet. A divided quantum
-//! takes as many rounds as it was divided by. Rounds in which no queue could send are credited at
-//! once, so that a packet takes about four looks at each backlogged queue at most. Each queue found
-//! empty takes another four.
+//! queues. O(1) per packet if the quantum is not far below the longest packet. A divided quantum
+//! takes as many rounds as its divisor. Rounds in which no queue could send are credited at once,
+//! so a packet takes at most about four looks at each backlogged queue. Each queue found empty
+//! takes another four.
 //!
 //! # Source (section, equation)
 //! RFC 8290, sections 3 and 4; M. MacGregor and W. Shi, "Deficits for bursty latency-critical
@@ -33,15 +32,15 @@
 //! CAKE", IEEE LANMAN 2018, on the isolation of hosts.
 //!
 //! # Where we differ
-//! - Credit is counted in 2^-16 byte, so that a divided quantum loses nothing; CAKE rounds at
-//!   random.
+//! - Credit is counted in 2^-16 byte, so dividing a quantum loses nothing; CAKE rounds at random.
 //! - A packet that is dropped as it leaves costs nothing, as in the RFC.
-//! - Linux lets a new queue that is found empty go where no old ones wait; so does this one as an
-//!   option.
+//! - If no old queues wait, Linux drops a new queue that is found empty from its lists; here this
+//!   is an option.
 //! - A queue belongs to the host of the packet that made it backlogged.
-//! - With gated service, an option, the turn of a queue whose packets make older ones needless is for
-//!   what waited when it began (H. Takagi, "Analysis of polling systems", 1986). Where it has credit left
-//!   it goes on after the turn of one old queue: what came is mostly needless by then.
+//! - Gated service, an option, applies to a queue whose packets make older ones needless. Its turn
+//!   serves only the packets that waited when the turn began (H. Takagi, "Analysis of polling
+//!   systems", 1986). If it has credit left, it continues after the turn of one old queue. By then
+//!   most of its new packets are needless.
 //!
 //! # Example
 //! ```toml
@@ -70,7 +69,7 @@ enum Status {
     Idle,
     /// On the list of new queues.
     New,
-    /// On the list of old queues, after it was found empty as a new one. It is not bulky.
+    /// On the list of old queues, since it was found empty as a new one. It is not bulky.
     Resting,
     /// On the list of old queues, bulky.
     Bulky,
@@ -82,14 +81,14 @@ struct Turn {
     /// The next queue on the same list.
     next: u32,
     host: u32,
-    /// Packets that wait.
+    /// The number of waiting packets.
     packets: u32,
     status: Status,
-    /// Was it polled, and found empty, since its last packet?
+    /// Was it polled and found empty since its last packet?
     polled_empty: bool,
     /// Have its packets made older ones needless since it became backlogged?
     supersedes: bool,
-    /// The queue's backlog in the buffer, while packets wait.
+    /// The queue's backlog in the buffer while packets wait.
     flow: Option<FlowKey>,
 }
 
@@ -120,7 +119,7 @@ impl List {
     }
 }
 
-/// The scheduler, with gated service or without. Its buffer's queues must be counted. See the
+/// The scheduler, with or without gated service. Its buffer's queues must be counted. See the
 /// [module](self).
 #[derive(Debug)]
 pub struct DrrPlusPlus<const GATED: bool = false> {
@@ -130,18 +129,18 @@ pub struct DrrPlusPlus<const GATED: bool = false> {
     quantum: i64,
     /// For a quantum that depends on the number of backlogged queues.
     filling: Option<Quantum>,
-    /// Bulky queues by host, where hosts share.
+    /// Bulky queues by host, if hosts share.
     hosts: Option<FlowTable<u32>>,
     host_of: HostOf,
     lets_go: bool,
     /// The queue that was served last.
     served: u32,
-    /// The queue whose last packet was just dropped as it left: that it is empty was seen by the
-    /// same request.
+    /// The queue whose last packet was just dropped as it left; the same request then found it
+    /// empty.
     just_emptied: u32,
-    /// Queues that were passed over until it was found.
+    /// The number of queues passed over before it was found.
     passed_over: u32,
-    /// With gated service: the queue whose turn it is, when that began, and the time.
+    /// With gated service: the queue whose turn it is, the start of the turn, and the time.
     turn: u32,
     began: Time,
     now: Time,
@@ -188,27 +187,25 @@ impl<const GATED: bool> DrrPlusPlus<GATED> {
         DrrPlusPlus { hosts: Some(FlowTable::new(self.turns.len())), host_of, ..self }
     }
 
-    /// The same, with a new queue that is found empty let go at once where no old ones wait, as in
+    /// The same, except that a new queue found empty leaves at once if no old queues wait, as in
     /// Linux.
     pub(crate) fn letting_go(self) -> Self {
         DrrPlusPlus { lets_go: true, ..self }
     }
 
-    /// The bulky queues of a host; `None` where hosts do not share.
+    /// The bulky queues of a host; `None` if hosts do not share.
     pub fn bulky_queues(&self, host: u32) -> Option<u32> {
         let hosts = self.hosts.as_ref()?;
         Some(hosts.find(named(host)).map_or(0, |place| *hosts.value(place)))
     }
 
-    /// How many queues were looked at in vain before the last packet was found: the work that it
-    /// took.
+    /// The number of queues inspected in vain before the last packet was found: a measure of work.
     pub fn passed_over(&self) -> u32 {
         self.passed_over
     }
 
-    /// A whole round of old queues has just gone by in which none could send. All further rounds
-    /// like it are credited at once: they would leave the order as it is. Returns how many queues
-    /// are on the list.
+    /// Credits all further vain rounds at once, after an entire round in which no old queue could
+    /// send. Those rounds would not change the order. Returns the number of queues on the list.
     fn credit_vain_rounds(&mut self) -> u32 {
         let (mut rounds, mut queues) = (i64::MAX, 0);
         let mut queue = self.old.first;
@@ -226,7 +223,7 @@ impl<const GATED: bool> DrrPlusPlus<GATED> {
         queues
     }
 
-    /// Follows the number of backlogged queues, where the quantum depends on it.
+    /// Follows the number of backlogged queues, if the quantum depends on it.
     #[inline]
     fn follow(&mut self, buffer: &Buffer) {
         if let Some(quantum) = &self.filling {
@@ -253,7 +250,7 @@ impl<const GATED: bool> DrrPlusPlus<GATED> {
         self.quantum / i64::from(bulky)
     }
 
-    /// A queue goes to `status`; its host's bulky queues are counted.
+    /// Moves a queue to `status`, and counts its host's bulky queues.
     #[inline]
     fn put(&mut self, queue: u32, status: Status) {
         let before = core::mem::replace(&mut self.turns[queue as usize].status, status);
@@ -282,8 +279,8 @@ impl<const GATED: bool> DrrPlusPlus<GATED> {
         }
     }
 
-    /// With gated service: did the packet at the head of `queue` come during its turn? Otherwise it is
-    /// sent, and if that is another queue's turn, this one's begins.
+    /// With gated service: did the packet at the head of `queue` arrive during its turn? If not it
+    /// is sent; if it was another queue's turn, this queue's begins.
     fn ends_turn(&mut self, queue: u32, arrived: Time) -> bool {
         if core::mem::replace(&mut self.turn, queue) != queue {
             self.began = self.now;
@@ -291,7 +288,7 @@ impl<const GATED: bool> DrrPlusPlus<GATED> {
         arrived > self.began
     }
 
-    /// The queue at the head of its list lets the first of the old ones go first.
+    /// Lets the first of the old queues precede the queue at the head of its list.
     fn step_back(&mut self, queue: u32, is_new: bool) {
         let list = if is_new { &mut self.new } else { &mut self.old };
         list.pop(&self.turns);
@@ -307,7 +304,7 @@ impl<const GATED: bool> DrrPlusPlus<GATED> {
         self.turn = NONE;
     }
 
-    /// The queue at the head of its list goes to the end of the old queues.
+    /// Moves the queue at the head of its list to the end of the old queues.
     #[inline]
     fn rotate(&mut self, queue: u32, is_new: bool, status: Status) {
         if is_new {
@@ -344,7 +341,7 @@ impl<const GATED: bool> Scheduler for DrrPlusPlus<GATED> {
         let turn = &mut self.turns[queue as usize];
         turn.packets += 1;
         turn.flow = Some(flow);
-        // Not a match: with four arms that is a jump through a table, which is hard to foresee.
+        // Not a match: with four arms it would become a jump table, which is hard to predict.
         if turn.status == Status::Idle {
             turn.host = self.host_of.name(buffer.packet(key));
             self.turns[queue as usize].credit = self.quantum(queue);

@@ -71,7 +71,7 @@ const NAME: &str = "drr";
 #[parameters(gated, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// What all entries that schedule have.
+    /// The parameters that all entries with a scheduler share.
     #[parameter(flatten)]
     pub entry: Entry,
     /// What a flow of weight 1 may send per round.
@@ -80,7 +80,7 @@ pub struct Spec {
     /// the work per packet.
     #[parameter(unset = "1514 B, or the typical packet if that is longer", unit = "size")]
     pub quantum: Option<Quantity<Size>>,
-    /// The time that a round takes where few flows are backlogged: their quanta are as much longer.
+    /// The duration of a round with few backlogged flows: their quanta grow to fill it.
     ///
     /// Where few flows are backlogged, the quantum of each is as much more as makes a round take
     /// this time, up to 64 KiB: trains of packets, which a gateway joins again.
@@ -129,7 +129,7 @@ impl Spec {
         self.hosts.unwrap_or(self.host.is_some() || self.background.is_some())
     }
 
-    /// Checks what was typed against the site.
+    /// Checks the parameters against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<CheckedEntry, BadParameter> {
         self.checked().of(NAME)?;
         let parameter = |name| Parameter { discipline: NAME, name };

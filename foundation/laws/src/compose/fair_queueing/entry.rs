@@ -28,7 +28,7 @@ macro_rules! schedules {
         }
 
         impl Spec {
-            /// Checks what was typed against the site.
+            /// Checks the parameters against the site.
             pub fn check(
                 &self,
                 site: &crate::Site<'_>,
@@ -67,7 +67,7 @@ pub enum MakesRoom {
 #[parameters(gated, checked = Checked, group)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Entry {
-    /// How much may wait.
+    /// The size of the buffer.
     #[parameter(is = role::BUFFER, unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
     /// Every discipline accepts it. Here it has no effect: nothing is signalled early.
@@ -84,9 +84,9 @@ pub struct Entry {
 /// The checked parameters of an [`Entry`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckedEntry {
-    /// How much may wait.
+    /// The size of the buffer.
     pub limit: Limit,
-    /// What becomes of a signal.
+    /// The response to a signal.
     pub ecn: EcnChoice,
     /// The order of service.
     pub service: CheckedService,

@@ -76,7 +76,7 @@ const NAME: &str = "fbfq";
 #[parameters(gated)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// What all entries that schedule have.
+    /// The parameters that all entries with a scheduler share.
     #[parameter(flatten)]
     pub entry: Entry,
     /// What a flow of weight 1 may send per frame.

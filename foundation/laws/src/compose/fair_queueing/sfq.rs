@@ -61,7 +61,7 @@ const NAME: &str = "sfq-start";
 #[parameters(gated)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// What all entries that schedule have.
+    /// The parameters that all entries with a scheduler share.
     #[parameter(flatten)]
     pub entry: Entry,
 }

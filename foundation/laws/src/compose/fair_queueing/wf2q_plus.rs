@@ -65,7 +65,7 @@ const NAME: &str = "wf2q+";
 #[parameters(gated)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// What all entries that schedule have.
+    /// The parameters that all entries with a scheduler share.
     #[parameter(flatten)]
     pub entry: Entry,
 }

@@ -33,7 +33,7 @@
 //!   starts there. A small least weight makes the first way down long.
 //! - The controller has no timer: it is brought up to date when a packet comes or goes, with the
 //!   queue that there was at each instant in between.
-//! - No number is drawn where the probability of a drop is 0 or 1.
+//! - No number is drawn if the probability of a drop is 0 or 1.
 //!
 //! # Example
 //! ```toml
@@ -73,10 +73,10 @@ const NAME: &str = "afd-exact";
 #[parameters(gated, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait, what becomes of signals, and in which order packets leave.
+    /// The buffer, the response to signals, and the order of service.
     #[parameter(flatten)]
     pub queue: Queueing,
-    /// What the forms of AFD have in common.
+    /// The parameters that all forms of AFD share.
     #[parameter(flatten)]
     pub shared: afd::Shared,
     /// What flows and the queue are counted in.
@@ -121,7 +121,7 @@ impl Part for Spec {
 /// A checked [`Spec`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// What the forms of AFD have in common.
+    /// The parameters that all forms of AFD share.
     pub common: afd::Config,
     /// How elephants are detected and measured.
     pub trap: Trap,
@@ -153,7 +153,7 @@ impl Config {
 }
 
 impl Spec {
-    /// Checks what was typed against the site.
+    /// Checks the parameters against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Config), BadParameter> {
         let given = self.checked().of(NAME)?;
         let queue = self.queue.check(NAME, site)?;

@@ -39,7 +39,7 @@
 //! - The controller has no timer: it is brought up to date when a packet comes or goes, with the
 //!   queue that there was at each instant in between.
 //! - A sampled packet counts as at most 65535 bytes.
-//! - No number is drawn where the probability of a drop is 0 or 1.
+//! - No number is drawn if the probability of a drop is 0 or 1.
 //!
 //! # Example
 //! ```toml
@@ -74,7 +74,7 @@ const NAME: &str = "afd-ft";
 #[parameters(gated, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// What the forms that sample have.
+    /// The parameters that all sampling forms share.
     #[parameter(flatten)]
     pub samples: afd::Samples,
     /// s: of how many flows one is chosen to lose a sample.
@@ -91,7 +91,7 @@ impl Part for Spec {
 }
 
 impl Spec {
-    /// Checks what was typed against the site.
+    /// Checks the parameters against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, nft::Config), BadParameter> {
         let Checked { set_size } = self.checked().of(NAME)?;
         let (queue, common, sampling) = self.samples.check(NAME, site)?;

@@ -266,10 +266,10 @@ pub struct Shared {
 #[parameters(gated, checked = CheckedSamples, group)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Samples {
-    /// How much may wait, what becomes of signals, and in which order packets leave.
+    /// The buffer, the response to signals, and the order of service.
     #[parameter(flatten)]
     pub queue: Queueing,
-    /// What the forms of AFD have in common.
+    /// The parameters that all forms of AFD share.
     #[parameter(flatten)]
     pub shared: Shared,
     /// What flows and the queue are counted in.

@@ -45,7 +45,7 @@
 //! - The controller has no timer: it is brought up to date when a packet comes or goes, with the
 //!   queue that there was at each instant in between.
 //! - A sampled packet counts as at most 65535 bytes.
-//! - No number is drawn where the probability of a drop is 0 or 1.
+//! - No number is drawn if the probability of a drop is 0 or 1.
 //! - The "few thousand" flows of the paper's example of memory are 44 600 by its own formula, 2.5 R
 //!   / r_fair.
 //!
@@ -82,7 +82,7 @@ const NAME: &str = "afd-nft";
 #[parameters(gated, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// What the forms that sample have.
+    /// The parameters that all sampling forms share.
     #[parameter(flatten)]
     pub samples: afd::Samples,
     /// s: of how many flows one is chosen to lose a sample.
@@ -106,7 +106,7 @@ impl Part for Spec {
 /// A checked [`Spec`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// What the forms of AFD have in common.
+    /// The parameters that all forms of AFD share.
     pub common: afd::Config,
     /// How arrivals are sampled.
     pub sampling: Sampling,
@@ -125,7 +125,7 @@ impl Config {
 }
 
 impl Spec {
-    /// Checks what was typed against the site.
+    /// Checks the parameters against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Config), BadParameter> {
         let Checked { set_size, reuse } = self.checked().of(NAME)?;
         let (queue, common, sampling) = self.samples.check(NAME, site)?;

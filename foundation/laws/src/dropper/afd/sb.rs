@@ -34,7 +34,7 @@
 //! - The controller has no timer: it is brought up to date when a packet comes or goes, with the
 //!   queue that there was at each instant in between.
 //! - A sampled packet counts as at most 65535 bytes.
-//! - No number is drawn where the probability of a drop is 0 or 1.
+//! - No number is drawn if the probability of a drop is 0 or 1.
 //!
 //! # Example
 //! ```toml
@@ -70,7 +70,7 @@ const NAME: &str = "afd-sb";
 #[parameters(gated)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// What the forms that sample have.
+    /// The parameters that all sampling forms share.
     #[parameter(flatten)]
     pub samples: afd::Samples,
 }
@@ -84,7 +84,7 @@ impl Part for Spec {
 /// A checked [`Spec`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// What the forms of AFD have in common.
+    /// The parameters that all forms of AFD share.
     pub common: afd::Config,
     /// How arrivals are sampled.
     pub sampling: Sampling,
@@ -99,7 +99,7 @@ impl Config {
 }
 
 impl Spec {
-    /// Checks what was typed against the site.
+    /// Checks the parameters against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Config), BadParameter> {
         let (queue, common, sampling) = self.samples.check(NAME, site)?;
         Ok((queue, Config { common, sampling }))

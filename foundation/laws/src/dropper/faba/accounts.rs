@@ -1,8 +1,8 @@
-//! FABA's token accounts: one bucket per active flow, a pool, and the heights of the buckets. The
-//! height is the number of tokens in a full bucket.
+//! FABA's token accounts: one bucket per active flow, a pool, and the heights of the buckets. A
+//! bucket's height is the number of tokens in it when full.
 //!
-//! A bucket is found by flow through a hash index, and at random through its place in the table.
-//! When one is removed, the last one moves to its place. All amounts are in units of 2^-20 token.
+//! Buckets are found by flow through a hash index, and drawn at random by place in the table. The
+//! last bucket fills the place of a removed one. All amounts are in units of 2^-20 token.
 
 use crate::dropper::faba::shares::Shares;
 use crate::dropper::faba::{Config, Profile};
@@ -15,20 +15,19 @@ pub struct Accounts {
     total: i64,
     /// sigma.
     pool: i64,
-    /// The value of [`height`](Self::height): a division, done when the number of buckets changes
-    /// and not with each packet.
+    /// The cached [`height`](Self::height): its division runs only when the number of buckets
+    /// changes.
     height: i64,
-    /// A packet whose bucket holds more than this passes without a random draw, where all weights
-    /// are equal.
+    /// With equal weights, a packet whose bucket holds more than this passes without a random draw.
     safe: i64,
     profile: Profile,
     buckets: FlowTable<i64>,
-    /// `None` where all weights are equal.
+    /// `None` if all weights are equal.
     shares: Option<Shares>,
 }
 
 impl Accounts {
-    /// No buckets, and all tokens in the pool.
+    /// Starts without buckets and with all tokens in the pool.
     pub(super) fn new(config: &Config) -> Self {
         let (total, capacity) = (config.total, config.max_flows as usize);
         let shares =
@@ -46,7 +45,7 @@ impl Accounts {
         accounts
     }
 
-    /// Computes what depends on the number of buckets, which has changed.
+    /// Recomputes the cached values after the number of buckets has changed.
     #[inline]
     fn resize(&mut self) {
         // `total` is not negative, and an unsigned division is faster.
@@ -55,8 +54,8 @@ impl Accounts {
         self.safe = self.profile.safe(self.height);
     }
 
-    /// Takes over the number of tokens and the profile of `fresh`, as many as there are more or
-    /// fewer in the pool. False, with nothing changed, where weights are others.
+    /// Takes over the number of tokens and the profile of `fresh`; the pool absorbs the difference.
+    /// Returns false and changes nothing if the weights differ.
     pub(super) fn retune(&mut self, fresh: &Accounts) -> bool {
         match (&mut self.shares, &fresh.shares) {
             (None, None) => {}
@@ -74,20 +73,20 @@ impl Accounts {
         self.total
     }
 
-    /// sigma, in units of 2^-20 token; negative when more was lent to buckets than there was.
+    /// sigma, in units of 2^-20 token; negative when buckets were lent more than the pool held.
     #[inline]
     pub fn pool(&self) -> i64 {
         self.pool
     }
 
-    /// L = T/N, in units of 2^-20 token, rounded down; T itself while there are no buckets. With
-    /// weights it is the mean height.
+    /// L = T/N, in units of 2^-20 token, rounded down; T if there are no buckets. With weights it
+    /// is the mean height.
     #[inline]
     pub fn height(&self) -> i64 {
         self.height
     }
 
-    /// N: how many flows have buckets.
+    /// N: the number of flows with buckets.
     #[inline]
     pub fn len(&self) -> usize {
         self.buckets.len()
@@ -104,12 +103,12 @@ impl Accounts {
         self.buckets.is_full()
     }
 
-    /// The sum of all buckets, in units of 2^-20 token. O(N): for tests.
+    /// The sum of all buckets, in units of 2^-20 token. O(N); for tests only.
     pub fn sum(&self) -> i64 {
         self.buckets.iter().map(|(_, tokens)| tokens).sum()
     }
 
-    /// What the bucket of `flow` holds, in units of 2^-20 token, if it has one.
+    /// The tokens in the bucket of `flow`, in units of 2^-20 token, if it has one.
     pub fn of(&self, flow: FlowHash) -> Option<i64> {
         self.find(flow).map(|bucket| self.tokens(bucket))
     }
@@ -131,7 +130,7 @@ impl Accounts {
         self.buckets.is_at(flow, place)
     }
 
-    /// What a bucket holds.
+    /// The tokens in a bucket.
     #[inline]
     pub(super) fn tokens(&self, bucket: usize) -> i64 {
         *self.buckets.value(bucket)
@@ -145,7 +144,7 @@ impl Accounts {
         }
     }
 
-    /// The verdict on a packet whose bucket holds more than zero.
+    /// The verdict on a packet whose bucket holds more than zero tokens.
     #[inline]
     pub(super) fn verdict(&self, bucket: usize, rng: &mut Rng) -> Verdict {
         let tokens = self.tokens(bucket);
@@ -153,8 +152,8 @@ impl Accounts {
         if passes { Verdict::Pass } else { self.profile.verdict(tokens, self.height_at(bucket), rng) }
     }
 
-    /// Does it hold more than its height? That T/N is rounded down does not matter: a whole number
-    /// is above it exactly if it is above T/N.
+    /// Does it hold more than its height? Rounding T/N down is harmless: an integer exceeds the
+    /// rounded value exactly if it exceeds T/N.
     #[inline]
     pub(super) fn is_overfull(&self, bucket: usize) -> bool {
         self.tokens(bucket) > self.height_at(bucket)
@@ -169,7 +168,7 @@ impl Accounts {
         }
     }
 
-    /// What the bucket just drawn gets of a `chunk`.
+    /// The part of a `chunk` that the bucket just drawn gets.
     #[inline]
     pub(super) fn portion(&self, bucket: usize, chunk: i64) -> i64 {
         match &self.shares {
@@ -178,7 +177,7 @@ impl Accounts {
         }
     }
 
-    /// Makes a full bucket for `flow` of `class`, which lowers the height of all. Returns its
+    /// Creates a full bucket for `flow` of `class`, which lowers the height of all. Returns its
     /// place.
     #[inline]
     pub(super) fn create(&mut self, flow: FlowHash, class: u32) -> usize {
@@ -193,7 +192,7 @@ impl Accounts {
         bucket
     }
 
-    /// Removes a bucket, which raises the height of the others. What it holds goes to the pool.
+    /// Removes a bucket, which raises the height of the others. Its tokens return to the pool.
     #[inline]
     pub(super) fn delete(&mut self, bucket: usize) {
         self.pool += self.buckets.remove(bucket);
@@ -203,13 +202,13 @@ impl Accounts {
         self.resize();
     }
 
-    /// Gives `class` another weight, and returns the one that it had.
+    /// Gives `class` another weight and returns the previous one.
     pub(super) fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         self.shares.as_mut().ok_or(SetWeightError::NoWeights)?.set_weight(class, weight)
     }
 
-    /// A packet of `class` came to a bucket: if the class has another weight by now, so has the
-    /// bucket.
+    /// Updates a bucket's weight to that of `class`, if it has changed, when a packet of the class
+    /// arrives.
     #[inline]
     pub(super) fn follow(&mut self, bucket: usize, class: u32) {
         if let Some(shares) = &mut self.shares {
@@ -217,8 +216,7 @@ impl Accounts {
         }
     }
 
-    /// Moves what a bucket holds above its height, left by earlier falls of the height, to the
-    /// pool.
+    /// Returns tokens above a bucket's height, left by earlier falls of the height, to the pool.
     #[inline]
     pub(super) fn gather(&mut self, bucket: usize) {
         if self.is_overfull(bucket) {
@@ -229,37 +227,37 @@ impl Accounts {
         }
     }
 
-    /// Fills a bucket up to its height from the pool, which may go into deficit.
+    /// Fills a bucket up to its height from the pool, which may run a deficit.
     pub(super) fn top_up(&mut self, bucket: usize) {
         let missing = (self.height_at(bucket) - self.tokens(bucket)).max(0);
         self.fill(bucket, missing);
     }
 
-    /// A packet entered: its price goes from its bucket into the queue.
+    /// Moves the price of an admitted packet from its bucket into the queue.
     #[inline]
     pub(super) fn take(&mut self, bucket: usize, price: i64) {
         *self.buckets.value_mut(bucket) -= price;
     }
 
-    /// A packet without a bucket entered: its price goes from the pool into the queue.
+    /// Moves the price of an admitted packet without a bucket from the pool into the queue.
     pub(super) fn take_from_pool(&mut self, price: i64) {
         self.pool -= price;
     }
 
-    /// A packet left: its price goes from the queue into the pool.
+    /// Moves the price of a departed packet from the queue into the pool.
     #[inline]
     pub(super) fn give_to_pool(&mut self, price: i64) {
         self.pool += price;
     }
 
-    /// An amount goes from the pool into a bucket.
+    /// Moves an amount from the pool into a bucket.
     #[inline]
     pub(super) fn fill(&mut self, bucket: usize, amount: i64) {
         self.pool -= amount;
         *self.buckets.value_mut(bucket) += amount;
     }
 
-    /// An amount goes back from a bucket into the pool.
+    /// Moves an amount from a bucket back into the pool.
     #[inline]
     pub(super) fn grab(&mut self, bucket: usize, amount: i64) {
         self.pool += amount;

@@ -1,64 +1,64 @@
 //! FABA: fair adaptive bandwidth allocation.
 //!
 //! # What it does
-//! Each active flow has a bucket of tokens, all of the same height; together with the queue and a
-//! pool they hold T tokens. A packet that enters the queue takes a token from its flow's bucket. A
-//! packet that leaves gives one back to the pool, which hands it to a bucket picked at random. The
+//! Each active flow has a bucket of tokens, and all buckets have the same height. Buckets, queue
+//! and pool together hold T tokens. A packet that enters the queue takes a token from its flow's
+//! bucket. A departing packet returns one to the pool, which hands it to a random bucket. The
 //! emptier a flow's bucket, the likelier its packets are dropped.
 //!
-//! A flow without tokens is always dropped, whatever `ecn` says. In packet mode a buffer in bytes
-//! counts as its number of typical packets.
+//! Packets of a flow without tokens are always dropped, whatever `ecn` says. In packet mode a
+//! buffer in bytes counts as its number of typical packets.
 //!
 //! # Why
-//! One first-come-first-served queue, yet every flow is served at nearly the same rate, responsive
-//! or not: tokens come back at the link's rate and are dealt out evenly. The profile of drops (that
-//! of gentle RED) lets TCP slow down before it has no tokens left.
+//! A single first-come-first-served queue serves every flow at nearly the same rate, responsive or
+//! not. Tokens return at the link's rate and are dealt out evenly. The drop profile, that of gentle
+//! RED, slows TCP down before its tokens run out.
 //!
 //! # State and cost
-//! One bucket of 16 bytes and an index entry of 8 to 16 bytes per flow whose bucket is not full, at
-//! most `max_flows`. All are taken at construction. Weights take 8 bytes more, and another 8 to 16
-//! for draws in proportion to them. O(1) per arrival. At most `beta_max` moves per departure, and
-//! 1.07 to 1.33 on average in ns-2 runs of the paper's table 1. A draw in proportion to weights is
-//! O(log N).
+//! Each flow whose bucket is not full takes 16 bytes for the bucket and 8 to 16 for an index entry,
+//! up to `max_flows`. All are allocated at construction. Weights take 8 bytes more, and draws in
+//! proportion to them another 8 to 16. O(1) per arrival. At most `beta_max` moves per departure;
+//! the average was 1.07 to 1.33 in ns-2 runs of the paper's table 1. A draw in proportion to
+//! weights is O(log N).
 //!
 //! # Source (section, equation)
 //! A. Kamra, H. Saran, S. Sen and R. Shorey, "Fair adaptive bandwidth allocation: a rate control
 //! based active queue management discipline", Computer Networks, 2004: section 4.2 (there "FABAs"),
 //! with the profile of section 4, figure 3, the settings of section 5, and the extensions of
-//! sections 6.1 and 6.2. Parameters name sections of this paper.
+//! sections 6.1 and 6.2. Section numbers of parameters refer to this paper.
 //!
 //! # Where we differ
-//! - Only departures refill buckets, so a flow without tokens and without packets in the queue
-//!   would wait for others to send. The paper holds that "every bucket is full" when no packets are
-//!   in the system. Here the flow of the first packet after the link went idle gets a full bucket,
-//!   at the pool's expense. With `idle_refill = false` it gets none: a flow that is left alone with
-//!   an empty bucket is dropped until others send.
+//! - Only departures refill buckets, so a flow without tokens and without queued packets would wait
+//!   for others to send. The paper holds that "every bucket is full" when no packets are in the
+//!   system. Here the flow of the first packet after the link went idle gets a full bucket, at the
+//!   pool's expense. With `idle_refill = false` it does not: a lone flow with an empty bucket is
+//!   dropped until others send.
 //! - The pool starts with T tokens; the paper does not say. With none, the first flow would start
 //!   in debt.
 //! - The paper's beta = sigma/Q + 1 is not positive for a deficit, so tokens would never be taken
 //!   back as its text says. Here `|sigma|` is used, and dealing stops when less than a whole token
-//!   is left over. `beta_rule` has the printed forms.
-//! - With an empty queue Q counts as 1 in that formula.
-//! - A bucket may fall into debt of less than one token; without that no packet would be admitted
-//!   once flows outnumber tokens. A token is never taken back from a bucket that has less than one,
+//!   is left. `beta_rule` has the printed forms.
+//! - With an empty queue, Q counts as 1 in that formula.
+//! - A bucket may run a debt of less than one token. Otherwise no packet would be admitted once
+//!   flows outnumber tokens. A token is never taken back from a bucket that has less than one,
 //!   under any `beta_rule`. In byte mode the debt is less than one packet.
-//! - In byte mode a move is of as many tokens as the departing packet had bytes, or of what is over
-//!   or missing if that is less. Q counts as that packet at least. The paper's one token at a time
-//!   would be a move for each byte.
-//! - No bucket is made for a packet that cannot enter.
+//! - In byte mode a move carries as many tokens as the departing packet had bytes, or the surplus
+//!   or deficit if that is less. Q counts as at least that packet. The paper's one token at a time
+//!   would mean a move for each byte.
+//! - A packet that cannot enter gets no bucket.
 //! - With `free_below` a link that is not full drops nothing. By the paper's law a flow has T/N
-//!   tokens however little waits. N counts each flow that sent one packet until a departure happens
-//!   to give its bucket back. So 60 000 datagrams a second from random sources, which take 83 % of
-//!   the link, leave a TCP less than a packet's tokens. It gets a seventh of what is free. RED
-//!   drops nothing below its `min_th` (S. Floyd and V. Jacobson, "Random Early Detection Gateways
-//!   for Congestion Avoidance", IEEE/ACM ToN 1(4), 1993, section IV). In the same way, packets
-//!   enter here while little waits. Those whose flow has tokens pay; the others are lent theirs and
-//!   get no bucket. What leaves next pays the loan before it fills buckets. Buckets, pool and queue
-//!   sum up to T and what is lent. Without it, as in the paper, nothing is lent.
-//! - The number of buckets is bounded; at the bound a random bucket goes first.
-//! - Tokens are integers of 2^-20 token. No number is drawn where the probability is 0 or 1.
-//! - Weights are integers too, parts of 2^-39 of the heaviest; heights and portions are rounded to
-//!   2^-20 token.
+//!   tokens however short the queue. N counts each flow that sent one packet until a departure
+//!   happens to refill its bucket. So 60 000 datagrams a second from random sources, which take 83
+//!   % of the link, leave a TCP less than a packet's tokens. It gets a seventh of the free
+//!   capacity. RED drops nothing below its `min_th` (S. Floyd and V. Jacobson, "Random Early
+//!   Detection Gateways for Congestion Avoidance", IEEE/ACM ToN 1(4), 1993, section IV). Likewise,
+//!   packets enter here while the queue is short. Those whose flow has tokens pay; the others are
+//!   lent theirs and get no bucket. The next departures repay the loan before they fill buckets.
+//!   Buckets, pool and queue sum to T plus the loan. Without it, as in the paper, nothing is lent.
+//! - The number of buckets is bounded; at the bound a new bucket replaces a random one.
+//! - Tokens are integers of 2^-20 token. No number is drawn if the probability is 0 or 1.
+//! - Weights are integers too, in units of 2^-39 of the heaviest. Heights and portions are rounded
+//!   to 2^-20 token.
 //!
 //! # Example
 //! ```toml
@@ -111,7 +111,7 @@ const NAME: &str = "faba";
 #[parameters(gated, public, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait, what becomes of signals, and in which order packets leave.
+    /// The buffer, the response to signals, and the order of service.
     #[parameter(flatten)]
     pub queue: Queueing,
     /// What a token is worth: a packet or a byte.
@@ -122,14 +122,14 @@ pub struct Spec {
     pub share_between: Option<Share>,
     /// The weights of flows by class, or of the classes.
     ///
-    /// The paper's gamma: the weight of each flow of a class, or of the class as a whole where
-    /// classes share a bucket.
+    /// The paper's gamma: the weight of each flow of a class, or of the entire class if classes
+    /// share a bucket.
     #[parameter(is = role::WEIGHTS, unset = "1 for each", unit = "1 by class", source = "Section 6.1.")]
     pub weights: Option<Weights>,
-    /// How weights rule the dealing of tokens.
+    /// How weights govern the dealing of tokens.
     #[parameter(default = Choice::Uniform, source = "Section 6.1 leaves it open.")]
     pub choice: Option<Choice>,
-    /// How many tokens there are, and for how many flows.
+    /// The number of tokens, and the number of flows they serve.
     #[parameter(flatten)]
     pub supply: Supply,
     /// The profile.
@@ -155,10 +155,10 @@ pub struct Spec {
     /// the algorithm as printed. See *Where we differ*.
     #[parameter(default = true)]
     pub idle_refill: Option<bool>,
-    /// While no more than this waits, every packet enters.
+    /// While the backlog is no more than this, every packet enters.
     ///
-    /// A flow without tokens is lent them. Not in the paper, where a flow without tokens is dropped
-    /// from whatever waits; the gateway sets it. See *Where we differ*.
+    /// A flow without tokens is lent them. The paper has no such threshold and drops from a flow
+    /// without tokens at any backlog; the gateway sets it. See *Where we differ*.
     #[parameter(is = role::FREE_BELOW, unset = "none")]
     pub free_below: Option<Quantity<Level>>,
 }
@@ -176,8 +176,8 @@ impl Part for Spec {
 /// How many tokens are dealt out per departure, from the pool sigma and the queue Q.
 #[word(gated)]
 pub enum BetaRule {
-    /// floor(|sigma| / Q) + 1, and no more once less than a whole token is over or missing: what
-    /// the paper's text says.
+    /// floor(|sigma| / Q) + 1, as in the paper's text; stops once less than a whole token is
+    /// surplus or missing.
     #[default]
     Abs,
     /// floor(sigma / Q) + 1 as printed, rounding down; dealing never stops early.
@@ -186,17 +186,16 @@ pub enum BetaRule {
     LiteralTrunc,
 }
 
-/// How weights rule the dealing of tokens: in either case a bucket of weight 2 gets twice as many
-/// as one of weight 1, as long as there are several tokens for each unit of weight. With more flows
-/// than tokens shares drift from the weights.
+/// How weights govern the dealing of tokens. Either way a bucket of weight 2 gets twice as many as
+/// one of weight 1, if there are several tokens for each unit of weight. With more flows than
+/// tokens, shares drift from the weights.
 #[word(gated)]
 pub enum Choice {
-    /// Each bucket is as likely as any other, and gets its weight over the mean weight in tokens.
-    /// O(1).
+    /// Every bucket is equally likely, and gets its weight over the mean weight in tokens. O(1).
     #[default]
     Uniform,
-    /// A bucket is drawn in proportion to its weight, and gets one token. O(log N), and the refill
-    /// comes in smaller steps.
+    /// A bucket is drawn in proportion to its weight, and gets one token. O(log N), and refills
+    /// come in smaller steps.
     Proportional,
 }
 
@@ -207,20 +206,20 @@ pub struct Config {
     pub given: Checked,
     /// gamma by class.
     pub weights: WeightOf,
-    /// The greatest weight, that of unlisted classes included.
+    /// The greatest weight, including that of unlisted classes.
     pub heaviest: f64,
     /// T, in units of 2^-20 token.
     pub total: i64,
     /// The probability of a drop as a function of a bucket's fill.
     pub profile: Profile,
-    /// While no more than this waits, every packet enters, in units of 2^-20 token.
+    /// While the backlog is no more than this, every packet enters, in units of 2^-20 token.
     pub free_below: i64,
     /// The maximum number of flows with buckets.
     pub max_flows: u32,
 }
 
 impl Spec {
-    /// Checks what was typed against the site.
+    /// Checks the parameters against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Config), BadParameter> {
         let given = self.checked().of(NAME)?;
         let queue = self.queue.check(NAME, site)?;
@@ -239,7 +238,7 @@ impl Spec {
         Ok((queue, config))
     }
 
-    /// The weights, and the greatest of them: 1 at least, since that is what an unlisted class has.
+    /// The weights and their maximum, at least 1: the weight of an unlisted class.
     fn checked_weights(&self) -> Result<(WeightOf, f64), BadParameter> {
         let Some(typed) = &self.weights else { return Ok((WeightOf::equal(), 1.0)) };
         Ok((typed.check(Parameter::of(NAME, "weights"))?, typed.0.values().copied().fold(1.0, f64::max)))
@@ -258,18 +257,15 @@ pub struct Faba {
     config: Config,
     rng: Rng,
     accounts: Accounts,
-    /// The bucket of the arrival that is being judged, so that charging it need not look it up
-    /// again.
+    /// The bucket of the arrival being judged; saves charging it a second lookup.
     arrival: usize,
-    /// Is the arrival that is being judged lent its tokens?
+    /// Is the arrival being judged lent its tokens?
     is_lent: bool,
-    /// What was lent to packets that entered while little waited, and is not paid yet, in units of
-    /// 2^-20 token.
+    /// The unpaid loan to packets that entered while the queue was short, in units of 2^-20 token.
     lent: i64,
     departures: u64,
     moves: u64,
-    /// Departures at which sigma/Q + 1 was above two, which the paper holds to be rare
-    /// (section 5.2).
+    /// Departures at which sigma/Q + 1 was above two; the paper considers them rare (section 5.2).
     above_two: u64,
     /// Has the link gone idle since the last arrival of a flow with a bucket?
     was_idle: bool,
@@ -293,7 +289,7 @@ impl Faba {
         }
     }
 
-    /// The parts of the invariant with `buffer` as the queue, less what was lent to it: sum of all
+    /// The parts of the invariant with `buffer` as the queue, minus its unpaid loan: sum of all
     /// buckets + pool + queue = T, exactly.
     ///
     /// ```
@@ -330,7 +326,7 @@ impl Faba {
         &self.accounts
     }
 
-    /// Whose bucket a packet is paid from.
+    /// The flow whose bucket pays for a packet.
     #[inline]
     fn payer(&self, packet: &Packet) -> FlowHash {
         match self.config.given.share_between {
@@ -339,7 +335,7 @@ impl Faba {
         }
     }
 
-    /// Makes a bucket for a new flow, at the bound in place of a random other one.
+    /// Creates a bucket for a new flow; at the bound it replaces a random one.
     #[inline]
     fn open(&mut self, payer: FlowHash, class: u32) -> usize {
         if self.accounts.is_full() {
@@ -349,14 +345,14 @@ impl Faba {
         self.accounts.create(payer, class)
     }
 
-    /// Does so little wait that whatever comes may enter?
+    /// Is the backlog small enough to admit any packet?
     #[inline]
     fn is_free(&self, packet: &Packet, buffer: &Buffer) -> bool {
         let Config { free_below, given: Checked { measure, .. }, .. } = self.config;
         free_below > 0 && measure.price_of_all(buffer) + measure.price(packet) <= free_below
     }
 
-    /// Takes the tokens of a packet that has entered.
+    /// Takes the tokens of an admitted packet.
     #[inline]
     fn charge(&mut self, packet: &Packet) {
         let (payer, price) = (self.payer(packet), self.config.given.measure.price(packet));
@@ -364,7 +360,7 @@ impl Faba {
             self.lent += price;
             return;
         }
-        // Pushing out other packets to make room refills buckets, and may move or delete this one.
+        // Push-outs that made room may have refilled buckets, and moved or deleted this one.
         let bucket = if self.accounts.is_at(self.arrival, payer) {
             Some(self.arrival)
         } else {
@@ -372,13 +368,12 @@ impl Faba {
         };
         match bucket {
             Some(bucket) => self.accounts.take(bucket, price),
-            // Deleted because it was overfull: its tokens are in the pool, and this packet's come
-            // from there.
+            // Deleted because it was overfull: its tokens are in the pool, so the pool pays.
             None => self.accounts.take_from_pool(price),
         }
     }
 
-    /// Gives the tokens of a packet that has left to the pool, and deals the pool out.
+    /// Returns the tokens of a departed packet to the pool, and deals the pool out.
     #[inline]
     fn refill(&mut self, packet: &Packet, buffer: &Buffer) {
         let (price, queue) =
@@ -387,7 +382,7 @@ impl Faba {
         let paid = price.min(self.lent);
         self.lent -= paid;
         self.accounts.give_to_pool(price - paid);
-        // A packet of no bytes costs nothing and yet deals out.
+        // A packet of no bytes costs nothing but still deals out.
         let quantum = price.max(TOKEN);
         match self.config.given.beta_rule {
             BetaRule::Abs => self.deal(queue, quantum),
@@ -395,7 +390,7 @@ impl Faba {
         }
     }
 
-    /// Deals the pool out in chunks of `quantum` at most.
+    /// Deals the pool out in chunks of at most `quantum`.
     #[inline]
     fn deal(&mut self, queue: i64, quantum: i64) {
         let steps = steps(self.accounts.pool().abs(), queue, quantum, self.config.given.beta_max);
@@ -438,7 +433,7 @@ impl Faba {
         }
     }
 
-    /// sigma/Q + 1 as printed; none where that is not positive.
+    /// sigma/Q + 1 as printed; 0 if that is not positive.
     fn printed_steps(&self, queue: i64) -> u32 {
         let pool = self.accounts.pool();
         let quotient = match self.config.given.beta_rule {
@@ -459,8 +454,8 @@ impl Dropper for Faba {
                 self.is_lent = true;
                 return Verdict::Pass;
             }
-            // Without room `victim` will refuse it, and no bucket is made for it. One that is made
-            // is full: nothing to judge.
+            // Without room, `victim` refuses it and it gets no bucket. A new bucket is full, so
+            // there is nothing to judge.
             if buffer.fits(packet.len) {
                 self.arrival = self.open(payer, packet.class);
             }
@@ -518,7 +513,7 @@ impl Dropper for Faba {
         }
         let mean = if self.departures == 0 { 0.0 } else { self.moves as f64 / self.departures as f64 };
         probe.gauge("moves_per_departure", Unit::One, mean);
-        // Counts, so that a sampler can compute the mean since its previous sample.
+        // Counts let a sampler compute the mean since its previous sample.
         probe.gauge("departures", Unit::Packets, self.departures as f64);
         probe.gauge("moves", Unit::One, self.moves as f64);
         probe.gauge("departures_above_two_moves", Unit::Packets, self.above_two as f64);

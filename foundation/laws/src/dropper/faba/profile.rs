@@ -4,13 +4,13 @@ use crate::error::{BadParameter, Of as _, Parameter};
 use fairwire_core::{Cause, Rng, Verdict};
 use fairwire_parameters::parameters;
 
-/// The profile of gentle RED, upside down: a full bucket is never dropped from, an empty one
-/// always.
+/// The profile of gentle RED, upside down: a full bucket never loses packets, an empty one always
+/// does.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Profile {
     /// No drops from this fill on, 0 to 1.
     pub lambda1: f64,
-    /// `max_probability` is reached here, 0 to `lambda1`.
+    /// The fill at which `max_probability` is reached, 0 to `lambda1`.
     pub lambda2: f64,
     /// The probability at `lambda2`, 0 to 1.
     pub max_probability: f64,
@@ -26,8 +26,8 @@ pub struct Knees {
     /// The fill of a bucket, as a fraction of its height, at which the probability of a drop is
     /// `max_probability`. From 0 to `lambda1`.
     ///
-    /// Between `lambda1` and `lambda2` the probability rises linearly from 0, below `lambda2`
-    /// linearly to 1 in an empty bucket.
+    /// The probability rises linearly from 0 at `lambda1`, and below `lambda2` linearly to 1 in an
+    /// empty bucket.
     #[parameter(unset = "1/4, or `lambda1` if that is less", unit = "1", source = "Section 5.")]
     pub lambda2: Option<f64>,
     /// The probability of a drop at `lambda2`.
@@ -39,7 +39,7 @@ impl Knees {
     /// The profile of `discipline`.
     pub(crate) fn check(&self, discipline: &'static str) -> Result<Profile, BadParameter> {
         let Checked { lambda1, max_probability } = self.checked().of(discipline)?;
-        // A lambda1 below a quarter means a lambda2 not above it, and is no mistake.
+        // A lambda1 below a quarter implies a lambda2 no higher, and is no mistake.
         let lambda2 = self.lambda2.unwrap_or(0.25f64.min(lambda1));
         if !(0.0..=lambda1).contains(&lambda2) {
             let allowed = format_args!("a number from 0 to lambda1, which is {lambda1}");
@@ -49,13 +49,13 @@ impl Knees {
     }
 }
 
-/// More than products of a few rounded numbers can be off, by far: each rounding is one of 2^-53.
+/// Far above the rounding error of a product of a few numbers: each rounding is at most 2^-53.
 const BEYOND_ROUNDING: f64 = 1.0 + 1e-12;
 
 impl Profile {
-    /// f_p at `fill`, the bucket's tokens as a part of its height (Kamra et al. 2004, section 4,
-    /// figure 3). The paper leaves the knees undefined; the function is continuous where
-    /// `lambda1 > lambda2`, so each branch includes its lower end.
+    /// f_p at `fill`, the bucket's tokens as a fraction of its height (Kamra et al. 2004, section
+    /// 4, figure 3). The paper leaves the knees undefined. The function is continuous if `lambda1 >
+    /// lambda2`, so each branch includes its lower end.
     ///
     /// ```
     /// use fairwire_laws::dropper::faba::Profile;
@@ -73,33 +73,33 @@ impl Profile {
         } else if fill >= lambda1 {
             0.0
         } else if fill >= lambda2 {
-            // Not reached where the knees coincide.
+            // Not reached if the knees coincide.
             max_probability * (lambda1 - fill) / (lambda1 - lambda2)
         } else {
-            // Not reached where lambda2 is 0.
+            // Not reached if lambda2 is 0.
             max_probability + (1.0 - max_probability) * (lambda2 - fill) / lambda2
         }
     }
 }
 
 impl Profile {
-    /// Is a packet sure to pass whose bucket holds `tokens`, above zero, of a `height`? Where the
-    /// answer is no it may be just at the knee, and [`probability`](Self::probability) decides. It
-    /// spares a division for most packets.
+    /// Is a packet sure to pass whose bucket of a `height` holds `tokens`, above zero? If not, it
+    /// may be just at the knee, and [`probability`](Self::probability) decides. Spares a division
+    /// for most packets.
     #[inline]
     pub(crate) fn surely_passes(&self, tokens: f64, height: f64) -> bool {
         tokens > height * (self.lambda1 * BEYOND_ROUNDING)
     }
 
-    /// A packet is sure to pass whose bucket of `height` holds more than this.
+    /// A packet is sure to pass if its bucket of `height` holds more than this.
     #[inline]
     pub(crate) fn safe(&self, height: i64) -> i64 {
-        // What the knee is rounded down by is less than the one that is added.
+        // Adding one outweighs rounding the knee down.
         (height as f64 * (self.lambda1 * BEYOND_ROUNDING)) as i64 + 1
     }
 
-    /// Draws what becomes of a packet whose bucket holds `tokens`, above zero, of a `height`, where
-    /// that is neither sure to pass nor sure not to.
+    /// Draws the verdict on a packet whose bucket of a `height` holds `tokens`, above zero, if it
+    /// is neither sure to pass nor sure to be dropped.
     #[inline]
     pub(crate) fn verdict(&self, tokens: i64, height: i64, rng: &mut Rng) -> Verdict {
         let (tokens, height) = (tokens as f64, height as f64);
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
     use fairwire_core::Seed;
 
-    /// Differences of a few units in the last place of numbers near 1.
+    /// A few units in the last place of numbers near 1.
     const ROUNDING: f64 = 1e-15;
 
     #[test]
@@ -141,7 +141,7 @@ mod tests {
             let mut sure = 0;
             for _ in 0..20_000 {
                 let height = f64::from(rng.below(u32::MAX)) + 1.0;
-                // Every other one close to the knee.
+                // Every other value is close to the knee.
                 let near = (height * lambda1).floor() + f64::from(rng.below(3));
                 let tokens = if rng.chance(0.5) { near } else { height * rng.uniform() }.max(1.0);
                 if profile.surely_passes(tokens, height) {

@@ -1,5 +1,4 @@
-//! The weights of FABA's buckets, where they are not all alike: heights, portions, and draws in
-//! proportion.
+//! The weights of FABA's buckets if they differ: heights, portions, and draws in proportion.
 
 use crate::dropper::faba::Choice;
 use crate::spec::WeightOf;
@@ -8,7 +7,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use fairwire_core::{Rng, SetWeightError, Weight};
 
-/// Weights are integers, parts of 2^-39 of the heaviest, so that their sum is exact: 2^24 of them
+/// Weights are integers, in units of 2^-39 of the heaviest, so their sum is exact: 2^24 of them
 /// stay below 2^63.
 const HEAVIEST: f64 = (1u64 << 39) as f64;
 
@@ -17,7 +16,7 @@ const HEAVIEST: f64 = (1u64 << 39) as f64;
 pub(super) struct Shares {
     weights: WeightOf,
     parts_per_weight: f64,
-    /// The maximum number of parts of a bucket: as many buckets of that size fit as there can be.
+    /// The maximum parts of a bucket; all possible buckets of that size fit.
     max_parts: u64,
     /// Has a weight been changed? Then buckets may have to follow.
     has_changed: bool,
@@ -32,8 +31,8 @@ pub(super) struct Shares {
 }
 
 impl Shares {
-    /// No buckets yet, room for `capacity`; `heaviest` is the greatest of `weights`, and T is
-    /// `total`.
+    /// Starts without buckets, with room for `capacity`; `heaviest` is the greatest of `weights`,
+    /// and T is `total`.
     pub(super) fn new(weights: WeightOf, heaviest: f64, choice: Choice, total: i64, capacity: usize) -> Self {
         Shares {
             weights,
@@ -49,7 +48,7 @@ impl Shares {
         }
     }
 
-    /// Have classes the same weights in `fresh`?
+    /// Do classes have the same weights in `fresh`?
     pub(super) fn are_like(&self, fresh: &Shares) -> bool {
         self.weights == fresh.weights && self.parts_per_weight == fresh.parts_per_weight
     }
@@ -60,7 +59,7 @@ impl Shares {
         self.resize();
     }
 
-    /// A bucket for a flow of `class` was added at the last place.
+    /// Adds a bucket for a flow of `class` at the last place.
     pub(super) fn push(&mut self, class: u32) {
         let parts = self.parts_of(class);
         if let Some(draws) = &mut self.draws {
@@ -72,11 +71,11 @@ impl Shares {
     }
 
     fn parts_of(&self, class: u32) -> u64 {
-        // At least one: a weight of zero would never be served.
+        // At least one: a bucket of weight zero would never be served.
         ((self.weights.class(class) * self.parts_per_weight) as u64).max(1)
     }
 
-    /// Gives `class` another weight, and returns the one that it had. O(1): its buckets
+    /// Gives `class` another weight and returns the previous one. O(1): its buckets
     /// [follow](Self::follow) one by one.
     pub(super) fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         self.weights.find(class)?;
@@ -88,8 +87,8 @@ impl Shares {
         self.weights.set(class, weight)
     }
 
-    /// A packet of `class` came to the bucket at `place`, which then has the weight that the class
-    /// has now.
+    /// Gives the bucket at `place`, to which a packet of `class` came, the current weight of the
+    /// class.
     #[inline]
     pub(super) fn follow(&mut self, place: usize, class: u32) {
         if self.has_changed {
@@ -110,7 +109,7 @@ impl Shares {
         self.resize();
     }
 
-    /// The bucket at `place` goes, and the last one takes its place.
+    /// Removes the bucket at `place`; the last one takes its place.
     pub(super) fn swap_remove(&mut self, place: usize) {
         let parts = self.parts.swap_remove(place);
         self.sum -= parts;
@@ -136,8 +135,8 @@ impl Shares {
         ((self.parts[place] as f64 * self.height_per_part) as i64).max(1)
     }
 
-    /// What the bucket at `place` gets when `chunk` is dealt: just that where it was drawn in
-    /// proportion to its weight, and gamma_i / mean(gamma) of it where the draw was uniform.
+    /// The part of `chunk` for the bucket at `place`: all of it after a draw in proportion to
+    /// weight, gamma_i / mean(gamma) of it after a uniform draw.
     #[inline]
     pub(super) fn portion(&self, place: usize, chunk: i64) -> i64 {
         match self.draws {
@@ -156,7 +155,7 @@ impl Shares {
     }
 }
 
-/// An integer, uniform in `0..n` without bias, for an `n` of up to 64 bits (Lemire 2019, as
+/// An unbiased uniform integer in `0..n`, for an `n` of up to 64 bits (Lemire 2019, as
 /// [`Rng::below`]).
 #[inline]
 pub(crate) fn below(rng: &mut Rng, n: u64) -> u64 {
@@ -170,12 +169,12 @@ pub(crate) fn below(rng: &mut Rng, n: u64) -> u64 {
     (wide >> 64) as u64
 }
 
-/// Sums over a changing list, found and changed in O(log n): Fenwick, "A new data structure for
-/// cumulative frequency tables", 1994.
+/// Prefix sums over a changing list, found and changed in O(log n): Fenwick, "A new data structure
+/// for cumulative frequency tables", 1994.
 #[derive(Debug)]
 struct Sums {
-    /// At i, the sum over the places from i - lowest bit of i up to i - 1. A power of two long, and
-    /// one more.
+    /// At i, the sum over the places from i - lowest bit of i up to i - 1. The length is a power of
+    /// two plus one.
     tree: Box<[u64]>,
 }
 
@@ -200,8 +199,8 @@ impl Sums {
         }
     }
 
-    /// The first place at which the sum of all up to and with it is above `mark`, which is below
-    /// the sum of all.
+    /// The first place at which the sum up to and including it exceeds `mark`, which is below the
+    /// total.
     fn place(&self, mut mark: u64) -> usize {
         let (mut at, mut step) = (0, self.tree.len() - 1);
         while step > 0 {

@@ -1,4 +1,4 @@
-//! Tokens: what FABA, SFED and hierarchical FABA have in common of their accounts.
+//! Tokens: the accounting that FABA, SFED and hierarchical FABA share.
 //!
 //! Tokens are integers of 2^-20 token, so they are conserved exactly. One is worth a packet, or a
 //! byte in byte mode.
@@ -15,9 +15,9 @@ use fairwire_parameters::parameters;
 /// One token, in the units of all accounts.
 pub const TOKEN: i64 = 1 << 20;
 
-/// More tokens than this are refused: 275 GB in byte mode. All sums then stay within 64 bits:
-/// buckets lent one after another at T, T/2, T/3 and so on hold less than 18 T for the 2^24 that
-/// there can be.
+/// More tokens than this are refused: 275 GB in byte mode. All sums then stay within 64 bits.
+/// Buckets lent one after another at T, T/2, T/3 and so on hold less than 18 T for the maximum of
+/// 2^24.
 const MAX_TOKENS: f64 = (1u64 << 38) as f64;
 
 /// Buckets and their index for more flows than this would take over half a gigabyte.
@@ -27,21 +27,21 @@ pub(crate) const MAX_FLOWS: u32 = 1 << 24;
 pub struct Balance {
     /// The sum of x over all buckets.
     pub buckets: i64,
-    /// sigma: what the pool holds, or all pools; a deficit is negative.
+    /// sigma: the tokens in the pool, or in all pools; a deficit is negative.
     pub pool: i64,
-    /// Q: the price of all that waits.
+    /// Q: the price of all queued packets.
     pub queue: i64,
 }
 
 impl Balance {
-    /// What must equal T.
+    /// The sum, which must equal T.
     pub fn sum(&self) -> i64 {
         self.buckets + self.pool + self.queue
     }
 }
 
 impl Measure {
-    /// What a packet costs, in units of 2^-20 token.
+    /// The price of a packet, in units of 2^-20 token.
     #[inline]
     pub(crate) fn price(self, packet: &Packet) -> i64 {
         match self {
@@ -50,7 +50,7 @@ impl Measure {
         }
     }
 
-    /// Q: the price of all that waits, in units of 2^-20 token.
+    /// Q: the price of all queued packets, in units of 2^-20 token.
     #[inline]
     pub(crate) fn price_of_all(self, buffer: &Buffer) -> i64 {
         match self {
@@ -87,7 +87,7 @@ pub struct Supply {
 }
 
 impl Supply {
-    /// T = alpha B in units of 2^-20 token, and the most flows that may have buckets.
+    /// T = alpha B in units of 2^-20 token, and the maximum number of flows with buckets.
     pub(crate) fn check(
         &self,
         discipline: &'static str,
@@ -107,8 +107,8 @@ impl Supply {
     }
 }
 
-/// floor(tokens / queue) + 1, at most `most`; the queue counts as one `quantum` at least. The
-/// division is spared where the answer is 1, as it mostly is.
+/// floor(tokens / queue) + 1, at most `most`; the queue counts as at least one `quantum`. Skips the
+/// division in the common case of 1.
 #[inline]
 pub(crate) fn steps(tokens: i64, queue: i64, quantum: i64, most: u32) -> u32 {
     let queue = queue.max(quantum);
@@ -118,7 +118,7 @@ pub(crate) fn steps(tokens: i64, queue: i64, quantum: i64, most: u32) -> u32 {
     (tokens / queue + 1).min(i64::from(most)) as u32
 }
 
-/// What `level` costs, in units of 2^-20 token; no more than there are.
+/// The price of `level`, in units of 2^-20 token, at most `total`.
 pub(super) fn tokens_of(level: Level, measure: Measure, total: i64, site: &Site<'_>) -> i64 {
     ((measure.counted(level, site) * TOKEN as f64) as i64).min(total)
 }

@@ -1,23 +1,23 @@
-//! The classes of hierarchical FABA: weights, pools, which children are active, and a draw among
-//! these in proportion to weight.
+//! The classes of hierarchical FABA: weights, pools, active children, and draws among these in
+//! proportion to weight.
 //!
 //! Siblings whose weights lie between the same two powers of two form a group. A draw picks a point
-//! on a line on which each active member of a group has a stretch of the greater power. It is
-//! repeated where the point lies beyond the member's own weight: fewer than two draws on average,
-//! and exactly in proportion. The flows of a class are one more group; within it they have their
-//! turns in a ring.
+//! on a line on which each active member has a stretch as long as the greater power. The draw is
+//! repeated if the point lies beyond the member's own weight. That takes fewer than two draws on
+//! average, and is exactly proportional. The flows of a class form one more group, and take turns
+//! in a ring.
 
 use crate::dropper::faba::below;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use fairwire_core::{ClassTree, Rng};
 
-/// The weight 1, and so the weight of a flow. Weights are integers of 2^-22, so that sums are
-/// exact: 2^20 classes of weight 10^6 stay below 2^63, and twice that below 2^64.
+/// The weight 1, which is that of a flow. Weights are integers of 2^-22, so sums are exact: 2^20
+/// classes of weight 10^6 stay below 2^63, and twice that below 2^64.
 const ONE: u64 = 1 << BITS_OF_ONE;
 const BITS_OF_ONE: u32 = 22;
 
-/// The root's place. A class's is one more than its place in its [`ClassTree`].
+/// The root's place. The place of a class is one more than its place in its [`ClassTree`].
 pub(super) const ROOT: usize = 0;
 
 const NONE: u32 = u32::MAX;
@@ -27,28 +27,29 @@ const MAX_GROUPS: usize = 41;
 
 #[derive(Debug)]
 struct Class {
-    /// sigma: what it owns and has not assigned.
+    /// sigma: the tokens that it owns and has not assigned.
     pool: i64,
-    /// What it and all below it hold: its pool, theirs, and all buckets. Not kept for the root.
+    /// All tokens in its subtree: its pool, the pools below it, and all buckets. Not kept for the
+    /// root.
     holdings: i64,
     weight: u64,
     /// W: the weights of its active children.
     sum: u64,
     /// One over W.
     per_weight: f64,
-    /// The line that draws are made on: at least W, at most twice that.
+    /// The length of the line for draws: at least W, at most twice that.
     line: u64,
     parent: u32,
     /// Its group among its siblings.
     group: u32,
     /// Its place in `Classes::members`; [`NONE`] while it is not active.
     member: u32,
-    /// The first of the `group_count` groups of its children. Behind them is room for others, for
-    /// as many in all as it has children, or [`MAX_GROUPS`].
+    /// The first of the `group_count` groups of its children. Room for others follows, in total for
+    /// as many groups as it has children, at most [`MAX_GROUPS`].
     groups: u32,
     group_count: u32,
     flows: u32,
-    /// The flow whose turn is next; of no meaning without flows.
+    /// The flow whose turn is next; meaningless without flows.
     turn: u32,
 }
 
@@ -57,7 +58,7 @@ struct Class {
 struct Group {
     /// No weight is above 2^bits, and each is above half of that.
     bits: u32,
-    /// The place of its active members in `Classes::members`, with room for all.
+    /// The place of its active members in `Classes::members`, with room for all members.
     first: u32,
     active: u32,
     room: u32,
@@ -82,7 +83,7 @@ pub(super) enum Child {
 }
 
 impl Classes {
-    /// None active, and all of `total` with the root.
+    /// Starts with no class active and all of `total` in the root's pool.
     pub(super) fn new(tree: &ClassTree, total: i64) -> Self {
         let mut classes = Vec::with_capacity(tree.len() + 1);
         classes.push(Class::new(NONE, ONE, total));
@@ -96,7 +97,7 @@ impl Classes {
         Classes { classes: classes.into(), groups: groups.into(), members: order.into(), active: 0 }
     }
 
-    /// How many classes have flows somewhere below them, the root not counted.
+    /// The number of classes with flows somewhere below them, the root not counted.
     pub(super) fn active(&self) -> u32 {
         self.active
     }
@@ -107,23 +108,24 @@ impl Classes {
         self.classes[class].pool
     }
 
-    /// sigma of a class, to change.
+    /// sigma of a class, mutable.
     #[inline]
     pub(super) fn pool_mut(&mut self, class: usize) -> &mut i64 {
         &mut self.classes[class].pool
     }
 
-    /// The sum of all pools. O(classes): for tests and gauges.
+    /// The sum of all pools. O(classes); for tests and gauges only.
     pub(super) fn sum_of_pools(&self) -> i64 {
         self.classes.iter().map(|class| class.pool).sum()
     }
 
-    /// This amount goes to the pool of the root, or comes out of it if it is negative.
+    /// Adds this amount, which may be negative, to the pool of the root.
     pub(super) fn give_to_root(&mut self, amount: i64) {
         self.classes[ROOT].pool += amount;
     }
 
-    /// A packet of a flow of the class was paid for: it and all above it hold less.
+    /// Deducts the price of a flow's packet from the holdings of its class and of all classes
+    /// above.
     #[inline]
     pub(super) fn spend(&mut self, mut class: usize, price: i64) {
         while class != ROOT {
@@ -132,8 +134,8 @@ impl Classes {
         }
     }
 
-    /// An amount goes from the pool of a class to that of one below it; a negative one passes a
-    /// deficit down.
+    /// Moves an amount from the pool of a class to that of a child; a negative one passes a deficit
+    /// down.
     #[inline]
     pub(super) fn move_down(&mut self, class: usize, child: usize, amount: i64) {
         self.classes[class].pool -= amount;
@@ -142,34 +144,34 @@ impl Classes {
         child.holdings += amount;
     }
 
-    /// By how much a class has more than `height`, as far as that is in its pool.
+    /// The tokens of a class above `height`, as far as they are in its pool.
     #[inline]
     pub(super) fn overflow(&self, class: usize, height: i64) -> i64 {
         let class = &self.classes[class];
         (class.holdings - height).min(class.pool)
     }
 
-    /// The class above one that is not the root.
+    /// The parent of a class that is not the root.
     #[inline]
     pub(super) fn parent(&self, class: usize) -> usize {
         self.classes[class].parent as usize
     }
 
-    /// The part of the height of its parent that an active class has.
+    /// An active class's fraction of its parent's height.
     #[inline]
     pub(super) fn part(&self, class: usize) -> f64 {
         let class = &self.classes[class];
-        // Below 2^63 as it is, and the sum too: a signed number is converted in one instruction.
+        // It and the sum stay below 2^63: a signed number is converted in one instruction.
         class.weight.cast_signed() as f64 * self.classes[class.parent as usize].per_weight
     }
 
-    /// The part of the height of its class that a flow has.
+    /// A flow's fraction of its class's height.
     #[inline]
     pub(super) fn part_of_flow(&self, class: usize) -> f64 {
         ONE as f64 * self.classes[class].per_weight
     }
 
-    /// The part of T that is the height of an active class. O(depth).
+    /// The height of an active class as a fraction of T. O(depth).
     #[inline]
     pub(super) fn part_of_all(&self, mut class: usize) -> f64 {
         let mut part = 1.0;
@@ -180,26 +182,26 @@ impl Classes {
         part
     }
 
-    /// Has the class no active children?
+    /// Does the class have no active children?
     #[inline]
     pub(super) fn is_idle(&self, class: usize) -> bool {
         self.classes[class].sum == 0
     }
 
-    /// Its flows, and the one whose turn is next.
+    /// The flow of its ring whose turn is next, if it has flows.
     #[inline]
     pub(super) fn ring(&self, class: usize) -> Option<usize> {
         let class = &self.classes[class];
         (class.flows > 0).then_some(class.turn as usize)
     }
 
-    /// Whose turn is next.
+    /// Sets whose turn is next.
     #[inline]
     pub(super) fn set_turn(&mut self, class: usize, flow: usize) {
         self.classes[class].turn = flow as u32;
     }
 
-    /// A flow of the class becomes active.
+    /// Counts a flow of the class that becomes active.
     #[inline]
     pub(super) fn add_flow(&mut self, class: usize) {
         let class = &mut self.classes[class];
@@ -207,7 +209,7 @@ impl Classes {
         class.widen(ONE, BITS_OF_ONE);
     }
 
-    /// A flow of the class is active no more.
+    /// Counts a flow of the class that is no longer active.
     #[inline]
     pub(super) fn remove_flow(&mut self, class: usize) {
         let class = &mut self.classes[class];
@@ -215,7 +217,7 @@ impl Classes {
         class.narrow(ONE, BITS_OF_ONE);
     }
 
-    /// A class and what is above it become active, each lent its height by its parent.
+    /// Activates a class and those above it; each parent lends its child the height.
     pub(super) fn activate(&mut self, class: usize, total: f64) {
         if class == ROOT || self.classes[class].member != NONE {
             return;
@@ -228,7 +230,7 @@ impl Classes {
         self.move_down(parent, class, height);
     }
 
-    /// A class that has become idle gives its pool to its parent, and so on upwards.
+    /// Returns the pool of a class that has become idle to its parent, and so on upwards.
     pub(super) fn retire(&mut self, mut class: usize) {
         while class != ROOT && self.is_idle(class) {
             let parent = self.parent(class);
@@ -241,8 +243,8 @@ impl Classes {
         }
     }
 
-    /// Gives a class another weight among its siblings, from which its height and theirs follow.
-    /// Tokens stay where they are. O(groups).
+    /// Gives a class another weight among its siblings, which changes its height and theirs. Tokens
+    /// are not moved. O(groups).
     pub(super) fn set_weight(&mut self, class: usize, weight: f64) {
         let weight = counted(weight);
         let is_active = self.classes[class].member != NONE;
@@ -256,9 +258,9 @@ impl Classes {
         }
     }
 
-    /// A class that is not active among the members goes to the group of `bits`. Groups lie side by
-    /// side, so that those in between make way by one place, each by moving one member from one end
-    /// to the other.
+    /// Moves a class that is not among the active members to the group of `bits`. Groups are
+    /// adjacent, so each group in between shifts by one place, by moving one member from one end to
+    /// the other.
     fn regroup(&mut self, class: usize, bits: u32) {
         let mut at = self.classes[class].group as usize;
         let to = self.group_for(at, self.parent(class), bits);
@@ -285,8 +287,8 @@ impl Classes {
     }
 
     /// The group for `bits` among the children of `parent`, for a class that leaves the group
-    /// `from`: the one that has these, or `from` itself if that is empty then, or an empty one, or
-    /// one more.
+    /// `from`. In order of preference: the group with these bits, `from` itself if now empty, an
+    /// empty group, a new group.
     fn group_for(&mut self, from: usize, parent: usize, bits: u32) -> usize {
         let Class { groups: first, group_count: count, .. } = self.classes[parent];
         let all = first as usize..(first + count) as usize;
@@ -299,7 +301,7 @@ impl Classes {
         })
     }
 
-    /// An active class enters its group, and its parent's sums.
+    /// Adds an active class to its group and to its parent's sums.
     fn join_group(&mut self, class: usize, weight: u64) {
         let index = self.classes[class].group as usize;
         let group = &mut self.groups[index];
@@ -330,8 +332,8 @@ impl Classes {
         self.classes[class as usize].member = place;
     }
 
-    /// A random active child of a class that has some, in proportion to weight. Where there are
-    /// only flows nothing is drawn.
+    /// A random active child of a class that has some, in proportion to weight. Draws no number if
+    /// it has only flows.
     #[inline]
     pub(super) fn draw(&self, class: usize, rng: &mut Rng) -> Child {
         let class = &self.classes[class];
@@ -366,7 +368,7 @@ impl Classes {
     }
 }
 
-/// The groups of `classes`, of which all but the root are in `order` by parent and group.
+/// The groups of `classes`; all classes but the root are in `order`, by parent and group.
 fn grouped(classes: &mut [Class], order: &[u32]) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::with_capacity(order.len());
     let mut from = 0;
@@ -393,12 +395,12 @@ fn grouped(classes: &mut [Class], order: &[u32]) -> Vec<Group> {
     groups
 }
 
-/// The weight as it is counted here.
+/// The weight in integer units.
 fn counted(weight: f64) -> u64 {
     ((weight * ONE as f64 + 0.5) as u64).max(1)
 }
 
-/// The group of a weight: it is not above 2 to this, and above half of that.
+/// The group of a weight: the weight is at most 2 to this power, and above half of that.
 fn bits_of(weight: u64) -> u32 {
     weight.next_power_of_two().trailing_zeros()
 }
@@ -505,8 +507,9 @@ mod tests {
         }
     }
 
-    /// Groups are side by side within their parent's room, and each class is in the group of its
-    /// weight. Each active class is drawn at as many places of the line as it has weight.
+    /// Asserts that groups are adjacent within their parent's room, and that each class is in the
+    /// group of its weight. Each active class must be drawn at as many places of the line as it has
+    /// weight.
     fn assert_consistent(classes: &Classes, weights: &[f64], change: u32) {
         let Class { groups, group_count, sum, line, .. } = classes.classes[ROOT];
         let groups = &classes.groups[groups as usize..][..group_count as usize];

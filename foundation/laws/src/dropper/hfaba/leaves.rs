@@ -13,8 +13,8 @@ pub(super) struct Leaf {
     previous: u32,
 }
 
-/// All buckets. Each is in a ring with those of its class; a class knows one flow of its ring,
-/// whose turn is next.
+/// All buckets. Those of one class form a ring; the class knows the flow of its ring whose turn is
+/// next.
 #[derive(Debug)]
 pub(super) struct Leaves {
     table: FlowTable<Leaf>,
@@ -26,13 +26,13 @@ impl Leaves {
         Leaves { table: FlowTable::new(capacity) }
     }
 
-    /// How many there are.
+    /// The number of buckets.
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.table.len()
     }
 
-    /// Is there no room for another?
+    /// Is there no room for another bucket?
     #[inline]
     pub(super) fn is_full(&self) -> bool {
         self.table.is_full()
@@ -50,7 +50,7 @@ impl Leaves {
         self.table.is_at(flow, place)
     }
 
-    /// Every bucket: for tests.
+    /// Every bucket; for tests only.
     pub(super) fn iter(&self) -> impl Iterator<Item = (FlowHash, &Leaf)> {
         self.table.iter()
     }
@@ -65,14 +65,14 @@ impl Leaves {
         &mut self.table.value_mut(place).tokens
     }
 
-    /// Whose turn is after that of the bucket at `place`.
+    /// The place of the bucket whose turn follows that at `place`.
     #[inline]
     pub(super) fn next(&self, place: usize) -> usize {
         self.table.value(place).next as usize
     }
 
-    /// Adds an empty bucket for `flow` of `class`, the last to have its turn in the ring in which
-    /// it is that of `turn` now.
+    /// Adds an empty bucket for `flow` of `class`. It has the last turn in the ring, whose current
+    /// turn is `turn`.
     #[inline]
     pub(super) fn insert(&mut self, flow: FlowHash, class: usize, turn: Option<usize>) -> usize {
         let place = self.table.len() as u32;
@@ -84,7 +84,7 @@ impl Leaves {
         place as usize
     }
 
-    /// Takes out the bucket at `place`. The last bucket moves there: returns its class, and whether
+    /// Removes the bucket at `place`. The last bucket moves there: returns its class, and whether
     /// its place changed.
     #[inline]
     pub(super) fn remove(&mut self, place: usize) -> (Leaf, Option<Moved>) {
@@ -98,7 +98,7 @@ impl Leaves {
         }
         let Leaf { class, next, previous, .. } = *self.table.value(place);
         if next as usize == from {
-            // Alone in its ring.
+            // The only one in its ring.
             let moved = self.table.value_mut(place);
             (moved.next, moved.previous) = (place as u32, place as u32);
         } else {
@@ -109,11 +109,11 @@ impl Leaves {
     }
 }
 
-/// A bucket that has another place now.
+/// A bucket whose place has changed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moved {
     /// Its class.
     pub class: usize,
-    /// Where it was.
+    /// Its previous place.
     pub from: usize,
 }

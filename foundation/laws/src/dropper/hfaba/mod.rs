@@ -2,67 +2,68 @@
 //!
 //! # What it does
 //! Flows are leaves under classes, and classes are under classes. Each active flow has a bucket of
-//! tokens as in FABA, and each class a pool. A bucket's height is its part of its class's height,
-//! by weight, and so on upwards to the T tokens of the root. A departure gives its token to the
-//! root. From there it goes down the tree to one flow, at each class to a child in proportion to
-//! its weight.
+//! tokens as in FABA, and each class a pool. A bucket's height is its weighted part of its class's
+//! height, and so on upwards to the T tokens of the root. A departure returns its token to the
+//! root. From there the token passes down the tree to one flow, at each class to a child in
+//! proportion to its weight.
 //!
-//! A flow without tokens is always dropped, whatever `ecn` says. In packet mode a buffer in bytes
-//! counts as its number of typical packets.
+//! Packets of a flow without tokens are always dropped, whatever `ecn` says. In packet mode a
+//! buffer in bytes counts as its number of typical packets.
 //!
 //! # Why
-//! Bandwidth is shared between classes by their weights, and what one of them leaves goes to its
-//! siblings first, before it reaches the rest: all that with one first-come-first-served queue.
+//! Classes share bandwidth by their weights, with a single first-come-first-served queue. What a
+//! class leaves unused is offered to its siblings before the rest.
 //!
 //! # State and cost
-//! 40 to 48 bytes per flow whose bucket is not full, index entry included, for at most `max_flows`
-//! of them. Per class 80 bytes, 16 of grouping and 32 of the tree, and 4 bytes for each class
-//! number up to the highest typed. All taken at construction. O(depth) per packet, amortised, and
-//! trees have at most 8 levels. Each token moves down a level at a time, and one departure makes at
-//! most `beta_max` walks of at most `beta_max` moves at each level.
+//! Each flow whose bucket is not full takes 40 to 48 bytes, index entry included, up to
+//! `max_flows`. Each class takes 80 bytes, 16 of grouping and 32 of the tree. Class numbers take 4
+//! bytes each, up to the highest given. All are allocated at construction. O(depth) per packet,
+//! amortised; trees have at most 8 levels. Each token moves down a level at a time. One departure
+//! makes at most `beta_max` walks of at most `beta_max` moves at each level.
 //!
 //! # Source (section, equation)
 //! A. Kamra, H. Saran, S. Sen and R. Shorey, "Fair adaptive bandwidth allocation: a rate control
-//! based active queue management discipline", Computer Networks, 2004: section 6.3, figures 18
-//! and 19. The paper states what must come out, and gives no pseudo-code: this algorithm is ours.
+//! based active queue management discipline", Computer Networks, 2004: section 6.3, figures 18 and
+//! 19. The paper states the required result without pseudo-code: this algorithm is ours.
 //!
 //! # Where we differ
-//! - All that is listed under FABA: the full bucket after an idle link, the pool's start, beta,
-//!   debt, byte mode, no bucket for what cannot enter, whole units.
-//! - The paper has the weight of a class be the sum of its children's. Here only weights among
-//!   siblings count, so they can be set freely; those of flows are 1.
-//! - Flows within a class get their tokens in turn rather than at random, as in SFED: the same
-//!   rate, with less noise. Classes are drawn at random.
+//! - All differences listed under FABA: the full bucket after an idle link, the pool's start, beta,
+//!   debt, byte mode, no bucket for a packet that cannot enter, integer units.
+//! - In the paper the weight of a class is the sum of its children's weights. Here only weights
+//!   among siblings count, so they can be set freely. Flows have weight 1.
+//! - Flows within a class get their tokens in turn rather than at random, as in SFED: the same rate
+//!   with less noise. Classes are drawn at random.
 //! - Weights are integers of 2^-22: below 0.001 they are coarse. Heights are rounded to 2^-20
 //!   token.
 //! - A flow whose class changes starts anew in the other class.
-//! - Each token that the root deals goes all the way down to a flow. Were only the last of several
-//!   followed, pools of classes would fill while the queue runs dry: tried so, 40 light flows in
+//! - Each token that the root deals passes all the way down to a flow. If only the last of several
+//!   did, the pools of classes would fill while the queue runs dry. In a trial, 40 light flows in
 //!   one class of figure 18 left the link idle four fifths of the time.
-//! - Without `cap` a class of many light flows is never quite at rest, and may keep more than its
-//!   part. With 40 such flows as the CBR of figure 18 the link is idle for a thousandth of the
-//!   time. With `cap` a class keeps its height at most, as a bucket does, and the link is never
+//! - Without `cap` a class of many light flows never quite comes to rest, and may keep more than
+//!   its part. With 40 such flows as the CBR of figure 18 the link is idle for a thousandth of the
+//!   time. With `cap` a class keeps at most its height, as a bucket does, and the link is never
 //!   idle.
-//! - beta, the tokens dealt out at once, is sigma over the queue at the root only. A class deals
-//!   out all that it has, in `beta_max` moves at most. Divided by the queue of the whole link, the
-//!   pool of a class with a part of 1/7 was dealt out seven times slower than it should be. It held
-//!   more than the height, and `cap` gave that away. A flood with ten flows of acknowledgements in
-//!   its class had a third of its part, and Telnet in figure 18 had 4.0 of its 5 Mbit/s. They have
-//!   8.4 of 8.3, and 5.0 with `cap` or without: `fairwire reproduce faba.fig19`.
-//! - A class of TCP flows may get less than its part where its tokens hardly last for a round trip:
-//!   windows rise and fall by more than the buckets hold, and what a class cannot use others take.
-//!   Light classes make it so, since they hold the height of their weight and send little. In
-//!   simulation ten CUBIC uploads on 20 Mbit/s, beside a flood and classes of acknowledgements,
-//!   have tokens for 27 ms of their rate and a round trip of 32 ms. They get 5.7 of 6.3 Mbit/s;
-//!   with twice the buffer 6.1, with four times 6.3.
-//! - A class with a flood and many light flows loses a part of the link with `cap` while its
-//!   siblings come and go: light buckets hold most of its height and fill up to it as it rises.
-//!   When it falls, what is above goes up, although the flood wants it. Take ten light flows beside
-//!   the flood, and a light sibling with three sixths of the weight that comes and goes 50 times a
-//!   second: the class loses 2 points of the link. Without `cap` it is 0.7, and the link is idle
-//!   for 0.5 % of the time; with four times the buffer 0.1.
-//! - Only the root deals in whole tokens. Classes deal out what they have: the parts of tokens left
-//!   behind in the pools of many small classes would together be more than the queue has.
+//! - beta, the number of tokens dealt out at once, is sigma over the queue at the root only. A
+//!   class deals out its entire pool, in at most `beta_max` moves. Divided by the entire link's
+//!   queue, the pool of a class with a part of 1/7 was dealt out seven times too slowly. It
+//!   exceeded the height, and `cap` gave the excess away. A flood with ten flows of
+//!   acknowledgements in its class then got a third of its part, and Telnet in figure 18 got 4.0 of
+//!   its 5 Mbit/s. They now get 8.4 of 8.3, and 5.0 with `cap` or without: `fairwire reproduce
+//!   faba.fig19`.
+//! - A class of TCP flows may get less than its part if its tokens barely last for a round trip.
+//!   Windows rise and fall by more than the buckets hold, and other classes take what it cannot
+//!   use. Light classes cause this, since they hold the height of their weight and send little. In
+//!   simulation ten CUBIC uploads on 20 Mbit/s, competing with a flood and classes of
+//!   acknowledgements, have tokens for 27 ms of their rate and a round trip of 32 ms. They get 5.7
+//!   of 6.3 Mbit/s; with twice the buffer 6.1, with four times 6.3.
+//! - With `cap`, a class with a flood and many light flows loses a part of the link while its
+//!   siblings come and go. Light buckets hold most of its height and fill up to it as it rises.
+//!   When it falls, the excess moves up a level, although the flood needs it. Take ten light flows
+//!   next to the flood, and a light sibling with three sixths of the weight that comes and goes 50
+//!   times a second. The class loses 2 points of the link. Without `cap` it loses 0.7, and the link
+//!   is idle for 0.5 % of the time; with four times the buffer 0.1.
+//! - Only the root deals in whole tokens. Classes deal out fractions too: those left in the pools
+//!   of many small classes would together exceed the queue.
 //!
 //! # Example
 //! ```toml
@@ -115,34 +116,34 @@ const NAME: &str = "hfaba";
 #[parameters(gated, public, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait, what becomes of signals, and in which order packets leave.
+    /// The buffer, the response to signals, and the order of service.
     #[parameter(flatten)]
     pub queue: Queueing,
     /// What a token is worth: a packet or a byte.
     #[parameter(is = role::MEASURE, default = Measure::Packets, source = "Section 4.2, \"Operating in byte mode\".")]
     pub measure: Option<Measure>,
-    /// Let a class and all below it hold no more than its height; the rest goes up a level.
+    /// Let a class and all below it hold no more than its height; the rest moves up a level.
     ///
-    /// When what a class and all below it hold above its height goes up a level: at its next turn,
-    /// rather than once its last flow is at rest.
+    /// When the excess of a class and all below it over its height moves up a level: at the class's
+    /// next turn, rather than once its last flow is at rest.
     #[parameter(
         default = true,
         source = "Section 6.3 speaks of \"the overflow of tokens from this subtree\"."
     )]
     pub cap: Option<bool>,
-    /// How many tokens there are, and for how many flows.
+    /// The number of tokens, and the number of flows they serve.
     #[parameter(flatten)]
     pub supply: Supply,
     /// The profile.
     #[parameter(flatten)]
     pub knees: Knees,
     /// The maximum number of walks down the tree per departure, and of moves at each class on the
-    /// way.
+    /// path.
     #[parameter(default = 16, min = 1, max = 4096, unit = "1", source = "Not in the paper.")]
     pub beta_max: Option<u32>,
     /// The classes, at most 8 levels of them.
     ///
-    /// A flow has the weight 1 in its class, and is under the root where its class is not listed.
+    /// A flow has weight 1 in its class; it is under the root if its class is not listed.
     #[parameter(is = role::TREE, unset = "none", unit = "list", source = "Section 6.3.")]
     pub class: Option<Vec<TreeClass>>,
 }
@@ -173,7 +174,7 @@ pub struct Config {
 }
 
 impl Spec {
-    /// Checks what was typed against the site.
+    /// Checks the parameters against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Config), BadParameter> {
         let given = self.checked().of(NAME)?;
         let queue = self.queue.check(NAME, site)?;
@@ -209,8 +210,7 @@ pub struct Hfaba {
     rng: Rng,
     classes: Classes,
     leaves: Leaves,
-    /// The bucket of the arrival that is being judged, so that charging it need not look it up
-    /// again.
+    /// The bucket of the arrival being judged; saves charging it a second lookup.
     arrival: usize,
     departures: u64,
     moves: u64,
@@ -236,17 +236,17 @@ impl Hfaba {
         }
     }
 
-    /// How many flows have buckets.
+    /// The number of flows with buckets.
     pub fn flows(&self) -> usize {
         self.leaves.len()
     }
 
-    /// How many classes have flows somewhere below them.
+    /// The number of classes with flows somewhere below them.
     pub fn active_classes(&self) -> usize {
         self.classes.active() as usize
     }
 
-    /// What the bucket of `flow` holds, in units of 2^-20 token, if it has one.
+    /// The tokens in the bucket of `flow`, in units of 2^-20 token, if it has one.
     pub fn tokens_of(&self, flow: FlowHash) -> Option<i64> {
         self.leaves.find(flow).map(|leaf| self.leaves.get(leaf).tokens)
     }
@@ -256,14 +256,14 @@ impl Hfaba {
         self.leaves.find(flow).map(|leaf| self.height(self.leaves.get(leaf).class as usize))
     }
 
-    /// sigma of a class, or of the root, in units of 2^-20 token; `None` where there is no such
-    /// class.
+    /// sigma of a class, or of the root, in units of 2^-20 token; `None` if the class does not
+    /// exist.
     pub fn pool_of(&self, class: Option<u32>) -> Option<i64> {
         let place = class.map_or(Some(ROOT), |class| Some(self.config.tree.place(class)? + 1))?;
         Some(self.classes.pool(place))
     }
 
-    /// The height of the buckets of a class, at least 1. O(depth), and the same bits from every
+    /// The height of the buckets of a class, at least 1. O(depth), and bit-identical for every
     /// caller.
     #[inline]
     fn height(&self, class: usize) -> i64 {
@@ -276,7 +276,7 @@ impl Hfaba {
         self.config.tree.place(packet.class).map_or(ROOT, |place| place + 1)
     }
 
-    /// Makes a full bucket for a new flow of `class`, at the bound in place of a random other one.
+    /// Creates a full bucket for a new flow of `class`; at the bound it replaces a random one.
     fn open(&mut self, flow: FlowHash, class: usize) -> usize {
         if self.leaves.is_full() {
             let unlucky = self.rng.below(self.leaves.len() as u32) as usize;
@@ -289,15 +289,14 @@ impl Hfaba {
         if turn.is_none() {
             self.classes.set_turn(class, leaf);
         }
-        // The cost is charged to the class, and so to the siblings first.
+        // The class pays, and so its siblings do first.
         let height = self.height(class);
         *self.classes.pool_mut(class) -= height;
         *self.leaves.tokens_mut(leaf) = height;
         leaf
     }
 
-    /// Returns a bucket with what it holds to its class, and classes that thereby become idle to
-    /// those above them.
+    /// Returns a bucket with its tokens to its class, and retires classes that become idle.
     fn delete(&mut self, leaf: usize) {
         let class = self.leaves.get(leaf).class as usize;
         if self.classes.ring(class) == Some(leaf) {
@@ -314,12 +313,12 @@ impl Hfaba {
         self.classes.retire(class);
     }
 
-    /// Gives the tokens of a packet that has left to the root, and deals them out.
+    /// Returns the tokens of a departed packet to the root, and deals them out.
     #[inline]
     fn refill(&mut self, price: i64, queue: i64) {
         self.departures += 1;
         *self.classes.pool_mut(ROOT) += price;
-        // A packet of no bytes costs nothing and yet deals out.
+        // A packet of no bytes costs nothing but still deals out.
         let quantum = price.max(TOKEN);
         let walks = steps(self.classes.pool(ROOT).abs(), queue, quantum, self.config.given.beta_max);
         for walk in 0..walks {
@@ -330,8 +329,8 @@ impl Hfaba {
         }
     }
 
-    /// Moves a chunk from the root to a random child, and on down to a flow. On its way each class
-    /// deals out what it has.
+    /// Moves a chunk from the root to a random child, and on down to a flow. Each class on the path
+    /// deals out its pool.
     #[inline]
     fn walk(&mut self, quantum: i64) {
         let (mut at, mut height) = (ROOT, self.config.total as f64);
@@ -341,8 +340,8 @@ impl Hfaba {
                 self.pass_overflow_up(at, height as i64);
             }
             (at, height) = (child, height * self.classes.part(child));
-            // A class has its turn as seldom as its part is small, so it must not leave its pool to
-            // later: the cap would take it.
+            // The smaller its part, the rarer a class's turn. A pool left until later would be
+            // taken by the cap.
             moves = steps(self.classes.pool(at).abs(), quantum, quantum, self.config.given.beta_max);
         }
         if self.config.given.cap && at != ROOT {
@@ -350,8 +349,8 @@ impl Hfaba {
         }
     }
 
-    /// Deals the pool of a class out, in at most `moves` moves of `quantum`. Returns the class that
-    /// was drawn last, if it was one.
+    /// Deals the pool of a class out, in at most `moves` moves of `quantum`. Returns the last child
+    /// drawn if it is a class.
     #[inline]
     fn deal(&mut self, class: usize, moves: u32, quantum: i64) -> Option<usize> {
         let mut last = None;
@@ -381,9 +380,9 @@ impl Hfaba {
         last
     }
 
-    /// What a class and all below it have above its `height` goes back up a level, as far as it is
-    /// in the pool of the class. Called after the pool was dealt out, so that full buckets have had
-    /// the token that sends them to rest.
+    /// Moves the tokens of a subtree above the `height` of its class up a level, as far as they are
+    /// in the class's pool. Called after the pool was dealt out, so full buckets have had the token
+    /// that sends them to rest.
     #[inline]
     fn pass_overflow_up(&mut self, class: usize, height: i64) {
         let overflow = self.classes.overflow(class, height);
@@ -392,8 +391,7 @@ impl Hfaba {
         }
     }
 
-    /// An amount goes from the pool of a class to a bucket, which is deleted when that is more than
-    /// it holds.
+    /// Moves an amount from the pool of a class to a bucket, which is deleted if it overflows.
     #[inline]
     fn fill(&mut self, class: usize, leaf: usize, amount: i64) {
         self.classes.set_turn(class, self.leaves.next(leaf));
@@ -405,7 +403,7 @@ impl Hfaba {
         }
     }
 
-    /// An amount goes back from a bucket that has as much to the pool of its class.
+    /// Moves an amount back from a bucket, if it holds enough, to the pool of its class.
     #[inline]
     fn grab(&mut self, class: usize, leaf: usize, amount: i64) {
         self.classes.set_turn(class, self.leaves.next(leaf));
@@ -423,8 +421,8 @@ impl Dropper for Hfaba {
         let class = self.class_of(packet);
         let found = self.leaves.find(packet.flow);
         let Some(leaf) = found.filter(|&leaf| self.leaves.get(leaf).class as usize == class) else {
-            // Without room `victim` will refuse it, and no bucket is made for it. One that is made
-            // is full: nothing to judge.
+            // Without room, `victim` refuses it and it gets no bucket. A new bucket is full, so
+            // there is nothing to judge.
             if buffer.fits(packet.len) {
                 if let Some(elsewhere) = found {
                     self.delete(elsewhere);
@@ -457,15 +455,14 @@ impl Dropper for Hfaba {
         if !inside {
             return self.refill(price, self.config.given.measure.price_of_all(buffer));
         }
-        // Pushing out other packets to make room refills buckets, and may move or delete this one.
+        // Push-outs that made room may have refilled buckets, and moved or deleted this one.
         let at_place = self.leaves.is_at(packet.flow, self.arrival).then_some(self.arrival);
         match at_place.or_else(|| self.leaves.find(packet.flow)) {
             Some(leaf) => {
                 *self.leaves.tokens_mut(leaf) -= price;
                 self.classes.spend(self.leaves.get(leaf).class as usize, price);
             }
-            // Deleted because it was overfull. Its class may be idle by now, so that this packet's
-            // tokens come from the root.
+            // Deleted because it was overfull. Its class may be idle by now, so the root pays.
             None => *self.classes.pool_mut(ROOT) -= price,
         }
     }

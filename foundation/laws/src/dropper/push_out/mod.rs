@@ -46,10 +46,10 @@ pub enum End {
 #[parameters(gated, checked = Checked, group)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parameters {
-    /// How much may wait, what becomes of signals, and in which order packets leave.
+    /// The buffer, the response to signals, and the order of service.
     #[parameter(flatten)]
     pub queue: Queueing,
-    /// What queues are counted in.
+    /// The unit in which queues are counted.
     #[parameter(
         unset = "`bytes` where the buffer is in bytes or time, else `packets`",
         source = "The paper's simulations count packets; its section IV allows for bytes."
@@ -68,9 +68,9 @@ const MAX_WEIGHTS: usize = 256;
 /// A checked `Spec` of any of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// How much may wait.
+    /// The size of the buffer.
     pub limit: Limit,
-    /// What queues are counted in.
+    /// The unit in which queues are counted.
     pub measure: Measure,
     /// B, in the same: what the parts add up to.
     pub pool: f64,

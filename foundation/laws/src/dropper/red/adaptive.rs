@@ -1,5 +1,4 @@
-//! Adaptive RED: `max_probability` follows the load, so that the average stays between the
-//! thresholds.
+//! Adaptive RED: `max_probability` follows the load, to keep the average between the thresholds.
 
 use crate::timer::rescheduled;
 use fairwire_core::{Duration, Time};
@@ -19,12 +18,12 @@ pub struct Adaptation {
     pub target_to: f64,
 }
 
-/// Below this it does not fall any further, and above the other it does not rise: the pseudo-code's
-/// bounds.
+/// `max_probability` falls no further below the first bound and rises no further above the second:
+/// the pseudo-code's bounds.
 const BOUNDS: (f64, f64) = (0.01, 0.5);
 
-/// The maximum number of steps at one arrival. With the default factors that is from either bound
-/// to the other: 38 steps down, 57 up.
+/// The maximum number of steps at one arrival. With the default factors it spans the bounds: 38
+/// steps down, 57 up.
 const MAX_STEPS: u64 = 64;
 
 impl Adaptation {
@@ -57,38 +56,38 @@ impl Adaptation {
     }
 }
 
-/// The steps in time: at whole multiples of the interval.
+/// The steps in time, at integer multiples of the interval.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Steps {
     adaptation: Adaptation,
-    /// The `max_probability` of the start.
+    /// The initial `max_probability`.
     first: f64,
     next: Time,
 }
 
 impl Steps {
-    /// From `first` on, at time zero.
+    /// Starts from `first` at time zero.
     pub(super) fn new(adaptation: Adaptation, first: f64) -> Self {
         Steps { adaptation, first, next: Time::ZERO + adaptation.interval }
     }
 
-    /// Has `fresh` the same start? Then what was adapted since holds.
+    /// Does `fresh` start from the same value? Then the adaptation so far remains valid.
     pub(super) fn starts_as(&self, fresh: &Steps) -> bool {
         self.first == fresh.first
     }
 
-    /// The same that begin at `now`.
+    /// The same steps, starting at `now`.
     pub(super) fn begun(self, now: Time) -> Self {
         Steps { next: now + self.adaptation.interval, ..self }
     }
 
-    /// These, with the parameters of `fresh`.
+    /// These steps with the parameters of `fresh`.
     pub(super) fn retuned(self, fresh: &Steps, now: Time) -> Self {
         let (before, after) = (self.adaptation.interval, fresh.adaptation.interval);
         Steps { next: rescheduled(self.next, before, after, now), ..*fresh }
     }
 
-    /// Makes the steps that are due at `now`.
+    /// Takes the steps due at `now`.
     #[inline]
     pub(super) fn keep_up(&mut self, max_probability: &mut f64, average: f64, now: Time) {
         if now < self.next {

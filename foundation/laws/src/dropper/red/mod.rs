@@ -2,39 +2,37 @@
 //!
 //! # What it does
 //! Keeps a slow average of the queue. Between two thresholds it drops (or marks) arrivals with a
-//! probability that rises with the average, spread out so that signals neither cluster nor leave
-//! long gaps.
+//! probability that rises with the average. Signals are spread out so they neither cluster nor
+//! leave long gaps.
 //!
 //! With `ecn` an early signal marks ECN-capable packets; forced drops always drop. With the
 //! scheduler `fbfq` this is the FQ-RED of Suter et al.
 //!
 //! # Why
 //! Senders learn of congestion before the buffer overflows, at different times, in proportion to
-//! what they send. It is blind to flows: one that does not listen is dropped at the same rate as
-//! one that does.
+//! their rates. RED is blind to flows: it drops unresponsive flows at the same rate as responsive
+//! ones.
 //!
 //! # State and cost
-//! One average and two counters for all flows; O(1) per packet, a power only after the link was
-//! idle.
+//! One average and two counters for all flows. O(1) per packet; a power is computed only after the
+//! link was idle.
 //!
 //! # Source (section, equation)
 //! S. Floyd and V. Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM
 //! ToN 1(4), 1993, figure 2 and sections 4 and 7; the gentle variant of S. Floyd, 2000; the details
-//! as ns-2 2.35 has them. `adaptive`: S. Floyd, R. Gummadi and S. Shenker, "Adaptive RED: An
-//! Algorithm for Increasing the Robustness of RED's Active Queue Management", 2001, the
-//! pseudo-code.
+//! as in ns-2 2.35. `adaptive`: S. Floyd, R. Gummadi and S. Shenker, "Adaptive RED: An Algorithm
+//! for Increasing the Robustness of RED's Active Queue Management", 2001, the pseudo-code.
 //!
 //! # Where we differ
-//! - The overflow test is exact: a buffer in bytes never holds more than its bytes, where ns-2 lets
-//!   the last packet overshoot.
-//! - No number is drawn where the probability is 0 or 1.
-//! - The packet that a forced drop removes is the arrival. Other victims are for another dropper's
-//!   `victim`.
-//! - While the link idles and is polled repeatedly, idle time counts from the first poll that found
-//!   nothing.
+//! - The overflow test is exact: a buffer in bytes never exceeds its limit, where ns-2 lets the
+//!   last packet overshoot.
+//! - No number is drawn if the probability is 0 or 1.
+//! - A forced drop removes the arrival. For other victims, use another dropper's `victim`.
+//! - If an idle link is polled repeatedly, idle time counts from the first poll that found no
+//!   packet.
 //! - Adaptive RED's timer is brought up to date at the next arrival, after the average, as in ns-2.
-//!   Where several intervals have passed, as many steps are made with that average, at most 64;
-//!   ns-2 makes one. Its automatic `weight` and thresholds are not here: they are to be typed.
+//!   After several intervals, the same number of steps is made with that average, at most 64; ns-2
+//!   makes one. Its automatic `weight` and thresholds are not implemented: set them explicitly.
 //!
 //! # Example
 //! ```toml
@@ -82,10 +80,10 @@ const NAME: &str = "red";
 #[parameters(gated, public, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait, what becomes of signals, and in which order packets leave.
+    /// The buffer, the response to signals, and the order of service.
     #[parameter(flatten)]
     pub queue: Queueing,
-    /// What the queue is counted in.
+    /// The unit in which the queue is counted.
     ///
     /// Whether the queue is averaged in packets or in bytes; in bytes the probability is also
     /// scaled by packet length. FABA's and Suter's papers use packets.
@@ -93,21 +91,20 @@ pub struct Spec {
     pub measure: Option<Measure>,
     /// The length of a packet with the probability that the average calls for.
     ///
-    /// A packet of this length has the probability that the average calls for. In bytes one of
-    /// another length has it times its length over this: Floyd and Jacobson, section 7, who have
-    /// the longest packet there; ns-2's `mean_pktsize_`, whose default is 500 B. In bytes a
-    /// threshold in packets is in packets of this length. In either measure an idle link could have
-    /// sent packets of this length.
+    /// In bytes, a packet of another length has this probability times its length over this one.
+    /// That is Floyd and Jacobson, section 7, who use the longest packet; ns-2's `mean_pktsize_`,
+    /// default 500 B. In bytes, thresholds in packets count packets of this length. In either
+    /// measure, an idle link could have sent packets of this length.
     #[parameter(unset = "the site's typical packet", min = "1 B", max = "64 KiB", unit = "size")]
     pub mean_packet: Option<Quantity<Size>>,
     /// No signal below this average.
     ///
-    /// No signal below the one, and `max_probability` at the other: FABA, section 5.
+    /// No signal below this threshold, and `max_probability` at the other: FABA, section 5.
     #[parameter(unset = "a quarter of the buffer")]
     pub min_threshold: Option<Quantity<Level>>,
     /// At this average the probability is `max_probability`.
     ///
-    /// No signal below the one, and `max_probability` at the other: FABA, section 5.
+    /// No signal below the other threshold, and `max_probability` at this one: FABA, section 5.
     #[parameter(unset = "half of it")]
     pub max_threshold: Option<Quantity<Level>>,
     /// The probability of a signal at the upper threshold.
@@ -127,16 +124,16 @@ pub struct Spec {
     /// Let the probability rise to 1 at twice the upper threshold, rather than jump there.
     ///
     /// Above the upper threshold the probability rises from `max_probability` to 1 at twice the
-    /// threshold (Floyd 2000; ns-2 since 2001-04-23) rather than jump to 1. Gentle reproduces
-    /// FABA's printed RED row best.
+    /// threshold (Floyd 2000; ns-2 since 2001-04-23) rather than jumps to 1. Gentle best reproduces
+    /// FABA's printed RED row.
     #[parameter(default = true)]
     pub gentle: Option<bool>,
     /// Leave at least 1/p arrivals between signals (ns-2), rather than at most 1/p (the paper of
     /// 1993).
     ///
-    /// The rule that spreads signals; see `Spreading`. True is ns-2's default, and what the
-    /// calibration of FABA's RED row ran with; the paper of 1993 is `false`, which signals three
-    /// times as often at the same average.
+    /// The rule that spreads signals; see `Spreading`. True is ns-2's default, and the setting of
+    /// the calibration of FABA's RED row. The paper of 1993 is `false`, which signals three times
+    /// as often at the same average.
     #[parameter(default = true)]
     pub wait: Option<bool>,
     /// How the average decays while the link idles.
@@ -149,16 +146,16 @@ pub struct Spec {
     /// No early signal while the queue, without the arrival, is 1 (packet or byte) or less: ns-2.
     #[parameter(default = true)]
     pub spare_short_queue: Option<bool>,
-    /// Drop rather than mark where the probability is above this.
+    /// Drop rather than mark if the probability is above this.
     ///
-    /// ns-2's `mark_p_` with `use_mark_p_`. An average above the thresholds no longer forces a drop
-    /// by itself; instead a signal at a probability above this limit drops where it would mark.
+    /// ns-2's `mark_p_` with `use_mark_p_`. An average above the thresholds no longer forces a
+    /// drop. Instead, a signal at a probability above this limit drops rather than marks.
     #[parameter(unset = "none", min = 0.0, max = 1.0, unit = "1")]
     pub mark_limit: Option<f64>,
     /// Let `max_probability` follow the load.
     ///
-    /// Whether `max_probability` follows the load, from its own value on and between 0.01 and 0.5,
-    /// so that the average stays near the middle of the thresholds: Adaptive RED.
+    /// Whether `max_probability` follows the load, from its initial value and between 0.01 and 0.5,
+    /// to keep the average near the middle of the thresholds: Adaptive RED.
     #[parameter(default = false)]
     pub adaptive: Option<bool>,
     /// The time between two steps of `max_probability`.
@@ -172,11 +169,10 @@ pub struct Spec {
     /// The factor of a step down.
     #[parameter(default = 0.9, above = 0.0, max = 1.0, unit = "1", source = "Adaptive RED.")]
     pub adapt_decrease: Option<f64>,
-    /// The width of the band in which it does not move, as a part of the distance of the
+    /// The width of the band in which it does not move, as a fraction of the distance between the
     /// thresholds.
     ///
-    /// The width of the band about the middle in which `max_probability` does not move, as a part
-    /// of the distance of the thresholds: Adaptive RED, whose band is from 0.4 to 0.6.
+    /// The band lies around the middle of the thresholds. Adaptive RED's is from 0.4 to 0.6.
     #[parameter(default = 0.2, min = 0.0, max = 1.0, unit = "1")]
     pub target_band: Option<f64>,
 }
@@ -190,17 +186,17 @@ impl Part for Spec {
 /// How the average decays while the link idles.
 #[word(gated)]
 pub enum IdleRule {
-    /// As if the whole packets that the link could have sent had met an empty queue, then one
-    /// normal update: ns-2.
+    /// As if all complete packets that the link could have sent had met an empty queue, followed by
+    /// one normal update: ns-2.
     #[default]
     Ns2,
-    /// As above without the normal update, and counting fractions of a packet: Floyd and Jacobson
+    /// As `ns2` without the normal update, and counting fractions of a packet: Floyd and Jacobson
     /// 1993, section 4.
     Floyd1993,
 }
 
-/// How signals are spread over arrivals; p is the probability from the average, n counts arrivals
-/// since the last signal.
+/// The rule that spreads signals over arrivals; p is the probability from the average, n counts
+/// arrivals since the last signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spreading {
     /// p / (1 - n p): gaps uniform from 1 to 1/p, two signals per 1/p arrivals. Floyd and Jacobson
@@ -238,20 +234,20 @@ impl Spreading {
 pub struct Config {
     /// As given or by default; the thresholds are in its measure.
     pub given: Checked,
-    /// The probability as a function of the average; with an adaptation, as it is at the start.
+    /// The probability as a function of the average; with an adaptation, its initial form.
     pub ramp: Ramp,
     /// How its `max_probability` moves.
     pub adaptation: Option<Adaptation>,
     /// How signals are spread.
     pub spreading: Spreading,
-    /// The mean packet on the wire, in bytes: the site's typical one, if none was typed.
+    /// The mean packet on the wire, in bytes: the site's typical one by default.
     pub packet_bytes: u32,
-    /// The link's rate, for what an idle link could have sent.
+    /// The link's rate, from which the capacity of an idle link follows.
     pub rate: Rate,
 }
 
 impl Spec {
-    /// Checks what was typed against the site.
+    /// Checks the parameters against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Config), BadParameter> {
         let given = self.checked().of(NAME)?;
         let queue = self.queue.check(NAME, site)?;
@@ -268,7 +264,7 @@ impl Spec {
         Ok((queue, config))
     }
 
-    /// The buffer's own packets are the site's, whatever the mean packet is.
+    /// The buffer's own packets are the site's, regardless of the mean packet.
     fn ramp(
         &self,
         given: &Checked,
@@ -291,7 +287,7 @@ impl Spec {
         Ok(Ramp { min, max, max_probability: given.max_probability, gentle: given.gentle })
     }
 
-    /// The thresholds are the wrong way round: blames one that was typed, and names the other.
+    /// The error for crossed thresholds: blames a given one and names the other.
     fn crossed(&self, min: f64, max: f64) -> BadParameter {
         let unit = self.measure.unwrap_or_default();
         match (self.min_threshold, self.max_threshold) {
@@ -312,7 +308,7 @@ impl Spec {
     }
 }
 
-/// How `max_probability` moves, where it does.
+/// The adaptation of `max_probability`, if enabled.
 fn adaptation(given: &Checked, ramp: &Ramp) -> Adaptation {
     let at = |part: f64| ramp.min + part * (ramp.max - ramp.min);
     Adaptation {
@@ -359,8 +355,8 @@ impl Red {
         self.average
     }
 
-    /// Brings the average up to date with what an arrival meets, and gives what it meets, in
-    /// packets or bytes as configured.
+    /// Updates the average with the queue that an arrival meets; returns that queue, in packets or
+    /// bytes as configured.
     #[inline]
     pub(crate) fn meet(&mut self, buffer: &Buffer, now: Time) -> f64 {
         let queue = self.config.given.measure.of(buffer.backlog());
@@ -368,7 +364,7 @@ impl Red {
         queue
     }
 
-    /// Is there no early signal for an arrival that meets `queue`?
+    /// Is an arrival that meets `queue` exempt from early signals?
     #[inline]
     pub(crate) fn spares(&self, queue: f64) -> bool {
         self.average < self.config.ramp.min || (self.config.given.spare_short_queue && queue <= 1.0)
@@ -383,12 +379,11 @@ impl Red {
         if verdict != Verdict::Pass {
             self.forget_count();
         }
-        // A full buffer overrules the early decision: let `victim` decide, so that the reported
-        // cause is right.
+        // A full buffer overrules the early decision; `victim` decides, to report the right cause.
         if buffer.fits(packet.len) { verdict } else { Verdict::Pass }
     }
 
-    /// The probability of a signal at the upper threshold: as configured, or as adapted so far.
+    /// The probability of a signal at the upper threshold, as configured or as adapted so far.
     pub fn max_probability(&self) -> f64 {
         self.config.ramp.max_probability
     }
@@ -404,8 +399,8 @@ impl Red {
         self.average = self.average * (1.0 - self.config.given.weight) + self.config.given.weight * queue;
     }
 
-    /// What the average loses while nothing waits: as if packets that the link could have sent had
-    /// met an empty queue.
+    /// Decays the average over idle time, as if the packets that the link could have sent had met
+    /// an empty queue.
     #[cold]
     fn decay(&mut self, since: Time, now: Time) {
         let bits = u128::from(now.since(since).ns()) * u128::from(self.config.rate.bps());
@@ -447,7 +442,7 @@ impl Red {
             Measure::Packets => spreading.probability(p, self.count),
             Measure::Bytes => {
                 let spread = spreading.probability(p, self.count_bytes / u64::from(packet_bytes));
-                // What is certain stays certain, however short the packet.
+                // Certainty remains certainty, however short the packet.
                 if spread < 1.0 { spread * f64::from(packet.len) / f64::from(packet_bytes) } else { 1.0 }
             }
         };

@@ -1,16 +1,15 @@
 //! The probability of a signal as a function of the average queue.
 
-/// The probability of a signal as a function of the average: the two thresholds and what lies
-/// between and beyond.
+/// The probability of a signal as a function of the average, with its two thresholds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ramp {
     /// No signal below this average.
     pub min: f64,
-    /// `max_probability` is reached here; above `min`.
+    /// The average at which `max_probability` is reached; above `min`.
     pub max: f64,
     /// The probability at `max`, above 0 and at most 1.
     pub max_probability: f64,
-    /// Rise to 1 at twice `max` rather than jump there.
+    /// Rise to 1 at twice `max` rather than jump to it.
     pub gentle: bool,
 }
 
@@ -39,7 +38,7 @@ impl Ramp {
         }
     }
 
-    /// From this average on every arrival is signalled.
+    /// From this average on, every arrival is signalled.
     #[inline]
     pub(crate) fn certain_at(&self) -> f64 {
         if self.gentle { 2.0 * self.max } else { self.max }

@@ -1,23 +1,23 @@
-//! From the measured rate to the number of sessions, and from there to the number of drops.
+//! The law: from the measured rate to the number of sessions, and on to the number of drops.
 
 use super::Checked;
 use fairwire_parameters::word;
 
-/// What is done where the measured rate reaches the virtual capacity, where the law has a pole.
+/// The rule for a measured rate at or above the virtual capacity, where the law has a pole.
 #[word(gated)]
 pub enum OverloadRule {
-    /// The rate counts as just below the virtual capacity, by the part `epsilon` of it, and no more
-    /// than `clamp_limit` packets go for each arrival.
+    /// The rate counts as just below the virtual capacity, by the fraction `epsilon` of it. At most
+    /// `clamp_limit` packets are dropped for each arrival.
     #[default]
     Clamp,
     /// Every arrival is dropped.
     Drop,
-    /// Nothing is dropped: what a program does that takes the logarithm of a negative number and
-    /// compares with the result.
+    /// No packet is dropped: the behaviour of a program that takes the logarithm of a negative
+    /// number and compares the result.
     NanNoDrop,
 }
 
-/// Section 3's three functions, with the constants that they share.
+/// Section 3's three functions, with their shared constants.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Law {
     /// B' = (1 - gamma) B, in packets per second.
@@ -64,7 +64,7 @@ impl Law {
         }
     }
 
-    /// Above this rate [`probability`](Law::probability) is not used unchanged.
+    /// The rate above which [`probability`](Law::probability) no longer applies unchanged.
     pub fn reach(&self) -> f64 {
         match self.given.overload_rule {
             OverloadRule::Clamp => (1.0 - self.given.epsilon) * self.virtual_capacity,

@@ -1,23 +1,23 @@
-//! RQM: a rate-based law that guesses how many sessions there are.
+//! RQM: a rate-based law that estimates the number of sessions.
 //!
 //! # What it does
-//! The wanted use of the link grows with the number of sessions: b(n) = (1 - e^(-c n)) B', with B'
-//! a little below the capacity. Read backwards, the measured rate gives the number of sessions;
-//! from both follows the probability at which TCP's losses balance its growth, p = alpha / (1 -
-//! beta) (n / b)^2. Each arrival is dropped (or marked) with probability p; where p is above 1, p
-//! packets are dropped for each arrival, the newest first.
+//! The desired use of the link grows with the number of sessions: b(n) = (1 - e^(-c n)) B', with B'
+//! a little below the capacity. Inverted, the measured rate gives the number of sessions. From both
+//! follows the probability at which TCP's losses balance its growth, p = alpha / (1 - beta) (n /
+//! b)^2. Each arrival is dropped (or marked) with probability p. If p is above 1, p packets are
+//! dropped for each arrival, the newest first.
 //!
 //! With `ecn = "mark"` a p above 1 marks the newest unmarked packet.
 //!
 //! # Why
-//! It signals congestion from the rate alone, before a queue has built up, and keeps no state per
-//! flow. In the paper's fluid model all sessions come to equal rates. On a real link the measured
-//! rate is nearly always beyond the pole of the law, so that the rule for overload decides nearly
-//! everything; see below.
+//! It signals congestion from the rate only, before a queue has built up, and keeps no state per
+//! flow. In the paper's fluid model all sessions converge to equal rates. On a real link the
+//! measured rate is nearly always beyond the pole of the law, so the rule for overload decides
+//! nearly everything; see below.
 //!
 //! # State and cost
-//! One rate, one queue length and one time for all flows; O(1) per packet, with a logarithm at
-//! times. In the mode that marks, at most 64 waiting packets are looked at per arrival.
+//! One rate, one queue length and one time for all flows. O(1) per packet, sometimes with a
+//! logarithm. With marking, each arrival inspects at most 64 waiting packets.
 //!
 //! # Source (section, equation)
 //! J. Edmonds, S. Datta, P. Dymond and K. Ali, "RQM: A new rate-based active queue management
@@ -25,21 +25,21 @@
 //!
 //! # Where we differ
 //! - Step 1 of figure 1 measures the growth of the queue, where section 3 speaks of the total
-//!   sending rate. The default adds the capacity to it while the queue is not empty;
-//!   `estimator = "printed"` is the figure.
-//! - Step 4 names the rate before smoothing, which would make steps 2 and 3 idle. We use the
+//!   sending rate. The default adds the capacity to it while the queue is not empty; `estimator =
+//!   "printed"` is the figure.
+//! - Step 4 names the rate before smoothing, which would make steps 2 and 3 redundant. We use the
 //!   smoothed one.
 //! - One sentence prints p without the square; every derivation has it.
 //! - The paper is silent on rates at and beyond the virtual capacity: see `overload_rule`. Under
-//!   `clamp` the guess of n there is ln(1 / epsilon) / c, whatever the number of sessions. With the
-//!   other defaults p would there be 2 (20.9 / B)^2 for a capacity of B packets per second: above 1
-//!   on a link of less than 30, which would so refuse everything as long as anything waits. Under
-//!   `clamp` therefore p is never above `clamp_limit`. At the default this matters below 42 packets
-//!   per second; a limit of 1e6 is none.
-//! - Arrivals at the same time are one measurement, and the first arrival measures nothing.
-//! - For the newest unmarked packet at most 64 waiting packets are looked at per arrival. A packet
-//!   that cannot carry a mark is dropped in its place.
-//! - No number is drawn where the fraction of p is 0.
+//!   `clamp` the estimate of n is then ln(1 / epsilon) / c, whatever the number of sessions. With
+//!   the other defaults, p would be 2 (20.9 / B)^2 for a capacity of B packets per second. That is
+//!   above 1 on a link of less than 30, which would refuse every arrival while any packet waits. So
+//!   under `clamp` p never exceeds `clamp_limit`. At the default this matters below 42 packets per
+//!   second; a limit of 1e6 has no effect.
+//! - Simultaneous arrivals are one measurement, and the first arrival measures nothing.
+//! - The search for the newest unmarked packet inspects at most 64 waiting packets per arrival. A
+//!   packet that cannot carry a mark is dropped instead.
+//! - No number is drawn if the fractional part of p is 0.
 //!
 //! # Example
 //! ```toml
@@ -83,16 +83,16 @@ const NAME: &str = "rqm";
 #[parameters(gated, public, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait, what becomes of signals, and in which order packets leave.
+    /// The buffer, the response to signals, and the order of service.
     #[parameter(flatten)]
     pub queue: Queueing,
-    /// What rates count.
+    /// The unit of rates.
     ///
     /// Whether rates count packets or bytes (in typical packets); with bytes the probability is
     /// also scaled by packet length.
     #[parameter(default = Measure::Packets, source = "The paper does not say.")]
     pub measure: Option<Measure>,
-    /// By how much a session's rate grows.
+    /// The growth of a session's rate.
     #[parameter(
         default = 1.0,
         above = 0.0,
@@ -109,16 +109,16 @@ pub struct Spec {
     /// The round-trip time that `per-rtt` refers to.
     #[parameter(default = "100 ms", above = "0 s", source = "Not in the paper.")]
     pub reference_rtt: Option<Quantity<Duration>>,
-    /// The part of its rate that a session keeps after a loss.
+    /// The fraction of its rate that a session keeps after a loss.
     #[parameter(default = 0.5, min = 0.0, max = 0.999, unit = "1", source = "Section 5.2.")]
     pub beta: Option<f64>,
-    /// The part of the capacity that is left unused.
+    /// The fraction of the capacity that is left unused.
     #[parameter(default = 0.01, min = 0.0, max = 0.999, unit = "1", source = "Section 5.2.")]
     pub gamma: Option<f64>,
-    /// How fast the wanted use grows with the number of sessions.
+    /// How fast the desired use grows with the number of sessions.
     #[parameter(default = 1.0, above = 0.0, max = 1000.0, unit = "1", source = "Section 5.2.")]
     pub steepness: Option<f64>,
-    /// The part of the old rate that each measurement keeps.
+    /// The fraction of the old rate that each measurement keeps.
     #[parameter(default = 0.5, min = 0.0, max = 0.999, unit = "1", source = "Section 5.2.")]
     pub smoothing: Option<f64>,
     /// How the rate is measured.
@@ -129,7 +129,7 @@ pub struct Spec {
     /// The length of a window of the estimator `window`.
     #[parameter(default = "100 ms", above = "0 s", source = "Not in the paper.")]
     pub window: Option<Quantity<Duration>>,
-    /// What is done where the rate reaches the virtual capacity.
+    /// The rule for a rate at or above the virtual capacity.
     ///
     /// See `OverloadRule`.
     #[parameter(default = OverloadRule::Clamp)]
@@ -143,9 +143,9 @@ pub struct Spec {
         source = "Not in the paper; in ns-2 this value came near the drops of its table 1 (138 of 131); here it makes 32 or 101, by how that table is read."
     )]
     pub epsilon: Option<f64>,
-    /// The most packets that go for each arrival under `clamp`.
+    /// The maximum number of packets dropped for each arrival under `clamp`.
     ///
-    /// The most that go for each arrival under the rule `clamp`, at any rate.
+    /// It applies at any rate.
     #[parameter(
         default = 0.5,
         above = 0.0,
@@ -178,12 +178,12 @@ pub struct Config {
     pub capacity: f64,
     /// A typical packet on the wire, in bytes.
     pub packet_bytes: u32,
-    /// Are others marked too where p is above 1, rather than dropped?
+    /// With p above 1, are other packets marked too, rather than dropped?
     pub marks: bool,
 }
 
 impl Spec {
-    /// Checks what was typed against the site.
+    /// Checks the parameters against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Config), BadParameter> {
         let given = self.checked().of(NAME)?;
         let queue = self.queue.check(NAME, site)?;
@@ -217,7 +217,7 @@ impl Checked {
     }
 }
 
-/// How many waiting packets are looked at per arrival for one without a mark.
+/// The maximum number of waiting packets inspected per arrival in search of an unmarked one.
 const MAX_LOOKED_AT: u32 = 64;
 
 /// The rate-based law. See the [module](self).
@@ -228,14 +228,15 @@ pub struct Rqm {
     meter: Meter,
     reach: f64,
     drops_beyond: f64,
-    /// p is not above this at any rate below the reach.
+    /// The maximum of p at rates below the reach.
     most_below: f64,
     arrivals: u64,
     overloaded: u64,
     others: Others,
 }
 
-/// The waiting packets that go with the arrival: how many still, where to look next, and how often.
+/// The waiting packets to signal with the arrival: how many remain, where to look next, and how
+/// often.
 #[derive(Clone, Copy, Debug, Default)]
 struct Others {
     wanted: u32,
@@ -254,7 +255,7 @@ impl Rqm {
             meter: Meter::new(estimator, capacity, smoothing, window),
             reach: law.reach(),
             drops_beyond: law.drops_beyond(),
-            // p only grows with the rate; the margin is for the rounding of the logarithm.
+            // p only grows with the rate; the margin covers the rounding of the logarithm.
             most_below: law.probability(law.reach().next_down()) * (1.0 + 1e-9),
             arrivals: 0,
             overloaded: 0,
@@ -267,7 +268,7 @@ impl Rqm {
         self.meter.rate()
     }
 
-    /// The guess at the number of sessions, under the overload rule.
+    /// The estimate of the number of sessions, under the overload rule.
     pub fn sessions(&self) -> f64 {
         self.config.law.sessions(
             self.rate().min((1.0 - self.config.law.given.epsilon) * self.config.law.virtual_capacity),
@@ -280,7 +281,7 @@ impl Rqm {
         if self.is_overloaded() { self.drops_beyond } else { self.config.law.probability(self.rate()) }
     }
 
-    /// How many of the arrivals so far found a rate beyond the range of the law, from 0 to 1.
+    /// The fraction of arrivals so far that found a rate beyond the range of the law, from 0 to 1.
     pub fn overloaded(&self) -> f64 {
         if self.arrivals == 0 { 0.0 } else { self.overloaded as f64 / self.arrivals as f64 }
     }
@@ -305,7 +306,7 @@ impl Rqm {
         bytes as f64 / f64::from(self.config.packet_bytes)
     }
 
-    /// How many packets go for this arrival: p on average.
+    /// The number of packets to signal for this arrival: p on average.
     #[inline]
     fn drops(&mut self, packet: &Packet) -> u32 {
         let scale = match self.config.law.given.measure {
@@ -313,7 +314,7 @@ impl Rqm {
             Measure::Bytes => self.typical(packet.len.into()),
         };
         if self.most_below * scale < 1.0 && !self.is_overloaded() {
-            // One draw decides, and mostly without the logarithm: it is above whatever p can be.
+            // One draw decides, mostly without the logarithm: it usually exceeds any possible p.
             let drawn = self.rng.uniform();
             return u32::from(drawn < self.most_below * scale && drawn < self.probability() * scale);
         }
@@ -323,7 +324,7 @@ impl Rqm {
         whole.saturating_add(u32::from(rest > 0.0 && self.rng.chance(rest)))
     }
 
-    /// The newest packet without a mark from where the last search ended.
+    /// The newest unmarked packet, searching from the end of the last search.
     fn unmarked(&mut self, buffer: &Buffer) -> Option<Key> {
         while let Some(key) = self.others.at {
             if self.others.looks == MAX_LOOKED_AT {

@@ -1,34 +1,34 @@
-//! Step 1 to 3: the rate at which packets arrive, from what each arrival sees.
+//! Steps 1 to 3: the arrival rate, from the queue and time at each arrival.
 
 use crate::timer::rescheduled;
 use fairwire_core::{Duration, Time};
 use fairwire_parameters::word;
 
-/// How the rate is measured. The queue q and the time t are those of this arrival and of the one
-/// before; B is the capacity.
+/// The method of measuring the rate. The queue q and the time t are those of this arrival, q' and
+/// t' those of the previous one; B is the capacity.
 #[word(gated)]
 pub enum Estimator {
-    /// (q - q') / (t - t'), as figure 1 has it. That is the rate at which the queue grows, not the
-    /// rate of arrivals.
+    /// (q - q') / (t - t'), as in figure 1. That is the growth rate of the queue, not the arrival
+    /// rate.
     Printed,
-    /// B + (q - q') / (t - t') while the queue is not empty, and arrivals / (t - t') when it is:
-    /// the rate of what was let in.
+    /// B + (q - q') / (t - t') while the queue is not empty, and arrivals / (t - t') otherwise: the
+    /// admitted rate.
     #[default]
     SlopePlusCapacity,
-    /// Arrivals and time are smoothed each for itself, and divided: the rate of what was offered.
+    /// Arrivals and time are smoothed separately and divided: the offered rate.
     Ratio,
-    /// Arrivals in windows of fixed length, smoothed over windows: the rate of what was offered.
+    /// Arrivals in windows of fixed length, smoothed over windows: the offered rate.
     Window,
 }
 
 /// The queue and the time at an arrival, from which the rate is measured.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
-    /// When it arrives.
+    /// Its arrival time.
     pub at: Time,
     /// The queue before it, in typical packets.
     pub queue: f64,
-    /// Itself, in typical packets.
+    /// Its own size, in typical packets.
     pub amount: f64,
 }
 
@@ -40,7 +40,7 @@ pub struct Meter {
     keep: f64,
     window: Duration,
     rate: f64,
-    /// The queue and the time at the last measurement, and what was offered since.
+    /// The queue and the time at the last measurement, and the amount offered since.
     last: Option<Seen>,
     offered: f64,
     elapsed: f64,
@@ -48,8 +48,8 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// A meter for a link of `capacity` packets per second. Each measurement keeps the part `keep`
-    /// of the one before it.
+    /// A meter for a link of `capacity` packets per second. Each measurement keeps the fraction
+    /// `keep` of the previous one.
     pub fn new(estimator: Estimator, capacity: f64, keep: f64, window: Duration) -> Self {
         let window_end = Time::ZERO + window;
         Meter {
@@ -77,7 +77,7 @@ impl Meter {
         self.rate
     }
 
-    /// A packet arrives.
+    /// Measures the arrival of a packet.
     #[inline]
     pub fn arrived(&mut self, seen: Seen) {
         if self.estimator == Estimator::Window {
@@ -126,8 +126,7 @@ impl Meter {
         self.offered += seen.amount;
     }
 
-    /// Smooths over the window that has ended, and over those after it in which nothing came:
-    /// however many, at one go.
+    /// Smooths over the window that has ended, and in one step over all empty ones after it.
     fn close(&mut self, now: Time) {
         self.smooth(self.offered / self.window.secs());
         self.offered = 0.0;

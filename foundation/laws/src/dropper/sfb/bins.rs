@@ -1,4 +1,4 @@
-//! The bins: what flows that meet there hold and must bear, once per level.
+//! The bins: the backlog and probability that the flows of a bin share, once per level.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -8,9 +8,9 @@ use fairwire_core::{Buffer, FlowHash};
 /// One bin: its backlog and its probability.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Bin {
-    /// p_m: what the flows that meet here must bear.
+    /// p_m: the probability for the flows of this bin.
     pub probability: f64,
-    /// What waits of them, in packets or bytes.
+    /// The backlog of these flows, in packets or bytes.
     pub backlog: u64,
 }
 
@@ -34,8 +34,7 @@ pub struct Least {
     pub backlog: u64,
 }
 
-/// One set of bins: `per_level` on each level, and the key of the hash that picks one of each
-/// level.
+/// One set of bins: `per_level` on each level, and the key of the hash that picks one per level.
 #[derive(Debug)]
 pub struct Bins {
     bins: Box<[Bin]>,
@@ -58,8 +57,8 @@ impl Bins {
 
     /// The bins of `flow`, one per level.
     ///
-    /// The hash is a fraction in [0, 1) and the bins are its digits to the base of the number of
-    /// bins: independent, while there are bits.
+    /// The hash is a fraction in [0, 1). The bins are its digits to the base of the number of bins,
+    /// and are independent while bits remain.
     #[inline]
     pub fn of(&mut self, flow: FlowHash) -> impl Iterator<Item = &mut Bin> {
         let (mut fraction, per_level) = (mix(flow.0 ^ self.key), self.per_level);
@@ -70,7 +69,7 @@ impl Bins {
         })
     }
 
-    /// A packet of `flow` arrives: moves its bins' probabilities, and returns the least of them.
+    /// Adjusts the probabilities of the bins of `flow` for an arriving packet; returns the least.
     #[inline]
     pub fn arrived(&mut self, flow: FlowHash, steps: &Steps) -> Least {
         let mut least = Least { probability: 1.0, backlog: u64::MAX };
@@ -86,7 +85,7 @@ impl Bins {
         least
     }
 
-    /// `amount` of `flow` has come in or gone out.
+    /// Counts an `amount` of `flow` that has entered or left.
     #[inline]
     pub fn tracked(&mut self, flow: FlowHash, amount: u64, inside: bool) {
         for bin in self.of(flow) {
@@ -98,7 +97,7 @@ impl Bins {
         }
     }
 
-    /// Starts anew under another key: no probabilities, and what waits counted once.
+    /// Restarts under another key: without probabilities, and with the backlog counted once.
     pub(crate) fn start_anew(&mut self, key: u64, buffer: &Buffer, amount: impl Fn(u32) -> u64) {
         self.key = key;
         self.bins.fill(Bin::default());

@@ -3,42 +3,41 @@
 //! # What it does
 //! Flows are hashed into one bin on each of a few levels. Each bin has a probability, which rises
 //! while the bin's backlog is above its size and falls when a packet finds the bin empty. A packet
-//! is dropped (or marked) with the lowest probability among its flow's bins. Where even that is 1,
-//! the flow does not listen, and goes through a penalty box of a low rate.
+//! is dropped (or marked) with the lowest probability among its flow's bins. If even that is 1, the
+//! flow is unresponsive and is limited to a low rate by a penalty box.
 //!
 //! # Why
-//! A flow that does not listen drives all of its bins to 1; one that does listen shares some of
-//! them, but hardly ever all. So few bins keep many flows apart. From time to time the hash
-//! changes, so that no flow shares its bins with an unresponsive one for long. A second set of bins
-//! is warmed up before it takes over, so that no unresponsive flow escapes.
+//! An unresponsive flow drives all of its bins to 1; a responsive one shares some of them, but
+//! hardly ever all. So few bins distinguish many flows. The hash changes periodically, so no flow
+//! shares its bins with an unresponsive one for long. A second set of bins warms up before it takes
+//! over, so no unresponsive flow escapes.
 //!
 //! # State and cost
 //! Two sets of `levels` times `bins` bins of 16 bytes, 4 KiB by default, whatever the number of
-//! flows. O(1) per packet, but for one per `rehash_interval`: the arrival at which a warm-up begins
+//! flows. O(1) per packet, except one per `rehash_interval`. The arrival that starts a warm-up
 //! counts all waiting packets under the new hash, O(n) for n packets.
 //!
 //! # Source (section, equation)
 //! W. Feng, D. Kandlur, D. Saha and K. Shin, "Stochastic Fair Blue: A Queue Management Algorithm
-//! for Enforcing Fairness", IEEE INFOCOM 2001, the pseudo-code of SFB; defaults as the Linux kernel
-//! has them in `sch_sfb`.
+//! for Enforcing Fairness", IEEE INFOCOM 2001, the pseudo-code of SFB; defaults as in the Linux
+//! kernel's `sch_sfb`.
 //!
 //! # Where we differ
-//! - Sizes of bins follow the buffer by default, so that they mean the same for every buffer; type
-//!   Linux's for Linux's.
+//! - By default, sizes of bins scale with the buffer; for Linux's sizes, set them explicitly.
 //! - The paper's pseudo-code drops an arrival that meets any bin above its size. Here, as in Linux,
-//!   that only raises the probability, and only an arrival whose bins are all above `bin_limit` is
+//!   that only raises the probability. Only an arrival whose bins are all above `bin_limit` is
 //!   dropped for it.
-//! - A bin's probability rises where its backlog is above `bin_size`, as in the paper; in Linux
-//!   also where it is just that.
-//! - BLUE's freeze time is not in that pseudo-code, and not here either.
+//! - A bin's probability rises if its backlog is above `bin_size`, as in the paper; in Linux also
+//!   if it is equal.
+//! - BLUE's freeze time is absent, as in that pseudo-code.
 //! - Each level's bin is a digit of one keyed hash of 64 bits. The key is drawn from the
 //!   discipline's own stream.
 //! - The penalty box is one bucket for all flows in it, as in Linux. Its credit is counted in
 //!   nanoseconds.
-//! - A second set learns from what the first lets through, as in Linux. So a flow in the penalty
-//!   box gains for a second or so after a change of the hash even with a warm-up.
+//! - A second set learns from the traffic that the first admits, as in Linux. So a flow in the
+//!   penalty box gains for about a second after a change of the hash even with a warm-up.
 //! - After a silence of several `rehash_interval`s only the last two changes are made.
-//! - No number is drawn where the probability is 0 or 1.
+//! - No number is drawn if the probability is 0 or 1.
 //!
 //! # Example
 //! ```toml
@@ -86,21 +85,21 @@ const NAME: &str = "sfb";
 #[parameters(gated, public, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait, what becomes of signals, and in which order packets leave.
+    /// The buffer, the response to signals, and the order of service.
     #[parameter(flatten)]
     pub queue: Queueing,
-    /// What bins count.
+    /// The unit in which bins count.
     ///
     /// Whether bins count packets or bytes; with bytes the probability is also scaled by packet
     /// length.
     #[parameter(default = Measure::Packets, source = "The paper uses packets.")]
     pub measure: Option<Measure>,
-    /// How many levels.
+    /// The number of levels.
     ///
     /// Linux has 8 levels of 16 bins.
     #[parameter(default = 8, min = 1, max = 8, unit = "count", source = "The paper has 2 and 23.")]
     pub levels: Option<u32>,
-    /// How many bins per level.
+    /// The number of bins per level.
     ///
     /// Linux has 8 levels of 16 bins.
     #[parameter(default = 16, min = 1, max = 256, unit = "count", source = "The paper has 2 and 23.")]
@@ -111,7 +110,7 @@ pub struct Spec {
         source = "The paper's simulations, whose bins of 13 packets hold half as much again as their part of 200. Linux has 20 packets."
     )]
     pub bin_size: Option<Quantity<Level>>,
-    /// Above this backlog in all of its bins a flow's arrival is dropped.
+    /// A flow's arrival is dropped if the backlog of all its bins is above this.
     #[parameter(
         unset = "1.25 times `bin_size`",
         source = "Linux, whose 25 packets are 1.25 times its size."
@@ -119,36 +118,35 @@ pub struct Spec {
     pub bin_limit: Option<Quantity<Level>>,
     /// The step up.
     ///
-    /// The Linux kernel's own. Its command `tc` sets 1/2000 in its place.
+    /// The Linux kernel's default. Its command `tc` sets 1/2000 instead.
     #[parameter(default = 0.001, min = 0.0, max = 1.0, unit = "1")]
     pub increase: Option<f64>,
     /// The step down.
     ///
-    /// The Linux kernel's own. Its command `tc` sets 1/20000 in its place.
+    /// The Linux kernel's default. Its command `tc` sets 1/20000 instead.
     #[parameter(default = 1.0 / 6000.0, min = 0.0, max = 1.0, unit = "1")]
     pub decrease: Option<f64>,
-    /// What all flows at probability 1 may send together, in packets per second.
+    /// The total rate of all flows at probability 1, in packets per second.
     #[parameter(default = 10.0, min = 0.001, max = 1e9, unit = "packets per second", source = "Linux.")]
     pub penalty_rate: Option<f64>,
-    /// How many packets of them may come at once.
+    /// How many of their packets may come at once.
     #[parameter(default = 20, min = 1, unit = "packets", source = "Linux.")]
     pub penalty_burst: Option<u32>,
     /// The time between changes of the hash.
     #[parameter(default = "600 s", above = "0 s", source = "Linux.")]
     pub rehash_interval: Option<Quantity<Duration>>,
-    /// The time before a change in which the second set of bins learns beside the first; at most
+    /// The time before a change in which the second set of bins learns alongside the first; at most
     /// `rehash_interval`.
     #[parameter(
         unset = "a tenth of `rehash_interval`",
         source = "Linux, whose 60 s are a tenth of its 600 s."
     )]
     pub warmup_time: Option<Quantity<Duration>>,
-    /// Drop rather than mark where the probability is above this.
+    /// Drop rather than mark if the probability is above this.
     ///
-    /// Above this probability a packet is dropped even where it could be marked. The paper has no
-    /// such limit: a flow that ignores marks comes to probability 1, and so into the penalty box,
-    /// which drops. Linux takes p in two parts above 0.5: of all arrivals 2 (p - 0.5) are dropped,
-    /// and the rest of p is marked. That is not offered here.
+    /// The paper has no such limit: a flow that ignores marks reaches probability 1, and so the
+    /// penalty box, which drops. Linux splits p above 0.5: 2 (p - 0.5) of all arrivals are dropped,
+    /// and the rest of p is marked. That is not available here.
     #[parameter(unset = "none", min = 0.0, max = 1.0, unit = "1")]
     pub mark_limit: Option<f64>,
 }
@@ -162,18 +160,18 @@ pub struct Config {
     pub given: Checked,
     /// How probabilities move.
     pub steps: Steps,
-    /// Above this backlog in all of its bins a flow's arrival is dropped.
+    /// A flow's arrival is dropped if the backlog of all its bins is above this.
     pub bin_limit: u64,
     /// The time in which the penalty box lets one packet through.
     pub penalty_interval: Duration,
-    /// The time before a change in which the second set of bins learns beside the first.
+    /// The time before a change in which the second set of bins learns alongside the first.
     pub warmup_time: Duration,
     /// A typical packet on the wire, in bytes.
     pub packet_bytes: u32,
 }
 
 impl Spec {
-    /// Checks what was typed against the site.
+    /// Checks the parameters against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Config), BadParameter> {
         let given = self.checked().of(NAME)?;
         let queue = self.queue.check(NAME, site)?;
@@ -189,8 +187,8 @@ impl Spec {
         Ok((queue, config))
     }
 
-    /// The size of a bin and its limit, in whole packets or bytes. A backlog is above 77.5 packets if it
-    /// is above 77.
+    /// The size of a bin and its limit, in integer packets or bytes. A backlog is above 77.5
+    /// packets if it is above 77.
     fn sizes(&self, given: &Checked, room: &Room, site: &Site<'_>) -> Result<(u64, u64), BadParameter> {
         let counted = |level: Quantity<Level>| match level.0 {
             Level::Packets(_) => libm::floor(given.measure.counted(level.0, site)),
@@ -228,9 +226,9 @@ impl Spec {
 pub struct Sfb {
     config: Config,
     rng: Rng,
-    /// The bins that decide.
+    /// The bins that decide now.
     bins: Bins,
-    /// The bins that will: kept up while `is_warming`.
+    /// The bins that will decide next; updated while `is_warming`.
     next_bins: Bins,
     is_warming: bool,
     /// The next change: the start of a warm-up, or its end.
@@ -238,7 +236,7 @@ pub struct Sfb {
     penalty: Penalty,
 }
 
-/// The penalty box: time saved up, a packet's worth at a time.
+/// The penalty box: saved time, a packet's worth at a time.
 #[derive(Debug)]
 struct Penalty {
     interval: Duration,
@@ -248,7 +246,7 @@ struct Penalty {
 }
 
 impl Penalty {
-    /// Takes over the parameters of `fresh`. A box that is full stays full.
+    /// Takes over the parameters of `fresh`. A full box remains full.
     fn retune(&mut self, fresh: &Penalty) {
         let is_full = self.credit == self.most;
         (self.interval, self.most) = (fresh.interval, fresh.most);
@@ -283,7 +281,7 @@ impl Sfb {
         }
     }
 
-    /// The bins that decide, for tests and pictures.
+    /// The bins that decide now, for tests and pictures.
     pub fn bins(&self) -> &Bins {
         &self.bins
     }
@@ -296,7 +294,7 @@ impl Sfb {
         if missed > 2 {
             self.next_change += rehash_interval * (missed - 2);
         }
-        // Three changes of the hash, each with its warm-up: more than can be due.
+        // Three changes of the hash, each with its warm-up: more can never be due.
         for _ in 0..6 {
             if now < self.next_change {
                 return;
