@@ -1,61 +1,62 @@
-//! Autorate: the rate of a shaper in front of a line that varies, from round trips that pass.
+//! Autorate: adapts a shaper's rate to a line that varies, from passively observed round trips.
 //!
 //! # What it does
-//! A shaper holds the queue only where it is a little slower than the line behind it. This follows
-//! the line. Each round trip has an added delay: what it took above the least that its peer took
-//! lately, the base. Where the added delay is above `target`, the line is full, and so it delivers
-//! what it can. That is measured, and the rate becomes `keep` of it, less what drains the queue
-//! within a second. Where the added delay is at most half of `target` and the rate is used, the
-//! rate grows: by `recover` up to `keep` of what the line delivered last, and above that by
-//! `probe`, which doubles each second. Without use for `idle` the rate is again that at the start.
+//! A shaper controls the queue only if it is a little slower than the line behind it. This
+//! algorithm follows the line. Each round trip has an added delay: its excess over the base, the
+//! least recent round trip of its peer. An added delay above `target` means that the line is full
+//! and delivers what it can. That delivery is measured. The rate becomes `keep` of it, minus what
+//! drains the queue within a second. While the added delay is at most half of `target` and the rate
+//! is used, the rate grows. It grows by `recover` up to `keep` of the last delivery, and above that
+//! by `probe`, which doubles each second. After `idle` without use the rate returns to its start.
 //!
 //! # Why
 //! LTE, satellites and cable change their rate within seconds. A fixed rate either wastes most of
 //! the line or leaves the queue in the modem.
 //!
 //! # What a round trip says
-//! An answer comes late for two reasons: a queue, or an end that had nothing to say. A program
-//! waits for its user, and an acknowledgement of one small segment for the next (RFC 9293, section
-//! 3.8.6.3). What the other end sent last before its answer, it sent before it had heard the
-//! segment, or else that would have been the answer. In order, so the path without the end took
-//! at least until that came, and at most until the answer did. The line is full only where the
-//! most exceeds `target` and the least exceeds half of it. It is free where the most is at most
-//! half, or the least adds nothing to the base: a queue that grows then shows in the least. Between,
-//! nothing is cut and nothing grows. Both ends of a bulk transfer are heard all the time, so there
-//! the two are nearly equal.
+//! An answer is late for two reasons: a queue, or an end that had nothing to send. A program waits
+//! for its user, and an acknowledgement of one small segment for the next (RFC 9293, section
+//! 3.8.6.3). The other end sent its last packet before the answer without knowledge of the segment,
+//! or else that packet would have been the answer. Packets stay in order. So the path, without the
+//! end, took at least until that packet came, and at most until the answer came. The line is full
+//! only if the maximum exceeds `target` and the minimum exceeds half of it. It is free if the
+//! maximum is at most half, or if the minimum adds nothing to the base: a growing queue then shows
+//! in the minimum. In between, the rate neither falls nor grows. Both ends of a bulk transfer are
+//! heard all the time, so the two are nearly equal there.
 //!
 //! # Whose round trips count
-//! A queue of the line delays all peers that cross it. So the least delays say most: those of peers
-//! that carry a quarter of what is carried. While peers are awaited that carry more than all that
-//! were heard, nothing is decided.
+//! A queue of the line delays all peers that cross it. So the smallest delays say most: those of
+//! peers that carry a quarter of the traffic. No decision is made while awaited peers carry more
+//! than all that were heard.
 //!
 //! # What is delivered
-//! In front of the line ([`Side::Before`]) what is sent says nothing of the line: the queue takes
-//! it. Between the departures of two segments that were answered, some bytes left. The line sent
-//! those in the time between the departures plus the growth of the added delay. Behind the line
-//! ([`Side::Behind`]) what comes is what it delivers. Either is exact while the line is full. So a
-//! cut that is repeated while the queue drains changes nothing.
+//! In front of the line ([`Side::Before`]) the amount sent says nothing about the line: the queue
+//! takes it. Some bytes left between the departures of two answered segments. The line sent those
+//! in the time between the departures plus the growth of the added delay. Behind the line
+//! ([`Side::Behind`]) the arrivals are what it delivers. Either measure is exact while the line is
+//! full. So repeating a cut while the queue drains changes nothing.
 //!
 //! # What it cannot know
-//! - A round trip does not say in which way it waited: the ways that are loaded are cut, by what
-//!   each carries of its rate.
-//! - A path that becomes longer is taken for a queue, until five seconds of cuts have not helped.
-//!   Then the base is forgotten, and what was measured before the cuts is the goal again.
-//! - Without answers (UDP alone) nothing is known, and the rate goes back to the start.
-//! - Hosts that forge late answers can lower the rate of all, to `min` at most, if they carry three
-//!   quarters of what is carried. With the help of the other ends, those that carry a quarter can
+//! - A round trip does not reveal the direction in which it waited. The loaded directions are cut,
+//!   by what each carries of its rate.
+//! - A path that becomes longer is mistaken for a queue, until five seconds of cuts have not
+//!   helped. Then the base is forgotten, and the measurement from before the cuts is the goal
+//!   again.
+//! - Without answers (only UDP) nothing is known, and the rate returns to its start.
+//! - Hosts that forge late answers can lower the rate of all, but not below `min`, if they carry
+//!   three quarters of the traffic. With the help of the other ends, hosts that carry a quarter can
 //!   hide a queue.
 //!
 //! # State and cost
-//! 64 peers and 64 counts, 8 KiB, for both ways. A round trip costs a scan of 64 numbers, a step
-//! every 50 ms two sorts of at most 64. Nothing is allocated.
+//! 64 peers and 64 counts, 8 KiB, for both directions. A round trip costs a scan of 64 numbers, a
+//! step every 50 ms two sorts of at most 64. Nothing is allocated.
 //!
 //! # Source (section, equation)
-//! Own design. The base as a windowed minimum, and a rate that is measured between two answers, are
-//! those of BBR (Cardwell et al., "BBR: Congestion-Based Congestion Control", ACM Queue 14(5),
-//! 2016). A delay above a base as the sign of a queue is that of LEDBAT (RFC 6817, section 2.4.2).
-//! That an answer could have come since the packet before it is from the spin bit (RFC 9312,
-//! section 3.8.2).
+//! Own design. The base as a windowed minimum, and a rate measured between two answers, come from
+//! BBR (Cardwell et al., "BBR: Congestion-Based Congestion Control", ACM Queue 14(5), 2016). A
+//! delay above a base as the sign of a queue is that of LEDBAT (RFC 6817, section 2.4.2). That an
+//! answer could have come since the packet before it is from the spin bit (RFC 9312, section
+//! 3.8.2).
 
 mod peers;
 mod way;
@@ -81,23 +82,22 @@ pub struct Spec {
     /// The rate is never above this.
     #[parameter(unset = "twice `rate`")]
     pub max: Option<Quantity<Rate>>,
-    /// The added delay above which the line is full; up to half of it the rate grows.
+    /// The added delay above which the line is full; the rate grows up to half of it.
     #[parameter(default = "20 ms", min = "1 ms", max = "10 s")]
     pub target: Option<Quantity<Duration>>,
-    /// The fraction of what the line delivered that a cut leaves.
+    /// The fraction of the line's delivery that a cut leaves.
     #[parameter(default = 0.95, min = 0.1, max = 1.0, unit = "1")]
     pub keep: Option<f64>,
-    /// How fast the rate grows below what the line delivered last, per second.
+    /// How fast the rate grows below the line's last delivery, per second.
     #[parameter(default = 1.0, min = 0.0, max = 10.0, unit = "Hz")]
     pub recover: Option<f64>,
-    /// How fast it grows above that at first, per second; this doubles each second, up to
-    /// `recover`.
+    /// How fast it initially grows above that, per second; doubles each second, up to `recover`.
     #[parameter(default = 0.05, min = 0.0, max = 10.0, unit = "Hz")]
     pub probe: Option<f64>,
-    /// For how long a least round trip counts; at least half as long.
+    /// How long a least round trip counts; at least half this time.
     #[parameter(default = "60 s", min = "1 s", max = "1 h")]
     pub window: Option<Quantity<Duration>>,
-    /// Without use for this long, the rate is that at the start.
+    /// The time without use after which the rate returns to its start.
     #[parameter(default = "30 s", min = "1 s", max = "1 h")]
     pub idle: Option<Quantity<Duration>>,
 }
@@ -105,7 +105,7 @@ pub struct Spec {
 /// A checked [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// The rate at the start, and without use.
+    /// The rate at the start, and after time without use.
     pub start: Rate,
     /// The rate is never below this.
     pub min: Rate,
@@ -116,7 +116,7 @@ pub struct Config {
 }
 
 impl Spec {
-    /// Checks what was typed, for a way that starts at `start`.
+    /// Checks the parameters for a direction that starts at `start`.
     pub fn check(&self, start: Rate) -> Result<Config, BadParameter> {
         let given = self.checked().of(NAME)?;
         let parameter = |name| Parameter { discipline: NAME, name };
@@ -132,7 +132,7 @@ impl Spec {
     }
 }
 
-/// A part or a multiple of a rate, at least 1 bit/s.
+/// A multiple or fraction of a rate, at least 1 bit/s.
 fn times(rate: Rate, factor: f64) -> Rate {
     rate_of(rate.bps() as f64 * factor).unwrap_or(rate)
 }
@@ -143,30 +143,30 @@ fn rate_of(bps: f64) -> Option<Rate> {
 
 /// The interval at which rates change, and in which a peer is heard once.
 pub const STEP: Duration = Duration::from_ms(50);
-/// Cuts that have not helped for this long were not for a queue of ours.
+/// If cuts have not helped for this long, the delay was not from our queue.
 const FORGET: Duration = Duration::from_secs(5);
-/// An added delay is out of date after this.
+/// An added delay is stale after this.
 const STALE: Duration = Duration::from_secs(1);
 
-/// The rates of a line's ways, one or both. See the [module](self).
+/// The rates of one or both directions of a line. See the [module](self).
 #[derive(Clone, Debug)]
 pub struct Autorate {
     ways: [Option<Way>; 2],
     peers: Peers,
     carried: Carried,
-    /// When rates change next.
+    /// The time of the next change of rates.
     due: Time,
-    /// What was heard last, and when.
+    /// The last observation and its time.
     heard: Option<(Heard, Time)>,
-    /// Since when the line was full all the time.
+    /// The start of the time in which the line has been continuously full.
     full_since: Option<Time>,
     target: Duration,
 }
 
 impl Autorate {
-    /// At the start, for the ways that follow their line.
+    /// Starts the directions that follow their line.
     ///
-    /// Bases of round trips are of both ways: the shorter `window` counts.
+    /// Bases of round trips cover both directions: the shorter `window` counts.
     pub fn new(ways: [Option<(Config, Side)>; 2]) -> Self {
         let configs = || ways.iter().flatten().map(|(config, _)| config);
         let window = configs().map(|config| config.given.window).min().unwrap_or(FORGET);
@@ -182,13 +182,13 @@ impl Autorate {
         }
     }
 
-    /// A round trip was measured, whose answer came at `now`.
+    /// Records a round trip whose answer came at `now`.
     pub fn hear(&mut self, trip: RoundTrip, now: Time) {
         self.peers.hear(trip, now, self.full_since.is_some());
     }
 
-    /// Goes on to `now`, when each way has carried this number of bytes in all. Returns whether
-    /// rates may have changed; this is so at most once in a [`STEP`].
+    /// Advances to `now`, when each direction has carried this total of bytes. Returns whether
+    /// rates may have changed, which happens at most once in a [`STEP`].
     pub fn advance(&mut self, carried: [u64; 2], now: Time) -> bool {
         if now < self.due {
             return false;
@@ -213,24 +213,24 @@ impl Autorate {
         true
     }
 
-    /// The rate of a way; `None` where it does not follow its line.
+    /// The rate of a direction; `None` if it does not follow its line.
     pub fn rate(&self, way: usize) -> Option<Rate> {
         let way = self.ways.get(way)?.as_ref()?;
         Some(rate_of(way.bps).unwrap_or(way.config.min))
     }
 
-    /// The added delay that was heard last, for certain.
+    /// The last certain added delay.
     pub fn added(&self) -> Option<Duration> {
         self.heard.map(|(heard, _)| heard.certain)
     }
 
-    /// The part of its rate that a way carries; 0 where it does not follow its line.
+    /// The fraction of its rate that a direction carries; 0 if it does not follow its line.
     fn load(&self, at: usize) -> f64 {
         let Some(way) = &self.ways[at] else { return 0.0 };
         self.carried.lately(at) / way.bps
     }
 
-    /// Forgets bases that are not true any more.
+    /// Forgets bases that are no longer true.
     fn look_at_fullness(&mut self, heard: Heard, now: Time) {
         if !matches!(Fullness::of(heard, self.target), Fullness::Full(_)) {
             if self.full_since.take().is_some() && heard.added <= self.target {

@@ -1,29 +1,29 @@
-//! The least round trip of each peer, and what peers added to it.
+//! The least round trip of each peer, and the delay that peers added to it.
 
 use fairwire_core::{Duration, RoundTrip, Time};
 
-/// How many peers are known.
+/// The maximum number of known peers.
 const PEERS: usize = 64;
-/// A peer that is not heard for this long gives up its place to a new one.
+/// A peer that is not heard for this long yields its place to a new one.
 const SILENT: Duration = Duration::from_secs(5);
-/// For how long a peer that carries much is waited for, and for two of its round trips at least.
+/// How long a peer that carries much is awaited, and at least for two of its round trips.
 const PATIENCE: Duration = Duration::from_ms(500);
-/// The part of what a peer carried that counts still after a step: a second in the mean.
+/// The fraction of a peer's carried bytes that still counts after a step: a mean of a second.
 const FADES: f64 = 0.95;
-/// A queue of the line delays all, so the least delays say most. One host alone, whatever it
-/// forges, is not to be them: they are those of peers that carry this part.
+/// A queue of the line delays all peers, so the smallest delays say most. They are those of peers
+/// that carry this fraction, so one host cannot forge them.
 const QUARTER: f64 = 0.25;
 
-/// What was heard of the peers.
+/// The observation of the peers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Heard {
-    /// When the segment left whose answer was the least late.
+    /// The departure of the segment whose answer was the least late.
     pub left: Time,
-    /// What its round trip took.
+    /// The duration of its round trip.
     pub trip: Duration,
-    /// What it took above the base, if its other end had something to say at once.
+    /// Its excess over the base, if its other end had something to send at once.
     pub added: Duration,
-    /// What round trips took above the base for certain.
+    /// The certain excess of round trips over the base.
     pub certain: Duration,
 }
 
@@ -33,29 +33,29 @@ pub(super) struct Peers {
     keys: [u32; PEERS],
     peers: [Peer; PEERS],
     half: Duration,
-    /// When the older half of the window is over.
+    /// The end of the older half of the window.
     turn: Time,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Peer {
-    /// The least of the half of the window before.
+    /// The least round trip of the previous half of the window.
     before: Duration,
-    /// The least of this one.
+    /// The least round trip of this half.
     lately: Duration,
-    /// The least since the line is full.
+    /// The least round trip since the line is full.
     recent: Duration,
     seen: Time,
-    /// Is its base from a time when the line was not full?
+    /// Does its base stem from a time when the line was not full?
     is_trusted: bool,
-    /// What it took last.
+    /// Its last round trip.
     trip: Duration,
-    /// What it carried lately, bytes.
+    /// The bytes that it carried lately.
     carries: f64,
     heard: Option<Span>,
 }
 
-/// A round trip took at most `most`, and left then; and `least` at least.
+/// A round trip that took between `least` and `most`, and its departure.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     left: Time,
@@ -103,8 +103,8 @@ impl Peers {
         Some(place)
     }
 
-    /// What peers say that were heard since the last answer: those with a trusted base, where there
-    /// are any. `None` while those are not yet heard that carry most.
+    /// The verdict of the peers heard since the last answer, preferably those with a trusted base.
+    /// `None` until the peers that carry most were heard.
     pub(super) fn verdict(&mut self, now: Time) -> Option<Heard> {
         self.age(now);
         let has_trusted = self.peers.iter().any(|peer| peer.is_trusted && peer.heard.is_some());
@@ -135,7 +135,7 @@ impl Peers {
         Some(Heard { left, trip: most, added, certain: certain.min(added) })
     }
 
-    /// What was carried fades; the older half of the window goes where it is over.
+    /// Fades the carried bytes; drops the older half of the window when it is over.
     fn age(&mut self, now: Time) {
         self.peers.iter_mut().for_each(|peer| peer.carries *= FADES);
         if now < self.turn {
@@ -147,17 +147,17 @@ impl Peers {
         }
     }
 
-    /// Bases are known: the line was not full.
+    /// Trusts all bases: the line was not full.
     pub(super) fn trust_all(&mut self) {
         self.peers.iter_mut().for_each(|peer| peer.is_trusted = true);
     }
 
-    /// From now on the least is noted anew.
+    /// Restarts the recent minimum.
     pub(super) fn forget_recent(&mut self) {
         self.peers.iter_mut().for_each(|peer| peer.recent = NONE);
     }
 
-    /// Bases are the least since [`forget_recent`](Peers::forget_recent).
+    /// Sets bases to the minimum since [`forget_recent`](Peers::forget_recent).
     pub(super) fn take_recent(&mut self) {
         for peer in &mut self.peers {
             (peer.before, peer.lately, peer.is_trusted) = (peer.recent, peer.recent, true);
@@ -170,14 +170,14 @@ impl Peer {
         self.before.min(self.lately)
     }
 
-    /// Is it to be heard soon, as it was lately?
+    /// Is it expected soon, as it was heard lately?
     fn is_awaited(&self, now: Time) -> bool {
         now.since(self.seen) <= PATIENCE.max(self.trip * 2)
     }
 }
 
 impl Span {
-    /// What both say of one time.
+    /// The intersection of two observations of the same time.
     fn with(self, other: Span) -> Span {
         let least = self.least.max(other.least);
         let first = if other.most < self.most { other } else { self };
@@ -193,7 +193,7 @@ struct Voice {
     place: usize,
 }
 
-/// The least delay that peers do not exceed which carry a quarter of all.
+/// The least delay that peers with a quarter of all traffic do not exceed.
 fn quarter(voices: &mut [Voice]) -> Voice {
     voices.sort_unstable_by_key(|voice| voice.delay);
     let mut left = QUARTER * voices.iter().map(|voice| voice.carries).sum::<f64>();

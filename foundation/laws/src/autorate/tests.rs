@@ -10,7 +10,7 @@ fn config() -> Config {
     spec.check(rate(10)).expect("within its range")
 }
 
-/// A line that is a fluid: it has a rate, a queue without an end, and a round trip.
+/// A fluid model of a line: a rate, an unlimited queue, and a round trip.
 struct Line {
     autorate: Autorate,
     now: Time,
@@ -20,25 +20,25 @@ struct Line {
     sent_bits: f64,
     came_bits: f64,
     side: Side,
-    /// When answers come, and what their round trips took.
+    /// The times of answers, and their round trips.
     answers: VecDeque<(Time, Duration)>,
-    /// The highest added delay since this was set to zero, and what was delivered.
+    /// The highest added delay since the last reset.
     worst: Duration,
     beside: Beside,
 }
 
-/// Who is heard beside the bulk transfer, peer 1.
+/// The peers heard next to the bulk transfer, peer 1.
 #[derive(Clone, Copy)]
 enum Beside {
     None,
-    /// This number of peers, whose ends have something to say once in 40 ms, and then a small segment.
+    /// This number of peers, whose ends send something every 40 ms, and then a small segment.
     Talkers(u32),
-    /// A peer with this part of all bytes, which answers 300 ms late and is heard all the time.
+    /// A peer with this fraction of all bytes, which answers 300 ms late and is always heard.
     Late(f64),
 }
 
 impl Beside {
-    /// What bulk carries beside it, where all carry 1.
+    /// The fraction that bulk carries next to it.
     fn leaves(self) -> f64 {
         if let Beside::Late(part) = self { 1.0 - part } else { 1.0 }
     }
@@ -65,7 +65,7 @@ impl Line {
         self.autorate.rate(0).expect("it follows").bps() as f64 / MBPS
     }
 
-    /// Goes on for `ms` while this part of the rate is offered, in steps of 1 ms.
+    /// Runs for `ms` while this fraction of the rate is offered, in steps of 1 ms.
     fn goes_on(&mut self, ms: u64, offered: f64) {
         for _ in 0..ms {
             self.now += Duration::from_ms(1);
@@ -93,14 +93,14 @@ impl Line {
         }
     }
 
-    /// Beside a round trip of bulk, which took `time`, others are heard.
+    /// Adds what other peers report when a round trip of bulk took `time`.
     fn hear_those_beside(&mut self, time: Duration) {
         let ms = self.now.ns() / 1_000_000;
         match self.beside {
             Beside::None => {}
             Beside::Talkers(count) => {
                 for peer in 0..count {
-                    // Each speaks at its own instant, and is answered when the other end speaks.
+                    // Each sends at its own instant, and is answered when the other end sends.
                     let silence = Duration::from_ms(40);
                     let late = Duration::from_ms(u64::from(peer) * 17 % 40);
                     if (ms + u64::from(peer) * 7).is_multiple_of(40) {
@@ -118,7 +118,7 @@ impl Line {
         }
     }
 
-    /// What is used of the line, and the worst delay, while it goes on so.
+    /// Runs for `ms`; returns the use of the line and the worst delay.
     fn use_of(&mut self, ms: u64) -> (f64, Duration) {
         let before = self.came_bits;
         self.worst = Duration::ZERO;
@@ -136,7 +136,7 @@ fn a_rate_finds_its_line_and_stays_about_it() {
             let (used, worst) = line.use_of(20_000);
             // A cut leaves 0.95, which grows to 1 within two seconds.
             assert!(used > 0.95, "{side:?} {mbps}: {used}");
-            // The target, and what comes of the growth in a round trip and a step: 0.1 of 130 ms.
+            // The target, plus the growth in a round trip and a step: 0.1 of 130 ms.
             assert!(worst < Duration::from_ms(20 + 13), "{side:?} {mbps}: {worst}");
         }
     }
@@ -193,13 +193,14 @@ fn a_line_that_falls_to_a_fifth_is_measured_by_two_cuts() {
         ms += 1;
     }
     // A queue of 20 ms takes 5 ms to fill, its answer 60 ms, and two steps 100 ms. The first cut is
-    // partly by answers of before; the second comes after a round trip, 200 ms by then, and a step.
+    // partly based on earlier answers; the second comes after a round trip, 200 ms by then, and a
+    // step.
     assert!(ms <= 415, "{ms} ms");
     let waits = line.waits_bits / line.bps;
-    // Cut to 0.95 of 2 Mbit/s, less what drains the queue: never less than half. The measure spans
-    // answers of before, when the line was not full.
+    // Cut to 0.95 of 2 Mbit/s, minus what drains the queue: never less than half. The measure spans
+    // earlier answers, when the line was not full.
     assert!((0.5 * 0.95 * 2.0..2.0).contains(&line.mbps()), "{} after {waits} s", line.mbps());
-    // Within a few seconds the queue is gone, and the line is used.
+    // Within a few seconds the queue has drained, and the line is used.
     line.goes_on(4_000, 1.0);
     let (used, worst) = line.use_of(10_000);
     assert!(used > 0.93, "{used}");
@@ -216,7 +217,7 @@ fn a_line_that_comes_back_is_used_again() {
         line.goes_on(1, 1.0);
         ms += 1;
     }
-    // Growth of 0.05, which doubles each second: ln(10 / 2) = 0.05 (2^t - 1) / ln 2 at t = 4.5 s; a
+    // Growth of 0.05, which doubles each second: ln(10 / 2) = 0.05 (2^t - 1) / ln 2 at t = 4.5 s. A
     // cut before, or a step late, is 1.5 s.
     assert!((3_500..6_500).contains(&ms), "{ms} ms");
 }
@@ -251,7 +252,7 @@ fn a_path_that_becomes_longer_is_no_queue_after_five_seconds() {
     line.goes_on(5_000, 1.0);
     let lowest = line.mbps();
     assert!(lowest < 5.0, "it is taken for one: {lowest}");
-    // From a tenth by 1 per second: ln 10 = 2.3 s, and half a second of what was seen before.
+    // From a tenth by 1 per second: ln 10 = 2.3 s, and half a second of earlier observations.
     line.goes_on(4_000, 1.0);
     assert!(line.mbps() > 9.0, "{}", line.mbps());
     let (used, worst) = line.use_of(10_000);

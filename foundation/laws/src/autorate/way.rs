@@ -1,23 +1,23 @@
-//! One way of a line: what it carried, what it delivers, and its rate.
+//! One direction of a line: its traffic, its delivery, and its rate.
 
 use super::peers::Heard;
 use super::{Config, STEP};
 use fairwire_core::{Duration, Time};
 
-/// Where bytes are counted.
+/// The point at which bytes are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// In front of the line, as an upload: bytes that leave for it.
+    /// In front of the line, as for an upload: bytes that leave for it.
     Before,
-    /// Behind the line, as a download: bytes that it brings.
+    /// Behind the line, as for a download: bytes that it brings.
     Behind,
 }
 
-/// What the ways carried in all, by time.
+/// The total traffic of both directions, by time.
 #[derive(Clone, Debug)]
 pub(super) struct Carried {
     counts: [Count; COUNTS],
-    /// How many there ever were.
+    /// The number of counts ever added.
     added: usize,
 }
 
@@ -27,9 +27,9 @@ struct Count {
     bytes: [u64; 2],
 }
 
-/// Steps that are remembered: 3.2 s.
+/// The number of steps remembered: 3.2 s.
 const COUNTS: usize = 64;
-/// What is carried lately is of this number of steps: 200 ms.
+/// The number of steps that recent traffic covers: 200 ms.
 const LATELY: usize = 4;
 
 impl Carried {
@@ -48,7 +48,7 @@ impl Carried {
         Some(self.counts[at % COUNTS])
     }
 
-    /// What a way carries, bit/s.
+    /// The recent traffic of a direction, in bit/s.
     pub(super) fn lately(&self, way: usize) -> f64 {
         let first = (1..=LATELY).rev().find_map(|ago| self.before(ago));
         let (Some(first), Some(last)) = (first, self.before(0)) else { return 0.0 };
@@ -56,8 +56,8 @@ impl Carried {
         if seconds > 0.0 { bits(last.bytes[way].saturating_sub(first.bytes[way])) / seconds } else { 0.0 }
     }
 
-    /// The bytes that a way had carried at a time, by a line between two steps; `None` where that
-    /// is not remembered.
+    /// The bytes that a direction had carried at a time, interpolated between two steps; `None` if
+    /// that is not remembered.
     fn at(&self, way: usize, time: Time) -> Option<f64> {
         let mut later = self.before(0)?;
         for ago in 1..COUNTS {
@@ -78,33 +78,33 @@ fn bits(bytes: u64) -> f64 {
     8.0 * bytes as f64
 }
 
-/// Answers between the first and last of which the rate of the line is measured.
+/// The number of answers between the first and last of which the line's rate is measured.
 const ANSWERS: usize = 4;
-/// What waits in the line is to be gone in this time.
+/// The time in which the line's queue is to drain.
 const DRAIN_S: f64 = 1.0;
-/// A cut leaves at least this part of what is delivered, however much waits.
+/// A cut leaves at least this fraction of the delivery, however long the queue.
 const LEAST: f64 = 0.5;
-/// A way is in use from this part of its rate on, and may grow from the next on.
+/// A direction is in use from this fraction of its rate, and may grow from the next.
 const USED: f64 = 0.1;
 const LOADED: f64 = 0.75;
-/// A way that carries a smaller part of its rate does not fill its line. Behind a line that part
-/// is small too where the line has become slow.
+/// A direction that carries a smaller fraction of its rate does not fill its line. Behind a line
+/// that fraction is also small if the line has become slow.
 const FILLS_BEFORE: f64 = 0.25;
 const FILLS_BEHIND: f64 = 0.02;
 
 /// Is the line full?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fullness {
-    /// Yes: this waits in it for certain.
+    /// Yes; it certainly adds this delay.
     Full(Duration),
     /// No, as far as is known, and the rate may grow.
     Free,
-    /// Nearly, or it is not known.
+    /// Nearly, or unknown.
     Unknown,
 }
 
 impl Fullness {
-    /// By what was heard, where `target` may wait.
+    /// Judges what was heard, if `target` is permitted.
     pub(super) fn of(heard: Heard, target: Duration) -> Self {
         let half = Duration::from_ns(target.ns() / 2);
         match heard.added {
@@ -115,22 +115,22 @@ impl Fullness {
     }
 }
 
-/// One way.
+/// One direction.
 #[derive(Clone, Debug)]
 pub(super) struct Way {
     pub(super) config: Config,
     side: Side,
     /// Its rate, bit/s.
     pub(super) bps: f64,
-    /// What the line delivered when it was full last, bit/s.
+    /// The delivery of the line when it was last full, in bit/s.
     good: Option<f64>,
     /// The same before the line was full.
     good_before: Option<f64>,
-    /// How fast it grows above that, per second.
+    /// Its growth above that, per second.
     growth: f64,
-    /// The latest answers, the oldest first.
+    /// The latest answers, oldest first.
     answers: [Option<Heard>; ANSWERS],
-    /// No cut up to here: what the last one did is not seen yet.
+    /// No cut before this time: the effect of the last one is not yet visible.
     hold_until: Time,
     used_at: Time,
     stepped_at: Time,
@@ -157,18 +157,18 @@ impl Way {
         self.answers[ANSWERS - 1] = Some(heard);
     }
 
-    /// The line begins to be full.
+    /// Remembers the delivery when the line begins to be full.
     pub(super) fn remember(&mut self) {
         self.good_before = self.good;
     }
 
-    /// The line was not full, although it seemed so.
+    /// Undoes that: the line was not full, although it seemed so.
     pub(super) fn take_back(&mut self) {
         self.good = self.good_before;
         self.answers = [None; ANSWERS]; // their added delays are of another base
     }
 
-    /// Goes on to `now`; `line` where something was heard of it. `is_most`: is no other way much
+    /// Advances to `now`, with `line` if it was observed. `is_most`: is no other direction much
     /// more loaded?
     pub(super) fn step(
         &mut self,
@@ -178,7 +178,7 @@ impl Way {
         is_most: bool,
         now: Time,
     ) {
-        // What came late, after a pause, counts as two steps.
+        // After a pause, a late call counts as two steps.
         let seconds = now.since(self.stepped_at).secs().min(2.0 * STEP.secs());
         self.stepped_at = now;
         let load = carried.lately(way) / self.bps;
@@ -202,7 +202,7 @@ impl Way {
         self.rest(now);
     }
 
-    /// Without use the rate goes back to the start.
+    /// Without use the rate returns to its start.
     fn rest(&mut self, now: Time) {
         if now.since(self.used_at) >= self.config.given.idle {
             self.bps = self.config.start.bps() as f64;
@@ -214,7 +214,7 @@ impl Way {
         let trip = self.answers[ANSWERS - 1].map_or(Duration::ZERO, |heard| heard.trip);
         self.hold_until = now + trip + STEP;
         let Some(delivered) = self.delivered(carried, way) else {
-            // It was too long ago that what is answered now left.
+            // The answered segments left too long ago.
             return self.set(self.bps.min(LEAST * carried.lately(way)));
         };
         let left = (1.0 - added.secs() / DRAIN_S).max(LEAST);
@@ -222,7 +222,7 @@ impl Way {
         self.set(self.bps.min(self.config.given.keep * delivered * left));
     }
 
-    /// What the line delivers, which is full, bit/s.
+    /// The delivery of the line, which is full, in bit/s.
     fn delivered(&self, carried: &Carried, way: usize) -> Option<f64> {
         match self.side {
             Side::Behind => Some(carried.lately(way)),
@@ -236,7 +236,7 @@ impl Way {
         }
     }
 
-    /// Grows, `seconds` after the step before.
+    /// Grows, `seconds` after the previous step.
     fn grow(&mut self, seconds: f64) {
         let known = self.good.map_or(0.0, |good| self.config.given.keep * good);
         if self.bps < known {

@@ -3,38 +3,38 @@
 //! # What it does
 //! Flows are hashed into queues, which are served by deficit round robin, new ones first
 //! ([DRR++](crate::scheduler::drr_plus_plus)). Each queue has its own
-//! [CoDel](crate::dropper::codel), and a full buffer drops from the head of the [fattest
+//! [CoDel](crate::dropper::codel). A full buffer drops from the head of the [fattest
 //! queue](crate::dropper::fattest), up to half of it at once.
 //!
 //! # Why
-//! Flows are kept apart, so that each has its own share and its own delay, and a flow that sends
-//! little waits for no other. CoDel then keeps each bulky flow's own queue short. It is the default
-//! of most Linux distributions.
+//! Flows are separate, so each has its own share and its own delay, and a flow that sends little
+//! waits for no other. CoDel then keeps each bulky flow's queue short. It is the default of most
+//! Linux distributions.
 //!
 //! # State and cost
-//! 90 bytes per queue, and each packet's links. O(log queues) per packet, for the fattest queue to
-//! be known: five steps for 1024 queues. All else is O(1).
+//! 90 bytes per queue, and each packet's links. O(log queues) per packet to track the fattest
+//! queue: five steps for 1024 queues. The rest is O(1).
 //!
 //! # Source (section, equation)
 //! RFC 8290, sections 4 and 5.
 //!
 //! # Where we differ
-//! - The buffer is the site's, so that disciplines are compared under one limit.
-//! - Linux has other rules, which `rules = "linux"` takes over. CoDel compares the backlog of all
-//!   queues with `mtu`. A new queue that is found empty leaves where no old ones wait. A queue goes
-//!   on signalling until it is polled and found empty. Packets that an overflow takes count as
-//!   signals. With `arithmetic = "linux"` as well each packet meets the same fate as in the kernel
-//!   (see *Linux as an oracle* in the documentation). After an overflow the kernel's root of the
-//!   count wraps around and means nothing.
+//! - The buffer is the site's, to compare disciplines under one limit.
+//! - Linux has other rules, which `rules = "linux"` adopts. CoDel compares the backlog of all
+//!   queues with `mtu`. A new queue found empty leaves if no old ones wait. A queue continues to
+//!   signal until it is polled and found empty. Packets dropped by an overflow count as signals.
+//!   With `arithmetic = "linux"` as well, each packet meets the same fate as in the kernel (see
+//!   *Linux as an oracle* in the documentation). After an overflow the kernel's root of the count
+//!   wraps around and is meaningless.
 //! - Half of a queue is half of its bytes, as in Linux; the RFC's section 4.1 has half of its
 //!   packets.
-//! - Overflow is settled before the arrival is in, which counts as if it were.
-//! - CoDel gives no signal while its own queue holds no more than `mtu`, as RFC 8289 has it for one
-//!   queue. In Linux nearly every queue can be signalled. On slow links with many flows each keeps
-//!   a packet or two for nothing. With 16 bulk TCP flows at 1 Mbit/s, a round-trip time of 32 ms
-//!   and a buffer of 1000 packets, a packet waits 229 ms on average. With `mtu = "0 B"` it waits
-//!   94 ms (60 s, 3 seeds).
-//! - See the parts for theirs.
+//! - Overflow is settled before the arrival enters, which counts as if it had.
+//! - CoDel gives no signal while its own queue holds no more than `mtu`, as RFC 8289 specifies for
+//!   one queue. In Linux nearly every queue can be signalled. On slow links with many flows each
+//!   keeps a packet or two to no benefit. With 16 bulk TCP flows at 1 Mbit/s, a round-trip time of
+//!   32 ms and a buffer of 1000 packets, a packet waits 229 ms on average. With `mtu = "0 B"` it
+//!   waits 94 ms (60 s, 3 seeds).
+//! - The parts list their own differences.
 //!
 //! # Example
 //! ```toml
@@ -88,14 +88,14 @@ pub struct Spec {
     /// CoDel in each queue.
     #[parameter(flatten)]
     pub codel: codel::Control,
-    /// Whether queues come, go and are signalled as in RFC 8290 or as in Linux.
+    /// Whether queues are listed, removed and signalled as in RFC 8290 or as in Linux.
     ///
     /// See *Where we differ*.
     #[parameter(default = Rules::Rfc)]
     pub rules: Option<Rules>,
     /// The number of queues.
     ///
-    /// Flows that meet in one share it.
+    /// Flows in the same queue share it.
     #[parameter(
         is = role::QUEUES,
         unset = "1024, or 8192 with `hosts`",
@@ -117,35 +117,35 @@ pub struct Spec {
     pub quantum: Option<Quantity<Size>>,
     /// The duration of a round with few backlogged flows: their quanta grow to fill it.
     ///
-    /// Where few flows are backlogged, the quantum of each is as much more as makes a round take
-    /// this time, up to 64 KiB: trains of packets, which a gateway joins again.
+    /// With few backlogged flows, each quantum grows until a round takes this time, up to 64 KiB.
+    /// This yields trains of packets, which a gateway joins again.
     #[parameter(is = role::ROUND, unset = "none", min = "1 us", max = "1 s")]
     pub round: Option<Quantity<Duration>>,
     /// Whether hosts share equally first, and then the flows of each.
     ///
-    /// See hosts. Flows have a queue each then; where there are more flows than queues, the queue
-    /// that was silent longest is given on. The longest queue of the fattest host makes room, a
-    /// packet at a time.
+    /// See hosts. Flows then have one queue each; with more flows than queues, the queue that was
+    /// silent longest is reassigned. The longest queue of the fattest host makes room, a packet at
+    /// a time.
     #[parameter(unset = "false, or true with `host` or `background`", unit = "boolean")]
     pub hosts: Option<bool>,
-    /// What names the host of a packet, with `hosts`.
+    /// The source of a packet's host, with `hosts`.
     ///
     /// A gateway puts the host into the upper half of the flow hash.
     #[parameter(default = HostOf::Class)]
     pub host: Option<HostOf>,
-    /// What a flow marked as background (LE or CS1, RFC 8622) has of what another flow of its host
-    /// has, with `hosts`: one part of this number.
+    /// The divisor of the share of a flow marked as background (LE or CS1, RFC 8622), relative to
+    /// another flow of its host, with `hosts`.
     #[parameter(default = 1, min = 1, max = 255, unit = "1", source = "CAKE's lowest tin has 16.")]
     pub background: Option<u32>,
-    /// The most packets that one overflow drops; always 1 with `hosts`.
+    /// The maximum number of packets that one overflow drops; always 1 with `hosts`.
     #[parameter(default = 64, min = 1, unit = "packets", source = "RFC 8290, section 4.1.")]
     pub batch: Option<u32>,
 }
 
-/// The target where hosts share first. A flow that waits delays only itself there, and a host's
-/// only download loses a part of its share at 5 ms. Of 50 Mbit/s beside 64 CUBIC flows, round trip
-/// 20 ms, it gets 24.65 with 5 ms and 25.0 from 8 ms on. With a round trip of 40 ms it gets 24.0
-/// with 5 ms (simulated, two seeds of 30 s). A CUBIC flow wants 0.43 of its round trip.
+/// The target if hosts share first. A waiting flow then delays only itself, and at 5 ms a host's
+/// only download loses part of its share. Of 50 Mbit/s against 64 CUBIC flows, round trip 20 ms, it
+/// gets 24.65 with 5 ms and 25.0 from 8 ms on. With a round trip of 40 ms it gets 24.0 with 5 ms
+/// (simulated, two seeds of 30 s). A CUBIC flow needs 0.43 of its round trip.
 const HOSTS_TARGET: Duration = Duration::from_ms(15);
 
 impl Part for Spec {
@@ -183,13 +183,13 @@ pub struct Config {
     pub quantum: u32,
     /// The maximum number of packets that one overflow drops.
     pub batch: u32,
-    /// Where a round is to take a certain time: the quantum by the number of flows.
+    /// The quantum by the number of flows, if a round has a minimum time.
     pub filling: Option<Quantum>,
-    /// What hosts and flows are, where hosts share.
+    /// The terms of hosts and flows, if hosts share.
     pub hosts: HostTerms,
 }
 
-/// FQ-CoDel as built: each part is an algorithm of its own.
+/// FQ-CoDel as built: each part is a separate algorithm.
 pub type FqCodel = Queue<DrrPlusPlus, PerFlow<Codel, Fattest>>;
 
 impl Spec {
@@ -218,7 +218,7 @@ impl Spec {
         })
     }
 
-    /// Refuses what has no meaning where hosts share.
+    /// Refuses parameters that need `hosts`.
     fn check_hosts(&self) -> Result<(), BadParameter> {
         let alone = [("host", self.host.is_some()), ("background", self.background.is_some())];
         if let Some((name, _)) =
@@ -247,7 +247,7 @@ impl Spec {
 }
 
 impl Config {
-    /// The discipline; `salt` decides which flows meet.
+    /// The discipline; `salt` decides which flows collide.
     pub fn queue(&self, salt: u64) -> FqCodel {
         let mut scheduler = DrrPlusPlus::new(self.queues, self.quantum);
         if let Some(quantum) = self.filling {
@@ -261,7 +261,7 @@ impl Config {
         Queue::with_queues(self.limit, queues, scheduler, dropper).with_ecn(self.terms.ecn)
     }
 
-    /// The discipline where hosts share first, and then the flows of each.
+    /// The discipline if hosts share first, and then the flows of each.
     pub(crate) fn queue_of_hosts(&self) -> Queue<Hosts, PerFlow<Codel, FattestHost>> {
         let quantum = self.filling.unwrap_or(Quantum::fixed(self.quantum));
         let dropper =
@@ -272,8 +272,8 @@ impl Config {
     }
 }
 
-/// A quantum, as given or else what a typical packet takes. Below 256 B a packet takes many rounds,
-/// above 1 MiB service only gets burstier.
+/// A quantum, as given or of a typical packet. Below 256 B a packet takes many rounds; above 1 MiB
+/// service only gets burstier.
 pub(crate) fn quantum(given: Option<Size>, site: &Site<'_>) -> u32 {
     given.map_or(site.packet_bytes.clamp(1514, 1 << 20), |quantum| quantum.0 as u32)
 }

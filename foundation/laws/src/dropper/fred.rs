@@ -1,41 +1,39 @@
 //! FRED: flow random early drop.
 //!
 //! # What it does
-//! RED that counts the packets of each flow that has some waiting. No flow may have more than
-//! `min_threshold` waiting. Each packet that would exceed this is dropped, and gives its flow a
-//! strike. A flow with more than one strike may have no more waiting than the average flow. Random
-//! drops, between two thresholds of the average queue as in RED, are only of flows with at least
-//! `min_q` and the average flow's packets waiting.
+//! RED that counts the queued packets of each backlogged flow. No flow may have more than
+//! `min_threshold` queued. Each packet that would exceed this is dropped, and gives its flow a
+//! strike. A flow with more than one strike may have no more queued than the average flow. Random
+//! drops, between two thresholds of the average queue as in RED, only affect flows with at least
+//! `min_q` and the average flow's packets queued.
 //!
-//! With `ecn = "mark"` random early signals mark ECN-capable packets. Packets of flows that have
-//! too many waiting are dropped all the same, as are those above the upper threshold: these flows
-//! did not respond. (The paper always drops.) With a `scheduler` a flow is what has a queue of its
-//! own there.
+//! With `ecn = "mark"` random early signals mark ECN-capable packets. Packets of flows with too
+//! many queued are still dropped, as are those above the upper threshold: these flows did not
+//! respond. (The paper always drops.) With a `scheduler`, each of its queues is a flow.
 //!
 //! # Why
-//! RED drops from flows in proportion to what they send, whether they respond or not. FRED protects
-//! those that have little waiting, and holds down those that do not respond, with state only for
-//! flows that have packets waiting.
+//! RED drops from flows in proportion to their traffic, whether they respond or not. FRED protects
+//! flows with few queued packets and restrains unresponsive ones, with state only for backlogged
+//! flows.
 //!
 //! # State and cost
-//! An average and a counter for all flows. A count of strikes (4 bytes) for each flow that may have
-//! packets waiting: as many as the buffer holds packets, taken at construction whether flows come
-//! or not. O(1).
+//! An average and a counter for all flows. A count of strikes (4 bytes) for each flow that may be
+//! backlogged: as many as the buffer holds packets, always allocated at construction. O(1).
 //!
 //! # Source (section, equation)
 //! D. Lin and R. Morris, "Dynamics of random early detection", SIGCOMM 1997: the listing of the
 //! algorithm, with its support for many flows.
 //!
 //! # Where we differ
-//! - The paper was not at hand: the listing and its constants are as public implementations have
-//!   them, J-Sim's `FRED.java` (2002) and a Linux module. The listing labels three rules: A (a flow
-//!   may have two packets), B (none may have more than twice the average flow's) and C (drop all).
+//! - The paper was not available. The listing and its constants follow public implementations,
+//!   J-Sim's `FRED.java` (2002) and a Linux module. The listing labels three rules: A (a flow may
+//!   have two packets), B (no flow may have more than twice the average flow's) and C (drop all).
 //!   Both implementations apply A and B at all times, and C too above the upper threshold.
-//! - Where all three apply, C drops every arrival, and A and B decide only which flow gets a
-//!   strike. `many_flow_support` is ours: true leaves out C, so that A and B decide what is
-//!   dropped; false is as those implementations are.
-//! - Random drops are spread over arrivals as in RED's paper of 1993; where the formula passes 1,
-//!   the drop is certain.
+//! - If all three apply, C drops every arrival, and A and B decide only which flow gets a strike.
+//!   `many_flow_support` is ours: true omits C, so A and B decide what is dropped; false matches
+//!   those implementations.
+//! - Random drops are spread over arrivals as in RED's paper of 1993; if the formula passes 1, the
+//!   drop is certain.
 //! - In bytes, the random drop does not depend on the packet's length: a flow is judged by its
 //!   bytes already.
 //! - No number is drawn if the probability is 0 or 1.
@@ -85,11 +83,11 @@ pub struct Spec {
     pub queue: Queueing,
     /// The unit in which queues are counted.
     ///
-    /// Whether queues are counted in packets or in bytes. In bytes a packet, where the law names
-    /// one, is the site's typical packet.
+    /// Whether queues are counted in packets or in bytes. In bytes, a packet in the law means the
+    /// site's typical packet.
     #[parameter(default = Measure::Packets, source = "The paper has packets.")]
     pub measure: Option<Measure>,
-    /// No random drops below this average, and the most that a flow may have waiting.
+    /// No random drops below this average; also the maximum that a flow may have queued.
     #[parameter(
         unset = "a quarter of the buffer",
         source = "Lin and Morris: the smaller of this and the path's bandwidth-delay product, which a queue does not know."
@@ -100,26 +98,26 @@ pub struct Spec {
     pub max_threshold: Option<Quantity<Level>>,
     /// The probability of a random drop at the upper threshold.
     ///
-    /// The probability of a random drop as the average reaches the upper threshold.
+    /// The probability is reached as the average approaches the threshold.
     #[parameter(default = 0.02, above = 0.0, max = 1.0, unit = "1", source = "Lin and Morris.")]
     pub max_probability: Option<f64>,
     /// The weight of each queue in the average.
     ///
-    /// w_q, of each arrival's and departure's queue in the average.
+    /// w_q, for the queue at each arrival and departure.
     #[parameter(default = 0.002, above = 0.0, max = 1.0, unit = "1", source = "Lin and Morris.")]
     pub weight: Option<f64>,
-    /// No random drops for a flow that has less waiting.
+    /// No random drops for a flow that has less queued.
     #[parameter(
         unset = "4 packets, or 2 where the buffer has room for less than 50",
         source = "Lin and Morris have 2 for small and 4 for large buffers; where large begins is ours."
     )]
     pub min_q: Option<Quantity<Level>>,
-    /// Let each flow have two packets waiting above the upper threshold, rather than drop all
+    /// Let each flow have two packets queued above the upper threshold, rather than drop all
     /// arrivals.
     ///
-    /// Above the upper threshold each flow may have two packets waiting, and no more than twice the
-    /// average flow's. If false, all arrivals are dropped there, and those of a flow with more get
-    /// it a strike.
+    /// Above the upper threshold each flow may have two packets queued, and at most twice the
+    /// average flow's. If false, all arrivals are dropped there, and a flow with more also gets a
+    /// strike.
     #[parameter(default = true)]
     pub many_flow_support: Option<bool>,
 }
@@ -135,7 +133,7 @@ pub struct Config {
     pub given: Checked,
     /// The thresholds, and the probability of a random drop between them.
     pub ramp: Ramp,
-    /// No random drops for a flow that has less waiting.
+    /// No random drops for a flow that has less queued.
     pub min_q: f64,
     /// A typical packet on the wire, in bytes.
     pub packet_bytes: u32,
@@ -143,10 +141,10 @@ pub struct Config {
     pub rate: Rate,
 }
 
-/// In a buffer of fewer packets flows with two packets waiting are not spared.
+/// In a buffer of fewer packets, flows with two packets queued are not spared.
 const LARGE_BUFFER: f64 = 50.0;
 
-/// With this number of strikes or fewer a flow may have more waiting than the average flow.
+/// With at most this number of strikes, a flow may have more queued than the average flow.
 const STRIKES: u32 = 1;
 
 impl Spec {
@@ -190,15 +188,15 @@ pub struct Fred {
     config: Config,
     rng: Rng,
     average: f64,
-    /// avgcq: what a flow has waiting on average.
+    /// avgcq: the average backlog of a flow.
     average_flow: f64,
     /// Arrivals since the last random drop; `None` while the average is below the lower threshold.
     count: Option<u64>,
-    /// Since when nothing waits.
+    /// Since when the queue is empty.
     empty_since: Time,
-    /// Flows with packets waiting, as of the last packet that came in or left.
+    /// Backlogged flows, as of the last packet that entered or left.
     active: u32,
-    /// By place of the flow among those that have packets waiting.
+    /// By the flow's place among backlogged flows.
     strikes: Box<[u32]>,
 }
 
@@ -222,13 +220,13 @@ impl Fred {
         self.average
     }
 
-    /// avgcq: what a flow has waiting on average, in packets or bytes; at least a packet, unless
-    /// nothing waits.
+    /// avgcq: the average backlog of a flow, in packets or bytes; at least a packet, unless the
+    /// queue is empty.
     pub fn average_flow(&self) -> f64 {
         self.average_flow
     }
 
-    /// The strikes of a flow that has packets waiting.
+    /// The strikes of a backlogged flow.
     pub fn strikes(&self, flow: FlowKey) -> u32 {
         self.strikes[flow.index()]
     }
@@ -240,8 +238,8 @@ impl Fred {
         self.share(flows);
     }
 
-    /// What the average loses while nothing waits: as if packets that the link could have sent had
-    /// met an empty queue.
+    /// Decays the average over idle time, as if the packets that the link could have sent had met
+    /// an empty queue.
     #[cold]
     fn decay(&mut self, now: Time) {
         let packets_per_second = self.config.rate.packets_per_second(self.config.packet_bytes);
@@ -259,7 +257,7 @@ impl Fred {
         };
     }
 
-    /// Has the flow more waiting than a flow may have?
+    /// Has the flow more queued than permitted?
     #[inline]
     fn is_over(&self, waiting: f64, strikes: u32) -> bool {
         let many = self.average >= self.config.ramp.max;
@@ -297,7 +295,7 @@ impl Fred {
     }
 }
 
-/// What a packet counts as, where the law names one.
+/// The size of a packet in the law.
 #[inline]
 fn packet_size(config: &Config) -> f64 {
     config.given.measure.size(config.packet_bytes).into()
@@ -329,7 +327,7 @@ impl Dropper for Fred {
 
     #[inline]
     fn on_departure(&mut self, _: &Packet, _: Left, buffer: &Buffer, now: Time) -> Verdict {
-        // As many flows as before the packet left: in the listing its flow goes only after the
+        // The number of flows before the packet left: in the listing its flow leaves only after the
         // average is updated.
         self.update_average(self.config.given.measure.of(buffer.backlog()), self.active);
         self.active = buffer.backlogged_flows();

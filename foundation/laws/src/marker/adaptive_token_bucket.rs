@@ -2,38 +2,38 @@
 //!
 //! # What it does
 //! Packets are coloured as by [`token_bucket`](super::token_bucket), green ("in") within a target
-//! rate and yellow ("out") above it. Each packet that comes by may carry a request of the egress
-//! edge: a higher target or a lower one. Every `interval`, the target rises by `delta` of the
-//! contract if more requests were for a higher one. It falls by as much if more were for a lower
-//! one. Then the votes are counted anew.
+//! rate and yellow ("out") above it. Each packet may carry a request of the egress edge: a higher
+//! target or a lower one. Every `interval`, the target rises by `delta` of the contract if more
+//! requests were for a higher one. It falls by the same amount if more were for a lower one. Then
+//! the votes are reset.
 //!
 //! # Why
-//! With fixed contracts an under-subscribed link divides its surplus, and an over-subscribed one
-//! its shortage, about equally among all aggregates, not in proportion to what they contracted for.
-//! Where targets follow the link, their sum comes to what it can carry, and each gets about its
+//! With fixed contracts, an under-subscribed link divides its surplus, and an over-subscribed one
+//! its shortage, about equally among all aggregates, not in proportion to their contracts. If
+//! targets follow the link, their sum approaches its capacity, and each aggregate gets about its
 //! contract's part of it.
 //!
 //! # State and cost
-//! That of the token bucket, a target, a count of votes and a time; O(1) per packet. No timer:
-//! intervals in which nothing came by change nothing. So the next packet makes up for the one that
-//! is over, and up to then tokens come at the rate before.
+//! That of the token bucket, a target, a count of votes and a time; O(1) per packet. It has no
+//! timer: intervals without packets change nothing. So the next packet makes up for the interval
+//! that is over; until then tokens come at the previous rate.
 //!
 //! # Source (section, equation)
 //! E. Park and C. Choi, "Adaptive Token Bucket Algorithm for Fair Bandwidth Allocation in DiffServ
-//! Networks", GLOBECOM 2003, section III, equation (2), and section IV for T_s and delta. What is
-//! requested, equation (3), is decided at the other edge.
+//! Networks", GLOBECOM 2003, section III, equation (2), and section IV for T_s and delta. The
+//! request, equation (3), is decided at the other edge.
 //!
 //! # Where we differ
 //! - Equation (2) sets the new target to (1 ± delta) R_t, with R_t the contract. Applied once it
-//!   would move the target by a hundredth of a percent in all, so each change adds or takes delta
-//!   R_t. With `additive = false` R_t is read as the current target: at most 0.5 % a second,
+//!   would move the target by a hundredth of a percent in total, so each change adds or subtracts
+//!   delta R_t. With `additive = false` R_t is read as the current target: at most 0.5 % a second,
 //!   compounded.
-//! - `lowest` and `highest` are ours. The paper bounds nothing: where no link is ever full its
-//!   targets grow for ever.
-//! - Tokens come at whole bits per second; the target itself is not rounded.
-//! - Where the far edge reports now and then, as a gateway's `[egress]` does, its request is made
-//!   again in each interval while the report holds. After that the target goes back to the contract
-//!   by the same steps.
+//! - `lowest` and `highest` are ours. The paper has no bounds: if no link is ever full, its targets
+//!   grow forever.
+//! - Tokens come at integer bits per second; the target itself is not rounded.
+//! - If the far edge reports only occasionally, as a gateway's `[egress]` does, its request repeats
+//!   in each interval while the report is valid. After that the target returns to the contract by
+//!   the same steps.
 //!
 //! # Example
 //! ```toml
@@ -74,7 +74,7 @@ pub struct Spec {
         source = "The paper prints none; see `token_bucket`."
     )]
     pub burst: Option<Quantity<Size>>,
-    /// From one change of the target to the next.
+    /// The time between changes of the target.
     ///
     /// The first comes at a time drawn from 0 to T_s.
     #[parameter(default = "20 ms", above = "0 s")]
@@ -82,18 +82,18 @@ pub struct Spec {
     /// The fraction by which a change moves the target.
     #[parameter(default = 0.0001, above = 0.0, max = 1.0, unit = "1")]
     pub delta: Option<f64>,
-    /// Whether `delta` is of the contract, as equation (2) is printed, rather than of the current
-    /// target.
+    /// Whether `delta` is a fraction of the contract, as equation (2) is printed, rather than of
+    /// the current target.
     #[parameter(default = true)]
     pub additive: Option<bool>,
     /// The target is never below this.
     ///
-    /// Bounds of the target.
+    /// A bound of the target.
     #[parameter(unset = "1 % of `rate`")]
     pub lowest: Option<Quantity<Rate>>,
     /// The target is never above this.
     ///
-    /// Bounds of the target.
+    /// A bound of the target.
     #[parameter(unset = "the rate of the link, or `rate` if that is more")]
     pub highest: Option<Quantity<Rate>>,
 }
@@ -107,9 +107,9 @@ pub struct Config {
     pub burst: u64,
     /// As given or by default.
     pub given: Checked,
-    /// The target is never below this, nor the contract.
+    /// Neither the target nor the contract is below this.
     pub lowest: Rate,
-    /// The target is never above this, nor the contract.
+    /// Neither the target nor the contract is above this.
     pub highest: Rate,
 }
 
@@ -148,13 +148,13 @@ pub(crate) struct AdaptiveTokenBucket {
     target_bps: f64,
     /// Requests for more minus requests for less: numATR.
     votes: i64,
-    /// When the target changes next.
+    /// The time of the next change of the target.
     due: Time,
-    /// What the far edge reported last, where it reports. Then there are no votes.
+    /// The last report of the far edge, if it reports. Then there are no votes.
     report: Option<Report>,
 }
 
-/// A request that holds for a while.
+/// A request that is valid for a while.
 #[derive(Clone, Copy, Debug)]
 struct Report {
     request: RateRequest,
@@ -184,7 +184,7 @@ impl AdaptiveTokenBucket {
         moved.clamp(lowest.bps() as f64, highest.bps() as f64)
     }
 
-    /// The target after `times` changes as `request` has them.
+    /// The target after `times` changes by `request`.
     fn moved(&self, from: f64, request: RateRequest, times: u64) -> f64 {
         let Config { rate, given: Checked { delta, additive, .. }, lowest, highest, .. } = self.config;
         let delta = match request {
@@ -199,8 +199,8 @@ impl AdaptiveTokenBucket {
         moved.clamp(lowest.bps() as f64, highest.bps() as f64)
     }
 
-    /// The target after the next `changes` where there is a report: those up to its end follow its
-    /// request, and later ones lead back to the contract.
+    /// The target after the next `changes` with a report: changes up to its end follow its request,
+    /// and later ones lead back to the contract.
     fn reported_target(&self, report: Report, changes: u64) -> f64 {
         let followed = match report.until < self.due {
             true => 0,
@@ -214,7 +214,7 @@ impl AdaptiveTokenBucket {
         }
     }
 
-    /// How many changes are due by `now`, which is not before the next.
+    /// The number of changes due by `now`, which is not before the next.
     fn changes_by(&self, now: Time) -> u64 {
         now.since(self.due).ns() / self.config.given.interval.ns() + 1
     }
@@ -227,8 +227,8 @@ impl AdaptiveTokenBucket {
         }
     }
 
-    /// Makes up for the intervals that are over by `now`: without reports, only in the first of
-    /// them was there a request. Tokens of all of them come at the last target.
+    /// Makes up for the intervals that are over by `now`: without reports, only the first of them
+    /// had a request. Tokens of all of them come at the last target.
     #[inline]
     fn catch_up(&mut self, now: Time) {
         if now < self.due {
@@ -321,8 +321,8 @@ mod tests {
         AdaptiveTokenBucket::new(config, Seed(1).stream("test"))
     }
 
-    /// Requests once in each of `intervals` intervals, and once more in the one after, which shows
-    /// the last change.
+    /// Requests once in each of `intervals` intervals, and once more in the next, which reveals the
+    /// last change.
     fn target_after(marker: &mut AdaptiveTokenBucket, request: RateRequest, intervals: u64) -> f64 {
         let start = marker.due;
         for interval in 0..intervals {
@@ -366,7 +366,7 @@ mod tests {
         }
         let after = Duration::from_ms(20);
         assert_eq!(marker.target_bps(start + after), Some(1.0001 * RATE as f64));
-        // No request for a second: the intervals that are over change nothing.
+        // No request for a second: the past intervals change nothing.
         marker.on_request(RateRequest::Decrease, start + Duration::from_secs(1));
         assert_eq!(marker.target_bps, 1.0001 * RATE as f64);
         marker.on_request(RateRequest::Increase, start + Duration::from_secs(1));
@@ -384,7 +384,7 @@ mod tests {
             let start = marker.due;
             let after = |ms| start + Duration::from_ms(ms);
             let contract = RATE as f64;
-            // Nothing is polled in between: all of it is made up for.
+            // No poll in between: all intervals are made up for.
             marker.on_report(RateRequest::Increase, after(999), start);
             let top = marker.target_bps(after(999)).expect("it adapts");
             // The changes at 20, 40, ... 980 ms: 49 of them.
@@ -394,7 +394,7 @@ mod tests {
             for ms in [2000, 3_600_000] {
                 assert_eq!(marker.target_bps(after(ms)), Some(contract), "after {ms} ms");
             }
-            // The same from below, and with packets on the way.
+            // The same from below, with packets in between.
             marker.on_report(RateRequest::Decrease, after(5000), after(4000));
             for ms in (4000..5000).step_by(7) {
                 marker.color(&mut Packet::new(0, 100, FlowHash(0), after(ms)), after(ms));
@@ -417,7 +417,7 @@ mod tests {
             }
             let now = start + Duration::from_ms(10_000);
             let reported = marker.target_bps(now).expect("it adapts");
-            // One change was made up for before the first report, which brought no request with it.
+            // One change was made up for before the first report, and it had no request.
             let by_votes = target_after(&mut voted, RateRequest::Increase, 500);
             assert!((reported / by_votes - 1.0).abs() < 1e-9, "{reported} and {by_votes}");
             marker.on_report(RateRequest::Keep, now + Duration::from_secs(1), now);

@@ -2,12 +2,12 @@
 //!
 //! # What it does
 //! Tokens, one a byte, come at `rate` into a committed bucket and, while that is full, into an
-//! excess bucket. A packet that the committed bucket can pay is green, one that the excess bucket
-//! can pay is yellow, another is red and pays nothing. Where it is `aware` of colours given before,
-//! a packet never comes out better than it came in.
+//! excess bucket. A packet that the committed bucket can pay is green, and one that the excess
+//! bucket can pay is yellow. Any other is red and pays nothing. With `aware`, a packet never gets a
+//! better colour than it had.
 //!
 //! # Why
-//! One rate, and two lengths of burst: only the length decides, not the peak rate.
+//! One rate and two burst lengths: only the length decides, not the peak rate.
 //!
 //! # State and cost
 //! Two counts of tokens and one remainder; O(1) per packet.
@@ -16,7 +16,7 @@
 //! RFC 2697, sections 2 and 3.
 //!
 //! # Where we differ
-//! Lengths are those on the wire, link-layer overhead included, where the RFC counts IP packets.
+//! Lengths are on the wire, link-layer overhead included, where the RFC counts IP packets.
 //!
 //! # Example
 //! ```toml
@@ -68,7 +68,7 @@ pub struct Spec {
     pub excess_burst: Option<Quantity<Size>>,
     /// Whether colours given before count.
     ///
-    /// Whether colours given before count, the colour-aware mode.
+    /// This is the colour-aware mode.
     #[parameter(default = false)]
     pub aware: Option<bool>,
 }

@@ -1,4 +1,4 @@
-//! Tokens that come at a rate: what the token-bucket markers have in common.
+//! Tokens that come at a rate: the code that the token-bucket markers share.
 
 use crate::error::{BadParameter, Parameter};
 use crate::site::Site;
@@ -6,8 +6,8 @@ use crate::spec::Quantity;
 use fairwire_core::units::Size;
 use fairwire_core::{Duration, Rate, Time};
 
-/// Ticks once for each byte that a rate allows. What is left of a byte is carried to the next
-/// reading, so that no token is lost or made up, however often it is read.
+/// Ticks once for each byte that a rate allows. The remainder is carried to the next reading, so no
+/// token is lost or invented, however often it is read.
 #[derive(Clone, Debug)]
 pub(crate) struct TokenClock {
     rate: Rate,
@@ -29,7 +29,7 @@ impl TokenClock {
         self.rate
     }
 
-    /// Tokens come at `rate` from the time of the last reading on.
+    /// Changes the rate of tokens from the last reading on.
     pub(crate) fn go_on_at(&mut self, rate: Rate) {
         self.rate = rate;
     }
@@ -40,7 +40,7 @@ impl TokenClock {
         let elapsed = u128::from(now.since(self.read_at).ns());
         self.read_at = self.read_at.max(now);
         let product = elapsed * u128::from(self.rate.bps());
-        // The usual case in 64 bits: a division in 128 costs many times as much.
+        // The usual case in 64 bits: a 128-bit division costs many times more.
         let (tokens, remainder) = match u64::try_from(product + u128::from(self.remainder)) {
             Ok(sum) => (sum / BYTE as u64, sum % BYTE as u64),
             Err(_) => divided(product, self.remainder),
@@ -56,25 +56,24 @@ fn divided(product: u128, remainder: u64) -> (u64, u64) {
     (u64::try_from(sum / BYTE).unwrap_or(u64::MAX), (sum % BYTE) as u64)
 }
 
-/// The committed rate as typed, or half of the site's: in a contest of two aggregates each has then
-/// a contract for its part.
+/// The committed rate as given, or half of the site's: two competing aggregates then each have a
+/// contract for their part.
 pub(crate) fn committed_rate(typed: Option<Quantity<Rate>>, site: &Site<'_>) -> Rate {
     typed.map_or_else(|| portion(site.rate, 2), |typed| typed.0)
 }
 
-/// One part of `rate` of `parts`, at least 1 bit/s.
+/// The fraction 1 / `parts` of `rate`, at least 1 bit/s.
 pub(crate) fn portion(rate: Rate, parts: u64) -> Rate {
     Rate::from_bps((rate.bps() / parts).max(1)).expect("at least 1")
 }
 
-/// What a burst has where none is typed: 50 kB at 10 Mbit/s, with which ATB's results were
-/// calibrated.
+/// The default burst: 50 kB at 10 Mbit/s, with which ATB's results were calibrated.
 const BURST: Duration = Duration::from_ms(40);
 
 /// Larger buckets are refused: no profile comes near, and sums of tokens must fit.
 const MAX_BURST: u64 = 1 << 40;
 
-/// A bucket's size as typed, or what `rate` brings in 40 ms, at least two typical packets.
+/// A bucket's size as given, or what `rate` brings in 40 ms, at least two typical packets.
 pub(crate) fn bucket(
     typed: Option<Quantity<Size>>,
     rate: Rate,

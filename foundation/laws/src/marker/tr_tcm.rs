@@ -3,11 +3,11 @@
 //! # What it does
 //! Two buckets are filled independently, one at a peak rate and one at a committed rate. A packet
 //! that the peak bucket cannot pay is red and pays nothing. One that only the peak bucket can pay
-//! is yellow and pays there. Another is green and pays in both. Where it is `aware` of colours
-//! given before, a packet never comes out better than it came in.
+//! is yellow and pays there. Any other is green and pays both. With `aware`, a packet never gets a
+//! better colour than it had.
 //!
 //! # Why
-//! For services that promise a committed rate and police a peak rate apart from it.
+//! For services that promise a committed rate and police a separate peak rate.
 //!
 //! # State and cost
 //! Two counts of tokens and two remainders; O(1) per packet.
@@ -16,7 +16,7 @@
 //! RFC 2698, sections 2 and 3.
 //!
 //! # Where we differ
-//! Lengths are those on the wire, link-layer overhead included, where the RFC counts IP packets.
+//! Lengths are on the wire, link-layer overhead included, where the RFC counts IP packets.
 //!
 //! # Example
 //! ```toml
@@ -71,7 +71,7 @@ pub struct Spec {
     pub peak_burst: Option<Quantity<Size>>,
     /// Whether colours given before count.
     ///
-    /// Whether colours given before count, the colour-aware mode.
+    /// This is the colour-aware mode.
     #[parameter(default = false)]
     pub aware: Option<bool>,
 }

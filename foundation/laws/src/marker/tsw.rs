@@ -1,9 +1,9 @@
-//! The time-sliding-window estimator of a rate: what tsw2cm and tsw3cm have in common.
+//! The time-sliding-window estimator of a rate, shared by tsw2cm and tsw3cm.
 
 use fairwire_core::{Duration, Rate, Time};
 
-/// Estimates the rate of an aggregate: each packet adds its length to what a window of the past
-/// held at the rate before.
+/// Estimates the rate of an aggregate: each packet adds its length to the contents of a past window
+/// at the previous rate.
 ///
 /// Source: RFC 2859, the example of a rate estimator, after Clark and Fang 1998.
 #[derive(Clone, Debug)]

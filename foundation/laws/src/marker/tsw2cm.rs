@@ -2,12 +2,12 @@
 //!
 //! # What it does
 //! Estimates the aggregate's rate over a sliding window. While the estimate is above `rate`, a
-//! packet is yellow with the probability that is the part of the estimate above `rate`; all others
-//! are green.
+//! packet is yellow with a probability equal to the fraction of the estimate above `rate`. All
+//! others are green.
 //!
 //! # Why
-//! Rate out of profile is spread over packets at random, so that no flow of the aggregate has all
-//! of it.
+//! Excess rate is spread over packets at random, so no single flow of the aggregate bears all of
+//! it.
 //!
 //! # State and cost
 //! One average and one random stream; O(1) per packet.
@@ -51,7 +51,7 @@ pub struct Spec {
     /// The committed target rate, CTR.
     #[parameter(unset = "half of the link's")]
     pub rate: Option<Quantity<Rate>>,
-    /// The length of the window, of the order of a round-trip time or more for TCP.
+    /// The length of the window, about a round-trip time or more for TCP.
     #[parameter(
         default = "1 s",
         above = "0 s",

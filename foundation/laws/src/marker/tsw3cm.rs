@@ -1,10 +1,10 @@
 //! TSW3CM: the time-sliding-window three-colour marker.
 //!
 //! # What it does
-//! Estimates the aggregate's rate over a sliding window. Up to the committed target rate packets
-//! are green. Between it and the peak target rate the part of the estimate above the first is
-//! yellow. Above the peak rate the part above it is red, and the part between the two rates yellow.
-//! Packets are picked at random.
+//! Estimates the aggregate's rate over a sliding window. Packets up to the committed target rate
+//! are green. Between it and the peak target rate, the fraction of the estimate above the committed
+//! rate is yellow. Above the peak rate, the fraction above it is red, and the fraction between the
+//! two rates yellow. Packets are picked at random.
 //!
 //! # Why
 //! As [`tsw2cm`](super::tsw2cm), with a second limit.
@@ -55,7 +55,7 @@ pub struct Spec {
     /// The peak target rate, PTR, not below the committed one.
     #[parameter(unset = "twice `rate`")]
     pub peak_rate: Option<Quantity<Rate>>,
-    /// The length of the window, of the order of a round-trip time or more for TCP.
+    /// The length of the window, about a round-trip time or more for TCP.
     #[parameter(
         default = "1 s",
         above = "0 s",
@@ -122,7 +122,7 @@ impl Marker for Tsw3cm {
             packet.color = GREEN;
             return;
         }
-        // Below the peak rate nothing is red, and what is above the committed rate is yellow.
+        // Below the peak rate no packet is red, and the excess over the committed rate is yellow.
         let red = (average - self.peak).max(0.0) / average;
         let yellow = (average.min(self.peak) - self.target) / average;
         let drawn = self.rng.uniform();

@@ -1,25 +1,25 @@
-//! Hosts share equally, then the flows of each host: DRR++ over hosts, and within each host DRR++
-//! over its flows.
+//! Hosts share equally, then the flows of each host: DRR++ over hosts, and DRR++ over the flows
+//! within each host.
 //!
 //! # What it does
-//! A host is what [`HostOf`] reads from a packet: its class, or the upper half of its flow hash, so
-//! that a leaf of a class tree can share between hosts too. Hosts take turns by
-//! [DRR++](crate::scheduler::drr_plus_plus): one that becomes backlogged goes first with one quantum
-//! of credit, and one without credit gets a quantum and goes to the end of the line. When it is a
-//! host's turn, its flows take turns by the same rule. Both levels charge every packet. So a host has
-//! the turns of one host, however many flows it opens and however it splits its packets between
-//! them. A flow that sends little waits neither for the bulky ones of
-//! its own host nor for those of others.
+//! [`HostOf`] reads a packet's host: its class, or the upper half of its flow hash, so a leaf of a
+//! class tree can share between hosts too. Hosts take turns by
+//! [DRR++](crate::scheduler::drr_plus_plus). A host that becomes backlogged is first, with one
+//! quantum of credit. One without credit gets a quantum and moves to the end of the line. During a
+//! host's turn, its flows take turns by the same rule. Both levels charge every packet. So a host
+//! has the turns of one host, however many flows it opens and however it splits its packets between
+//! them. A flow that sends little waits neither for the bulky flows of its own host nor for those
+//! of others.
 //!
 //! # Why
-//! Dividing a flow's quantum by the number of its host's bulky flows, as CAKE does, counts only
-//! flows whose queues do not drain. Many TCP flows with small windows run empty, come back as new
-//! and go first, so their host gets more than its part. Two levels have no such gap.
+//! CAKE divides a flow's quantum by the number of its host's bulky flows, which counts only flows
+//! whose queues do not drain. Many TCP flows with small windows run empty, return as new and are
+//! served first, so their host gets more than its part. Two levels have no such gap.
 //!
 //! # State and cost
-//! 52 bytes per queue, as many hosts as queues, at 88 bytes each. O(1) amortised per packet where
-//! the quantum is not below the longest packet: each look at an empty queue or host takes it off
-//! its list. With a smaller quantum rounds in which nothing could be sent are credited at once.
+//! 52 bytes per queue, and as many hosts as queues, at 88 bytes each. O(1) amortised per packet if
+//! the quantum is not below the longest packet: each look at an empty queue or host removes it from
+//! its list. With a smaller quantum, rounds in which nothing could be sent are credited at once.
 //!
 //! # Source (section, equation)
 //! M. Shreedhar and G. Varghese, "Efficient Fair Queuing Using Deficit Round-Robin", IEEE/ACM ToN
@@ -27,13 +27,13 @@
 //!
 //! # Where we differ
 //! - A queue follows the host and the codepoint of its latest packet.
-//! - A flow that is marked as background may have a part of a quantum, as in the lowest tin of CAKE.
-//! - When a host has nothing waiting for a whole round, all its flows count as new again.
-//! - What sends no more than a quantum in a round never waits for a turn. RFC 8290 lets a flow go
-//!   first when it has been empty for a whole round. Here one that comes back sooner goes first
-//!   too, with the credit that it has left. It gets a new quantum when a round has gone by since
-//!   its last. So no flow has more than a quantum in a round: in RFC 8290 one that pauses after a
-//!   turn has a second one as new at once.
+//! - A flow marked as background may have a fraction of a quantum, as in the lowest tin of CAKE.
+//! - A host without backlog for an entire round has all its flows count as new again.
+//! - A flow that sends at most a quantum per round never waits for a turn. RFC 8290 lets a flow go
+//!   first after it was empty for an entire round. Here a flow that returns sooner is first too,
+//!   with its remaining credit. It gets a new quantum once a round has passed since its last. So no
+//!   flow has more than a quantum in a round. In RFC 8290, a flow that pauses after a turn gets a
+//!   second quantum at once, as new.
 
 use crate::scheduler::quantum::Quantum;
 use alloc::boxed::Box;
@@ -45,8 +45,8 @@ use fairwire_core::{
 };
 use fairwire_parameters::word;
 
-/// The default number of queues: more than packets of most home links' buffers, so that none is
-/// given on while packets wait in it.
+/// The default number of queues: more than the packets in most home links' buffers, so no queue is
+/// reassigned while packets wait in it.
 pub const QUEUES: u32 = 8192;
 
 /// The field of a packet that names its host.
@@ -70,13 +70,13 @@ impl HostOf {
     }
 }
 
-/// What hosts and flows are to the scheduler.
+/// The scheduler's terms for hosts and flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostTerms {
-    /// What names hosts.
+    /// The source of a packet's host.
     pub host_of: HostOf,
-    /// What a flow marked as background has of what another flow of its host has: one part of this
-    /// number.
+    /// The divisor of a background flow's share: it gets one part of this number of the share of
+    /// another flow of its host.
     pub background: u8,
 }
 
@@ -86,7 +86,7 @@ impl Default for HostTerms {
     }
 }
 
-/// Is that the codepoint of background traffic: LE (RFC 8622), or CS1, which was it before?
+/// Is that the codepoint of background traffic: LE (RFC 8622), or its predecessor CS1?
 fn is_background(dscp: u8) -> bool {
     matches!(dscp, 1 | 8)
 }
@@ -96,14 +96,14 @@ const BYTE: i64 = 1 << 16;
 
 const NONE: u32 = u32::MAX;
 
-/// Which list a member is on.
+/// The list that a member is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Status {
     Idle,
     New,
-    /// On the old list, for the turn that its credit is for.
+    /// On the old list, waiting for the turn that its credit pays for.
     Old,
-    /// On the old list, empty, with credit left over. With its next packet it goes first again.
+    /// On the old list, empty, with credit left. With its next packet it is first again.
     Paused,
 }
 
@@ -113,15 +113,15 @@ struct Member {
     credit: i64,
     next: u32,
     previous: u32,
-    /// Packets that wait.
+    /// The number of waiting packets.
     packets: u32,
     status: Status,
-    /// Its quantum is a whole one divided by this number.
+    /// The divisor of its quantum.
     parts: u8,
     /// The number of its latest move to the end of the old list.
     moved: u64,
-    /// The number of such moves, of all members, when it had its latest quantum to go first with,
-    /// or ended a turn.
+    /// The number of such moves, of all members, when it last got a quantum to go first with, or
+    /// ended a turn.
     credited: u64,
 }
 
@@ -137,7 +137,7 @@ impl Member {
         credited: 0,
     };
 
-    /// Its credit for a round in which a whole quantum is `bytes`.
+    /// Its credit for a round in which an undivided quantum is `bytes`.
     #[inline]
     fn quantum(&self, bytes: i64) -> i64 {
         bytes * BYTE / i64::from(self.parts)
@@ -177,22 +177,22 @@ impl List {
     }
 }
 
-/// The members of one level that are in turn.
+/// The members of one level that take turns.
 #[derive(Clone, Copy, Debug)]
 struct Round {
     new: List,
     old: List,
-    /// How many are on the lists.
+    /// The number of members on the lists.
     count: u32,
-    /// Moves to the end of the old list, ever.
+    /// The total moves to the end of the old list.
     moves: u64,
 }
 
 impl Round {
     const EMPTY: Round = Round { new: List::EMPTY, old: List::EMPTY, count: 0, moves: 0 };
 
-    /// A packet came for a member. An idle one goes first, with one quantum; so does one that
-    /// paused, with the credit that it has left until a round has gone by.
+    /// Handles a packet's arrival for a member. An idle one is first, with one quantum; so is a
+    /// paused one, with its remaining credit until a round has passed.
     fn arrived(&mut self, at: u32, members: &mut [Member], quantum: &Quantum) {
         let has_a_quantum = match members[at as usize].status {
             Status::New | Status::Old => return,
@@ -215,12 +215,12 @@ impl Round {
         self.new.push(at, members);
     }
 
-    /// Whether each member that was on the old list after `moves` moves has had its turn since.
+    /// Has each member that was on the old list after `moves` moves had its turn since?
     fn has_gone_round(&self, moves: u64, members: &[Member]) -> bool {
         self.old.first == NONE || members[self.old.first as usize].moved > moves
     }
 
-    /// A member leaves, whatever list it is on.
+    /// Removes a member from its list.
     fn leave(&mut self, at: u32, members: &mut [Member]) {
         match members[at as usize].status {
             Status::Idle => return,
@@ -231,7 +231,7 @@ impl Round {
         self.count -= 1;
     }
 
-    /// A member on a list goes to the end of the old one, as `status` says.
+    /// Moves a member on a list to the end of the old one, as `status`.
     fn move_to_end(&mut self, at: u32, status: Status, members: &mut [Member]) {
         match members[at as usize].status {
             Status::Idle => return,
@@ -243,8 +243,8 @@ impl Round {
         self.old.push(at, members);
     }
 
-    /// An empty member with credit waits a round before it counts as idle: it would else have a new
-    /// quantum by pausing (RFC 8290, section 4.2), also one that had a turn just now.
+    /// Makes an empty member with credit wait a round before it counts as idle. Otherwise it would
+    /// gain a new quantum by pausing (RFC 8290, section 4.2), even after a recent turn.
     fn pause(&mut self, at: u32, members: &mut [Member]) {
         if members[at as usize].status == Status::Old {
             members[at as usize].credited = self.moves;
@@ -252,8 +252,8 @@ impl Round {
         self.move_to_end(at, Status::Paused, members);
     }
 
-    /// The member whose turn it is; what is found empty is put aside, and passed to `gone` when it
-    /// is off the lists.
+    /// The member whose turn it is. Members found empty are set aside, and passed to `gone` once
+    /// they are off the lists.
     fn next(&mut self, members: &mut [Member], quantum: &Quantum, mut gone: impl FnMut(u32)) -> Option<u32> {
         let mut vain = 0;
         loop {
@@ -283,8 +283,8 @@ impl Round {
         }
     }
 
-    /// A whole round has gone by in which no member could send. All further rounds like it are
-    /// credited at once.
+    /// Credits all further vain rounds at once, after an entire round in which no member could
+    /// send.
     #[cold]
     fn credit_vain_rounds(&self, members: &mut [Member], quantum: &Quantum) {
         let quantum = quantum.of(self.count);
@@ -303,17 +303,17 @@ impl Round {
     }
 }
 
-/// A host that has queues in turn.
+/// A host with queues that take turns.
 #[derive(Clone, Copy, Debug)]
 struct Host {
     name: u32,
     flows: Round,
 }
 
-/// A queue: whose it is, and its backlog in the buffer while packets wait.
+/// A queue: its host, and its backlog in the buffer while packets wait.
 #[derive(Clone, Copy, Debug)]
 struct Queue {
-    /// The place of its host, while it is in turn or packets wait.
+    /// The place of its host while it takes turns or packets wait.
     host: u32,
     flow: Option<FlowKey>,
 }
@@ -364,7 +364,7 @@ impl Hosts {
         at
     }
 
-    /// A queue goes from the host that it had, if any, to the one called `name`.
+    /// Moves a queue from its previous host, if any, to the one called `name`.
     fn follow(&mut self, queue: u32, name: u32) {
         let had = self.queues[queue as usize].host;
         if had != NONE {
@@ -383,7 +383,7 @@ impl Hosts {
         self.turns[host as usize].packets += packets;
     }
 
-    /// A host without queues gives its place up.
+    /// Frees the place of a host without queues.
     fn forget_if_gone(&mut self, host: u32) {
         if self.hosts[host as usize].flows.count == 0 {
             self.round.leave(host, &mut self.turns);
@@ -392,7 +392,7 @@ impl Hosts {
     }
 }
 
-/// Gives the place of `host` up.
+/// Frees the place of `host`.
 fn forget(host: u32, hosts: &[Host], index: &mut FlowIndex, free: &mut Vec<u32>) {
     let name = hosts[host as usize].name;
     index.remove(hashed(name), host as usize, |at| hashed(hosts[at].name));
@@ -430,7 +430,7 @@ impl Scheduler for Hosts {
     fn choose(&mut self, buffer: &Buffer) -> Option<Chosen> {
         let Hosts { quantum, queues, flows, hosts, turns, index, free, round, .. } = self;
         let host = round.next(turns, quantum, |host| {
-            // Nothing of it waited for a round: its flows are new when they come again.
+            // The host had no backlog for a round: its flows are new when they return.
             let of_host = &mut hosts[host as usize].flows;
             while let Some(queue) = [of_host.new.first, of_host.old.first].into_iter().find(|&at| at != NONE)
             {
@@ -498,8 +498,8 @@ mod tests {
         let mut sent = [0u64; 2];
         let mut is_waiting = [false; 64];
         for _ in 0..4000 {
-            // Each flow of host 0 sends again only when its packet has left, so it comes back as
-            // new each time.
+            // Each flow of host 0 sends again only when its packet has left, so it returns as new
+            // each time.
             for (flow, is_waiting) in (0..).zip(&mut is_waiting) {
                 if !std::mem::replace(is_waiting, true) {
                     offer(&mut queue, 0, flow, 1500);
@@ -555,11 +555,11 @@ mod tests {
         assert_eq!(next(&mut queue), Some((0, 99, 100)));
     }
 
-    /// Bytes by flow of one host, over `packets` of 1500 bytes, and the packets that went between a
-    /// ping and its leaving, at most.
+    /// Per-flow bytes of one host after `packets` 1500-byte packets, and the most packets sent
+    /// while a ping waited.
     ///
-    /// Flows below `standing` have packets waiting at all times; each of the others sends one when
-    /// `pause` others have left since its own. A ping of 100 bytes comes each `gap` packets.
+    /// Flows below `standing` are always backlogged; each of the others sends a packet once `pause`
+    /// others have left since its own. A ping of 100 bytes comes every `gap` packets.
     fn serve(packets: u64, [standing, players]: [u64; 2], pause: u64, gap: u64) -> (Vec<u64>, u64) {
         let mut queue = queue(256);
         let flows = standing + players;
@@ -618,7 +618,7 @@ mod tests {
                 let (sent, _) = serve(30_000, [standing, 64], pause, 100);
                 let (backlogged, paused) = sent.split_at(standing as usize);
                 let [least, most] = [backlogged.iter().min().unwrap(), paused.iter().max().unwrap()];
-                // One quantum of the turn that goes on, and one that was brought in.
+                // One quantum of the current turn, and one carried over.
                 assert!(
                     *most <= least + 2 * 1500,
                     "{standing} backlogged, pause {pause}: {least} and {most}"

@@ -1,21 +1,21 @@
 //! AFD with exact rates of fast flows: the elephant trap of deployed switches.
 //!
 //! # What it does
-//! Counts what every flow sends until it has sent enough to be called an elephant. What elephants
-//! send is measured from period to period, and they are dropped with probability d_i = max(0, 1 -
-//! m_fair / m_i) as in AFD. Other flows, the mice, are never dropped early. An elephant that sends
-//! next to nothing for a period is a stranger again.
+//! Counts the traffic of every flow until it has sent enough to be called an elephant. The traffic
+//! of elephants is measured from period to period, and they are dropped with probability d_i =
+//! max(0, 1 - m_fair / m_i) as in AFD. Other flows, the mice, are never dropped early. An elephant
+//! that sends next to nothing for a period is forgotten.
 //!
 //! The paper's experiments drop; with `ecn = "mark"` an early signal marks ECN-capable packets.
 //!
 //! # Why
 //! A table of the few elephants is small enough for exact rates in hardware, without the noise of a
-//! sample; and short flows are left alone, whatever their rate.
+//! sample. Short flows are spared, whatever their rate.
 //!
 //! # State and cost
-//! 24 bytes and an index of 8 to 16 bytes for each of `max_flows`, all taken at construction; 32 in
-//! all with the default. O(1): one look-up per arrival, and one step of a hand that goes round the
-//! table and takes out silent flows.
+//! 24 bytes and an index of 8 to 16 bytes for each of `max_flows`, all allocated at construction;
+//! 32 in total with the default. O(1): one look-up per arrival, and one step of a hand that circles
+//! the table and removes silent flows.
 //!
 //! # Source (section, equation)
 //! The drop law and the controller: R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate
@@ -23,16 +23,16 @@
 //! AFD and ETRAP on Cisco Nexus 9000 switches.
 //!
 //! # Where we differ
-//! - The vendor does not say how a rate is made of counts. Ours is that of a sliding period: what
-//!   was sent since the present period began, and of the last period's the part that is still
-//!   within one period from now.
+//! - The vendor does not document how counts become rates. Ours is the rate of a sliding period:
+//!   the amount sent since the current period began, plus the part of the last period's amount that
+//!   is still within one period from now.
 //! - The vendor's periods suit its links; our defaults follow the link's rate.
-//! - With a full table a new flow takes the place of a random mouse: of one drawn at random, if it
-//!   is a mouse. A flow without a place is not dropped early.
-//! - m_fair is kept from 0 to what the link sends in a period, divided by the least weight, and
-//!   starts there. A small least weight makes the first way down long.
-//! - The controller has no timer: it is brought up to date when a packet comes or goes, with the
-//!   queue that there was at each instant in between.
+//! - With a full table a new flow replaces one drawn at random, if that is a mouse. A flow without
+//!   a place is not dropped early.
+//! - m_fair is kept between 0 and the amount that the link sends in a period, divided by the least
+//!   weight. It starts at that maximum. A small least weight makes the first descent long.
+//! - The controller has no timer: it is brought up to date when a packet enters or leaves, with the
+//!   queue at each instant in between.
 //! - No number is drawn if the probability of a drop is 0 or 1.
 //!
 //! # Example
@@ -79,15 +79,15 @@ pub struct Spec {
     /// The parameters that all forms of AFD share.
     #[parameter(flatten)]
     pub shared: afd::Shared,
-    /// What flows and the queue are counted in.
+    /// The unit in which flows and the queue are counted.
     ///
-    /// Whether flows and the queue are counted in packets or in bytes. The vendor has bytes.
+    /// Packets or bytes. The vendor has bytes.
     #[parameter(is = role::MEASURE, default = Measure::Bytes)]
     pub measure: Option<Measure>,
     /// The period in which rates are measured.
     ///
-    /// The period in which rates are measured, and after which a silent flow is forgotten. The
-    /// vendor's profiles have 20 us, 50 us and 100 us, on links of 10 Gbit/s and more.
+    /// A silent flow is forgotten after a period. The vendor's profiles have 20 us, 50 us and 100
+    /// us, on links of 10 Gbit/s and more.
     #[parameter(
         unset = "what the link takes to send 1000 typical packets",
         min = "1 us",
@@ -95,19 +95,19 @@ pub struct Spec {
         source = "Ours keeps counts as large as in AFD's sample of 1000, so that `alpha` and `beta` fit."
     )]
     pub age_period: Option<Quantity<Duration>>,
-    /// What a flow has sent when it becomes an elephant.
+    /// The amount after which a flow is an elephant.
     ///
     /// The vendor has 1 MB; the time is ours, for slow links.
     #[parameter(unset = "1 MB or what the link sends in 100 ms, whichever is less")]
     pub elephant_threshold: Option<Quantity<Level>>,
-    /// A flow that sent less in a whole period is forgotten.
+    /// A flow that sent less in an entire period is forgotten.
     ///
     /// The vendor's.
     #[parameter(unset = "500 bytes")]
     pub age_threshold: Option<Quantity<Level>>,
     /// The maximum number of flows in the table.
     ///
-    /// The maximum number of flows in the table, mice included.
+    /// Mice are included.
     #[parameter(default = 4096, min = 1, max = 16_777_216, unit = "flows", source = "Ours.")]
     pub max_flows: Option<u32>,
 }
@@ -132,17 +132,17 @@ pub struct Config {
 pub struct Trap {
     /// The period in which rates are measured.
     pub age_period: Duration,
-    /// What a flow has sent when it becomes an elephant, in packets or bytes.
+    /// The amount after which a flow is an elephant, in packets or bytes.
     pub elephant_threshold: f64,
-    /// A flow that sent less in a whole period is forgotten, in packets or bytes.
+    /// A flow that sent less in an entire period is forgotten, in packets or bytes.
     pub age_threshold: f64,
     /// The maximum number of flows in the table.
     pub max_flows: u32,
-    /// What the link sends in a period, in packets or bytes.
+    /// The amount that the link sends in a period, in packets or bytes.
     pub most: f64,
 }
 
-/// What a flow sent is counted up to this.
+/// The traffic of a flow is counted up to this.
 const MAX_COUNTED: f64 = u32::MAX as f64;
 
 impl Config {
@@ -193,10 +193,10 @@ impl Spec {
     }
 }
 
-/// What one flow sent, in packets or bytes. Counts that reach the end of their range stay there.
+/// The traffic of one flow, in packets or bytes. Counts saturate.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sent {
-    /// Since it came into the table.
+    /// Since it entered the table.
     total: u32,
     /// In the period numbered `period`.
     this: u32,
@@ -206,7 +206,7 @@ struct Sent {
 }
 
 impl Sent {
-    /// Makes `period` the present one.
+    /// Makes `period` the current one.
     #[inline]
     fn turn(&mut self, period: u32) {
         let passed = period.wrapping_sub(self.period);
@@ -224,14 +224,14 @@ impl Sent {
     }
 }
 
-/// The elephant trap: what each flow in it sent lately.
+/// The elephant trap: the recent traffic of each flow in it.
 #[derive(Debug)]
 pub struct Elephants {
     trap: Trap,
     flows: FlowTable<Sent>,
     period: u32,
     began: Time,
-    /// The part of a period that a nanosecond is.
+    /// The fraction of a period per nanosecond.
     per_ns: f64,
     hand: usize,
 }
@@ -244,17 +244,17 @@ impl Elephants {
         Elephants { trap, flows, period: 0, began: Time::ZERO, per_ns, hand: 0 }
     }
 
-    /// How many flows are in the table, mice included.
+    /// The number of flows in the table, mice included.
     pub fn flows(&self) -> usize {
         self.flows.len()
     }
 
-    /// How many elephants are in the table. O(N): for tests and gauges.
+    /// The number of elephants in the table. O(N); for tests and gauges only.
     pub fn elephants(&self) -> usize {
         self.flows.iter().filter(|(_, sent)| self.is_elephant(sent)).count()
     }
 
-    /// Bytes of memory, all taken at construction.
+    /// Bytes of memory, all allocated at construction.
     pub fn memory(&self) -> usize {
         self.flows.memory()
     }
@@ -266,13 +266,13 @@ impl Elephants {
     #[cold]
     fn turn(&mut self, now: Time) {
         let passed = now.since(self.began).ns() / self.trap.age_period.ns();
-        // Periods are compared over short distances only, so the low bits of their numbers will do.
+        // Periods are compared over short distances only, so the low bits of their numbers suffice.
         self.period = self.period.wrapping_add(passed as u32);
         self.began += self.trap.age_period * passed;
     }
 
-    /// One step of the hand, which goes round the table backwards: the flow there leaves, if it was
-    /// there for the whole last period and sent next to nothing.
+    /// Moves the hand one step backwards round the table. Removes the flow there if it was present
+    /// for the entire last period and sent next to nothing.
     #[inline]
     fn step(&mut self) {
         let next = if self.hand == 0 { self.flows.len() } else { self.hand };
@@ -280,14 +280,14 @@ impl Elephants {
         self.hand = place;
         let sent = self.flows.value_mut(place);
         sent.turn(self.period);
-        // A flow that had sent something before the last period began has been here ever since.
+        // A flow with traffic from before the last period has been here ever since.
         let was_here = sent.total > sent.this.saturating_add(sent.last);
         if was_here && f64::from(sent.last) < self.trap.age_threshold {
             self.flows.remove(place);
         }
     }
 
-    /// Gives a new flow a place, in a full table perhaps that of a mouse.
+    /// Gives a new flow a place; in a full table it may replace a mouse.
     fn admit(&mut self, packet: &Packet, rng: &mut Rng) -> Option<usize> {
         if self.flows.is_full() {
             let unlucky = rng.below(self.flows.len() as u32) as usize;

@@ -1,27 +1,27 @@
-//! The controller of m_fair: what a flow on record may have without being dropped.
+//! The controller of m_fair: the amount that a flow may have on record without being dropped.
 //!
-//! At a fixed frequency the queue q is looked at, and m_fair(t) = m_fair(t-1) + alpha (q(t-1) -
+//! At a fixed frequency the queue q is sampled, and m_fair(t) = m_fair(t-1) + alpha (q(t-1) -
 //! target) - beta (q(t) - target). With beta above alpha that is a proportional-integral
-//! controller: it rests when the queue is at its target, and m_fair is then the fair rate's count.
+//! controller. It rests when the queue is at its target, and m_fair is then the fair rate's count.
 
 use crate::timer::rescheduled;
 use fairwire_core::{Duration, Time};
 
-/// The constants of the controller that moves m_fair. Queue and m_fair are in one measure, packets
-/// or bytes.
+/// The constants of the controller of m_fair. Queue and m_fair have the same measure, packets or
+/// bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Control {
-    /// The queue that is aimed at.
+    /// The target of the queue.
     pub target: f64,
     /// The gain of the last queue's distance from the target.
     pub alpha: f64,
-    /// The gain of the present queue's distance from the target, at least `alpha`.
+    /// The gain of the current queue's distance from the target, at least `alpha`.
     pub beta: f64,
     /// The time between two steps.
     pub interval: Duration,
 }
 
-/// m_fair, brought up to date at each arrival.
+/// m_fair, updated at each arrival.
 #[derive(Debug)]
 pub struct FairShare {
     control: Control,
@@ -32,7 +32,7 @@ pub struct FairShare {
 }
 
 impl FairShare {
-    /// A controller that starts at time zero with an empty queue and m_fair at `most`: nothing is
+    /// A controller that starts at time zero with an empty queue and m_fair at `most`: no packet is
     /// dropped until a queue builds.
     pub fn new(control: Control, most: f64) -> Self {
         FairShare { control, value: most, most, last_queue: 0.0, next: Time::ZERO + control.interval }
@@ -44,9 +44,8 @@ impl FairShare {
         self.value
     }
 
-    /// What a flow alone can have on record is `most` from now on. m_fair keeps its part of it:
-    /// where packets are longer than typical, all counts grow with the sample, and m_fair with
-    /// them.
+    /// Sets the maximum that a lone flow can have on record to `most`. m_fair keeps its fraction of
+    /// it: with packets longer than typical, all counts grow with the sample, and m_fair with them.
     ///
     /// ```
     /// use fairwire_core::Duration;
@@ -65,8 +64,7 @@ impl FairShare {
         }
     }
 
-    /// Takes over the controller of `fresh`, and what a flow alone can have on record, if that is
-    /// another number.
+    /// Takes over the controller of `fresh`, and the maximum of a lone flow if it changed.
     pub(super) fn retune(&mut self, fresh: &FairShare, most: Option<f64>, now: Time) {
         self.next = rescheduled(self.next, self.control.interval, fresh.control.interval, now);
         self.control = fresh.control;
@@ -77,8 +75,8 @@ impl FairShare {
         }
     }
 
-    /// Does the steps that fell due up to `now`, in each of which the queue was `queue`. m_fair is
-    /// kept from 0 to `most`, so that it does not run away while it has no effect.
+    /// Takes the steps that fell due up to `now`, in each of which the queue was `queue`. m_fair is
+    /// kept from 0 to `most`, so it does not run away while it has no effect.
     ///
     /// ```
     /// use fairwire_core::{Duration, Time};
@@ -99,8 +97,8 @@ impl FairShare {
         }
     }
 
-    /// All due steps at once. From the second on the queue was the same before and after, so each
-    /// adds the same; clamping their sum is clamping each.
+    /// Takes all due steps at once. From the second on, the queue was the same before and after, so
+    /// each adds the same amount; clamping their sum is clamping each.
     #[cold]
     fn step(&mut self, now: Time, queue: f64, most: f64) {
         let Control { target, alpha, beta, interval } = self.control;

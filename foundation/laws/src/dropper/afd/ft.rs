@@ -1,43 +1,42 @@
-//! AFD-FT: approximate fair dropping with a flow table alone.
+//! AFD-FT: approximate fair dropping with only a flow table.
 //!
 //! # What it does
-//! As AFD-SB, but keeps only the count of each flow, as if there were a shadow buffer. When a
-//! sample has to make place it draws a few flows at random, chooses one of them in proportion to
-//! their counts, and takes one from its count.
+//! As AFD-SB, but keeps only the count of each flow, as if a shadow buffer existed. When a sample
+//! must make room, it draws a few flows at random and chooses one of them in proportion to their
+//! counts. It deducts one from that flow's count.
 //!
 //! The paper's experiments drop; with `ecn = "mark"` an early signal marks ECN-capable packets.
 //!
 //! # Why
-//! No shadow buffer is needed. It is here for comparison. All flows come into the drawn set equally
-//! often, however many samples they have. So fast flows lose too few samples, are taken for faster
-//! than they are, and get less than their fair share. [AFD-NFT](super::nft) has the same state
-//! without that bias.
+//! It needs no shadow buffer. It is here for comparison. All flows enter the drawn set equally
+//! often, however many samples they have. So fast flows lose too few samples, appear faster than
+//! they are, and get less than their fair share. [AFD-NFT](super::nft) has the same state without
+//! that bias.
 //!
 //! # State and cost
-//! For each flow in the sample, of which there are at most b and b/4 in the paper's traces, at most
-//! 32 bytes with its index. O(s), with s = `set_size` fixed: one draw and one look-up per arrival,
-//! and s + 1 further draws where it is sampled.
+//! Each flow in the sample takes at most 32 bytes with its index. There are at most b of them, and
+//! b/4 in the paper's traces. O(s), with s = `set_size` fixed: one draw and one look-up per
+//! arrival, and s + 1 further draws if it is sampled.
 //!
 //! # Source (section, equation)
 //! R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate fair allocation of link
 //! bandwidth", IEEE Micro 23(1), 2003: "Single data structure" and figure 4.
 //!
 //! # Where we differ
-//! - With no more flows than `set_size` the set is all of them.
-//! - Which flow loses a sample is drawn by numbers of samples in both measures: a sample is as
-//!   likely to go as any other, as in the shadow buffer. In bytes it takes the mean size of its
-//!   flow's samples with it, since no sample is remembered.
+//! - With at most `set_size` flows the set is all of them.
+//! - In both measures, the flow that loses a sample is drawn by numbers of samples: each sample is
+//!   equally likely to be replaced, as in the shadow buffer. In bytes the sample takes the mean
+//!   size of its flow's samples, since no sample is remembered.
 //! - The paper leaves gains, frequency, target and p to its companion, "Approximate fairness
 //!   through differential dropping", CCR 33(1), 2003, which we know from public implementations
 //!   only.
-//! - m_fair starts at b, so that nothing is dropped before a queue has built, and is kept from 0 to
-//!   b. In bytes b typical packets count, or what is sampled if that is more.
+//! - m_fair starts at b, so no packet is dropped before a queue has built, and is kept from 0 to b.
+//!   In bytes b typical packets count, or the sampled amount if that is more.
 //! - With weights below 1 m_fair starts at, and is kept below, b divided by the least weight. A
-//!   small least weight makes the first way down long.
-//! - In bytes, m_fair grows and shrinks with what is sampled where that is more than b typical
-//!   packets.
-//! - The controller has no timer: it is brought up to date when a packet comes or goes, with the
-//!   queue that there was at each instant in between.
+//!   small least weight makes the first descent long.
+//! - In bytes, m_fair grows and shrinks with the sampled amount if that exceeds b typical packets.
+//! - The controller has no timer: it is brought up to date when a packet enters or leaves, with the
+//!   queue at each instant in between.
 //! - A sampled packet counts as at most 65535 bytes.
 //! - No number is drawn if the probability of a drop is 0 or 1.
 //!
@@ -77,7 +76,7 @@ pub struct Spec {
     /// The parameters that all sampling forms share.
     #[parameter(flatten)]
     pub samples: afd::Samples,
-    /// s: of how many flows one is chosen to lose a sample.
+    /// s: the number of flows from which one is chosen to lose a sample.
     ///
     /// All experiments of the paper.
     #[parameter(default = 5, min = 1, max = 64, unit = "flows")]
@@ -95,7 +94,7 @@ impl Spec {
     pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, nft::Config), BadParameter> {
         let Checked { set_size } = self.checked().of(NAME)?;
         let (queue, common, sampling) = self.samples.check(NAME, site)?;
-        // Another set for every sample is what a set that is never used again gives.
+        // A set that is never reused means another set for every sample.
         Ok((queue, nft::Config { common, sampling, set_size, reuse: 0.0 }))
     }
 

@@ -1,16 +1,16 @@
-//! AFD: approximate fair dropping. What its four forms share.
+//! AFD: approximate fair dropping. The code shared by its four forms.
 //!
-//! A flow that sends at r_i is dropped with probability d_i = max(0, 1 - r_fair / r_i), so that
-//! what it gets is min(r_i, r_fair). Rates are estimated by counts: m_i is how much of flow i there
-//! is in a record of recent arrivals, and m_fair represents the fair rate. m_fair is not given: a
-//! [controller](fair_share) moves it until the queue stays at a target.
+//! A flow that sends at r_i is dropped with probability d_i = max(0, 1 - r_fair / r_i), so it gets
+//! min(r_i, r_fair). Rates are estimated by counts: m_i is the amount of flow i in a record of
+//! recent arrivals, and m_fair represents the fair rate. m_fair is not given: a
+//! [controller](fair_share) adjusts it until the queue stays at a target.
 //!
 //! - [`sb`] keeps a sample of arrivals, the shadow buffer, and counts in it.
-//! - [`ft`] keeps the counts alone, and removes one at random: biased against fast flows.
-//! - [`nft`] does so too, in a way that has no such bias.
-//! - [`exact`] counts all that fast flows send, as deployed switches do.
+//! - [`ft`] keeps only the counts, and removes one at random: biased against fast flows.
+//! - [`nft`] does so too, by a method without that bias.
+//! - [`exact`] counts all traffic of fast flows, as deployed switches do.
 //!
-//! The four differ in their [`Meter`] alone; [`Afd`] is the dropper.
+//! The four differ only in their [`Meter`]; [`Afd`] is the dropper.
 //!
 //! R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate fair allocation of link
 //! bandwidth", IEEE Micro 23(1), 2003.
@@ -38,32 +38,32 @@ use fairwire_core::{
 };
 use fairwire_parameters::parameters;
 
-/// Estimates how much a flow sent lately.
+/// Estimates the recent traffic of a flow.
 pub trait Meter: Send + 'static {
-    /// m_i, now that `packet` of flow i has arrived and counts as `size`: what is on record of the
+    /// m_i after `packet` of flow i has arrived, counted as `size`: the amount on record for the
     /// flow; 0 for a flow that is not on record.
     fn arrival(&mut self, packet: &Packet, size: u32, now: Time, rng: &mut Rng) -> f64;
 
-    /// What m_i would be for a flow that had the link to itself: m_fair need not rise above.
+    /// m_i of a flow that has the link to itself: m_fair need not rise above it.
     fn most(&self) -> f64;
 
-    /// Takes over the parameters of `fresh`; false where they shape its tables.
+    /// Takes over the parameters of `fresh`; returns false if they shape its tables.
     fn retune(&mut self, fresh: &Self) -> bool;
 
     /// Shows gauges; amounts are in `unit`.
     fn inspect(&self, unit: Unit, probe: &mut dyn Probe);
 }
 
-/// The checked parameters that the four forms have in common.
+/// The checked parameters that the four forms share.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// What m_i, m_fair and the queue are counted in.
+    /// The unit of m_i, m_fair and the queue.
     pub measure: Measure,
     /// The weights of classes.
     pub weights: WeightOf,
     /// Above this probability an ECN-capable packet is dropped rather than marked.
     pub mark_limit: f64,
-    /// How m_fair is moved.
+    /// The controller of m_fair.
     pub control: Control,
 }
 
@@ -72,10 +72,10 @@ pub struct Config {
 pub struct Afd<M> {
     measure: Measure,
     weights: WeightOf,
-    /// How many classes have a weight from each power of two to the next.
+    /// The number of classes with a weight from each power of two to the next.
     powers: Powers,
-    /// 1 / (the least weight), or up to twice that once weights were changed: a flow of that weight
-    /// is not dropped while m_fair is this number of times what a flow alone has on record.
+    /// 1 / (the least weight), or up to twice that once weights were changed. A flow of that weight
+    /// is not dropped while m_fair is this number of times the record of a lone flow.
     reach: f64,
     mark_limit: f64,
     fair: FairShare,
@@ -93,7 +93,7 @@ impl<M: Meter> Afd<M> {
         Afd { measure, powers: Powers::new(&weights), weights, reach, mark_limit, fair, meter, rng }
     }
 
-    /// What is known of flows.
+    /// The meter of flows.
     pub fn meter(&self) -> &M {
         &self.meter
     }
@@ -103,7 +103,7 @@ impl<M: Meter> Afd<M> {
         &self.fair
     }
 
-    /// m_fair need not rise above this: it drops nothing, whatever the weights.
+    /// m_fair need not rise above this: it then drops no packet, whatever the weights.
     #[inline]
     fn most(&self) -> f64 {
         self.meter.most() * self.reach
@@ -134,15 +134,14 @@ impl Powers {
         *self.count(after) += 1;
     }
 
-    /// The greatest power of two that no weight is below.
+    /// The greatest power of two that is at most every weight.
     fn least(&self) -> f64 {
         let lowest = (LOWEST..).zip(&self.0).find(|&(_, &count)| count > 0);
         libm::ldexp(1.0, lowest.expect("that of 1, at least").0)
     }
 }
 
-/// d_i: the probability of a drop for a flow on record with `count`, where `fair` is its fair
-/// count.
+/// d_i: the probability of a drop for a flow on record with `count`, if `fair` is its fair count.
 ///
 /// ```
 /// use fairwire_laws::dropper::afd::drop_probability;
@@ -174,7 +173,7 @@ impl<M: Meter> Dropper for Afd<M> {
 
     #[inline]
     fn on_departure(&mut self, packet: &Packet, _: Left, buffer: &Buffer, now: Time) -> Verdict {
-        // The packet has left the buffer, but was there at every sampling instant up to now.
+        // The packet has left the buffer, but was in it at every sampling instant up to now.
         let queue = self.measure.of(buffer.backlog()) + f64::from(self.measure.size(packet.len));
         self.fair.catch_up(now, queue, self.most());
         Verdict::Pass
@@ -183,7 +182,7 @@ impl<M: Meter> Dropper for Afd<M> {
     fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         let before = self.weights.set(class, weight)?;
         self.powers.change(before.get(), weight.get());
-        // To look for the least weight itself would take as long as there are classes.
+        // Searching for the least weight itself would take O(classes).
         self.reach = self.powers.least().recip();
         Ok(before)
     }
@@ -209,24 +208,24 @@ impl<M: Meter> Dropper for Afd<M> {
     }
 }
 
-/// The parameters that the four forms have in common.
+/// The parameters that the four forms share.
 #[parameters(gated, checked = Checked, group)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shared {
-    /// Drop rather than mark ECN-capable packets where the probability is above this.
+    /// Drop rather than mark ECN-capable packets if the probability is above this.
     ///
-    /// A flow that ignores marks has at most 1 / (1 - `mark_limit`) times the fair rate. Not in the
-    /// paper, which drops. A flow of twice its fair rate has 0.5, and one that listens does not
-    /// stay there. In Linux's SFB drops begin at 0.5 too. PIE's 0.1 (RFC 8033, section 5.1) is of a
-    /// whole queue; here it would drop from flows 11 % above their fair rate.
+    /// A flow that ignores marks gets at most 1 / (1 - `mark_limit`) times the fair rate. Not in
+    /// the paper, which drops. A flow of twice its fair rate has 0.5, and a responsive one does not
+    /// stay there. Linux's SFB also begins to drop at 0.5. PIE's 0.1 (RFC 8033, section 5.1)
+    /// applies to an entire queue; here it would drop from flows 11 % above their fair rate.
     #[parameter(default = 0.5, min = 0.0, max = 1.0, unit = "1", source = "Ours.")]
     pub mark_limit: Option<f64>,
     /// The weights of classes: the factors of the fair rate that their flows may have.
     ///
-    /// w_i. A flow is dropped by m_i / w_i, so its fair rate is w_i times that of others.
+    /// w_i. A flow is judged by m_i / w_i, so its fair rate is w_i times that of others.
     #[parameter(is = role::FLOW_WEIGHTS, unset = "1 for each", unit = "1 by class", source = "Not in the paper.")]
     pub weights: Option<Weights>,
-    /// The queue that is aimed at, at most the buffer.
+    /// The target of the queue, at most the buffer.
     #[parameter(
         unset = "50 packets or a quarter of the buffer, whichever is less",
         source = "50 as in a public implementation of the CCR paper; the quarter is ours, for small buffers."
@@ -241,7 +240,7 @@ pub struct Shared {
         source = "Pan et al., CCR 33(1), as public implementations quote it."
     )]
     pub alpha: Option<f64>,
-    /// The gain of the present queue's distance from the target, from `alpha` to 1001.
+    /// The gain of the current queue's distance from the target, from `alpha` to 1001.
     #[parameter(
         unset = "`alpha` + 0.1",
         unit = "1",
@@ -251,8 +250,8 @@ pub struct Shared {
     /// The time between two steps of the fair rate.
     ///
     /// The twentieth is ours, for fast links, where a buffer fills or drains in less than 6.25 ms.
-    /// For `afd-exact` half: in each of the vendor's profiles the AFD period is half of the age
-    /// period.
+    /// The half is for `afd-exact`: in each of the vendor's profiles the AFD period is half of the
+    /// age period.
     #[parameter(
         unset = "6.25 ms or 1/20 of the time to send a full buffer, whichever is less; for `afd-exact` at most half of `age_period`",
         min = "1 us",
@@ -262,7 +261,7 @@ pub struct Shared {
     pub interval: Option<Quantity<Duration>>,
 }
 
-/// The parameters of the three forms that sample.
+/// The parameters of the three sampling forms.
 #[parameters(gated, checked = CheckedSamples, group)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Samples {
@@ -272,13 +271,13 @@ pub struct Samples {
     /// The parameters that all forms of AFD share.
     #[parameter(flatten)]
     pub shared: Shared,
-    /// What flows and the queue are counted in.
+    /// The unit in which flows and the queue are counted.
     ///
     /// Whether m_i, m_fair and the queue are in packets or in bytes; in bytes a sample counts its
     /// packet's length.
     #[parameter(is = role::MEASURE, default = Measure::Packets, source = "The paper has packets.")]
     pub measure: Option<Measure>,
-    /// b: how many samples are kept.
+    /// b: the number of samples kept.
     ///
     /// The paper's rule is 10 R / r_fair, R being the rate of all arrivals.
     #[parameter(
@@ -301,7 +300,7 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// The parameters typed for `discipline`, and how it samples.
+    /// The checked parameters of `discipline`, and its sampling.
     pub(super) fn check(
         &self,
         discipline: &'static str,
@@ -315,13 +314,13 @@ impl Samples {
         Ok((queue, common, Sampling { samples, probability: sampling, typical }))
     }
 
-    /// Bytes of the table of counts: each sample may be of another flow.
+    /// Bytes of the table of counts: each sample may belong to another flow.
     pub(super) fn table_bytes(&self) -> u64 {
         memory::count(self.samples, 1000) * memory::BUCKET
     }
 }
 
-/// The typed parameters that the four forms have in common, as given to one of them.
+/// The shared parameters, as given to one of the four forms.
 pub(super) struct Given<'a> {
     pub name: &'static str,
     pub room: Room,
@@ -331,7 +330,7 @@ pub(super) struct Given<'a> {
     pub longest: Duration,
 }
 
-/// The gains of the controller reach this far; the paper's are below 2.
+/// The maximum gain of the controller; the paper's gains are below 2.
 const MAX_GAIN: f64 = 1001.0;
 
 impl Given<'_> {
@@ -375,7 +374,7 @@ impl Given<'_> {
 }
 
 /// A twentieth of the time that the link takes to send a full `buffer`: between two steps the queue
-/// moves by little, however fast the link is.
+/// changes little, however fast the link.
 fn twentieth(buffer: Amount, site: &Site<'_>) -> Duration {
     let bytes = buffer.in_bytes(site.packet_bytes, site.rate) as u64;
     Duration::from_ns(site.rate.time_to_send(bytes).ns() / 20)

@@ -1,22 +1,22 @@
 //! AFD-NFT: approximate fair dropping with a flow table, and without bias.
 //!
 //! # What it does
-//! As AFD-SB, but keeps only the count of each flow, as if there were a shadow buffer. When samples
-//! have to make place it draws a set of a few flows at random. It takes the next u samples from
-//! these, each from one of them in proportion to their counts. Here u is a small part of what they
-//! have together. Then it draws another set.
+//! As AFD-SB, but keeps only the count of each flow, as if a shadow buffer existed. When samples
+//! must make room, it draws a set of a few flows at random. It takes the next u samples from these,
+//! each from one of them in proportion to their counts. Here u is a small fraction of the set's
+//! total samples. Then it draws another set.
 //!
 //! The paper's experiments drop; with `ecn = "mark"` an early signal marks ECN-capable packets.
 //!
 //! # Why
-//! It does what the shadow buffer does, without one. Each flow comes into a set equally often, but
-//! a set with more samples is kept for longer. So over b updates a flow loses m_i samples on
-//! average, as it would from the shadow buffer.
+//! It behaves as the shadow buffer does, without one. Each flow enters a set equally often, but a
+//! set with more samples is kept for longer. So over b updates a flow loses m_i samples on average,
+//! as it would from the shadow buffer.
 //!
 //! # State and cost
-//! For each flow in the sample, of which there are at most b and b/4 in the paper's traces, at most
-//! 32 bytes with its index; and the set. O(s), with s = `set_size` fixed: one draw and one look-up
-//! per arrival, one further draw where it is sampled, and s where that needs another set.
+//! Each flow in the sample takes at most 32 bytes with its index. There are at most b of them, and
+//! b/4 in the paper's traces. The set comes on top. O(s), with s = `set_size` fixed: one draw and
+//! one look-up per arrival, one further draw if it is sampled, and s if that needs another set.
 //!
 //! # Source (section, equation)
 //! R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate fair allocation of link
@@ -25,25 +25,23 @@
 //! # Where we differ
 //! - "m_i / (sum m_j)^-1" is a misprint of m_i (sum m_j)^-1.
 //! - u is a times the samples of the set when it is drawn, rounded down, and at least 1. The paper
-//!   does not say how it is rounded; rounding down gives its 180 sets per b updates in table 1,
-//!   where rounding up would give 153.
-//! - A flow that has lost its last sample leaves the set; a set without flows is replaced before
-//!   its time.
-//! - With no more flows than `set_size` the set is all of them.
-//! - Which flow loses a sample is drawn by numbers of samples in both measures: a sample is as
-//!   likely to go as any other, as in the shadow buffer. In bytes it takes the mean size of its
-//!   flow's samples with it, since no sample is remembered.
+//!   does not state the rounding. Rounding down gives its 180 sets per b updates in table 1;
+//!   rounding up would give 153.
+//! - A flow that has lost its last sample leaves the set; a set without flows is replaced early.
+//! - With at most `set_size` flows the set is all of them.
+//! - In both measures, the flow that loses a sample is drawn by numbers of samples: each sample is
+//!   equally likely to be replaced, as in the shadow buffer. In bytes the sample takes the mean
+//!   size of its flow's samples, since no sample is remembered.
 //! - The paper leaves gains, frequency, target and p to its companion, "Approximate fairness
 //!   through differential dropping", CCR 33(1), 2003, which we know from public implementations
 //!   only.
-//! - m_fair starts at b, so that nothing is dropped before a queue has built, and is kept from 0 to
-//!   b. In bytes b typical packets count, or what is sampled if that is more.
+//! - m_fair starts at b, so no packet is dropped before a queue has built, and is kept from 0 to b.
+//!   In bytes b typical packets count, or the sampled amount if that is more.
 //! - With weights below 1 m_fair starts at, and is kept below, b divided by the least weight. A
-//!   small least weight makes the first way down long.
-//! - In bytes, m_fair grows and shrinks with what is sampled where that is more than b typical
-//!   packets.
-//! - The controller has no timer: it is brought up to date when a packet comes or goes, with the
-//!   queue that there was at each instant in between.
+//!   small least weight makes the first descent long.
+//! - In bytes, m_fair grows and shrinks with the sampled amount if that exceeds b typical packets.
+//! - The controller has no timer: it is brought up to date when a packet enters or leaves, with the
+//!   queue at each instant in between.
 //! - A sampled packet counts as at most 65535 bytes.
 //! - No number is drawn if the probability of a drop is 0 or 1.
 //! - The "few thousand" flows of the paper's example of memory are 44 600 by its own formula, 2.5 R
@@ -85,12 +83,12 @@ pub struct Spec {
     /// The parameters that all sampling forms share.
     #[parameter(flatten)]
     pub samples: afd::Samples,
-    /// s: of how many flows one is chosen to lose a sample.
+    /// s: the number of flows from which one is chosen to lose a sample.
     ///
     /// All experiments of the paper.
     #[parameter(default = 5, min = 1, max = 64, unit = "flows")]
     pub set_size: Option<u32>,
-    /// a: the part of its samples that a set of flows loses before another is drawn.
+    /// a: the fraction of its samples that a set of flows loses before another is drawn.
     ///
     /// All experiments of the paper.
     #[parameter(default = 0.06, above = 0.0, max = 1.0, unit = "1")]
@@ -110,9 +108,9 @@ pub struct Config {
     pub common: afd::Config,
     /// How arrivals are sampled.
     pub sampling: Sampling,
-    /// s: of how many flows one is chosen to lose a sample.
+    /// s: the number of flows from which one is chosen to lose a sample.
     pub set_size: u32,
-    /// a: the part of its samples that a set loses before another is drawn.
+    /// a: the fraction of its samples that a set loses before another is drawn.
     pub reuse: f64,
 }
 
@@ -150,13 +148,13 @@ pub struct FlowSet {
     /// Places in the table of counts.
     places: [u32; MAX_IN_SET],
     len: usize,
-    /// Updates for which the set will still be used.
+    /// The remaining updates of the set.
     left: u32,
     drawn: u64,
 }
 
 impl FlowSet {
-    /// Sets of `size` flows (at most 64), each used until it has lost the part `reuse` of its
+    /// Sets of `size` flows (at most 64), each used until it has lost the fraction `reuse` of its
     /// samples; at least once.
     pub fn new(size: u32, reuse: f64) -> Self {
         let size = size.min(MAX_IN_SET as u32);
@@ -168,7 +166,7 @@ impl FlowSet {
         &self.places[..self.len]
     }
 
-    /// u: updates for which the set will still be used.
+    /// u: the remaining updates of the set.
     pub fn left(&self) -> u32 {
         self.left
     }
@@ -178,14 +176,14 @@ impl FlowSet {
         self.drawn
     }
 
-    /// Draws a set of distinct flows, each as likely as any other: R. W. Floyd's way (Bentley,
-    /// "Programming pearls: a sample of brilliance", CACM 30(9), 1987), which needs no more room
+    /// Draws a set of distinct flows, all equally likely, by R. W. Floyd's method (Bentley,
+    /// "Programming pearls: a sample of brilliance", CACM 30(9), 1987). It needs no more memory
     /// than the set.
     fn draw(&mut self, counts: &Counts, rng: &mut Rng) {
         let flows = counts.flows() as u32;
         self.len = 0;
         for last in flows.saturating_sub(self.size)..flows {
-            // With no more flows than the set has room for, all are in it and nothing is drawn.
+            // If all flows fit into the set, it contains them all and no number is drawn.
             let place = if flows <= self.size { last } else { rng.below(last + 1) };
             let place = if self.places().contains(&place) { last } else { place };
             self.places[self.len] = place;
@@ -195,7 +193,7 @@ impl FlowSet {
         self.left = ((self.reuse * f64::from(self.samples(counts))) as u32).max(1);
     }
 
-    /// What the flows of the set have together.
+    /// The total samples of the set's flows.
     #[inline]
     fn samples(&self, counts: &Counts) -> u32 {
         self.places().iter().map(|&place| counts.samples_at(place as usize)).sum()
@@ -216,8 +214,8 @@ impl FlowSet {
         }
     }
 
-    /// The flow at `at` in the set left the table. There the last flow, from place `flows`, took
-    /// its place.
+    /// Removes the flow at `at` in the set, which left the table. The table's last flow, from place
+    /// `flows`, took its place.
     fn leave(&mut self, at: usize, flows: usize) {
         let gone = self.places[at];
         self.len -= 1;

@@ -1,8 +1,8 @@
-//! A sample of arrivals, and how much of it each flow has.
+//! A sample of arrivals, and each flow's part of it.
 //!
 //! Each arrival is sampled with a fixed probability. Once the sample is full, each new one replaces
-//! an old one; which one, is up to the [`Record`]. The sum of all counts is the size of the sample,
-//! always.
+//! an old one, which the [`Record`] chooses. The sum of all counts always equals the size of the
+//! sample.
 
 use crate::dropper::afd::Meter;
 use fairwire_core::{FlowHash, FlowTable, Packet, Probe, Rng, Time, Unit};
@@ -12,19 +12,19 @@ use fairwire_core::{FlowHash, FlowTable, Packet, Probe, Rng, Time, Unit};
 pub struct Sample {
     /// Its flow.
     pub flow: FlowHash,
-    /// What it counts as: 1, or its bytes, at most 65535.
+    /// Its size: 1, or its bytes, at most 65535.
     pub size: u16,
 }
 
-/// How many samples a flow has (24 bits), and their size in all (40 bits): 2^24 samples of 2^16
-/// bytes are 2^40.
+/// A flow's number of samples (24 bits) and their total size (40 bits): 2^24 samples of 2^16 bytes
+/// are 2^40.
 #[derive(Clone, Copy, Debug)]
 struct Tally(u64);
 
 const SAMPLES: u64 = (1 << 24) - 1;
 
-/// Larger samples are refused; b = 10 R / r_fair is 178 600 at 1 Gbit/s with a fair rate of
-/// 56 kbit/s.
+/// Larger samples are refused; b = 10 R / r_fair is 178 600 at 1 Gbit/s with a fair rate of 56
+/// kbit/s.
 const MAX_SAMPLES: u32 = 1 << 20;
 
 const _: () = assert!((MAX_SAMPLES as u64) < SAMPLES);
@@ -51,7 +51,7 @@ impl Tally {
     }
 }
 
-/// For each flow in the sample, how many samples it has and their size in all.
+/// For each flow in the sample, its number of samples and their total size.
 #[derive(Debug)]
 pub struct Counts {
     flows: FlowTable<Tally>,
@@ -60,18 +60,18 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// No samples, and room for `capacity`, which may be of as many flows.
+    /// Starts without samples, with room for `capacity`, which may all be of different flows.
     pub fn new(capacity: u32) -> Self {
         Counts { flows: FlowTable::new(capacity as usize), samples: 0, size: 0 }
     }
 
-    /// N: how many flows have samples.
+    /// N: the number of flows with samples.
     #[inline]
     pub fn flows(&self) -> usize {
         self.flows.len()
     }
 
-    /// How many samples there are.
+    /// The number of samples.
     #[inline]
     pub fn samples(&self) -> u32 {
         self.samples
@@ -83,17 +83,17 @@ impl Counts {
         self.size
     }
 
-    /// Bytes of memory, all taken at construction.
+    /// Bytes of memory, all allocated at construction.
     pub fn memory(&self) -> usize {
         self.flows.memory()
     }
 
-    /// Each flow with how many samples it has and their size, by place.
+    /// Each flow with its number of samples and their size, by place.
     pub fn iter(&self) -> impl Iterator<Item = (FlowHash, u32, u64)> {
         self.flows.iter().map(|(flow, tally)| (flow, tally.samples(), tally.size()))
     }
 
-    /// How many samples the flow at `place` has.
+    /// The number of samples of the flow at `place`.
     #[inline]
     pub fn samples_at(&self, place: usize) -> u32 {
         self.flows.value(place).samples()
@@ -111,7 +111,7 @@ impl Counts {
         self.flows.find(flow).map_or(0, |place| self.flows.value(place).size())
     }
 
-    /// A sample comes in; returns m_i of its flow from now on.
+    /// Adds a sample; returns the new m_i of its flow.
     ///
     /// # Panics
     /// When there is no room.
@@ -126,7 +126,7 @@ impl Counts {
         tally.size()
     }
 
-    /// This sample goes, which must be one that came in.
+    /// Removes this sample, which must have been added.
     ///
     /// # Panics
     /// When its flow has no samples.
@@ -136,9 +136,9 @@ impl Counts {
         self.take_size(place, u64::from(sample.size));
     }
 
-    /// A sample of the flow at `place` goes, of the mean size of that flow's: the sizes of single
-    /// samples are not kept. Was it the last of its flow? Then the flow goes, and the flow at the
-    /// last place, [`flows`](Counts::flows) from now on, moves here.
+    /// Removes a sample of the flow at `place`, with the mean size of that flow's samples, since
+    /// individual sizes are not kept. Was it the last of its flow? Then the flow is removed, and
+    /// the flow at the last place, [`flows`](Counts::flows) from now on, moves here.
     #[inline]
     pub(crate) fn take_mean(&mut self, place: usize) -> bool {
         let tally = *self.flows.value(place);
@@ -159,17 +159,16 @@ impl Counts {
     }
 }
 
-/// Decides which sample makes place for a new one, and remembers of the samples what it needs for
-/// that.
+/// Decides which sample makes room for a new one, and remembers what it needs for that.
 pub trait Record: Send + 'static {
-    /// Invoked when a sample comes in while there is still room.
+    /// Invoked for a new sample while there is room.
     fn append(&mut self, sample: Sample);
 
-    /// Invoked when the record is full: takes one sample out of `counts` for `sample`, which comes
-    /// in right after.
+    /// Invoked when the record is full: removes one sample from `counts` to make room for `sample`,
+    /// which is added immediately after.
     fn replace(&mut self, sample: Sample, counts: &mut Counts, rng: &mut Rng);
 
-    /// Takes over the parameters of `fresh`; false where they shape what is kept.
+    /// Takes over the parameters of `fresh`; returns false if they shape the stored data.
     fn retune(&mut self, _fresh: &Self) -> bool {
         false
     }
@@ -181,11 +180,11 @@ pub trait Record: Send + 'static {
 /// How arrivals are sampled.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sampling {
-    /// b: how many samples are kept.
+    /// b: the number of samples kept.
     pub samples: u32,
     /// p: the probability that an arrival is sampled.
     pub probability: f64,
-    /// What a typical packet counts as: 1, or its bytes.
+    /// The size of a typical packet: 1, or its bytes.
     pub typical: u32,
 }
 
@@ -198,27 +197,27 @@ pub struct Sampled<R> {
 }
 
 impl<R: Record> Sampled<R> {
-    /// No samples yet.
+    /// Starts without samples.
     pub fn new(sampling: Sampling, record: R) -> Self {
         Sampled { sampling, counts: Counts::new(sampling.samples), record }
     }
 
-    /// How much of the sample each flow has.
+    /// Each flow's part of the sample.
     pub fn counts(&self) -> &Counts {
         &self.counts
     }
 
-    /// What decides which sample goes.
+    /// The record, which chooses the sample to replace.
     pub fn record(&self) -> &R {
         &self.record
     }
 
-    /// What decided which sample goes, at the end.
+    /// Returns the record at the end.
     pub fn into_record(self) -> R {
         self.record
     }
 
-    /// An arrival is sampled; returns m_i of its flow from now on.
+    /// Samples an arrival; returns the new m_i of its flow.
     #[inline]
     pub fn sample(&mut self, sample: Sample, rng: &mut Rng) -> u64 {
         if self.counts.samples() < self.sampling.samples {

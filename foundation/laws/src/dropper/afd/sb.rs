@@ -1,21 +1,21 @@
 //! AFD-SB: approximate fair dropping with a shadow buffer.
 //!
 //! # What it does
-//! Keeps a random sample of recent arrivals, the shadow buffer, and drops each flow's packets with
-//! the probability that brings it down to the fair rate: d_i = max(0, 1 - m_fair / m_i), where flow
-//! i has m_i of the samples. m_fair follows the queue.
+//! Keeps a random sample of recent arrivals, the shadow buffer. It drops each flow's packets with
+//! the probability that brings the flow down to the fair rate: d_i = max(0, 1 - m_fair / m_i),
+//! where flow i has m_i of the samples. m_fair follows the queue.
 //!
 //! The paper's experiments drop; with `ecn = "mark"` an early signal marks ECN-capable packets.
 //!
 //! # Why
-//! One first-come-first-served queue, and nearly max-min fair rates, at a state in proportion to
-//! the few fast flows: most slow flows are not in the sample, and are not dropped. This is the
+//! One first-come-first-served queue provides nearly max-min fair rates, with state in proportion
+//! to the few fast flows: most slow flows are not in the sample, and are not dropped. This is the
 //! design that AFD-FT and AFD-NFT approximate.
 //!
 //! # State and cost
 //! b samples of 16 bytes, and at most 32 bytes, index included, for each flow in the sample. There
 //! are at most b of these, and b/4 in the paper's traces. O(1): one draw and one look-up per
-//! arrival, and another two of each where it is sampled.
+//! arrival, and another two of each if it is sampled.
 //!
 //! # Source (section, equation)
 //! R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate fair allocation of link
@@ -25,14 +25,13 @@
 //! - The paper leaves gains, frequency, target and p to its companion, "Approximate fairness
 //!   through differential dropping", CCR 33(1), 2003, which we know from public implementations
 //!   only.
-//! - m_fair starts at b, so that nothing is dropped before a queue has built, and is kept from 0 to
-//!   b. In bytes b typical packets count, or what is sampled if that is more.
+//! - m_fair starts at b, so no packet is dropped before a queue has built, and is kept from 0 to b.
+//!   In bytes b typical packets count, or the sampled amount if that is more.
 //! - With weights below 1 m_fair starts at, and is kept below, b divided by the least weight. A
-//!   small least weight makes the first way down long.
-//! - In bytes, m_fair grows and shrinks with what is sampled where that is more than b typical
-//!   packets.
-//! - The controller has no timer: it is brought up to date when a packet comes or goes, with the
-//!   queue that there was at each instant in between.
+//!   small least weight makes the first descent long.
+//! - In bytes, m_fair grows and shrinks with the sampled amount if that exceeds b typical packets.
+//! - The controller has no timer: it is brought up to date when a packet enters or leaves, with the
+//!   queue at each instant in between.
 //! - A sampled packet counts as at most 65535 bytes.
 //! - No number is drawn if the probability of a drop is 0 or 1.
 //!
@@ -112,7 +111,7 @@ impl Spec {
     }
 }
 
-/// The shadow buffer: every sample, so that each can be replaced with the same probability.
+/// The shadow buffer: all samples, each equally likely to be replaced.
 #[derive(Debug)]
 pub struct ShadowBuffer {
     samples: Vec<Sample>,
@@ -135,7 +134,7 @@ impl Record for ShadowBuffer {
         self.samples.push(sample);
     }
 
-    /// Random rather than oldest first: the paper's, against synchronisation.
+    /// Random rather than oldest first, as in the paper, to avoid synchronisation.
     #[inline]
     fn replace(&mut self, sample: Sample, counts: &mut Counts, rng: &mut Rng) {
         let slot = rng.below(self.samples.len() as u32) as usize;
