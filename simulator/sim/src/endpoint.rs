@@ -1,14 +1,14 @@
-//! Endpoints: a protocol of one's own at both ends of a flow.
+//! Endpoints: a custom protocol at both ends of a flow.
 //!
-//! An [`Endpoint`] has no clock, no socket and no thread: it is given packets and the time, and
-//! returns packets and the time at which it is to be called again. [`Endpoints`] makes both ends of
-//! each flow of a group. Between them are the flow's own links, the queued links and whatever else
-//! shares them, as for the simulator's TCP.
+//! An [`Endpoint`] has no clock, no socket and no thread. It is given packets and the time, and
+//! returns packets and the time of its next call. [`Endpoints`] creates both ends of each flow of a
+//! group. Between them are the flow's own links, the queued links and the competing traffic, as for
+//! the simulator's TCP.
 //!
 //! The engine calls [`poll_transmit`](Endpoint::poll_transmit) on an end when its flow starts,
 //! after each packet that arrives there, and when its timeout is due. It repeats the call until it
 //! returns `None`. Then it reads [`next_timeout`](Endpoint::next_timeout). The same plan and seed
-//! give the same bits, if the endpoint draws from [`Start::rng`] alone and reads no clock.
+//! give the same bits, if the endpoint draws only from [`Start::rng`] and reads no clock.
 
 use core::any::Any;
 use core::fmt::{self, Debug};
@@ -16,31 +16,31 @@ use fairwire_core::{Ecn, Rate, Rng, Time};
 use fairwire_metrics::{Kind, Lasted};
 use std::sync::Arc;
 
-/// One end of a flow of another crate's protocol, without I/O.
+/// One end of an external protocol's flow, without I/O.
 pub trait Endpoint: Send {
-    /// Invoked when `packet` of the other end arrived, at `now`.
+    /// Invoked when `packet` from the other end arrives at `now`.
     fn on_packet(&mut self, packet: Packet, now: Time);
 
-    /// Invoked at the start, after each arrival and at each timeout: does what is due at `now` and
-    /// returns the next packet to be sent; `None` when there is no more. Packets leave in this
-    /// order over the flow's own link, which holds as many as there are.
+    /// Invoked at the start, after each arrival and at each timeout. Does what is due at `now` and
+    /// returns the next packet to send; `None` when there is no more. Packets leave in this order
+    /// over the flow's own link, which holds any number of them.
     ///
-    /// A packet of no bytes or of more than 65 535, and more than 65 536 packets at one instant,
-    /// end the run with a panic.
+    /// The run ends with a panic at a packet of no bytes or of more than 65 535. More than 65 536
+    /// packets at one instant end it too.
     fn poll_transmit(&mut self, now: Time) -> Option<Packet>;
 
-    /// When `poll_transmit` is to be called without an arrival. Invoked after `poll_transmit` has
-    /// returned `None`, so it must be later than that call; otherwise the run ends with a panic.
+    /// When to call `poll_transmit` without an arrival. Invoked after `poll_transmit` has returned
+    /// `None`, so it must be later than that call; otherwise the run ends with a panic.
     fn next_timeout(&mut self) -> Option<Time>;
 
-    /// Has it finished? It is not called any more then. How long the first end of a flow took is a
-    /// transfer of its group.
+    /// Has it finished? If so, it is not called again. The time that the first end of a flow took
+    /// is a transfer of its group.
     fn finished(&self) -> bool {
         false
     }
 
-    /// All that it has timed, of the kinds of [`Endpoints::timing`], and what is under way as if it
-    /// ended at `end`. Invoked when the run is over.
+    /// All that it has timed, of the types in [`Endpoints::timing`], counting unfinished ones as if
+    /// they ended at `end`. Invoked when the run is over.
     fn lasted(&self, _end: Time) -> Vec<Lasted> {
         Vec::new()
     }
@@ -59,7 +59,7 @@ pub struct Packet {
 impl Packet {
     /// A packet of `bytes` on the wire, without a payload and not ECN-capable.
     pub fn new(bytes: usize) -> Self {
-        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX); // refused where it is sent
+        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX); // refused when it is sent
         Packet { bytes, ecn: Ecn::NotEct, payload: None }
     }
 
@@ -70,7 +70,7 @@ impl Packet {
     }
 
     /// The same with a payload, such as its bytes or the headers that the other end reads. It takes
-    /// no room on the wire: `bytes` does.
+    /// no room on the wire; `bytes` does.
     #[must_use]
     pub fn carrying<P: Any + Send>(self, payload: P) -> Self {
         Packet { payload: Some(Box::new(payload)), ..self }
@@ -82,16 +82,16 @@ impl Packet {
     }
 }
 
-/// The flow for which endpoints are made.
+/// The flow for which endpoints are created.
 #[derive(Debug)]
 pub struct Start {
     /// Its number in its group, from 1.
     pub number: u32,
-    /// Its stream of random numbers, of which no other flow has any.
+    /// Its own stream of random numbers, shared with no other flow.
     pub rng: Rng,
 }
 
-/// A factory of both ends of each flow of a group.
+/// Creates both ends of each flow of a group.
 #[derive(Clone)]
 pub struct Endpoints {
     name: &'static str,
@@ -104,10 +104,10 @@ pub struct Endpoints {
 type Starting = dyn Fn(Start) -> [Box<dyn Endpoint>; 2] + Send + Sync;
 
 impl Endpoints {
-    /// What records call `name`. Most packets of the first end have `packet_bytes` on the wire, or
-    /// 0 where they differ: what they take is then computed once. For each flow `starting` makes
-    /// both ends: the first, whose packets are counted as sent and delivered, and the second, whose
-    /// packets go the way of acknowledgements.
+    /// Endpoints named `name` in records. Most packets of the first end have `packet_bytes` on the
+    /// wire, or 0 if sizes differ; a fixed size's transit time is computed once. `starting` creates
+    /// both ends of each flow. The first end's packets are counted as sent and delivered; the
+    /// second's take the path of acknowledgements.
     pub fn new<F: Endpoint + 'static, S: Endpoint + 'static>(
         name: &'static str,
         packet_bytes: u32,
@@ -120,36 +120,36 @@ impl Endpoints {
         Endpoints { name, packet_bytes, kinds: &[], most: None, starting }
     }
 
-    /// The same, whose ends time what is of these `kinds`, which last: results have a record of
-    /// each also where there was none.
+    /// The same, with ends that time things of these `kinds`, which last. Results have a record of
+    /// each kind even if it never occurred.
     #[must_use]
     pub fn timing(self, kinds: &'static [Kind]) -> Self {
         Endpoints { kinds, ..self }
     }
 
-    /// The same, whose first end sends no more than `most`, bits on the wire: records take that for
-    /// what it offers, and its max-min share is no more.
+    /// The same, with a first end that sends at most `most`, bits on the wire. Records take that as
+    /// its offered load, and its max-min share is limited to it.
     #[must_use]
     pub fn at_most(self, most: Rate) -> Self {
         Endpoints { most: Some(most), ..self }
     }
 
-    /// The most that its first end sends, if it says so.
+    /// The highest rate of its first end, if declared.
     pub(crate) fn most(&self) -> Option<Rate> {
         self.most
     }
 
-    /// What its ends time.
+    /// The kinds that its ends time.
     pub(crate) fn kinds(&self) -> &'static [Kind] {
         self.kinds
     }
 
-    /// What records call it.
+    /// Its name in records.
     pub(crate) fn name(&self) -> &'static str {
         self.name
     }
 
-    /// The packet that most of the first end's are, bytes on the wire, or 0.
+    /// The size of most of the first end's packets, bytes on the wire, or 0.
     pub fn packet_bytes(&self) -> u32 {
         self.packet_bytes
     }
@@ -166,7 +166,7 @@ impl Debug for Endpoints {
     }
 }
 
-/// What other crates make cannot be compared: it is equal to itself alone.
+/// External code cannot be compared, so a value equals only itself.
 impl PartialEq for Endpoints {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.starting, &other.starting)

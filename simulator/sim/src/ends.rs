@@ -1,5 +1,5 @@
-//! Both ends of a flow of another crate's endpoints, at work: they are called as promised, and what
-//! they return is checked.
+//! Both ends of a flow with external endpoints, at work: they are called as promised, and their
+//! returned values are checked.
 
 use crate::endpoint::{Endpoint, Endpoints, Packet, Start};
 use core::fmt::{self, Display};
@@ -10,21 +10,21 @@ use std::ops::RangeInclusive;
 /// Which end of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
-    /// The one whose packets are counted.
+    /// The end whose packets are counted.
     First,
-    /// The other, whose packets go the way of acknowledgements.
+    /// The other, whose packets take the path of acknowledgements.
     Second,
 }
 
-/// What a packet of IP can have (RFC 791, RFC 8200), bytes.
+/// Sizes that an IP packet can have (RFC 791, RFC 8200), bytes.
 const SIZES: RangeInclusive<u32> = 1..=65_535;
 
-/// An end that returns more packets at one instant is taken for one that never stops: twice a
-/// window of 10 Gbit/s over 40 ms.
+/// An end that returns more packets at one instant is assumed never to stop. This is twice a window
+/// of 10 Gbit/s over 40 ms.
 const MAX_AT_ONCE: u32 = 1 << 16;
 
-/// More timeouts within [`IDLE`], in a row and without a packet, are taken for an end that keeps
-/// the engine busy for nothing.
+/// An end with more consecutive timeouts within [`IDLE`], without a packet, is assumed to keep the
+/// engine busy in vain.
 const MAX_IDLE: u32 = 1 << 16;
 const IDLE: Duration = Duration::from_secs(1);
 
@@ -35,10 +35,10 @@ pub(crate) struct Ends {
     ends: [End; 2],
     started: Option<Time>,
     took: Option<Took>,
-    stopped: Time, // MAX while it is not
+    stopped: Time, // MAX until it is stopped
 }
 
-/// How long the first end took until it was through, and when that was.
+/// How long the first end took to finish, and when it did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Took {
     pub(crate) at: Time,
@@ -49,7 +49,7 @@ struct End {
     endpoint: Box<dyn Endpoint>,
     due: Time, // MAX when there is no timeout
     is_finished: bool,
-    /// Timeouts since a packet came or went, and since when they are counted.
+    /// Timeouts since the last packet in either direction, and since when they are counted.
     idle: u32,
     idle_since: Time,
 }
@@ -81,23 +81,23 @@ impl Ends {
         first.due.min(second.due)
     }
 
-    /// How long the first end took, once it is through.
+    /// How long the first end took, once it has finished.
     pub(crate) fn took(&self) -> Option<Took> {
         self.took
     }
 
-    /// What either end has timed up to `end`, and what is under way then.
+    /// What either end timed up to `end`, including what is still under way.
     pub(crate) fn lasted(&self, end: Time) -> Vec<Lasted> {
         self.ends.iter().flat_map(|one| one.endpoint.lasted(end.min(self.stopped))).collect()
     }
 
-    /// Neither end does anything from `now` on.
+    /// Stops both ends at `now`.
     pub(crate) fn stop(&mut self, now: Time) {
         self.stopped = now;
         self.ends.iter_mut().for_each(|end| (end.is_finished, end.due) = (true, Time::MAX));
     }
 
-    /// A packet of the other end arrives at `now`.
+    /// A packet from the other end arrives at `now`.
     pub(crate) fn take(&mut self, side: Side, packet: Packet, now: Time) {
         let end = &mut self.ends[side as usize];
         if !end.is_finished {
@@ -109,7 +109,7 @@ impl Ends {
     /// Lets an end do what is due at `now`, and sends what it returns.
     ///
     /// # Panics
-    /// When it breaks what [`Endpoint`] says: the simulation would never end.
+    /// When it violates the contract of [`Endpoint`]: the simulation would never end.
     pub(crate) fn poll(&mut self, side: Side, now: Time, mut send: impl FnMut(Packet)) {
         let started = *self.started.get_or_insert(now);
         let who = Who { name: self.name, number: self.number, side };
@@ -141,7 +141,7 @@ impl Ends {
 }
 
 impl End {
-    /// All is sent that was due at `now`.
+    /// All packets due at `now` have been sent.
     fn settle(&mut self, who: Who, sent: u32, now: Time) {
         self.is_finished = self.endpoint.finished();
         let timeout = if self.is_finished { None } else { self.endpoint.next_timeout() };
@@ -162,7 +162,7 @@ impl End {
     }
 }
 
-/// An end, as errors call it.
+/// An end, as named in errors.
 #[derive(Clone, Copy)]
 struct Who {
     name: &'static str,

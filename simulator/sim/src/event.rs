@@ -1,5 +1,5 @@
-//! Events, and the interface of the event queue, the first of the model's two. The other one is
-//! [`Memory`]: the store of flows and frames, as the event queue sees it.
+//! Events, and the interface of the event queue, which is the first of the model's two. The other
+//! one is [`Memory`]: the store of flows and frames as the event queue sees it.
 
 use fairwire_core::{Ecn, Time};
 
@@ -8,22 +8,22 @@ use fairwire_core::{Ecn, Time};
 pub(crate) enum Event {
     /// A frame reaches the queue of a link.
     Arrival(u32),
-    /// This link's transmitter becomes free, or what waits there becomes ready.
+    /// This link's transmitter becomes free, or a packet waiting there becomes ready.
     LinkFree(u32),
     /// A frame reaches its sink's access link without having crossed a queue.
     Sink(u32),
     /// An acknowledgement, carried by this frame, reaches its sender.
     Ack(u32),
-    /// A flow starts, sends on, or runs out of patience.
+    /// A flow starts, resumes sending, or reaches a timeout.
     Wake(u32),
-    /// A user of TCP does something.
+    /// A user of TCP acts.
     Session(u32),
-    /// A packet reaches an endpoint of another crate, in this frame.
+    /// A packet, in this frame, reaches an external endpoint.
     Packet(u32),
 }
 
 impl Event {
-    /// The number of its kind, below 8, and of what it is about.
+    /// The number of its type, below 8, and of its subject.
     #[inline(always)]
     pub(crate) fn parts(self) -> (u8, u32) {
         match self {
@@ -52,15 +52,15 @@ impl Event {
         })
     }
 
-    /// Its kind, as the upper bits of an identity.
+    /// Its type, as the upper bits of an identity.
     #[inline(always)]
     pub(crate) fn mark(self) -> u32 {
         u32::from(self.parts().0) << 29
     }
 }
 
-/// What comes up next, or nothing. Two numbers, so that it is returned in registers: through memory
-/// it would be written in pieces, and waited for when it is read as a whole.
+/// The next event, or none. It is two numbers, so it is returned in registers; through memory it
+/// would be written in pieces, and reading it in one piece would stall.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Next {
     time: Time,
@@ -82,7 +82,7 @@ impl Next {
     }
 }
 
-/// Names a stream of events that come mostly in order.
+/// Names a stream of events that come mostly in time order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lane(pub(crate) u8);
 
@@ -96,65 +96,65 @@ impl Lane {
 pub(crate) struct Leaving {
     /// Its frame.
     pub(crate) slot: u32,
-    /// As it leaves.
+    /// The codepoint with which it leaves.
     pub(crate) ecn: Ecn,
     /// When its last bit reaches the other end.
     pub(crate) reaches: Time,
 }
 
-/// Events to come, as the model of the network schedules them. Whatever keeps them, what comes of a
-/// run is the same as if they came up in one order: by time, then as [`Ties`](crate::ties::Ties)
-/// has it, then by when they were scheduled.
+/// Future events, as the model of the network schedules them. Every implementation gives the same
+/// results as one total order: by time, then by [`Ties`](crate::ties::Ties), then by when they were
+/// scheduled.
 pub(crate) trait Events: Send + 'static {
-    /// A new lane for what happens at hosts, as long as there are few.
+    /// A new lane for events at hosts, as long as there are few.
     fn lane_at_hosts(&mut self) -> Lane;
 
-    /// A new lane for what happens at links, as long as there are few.
+    /// A new lane for events at links, as long as there are few.
     fn lane_at_links(&mut self) -> Lane;
 
-    /// Hosts take time: what they send arrives at links slightly out of order.
+    /// Hosts take processing time: their packets arrive at links slightly out of order.
     fn mix_at_links(&mut self);
 
-    /// There is one link more.
+    /// Adds a link.
     fn add_link(&mut self);
 
-    /// Schedules what happens at a host, about a frame of this identity or without one.
+    /// Schedules an event at a host, about a frame of this identity or without one.
     fn push_at_host(&mut self, time: Time, event: Event, identity: u32, lane: Lane);
 
-    /// Schedules what happens at a link, about a frame of this identity or without one.
+    /// Schedules an event at a link, about a frame of this identity or without one.
     fn push_at_link(&mut self, time: Time, event: Event, identity: u32, lane: Lane);
 
-    /// Schedules when `link` becomes free next. What was scheduled for it before means nothing, and
-    /// may come up or not.
+    /// Schedules when `link` next becomes free. An earlier schedule for it is void; its event may
+    /// still come up.
     fn push_link_free(&mut self, time: Time, link: u32);
 
-    /// Keeps a packet that leaves its last link until [`next_left`](Events::next_left), where it
-    /// can change nothing before that. False where it is not kept: the model then goes on with it
-    /// at once.
+    /// Keeps a packet that leaves its last link until [`next_left`](Events::next_left), if it can
+    /// change nothing before that. Returns false if it is not kept: the model then continues with
+    /// it at once.
     fn put_off(&mut self, link: u32, leaving: Leaving) -> bool;
 
-    /// Begins a turn of those events that come up now, none of them after `end`; false where there
-    /// are no more. Hosts may be ahead of links in it. Where one order holds for all events, all
-    /// come up at links.
+    /// Begins a turn of due events, none of them after `end`; returns false if there are no more.
+    /// Hosts may run ahead of links in it. Where one order holds for all events, all come up at
+    /// links.
     fn begin_turn(&mut self, end: Time) -> bool;
 
-    /// Takes the next event of this turn at hosts, and its time. Meanwhile it may prefetch from
-    /// `memory` what other events need.
+    /// Takes this turn's next event at hosts, and its time. Meanwhile it may prefetch from `memory`
+    /// what other events need.
     fn next_at_hosts(&mut self, memory: &impl Memory) -> Next;
 
-    /// The same of what comes up at links, after all at hosts.
+    /// The same for events at links, after all at hosts.
     fn next_at_links(&mut self, memory: &impl Memory) -> Next;
 
-    /// Takes the next packet that was put off, after all else of this turn.
+    /// Takes the next deferred packet, after all other events of this turn.
     fn next_left(&mut self, memory: &impl Memory) -> Option<Leaving>;
 }
 
-/// The memory that events need, as the event queue prefetches it. Prefetching changes no result.
+/// The memory that events need, for the event queue to prefetch. Prefetching changes no result.
 pub(crate) trait Memory {
     /// Prefetches the frame of `event`, if it has one.
     fn fetch_frame(&self, event: Event);
 
-    /// Prefetches what `event` needs of its flow. Its frame was prefetched before.
+    /// Prefetches what `event` needs of its flow, after its frame.
     fn fetch_flow(&self, event: Event);
 }
 

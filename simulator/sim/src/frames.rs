@@ -1,4 +1,4 @@
-//! The frames in flight: what the simulator knows of a packet beside its descriptor.
+//! The frames in flight: the simulator's knowledge of a packet in addition to its descriptor.
 
 use crate::edge::Tag;
 use crate::prefetch;
@@ -8,34 +8,34 @@ use fairwire_tcp::{Ack, Sack, Segment};
 use std::any::Any;
 use std::collections::VecDeque;
 
-/// One packet, or the acknowledgement that it turned into. Aligned, lest it lie in two lines of the
-/// cache.
+/// One packet, or the acknowledgement that it turned into. Aligned, so that it never spans two
+/// cache lines.
 ///
-/// Where packets are many, a call that is not inlined takes a slot and reads the frame there. A
-/// frame that is an argument of such a call is in memory from the start. What needs a field of it
-/// waits for the whole to be written: 7 % of the time of nine flows.
+/// Where packets are many, a function that is not inlined takes a slot and reads the frame there. A
+/// frame passed as an argument would be written to memory first. Reading a field of it would wait
+/// until all of it is written, which cost 7 % of the time of nine flows.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 pub(crate) struct Frame {
-    /// Segment number on the way out, next segment expected on the way back; of a datagram, its
-    /// bytes.
+    /// Segment number on the forward path, next expected segment on the return path; for a
+    /// datagram, its bytes.
     seq: u64,
     /// The flow it belongs to.
     pub(crate) flow: u32,
-    /// The leg of its way that it is on.
+    /// Its current leg.
     pub(crate) leg: u32,
-    marks: u32, // of an acknowledgement
+    marks: u32, // for an acknowledgement
     /// Which of the flow's connections or conversations it belongs to.
     pub(crate) connection: u16,
     is_ack: bool,
     is_syn: bool,
-    /// Of a segment: was it sent before? Of an acknowledgement: has it blocks?
+    /// For a segment: was it sent before? For an acknowledgement: does it have blocks?
     is_special: bool,
-    /// Of a segment: the window was reduced. Of an acknowledgement: a mark is echoed.
+    /// For a segment: the window was reduced. For an acknowledgement: a mark is echoed.
     flag: bool,
-    /// The epoch of a segment, or that which an acknowledgement echoes.
+    /// The epoch of a segment, or the one that an acknowledgement echoes.
     epoch: bool,
-    /// Of a segment, as it was sent or as it arrived.
+    /// For a segment, as it was sent or as it arrived.
     pub(crate) ecn: Ecn,
     /// What edges wrote on it.
     pub(crate) tag: Tag,
@@ -52,7 +52,7 @@ pub(crate) struct Left {
     pub(crate) link: u32,
     /// When it began to leave.
     pub(crate) at: Time,
-    /// Its bytes, and those of the packets after it that one answer is for.
+    /// Its bytes, and those of later packets covered by the same answer.
     pub(crate) bytes: u32,
 }
 
@@ -100,17 +100,17 @@ impl Frame {
         Frame { ecn, ..Frame::carrying(flow, conversation, Segment::data(bytes.into()), leg) }
     }
 
-    /// A packet of an endpoint of another crate; `is_back`: is it of the second end?
+    /// A packet of an external endpoint; `is_back`: is it from the second end?
     pub(crate) fn packet(flow: u32, bytes: u32, ecn: Ecn, is_back: bool, leg: u32) -> Self {
         Frame { is_ack: is_back, ..Frame::datagram(flow, 0, bytes, ecn, leg) }
     }
 
-    /// Bytes on the wire of the datagram that it is.
+    /// Bytes on the wire, if it is a datagram.
     pub(crate) fn datagram_bytes(&self) -> u32 {
         self.seq as u32
     }
 
-    /// What distinguishes it from frames that it can meet.
+    /// Distinguishes it from frames that it can meet.
     #[inline(always)]
     pub(crate) fn identity(&self) -> u32 {
         self.flow ^ (self.seq as u32).wrapping_mul(0x9e37_79b1)
@@ -125,13 +125,13 @@ impl Frame {
         !self.is_ack && !self.is_syn
     }
 
-    /// Has it, an acknowledgement, blocks?
+    /// Records whether this acknowledgement has blocks.
     #[inline]
     pub(crate) fn set_blocks(&mut self, has_blocks: bool) {
         self.is_special = has_blocks;
     }
 
-    /// What it carries, for observers; an acknowledgement with the blocks `sack`.
+    /// Its content, for observers; an acknowledgement has the blocks `sack`.
     pub(crate) fn content(&self, sack: Sack) -> Content {
         let Frame { seq, is_ack, is_syn, is_special, flag, .. } = *self;
         match (is_ack, is_syn) {
@@ -147,30 +147,29 @@ impl Frame {
     }
 }
 
-/// The number of frames by which the place for a frame is prefetched ahead.
+/// How many frames ahead a frame's slot is prefetched.
 const STORES_AHEAD: usize = 8;
 
-/// What a packet carries for the endpoints of another crate.
+/// A packet's content for external endpoints.
 pub(crate) type Payload = Box<dyn Any + Send>;
 
-/// A pool of frames. It grows to the most that were ever in flight, and no further.
+/// A pool of frames. It grows to the most frames ever in flight, and no further.
 ///
-/// The frame let go first is the first to be used again. Packets that set out one after the other
-/// thus lie one after the other. They mostly travel in that order too, so what comes next is mostly
-/// beside what came last.
+/// The frame released first is reused first. Consecutive packets thus lie next to each other in
+/// memory. They mostly travel in that order too, so the next frame is mostly close to the last.
 #[derive(Debug, Default)]
 pub(crate) struct Frames {
     slots: Vec<Frame>,
     free: VecDeque<u32>,
-    /// By slot, as far as there were any: the blocks of acknowledgements that have some.
+    /// By slot, as far as needed: the blocks of acknowledgements that have some.
     sacks: Vec<Sack>,
     /// By slot: when its packet was sent. Kept only for observers.
     sent: Option<Vec<Time>>,
-    /// By slot, as far as there were any: what left a link that uses round trips.
+    /// By slot, as far as needed: departures from a link that uses round trips.
     left: Vec<Option<Left>>,
-    /// By flow, as far as there were any: the first of what one answer will be for.
+    /// By flow, as far as needed: the first departure that the next answer covers.
     unanswered: Vec<Option<Left>>,
-    /// By slot, as far as there were any: what endpoints of other crates carry.
+    /// By slot, as far as needed: the payloads of external endpoints.
     payloads: Vec<Option<Payload>>,
 }
 
@@ -188,12 +187,12 @@ impl Frames {
         (self.slots.len() - 1) as u32
     }
 
-    /// None, of which it will be kept when their packets are sent.
+    /// An empty pool that keeps the time when each packet is sent.
     pub(crate) fn with_stamps() -> Self {
         Frames { sent: Some(Vec::new()), ..Frames::default() }
     }
 
-    /// The packet in `slot` is sent `now`.
+    /// The packet in `slot` is sent at `now`.
     #[inline]
     pub(crate) fn stamp(&mut self, slot: u32, now: Time) {
         if let Some(sent) = &mut self.sent {
@@ -204,7 +203,7 @@ impl Frames {
         }
     }
 
-    /// When the packet in `slot` was sent, where that is kept.
+    /// When the packet in `slot` was sent, if that is kept.
     pub(crate) fn sent(&self, slot: u32) -> Time {
         self.sent.as_ref().and_then(|sent| sent.get(slot as usize)).copied().unwrap_or(Time::ZERO)
     }
@@ -225,10 +224,10 @@ impl Frames {
         !sack.is_empty()
     }
 
-    /// Stores an acknowledgement that no segment turned into.
+    /// Stores an acknowledgement that did not replace a segment's frame.
     pub(crate) fn store_answer(&mut self, flow: u32, connection: u16, ack: Ack, leg: u32) -> u32 {
         let slot = self.store(Frame::answering(flow, connection, ack, leg));
-        self.take_left(slot); // of a frame before it
+        self.take_left(slot); // of an earlier frame
         if !self.unanswered.is_empty() {
             self.answer_all(slot, flow);
         }
@@ -252,27 +251,26 @@ impl Frames {
         Ack { next: seq, is_for_syn: is_syn, ece: flag, marks, echo: epoch, sack }
     }
 
-    /// The blocks of the acknowledgement in `slot`; none where it has none, or is no
-    /// acknowledgement.
+    /// The blocks of the acknowledgement in `slot`; none if it has none, or is no acknowledgement.
     pub(crate) fn blocks(&self, slot: u32) -> Sack {
         if self.slots[slot as usize].is_ack { self.ack(slot).sack } else { Sack::NONE }
     }
 
-    /// What the frame in `slot` acknowledges, as a discipline sees it; `None` where it does not.
+    /// The acknowledgement in `slot`, as a discipline sees it; `None` if it is none.
     pub(crate) fn acknowledges(&self, slot: u32) -> Option<Acknowledgement> {
         let Frame { seq, marks, is_ack, is_syn, is_special, flag, .. } = self.at(slot);
         let is_plain = !(is_syn || is_special || flag);
         is_ack.then_some(Acknowledgement { number: seq as u32, marks, echoes_mark: flag, is_plain })
     }
 
-    /// Stores a copy of the packet in `slot`; `None` where it carries what cannot be copied.
+    /// Stores a copy of the packet in `slot`; `None` if its content cannot be copied.
     pub(crate) fn copy(&mut self, slot: u32) -> Option<u32> {
         if self.payloads.get(slot as usize).is_some_and(Option::is_some) {
             return None;
         }
         let (frame, blocks, sent) = (self.at(slot), self.blocks(slot), self.sent(slot));
         let copy = self.store(frame);
-        self.take_left(copy); // of a frame before it
+        self.take_left(copy); // of an earlier frame
         self.stamp(copy, sent);
         if !blocks.is_empty() {
             self.keep_blocks(copy, blocks);
@@ -280,7 +278,7 @@ impl Frames {
         Some(copy)
     }
 
-    /// The packet in `slot` left a link that uses round trips.
+    /// Records that the packet in `slot` left a link that uses round trips.
     pub(crate) fn keep_left(&mut self, slot: u32, left: Option<Left>) {
         if self.left.len() < self.slots.len() {
             self.left.resize(self.slots.len(), None);
@@ -288,13 +286,13 @@ impl Frames {
         self.left[slot as usize] = left;
     }
 
-    /// When the packet in `slot` left such a link, once.
+    /// Takes out the departure of the packet in `slot` from such a link.
     pub(crate) fn take_left(&mut self, slot: u32) -> Option<Left> {
         self.left.get_mut(slot as usize)?.take()
     }
 
-    /// The packet in `slot`, which arrived, is answered later. As a timestamp's echo (RFC 7323,
-    /// section 4.3), that answer is the first packet's that waits for one.
+    /// The packet in `slot` has arrived and is answered later. As with a timestamp's echo (RFC
+    /// 7323, section 4.3), that answer belongs to the first packet waiting for one.
     pub(crate) fn answer_later(&mut self, slot: u32) {
         let Some(left) = self.take_left(slot) else { return };
         let flow = left.flow as usize;
@@ -306,7 +304,7 @@ impl Frames {
         self.unanswered[flow] = first.or(Some(left));
     }
 
-    /// What is in `slot` answers all that waits for an answer of `flow`.
+    /// The packet in `slot` answers all packets of `flow` that wait for an answer.
     #[inline(never)] // few runs have any
     pub(crate) fn answer_all(&mut self, slot: u32, flow: u32) {
         let Some(first) = self.unanswered.get_mut(flow as usize).and_then(Option::take) else { return };
@@ -315,7 +313,7 @@ impl Frames {
         self.keep_left(slot, Some(Left { bytes, ..first }));
     }
 
-    /// The packet in `slot` carries this.
+    /// Stores the payload of the packet in `slot`.
     pub(crate) fn keep_payload(&mut self, slot: u32, payload: Option<Payload>) {
         if self.payloads.len() < self.slots.len() {
             self.payloads.resize_with(self.slots.len(), || None);
@@ -323,13 +321,13 @@ impl Frames {
         self.payloads[slot as usize] = payload;
     }
 
-    /// What the packet in `slot` carries, once.
+    /// Takes out the payload of the packet in `slot`.
     #[inline(never)] // few runs have any
     pub(crate) fn take_payload(&mut self, slot: u32) -> Option<Payload> {
         self.payloads.get_mut(slot as usize)?.take()
     }
 
-    /// What the packet in `slot` carries, if anything, is not needed any more.
+    /// Drops the payload of the packet in `slot`, if any.
     #[inline]
     pub(crate) fn drop_payload(&mut self, slot: u32) {
         if !self.payloads.is_empty() {

@@ -1,4 +1,4 @@
-//! A group of flows: what they have in common.
+//! A group of flows: what its members have in common.
 
 use crate::event::Events;
 use crate::frames::Frame;
@@ -10,47 +10,47 @@ use fairwire_core::{Duration, FlowHash, Packet, Rate, Time, rng};
 use fairwire_tcp::{Config, Processing};
 use std::sync::Arc;
 
-/// A group: what its flows have in common.
+/// A group: the common part of its flows.
 pub(crate) struct Group {
     pub(crate) plan: GroupPlan,
     pub(crate) tcp: Option<Arc<Config>>,
-    /// The first of the plans that are one group with this one.
+    /// The first of the plans that form one group with this one.
     pub(crate) head: u32,
-    /// How many members those before this one have.
+    /// Members of the plans before this one.
     pub(crate) before: u32,
     members: u32,
     salt: u64,
-    /// Has each packet a size of its own?
+    /// Do its packet sizes vary?
     sizes_vary: bool,
-    /// Do its hosts take time for what they send?
+    /// Do its hosts take time to process what they send?
     pub(crate) takes_time: bool,
     has_sessions: bool,
     is_outside: bool,
-    /// Of data packets, on the wire; where sizes vary, what most of them have.
+    /// Data packets, on the wire; where sizes vary, the most frequent size.
     pub(crate) data_bytes: u32,
-    /// Of acknowledgements, and of the packet that opens a connection.
+    /// Acknowledgements, and the packet that opens a connection.
     pub(crate) ack_bytes: u32,
     pub(crate) pace: Pace,
     pub(crate) ack_on_access: Duration,
-    /// How much of what a host sends may wait at its own link.
+    /// How much of a host's output may wait at its own link.
     pub(crate) host_queue: Duration,
-    /// What its ways take where nothing is on them.
+    /// Transit times of its empty paths.
     pub(crate) empty: Empty,
     work: Work,
-    /// The first leg there, and the first one back.
+    /// The first leg forward, and the first one back.
     pub(crate) forward: u32,
     pub(crate) back: u32,
 }
 
-/// What the ways of a group take where nothing is on them; the propagation delay of the flows' own
-/// links is not in it. Absent where the rate of a link changes.
+/// Transit times of a group's empty paths, without the propagation delay of the flows' own links.
+/// Absent where the rate of a link changes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Empty {
-    /// A packet with data, over all links.
+    /// A data packet, over all links.
     there: Option<Duration>,
     /// An acknowledgement, over all links back.
     back: Option<Duration>,
-    /// A packet with data at the slowest link there.
+    /// A data packet at the slowest forward link.
     slowest: Duration,
 }
 
@@ -77,8 +77,8 @@ impl Empty {
         }
     }
 
-    /// The least time that these segments take to the receiver of a flow whose own links have this
-    /// delay: the first has crossed all links, and the others follow at the slowest of them.
+    /// The least time for these segments to reach the receiver of a flow whose own links have this
+    /// delay. The first crosses all links, and the others follow at the rate of the slowest.
     pub(crate) fn alone(&self, access_delay: Duration, segments: u64) -> Option<Duration> {
         let others = self.slowest.ns().saturating_mul(segments.saturating_sub(1));
         Some(self.there? + access_delay + access_delay + Duration::from_ns(others))
@@ -91,31 +91,32 @@ impl Empty {
     }
 }
 
-/// The longest time for which a host works: [`Processing`].
+/// The longest processing time of a host: [`Processing`].
 #[derive(Debug)]
 enum Work {
     UpTo(Duration),
-    /// By the links of the way. Each is in force until the next; the first from the start on.
+    /// By the links of the path. Each applies until the next; the first applies from the start.
     Packet(Vec<Spell>),
 }
 
-/// A time in which no link of a way has another rate.
+/// A time in which no link of a path changes its rate.
 #[derive(Clone, Copy, Debug)]
 struct Spell {
     since: Time,
-    /// What [`PACKETS`] with data take at the slowest link there.
+    /// Transmission time of [`PACKETS`] data packets at the slowest forward link.
     packets: Duration,
-    /// The round trip without a queue and without the flow's own propagation delays.
+    /// The round trip without queues and without the flow's own propagation delays.
     round_trip: Duration,
 }
 
-/// The longest work, in packets at the slowest link, where no time is given. With one alone, shares
-/// still followed from the round trips of the flows that are many: `tests/it/phase.rs` of the
-/// scenarios.
+/// The longest processing time, in packets at the slowest link, where no time is given. With one
+/// packet, shares still followed from the round trips of the more numerous flows:
+/// `tests/it/phase.rs` of the scenarios.
 const PACKETS: u64 = 2;
 
-/// The longest work is a round trip over this, where no time is given. The choice is ours: where a
-/// packet takes longer than that, few are under way, and a host must not be what limits them.
+/// The longest processing time is at most a round trip over this, where no time is given. The
+/// choice is ours: where a packet takes longer than that, few are in flight, and a host must not be
+/// the limit.
 const MAX_PART_OF_ROUND_TRIP: u64 = 8;
 
 impl Work {
@@ -153,7 +154,7 @@ impl Spell {
         Spell { since, packets: packet * PACKETS, round_trip: delay + sending }
     }
 
-    /// The longest work of a flow whose own links have this delay.
+    /// The longest processing time of a flow whose own links have this delay.
     fn most(&self, access_delay: Duration) -> Duration {
         let own = access_delay + access_delay;
         let round_trip = self.round_trip + own + own;
@@ -217,8 +218,8 @@ impl Group {
         }
     }
 
-    /// The same with these `members`, after the plan `last`, which it goes on with where both have
-    /// one name.
+    /// The same with these `members`, after the plan `last`, which it continues where both have one
+    /// name.
     pub(crate) fn with(self, members: u32, last: Option<&Group>) -> Self {
         match last.filter(|last| last.plan.name == self.plan.name) {
             Some(last) => Group { head: last.head, before: last.before + last.members, members, ..self },
@@ -232,7 +233,7 @@ impl Group {
         self.work = Work::of(&self.plan, self.tcp.as_deref(), sizes, links);
     }
 
-    /// Is `leg` the first one there?
+    /// Is `leg` the first one forward?
     pub(crate) fn is_first(&self, leg: u32) -> bool {
         leg == self.forward
     }
@@ -242,13 +243,13 @@ impl Group {
         self.tcp.is_some()
     }
 
-    /// The round-trip time, without a queue, of a flow whose own links have this delay; `None`
-    /// where nothing comes back, or a rate changes.
+    /// The round-trip time, without queues, of a flow whose own links have this delay; `None` where
+    /// nothing returns or a rate changes.
     pub(crate) fn base_rtt(&self, access_delay: Duration) -> Option<Duration> {
         self.empty.round_trip(access_delay).filter(|_| self.is_acknowledged())
     }
 
-    /// The longest time for which the host of a flow works on what is given to it `now`.
+    /// The longest time for which a flow's host processes what it is given at `now`.
     #[inline]
     pub(crate) fn works_at_most(&self, access_delay: Duration, now: Time) -> Duration {
         match &self.work {
@@ -263,16 +264,16 @@ impl Group {
         }
     }
 
-    /// How long the host of the flow `index` works on what is given to it `now`: evenly drawn from
-    /// nothing to the longest.
-    #[inline(never)] // profiles of older TCPs take none
+    /// How long the host of the flow `index` processes what it is given at `now`: uniform from zero
+    /// to the longest.
+    #[inline(never)] // profiles of older TCPs take no time
     pub(crate) fn works(&self, index: u32, access_delay: Duration, now: Time) -> Duration {
         let most = self.works_at_most(access_delay, now);
         let drawn = rng::mix(self.salt ^ u64::from(index) ^ now.ns().rotate_left(20)) >> 32;
         Duration::from_ns(((u128::from(drawn) * u128::from(most.ns())) >> 32) as u64)
     }
 
-    /// Are both ends of its flows of another crate?
+    /// Are both ends of its flows external?
     #[inline]
     pub(crate) fn is_outside(&self) -> bool {
         self.is_outside
@@ -284,7 +285,7 @@ impl Group {
         self.has_sessions
     }
 
-    /// The hash of a connection of the flow `index`. It comes round after 65 536 connections.
+    /// The hash of a connection of the flow `index`. It repeats after 65 536 connections.
     #[inline]
     fn hash(&self, index: u32, connection: u16) -> FlowHash {
         FlowHash(rng::mix(self.salt ^ (u64::from(index) + 1) ^ (u64::from(connection) << 48)))
@@ -296,12 +297,12 @@ impl Group {
         if self.sizes_vary { leg.takes_bytes(bytes) } else { leg.takes(is_data) }
     }
 
-    /// The descriptor, for a queue, of the packet that `frame`, kept in `slot`, is. Worked out from
-    /// the frame alone: its flow is far away in memory.
+    /// The queue's descriptor of the packet in `frame`, kept in `slot`. Worked out from the frame
+    /// only: its flow is far away in memory.
     #[inline]
     pub(crate) fn packet(&self, frame: Frame, slot: u32, now: Time) -> Packet {
         let len = self.wire_bytes(frame);
-        // Acknowledgements are a flow of their own, as they are by their five-tuple.
+        // Acknowledgements are a separate flow, as by their five-tuple.
         let hash = self.hash(frame.flow, frame.connection);
         let flow = if frame.is_ack() { FlowHash(!hash.0) } else { hash };
         Packet {
@@ -313,7 +314,7 @@ impl Group {
         }
     }
 
-    /// Bytes on the wire of the packet that `frame` is.
+    /// Bytes on the wire of the packet in `frame`.
     #[inline]
     pub(crate) fn wire_bytes(&self, frame: Frame) -> u32 {
         if self.sizes_vary {

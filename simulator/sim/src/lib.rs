@@ -1,11 +1,11 @@
 //! A deterministic packet simulator.
 //!
-//! One run is one thread and one seed: the same plan, seed and tie rule give the same bits on every
+//! One run is one thread and one seed. The same plan, seed and tie rule give the same bits on every
 //! machine.
 //!
-//! `model.rs` is what is simulated. How its events are kept (`queue/`), and its frames and flows
-//! (`store.rs`, `frames.rs`, `flow/`), is behind an interface each, and `tuning.rs` chooses what of
-//! that suits a network.
+//! `model.rs` is the simulated network. Its events (`queue/`), and its frames and flows
+//! (`store.rs`, `frames.rs`, `flow/`), are kept behind one interface each; `tuning.rs` chooses the
+//! implementation that suits a network.
 
 pub mod app;
 mod edge;
@@ -64,15 +64,15 @@ use tuning::Tuning;
 
 /// Runs `network` once.
 ///
-/// `watch` is called now and then with the simulated time reached, and at the start while the network
-/// is set up.
+/// `watch` is called now and then with the simulated time reached, and already while the network is
+/// set up.
 ///
 /// # Errors
-/// When it breaks: what the run leaves.
+/// When `watch` breaks: what remains of the run.
 ///
 /// # Panics
-/// When the plan breaks a bound that its fields state: a run not longer than its warm-up, a dither
-/// not from 0 to 1, more header bytes than bytes.
+/// When the plan violates a bound that its fields state: a run no longer than its warm-up, a dither
+/// outside 0 to 1, more header bytes than bytes.
 pub fn run(
     network: Network,
     settings: &Settings,
@@ -82,15 +82,15 @@ pub fn run(
     if model.go(watch) { Ok(measured(model, settings)) } else { Err(model.rest()) }
 }
 
-/// Results of a run that is over. Events and frames give their memory back first: records of a
-/// million flows need as much.
+/// Results of a finished run. Events and frames are freed first: records of a million flows need as
+/// much memory.
 fn measured<T: Tap>(mut model: Model<T, Sides>, settings: &Settings) -> Measured {
     model.events = Sides::new(settings, &Tuning::default());
     model.store.frames = Frames::default();
     model.measured()
 }
 
-/// As [`run`], with an observer. What is measured is the same, bit for bit.
+/// As [`run`], with an observer. The measurements are the same, bit for bit.
 ///
 /// # Errors
 /// As [`run`].

@@ -1,17 +1,17 @@
-//! A flow's own link: packets queue there behind each other only, so its work is arithmetic.
+//! A flow's own link: only the flow's own packets queue there, so its work is arithmetic.
 
 use fairwire_core::{Duration, Rate, Time};
 
-/// A flow's own link: when it is free, and the part of a nanosecond that its latest packet is
-/// ahead.
+/// A flow's own link: when it is free, and the fraction of a nanosecond by which its latest packet
+/// is ahead.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Line {
     free_at: Time,
     remainder: u64, // bit-nanoseconds, below the rate
 }
 
-/// How long packets of the sizes that a group sends take at its access rate: sizes repeat,
-/// divisions are slow.
+/// Transmission times of a group's packet sizes at its access rate: sizes repeat, and divisions are
+/// slow.
 #[derive(Clone, Debug)]
 pub(crate) struct Pace {
     rate: u64,
@@ -33,7 +33,7 @@ impl Pace {
     }
 }
 
-/// Whole nanoseconds, and what is left of the division by the rate.
+/// Whole nanoseconds, and the remainder of the division by the rate.
 #[inline(never)]
 fn split(rate: u64, bytes: u32) -> (Duration, u64) {
     let (scaled, rate) = (u128::from(bytes) * 8_000_000_000, u128::from(rate));
@@ -41,22 +41,22 @@ fn split(rate: u64, bytes: u32) -> (Duration, u64) {
 }
 
 impl Line {
-    /// When nothing is being sent any more. In the past when it is idle.
+    /// When it finishes sending; in the past when it is idle.
     #[inline]
     pub(crate) fn free_at(&self) -> Time {
         self.free_at
     }
 
-    /// How many packets of the usual size a packet at `now` has to wait for: 0 where nothing is
-    /// being sent, and 2 for more than one.
+    /// How many packets of the usual size a packet at `now` has to wait for: 0 if the link is idle,
+    /// and 2 for two or more.
     #[inline(always)]
     pub(crate) fn queued(&self, now: Time, pace: &Pace) -> usize {
         let waits = self.free_at.since(now);
         usize::from(waits > Duration::ZERO) + usize::from(waits > pace.whole)
     }
 
-    /// Starts to send `bytes` at `now`, or after what is being sent, and returns when the last bit
-    /// has left. Remainders are carried, so the rate is exact.
+    /// Starts to send `bytes` at `now` or after the packets before it, and returns when the last
+    /// bit has left. Remainders are carried, so the rate is exact.
     #[inline(always)]
     pub(crate) fn start(&mut self, bytes: u32, now: Time, pace: &Pace) -> Time {
         let (whole, remainder) = pace.takes(bytes);

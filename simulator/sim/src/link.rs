@@ -1,4 +1,4 @@
-//! A queued link: a server, a propagation delay, and what it did.
+//! A queued link: a server, a propagation delay, and measurements.
 
 use crate::faulty::Faulty;
 use crate::plan::LinkPlan;
@@ -18,10 +18,10 @@ pub struct Link {
     meter: LinkMeter,
     measured_from: Time,
     law: RateLaw,
-    /// Has its rate changed since, or will it? Then its mean is recorded.
+    /// Has its rate changed, or will it? Then its mean is recorded.
     changes: bool,
-    /// When it was last given another rate, and what it could have sent by then since measuring
-    /// began, bits.
+    /// When its rate was last changed, and the bits it could have sent by then since measuring
+    /// began.
     tuned: (Time, f64),
     hears_round_trips: bool,
 }
@@ -52,7 +52,7 @@ impl Link {
         }
     }
 
-    /// Offers an arrival at `now`; where the transmitter is free, a packet begins to leave.
+    /// Offers an arrival at `now`. If the transmitter is free, a packet begins to leave.
     #[inline(always)]
     pub fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) -> Option<Departure> {
         self.meter.offered();
@@ -62,7 +62,7 @@ impl Link {
         service.map(|service| self.started(service, now))
     }
 
-    /// The transmitter is free at `now`, or what waits is ready: polls for the next packet.
+    /// The transmitter is free at `now`, or a waiting packet is ready: polls for the next packet.
     #[inline(always)]
     pub fn poll(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Departure> {
         let service = self.server.poll(now, &mut Counted { inner: signals, meter: &mut self.meter });
@@ -77,7 +77,7 @@ impl Link {
         Departure { packet, reaches: sent + self.delay }
     }
 
-    /// Its discipline is as `fresh` from `now` on, as [`Server::change`].
+    /// Changes its discipline to `fresh` from `now` on, as [`Server::change`].
     pub(crate) fn change(&mut self, fresh: Box<dyn Discipline>, now: Time, signals: &mut dyn Signals) {
         let mut counted = Counted { inner: signals, meter: &mut self.meter };
         drop(self.server.change(fresh, now, &mut counted));
@@ -85,7 +85,7 @@ impl Link {
         self.meter.waiting(self.server.backlog(), now);
     }
 
-    /// Gives it another rate at `now`. What is being sent ends as scheduled.
+    /// Gives it another rate at `now`. A packet being sent ends as scheduled.
     pub(crate) fn set_rate(&mut self, rate: Rate, now: Time) {
         let (since, bits) = self.tuned;
         self.tuned = (now, bits + self.server.bits(since, now));
@@ -93,8 +93,8 @@ impl Link {
         self.server.set_rate(rate, Duration::ZERO);
     }
 
-    /// When [`poll`](Link::poll) is due next without another arrival; [`Time::MAX`] when only an
-    /// arrival can bring something.
+    /// When [`poll`](Link::poll) is next due without another arrival; [`Time::MAX`] when only an
+    /// arrival can make a packet leave.
     pub fn next_poll_at(&self) -> Time {
         self.server.next_poll_at()
     }
@@ -104,8 +104,8 @@ impl Link {
         &self.name
     }
 
-    /// Its rate at `now`, and its propagation delay. While it is down the rate is that before. Of a
-    /// pattern or a trace it is the mean.
+    /// Its rate at `now`, and its propagation delay. While it is down, the rate is the previous
+    /// one. The rate of a pattern or a trace is its mean.
     pub(crate) fn at(&self, now: Time) -> (Rate, Duration) {
         let rate = match &self.law {
             RateLaw::Fixed => None,
@@ -124,20 +124,19 @@ impl Link {
         steps.iter().map(|step| step.at)
     }
 
-    /// Its rate and its propagation delay; `None` where one of them changes.
+    /// Its rate and its propagation delay; `None` if either changes.
     pub(crate) fn fixed(&self) -> Option<(Rate, Duration)> {
         let delay_changes = self.faulty.as_ref().is_some_and(|wire| wire.has_delays());
         (!self.changes && !delay_changes).then(|| (self.rate(), self.delay))
     }
 
-    /// Has its wire faults?
+    /// Does its wire have faults?
     #[inline(always)]
     pub(crate) fn has_faults(&self) -> bool {
         self.faulty.is_some()
     }
 
-    /// What becomes of a packet on its wire, which would be at the other end at `reaches`, were the
-    /// wire without faults.
+    /// The fate of a packet on its wire. Without faults it would reach the other end at `reaches`.
     pub(crate) fn carry(&mut self, reaches: Time) -> Fate {
         let plain = Fate::Arrives { at: reaches, is_late: false, twice: false };
         let (delay, sent) = (self.delay, reaches.saturating_sub(self.delay));
@@ -149,7 +148,7 @@ impl Link {
         self.server.rate()
     }
 
-    /// What it can send from `from` to `to`, bits.
+    /// The bits that it can send from `from` to `to`.
     pub(crate) fn bits(&self, from: Time, to: Time) -> f64 {
         self.server.bits(from, to)
     }
@@ -164,12 +163,12 @@ impl Link {
         self.hears_round_trips
     }
 
-    /// The discipline is given a round trip.
+    /// Reports a round trip to the discipline.
     pub(crate) fn on_round_trip(&mut self, trip: RoundTrip, now: Time) {
         self.server.discipline_mut().on_round_trip(trip, now);
     }
 
-    /// How long packets waited, since the warm-up.
+    /// Queueing delays since the warm-up.
     pub(crate) fn sojourn(&self) -> &DelayHistogram {
         self.meter.sojourn()
     }
@@ -187,7 +186,7 @@ impl Link {
         self.faulty.iter_mut().for_each(|wire| wire.start_measuring());
     }
 
-    /// What it did since the warm-up, at `now`. Of a rate that changes, the mean is recorded;
+    /// Its measurements since the warm-up, at `now`. The mean of a changing rate is recorded;
     /// utilization is the share of the bits that could have been sent.
     pub fn record(&self, now: Time) -> LinkRecord {
         let wire = self.faulty.as_ref().map(|wire| wire.record());
@@ -205,7 +204,7 @@ impl Link {
     }
 }
 
-/// Counts by cause, and passes on.
+/// Counts signals by cause, and passes them on.
 struct Counted<'a> {
     inner: &'a mut dyn Signals,
     meter: &'a mut LinkMeter,
@@ -234,7 +233,7 @@ mod tests {
     struct TailDrop;
     impl Dropper for TailDrop {}
 
-    /// Says of itself whether it uses round trips.
+    /// Reports whether it uses round trips.
     struct Says(bool, Queue<Fcfs, TailDrop>);
 
     impl Discipline for Says {

@@ -1,4 +1,4 @@
-//! What came out of a run, as records.
+//! The results of a run, as records.
 
 use crate::app::load::Demand;
 use crate::app::session::{Session, Timed};
@@ -17,7 +17,7 @@ use fairwire_tcp::LossCounts;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What a flow's record calls it, its group and its kind.
+/// The name of a flow's record, its group and its type.
 struct Names {
     name: FlowName,
     group: Arc<str>,
@@ -25,7 +25,7 @@ struct Names {
 }
 
 impl<T: Tap, E: Events> Model<T, E> {
-    /// What came out.
+    /// The results.
     pub(crate) fn measured(&self) -> Measured {
         // By plan: the number of its latest flow. Plans of one name are numbered as one group.
         let mut numbers: Vec<u32> = self.groups.iter().map(|group| group.before).collect();
@@ -33,11 +33,11 @@ impl<T: Tap, E: Events> Model<T, E> {
             .groups
             .iter()
             .map(|Group { plan, .. }| (plan.name.as_str().into(), kind(&plan.source).into()));
-        // Of a group and its kind, which its flows share.
+        // By group: its name and its type, which its flows share.
         let names: Vec<(Arc<str>, Arc<str>)> = names.collect();
         let has_faults = self.links.iter().any(Link::has_faults);
         let mut rest = &self.store.flows[..];
-        let mut flows = Vec::with_capacity(rest.len()); // or fewer, where a member is several
+        let mut flows = Vec::with_capacity(rest.len()); // or fewer, if a member has several flows
         while let Some(first) = rest.first() {
             let group = first.group() as usize;
             let of_group = &self.groups[group];
@@ -95,15 +95,15 @@ impl<T: Tap, E: Events> Model<T, E> {
         (0..).zip(&self.groups).flat_map(of_group).collect()
     }
 
-    /// For how long the members of the group with this first plan are measured, seconds together.
+    /// The total measured time of all members of the group with this first plan, seconds.
     fn measured_s(&self, head: u32) -> f64 {
         let members = self.groups.iter().filter(|group| group.head == head).map(|group| &group.plan);
         let members = members.flat_map(|plan| plan.members.iter().map(move |member| (plan, *member)));
         members.map(|(plan, member)| self.active(plan, member).secs()).sum()
     }
 
-    /// What was timed, by the number of the group. To what loads reported while it ran comes what
-    /// endpoints timed, and what is under way when the run ends.
+    /// The timed values, by group number: those that loads reported during the run, those that
+    /// endpoints timed, and those still under way when the run ends.
     fn all_timed(&self) -> BTreeMap<u32, Timed> {
         let head = |group: u32| self.groups[group as usize].head;
         let mut all = self.timed.clone();
@@ -126,7 +126,7 @@ impl<T: Tap, E: Events> Model<T, E> {
         all
     }
 
-    /// What `counts` say was delivered to a member of `plan`: bytes on the wire, and of payload.
+    /// What `counts` report as delivered to a member of `plan`: bytes on the wire, and of payload.
     pub(crate) fn bytes(&self, plan: &GroupPlan, counts: &Counts) -> (u64, u64) {
         match &plan.source {
             Source::Bulk { tcp } | Source::Tcp { tcp, .. } => {
@@ -158,9 +158,9 @@ impl<T: Tap, E: Events> Model<T, E> {
                 let all = |of: fn(&Session) -> u64| sessions.iter().map(|session| of(session)).sum::<u64>();
                 match load.demand() {
                     Demand::Offered => Some(of(all(Session::offered))),
-                    // What is on the sink's access link when the warm-up ends is with the receiver
-                    // already. `requested` lacks it, though it is delivered after the warm-up. So
-                    // no less was requested than was delivered.
+                    // Packets on the sink's access link at the end of the warm-up have already
+                    // reached the receiver. `requested` lacks them, though they are delivered after
+                    // the warm-up. So at least as much was requested as was delivered.
                     Demand::Requested => Some(of(all(Session::requested).max(counts.delivered))),
                     Demand::Endless => None,
                 }
@@ -193,7 +193,7 @@ impl<T: Tap, E: Events> Model<T, E> {
     }
 }
 
-/// What lasts, of what a source times.
+/// The lasting kinds among those that a source times.
 fn lasting(source: &Source) -> Vec<Kind> {
     match source {
         Source::Tcp { load, .. } => load.lasting().collect(),
@@ -202,7 +202,7 @@ fn lasting(source: &Source) -> Vec<Kind> {
     }
 }
 
-/// What a record calls a source.
+/// The type of a source in records.
 fn kind(source: &Source) -> String {
     match source {
         Source::Bulk { tcp } => format!("bulk {}", tcp.name()),

@@ -1,13 +1,13 @@
 //! The model: what happens in the network, and in which order.
 //!
-//! Three events carry a packet over a queue and back: it arrives at the queue ([`Event::Arrival`]),
-//! the link has sent what was before it ([`Event::LinkFree`]), and its acknowledgement reaches the
+//! Three events carry a packet over a queue and back. It arrives at the queue ([`Event::Arrival`]);
+//! the link finishes the packet before it ([`Event::LinkFree`]); its acknowledgement reaches the
 //! sender ([`Event::Ack`]), which sends what that allows.
 //!
-//! What is not contended for is arithmetic. A flow's own links at either end, wires, and the way
-//! back where it crosses no queue delay only packets of that flow, in order. So the time of a
-//! packet at the first queue is known when it is sent. The time of its acknowledgement is known
-//! when the packet begins to leave the last queue.
+//! Everything without contention is arithmetic. A flow's own links at either end, wires, and a
+//! return path without queues delay only packets of that flow, in order. So the time of a packet at
+//! the first queue is known when it is sent. The time of its acknowledgement is known when the
+//! packet begins to leave the last queue.
 //!
 //! ```text
 //! Wake, Ack ─► sender ─ own link, wires ─► Arrival ─► queue ─► LinkFree ─ wires, link ─► receiver
@@ -15,13 +15,12 @@
 //!                 └──────────────────────── Ack ◄─ wires, own links ────────────────────────┘
 //! ```
 //!
-//! Events come in one order: by time, then by the tie rule, which draws by the seed from what the
-//! events are ([`Ties`](crate::ties::Ties)), then by when they were scheduled. Nothing is ever
-//! taken back: a link and a flow know when they are due, and an event for another time means
-//! nothing.
+//! Events have one total order: by time, then by the tie rule, which draws from the seed and the
+//! events ([`Ties`](crate::ties::Ties)), then by when they were scheduled. No event is ever
+//! cancelled: a link and a flow know when they are due, and ignore an event for another time.
 //!
-//! Events are kept behind [`Events`], frames and flows behind [`Store`]. Hosts may be ahead of
-//! links, where that changes nothing: hence the turns of the loop.
+//! Events are kept behind [`Events`], frames and flows behind [`Store`]. Hosts may run ahead of
+//! links where that changes nothing; hence the turns of the loop.
 
 use crate::app::load::Step;
 use crate::app::session::{Session, Timed};
@@ -40,7 +39,7 @@ use fairwire_core::{Duration, Ecn, Packet, Time};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-/// The model: a network at work.
+/// The model: a network being simulated.
 pub(crate) struct Model<T, E> {
     pub(crate) events: E,
     pub(crate) store: Store<T>,
@@ -49,31 +48,31 @@ pub(crate) struct Model<T, E> {
     pub(crate) groups: Vec<Group>,
     pub(crate) edges: Option<Box<Edges>>,
     pub(crate) sessions: Vec<Session>,
-    pub(crate) steps: Vec<Step>, // of one session, while they are taken
+    pub(crate) steps: Vec<Step>, // of one session, while they are carried out
     pub(crate) timed: BTreeMap<u32, Timed>,
-    /// When flows stop, where any does.
+    /// When flows stop, if any does.
     pub(crate) on_times: Option<Box<OnTimes>>,
     pub(crate) measured_from: Time,
     pub(crate) end: Time,
     pub(crate) is_measuring: bool,
-    /// Is there a discipline that uses round trips?
+    /// Does any discipline use round trips?
     pub(crate) hears_trips: bool,
-    /// By flow, as far as that is used: when its sender heard of it last.
+    /// When each flow's sender was last heard of; only as far as it is used.
     pub(crate) heard: Vec<Time>,
     /// Events handled before the watcher was last called.
     pub(crate) watched: u64,
-    /// Events until it is called again.
+    /// Events until the watcher is called again.
     pub(crate) left: u64,
-    /// Of those, timers and ends of transmissions that meant nothing: it depends on `Events`.
+    /// Timers and ends of transmissions among them that were stale; depends on `Events`.
     pub(crate) meaningless: u64,
 }
 
-/// The number of events between calls of the watcher.
+/// Events between calls of the watcher.
 pub(crate) const WATCH_EVERY: u64 = 1 << 14;
 
 impl<T: Tap, E: Events> Model<T, E> {
-    /// Handles every event up to the next sample or the end of the warm-up. Breaks at the end of
-    /// the run with true, and with false when the watcher stopped it.
+    /// Handles every event up to the next sample or the end of the warm-up. Breaks with true at the
+    /// end of the run, and with false when the watcher stopped it.
     pub(crate) fn go_to_pause(
         &mut self,
         watch: &mut dyn FnMut(Time) -> ControlFlow<()>,
@@ -87,7 +86,7 @@ impl<T: Tap, E: Events> Model<T, E> {
         }
         if until == sample {
             self.show(T::sample, until);
-            // There may be many samples, and little that happens between them.
+            // There may be many samples, with few events between them.
             if watch(until).is_break() {
                 return ControlFlow::Break(false);
             }
@@ -115,7 +114,7 @@ impl<T: Tap, E: Events> Model<T, E> {
         true
     }
 
-    #[inline(never)] // by itself, as the two that follow: events of one kind come one after the other
+    #[inline(never)] // separate, as the next two: events of one type come in succession
     fn go_at_hosts(&mut self, watch: &mut dyn FnMut(Time) -> ControlFlow<()>) -> bool {
         while let Some((now, event)) = self.events.next_at_hosts(&self.store).event() {
             self.handle(event, now);
@@ -172,7 +171,7 @@ impl<T: Tap, E: Events> Model<T, E> {
         }
     }
 
-    /// A packet reaches a queue. Where the link is free it leaves at once.
+    /// A packet reaches a queue. If the link is free, it leaves at once.
     #[inline(always)]
     fn on_arrival(&mut self, slot: u32, now: Time) {
         let frame = self.store.frames.at(slot);
@@ -180,8 +179,8 @@ impl<T: Tap, E: Events> Model<T, E> {
         let (Target::Queue(link), group) = (leg.to, leg.group) else {
             unreachable!("who arrives at a queue was on a leg that leads there")
         };
-        // Written once and where the discipline reads it: to move it as a whole right after it was
-        // written in pieces, the processor would wait.
+        // Written once, where the discipline reads it: moving it right after it was written in
+        // pieces would stall the processor.
         let packet = match self.edges {
             None => self.groups[group as usize].packet(frame, slot, now),
             Some(_) => self.enter_domain(slot, now),
@@ -201,7 +200,7 @@ impl<T: Tap, E: Events> Model<T, E> {
         self.leave(link, departure, now);
     }
 
-    /// A link has sent a packet: it is polled for the next.
+    /// A link has sent a packet: polls it for the next.
     #[inline(always)]
     fn on_link_free(&mut self, link: u32, now: Time) {
         let queue = &mut self.links[link as usize];
@@ -242,8 +241,8 @@ impl<T: Tap, E: Events> Model<T, E> {
         }
     }
 
-    /// A packet goes on from a link: to its receiver, to another queue, or as an acknowledgement to
-    /// its sender.
+    /// A packet continues from a link: to its receiver, to another queue, or as an acknowledgement
+    /// to its sender.
     #[inline(always)]
     fn on_departure(&mut self, leaving: Leaving, link: Option<u32>, now: Time) {
         let Leaving { slot, ecn, reaches } = leaving;
@@ -283,8 +282,8 @@ impl<T: Tap, E: Events> Model<T, E> {
         self.deliver(self.store.frames.at(slot), slot, now, now);
     }
 
-    /// `frame`, kept in `slot`, reaches the sink's access link at `at`: what its receiver does then
-    /// is worked out now, its acknowledgement's way back included.
+    /// `frame`, kept in `slot`, reaches the sink's access link at `at`. Works out now what its
+    /// receiver then does, and the return of its acknowledgement.
     #[inline(always)]
     fn deliver(&mut self, frame: Frame, slot: u32, at: Time, now: Time) {
         let (measured_from, end) = (self.measured_from, self.end);
@@ -314,7 +313,7 @@ impl<T: Tap, E: Events> Model<T, E> {
         }
     }
 
-    /// A flow starts, or a timer of it is due.
+    /// A flow starts, or one of its timers is due.
     fn on_wake(&mut self, flow: u32, now: Time) {
         let group = self.store.flows[flow as usize].group();
         let (flow, mut stage) = self.stage(flow, group, now);
@@ -348,12 +347,12 @@ impl<T: Tap, E: Events> Model<T, E> {
         }
     }
 
-    /// A packet reaches an endpoint of another crate.
+    /// A packet reaches an external endpoint.
     #[inline(never)]
     fn on_packet(&mut self, slot: u32, now: Time) {
         let frame = self.store.frames.at(slot);
         if frame.is_ack() {
-            self.note(What::Deliver, slot, None, now); // of the others it is known already
+            self.note(What::Deliver, slot, None, now); // for the others it is already known
         }
         let payload = self.store.frames.take_payload(slot);
         self.store.frames.release(slot);
@@ -367,7 +366,7 @@ impl<T: Tap, E: Events> Model<T, E> {
         flow.on_packet(frame, payload, &mut stage);
     }
 
-    /// The packet in `slot`. It enters the domain of differentiated services, if this is its first
+    /// The packet in `slot`. It enters the differentiated-services domain if this is its first
     /// queue.
     #[inline(never)]
     fn enter_domain(&mut self, slot: u32, now: Time) -> Packet {
@@ -389,13 +388,13 @@ impl<T: Tap, E: Events> Model<T, E> {
         self.edges.as_mut().map_or(Tag::default(), |edges| edges.leave(group, tag, ecn))
     }
 
-    /// The group whose way a frame is on.
+    /// The group whose path a frame is on.
     #[inline]
     fn group_of(&self, frame: Frame) -> u32 {
         self.legs[frame.leg as usize].group
     }
 
-    /// A flow and its stage. The caller knows the group, from the frame.
+    /// A flow and its stage. The caller knows the group from the frame.
     #[inline(always)]
     pub(crate) fn stage(&mut self, index: u32, group: u32, now: Time) -> (&mut Flow, Stage<'_, E>) {
         let flow = &mut self.store.flows[index as usize];

@@ -1,11 +1,11 @@
-//! Watching a run: samples at exact multiples of an interval, and each packet's way.
+//! Observes a run: samples at exact multiples of an interval, and each packet's path.
 //!
 //! An observer reads and changes nothing, so a run gives the same bits with and without one.
-//! Without one, the engine is compiled without the hooks: they cost nothing.
+//! Without one, the engine is compiled without the hooks, so they cost nothing.
 //!
-//! A sample at `t` knows every event up to `t`, and `t` itself is included. It is taken between two
-//! events: no event is made for it. Deliveries are worked out before their time; they are held back
-//! until then, so that events are reported in the order of their times.
+//! A sample at `t` knows every event up to and including `t`. It is taken between two events and is
+//! not an event. Deliveries are worked out before their time; they are held back until then, so
+//! events are reported in time order.
 
 use crate::edge::{Aggregate, Edges};
 use crate::ends::Took;
@@ -21,24 +21,24 @@ use std::collections::BTreeMap;
 
 /// Observes a run. All callbacks do nothing by default.
 pub trait Observer: Send {
-    /// Samples are taken at every multiple of this; without it there are none. Zero is none.
+    /// Samples are taken at every multiple of this; none without it, or if it is zero.
     fn interval(&self) -> Option<Duration> {
         None
     }
-    /// Is [`packet`](Self::packet) to be invoked for each packet?
+    /// Invoke [`packet`](Self::packet) for each packet?
     fn wants_packets(&self) -> bool {
         false
     }
-    /// Invoked before anything has happened: what takes part can be read from `view`.
+    /// Invoked before anything has happened; `view` shows the participants.
     fn started(&mut self, _view: &View<'_>) {}
     /// Invoked at each multiple of the interval.
     fn sample(&mut self, _view: &View<'_>) {}
     /// Invoked when something happened to a packet. Times never decrease.
     fn packet(&mut self, _event: &PacketEvent) {}
-    /// Invoked when a transfer or a page is complete, or is known to become so: times may lie ahead
-    /// by what a packet takes on its receiver's own link.
+    /// Invoked when a transfer or a page is complete, or will certainly become so: times may lie
+    /// ahead by what a packet takes on its receiver's own link.
     fn transfer(&mut self, _event: &TransferEvent) {}
-    /// Invoked at the end of the run, unless it was stopped before.
+    /// Invoked at the end of the run, unless it was stopped earlier.
     fn finished(&mut self, _view: &View<'_>) {}
 }
 
@@ -66,7 +66,7 @@ impl<O: Observer + ?Sized> Observer for &mut O {
     }
 }
 
-/// The state of a run, to be read. What is counted is since the last sample, or since the start.
+/// The state of a run, for reading. Counts are since the last sample, or since the start.
 pub struct View<'a> {
     now: Time,
     flows: &'a [Flow],
@@ -79,9 +79,9 @@ pub struct View<'a> {
 /// How long a packet waited at a queued link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wait {
-    /// The link, by its place in [`View::links`].
+    /// The link, by its index in [`View::links`].
     pub link: u32,
-    /// The flow of the packet, by its place in [`View::flows`].
+    /// The flow of the packet, by its index in [`View::flows`].
     pub flow: u32,
     /// Is it an acknowledgement?
     pub is_ack: bool,
@@ -94,7 +94,7 @@ pub struct Wait {
 pub struct FlowView<'a> {
     /// Its group's name.
     pub group: &'a str,
-    /// The number in the group, from 1: that of its record.
+    /// The number in the group, from 1, as in its record.
     pub number: u32,
     /// Which of the flow's connections it is, from 1; `None` where each flow of the group is one.
     pub connection: Option<u32>,
@@ -104,16 +104,16 @@ pub struct FlowView<'a> {
     pub is_tcp: bool,
     /// Bytes on the wire of its packets with data.
     pub data_bytes: u32,
-    /// What reached its receiver in order and once, in bytes on the wire.
+    /// Bytes on the wire that reached its receiver in order and for the first time.
     pub delivered_bytes: u64,
-    /// What left the last queued link on its way, bytes on the wire: data first sent and sent
-    /// again, without its acknowledgements.
+    /// Bytes on the wire that left the last queued link of its path: new and retransmitted data,
+    /// without its acknowledgements.
     pub left_bytes: u64,
     /// Its packets dropped.
     pub dropped: u64,
     /// Its packets marked.
     pub marked: u64,
-    /// Its congestion control, where it has one.
+    /// Its congestion control, if it has one.
     pub window: Option<Window>,
 }
 
@@ -124,7 +124,7 @@ pub struct LinkView<'a> {
     pub name: &'a str,
     /// Its rate.
     pub rate: Rate,
-    /// What waits.
+    /// The waiting packets.
     pub backlog: Backlog,
     /// Packets dropped.
     pub dropped: u64,
@@ -132,20 +132,20 @@ pub struct LinkView<'a> {
     pub marked: u64,
     /// Its discipline, to be inspected.
     pub discipline: &'a dyn Discipline,
-    /// How long packets waited, after the warm-up.
+    /// Queueing delays after the warm-up.
     pub sojourn: &'a DelayHistogram,
     link: &'a Link,
 }
 
 impl FlowView<'_> {
-    /// The name that the flow's record has, such as `web.3`, whichever of its connections this is.
+    /// The name in the flow's record, such as `web.3`; the same for all its connections.
     pub fn name(&self) -> FlowName {
         FlowName::numbered(self.group, self.number)
     }
 }
 
 impl LinkView<'_> {
-    /// What it can send from `from` to `to`, bits.
+    /// The bits that it can send from `from` to `to`.
     pub fn bits(&self, from: Time, to: Time) -> f64 {
         self.link.bits(from, to)
     }
@@ -161,19 +161,19 @@ pub struct AggregateView<'a> {
     pub marker: &'a dyn Marker,
     /// Its marker's target rate, bit/s; `None` where the marker hears nothing.
     pub target_bps: Option<f64>,
-    /// The share of its green packets that are marked, by the estimate of the edge where they
-    /// leave; `None` where none is made.
+    /// The share of its green packets that are marked, as estimated by the edge where they leave;
+    /// `None` without an estimator.
     pub mark_estimate: Option<f64>,
 }
 
 impl<'a> View<'a> {
-    /// The time.
+    /// The simulated time.
     pub fn now(&self) -> Time {
         self.now
     }
 
-    /// The flows, in the order of the plan; of a flow with several connections each of them, one
-    /// after the other.
+    /// The flows, in the order of the plan; the connections of a flow with several follow each
+    /// other.
     pub fn flows(&self) -> impl Iterator<Item = FlowView<'a>> + use<'a> {
         let (groups, since) = (self.groups, self.since);
         let mut last = (u32::MAX, 0);
@@ -199,8 +199,8 @@ impl<'a> View<'a> {
         })
     }
 
-    /// The packets that began to leave a queued link since the last sample, in the order in which
-    /// they did. Empty where the observer has no interval.
+    /// The packets that began to leave a queued link since the last sample, in that order. Empty if
+    /// the observer has no interval.
     pub fn waits(&self) -> &'a [Wait] {
         &self.since.waits
     }
@@ -243,32 +243,31 @@ impl<'a> View<'a> {
     }
 }
 
-/// The callbacks of the engine while it works. The implementation that does nothing is compiled
-/// away.
+/// The engine's callbacks while it runs. The implementation that does nothing is compiled away.
 pub(crate) trait Tap {
     /// Is there an observer?
     const IS_ON: bool;
-    /// The engine is at `link`, or at the ends of a way.
+    /// The engine is at `link`, or at the ends of a path.
     fn set_place(&mut self, now: Time, link: Option<u32>);
     /// Something happened to a packet at that place.
     fn happened(&mut self, what: What, about: About);
-    /// A packet of `flow` begins to leave the last link on its way to the receiver.
+    /// A packet of `flow` begins to leave the last link before the receiver.
     fn leaves(&mut self, flow: u32, wire_bytes: u32);
-    /// A packet will have reached its receiver at `at`, and with it `packets` are in order and new.
+    /// A packet will have reached its receiver at `at`; then `packets` are in order and new.
     fn delivers(&mut self, at: Time, packets: u64, about: About);
     /// A transfer or a page is complete, or will be.
     fn completes(&mut self, event: &TransferEvent);
-    /// When the engine is to stop between events.
+    /// When the engine must stop between events.
     fn next_sample(&self) -> Time;
-    /// It is the start.
+    /// The run starts.
     fn start(&mut self, state: State<'_>);
-    /// It is [`next_sample`](Tap::next_sample).
+    /// The time is [`next_sample`](Tap::next_sample).
     fn sample(&mut self, state: State<'_>);
-    /// It is the end.
+    /// The run ends.
     fn finish(&mut self, state: State<'_>);
 }
 
-/// What an event is about.
+/// The packet of an event.
 #[derive(Clone, Copy)]
 pub(crate) struct About {
     pub(crate) slot: u32,
@@ -323,14 +322,14 @@ struct Since {
     waits: Vec<Wait>,
 }
 
-/// A delivery that lies ahead.
+/// A future delivery.
 #[derive(Clone, Copy, Debug)]
 struct Ahead {
     bytes: u64, // in order and new
     event: PacketEvent,
 }
 
-/// Passes the callbacks of the engine on to an observer.
+/// Passes the engine's callbacks on to an observer.
 pub(crate) struct Watch<'a> {
     observer: Box<dyn Observer + 'a>,
     interval: Option<Duration>,
@@ -339,7 +338,7 @@ pub(crate) struct Watch<'a> {
     now: Time,
     link: Option<u32>,
     since: Since,
-    /// When each packet reached the queue that it waits at, by its slot.
+    /// When each packet reached its current queue, by its slot.
     reached: Vec<Time>,
     /// By time, and at one time in the order in which they were worked out.
     ahead: BTreeMap<(Time, u64), Ahead>,
@@ -363,7 +362,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Reports what was held back, up to `now`.
+    /// Reports the events held back, up to `now`.
     fn release(&mut self, now: Time) {
         while let Some(first) = self.ahead.first_entry().filter(|first| first.key().0 <= now) {
             let ahead = first.remove();
@@ -494,7 +493,7 @@ impl Tap for Watch<'_> {
     }
 }
 
-/// What a discipline did to `packet`, the descriptor of one of `frames`.
+/// A discipline's action on `packet`, the descriptor of one of `frames`.
 pub(crate) fn about(packet: &Packet, frames: &Frames, is_tcp: bool) -> About {
     let (slot, wire_bytes) = (packet.frame, packet.len);
     let mut frame = frames.at(slot);

@@ -1,4 +1,4 @@
-//! Ways through the network, cut into legs: what lies before a queued link, and that link.
+//! Paths through the network, cut into legs: the wires before a queued link, and that link.
 //!
 //! Time on uncontended links is arithmetic, so a leg costs one event, at its queue.
 
@@ -6,38 +6,37 @@ use crate::event::{Events, Lane};
 use crate::plan::Hop;
 use fairwire_core::{Duration, Rate};
 
-/// Some wires, then a queued link or the far end of the way.
+/// Some wires, then a queued link or the end of the path.
 #[derive(Clone, Debug)]
 pub(crate) struct Leg {
     takes: [Duration; 2],
-    /// Where sizes vary: its wires, each by itself.
+    /// Its wires one by one, if sizes vary.
     wires: Box<[(Rate, Duration)]>,
     /// Where it leads.
     pub(crate) to: Target,
-    /// For arrivals there from the link before; those from a source have the lane of their flow.
+    /// For arrivals from the previous link; those from a source have the lane of their flow.
     pub(crate) lane: Lane,
-    /// The group whose way it is part of.
+    /// The group to whose path it belongs.
     pub(crate) group: u32,
 }
 
-/// The end of a leg: a queued link, or the far end of the way.
+/// The end of a leg: a queued link, or the end of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     /// The queue of this link.
     Queue(u32),
-    /// The access link at the end of the way.
+    /// The access link at the end of the path.
     End,
 }
 
 impl Leg {
-    /// How long a packet takes on its wires; `is_data`: is it one with data, or only an
-    /// acknowledgement?
+    /// Transit time of a packet on its wires; `is_data`: is it a data packet or an acknowledgement?
     #[inline]
     pub(crate) fn takes(&self, is_data: bool) -> Duration {
         self.takes[usize::from(is_data)]
     }
 
-    /// How long a packet of `bytes` takes on its wires, where sizes vary.
+    /// Transit time of a packet of `bytes` on its wires, if sizes vary.
     #[inline(never)]
     pub(crate) fn takes_bytes(&self, bytes: u32) -> Duration {
         let takes = |(rate, delay): &(Rate, Duration)| rate.time_to_send(bytes.into()) + *delay;
@@ -45,18 +44,18 @@ impl Leg {
     }
 }
 
-/// Bytes on the wire of the packets that go some way.
+/// Packet sizes on a path, bytes on the wire.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes {
-    /// With data.
+    /// Data packets.
     pub(crate) data: u32,
     /// Acknowledgements.
     pub(crate) ack: u32,
-    /// Are there others?
+    /// Are there other sizes?
     pub(crate) vary: bool,
 }
 
-/// Adds the legs of a way to `legs`, one after the other, and returns the place of the first.
+/// Appends the legs of a path to `legs`, and returns the index of the first.
 pub(crate) fn lay(
     hops: &[Hop],
     group: u32,

@@ -1,4 +1,4 @@
-//! From a plan to a model of it.
+//! Builds a model from a plan.
 
 use crate::app::load::Machine;
 use crate::app::session::Session;
@@ -19,22 +19,22 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::{ControlFlow, Range};
 
-/// A set-up that may be stopped: what sets up a link or a flow [says so](Self::made).
+/// A set-up that may be stopped: code that sets up a link or a flow [says so](Self::made).
 pub struct SetUp<'a> {
     watch: &'a mut dyn FnMut(Time) -> ControlFlow<()>,
     made: u32,
 }
 
-/// The number of links and flows between calls of the watcher. Each takes some microseconds.
+/// Links and flows between calls of the watcher. Each takes some microseconds.
 const LOOK_EVERY: u32 = 1 << 10;
 
 impl<'a> SetUp<'a> {
-    /// One for which `watch` is called now and then, at the start of the run: it may break.
+    /// One that calls `watch` now and then, at the start of the run; `watch` may break it.
     pub fn new(watch: &'a mut dyn FnMut(Time) -> ControlFlow<()>) -> Self {
         SetUp { watch, made: 0 }
     }
 
-    /// A link or a flow comes; `None` when the watcher broke.
+    /// A link or a flow is set up; `None` when the watcher broke.
     #[inline]
     pub fn made(&mut self) -> Option<()> {
         self.made += 1;
@@ -46,8 +46,8 @@ impl<'a> SetUp<'a> {
     }
 }
 
-/// What a run that was stopped leaves: to free a million flows takes a while, which may be another
-/// thread's.
+/// The remains of a stopped run. Freeing a million flows takes a while, which another thread may
+/// spend.
 pub struct Rest(#[expect(dead_code, reason = "it is dropped")] Box<dyn Send>);
 
 impl fmt::Debug for Rest {
@@ -57,7 +57,7 @@ impl fmt::Debug for Rest {
 }
 
 impl<T: Tap> Model<T, Sides> {
-    /// What is there of it where `watch` breaks.
+    /// The parts of it that exist when `watch` breaks.
     pub(crate) fn new(
         mut plan: Network,
         settings: &Settings,
@@ -77,15 +77,15 @@ impl<T: Tap> Model<T, Sides> {
 }
 
 impl<T: Tap, E: Events> Model<T, E> {
-    /// A model that is set up to its end.
+    /// A completely set-up model.
     #[cfg(test)]
     pub(crate) fn whole(events: E, store: Store<T>, plan: Network, settings: &Settings) -> Self {
         let mut watch = |_| ControlFlow::Continue(());
         Model::over(events, store, plan, settings, SetUp::new(&mut watch)).expect("it is not stopped")
     }
 
-    /// A model of `plan` whose events are kept by `events`, and its flows in `store`; what is there
-    /// of it where its set-up was stopped.
+    /// A model of `plan` whose events are kept by `events`, and its flows in `store`; what exists
+    /// of it if its set-up was stopped.
     pub(crate) fn over(
         mut events: E,
         store: Store<T>,
@@ -138,7 +138,7 @@ impl<T: Tap, E: Events> Model<T, E> {
         Ok(model)
     }
 
-    /// What is left of it where its run was stopped.
+    /// The remains of a stopped run.
     pub(crate) fn rest(self) -> Rest {
         let Model { events, store: Store { flows, frames, .. }, links, groups, sessions, .. } = self;
         Rest(Box::new((events, flows, frames, links, groups, sessions)))
@@ -163,13 +163,13 @@ impl<T: Tap, E: Events> Model<T, E> {
                 self.stop_at(on.until, flows);
             }
         }
-        group.plan.members = members; // their records say what each was given
+        group.plan.members = members; // their records show what each was given
         self.groups.push(group);
         Some(())
     }
 
-    /// Adds the flow of a member of `group`, or all of them where it is a user of TCP with several,
-    /// for its on-time number `which`, from `start` on.
+    /// Adds the flow of a member of `group`, or all of them if it is a user of TCP with several.
+    /// They serve its on-time number `which`, from `start`.
     fn add_member(
         &mut self,
         group: &Group,
@@ -205,7 +205,7 @@ impl<T: Tap, E: Events> Model<T, E> {
     }
 }
 
-/// The lanes of flows of a group whose access links have one delay.
+/// The lanes for flows of a group with the same access delay.
 fn lanes_of<E: Events>(group: &Group, events: &mut E) -> Lanes {
     let is_two_way = group.is_acknowledged() || group.is_outside();
     let of_two_way =

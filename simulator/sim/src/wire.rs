@@ -1,9 +1,9 @@
-//! The wire behind a queued link, where it has faults: packets are lost on it, or arrive late, in
-//! another order, or twice.
+//! The wire behind a queued link, if it has faults: packets are lost on it, or arrive late,
+//! reordered, or twice.
 //!
-//! When a packet reaches the end of such a wire is known when it begins to leave the link, as on
-//! any other. But others may come before it, so its delivery is an event, and is not worked out at
-//! once.
+//! The time when a packet reaches the end of such a wire is known when it begins to leave the link,
+//! as on any other. But other packets may arrive before it, so its delivery is an event instead of
+//! being worked out at once.
 
 use crate::event::{Event, Events, Lane, Leaving};
 use crate::model::Model;
@@ -45,7 +45,7 @@ impl<T: Tap, E: Events> Model<T, E> {
         let leg = &self.legs[frame.leg as usize];
         if leg.to == Target::End && !frame.is_ack() {
             let takes = self.groups[leg.group as usize].takes(leg, frame.is_data(), frame.datagram_bytes());
-            // What left one link on one leg stays in that order, also at the same instant.
+            // Packets of one link and one leg stay in order, also at the same instant.
             self.events.push_at_link(at + takes, Event::Sink(slot), frame.leg, Lane::NONE);
         } else {
             self.go_on(slot, at, now);
