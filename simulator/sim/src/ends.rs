@@ -107,7 +107,6 @@ impl Ends {
     }
 
     /// Lets an end do what is due at `now`, and sends what it returns.
-    ///
     /// # Panics
     /// When it violates the contract of [`Endpoint`]: the simulation would never end.
     pub(crate) fn poll(&mut self, side: Side, now: Time, mut send: impl FnMut(Packet)) {

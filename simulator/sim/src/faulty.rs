@@ -1,9 +1,9 @@
-//! A wire with faults behind a queued link, and what it did to packets.
+//! A wire with faults behind a queued link, and counts of them.
 
 use fairwire_core::{Duration, Fate, Time, Wire};
 use fairwire_metrics::record::WireRecord;
 
-/// A wire with faults, and what it did since the warm-up.
+/// A wire with faults, and its counts since the warm-up.
 #[derive(Debug)]
 pub(crate) struct Faulty {
     wire: Wire,
@@ -20,7 +20,7 @@ impl Faulty {
         self.wire.has_delays()
     }
 
-    /// What becomes of a packet that is sent at `sent` over the wire, whose delay is at first this.
+    /// The fate of a packet sent over the wire at `sent`; `delay` is the wire's initial delay.
     pub(crate) fn carry(&mut self, sent: Time, delay: Duration) -> Fate {
         let fate = self.wire.carry(sent, delay);
         match fate {

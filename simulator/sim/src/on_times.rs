@@ -1,13 +1,13 @@
-//! The stops of flows that are still to come, and what each was delivered so far.
+//! The future stops of flows, and the bytes delivered to each so far.
 
 use crate::plan::{GroupPlan, Settings};
 use fairwire_core::{Duration, Time};
 use fairwire_metrics::presence;
 use std::ops::Range;
 
-/// What is still to be stopped, and what was delivered so far.
+/// Future stops, and the bytes delivered so far.
 pub(crate) struct OnTimes {
-    /// The next one last.
+    /// In descending order of time.
     pub(crate) stops: Vec<(Time, Range<u32>)>,
     pub(crate) slot: Duration,
     pub(crate) slot_ends: Time,
@@ -16,7 +16,7 @@ pub(crate) struct OnTimes {
 }
 
 impl OnTimes {
-    /// Those of `groups`, where any has some.
+    /// Those of `groups`, if any has some.
     pub(crate) fn of(groups: &[GroupPlan], settings: &Settings) -> Option<Box<Self>> {
         if groups.iter().all(|group| group.on.is_empty()) {
             return None;
@@ -27,7 +27,7 @@ impl OnTimes {
         Some(Box::new(OnTimes { stops: Vec::new(), slot, slot_ends, delivered: Vec::new() }))
     }
 
-    /// Puts the stops in order.
+    /// Sorts the stops.
     pub(crate) fn sort(&mut self) {
         self.stops.sort_by_key(|(at, flows)| std::cmp::Reverse((*at, flows.start)));
     }

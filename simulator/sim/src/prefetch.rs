@@ -1,23 +1,23 @@
 //! Prefetching of memory before it is needed.
 //!
-//! A plain load would do, and did: but the processor completes its instructions in order, so behind
-//! a load that misses everything waits sooner or later. A prefetch is complete at once.
+//! An ordinary load was used before. But the processor completes its instructions in order, so
+//! everything behind a load that misses waits sooner or later. A prefetch is complete at once.
 #![allow(unsafe_code, reason = "each block says why it is sound")]
 
 use std::ops::Range;
 
-/// Bytes that come at once.
+/// Bytes of a cache line.
 pub(crate) const LINE: usize = 64;
 
-/// Prefetches some of the cache lines of `of`, which begins with one.
+/// Prefetches the cache lines `which` of `of`, which begins with one.
 #[inline(always)]
 pub(crate) fn lines<T>(of: &T, which: Range<usize>) {
     #[cfg(target_arch = "x86_64")]
     for line in which {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         let at = std::ptr::from_ref(of).cast::<i8>().wrapping_add(line * LINE);
-        // SAFETY: SSE, which this takes, is part of x86-64. A prefetch reads and writes nothing,
-        // whatever the address.
+        // SAFETY: the SSE that this requires is part of x86-64. A prefetch reads and writes
+        // nothing, whatever the address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(at) };
     }
     #[cfg(not(target_arch = "x86_64"))]

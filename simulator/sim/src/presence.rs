@@ -1,7 +1,7 @@
-//! Flows that stop, and what each is delivered meanwhile.
+//! Flows that stop, and the bytes delivered to each meanwhile.
 //!
-//! Both are done between events, as samples are: a packet costs nothing more. Of what a flow does
-//! at the very instant of its stop, all is done before it.
+//! Both are handled between events, like samples, so packets cost nothing more. All that a flow
+//! does at the very instant of its stop is done before it.
 
 use crate::event::Events;
 use crate::flow::Counts;
@@ -13,7 +13,7 @@ use fairwire_metrics::presence::Presence;
 use std::ops::Range;
 
 impl<T: Tap, E: Events> Model<T, E> {
-    /// `flows` stop at `until`, if the run is not over by then.
+    /// `flows` stop at `until`, unless the run is over by then.
     pub(crate) fn stop_at(&mut self, until: Duration, flows: Range<u32>) {
         let end = self.end.since(Time::ZERO);
         if let Some(on_times) = &mut self.on_times
@@ -23,13 +23,13 @@ impl<T: Tap, E: Events> Model<T, E> {
         }
     }
 
-    /// When there is something to do next.
+    /// When the next change is due.
     pub(crate) fn next_change(&self) -> Time {
         let Some(on_times) = &self.on_times else { return Time::MAX };
         on_times.stops.last().map_or(Time::MAX, |(at, _)| *at).min(on_times.slot_ends)
     }
 
-    /// Does what is to be done `now`.
+    /// Makes the changes due at `now`.
     pub(crate) fn change(&mut self, now: Time) {
         let Some(mut on_times) = self.on_times.take() else { return };
         if on_times.slot_ends == now {
@@ -66,7 +66,7 @@ impl<T: Tap, E: Events> Model<T, E> {
             })
     }
 
-    /// For how long a member of `plan` is on while it is measured.
+    /// For how long a member of `plan` is on while measured.
     pub(crate) fn active(&self, plan: &GroupPlan, member: Member) -> Duration {
         self.measured_on(plan, member).fold(Duration::ZERO, |sum, on| sum + (on.until - on.from))
     }
@@ -78,7 +78,7 @@ impl<T: Tap, E: Events> Model<T, E> {
         on_times.map(move |on| OnTime { from: within(on.from), until: within(on.until) })
     }
 
-    /// What came out of it.
+    /// The results.
     pub(crate) fn presence(&self) -> Option<Presence> {
         let on_times = self.on_times.as_ref()?;
         let of_member = |(plan, member, _): (&GroupPlan, Member, Counts)| {

@@ -1,51 +1,51 @@
-//! What an observer receives about packets and senders.
+//! Packet and sender information for observers.
 
 use fairwire_core::{Cause, Duration, Ecn, Time};
 use fairwire_tcp::Sack;
 
-/// Something that happened to a packet.
+/// An event of one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketEvent {
-    /// When.
+    /// Its time.
     pub at: Time,
-    /// What.
+    /// Its type.
     pub what: What,
-    /// The queued link, by its place in the plan; `None` at the ends of the way.
+    /// The queued link, by its index in the plan; `None` at the ends of the path.
     pub link: Option<u32>,
-    /// The flow, or the connection where a flow has several, by its place in
+    /// The flow, or one connection of a flow with several, by its index in
     /// [`View::flows`](crate::View::flows).
     pub flow: u32,
-    /// The packet's number while it is in flight; it is given again afterwards.
+    /// The packet's number while it is in flight; reused afterwards.
     pub frame: u32,
     /// Bytes on the wire.
     pub wire_bytes: u32,
-    /// What it carries.
+    /// Its content.
     pub content: Content,
     /// Its ECN codepoint, after the event.
     pub ecn: Ecn,
-    /// When its source handed it to its own link. Of an acknowledgement it means nothing.
+    /// When its source handed it to its own link; meaningless for an acknowledgement.
     pub sent: Time,
 }
 
-/// Something that was requested and is complete: a transfer, or a page of several.
+/// A completed request: a transfer, or a page of several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransferEvent {
     /// When it was complete: a transfer when its receiver had all of it, a page when its senders
-    /// knew that all had arrived.
+    /// knew that everything had arrived.
     pub at: Time,
     /// When it was requested.
     pub since: Time,
-    /// The flow, or the connection where a flow has several, by its place in
-    /// [`View::flows`](crate::View::flows); of a page, the first connection of its user.
+    /// The flow, or one connection of a flow with several, by its index in
+    /// [`View::flows`](crate::View::flows); for a page, the first connection of its user.
     pub flow: u32,
     /// Is it a page?
     pub is_page: bool,
-    /// Bytes of payload; `None` where the protocol is another crate's.
+    /// Bytes of payload; `None` for an external protocol.
     pub bytes: Option<u64>,
-    /// The least time that a transfer takes where nothing else is on its way: until the last bit
-    /// has crossed all links, each with the rate and the delay that it has. An opening and the
-    /// growth of a window are not in it. `None` for a page, for protocols of other crates, and
-    /// where the rate or the delay of a link changes.
+    /// The least time for this transfer without other traffic: until its last bit has crossed all
+    /// links, each with its own rate and delay. It excludes the opening of the connection and the
+    /// growth of a window. `None` for a page, for external protocols, and if the rate or the delay
+    /// of a link changes.
     pub alone: Option<Duration>,
 }
 
@@ -58,11 +58,11 @@ pub enum What {
     Drop(Cause),
     /// A discipline marked it.
     Mark(Cause),
-    /// It began to be sent by a link.
+    /// A link began to send it.
     Depart,
-    /// It was lost on the wire behind a link, where it had been sent.
+    /// It was lost on the wire behind a link, after it had been sent.
     Lost,
-    /// All of it reached its receiver; of an acknowledgement, the sender of the data.
+    /// It reached its receiver completely; for an acknowledgement, the sender of the data.
     Deliver,
 }
 
@@ -79,7 +79,7 @@ impl What {
         }
     }
 
-    /// Why it was dropped or marked.
+    /// The cause of a drop or mark.
     pub const fn cause(self) -> Option<Cause> {
         match self {
             What::Drop(cause) | What::Mark(cause) => Some(cause),
@@ -101,7 +101,7 @@ pub enum Content {
         seq: u64,
         /// Was it sent before?
         is_retransmission: bool,
-        /// Does it say that the window was reduced (CWR)?
+        /// Does it report that the window was reduced (CWR)?
         cwr: bool,
     },
     /// An acknowledgement.
@@ -112,7 +112,7 @@ pub enum Content {
         is_for_syn: bool,
         /// Does it echo a mark (ECE)?
         ece: bool,
-        /// What has arrived beyond `next`.
+        /// The blocks received beyond `next`.
         sack: Sack,
     },
 }

@@ -1,4 +1,4 @@
-//! A run to its end, or in steps whose caller does other things between them.
+//! A run to its end, or in steps between which the caller does other work.
 
 use crate::event::Events;
 use crate::model::Model;
@@ -18,7 +18,7 @@ impl<T: Tap, E: Events> Model<T, E> {
         }
     }
 
-    /// The discipline of `link` is as `fresh` from `now` on, between two events.
+    /// Changes the discipline of `link` to `fresh` from `now` on, between two events.
     fn change_discipline(&mut self, link: u32, fresh: Box<dyn Discipline>, now: Time) {
         self.store.tap.set_place(now, Some(link));
         let queue = &mut self.links[link as usize];
@@ -30,9 +30,9 @@ impl<T: Tap, E: Events> Model<T, E> {
     }
 }
 
-/// A run that goes on from one sample of its observer to the next. Disciplines and rates of links
-/// may be changed between two steps, also by a way into a discipline that its maker kept. Without a
-/// change its results are those of [`run_observed`](crate::run_observed), bit for bit.
+/// A run that proceeds from one sample of its observer to the next. Disciplines and rates of links
+/// may be changed between two steps, also through a handle to a discipline that its creator kept.
+/// Without a change its results are those of [`run_observed`](crate::run_observed), bit for bit.
 pub struct Steps {
     model: Box<Model<Watch<'static>, Sides>>,
     now: Time,
@@ -51,8 +51,8 @@ impl Steps {
         Steps { model, now: Time::ZERO, is_over: false }
     }
 
-    /// Goes on to the next sample, or to the end, which may have one too. Does the run go on after
-    /// it?
+    /// Proceeds to the next sample, or to the end, which may have one too. Does the run continue
+    /// after it?
     ///
     /// # Panics
     /// As [`run`](crate::run).
@@ -75,10 +75,10 @@ impl Steps {
         self.now
     }
 
-    /// The discipline of a link, by its place in the plan, is as `fresh`, which was just built,
-    /// from now on. Where it can [take over](Discipline::retune) the parameters of `fresh` its
-    /// state stays. Otherwise `fresh` takes its place; what waits is offered to it, and is dropped
-    /// as an arrival would be where it has no room.
+    /// Changes the discipline of a link, by its index in the plan, to the newly built `fresh` from
+    /// now on. If it can [take over](Discipline::retune) the parameters of `fresh`, its state
+    /// stays. Otherwise `fresh` replaces it. Waiting packets are offered to `fresh`, which drops
+    /// them as it would drop arrivals if it has no room.
     ///
     /// # Panics
     /// When there is no such link.
@@ -86,9 +86,9 @@ impl Steps {
         self.model.change_discipline(link as u32, fresh, self.now);
     }
 
-    /// Gives a link, by its place in the plan, another rate from now on. What is being sent ends as
-    /// scheduled. Where a schedule changes its rate, this is the one before the first change; a
-    /// link that follows a trace knows no rate.
+    /// Gives a link, by its index in the plan, another rate from now on. A packet being sent ends
+    /// as scheduled. If a schedule changes the link's rate, this is the one before the first
+    /// change. A link that follows a trace ignores the rate.
     ///
     /// # Panics
     /// When there is no such link.

@@ -1,5 +1,5 @@
-//! What a run stores of its frames and flows: the second of the model's interfaces. Where it lies
-//! in memory, and when it is prefetched, is decided here, in `frames` and in `flow`.
+//! Stores a run's frames and flows: the second of the model's interfaces. Their memory layout and
+//! prefetching are decided here, in `frames` and in `flow`.
 
 use crate::event::{Event, Memory};
 use crate::flow::Flow;
@@ -8,7 +8,7 @@ use crate::observe::{self, Tap};
 use crate::seen::What;
 use fairwire_core::{Acknowledgement, Cause, Packet, Signals};
 
-/// Frames, flows and the observer: all that a discipline's signals touch.
+/// Frames, flows and the observer: everything that a discipline's signals touch.
 pub(crate) struct Store<T> {
     pub(crate) frames: Frames,
     pub(crate) flows: Vec<Flow>,
@@ -16,7 +16,7 @@ pub(crate) struct Store<T> {
 }
 
 impl<T: Tap> Store<T> {
-    /// Without flows, and with room for `flows`.
+    /// A store without flows, with room for `flows`.
     pub(crate) fn new(tap: T, flows: usize) -> Self {
         let frames = if T::IS_ON { Frames::with_stamps() } else { Frames::default() };
         Store { frames, flows: Vec::with_capacity(flows), tap }

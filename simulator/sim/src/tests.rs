@@ -1,4 +1,4 @@
-//! Tests of the network at work.
+//! Tests of the network in operation.
 
 use crate::event::{Event, Events};
 use crate::model::Model;
@@ -68,7 +68,7 @@ fn run(flows: Vec<GroupPlan>, packets: u32, settings: &Settings) -> Model<Unwatc
     gone(Network::dumbbell(bottleneck(packets), flows), settings)
 }
 
-/// What is yet to come.
+/// The events still to come.
 fn rest(run: &mut Model<Unwatched, Sides>) -> Vec<Event> {
     let Model { events, store, .. } = run;
     let mut rest = Vec::new();
@@ -160,7 +160,7 @@ fn hosts_that_are_served_ahead_of_the_links_fare_as_they_would_event_by_event() 
             ]
         };
         let one = Network::dumbbell(bottleneck(40), flows());
-        // Two queues there, of which one is on the way of others' acknowledgements.
+        // Two forward queues, one of which is on the path of others' acknowledgements.
         let two = |law: RateLaw| {
             let (mut two, mut cross) =
                 (Network::dumbbell(LinkPlan { law: law.clone(), ..bottleneck(60) }, flows()), flows());
@@ -248,7 +248,7 @@ fn frames_of_connections_that_were_left_are_let_go_too() {
     assert!(run.store.flows.iter().any(|f| f.counts().dropped > 0), "the test needs drops");
     assert!(run.store.flows[0].counts().sent > 1000, "the test needs connections that are left at work");
     assert_eq!(run.store.frames.in_flight(), run.links[0].backlog().packets as usize + on_the_way);
-    // The connection of `short` was renewed at 30 s, the end of the run, with packets under way.
+    // The connection of `short` was renewed at 30 s, the end of the run, with packets in flight.
     assert!(stale > 0, "the test needs frames of connections that were left");
 }
 
@@ -274,7 +274,7 @@ fn a_dithered_source_keeps_its_mean_rate() {
 fn one_tcp_with_a_buffer_of_its_bandwidth_delay_product_fills_the_link() {
     // 10 Mbit/s x 32 ms = 72 packets of 552 B.
     let got = throughput(vec![bulk("tcp")], 80)[0];
-    let one_packet = 552.0 * 8.0 / 20.0; // what counting whole packets in 20 s may add
+    let one_packet = 552.0 * 8.0 / 20.0; // what counting complete packets in 20 s may add
     assert!(got > 0.98 * 10e6 && got <= 10e6 + one_packet, "{got}");
 }
 

@@ -1,18 +1,18 @@
-//! The order of events that are due at the same instant.
+//! The order of simultaneous events.
 //!
 //! Under the random rule each event draws, and the draw is a function of the seed, the instant and
-//! what the event is: an arrival of this packet, a timer of that flow. So it does not depend on
-//! when the event was scheduled or on what else is in the run, nothing is drawn before two events
-//! meet, and nothing is kept.
+//! the event: an arrival of this packet, a timer of that flow. So it does not depend on when the
+//! event was scheduled or on anything else in the run. Draws are made only when two events meet,
+//! and are not kept.
 
 use crate::plan::TieRule;
 use fairwire_core::rng::mix;
 use fairwire_core::{Seed, Time};
 
-/// What distinguishes events that are due at the same instant.
+/// Distinguishes simultaneous events.
 #[derive(Debug)]
 pub(crate) struct Ties {
-    /// How many events were scheduled so far, modulo 2^32, where that is needed.
+    /// Events scheduled so far, modulo 2^32, if that is needed.
     scheduled: u32,
     salt: Option<u64>, // none: in the order scheduled
 }
@@ -26,7 +26,7 @@ impl Ties {
         Ties { scheduled: 0, salt }
     }
 
-    /// What distinguishes an event of this identity, which is now scheduled, from those that it can
+    /// Distinguishes an event of this identity, which is now scheduled, from those that it can
     /// meet.
     #[inline(always)]
     pub(crate) fn number(&mut self, identity: u32) -> u32 {
@@ -37,20 +37,20 @@ impl Ties {
         self.scheduled
     }
 
-    /// Does the event numbered `one` go before the one numbered `other`, which is due at the same
+    /// Does the event numbered `one` precede the one numbered `other`, which is due at the same
     /// `time`?
     #[inline]
     pub(crate) fn goes_first(&self, time: Time, one: u32, other: u32) -> bool {
         self.order(time, one) < self.order(time, other)
     }
 
-    /// Events at `time` come in this order: by their draws, or by their numbers. No two are alike,
-    /// since to mix loses nothing.
+    /// Events at `time` are ordered by this: their draws, or their numbers. No two are equal, since
+    /// mixing is invertible.
     #[inline]
     pub(crate) fn order(&self, time: Time, number: u32) -> u64 {
         match self.salt {
             Some(salt) => mix((salt ^ time.ns()).rotate_left(32).wrapping_add(u64::from(number))),
-            None => u64::from(!self.scheduled.wrapping_sub(number)), // the less, the longer ago
+            None => u64::from(!self.scheduled.wrapping_sub(number)), // the smaller, the longer ago
         }
     }
 }

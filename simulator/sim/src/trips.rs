@@ -1,9 +1,10 @@
 //! Round trips of segments, for disciplines that use them: from the departure at their link to the
 //! answer at the sender.
 //!
-//! A gateway sees the answer pass. Here it ends at the sender, whose own links add what is
-//! constant. As with timestamps (RFC 7323, section 4.3), a delayed acknowledgement answers the
-//! first of its segments. A run without such disciplines has none of it, and tests for that three
+//! A gateway observes the answer on its path. Here the round trip ends at the sender, whose own
+//! links add a constant. As with timestamps (RFC 7323, section 4.3), a delayed acknowledgement
+//! answers the first of its segments. A run without such disciplines has only three tests per
+//! packet for this.
 //! times per packet.
 
 use crate::event::Events;
@@ -23,7 +24,7 @@ impl<T: Tap, E: Events> Model<T, E> {
         }
     }
 
-    /// The packet in `slot` is the answer to what left in it.
+    /// The packet in `slot` answers the packet whose departure it carries.
     #[inline(never)]
     pub(crate) fn hear_trip(&mut self, slot: u32, now: Time) {
         let flow = self.store.frames.at(slot).flow;

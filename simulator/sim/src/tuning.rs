@@ -1,36 +1,35 @@
-//! How a run goes, chosen once from what is to be simulated. No result depends on any of this.
+//! How a run is carried out, chosen once from its network. No result depends on any of this.
 
 use crate::plan::{GroupPlan, Hop, Network, Settings, Source, TieRule};
 use fairwire_core::Duration;
 
-/// The tuning of a run. The default is event by event, in one order.
+/// The tuning of a run. The default handles event after event, in one order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tuning {
     /// How long hosts are handled ahead of links; `None` where all events come up in one order.
     pub(crate) lookahead: Option<Duration>,
-    /// By link, and empty without a lookahead: do packets go from it to sinks only? Those are
-    /// delivered all at once, at the end of a turn.
+    /// By link, and empty without a lookahead: do its packets continue only to sinks? Those are
+    /// delivered together, at the end of a turn.
     pub(crate) last_links: Vec<bool>,
-    /// Is there but one link, and a lookahead? Then the time at which the link becomes free is kept
-    /// by itself, rather than as an event in a lane.
+    /// Is there only one link, and a lookahead? Then the time at which the link becomes free is
+    /// kept separately instead of as an event in a lane.
     pub(crate) has_one_link: bool,
-    /// Are there more flows than the caches hold the records of? Then what later events need is
+    /// Are there more flows than the caches hold records for? Then the data for later events is
     /// prefetched.
     pub(crate) has_many_flows: bool,
 }
 
-/// The number of flows whose records stay in the nearest cache or the one after it.
+/// Flows whose records stay in the first- or second-level cache.
 const FEW_FLOWS: usize = 256;
 
 impl Tuning {
-    /// What suits a network. Where an observer watches, events come up in one order, in which it
-    /// receives them.
+    /// The tuning for a network. An observer receives events in one order, so they come up in that.
     pub(crate) fn of(plan: &mut Network, settings: &Settings, is_watched: bool) -> Self {
         let lookahead = if is_watched { None } else { lookahead(plan, settings) };
         Tuning::ahead(plan, lookahead)
     }
 
-    /// What suits a network with this lookahead, or none.
+    /// The tuning for a network with this lookahead, if any.
     pub(crate) fn ahead(plan: &Network, lookahead: Option<Duration>) -> Self {
         let last_links = if lookahead.is_some() { last_links(plan) } else { Vec::new() };
         let has_one_link = lookahead.is_some() && plan.links.len() == 1;
@@ -38,19 +37,18 @@ impl Tuning {
     }
 }
 
-/// The maximum number of bytes that leave the slowest link in a window: no more than a cache holds,
-/// so that what hosts send is soon at the links.
+/// Most bytes that leave the slowest link in a window: no more than a cache holds, so host packets
+/// are soon at the links.
 const MAX_WINDOW: u64 = 1 << 20;
 
-/// In a shorter time than this number of bytes takes on the slowest link, too little happens to be
+/// In less time than this number of bytes takes on the slowest link, too few events occur to be
 /// worth a turn.
 const MIN_WINDOW: u64 = 1 << 13;
 
-/// The least time from a queued link to a host, where the two sides can be separated. They cannot
-/// where links call hosts at once (sessions, edges), where hosts call links at once (round trips),
-/// or where a way has no queue on it. Nor can they where what a host sends may be at a link in no
-/// time, or where events come in the order in which they were scheduled. `None` too where it is not
-/// worth it.
+/// The least time from a queued link to a host, if the two sides can be separated and this pays
+/// off. It is `None` where links call hosts at once (sessions, edges), where hosts call links at
+/// once (round trips), or where a path has no queue. It is also `None` where a host's packet may
+/// reach a link in no time, or where events come in scheduling order.
 fn lookahead(plan: &mut Network, settings: &Settings) -> Option<Duration> {
     let has_queue = |hops: &[Hop]| hops.iter().any(|hop| matches!(hop, Hop::Link(_)));
     let delays = |group: &GroupPlan| group.members.iter().map(|member| member.access_delay).min();
@@ -61,7 +59,7 @@ fn lookahead(plan: &mut Network, settings: &Settings) -> Option<Duration> {
     let is_apart = plan.groups.iter().all(|group| {
         !matches!(group.source, Source::Tcp { .. }) && has_queue(&group.forward) && takes_time(group)
     });
-    // What a wire with faults delivers comes up in the order in which it arrives.
+    // Deliveries of a wire with faults come up in the order in which they arrive.
     let has_faults = plan.links.iter().any(|link| link.wire.is_some());
     let hears_trips = plan.links.iter_mut().any(|link| link.discipline.hears_round_trips());
     if !is_apart
@@ -79,7 +77,7 @@ fn lookahead(plan: &mut Network, settings: &Settings) -> Option<Duration> {
     (lookahead >= slowest.time_to_send(MIN_WINDOW)).then_some(lookahead)
 }
 
-/// Which links nothing goes on from but to the sink of its group.
+/// The links whose packets continue only to their group's sink.
 fn last_links(plan: &Network) -> Vec<bool> {
     let mut are_last = vec![true; plan.links.len()];
     let links = |hops: &[Hop]| {
@@ -144,8 +142,7 @@ mod tests {
         let [none, one, ten] = [0, 1, 10].map(Duration::from_ms);
         let at = |mbps, delay, access| found(network(mbps, delay, 1000, access), TieRule::Random);
         assert_eq!(at(100, ten, one), Some(Duration::from_ms(11)));
-        // 1 MiB at 1 Gbit/s is 8.389 ms: no longer than that. 8 KiB at 10 Mbit/s is 6.554 ms: no
-        // shorter.
+        // 1 MiB at 1 Gbit/s is 8.389 ms: no longer. 8 KiB at 10 Mbit/s is 6.554 ms: no shorter.
         assert_eq!(at(1000, ten, one), Some(Duration::from_ns(8_388_608)));
         assert_eq!((at(10, one, one), at(100, one, none), at(100, none, none)), (None, Some(one), None));
         assert_eq!(found(network(100, ten, 1000, one), TieRule::Fifo), None, "in the order scheduled");

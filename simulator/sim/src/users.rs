@@ -1,4 +1,4 @@
-//! Users of TCP at work: what they do to their connections, and what these have for them.
+//! Users of TCP at work: what they do to their connections, and what these report to them.
 
 use crate::app::load::{Cause, Step};
 use crate::app::session::{Request, Timed};
@@ -17,7 +17,7 @@ impl<T: Tap, E: Events> Model<T, E> {
         }
     }
 
-    /// A connection's receiver has more than before, at `at`.
+    /// A connection's receiver gets new data at `at`.
     #[inline(never)]
     pub(crate) fn arrived(&mut self, session: u32, flow: u32, at: Time) {
         let segments = self.store.flows[flow as usize].arrived();
@@ -45,20 +45,20 @@ impl<T: Tap, E: Events> Model<T, E> {
         self.timed.entry(self.groups[group as usize].head).or_default()
     }
 
-    /// All that a connection was given is acknowledged.
+    /// All data given to a connection is acknowledged.
     pub(crate) fn finished(&mut self, session: u32, flow: u32, now: Time) {
         if let Some(cause) = self.sessions[session as usize].finished(flow) {
             self.react(session, cause, now);
         }
     }
 
-    /// The payload of some segments of a group.
+    /// The payload of `segments` of a group.
     fn payload(&self, group: u32, segments: u64) -> Option<u64> {
         let tcp = self.groups[group as usize].tcp.as_deref()?;
         Some(segments * u64::from(tcp.segment_bytes))
     }
 
-    /// Lets a session do what it does for this reason.
+    /// Lets a session react to `cause`.
     #[inline(never)]
     pub(crate) fn react(&mut self, session: u32, cause: Cause, now: Time) {
         let mut steps = std::mem::take(&mut self.steps);

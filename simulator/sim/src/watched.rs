@@ -1,4 +1,4 @@
-//! What the model shows its observer, in runs that are observed.
+//! Shows the model to its observer, in observed runs.
 
 use crate::edge::Tag;
 use crate::event::Events;
@@ -27,8 +27,8 @@ impl<T: Tap, E: Events> Model<T, E> {
         }
     }
 
-    /// The same of the delivery of the packet in `slot`, with the `tag` that edges give its
-    /// receiver, if any; and notes for round trips what is answered now, or later.
+    /// As [`note`](Self::note), for the delivery of the packet in `slot`, with the `tag` that edges
+    /// give its receiver, if any. For round trips, records what is answered now or later.
     #[inline(never)]
     pub(crate) fn note_delivery(&mut self, delivery: &Delivery, slot: u32, tag: Option<Tag>) {
         if T::IS_ON {

@@ -1,23 +1,23 @@
-//! The edges of a DiffServ domain: where packets of an aggregate enter it and are coloured, and
-//! where they leave it and report marks.
+//! The edges of a DiffServ domain. Packets of an aggregate enter it at one and are coloured, and
+//! leave it at another, which reports marks.
 //!
-//! All of it is apart from flows and links: a run without aggregates has none of it, and tests for
-//! that once per packet.
+//! This is separate from flows and links: a run without aggregates has only one test per packet for
+//! it.
 //!
-//! Requests of the edges go the way that the packets go. The edge where an aggregate leaves writes
-//! its request into every packet. A receiver copies it into the acknowledgement that the packet
+//! Requests of the edges travel with the packets. The edge where an aggregate leaves writes its
+//! request into every packet. A receiver copies it into the acknowledgement that the packet
 //! triggers, and a sender copies it from the latest acknowledgement into the packets that it sends.
 //! The edge where they enter reads it, clears it and passes it to the marker.
 //!
-//! Source: E. Park and C. Choi 2003, section III-B. The paper's two bits of the IP header are those
-//! of ECN, which the paper itself uses: here they are bits of their own, [`Tag`].
+//! Source: E. Park and C. Choi 2003, section III-B. The paper uses the two ECN bits of the IP
+//! header, which it also needs for ECN itself; here they are separate bits, [`Tag`].
 
 use crate::plan::{AggregateCount, AggregatePlan};
 use fairwire_core::{Ecn, Marker, Packet, RateRequest, Time};
 use fairwire_metrics::marks::Estimator;
 
-/// What edges write on a packet: its colour in the low two bits, and in the next two what one edge
-/// requests of the other.
+/// The edges' bits on a packet: its colour in the low two, and one edge's request to the other in
+/// the next two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tag(u8);
 
@@ -53,7 +53,7 @@ impl Tag {
     }
 }
 
-/// The edges of all aggregates, and what the ends of their flows carry from one to the other.
+/// The edges of all aggregates, and the tags that the ends of their flows carry between them.
 pub(crate) struct Edges {
     aggregates: Vec<Aggregate>,
     /// By group: its aggregate, or `NONE`.
@@ -80,11 +80,11 @@ pub(crate) struct Aggregate {
     counts: Counts,
 }
 
-/// What is counted of an aggregate.
+/// Counts of an aggregate.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     from: Time,
-    /// What its marker's target came to, in bits, and up to when.
+    /// The integral of its marker's target rate, in bits, and up to when.
     target_bits: f64,
     target_up_to: Time,
     entered: u64,
@@ -94,8 +94,7 @@ struct Counts {
 }
 
 impl Edges {
-    /// The edges of `aggregates`, in a run with this number of groups; `None` where there are no
-    /// aggregates.
+    /// The edges of `aggregates`, in a run with this number of groups; `None` without aggregates.
     pub(crate) fn new(aggregates: Vec<AggregatePlan>, groups: usize) -> Option<Box<Self>> {
         let mut of_group = vec![NONE; groups];
         for (number, plan) in aggregates.iter().enumerate() {
@@ -108,7 +107,7 @@ impl Edges {
         (!aggregates.is_empty()).then(|| Box::new(Edges { aggregates, of_group, ends: Vec::new() }))
     }
 
-    /// There is one flow more.
+    /// Adds a flow.
     pub(crate) fn add_flow(&mut self) {
         self.ends.push(Ends::default());
     }
@@ -117,8 +116,8 @@ impl Edges {
         &self.aggregates
     }
 
-    /// `packet` of `group`, which carries `tag`, enters the domain. What it carries from now on; it
-    /// is coloured.
+    /// `packet` of `group`, which carries `tag`, enters the domain and is coloured. Returns its new
+    /// tag.
     pub(crate) fn enter(&mut self, group: u32, tag: Tag, packet: &mut Packet, now: Time) -> Tag {
         let Some(aggregate) = self.aggregates.get_mut(self.of_group[group as usize] as usize) else {
             return tag;
@@ -148,12 +147,12 @@ impl Edges {
         Tag::of_request(estimator.request())
     }
 
-    /// What a packet that `flow` sends carries.
+    /// The tag of packets that `flow` sends.
     pub(crate) fn of_sender(&self, flow: u32) -> Tag {
         self.ends[flow as usize].sender
     }
 
-    /// What an acknowledgement that `flow` sends carries.
+    /// The tag of acknowledgements that `flow` sends.
     pub(crate) fn of_receiver(&self, flow: u32) -> Tag {
         self.ends[flow as usize].receiver
     }
@@ -168,7 +167,7 @@ impl Edges {
         self.ends[flow as usize].receiver = tag;
     }
 
-    /// What was counted since the warm-up, at `now`.
+    /// The counts since the warm-up, at `now`.
     pub(crate) fn counts(&self, now: Time) -> Vec<AggregateCount> {
         self.aggregates.iter().map(|aggregate| aggregate.count(now)).collect()
     }
@@ -187,7 +186,7 @@ impl Aggregate {
         Aggregate { plan, estimator, counts: Counts::default() }
     }
 
-    /// The estimate of the egress edge, where it makes one.
+    /// The estimate of the egress edge, if it makes one.
     pub(crate) fn estimate(&self) -> Option<f64> {
         self.estimator.as_ref().map(Estimator::estimate)
     }
@@ -204,8 +203,9 @@ impl Aggregate {
         AggregateCount { name, target_bps, entered, green, green_left, green_marked }
     }
 
-    /// What the target came to up to `now`, in bits; `None` where it is fixed. Between two packets
-    /// it changes by one step at most, so it is counted as it was after the first of them.
+    /// The integral of the target rate up to `now`, in bits; `None` if the target is fixed. It
+    /// changes by at most one step between two packets, so the value after the first of them
+    /// counts.
     fn target_bits(&self, now: Time) -> Option<f64> {
         let Counts { target_bits, target_up_to, from, .. } = self.counts;
         let since = target_up_to.max(from);

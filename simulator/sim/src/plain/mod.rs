@@ -1,9 +1,9 @@
-//! A plain engine of the same model, as the oracle of the tuned one: a heap of events in the order
-//! that is documented, each handled when it comes up. No lookahead, no lanes, no calendar, no
+//! A simple engine of the same model, as the oracle of the tuned one: a heap of events in the
+//! documented order, each handled when it comes up. It has no lookahead, lanes, calendar or
 //! prefetching.
 //!
-//! Flows, links and their arithmetic are the tuned engine's own: they carry no tuning. Both give
-//! the same bits over random networks.
+//! It shares flows, links and their arithmetic with the tuned engine: they carry no tuning. Both
+//! give the same bits over random networks.
 
 mod oracle;
 
@@ -17,7 +17,7 @@ use fairwire_core::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Events to come, in a heap.
+/// Future events, in a heap.
 pub(super) struct Plain {
     events: BinaryHeap<Reverse<Due>>,
     tie_rule: TieRule,

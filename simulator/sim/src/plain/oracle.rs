@@ -1,4 +1,4 @@
-//! Random networks, under the tuned engine and under the plain one.
+//! Random networks, under the tuned and the simple engine.
 
 use crate::EstimatorPlan;
 use crate::app::{Arrivals, Bursts, Law, Load, OnOff, Poisson, Sequence, Telnet, Traffic, Transfers, Web};
@@ -22,7 +22,7 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Signals to each arrival that finds this number of packets waiting.
+/// Signals each arrival that finds this number of packets waiting.
 struct Signalling(u32);
 
 impl Dropper for Signalling {
@@ -32,13 +32,13 @@ impl Dropper for Signalling {
     }
 }
 
-/// Holds packets for 2 ms, and drops those that waited for longer than 30 ms when it comes to them.
+/// Holds packets for 2 ms, and drops those found to have waited for longer than 30 ms.
 struct Holding<D>(D, VecDeque<Time>);
 
 const HELD: Duration = Duration::from_ms(2);
 
 impl<D: Discipline> Holding<D> {
-    /// When the packet came that is next, as far as any waits.
+    /// When the next packet arrived, if any waits.
     fn head(&self) -> Option<Time> {
         self.1.front().copied()
     }
@@ -88,7 +88,7 @@ impl<D: Discipline> Control for Holding<D> {
     }
 }
 
-/// Colours one packet in `every`, fewer or more as it is requested.
+/// Colours one packet in `every`; the requests make that fewer or more.
 struct Coloring {
     packets: u64,
     every: u64,
@@ -109,14 +109,14 @@ impl Marker for Coloring {
     }
 }
 
-/// Keeps some packets of random sizes on the way, more with each that comes back, and half of them
+/// Keeps some packets of random sizes in flight: more with each that returns, and half as many
 /// after a while without any.
 struct Windowed {
     rng: Rng,
     window: u32,
     outstanding: u32,
     due: Option<Time>,
-    answers: Option<u32>, // to come until it is through; none: never
+    answers: Option<u32>, // still needed before it has finished; none: never
 }
 
 impl Windowed {
@@ -184,17 +184,18 @@ impl Endpoint for Echo {
 /// The topology of the links.
 #[derive(Clone, Copy, Debug)]
 enum Shape {
-    /// One link that all share; acknowledgements come back unhindered.
+    /// One shared link; acknowledgements return unhindered.
     Dumbbell,
-    /// Links in a row; a group takes all of them, or one.
+    /// Links in a row; a group crosses all of them, or one.
     ParkingLot,
-    /// Each group goes in over one link and out over another.
+    /// Each group enters over one link and leaves over another.
     Star,
-    /// Two links, there and back; data goes both ways, so that acknowledgements wait behind it.
+    /// Two links, forward and return, with data in both directions, so acknowledgements wait behind
+    /// it.
     TwoWay,
 }
 
-/// What a group is made of, as numbers that choose.
+/// The composition of a group, as numbers that choose.
 #[derive(Clone, Debug)]
 struct Drawn {
     source: u8,
@@ -204,8 +205,8 @@ struct Drawn {
     on: u8,
 }
 
-/// A network as numbers that choose: delays, sizes and rates are few and round, so that events
-/// meet.
+/// A network as numbers that choose. Delays, sizes and rates are few and round, so that events
+/// coincide.
 #[derive(Clone, Debug)]
 struct Plan {
     shape: Shape,
@@ -336,7 +337,7 @@ impl Plan {
         Some(Wire::new(law, Seed(at as u64), "wire"))
     }
 
-    /// There and back.
+    /// The forward and the return path.
     fn way(&self, way: u8) -> [Vec<Hop>; 2] {
         let wire = Hop::Wire { rate: rate(100_000_000), delay: Duration::from_ms(1) };
         let (count, way) = (self.links.len(), usize::from(way));
