@@ -1,4 +1,4 @@
-//! A flow whose ends are endpoints of another crate.
+//! A flow with external endpoints.
 
 use super::protocol::{Outside, Protocol};
 use super::record::{Flow, Sink};
@@ -13,13 +13,13 @@ use fairwire_core::{Ecn, Time};
 use fairwire_metrics::Lasted;
 
 impl Flow {
-    /// How long its first end took, once that is through; only of endpoints of another crate.
+    /// How long its first end took, once that has finished; only for external endpoints.
     pub(crate) fn took(&self) -> Option<Took> {
         let Protocol::Outside(outside) = &self.protocol else { return None };
         outside.ends.took()
     }
 
-    /// What its ends have timed up to `end`; only of endpoints.
+    /// The times that its ends measured up to `end`; only for external endpoints.
     pub(crate) fn lasted(&self, end: Time) -> Vec<Lasted> {
         match &self.protocol {
             Protocol::Outside(outside) => outside.ends.lasted(end),
@@ -28,13 +28,13 @@ impl Flow {
     }
 
     /// Its packet in `slot` reaches the second end at `at`, with this codepoint.
-    #[inline(never)] // out of the way of TCP's deliveries
+    #[inline(never)] // separate from TCP's deliveries
     pub(crate) fn hand_over(&self, slot: u32, ecn: Ecn, at: Time, stage: &mut Stage<'_, impl Events>) {
         stage.frames.at_mut(slot).ecn = ecn;
         stage.events.push_at_host(at, Event::Packet(slot), stage.index, self.sink.home[0]);
     }
 
-    /// Its packet, `frame` with `payload`, is there.
+    /// Its packet, `frame` with `payload`, has arrived.
     pub(crate) fn on_packet(
         &mut self,
         frame: Frame,
@@ -49,7 +49,7 @@ impl Flow {
     }
 
     /// A timeout of one of its ends may be due. Returns whether one was.
-    #[inline(never)] // out of the way of TCP's timers
+    #[inline(never)] // separate from TCP's timers
     pub(super) fn on_timeout(&mut self, stage: &mut Stage<'_, impl Events>) -> bool {
         let mut was_due = false;
         for side in [Side::First, Side::Second] {
@@ -62,8 +62,8 @@ impl Flow {
         was_due
     }
 
-    /// What the second end sent, `frame` in `slot`, has left a link at `at` and goes on.
-    #[inline(never)] // out of the way of acknowledgements
+    /// The packet from the second end, `frame` in `slot`, has left a link at `at` and continues.
+    #[inline(never)] // separate from acknowledgements
     pub(crate) fn go_on_back(
         &mut self,
         frame: Frame,
@@ -110,7 +110,7 @@ impl Flow {
         }
     }
 
-    /// Makes sure that a wake is pending no later than either end's timeout.
+    /// Ensures that a wake is pending no later than either end's timeout.
     fn keep_timeout(&mut self, stage: &mut Stage<'_, impl Events>) {
         let due = self.outside().ends.next_timeout();
         if due < self.source.wakes_at {
@@ -119,8 +119,8 @@ impl Flow {
     }
 }
 
-/// Sends `frame`, kept in `slot`, along the leg of the way back that it is on since `at`. It goes
-/// to a queue or, over the first end's own link `down`, to that end.
+/// Sends `frame`, kept in `slot`, along the leg of the return path that it entered at `at`. It
+/// reaches a queue or, over the first end's own link `down`, that end.
 fn go_on_back(
     frame: Frame,
     slot: u32,
@@ -133,7 +133,7 @@ fn go_on_back(
     *stage.frames.at_mut(slot) = frame;
     match leg.to {
         Target::Queue(_) => {
-            // What left one link on one leg stays in that order, also at the same instant.
+            // Packets of one link and one leg stay in order, also at the same instant.
             let is_first = frame.leg == stage.group.back;
             let identity = if is_first { !frame.identity() } else { frame.leg };
             stage.events.push_at_link(there, Event::Arrival(slot), identity, leg.lane);

@@ -1,4 +1,4 @@
-//! What sends: a TCP, a source of datagrams, or an endpoint of another crate.
+//! The sending protocol: a TCP, a datagram source, or an external endpoint.
 
 use crate::app::datagram::{Emission, Generator, cbr};
 use crate::endpoint::Start;
@@ -9,24 +9,24 @@ use crate::plan::Source;
 use fairwire_core::Rng;
 use fairwire_tcp::{LossCounts, Sender};
 
-/// The protocol of a flow. Nearly all flows are TCP, and to box a sender is another cache miss for
-/// each packet.
+/// The protocol of a flow. Nearly all flows are TCP, and a boxed sender is another cache miss per
+/// packet.
 pub(super) enum Protocol {
     Tcp(Sender),
     Datagrams(Box<Datagrams>),
     Outside(Box<Outside>),
 }
 
-/// A source of datagrams.
+/// A datagram source.
 pub(super) struct Datagrams {
     pub(super) bytes: Bytes,
     pub(super) generator: Generator,
     pub(super) rng: Rng,
-    /// What is to be sent at the next wake.
+    /// Sent at the next wake.
     pub(super) pending: Option<Emission>,
 }
 
-/// Both ends of another crate.
+/// Both ends of an external protocol.
 pub(super) struct Outside {
     pub(super) bytes: Bytes,
     pub(super) ends: Ends,
@@ -36,7 +36,7 @@ pub(super) struct Outside {
     pub(super) down: Line,
 }
 
-/// Bytes of datagrams on the wire: their sizes may differ.
+/// Bytes of datagrams on the wire: their sizes may vary.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Bytes {
     pub(crate) sent: u64,
@@ -44,7 +44,7 @@ pub(crate) struct Bytes {
 }
 
 impl Protocol {
-    /// That of a member of `group`, by its number there.
+    /// The protocol of a member of `group`, by its number there.
     pub(super) fn new(group: &Group, member: u32, rng: impl FnOnce() -> Rng) -> Self {
         let datagrams = |generator, rng| {
             Protocol::Datagrams(Box::new(Datagrams {
@@ -77,7 +77,7 @@ impl Protocol {
         }
     }
 
-    /// What is counted of its datagrams, if it sends any.
+    /// The byte counts of its datagrams, if it sends any.
     pub(super) fn bytes(&self) -> Bytes {
         match self {
             Protocol::Tcp(_) => Bytes::default(),
@@ -86,7 +86,7 @@ impl Protocol {
         }
     }
 
-    /// The same, to be counted.
+    /// The same, for counting.
     pub(super) fn bytes_mut(&mut self) -> Option<&mut Bytes> {
         match self {
             Protocol::Tcp(_) => None,

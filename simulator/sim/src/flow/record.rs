@@ -1,4 +1,4 @@
-//! What is remembered of a flow, in the order in which it is needed.
+//! The record of a flow, in the order in which its parts are needed.
 
 use super::protocol::{Bytes, Protocol};
 use crate::event::Lane;
@@ -13,9 +13,9 @@ use std::mem::offset_of;
 
 /// One flow.
 ///
-/// With many flows, what takes the time is to bring its record from memory, by lines of 64 bytes.
-/// So it is in two parts, each of which is prefetched at once: two lines for a delivery, and four
-/// for an acknowledgement and the packet that follows it. An arrival at a queue needs none.
+/// With many flows, most of the time is spent on loading its record from memory, by lines of 64
+/// bytes. So it has two parts, each prefetched at once: two lines for a delivery, and four for an
+/// acknowledgement and the packet that follows it. An arrival at a queue needs none.
 #[repr(C, align(64))]
 pub(crate) struct Flow {
     pub(super) sink: Sink,
@@ -33,25 +33,25 @@ pub(super) struct Sink {
     pub(super) access_delay: Duration,
     delivered: u64,
     group: u32,
-    /// The lanes of its acknowledgements' arrivals at the sender: of packets that did not wait on
-    /// the link down, and of those that waited for one.
+    /// The lanes of its acknowledgements' arrivals at the sender: for packets that did not wait on
+    /// the downlink, and for those that waited for one.
     pub(super) home: [Lane; 2],
-    /// How many others the latest packet waited for on the way down; 2 for more than one.
+    /// How many others the latest packet waited for on the downlink; 2 for two or more.
     pub(super) queued: u8,
 }
 
-/// What is needed now and then.
+/// Rarely needed parts.
 struct Seldom {
     dropped: u64,
     marked: u64,
     lost: u32,    // on wires
-    session: u32, // that it belongs to, or NO_SESSION
+    session: u32, // to which it belongs, or NO_SESSION
 }
 
-/// The flow is no connection of a session: it runs by itself.
+/// The flow is no connection of a session; it runs independently.
 const NO_SESSION: u32 = u32::MAX;
 
-/// Counts of a flow's packets, or of those of several flows together.
+/// Packet counts of a flow, or of several flows together.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) sent: u64,
@@ -64,7 +64,7 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Of several flows together.
+    /// The counts of several flows together.
     pub(crate) fn sum(flows: &[Flow]) -> Counts {
         flows.iter().map(Flow::counts).fold(Counts::default(), |sum, counts| Counts {
             sent: sum.sent + counts.sent,
@@ -94,20 +94,20 @@ pub(super) struct Outgoing {
     pub(super) wake: Lane,
 }
 
-/// The lanes of a flow's events: shared with flows of the same delays.
+/// The lanes of a flow's events, shared with flows of the same delays.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lanes {
-    /// Its packets' arrivals at the first queue: of those that did not wait on its own link, and of
-    /// those that waited for one.
+    /// Its packets' arrivals at the first queue: for those that did not wait on its own link, and
+    /// for those that waited for one.
     pub(crate) out: [Lane; 2],
-    /// Its acknowledgements' arrivals at the sender: of packets that did not wait on the link down,
-    /// and of those that waited for one.
+    /// Its acknowledgements' arrivals at the sender: for packets that did not wait on the downlink,
+    /// and for those that waited for one.
     pub(crate) home: [Lane; 2],
     /// Its own timers.
     pub(crate) wake: Lane,
 }
 
-/// A flow's place in its group: what it is made from, beside the group's plan.
+/// A flow's membership in its group: the input for building it, with the group's plan.
 #[derive(Clone, Copy)]
 pub(crate) struct Membership {
     pub(crate) group: u32,
@@ -118,7 +118,7 @@ pub(crate) struct Membership {
 }
 
 impl Flow {
-    /// The propagation delay of its access link, at either end.
+    /// The propagation delay of its access links, the same at either end.
     pub(crate) fn access_delay(&self) -> Duration {
         self.source.access_delay
     }
@@ -148,7 +148,7 @@ impl Flow {
         }
     }
 
-    /// What became of its packets.
+    /// Its packet counts.
     pub(crate) fn counts(&self) -> Counts {
         let Seldom { dropped, marked, lost, .. } = self.seldom;
         let (datagram_bytes, losses) = (self.protocol.bytes(), self.protocol.losses());
@@ -156,7 +156,7 @@ impl Flow {
         Counts { sent, delivered, datagram_bytes, dropped, marked, lost: lost.into(), losses }
     }
 
-    /// The warm-up is over. Deliveries are kept: they are distinguished by their own time, which
+    /// The warm-up is over. Delivery counts stay: deliveries are separated by their own time, which
     /// may lie ahead.
     pub(crate) fn start_measuring(&mut self) {
         self.source.sent = 0;
@@ -198,7 +198,7 @@ impl Flow {
     /// Prefetches what a delivery needs.
     #[inline]
     pub(crate) fn fetch_sink(&self) {
-        prefetch::lines(self, 0..2); // the second one has what came out of order
+        prefetch::lines(self, 0..2); // the second line has what arrived out of order
     }
 
     /// Prefetches what an acknowledgement needs.
@@ -207,13 +207,13 @@ impl Flow {
         prefetch::lines(self, 2..6); // the last one for losses
     }
 
-    /// The session that it is a connection of, if any.
+    /// The session to which its connection belongs, if any.
     #[inline]
     pub(crate) fn session(&self) -> Option<u32> {
         (self.seldom.session != NO_SESSION).then_some(self.seldom.session)
     }
 
-    /// Does the sender know that all it was given has arrived?
+    /// Does the sender know that all its data has arrived?
     pub(crate) fn is_finished(&self) -> bool {
         matches!(&self.protocol, Protocol::Tcp(sender) if sender.is_finished())
     }
@@ -223,7 +223,7 @@ impl Flow {
         self.receiver.delivered()
     }
 
-    /// Is `frame` of a connection that was left since it was sent?
+    /// Does `frame` belong to a connection that was abandoned after it was sent?
     #[inline]
     pub(crate) fn is_stale(&self, frame: Frame, group: &Group) -> bool {
         group.has_sessions() && frame.connection != self.source.connection
@@ -240,13 +240,13 @@ impl Flow {
         self.sink.group
     }
 
-    /// What its sender thinks of the network, where it does.
+    /// Its sender's view of the network, if it has one.
     pub(crate) fn window(&self) -> Option<Window> {
         let Protocol::Tcp(sender) = &self.protocol else { return None };
         Some(Window { cwnd: sender.window(), ssthresh: sender.threshold(), srtt: sender.rtt().smoothed() })
     }
 
-    /// The connection that is open: the only one, but for sessions.
+    /// The open connection: the only one, except in sessions.
     #[inline]
     pub(super) fn connection(&self, group: &Group) -> u16 {
         if group.has_sessions() { self.source.connection } else { 0 }

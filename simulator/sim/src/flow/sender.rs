@@ -1,4 +1,4 @@
-//! The sending end of a flow at work.
+//! The sending end of a flow in operation.
 
 use super::protocol::{Datagrams, Protocol};
 use super::record::Flow;
@@ -10,8 +10,8 @@ use fairwire_core::Time;
 use fairwire_tcp::{Ack, Receiver, Sender};
 
 impl Flow {
-    /// Opens a connection that is given `segments` to send, in place of the one that may be there,
-    /// whose packets under way mean nothing from now on.
+    /// Opens a connection with `segments` to send. It replaces an existing one, whose packets in
+    /// flight are stale from now on.
     pub(crate) fn open(&mut self, segments: u64, stage: &mut Stage<'_, impl Events>) {
         let Protocol::Tcp(sender) = &mut self.protocol else { return };
         if sender.has_started() {
@@ -35,18 +35,18 @@ impl Flow {
         self.keep_timer(stage);
     }
 
-    /// It sends nothing new from `now` on.
+    /// Stops new data from `now` on.
     pub(crate) fn stop(&mut self, now: Time) {
         match &mut self.protocol {
-            Protocol::Tcp(sender) => return sender.stop(), // whose timer goes on
+            Protocol::Tcp(sender) => return sender.stop(), // whose timer continues
             Protocol::Datagrams(_) => {}
             Protocol::Outside(outside) => outside.ends.stop(now),
         }
         self.source.wakes_at = Time::MAX;
     }
 
-    /// A wake came up. One that was replaced by an earlier one means nothing. Returns whether the
-    /// source did anything.
+    /// A wake came up. It is stale if an earlier one replaced it. Returns whether the source did
+    /// anything.
     pub(crate) fn on_wake(&mut self, stage: &mut Stage<'_, impl Events>) -> bool {
         if self.source.wakes_at != stage.now {
             return false;
@@ -65,7 +65,7 @@ impl Flow {
                     sender.start(now, &mut outlet);
                 } else if is_due {
                     sender.on_timeout(now, &mut outlet);
-                } // else the timer was put off since, or stopped
+                } // else the timer was deferred since, or stopped
                 self.answer_late(now, stage);
                 self.keep_timer(stage);
                 starts || is_due
@@ -88,14 +88,14 @@ impl Flow {
         let Protocol::Tcp(sender) = &mut self.protocol else { unreachable!("only TCP is acknowledged") };
         let now = stage.now;
         sender.on_ack(ack, now, &mut Outlet { way: &mut self.source, stage });
-        // The receiver's timer is kept when it is set. Its line is another one.
+        // The receiver's timer is scheduled when it is set; it lies in another cache line.
         let due = sender.deadline().unwrap_or(Time::MAX);
         if due < self.source.wakes_at {
             self.wake_sooner(due, stage);
         }
     }
 
-    /// Makes sure that a wake is pending no later than either end's deadline. Put off, a deadline
+    /// Ensures that a wake is pending no later than either end's deadline. A deferred deadline
     /// costs nothing here.
     #[inline]
     pub(super) fn keep_timer(&mut self, stage: &mut Stage<'_, impl Events>) {
@@ -107,13 +107,12 @@ impl Flow {
         }
     }
 
-    #[inline(never)] // rare, since a deadline is mostly put off
+    #[inline(never)] // rare, since a deadline is mostly deferred
     fn wake_sooner(&mut self, at: Time, stage: &mut Stage<'_, impl Events>) {
         self.wake_at(at, stage.index, stage.events);
     }
 
-    /// Schedules a wake of the flow, which is the one of this `index`, in place of the one that may
-    /// be pending.
+    /// Schedules a wake of the flow with this `index`, replacing the one that may be pending.
     #[inline(always)]
     pub(crate) fn wake_at(&mut self, at: Time, index: u32, events: &mut impl Events) {
         self.source.wakes_at = at;
@@ -122,8 +121,8 @@ impl Flow {
 }
 
 impl Datagrams {
-    /// Sends what is due now. How many bytes that is, and when to be woken next, if ever again.
-    #[inline(always)] // where it is called, it is by itself
+    /// Sends what is due now. Returns how many bytes that is, and when to wake next, if ever.
+    #[inline(always)] // called separately
     fn emit(&mut self, outlet: &mut Outlet<'_, '_, impl Events>) -> (u32, Option<Time>) {
         let now = outlet.stage.now;
         let Some(due) = self.pending.take().or_else(|| self.generator.next(now, &mut self.rng)) else {

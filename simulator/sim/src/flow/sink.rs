@@ -1,4 +1,4 @@
-//! The receiving end of a flow at work, and the way back.
+//! The receiving end of a flow in operation, and the return path.
 
 use super::record::Flow;
 use super::stage::Stage;
@@ -10,20 +10,20 @@ use fairwire_tcp::Ack;
 
 /// A packet that reached its sink.
 pub(crate) struct Delivery {
-    /// When it gets there.
+    /// When it arrives.
     pub(crate) at: Time,
-    /// How many packets are in order and new by it.
+    /// How many packets it puts in order that are new.
     pub(crate) packets: u64,
-    /// Bytes on the wire of the datagram that it is, or 0.
+    /// Bytes on the wire of its datagram, or 0.
     pub(crate) datagram_bytes: u64,
     /// Its acknowledgement, without the receiver's blocks.
     pub(crate) ack: Option<Ack>,
 }
 
 impl Flow {
-    /// A packet that got to the end of its way will have crossed the access link at the time
-    /// returned, which is computed now: nothing but this flow's own packets can touch its sink, and
-    /// they come in order.
+    /// Receives a packet at the end of its path. Returns when it will have crossed the access link.
+    /// This can be computed now: only this flow's own packets can touch its sink, and they come in
+    /// order.
     #[inline(always)]
     pub(crate) fn on_delivery(
         &mut self,
@@ -53,8 +53,7 @@ impl Flow {
         Delivery { at, packets, datagram_bytes: 0, ack }
     }
 
-    /// Sends `ack` and the receiver's blocks back from the sink at `at`, in the frame kept in
-    /// `slot`.
+    /// Returns `ack` and the receiver's blocks from the sink at `at`, in the frame kept in `slot`.
     #[inline(always)]
     pub(crate) fn answer(&mut self, ack: Ack, slot: u32, at: Time, stage: &mut Stage<'_, impl Events>) {
         let (leg, connection) = (stage.group.back, self.connection(stage.group));
@@ -69,8 +68,8 @@ impl Flow {
         self.go_on(frame, slot, at + stage.group.ack_on_access + self.sink.access_delay, stage);
     }
 
-    /// Sends the acknowledgement that was delayed, where it is due by `at`. Deliveries are worked
-    /// out before their time, so it may be due between the one before and the one at `at`.
+    /// Sends the delayed acknowledgement, if it is due by `at`. Deliveries are worked out before
+    /// their time, so it may be due between the previous one and the one at `at`.
     #[inline(always)]
     pub(super) fn answer_late(&mut self, at: Time, stage: &mut Stage<'_, impl Events>) {
         if let Some(due) = self.receiver.deadline().filter(|due| *due <= at) {
@@ -90,13 +89,13 @@ impl Flow {
         self.go_on(stage.frames.at(slot), slot, leaves, stage);
     }
 
-    /// Sends `frame`, kept in `slot`, along the leg that it is on since `at`, to a queue or, an
-    /// acknowledgement, to its sender. Data for the sink's access link is delivered by the caller.
+    /// Sends `frame`, kept in `slot`, along the leg that it entered at `at`, to a queue or, as an
+    /// acknowledgement, to its sender. The caller delivers data for the sink's access link.
     #[inline(always)]
     pub(crate) fn go_on(&mut self, frame: Frame, slot: u32, at: Time, stage: &mut Stage<'_, impl Events>) {
         let leg = &stage.legs[frame.leg as usize];
         let there = at + stage.group.takes(leg, frame.is_data(), frame.datagram_bytes());
-        // What left one link on one leg stays in that order, also at the same instant.
+        // Packets of one link and one leg stay in order, also at the same instant.
         let is_first = frame.leg == stage.group.back;
         let identity = if is_first { frame.identity() } else { frame.leg };
         match leg.to {

@@ -1,4 +1,4 @@
-//! What a flow acts on: the parts of the model that it changes, and where its packets go.
+//! The stage of a flow: the parts of the model that it changes, and the outlet of its packets.
 
 use super::record::Outgoing;
 use crate::edge::Edges;
@@ -9,7 +9,7 @@ use crate::route::{Leg, Target};
 use fairwire_core::Time;
 use fairwire_tcp::{Output, Segment};
 
-/// A flow's index, and the parts of the model that it acts on, at one instant.
+/// A flow's index, and the parts of the model on which it acts, at one instant.
 pub(crate) struct Stage<'a, E> {
     pub(crate) index: u32,
     pub(crate) group: &'a Group,
@@ -20,7 +20,7 @@ pub(crate) struct Stage<'a, E> {
     pub(crate) now: Time,
 }
 
-/// Where a flow's source puts its packets.
+/// Takes the packets of a flow's source.
 pub(super) struct Outlet<'a, 'b, E> {
     pub(super) way: &'a mut Outgoing,
     pub(super) stage: &'a mut Stage<'b, E>,
@@ -43,14 +43,14 @@ impl<E: Events> Output for Outlet<'_, '_, E> {
 }
 
 impl<E: Events> Outlet<'_, '_, E> {
-    /// The same where what the host still works on is in the time.
+    /// `room_from` less the longest time for which the host may process a packet.
     #[inline(never)]
     fn room_after_work(&self, room_from: Time) -> Time {
         room_from.saturating_sub(self.stage.group.works_at_most(self.way.access_delay, self.stage.now))
     }
 
     /// Sends a frame over the flow's own link, and schedules its arrival at the first queue, or at
-    /// the sink. Returns the slot of the frame.
+    /// the sink. Returns the frame's slot.
     #[inline(always)]
     pub(super) fn launch(&mut self, mut frame: Frame, bytes: u32) -> u32 {
         let Stage { group, legs, frames, edges, events, now, .. } = self.stage;
@@ -61,7 +61,8 @@ impl<E: Events> Outlet<'_, '_, E> {
         let takes = group.takes(leg, frame.is_data(), bytes);
         let slot = frames.store(frame);
         frames.stamp(slot, *now);
-        // What is let out at one instant is worked on at once, and leaves in a row.
+        // The processing of packets released at one instant starts at once, and they leave in a
+        // row.
         let (mut worked_on, mut ready) = (*now, *now);
         if group.takes_time {
             worked_on = *now + group.works(frame.flow, self.way.access_delay, *now);
@@ -69,8 +70,8 @@ impl<E: Events> Outlet<'_, '_, E> {
             ready = if is_free { worked_on } else { *now };
         }
         // A lane is for events that come mostly in order. A packet that waits for its own link
-        // arrives after packets of other flows that are sent later. So those that wait for one
-        // packet have a lane of their own, in groups that are acknowledged. All others have none.
+        // arrives after packets of other flows that are sent later. So packets that wait for one
+        // other have a separate lane, in groups with acknowledgements. All others have none.
         let queued = self.way.up.queued(worked_on, &group.pace);
         let lane = self.way.out.get(queued).copied().unwrap_or(Lane::NONE);
         let there = self.way.up.start(bytes, ready, &group.pace) + self.way.access_delay + takes;

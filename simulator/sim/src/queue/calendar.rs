@@ -1,9 +1,9 @@
-//! A calendar queue (R. Brown, "Calendar queues", CACM 31(10), 1988): buckets of equal width hold
-//! the near future as short unsorted lists. The bucket being served is sorted, and what lies beyond
-//! the last bucket (mostly timers) waits in a heap. The work of a push or a pop does not grow with
-//! what is pending, though cache misses do. Width and number of buckets follow the events seen; the
-//! order of events does not depend on them. Nothing is ever removed from the middle: timers are
-//! lazy, so an event that has lost its meaning is recognised when it comes up.
+//! A calendar queue (R. Brown, "Calendar queues", CACM 31(10), 1988). Buckets of equal width hold
+//! the near future as short unsorted lists. The bucket being served is sorted, and later events
+//! (mostly timers) wait in a heap. The work of a push or a pop does not grow with the number of
+//! pending events, though cache misses do. Width and number of buckets adapt to the events; their
+//! order does not depend on them. Nothing is ever removed from the middle: timers are lazy, so a
+//! stale event is recognised when it comes up.
 
 use super::wheel::{Entry, Layout, Wheel};
 use crate::event::Event;
@@ -12,22 +12,22 @@ use fairwire_core::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A calendar queue: events in no particular order of arrival.
+/// A calendar queue: events that arrive in no particular order.
 #[derive(Debug)]
 pub(super) struct Calendar {
     pub(super) near: Vec<Entry>, // the buckets before `head`, sorted, the next event last
     wheel: Wheel,
     far: BinaryHeap<Reverse<Entry>>,
-    /// No event here is before this: the time of the next one while `near` is not empty. Zero where
+    /// No event here is before this: the time of the next one while `near` is not empty. Zero if
     /// nothing is known.
     pub(super) bound: Time,
-    /// Has a bucket begun to be served whose events have not been prefetched?
+    /// Is a bucket being served whose events have not been prefetched?
     pub(super) is_fresh: bool,
     seen: Seen,
-    serial: u32, // of the latest event put here
+    serial: u32, // of the latest event added
 }
 
-/// What was seen since the wheel was last laid out.
+/// Counts since the wheel was last laid out.
 #[derive(Debug, Default)]
 struct Seen {
     popped: u64,
@@ -36,12 +36,12 @@ struct Seen {
     since: Time,
 }
 
-/// A bucket is to have about 2^3 to 2^4 events: few to sort, and enough to prefetch what they need
-/// all at once.
+/// A bucket should have about 2^3 to 2^4 events: few to sort, and enough to prefetch their data
+/// together.
 const CROWDED_BY: u32 = 4;
 
-/// More events of a bucket are not looked at ahead: before they come, what they need might be gone
-/// again.
+/// Most events of a bucket that are prefetched; data for later ones might be evicted before they
+/// come.
 const MAX_AHEAD: usize = 32;
 
 /// More events than this in the bucket being served make it a slow sorted list.
@@ -66,7 +66,7 @@ impl Calendar {
         }
     }
 
-    /// The events that come up next, as far as they are known without work.
+    /// The next events, as far as they are known without work.
     pub(super) fn soon(&self) -> impl Iterator<Item = Event> + '_ {
         self.near.iter().rev().take(MAX_AHEAD).map(|entry| entry.event)
     }
@@ -81,7 +81,7 @@ impl Calendar {
         self.place(entry, now, ties);
     }
 
-    /// Is there an event before one due at `time`? Without a number that one is nothing.
+    /// Is there an event before the one due at `time`? Without a number that one does not exist.
     pub(super) fn comes_before(
         &mut self,
         (time, number): (Time, Option<u32>),
@@ -128,15 +128,14 @@ impl Calendar {
         }
     }
 
-    /// The first bucket that is not empty, wherever its events wait.
+    /// The first bucket with any events, in the wheel or the heap.
     #[inline]
     fn next_bucket(&self) -> Option<u64> {
         let in_heap = self.far.peek().map(|Reverse(entry)| self.wheel.bucket(entry.time));
         self.wheel.first_occupied().into_iter().chain(in_heap).min()
     }
 
-    /// Serves the next bucket that is not empty, wherever its events wait; false when there are
-    /// none.
+    /// Serves the next bucket with any events, in the wheel or the heap; false if there are none.
     fn refill(&mut self, now: Time, ties: &Ties) -> bool {
         if self.seen.popped >= self.wheel.buckets() as u64 {
             self.tune(now, ties);
@@ -156,9 +155,9 @@ impl Calendar {
         true
     }
 
-    /// Lays the wheel out anew where the events seen require another width (see [`CROWDED_BY`]) or
-    /// more buckets (few events beyond the last). Costs a walk over all pending events, at most
-    /// once per wheelful of events.
+    /// Lays the wheel out again if recent events require another width (see [`CROWDED_BY`]) or more
+    /// buckets (few events beyond the last). Costs a walk over all pending events, at most once per
+    /// wheelful of events.
     fn tune(&mut self, now: Time, ties: &Ties) {
         let seen = std::mem::take(&mut self.seen);
         self.seen.since = now;
@@ -173,9 +172,8 @@ impl Calendar {
         self.lay_out(Layout { shift, buckets }, now, ties);
     }
 
-    /// The number of buckets that covers all that waits, unless that is far more than there are
-    /// events: then twice as many as now. To double them again and again would be a walk over all
-    /// events each time.
+    /// The number of buckets that covers all pending events, but far more buckets than events are
+    /// not used: then twice as many as now. Repeated doubling would walk over all events each time.
     fn wanted(&self, shift: u32, now: Time) -> usize {
         let pending = self.wheel.len + self.far.len();
         let last = self.far.iter().map(|Reverse(entry)| entry.time).max().unwrap_or(now);
@@ -184,7 +182,7 @@ impl Calendar {
         (reach + 1).min(most).max(self.wheel.buckets() * 2).next_power_of_two().min(MAX_BUCKETS)
     }
 
-    /// Events crowd in the bucket being served, as when a busy spell follows a quiet one: narrower
+    /// Events crowd in the bucket being served, as when a busy period follows a quiet one: narrower
     /// buckets take them, unless they are at one instant.
     #[cold]
     fn spread(&mut self, now: Time, ties: &Ties) {

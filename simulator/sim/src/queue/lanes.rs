@@ -1,17 +1,17 @@
-//! Streams of entries that are in order already, and the first of all their fronts.
+//! Streams of ordered entries, and the first of all their fronts.
 
 use crate::event::Event;
 use crate::prefetch::{self, LINE};
 use crate::ties::Ties;
 use fairwire_core::Time;
 
-/// How many lanes there can be. More would be another level of the tournament.
+/// The maximum number of lanes. More would need another level of the tournament.
 pub(crate) const MAX_LANES: usize = 16;
 
-/// The number of entries of a lane that are looked at before their time, all at once.
+/// Entries of a lane that are prefetched together.
 pub(crate) const AHEAD: usize = 16;
 
-/// The number of entries in one line of the cache.
+/// Entries in one cache line.
 const ENTRIES_IN_LINE: usize = LINE / size_of::<Entry>();
 
 const _: () = assert!(ENTRIES_IN_LINE == 4 && MAX_LANES == 16);
@@ -19,16 +19,15 @@ const _: () = assert!(ENTRIES_IN_LINE == 4 && MAX_LANES == 16);
 /// An entry of a lane, and the time at which it is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
-    /// When it is due, and in the lowest bits its kind.
+    /// When it is due, with its type in the lowest bits.
     due: u64,
-    /// Its number, which decides among those that are due at the same time.
+    /// Its number, which breaks ties.
     number: u32,
-    /// What it is about.
+    /// Its subject.
     what: u32,
 }
 
-/// The maximum number of kinds of entries: as many as there are lanes, since a key has one or the
-/// other in its lowest bits.
+/// The maximum number of entry types: as many as lanes, since a key's lowest bits hold either.
 const KINDS: u64 = MAX_LANES as u64;
 
 impl Entry {
@@ -54,47 +53,47 @@ impl Entry {
         self.number
     }
 
-    /// As a key of the tournament.
+    /// Its key in the tournament.
     #[inline(always)]
     fn key(self, lane: usize) -> u64 {
         key(self.due, lane)
     }
 }
 
-/// Queues of entries in order, and a tournament of their fronts.
+/// Queues of ordered entries, and a tournament of their fronts.
 #[derive(Debug)]
 pub(crate) struct Lanes {
     queues: [Ring; MAX_LANES],
     count: usize,
-    /// A binary tree of keys: when a lane's front is due, and in the lowest bits the lane. That of
-    /// node `n` is the lesser of those of `2 n` and `2 n + 1`, and the leaves are the lanes
-    /// themselves. The root's, 1, is that of the first of all. One number for both, lest the
-    /// processor wait for one to find the other.
+    /// A binary tree of keys: when a lane's front is due, with the lane in the lowest bits. The key
+    /// of node `n` is the smaller of those of `2 n` and `2 n + 1`, and the leaves are the lanes
+    /// themselves. The root, 1, has the first of all. One number holds both, so that the processor
+    /// never waits for one to find the other.
     keys: [u64; 2 * MAX_LANES],
     /// The lane whose front has changed since its matches were played. Most lanes are popped and
-    /// pushed to by turns, so to put them off until the winner is needed saves half of them.
+    /// pushed to alternately, so deferring matches until the winner is needed saves half of them.
     changed: usize,
-    /// Has a lane come to its next [`AHEAD`] entries since the last look at them?
+    /// Has a lane reached its next [`AHEAD`] entries since the last look at them?
     is_due: bool,
 }
 
-/// The first entry of all lanes, or that there is none: the root's key.
+/// The first entry of all lanes, or none: the root's key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct First(u64);
 
-/// A time as a [`First`] is compared to it.
+/// A time, for comparison with a [`First`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Horizon(u64);
 
 impl Horizon {
-    /// What is due at `time` or later is beyond it, and so is nothing at all.
+    /// Entries due at `time` or later are beyond it, and so is the absence of one.
     pub(crate) fn at(time: Time) -> Self {
         Horizon(time.ns().min(LATEST) * MAX_LANES as u64)
     }
 }
 
 impl First {
-    /// Does nothing wait?
+    /// Is there no entry?
     #[inline(always)]
     pub(crate) fn is_nothing(self) -> bool {
         self.0 >= NO_KEY
@@ -105,7 +104,7 @@ impl First {
         self.0 >= horizon.0
     }
 
-    /// When it is due; no time of any event, where nothing waits.
+    /// When it is due; later than any event if there is none.
     #[inline(always)]
     pub(crate) fn time(self) -> Time {
         Time::from_ns(self.0 / MAX_LANES as u64)
@@ -134,8 +133,8 @@ impl Lanes {
         Some(self.count - 1)
     }
 
-    /// Adds an entry at the end of a lane; false where it does not come after what is there, or
-    /// where there is no such lane.
+    /// Appends an entry to a lane; false if it is not after the last one there, or if there is no
+    /// such lane.
     #[inline(always)]
     pub(crate) fn push(&mut self, lane: usize, time: Time, ties: &Ties, number: u32, event: Event) -> bool {
         let Some(queue) = self.queues.get_mut(lane) else { return false };
@@ -158,20 +157,20 @@ impl Lanes {
         true
     }
 
-    /// The first entry, if there is any.
+    /// The first entry, if any.
     #[inline(always)]
     pub(crate) fn first(&mut self, ties: &Ties) -> First {
         self.play(self.changed, ties)
     }
 
-    #[inline(never)] // out of the way of the pushes that need it not
+    #[inline(never)] // separate from the pushes that do not need it
     fn play_apart(&mut self, lane: usize, ties: &Ties) {
         self.play(lane, ties);
     }
 
-    /// Plays the matches of `lane` up to the root, and returns the winner there. Mostly the lane
-    /// that won such a match before wins again: with branches the processor goes on with it while
-    /// the keys are still on their way.
+    /// Plays the matches of `lane` up to the root, and returns the winner there. The winner of the
+    /// previous such match mostly wins again; with branches the processor continues with it while
+    /// the keys are still being loaded.
     #[inline(always)]
     fn play(&mut self, lane: usize, ties: &Ties) -> First {
         let mut node = MAX_LANES + lane % MAX_LANES;
@@ -185,7 +184,7 @@ impl Lanes {
             node /= 2;
             lanes.keys[node] = first;
         };
-        // Lanes that there are not have lost already.
+        // Lanes that do not exist have already lost.
         let count = self.count;
         round(self);
         if count > 2 {
@@ -207,25 +206,24 @@ impl Lanes {
         if order(other_lane) < order(one_lane) { other } else { one }
     }
 
-    /// What is first, where anything waits.
+    /// The first entry, if any.
     pub(crate) fn front(&self, first: First) -> Option<Entry> {
         (!first.is_nothing()).then(|| self.queues[lane_of(first.0)].front)
     }
 
-    /// Is it time to look at entries to come? Once in [`AHEAD`] entries of a lane, right after one
-    /// was taken.
+    /// Is prefetching due? It is once in [`AHEAD`] entries of a lane, right after one was taken.
     #[inline(always)]
     pub(crate) fn are_due(&self) -> bool {
         self.is_due
     }
 
-    /// The lane at whose entries to come it is time to look, if there is one.
+    /// A lane whose prefetching is due, if any.
     pub(crate) fn due(&mut self) -> Option<usize> {
         std::mem::take(&mut self.is_due).then_some(self.changed)
     }
 
-    /// [`AHEAD`] entries of a lane, or fewer where it has fewer, from the one on that comes after
-    /// `skipped` others. Prefetches those that come after them.
+    /// At most [`AHEAD`] entries of a lane, after `skipped` others. Prefetches those that follow
+    /// them.
     pub(crate) fn ahead(&self, lane: usize, skipped: usize) -> impl Iterator<Item = Entry> + '_ {
         let queue = &self.queues[lane];
         (0..AHEAD).step_by(ENTRIES_IN_LINE).for_each(|step| queue.fetch(skipped + AHEAD + step));
@@ -233,7 +231,7 @@ impl Lanes {
             .map(|at| queue.slots[(queue.head + at) & (queue.slots.len() - 1)])
     }
 
-    /// Takes out the entry that is first, as was just reported: there must be one.
+    /// Takes out the first entry, as just reported: there must be one.
     #[inline(always)]
     pub(crate) fn pop(&mut self, first: First) -> Entry {
         debug_assert!(!first.is_nothing(), "nothing waits");
@@ -247,26 +245,26 @@ impl Lanes {
     }
 }
 
-/// The first lane below a node: it represents the node before the first match there. Another's lane
-/// would hide those below.
+/// The first lane below a node; it represents the node before the first match there. Another node's
+/// lane would hide those below.
 fn first_below(node: usize) -> usize {
-    let Some(depth) = node.checked_ilog2() else { return 0 }; // there is no node 0
+    let Some(depth) = node.checked_ilog2() else { return 0 }; // node 0 does not exist
     (node << (MAX_LANES.ilog2() - depth)) % MAX_LANES
 }
 
-/// What is due then or later has no key, and so no lane: 18 years.
+/// Entries due then or later (18 years) have no key, and so no lane.
 const LATEST: u64 = 1 << 59;
 
-/// Keys from this one on are those of lanes where nothing waits.
+/// Keys from this one on belong to empty lanes.
 const NO_KEY: u64 = LATEST * MAX_LANES as u64;
 
-/// The key of a lane where nothing waits: after all others, and no two at the same time.
+/// The key of an empty lane: after all others, and unique in time.
 #[inline]
 fn never(lane: usize) -> u64 {
     NO_KEY + (lane * MAX_LANES + lane) as u64
 }
 
-/// Are the fronts with these keys due at the same time?
+/// Are the fronts with these keys due simultaneously?
 #[inline(always)]
 fn is_same_time(one: u64, other: u64) -> bool {
     one ^ other < MAX_LANES as u64
@@ -285,12 +283,12 @@ fn lane_of(key: u64) -> usize {
 
 const NOTHING: Entry = Entry { due: 0, number: 0, what: 0 };
 
-/// A queue: its front, and what is behind that in a ring whose length is a power of two. A lane of
-/// one entry at a time, as that of a link's polls is, thus needs no ring.
+/// A queue: its front, and the rest in a ring whose length is a power of two. A lane with one entry
+/// at a time, as for a link's polls, thus needs no ring.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Ring {
-    front: Entry,        // of no meaning where nothing waits
+    front: Entry,        // meaningless if empty
     last: Time,          // when the last one is due
     slots: Box<[Entry]>, // as many as a power of two, or none
     head: usize,
@@ -311,7 +309,7 @@ impl Ring {
         self.last = entry.time();
     }
 
-    /// Does `entry`, which is due no later than the last one here, come after it all the same?
+    /// Does `entry`, which is due no later than the last one here, still come after it?
     #[cold]
     fn is_after_last(&self, entry: Entry, ties: &Ties) -> bool {
         let last = match self.behind {
@@ -321,7 +319,7 @@ impl Ring {
         entry.time() == last.time() && !ties.goes_first(entry.time(), entry.number, last.number)
     }
 
-    /// Adds an entry behind others.
+    /// Appends an entry behind others.
     #[inline(always)]
     fn push(&mut self, entry: Entry) {
         if self.behind == self.slots.len() {
@@ -333,8 +331,8 @@ impl Ring {
         self.last = entry.time();
     }
 
-    /// Prefetches the slot `ahead` places after the head, where the next round of the ring may come
-    /// to it first.
+    /// Prefetches the slot `places` after the head, where the next round of the ring may be the
+    /// first to touch it.
     #[inline]
     fn fetch(&self, places: usize) {
         if let Some(slot) = self.slots.get((self.head + places) & self.slots.len().wrapping_sub(1)) {
@@ -342,8 +340,8 @@ impl Ring {
         }
     }
 
-    /// The front was taken: what comes behind it moves up, if anything does. When that is due, read
-    /// where it was: where it is now, the processor would wait for it to be written.
+    /// The front was taken: moves up the next entry, if any. Returns when that is due, read at its
+    /// old place: at the new one, the processor would wait for the write.
     #[inline(always)]
     fn move_up(&mut self) -> Option<u64> {
         if self.behind == 0 {
@@ -358,7 +356,7 @@ impl Ring {
         Some(due)
     }
 
-    /// Doubles the room; what fills it does not matter.
+    /// Doubles the room; the fill value does not matter.
     #[cold]
     fn grow(&mut self) {
         let mut slots = std::mem::take(&mut self.slots).into_vec();
@@ -381,7 +379,7 @@ mod tests {
         Ties::new(TieRule::Random, Seed(1))
     }
 
-    /// Of a lane and an instant, each entry has another identity.
+    /// Each entry of a lane and an instant has another identity.
     fn push(lanes: &mut Lanes, ties: &mut Ties, lane: usize, ns: u64, identity: u32) -> Option<u32> {
         let number = ties.number(identity);
         lanes.push(lane, Time::from_ns(ns), ties, number, Event::Ack(number)).then_some(number)

@@ -1,10 +1,10 @@
 //! The events of one side of a run, in their order.
 //!
-//! Most events come in streams that are in order already: packets after the same constant delay,
-//! timers of the same length. Each such stream has a lane, a plain queue to which an event is added
-//! at the end; the next event is the first of all lanes' fronts. An event that is earlier than the
-//! last of its lane goes to a spare lane: hosts that take a few microseconds mix their packets, and
-//! two sorted streams hold most of these. What fits no lane, or has none, waits in the calendar.
+//! Most events come in streams that are already ordered: packets after the same constant delay,
+//! timers of the same length. Each such stream has a lane, a simple queue to which an event is
+//! appended; the next event is the first of all lanes' fronts. An event that is earlier than the
+//! last of its lane goes to a spare lane. Hosts that take a few microseconds mix their packets, and
+//! two sorted streams hold most of these. All other events wait in the calendar.
 
 use super::calendar::Calendar;
 use super::lanes::{self, AHEAD, First, Horizon, Lanes};
@@ -14,22 +14,22 @@ use crate::plan::Settings;
 use crate::ties::Ties;
 use fairwire_core::{Duration, Time};
 
-/// The events to come at hosts, or at links.
+/// The future events at hosts, or at links.
 #[derive(Debug)]
 pub(super) struct Side {
     lanes: Lanes,
-    /// The first of the lanes is next unless it is beyond this: the calendar may have something
-    /// before that, or it is after the end.
+    /// The first of the lanes is next unless it is beyond this: the calendar may have an earlier
+    /// event, or it is after the end.
     horizon: Horizon,
     now: Time,
     ties: Ties,
     end: Time,
     calendar: Calendar,
-    spares: Vec<Lane>, // the last lanes, so that what is older has the lower lane
+    spares: Vec<Lane>, // the last lanes, so older events have the lower lane
     wants_spares: bool,
 }
 
-/// Lanes for what comes out of order, where hosts take time. Of 337 000 packets of twenty CUBICs over
+/// Lanes for out-of-order events, where hosts take time. Of 337 000 packets of twenty CUBICs over
 /// 100 Mbit/s, 25 000 are refused by their own lane, and 9000 by these too (counted by callgrind).
 const SPARES: usize = 2;
 
@@ -57,12 +57,12 @@ impl Side {
         self.wants_spares = true;
     }
 
-    /// No event comes up before.
+    /// A time before which no event comes up.
     pub(super) fn earliest(&mut self) -> Time {
         self.lanes.first(&self.ties).time().min(self.calendar.bound)
     }
 
-    /// Schedules `event` at `time`, which is not before the latest event handled. Its kind and
+    /// Schedules `event` at `time`, which is not before the latest event handled. Its type and
     /// `identity` distinguish it from others at that time.
     #[inline(always)]
     pub(super) fn push(&mut self, time: Time, event: Event, identity: u32, lane: Lane) {
@@ -95,7 +95,7 @@ impl Side {
         panic!("an event in the past: {time} after {}", self.now)
     }
 
-    /// From now on no event after `end` comes up.
+    /// Stops at `end`: no later event comes up.
     pub(super) fn set_end(&mut self, end: Time) {
         self.end = end;
         if std::mem::take(&mut self.wants_spares) {
@@ -104,7 +104,7 @@ impl Side {
         self.see();
     }
 
-    /// Works the horizon out.
+    /// Computes the horizon.
     fn see(&mut self) {
         let after_end = self.end + Duration::from_ns(1);
         self.horizon = Horizon::at(self.calendar.bound.min(after_end));
@@ -136,8 +136,7 @@ impl Side {
         self.next_of_tied(first, free_at)
     }
 
-    /// The same where more than one may come first: what waits in the calendar, or at the same
-    /// time.
+    /// The same if several may come first: an event in the calendar, or simultaneous ones.
     #[inline(never)]
     fn next_of_tied(&mut self, first: First, free_at: &mut Time) -> Next {
         let (at, event) = (*free_at, Event::LinkFree(0));
@@ -157,7 +156,7 @@ impl Side {
         Next::new(at, event.parts())
     }
 
-    /// Takes the first of the lanes.
+    /// Takes the first event of the lanes.
     #[inline(always)]
     fn take(&mut self, first: First) -> Next {
         self.now = first.time();
@@ -181,9 +180,9 @@ impl Side {
         if front.is_some() && time <= self.end { self.take(first) } else { Next::NOTHING }
     }
 
-    /// Now and then, right after an event was taken, prefetches memory that events soon to come
-    /// need, so that many wait for theirs at once: for the frame of an event mostly long before
-    /// what it needs of its flow.
+    /// Sometimes, right after an event was taken, prefetches memory for events that come soon, so
+    /// that many wait for theirs together. An event's frame is mostly prefetched long before its
+    /// flow.
     #[inline(always)]
     pub(super) fn look_ahead(&mut self, memory: &impl Memory) {
         if self.lanes.are_due() || self.calendar.is_fresh {
@@ -240,8 +239,8 @@ mod tests {
             let mut now = Time::ZERO;
             for number in 0..50_000 {
                 if rng.chance(0.55) {
-                    // Ties, near, a wheel away, and timers: the scale changes half-way, so the
-                    // wheel is laid out anew.
+                    // Ties, near events, events a wheel away, and timers: the scale changes
+                    // half-way, so the wheel is laid out again.
                     let scale = if number < 25_000 { 1 } else { 1 << 12 };
                     let ahead = [50, 5_000, 50_000_000][rng.below(3) as usize];
                     let time = Time::from_ns(now.ns() + u64::from(rng.below(ahead)) * scale);
@@ -317,7 +316,7 @@ mod tests {
         queue.want_spares();
         let lane = queue.lane();
         queue.set_end(Time::MAX);
-        // Of one identity: 5 is refused by the lane, then by the first spare, then by both.
+        // All have one identity: 5 is refused by the lane, then by the first spare, then by both.
         for (number, at) in [9, 5, 8, 5, 7, 5, 6, 5].into_iter().enumerate() {
             queue.push(Time::from_ns(at), Event::Sink(number as u32), 3, lane);
         }

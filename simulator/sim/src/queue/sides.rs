@@ -1,18 +1,17 @@
-//! The events of a run on two sides: what happens at hosts, and what happens at queued links.
+//! The events of a run on two sides: those at hosts, and those at queued links.
 //!
-//! What a link does reaches no host before the link's delay is over, and that of the host's own
-//! link. So all that is due at hosts within such a time, the lookahead, can be handled before
-//! anything at the links is: nothing that is still to come there changes it. Then the links catch
-//! up, and know all that the hosts sent to them. This is what conservative parallel simulation does
-//! with logical processes (K. Chandy and J. Misra, "Distributed simulation", IEEE TSE 5(5), 1979),
-//! here on one processor: events of one kind come one after the other, which the processor
-//! foretells better than their mixture, and fewer lanes compete on each side. What leaves the last
-//! queue on its way comes up last, all at once: nothing but its hosts hears of it, and they are
-//! behind by then.
+//! A link's event reaches no host before the link's delay, and that of the host's own link, have
+//! passed. So all events at hosts within such a time, the lookahead, can be handled before any at
+//! the links: no future event there changes them. Then the links catch up, and know everything that
+//! the hosts sent to them. Conservative parallel simulation does the same with logical processes
+//! (K. Chandy and J. Misra, "Distributed simulation", IEEE TSE 5(5), 1979), here on one processor.
+//! Events of one type come in succession, which the processor predicts better than their mixture,
+//! and fewer lanes compete on each side. Packets that leave their last queue come up last, all
+//! together: only their hosts hear of them, and those are behind by then.
 //!
-//! The outcome is the same to the bit as that of one side for all. Events at the same instant on
-//! one side are distinguished by what they are, not by when they were scheduled
-//! ([`Ties`](crate::ties::Ties)). On different sides they have nothing to do with each other.
+//! The outcome is the same to the bit as with one side for all. Simultaneous events on one side are
+//! distinguished by what they are, not by when they were scheduled ([`Ties`](crate::ties::Ties)).
+//! Those on different sides are independent.
 
 use super::side::Side;
 use crate::event::{Event, Events, Lane, Leaving, Memory, Next};
@@ -20,27 +19,28 @@ use crate::plan::Settings;
 use crate::tuning::Tuning;
 use fairwire_core::{Duration, Time};
 
-/// Events to come, at hosts and at links.
+/// Future events, at hosts and at links.
 #[derive(Debug)]
 pub(crate) struct Sides {
-    /// What happens at links; where there is no lookahead, all.
+    /// Events at links; without a lookahead, all events.
     links: Side,
-    /// What happens at hosts, where there is a lookahead.
+    /// Events at hosts, with a lookahead.
     hosts: Side,
     tuning: Tuning,
-    /// All that is due before is handled, on both sides.
+    /// All events due before this are handled, on both sides.
     done: Time,
     /// By link: the lane of its [`Event::LinkFree`].
     free: Vec<Lane>,
-    /// When the only link becomes free, which is no event in a lane; MAX where there are more.
+    /// When the only link becomes free, which is no event in a lane; MAX if there are several
+    /// links.
     free_at: Time,
-    /// What has left its last link in this turn, and how much of it has come up.
+    /// Packets that left their last link in this turn, and how many of them have come up.
     left: Vec<Leaving>,
     came_up: usize,
 }
 
-/// The number of packets by which memory is prefetched for what has left the links; for its frame,
-/// twice as many.
+/// How many packets ahead memory is prefetched for packets that left the links; for a frame, twice
+/// as many.
 const LEFT_AHEAD: usize = 16;
 
 impl Sides {
@@ -58,7 +58,7 @@ impl Sides {
         }
     }
 
-    /// The side of what happens at hosts.
+    /// The side of the events at hosts.
     #[inline(always)]
     fn of_hosts(&mut self) -> &mut Side {
         if self.tuning.lookahead.is_some() { &mut self.hosts } else { &mut self.links }

@@ -5,21 +5,21 @@ use crate::ties::Ties;
 use fairwire_core::Time;
 use std::cmp::Ordering;
 
-/// An event that waits. Its derived order, by time and then by number, is for the heap of distant
+/// A waiting event. Its derived order, by time and then by number, is for the heap of distant
 /// events. Those in one bucket come up by [`order`](Entry::order), in which ties are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Entry {
     pub(crate) time: Time,
     pub(crate) number: u32,
     /// Counts the events put into the calendar, modulo 2^32. Of two with one time and one number,
-    /// the earlier comes first.
+    /// the one with the earlier serial comes first.
     pub(crate) serial: u32,
     pub(crate) event: Event,
 }
 
 impl Entry {
-    /// The order in which events come up: by time, then by the rule for ties, then as they were put
-    /// into the calendar.
+    /// The order in which events come up: by time, then by the tie rule, then as they were put into
+    /// the calendar.
     #[inline]
     pub(crate) fn order(&self, other: &Entry, ties: &Ties) -> Ordering {
         self.time.cmp(&other.time).then_with(|| {
@@ -37,8 +37,8 @@ impl Entry {
 
 /// The buckets from number `head` on; bucket `b` holds the times with `time >> shift == b`.
 ///
-/// What waits in a bucket lies together, in chunks: in a list of single events each is a miss of
-/// the cache, one after the other.
+/// The events of a bucket are stored in chunks: in a list of single events each would be a cache
+/// miss, one after the other.
 #[derive(Debug)]
 pub(crate) struct Wheel {
     pub(crate) shift: u32,
@@ -50,8 +50,8 @@ pub(crate) struct Wheel {
     free: u32, // the first free chunk, or NONE
 }
 
-/// How wide the buckets are, which is two to the power of `shift`, and how many there are, which is
-/// a power of two from 64 on.
+/// Width of the buckets, which is two to the power of `shift`, and their number, which is a power
+/// of two of at least 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     pub(crate) shift: u32,
@@ -60,19 +60,19 @@ pub(crate) struct Layout {
 
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
-    chunk: u32, // the one that is being filled, or NONE
-    len: u32,   // of that one
+    chunk: u32, // the chunk being filled, or NONE
+    len: u32,   // of that chunk
 }
 
-/// Some events of one bucket: four lines of the cache.
+/// Some events of one bucket: four cache lines.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 struct Chunk {
     entries: [Entry; ROOM],
-    next: u32, // a full one, or NONE; doubles as the free list's link
+    next: u32, // a full chunk, or NONE; also the link of the free list
 }
 
-/// Events of a chunk: ten of 24 B and a link of 4 B fit four lines of the cache.
+/// Events of a chunk: ten of 24 B and a link of 4 B fit four cache lines.
 const ROOM: usize = 10;
 const _: () = assert!(size_of::<Chunk>() == 256);
 
@@ -93,7 +93,7 @@ impl Wheel {
         }
     }
 
-    /// How many buckets there are.
+    /// The number of buckets.
     #[inline]
     pub(crate) fn buckets(&self) -> usize {
         self.buckets.len()
@@ -109,7 +109,7 @@ impl Wheel {
         Time::from_ns(bucket << self.shift)
     }
 
-    /// The place of a bucket. Numbers go round: those of one round, from `head` on, share no place.
+    /// The slot of a bucket. Numbers wrap: those of one round, from `head` on, share no slot.
     #[inline]
     fn slot(&self, bucket: u64) -> usize {
         bucket as usize & (self.buckets.len() - 1)
@@ -129,7 +129,7 @@ impl Wheel {
         self.len += 1;
     }
 
-    /// A chunk in front of `next`; what fills it does not matter.
+    /// A chunk in front of `next`; the fill value does not matter.
     fn another(&mut self, next: u32, entry: Entry) -> u32 {
         match self.free {
             NONE => {
@@ -151,7 +151,8 @@ impl Wheel {
         let start = self.slot(self.head);
         let words = self.occupied.len();
         let mut word = self.occupied[start / 64] & (!0 << (start % 64));
-        // The first word comes up twice: at last with its bits before `start`, which are furthest.
+        // The first word comes up twice: at the end with its bits before `start`, which are
+        // furthest.
         for step in 0..=words {
             if word != 0 {
                 let slot = (start / 64 + step) % words * 64 + word.trailing_zeros() as usize;
@@ -163,10 +164,10 @@ impl Wheel {
         unreachable!("{} events in a wheel without an occupied bucket", self.len)
     }
 
-    /// Takes out all that is in `bucket`.
+    /// Takes out all events in `bucket`.
     pub(crate) fn drain(&mut self, bucket: u64, into: &mut Vec<Entry>) {
         if bucket - self.head >= self.buckets.len() as u64 {
-            return; // beyond the last one here
+            return; // beyond the last bucket
         }
         let slot = self.slot(bucket);
         self.occupied[slot / 64] &= !(1 << (slot % 64));
@@ -181,7 +182,7 @@ impl Wheel {
         }
     }
 
-    /// Takes out all that is in it, and lays it out anew. The memory of its chunks is used again.
+    /// Takes out all events, and lays the wheel out again, reusing the memory of its chunks.
     pub(crate) fn lay_out(&mut self, layout: Layout, now: Time, into: &mut Vec<Entry>) {
         while let Some(bucket) = self.first_occupied() {
             self.drain(bucket, into);
