@@ -16,7 +16,7 @@ fn main() {
     let group = |name: &str, source, starts_ms: Vec<u64>| GroupPlan {
         name: name.into(),
         source,
-        forward: Vec::new(), // the dumbbell's
+        forward: Vec::new(), // set by the dumbbell
         back: Vec::new(),
         access_rate: rate(100_000_000),
         class: 0,

@@ -3,7 +3,7 @@
 use fairwire_core::{Duration, Rng};
 use std::f64::consts::TAU;
 
-/// The law of a random quantity. Its unit is its user's: seconds, bytes, packets or objects. No
+/// The law of a random quantity. Its user defines the unit: seconds, bytes, packets or objects. No
 /// draw is negative.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Law {
@@ -30,7 +30,7 @@ pub enum Law {
         /// Standard deviation of the logarithm; at least 0.
         sigma: f64,
     },
-    /// Drawn anew while it is outside; after a hundred draws the nearer bound.
+    /// Redrawn while outside the bounds; after a hundred draws the nearer bound is taken.
     Between {
         /// Of this law.
         law: Box<Law>,
@@ -39,23 +39,23 @@ pub enum Law {
         /// Largest; at least the smallest.
         max: f64,
     },
-    /// No more than a bound: what exceeds it is cut down to it.
+    /// At most a bound: larger draws are cut to it.
     AtMost {
         /// Of this law.
         law: Box<Law>,
         /// Largest.
         max: f64,
     },
-    /// Less a constant, and not below 0.
+    /// Less a constant, and at least 0.
     Less {
         /// Of this law.
         law: Box<Law>,
-        /// What is taken off.
+        /// The amount subtracted.
         by: f64,
     },
 }
 
-/// A law that drew outside its bounds so often has nearly no weight inside them.
+/// A law with so many draws outside its bounds has nearly no weight inside them.
 const MAX_DRAWS: u32 = 100;
 
 impl Law {
@@ -67,7 +67,7 @@ impl Law {
         Law::LogNormal { mu: libm::log(mean) - variance / 2.0, sigma: libm::sqrt(variance) }
     }
 
-    /// What is wrong with it, if anything.
+    /// Its problem, if any.
     pub fn problem(&self) -> Option<&'static str> {
         let is = |good: bool, problem| if good { None } else { Some(problem) };
         match *self {
@@ -94,7 +94,7 @@ impl Law {
         }
     }
 
-    /// The same, made ready to draw from.
+    /// The same, prepared for drawing.
     ///
     /// # Panics
     /// When it has a [`problem`](Law::problem).
@@ -128,7 +128,7 @@ pub struct Moments {
     pub deviation: f64,
 }
 
-/// A law made ready to draw from.
+/// A law prepared for drawing.
 #[derive(Clone, Debug)]
 pub struct Sampler(Shape);
 
@@ -173,7 +173,7 @@ impl Sampler {
         Duration::from_secs_f64(self.draw(rng))
     }
 
-    /// A draw rounded to a whole number.
+    /// A draw rounded to an integer.
     pub fn count(&self, rng: &mut Rng) -> u64 {
         (self.draw(rng) + 0.5) as u64
     }
@@ -185,8 +185,8 @@ fn above_zero(rng: &mut Rng) -> f64 {
 }
 
 /// A standard normal draw (G. E. P. Box and M. E. Muller, Annals of Mathematical Statistics 29,
-/// 1958). One of the pair is thrown away: a source that kept it would have a state that depends on
-/// how many draws came before.
+/// 1958). One of the pair is discarded: keeping it would make the state of a source depend on the
+/// number of earlier draws.
 fn normal(rng: &mut Rng) -> f64 {
     let radius = libm::sqrt(-2.0 * libm::log(above_zero(rng)));
     radius * libm::cos(TAU * rng.uniform())
@@ -204,7 +204,7 @@ mod tests {
         (0..DRAWS).map(|_| sampler.draw(&mut rng)).collect()
     }
 
-    /// Mean and variance are within 3.3 standard errors: of the mean, deviation / sqrt(n); of the
+    /// Mean and variance are within 3.3 standard errors: for the mean, deviation / sqrt(n); for the
     /// variance, variance * sqrt((kurtosis - 1) / n).
     fn has_moments(law: &Law, mean: f64, variance: f64, kurtosis: f64) {
         let (draws, n) = (draws(law), DRAWS as f64);

@@ -1,8 +1,8 @@
-//! Applications: what offers packets, and what gives data to a TCP.
+//! Applications: they offer packets, or give data to a TCP.
 //!
-//! [`datagram`] sources send whatever becomes of their packets. A [`load`] opens TCP connections
-//! and gives them data. Both draw from a random stream of their own, and both sleep until they are
-//! due: a source that is idle costs nothing.
+//! [`datagram`] sources send whatever happens to their packets. A [`load`] opens TCP connections
+//! and gives them data. Each draws from its own random stream, and sleeps until it is due: an idle
+//! source costs nothing.
 
 mod call;
 pub(crate) mod datagram;

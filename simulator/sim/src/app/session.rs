@@ -1,21 +1,21 @@
-//! A user of TCP at work: a load, and the connections that it has.
+//! A running user of TCP: a load and its connections.
 
 use super::load::{Cause, Machine, Step};
 use fairwire_core::{Rng, Time};
 use fairwire_metrics::{Kind, Lasted, TransferMeter};
 use std::collections::BTreeMap;
 
-/// The completion times of what the users of a group did.
+/// Completion times of the users of a group.
 #[derive(Clone, Default)]
 pub(crate) struct Timed {
     pub(crate) transfers: TransferMeter,
     pub(crate) pages: TransferMeter,
-    /// What lasted.
+    /// Lasting events.
     pub(crate) lasting: BTreeMap<Kind, TransferMeter>,
 }
 
 impl Timed {
-    /// Something lasted; the measured time began at `from`.
+    /// Records a lasting event; the measured time began at `from`.
     pub(crate) fn lasted(&mut self, lasted: Lasted, from: Time) {
         if lasted.until >= from {
             self.lasting.entry(lasted.kind).or_default().lasted(lasted, from);
@@ -31,9 +31,9 @@ pub(crate) struct Session {
     first: u32,
     machine: Machine,
     rng: Rng,
-    wakes_at: Time, // the one pending wake that counts; MAX when there is none
+    wakes_at: Time, // the one valid pending wake; MAX when there is none
     connections: Box<[Connection]>,
-    given: u64,  // to its connections since the warm-up, in segments, endless ones left out
+    given: u64,  // to its connections since the warm-up, in segments, excluding endless ones
     waited: u64, // of segments, at the end of the warm-up
     owed: u64,   // of segments, at the end of the warm-up: given to connections and not yet arrived
     page: u64,   // of segments, given to its connections since the last page was complete
@@ -42,13 +42,13 @@ pub(crate) struct Session {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Connection {
-    /// Segments given to the one that is open.
+    /// Segments given to the open connection.
     given: u64,
-    /// When the transfer began that is complete when all that was given has arrived.
+    /// When the transfer began that is complete when all given data has arrived.
     timed_from: Option<Time>,
     /// Its segments.
     timed: u64,
-    /// Is there something that the sender does not know to have arrived?
+    /// Is there data whose arrival the sender does not yet know?
     is_busy: bool,
 }
 
@@ -78,12 +78,12 @@ impl Session {
         }
     }
 
-    /// It is to be woken at `at`, and at no other time.
+    /// Schedules its wake at `at`, and at no other time.
     pub(crate) fn wake_at(&mut self, at: Time) {
         self.wakes_at = at;
     }
 
-    /// Is this the wake that counts? It is used up then.
+    /// Is this the valid wake? If so, it is used up.
     pub(crate) fn is_due(&mut self, now: Time) -> bool {
         let is_due = self.wakes_at == now;
         if is_due {
@@ -92,24 +92,24 @@ impl Session {
         is_due
     }
 
-    /// What is to be done at `now`.
+    /// Appends to `steps` the actions due at `now`.
     pub(crate) fn react(&mut self, cause: Cause, now: Time, steps: &mut Vec<Step>) {
         self.machine.react(cause, now, &mut self.rng, steps);
     }
 
-    /// What has ended by `end` and was not reported yet, and what is under way as if it ended then.
+    /// What has ended by `end` unreported, and what is under way then, as if it ended at that time.
     pub(crate) fn under_way(&self, end: Time) -> Vec<Lasted> {
         if self.is_over { Vec::new() } else { self.machine.under_way(end) }
     }
 
-    /// It does nothing from `now` on. Returns what ends by that.
+    /// Stops it at `now`. Returns what that ends.
     pub(crate) fn stop(&mut self, now: Time) -> Vec<Lasted> {
         let lasted = self.under_way(now);
         (self.is_over, self.wakes_at) = (true, Time::MAX);
         lasted
     }
 
-    /// The warm-up is over, and `arrived` returns the segments that the receiver of each flow has.
+    /// The warm-up is over; `arrived` returns the segments that the receiver of each flow has.
     pub(crate) fn start_measuring(&mut self, arrived: impl Fn(u32) -> u64) {
         self.given = 0;
         self.waited = self.machine.waiting();
@@ -120,18 +120,18 @@ impl Session {
         self.owed = (self.first..).zip(&self.connections).map(owed).sum();
     }
 
-    /// Segments that it wanted to send since the warm-up, those included that still wait for a
+    /// Segments that it tried to send since the warm-up, including those still waiting for a
     /// connection.
     pub(crate) fn offered(&self) -> u64 {
         self.given + self.machine.waiting() - self.waited
     }
 
-    /// Segments that it waited for at the end of the warm-up, or has requested since.
+    /// Segments outstanding at the end of the warm-up, or requested since.
     pub(crate) fn requested(&self) -> u64 {
         self.owed + self.given
     }
 
-    /// Takes note of a connection that is opened or given data, where `step` is one.
+    /// Notes that a connection is opened or given data, if `step` does so.
     pub(crate) fn request(&mut self, step: Step) -> Option<Request> {
         let (place, segments, timed_from, is_new) = match step {
             Step::Open { place, segments, timed_from } => (place, segments, timed_from, true),
@@ -154,13 +154,13 @@ impl Session {
         self.first
     }
 
-    /// A page is complete: its segments.
+    /// A page is complete: returns its segments.
     pub(crate) fn end_page(&mut self) -> u64 {
         std::mem::take(&mut self.page)
     }
 
-    /// The receiver of `flow` has `segments`. Returns since when the transfer was requested and its
-    /// segments, if it is complete by them.
+    /// The receiver of `flow` has `segments`. Returns when the transfer was requested and its
+    /// segments, if they complete it.
     pub(crate) fn arrived(&mut self, flow: u32, segments: u64) -> Option<(Time, u64)> {
         let connection = &mut self.connections[(flow - self.first) as usize];
         if segments < connection.given {
@@ -169,8 +169,8 @@ impl Session {
         connection.timed_from.take().map(|since| (since, connection.timed))
     }
 
-    /// The sender of `flow` knows that all has arrived. Where this is news, the load is to hear of
-    /// it.
+    /// The sender of `flow` knows that everything has arrived. Returns a cause for the load if this
+    /// is new.
     pub(crate) fn finished(&mut self, flow: u32) -> Option<Cause> {
         let place = (flow - self.first) as u16;
         let was_busy = std::mem::take(&mut self.connections[usize::from(place)].is_busy);

@@ -1,26 +1,26 @@
-//! A call with pictures: frames at a rate that follows the path, and how late they come.
+//! A video call: frames at a rate that follows the path, and their delay.
 //!
 //! # What it does
 //! The first end codes a frame every 33 ms at the rate that [NADA](nada) allows, cuts it into
-//! packets, and paces these out. The second end puts frames together, times each from its capture
-//! to its last packet, shows it, and reports every 100 ms how the path is. What is lost is not sent
-//! again. A frame builds on the one before; where one is lost, none is shown until a key frame is
-//! there, which the second end requests and which is larger.
+//! packets, and paces these. The second end reassembles frames, times each from its capture to its
+//! last packet, shows it, and reports the state of the path every 100 ms. Lost packets are not
+//! retransmitted. A frame depends on the previous one. After a lost frame, none is shown until a
+//! key frame arrives, which the second end requests and which is larger.
 //!
 //! # Source
 //! RFC 8698 for the rate of the coder and the pace. RFC 4585, section 6.3.1 for the request of a
 //! key frame (picture loss indication). A freeze is W3C's ("Identifiers for WebRTC's Statistics
-//! API", `freezeCount`): between two frames that are shown passes at least three times the mean of
-//! the last 30, and at least the mean and 150 ms.
+//! API", `freezeCount`). The time between two shown frames is at least three times the mean of the
+//! last 30, and at least that mean plus 150 ms.
 //!
 //! # Where we differ
-//! - Sound is not in it: it is `voip`. Nothing is sent again, and no packet protects others (RFC
-//!   4588, RFC 5109), as in browsers for some losses.
-//! - There is no buffer against jitter: a frame is shown when its last packet is there. What a
-//!   buffer of a fixed delay would miss are the frames later than the deadline.
-//! - The size of frames is uniform about what the rate allows. A coder's varies with the picture,
-//!   and a change of scene is as large as a key frame.
-//! - A packet that is overtaken by all of the next frame counts as lost.
+//! - Sound is not included: that is `voip`. There is no retransmission and no forward error
+//!   correction (RFC 4588, RFC 5109), which browsers use for some losses.
+//! - There is no jitter buffer: a frame is shown when its last packet arrives. The frames later
+//!   than the deadline are those that a buffer of fixed delay would miss.
+//! - Frame sizes are uniform around the allowed rate. A coder's vary with the picture, and a change
+//!   of scene is as large as a key frame.
+//! - A packet counts as lost if all of the next frame overtakes it.
 
 mod nada;
 mod picture;
@@ -37,30 +37,31 @@ use std::collections::VecDeque;
 /// A call in one direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Call {
-    /// Between what the rate may be, counted on the wire.
+    /// Bounds of the rate, counted on the wire.
     pub rates: Rates,
     /// The time between two frames; above zero.
     pub frame: Duration,
-    /// By what part frames differ from what the rate allows, up or down, at random; below 1.
+    /// The maximum fraction, below 1, by which frame sizes randomly differ from the allowed rate,
+    /// in either direction.
     pub variation: f64,
-    /// How many times as large as others a key frame is; 1 or more.
+    /// Size of a key frame relative to others; 1 or more.
     pub key_size: f64,
-    /// The time between two key frames, beside the first and those that are requested; zero for
-    /// none.
+    /// The time between two periodic key frames, in addition to the first and the requested ones;
+    /// zero for none.
     pub key_every: Duration,
     /// A frame that takes longer is late.
     pub deadline: Duration,
     /// Bytes on the wire of a full packet.
     pub packet_bytes: u32,
-    /// Headers of each, bytes; fewer than `packet_bytes`.
+    /// Header bytes of each; fewer than `packet_bytes`.
     pub header_bytes: u32,
     /// Are packets ECN-capable?
     pub ecn: bool,
 }
 
 impl Default for Call {
-    /// RFC 8698, figure 3: 150 kbit/s to 1.5 Mbit/s, and 30 frames per second. ITU-T G.114: more
-    /// than 400 ms one way are not acceptable.
+    /// RFC 8698, figure 3: 150 kbit/s to 1.5 Mbit/s, and 30 frames per second. ITU-T G.114: one-way
+    /// delays above 400 ms are not acceptable.
     fn default() -> Self {
         Call {
             rates: Rates { least_bps: 150e3, most_bps: 1.5e6, priority: 1.0 },
@@ -76,10 +77,10 @@ impl Default for Call {
     }
 }
 
-/// What it times.
+/// The kinds that it times.
 pub const KINDS: &[Kind] = &[Kind::Frame, Kind::LateFrame, Kind::LostFrame, Kind::Freeze];
 
-/// A report on the wire, bytes: IPv4 and UDP headers, 12 of a feedback message (RFC 4585, section
+/// Bytes of a report on the wire: IPv4 and UDP headers, 12 of a feedback message (RFC 4585, section
 /// 6.1) and 8 of RFC 8698, section 5.3, rounded up to words.
 const REPORT_BYTES: usize = 20 + 8 + 12 + 8;
 
@@ -92,7 +93,7 @@ impl Call {
         .timing(KINDS)
     }
 
-    /// The part of the coder's rate that a frame which is no key frame has.
+    /// The size of other frames than key frames, relative to the coder's rate.
     fn usual_size(&self) -> f64 {
         if self.key_every.is_zero() {
             return 1.0;
@@ -102,7 +103,7 @@ impl Call {
     }
 }
 
-/// What a packet of the first end carries.
+/// The content of a packet from the first end.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     number: u64,
@@ -110,18 +111,18 @@ struct Sent {
     piece: Piece,
 }
 
-/// What the second end sends.
+/// The content of a report from the second end.
 #[derive(Clone, Copy, Debug)]
 struct Feedback {
     report: Option<Report>,
-    /// When the packet was sent that came last, and how long ago it came.
+    /// When the latest packet to arrive was sent, and how long ago it arrived.
     last_sent: Time,
     waited: Duration,
     /// A key frame after this one is requested.
     key_after: Option<u64>,
 }
 
-/// The first end: it codes and sends.
+/// The first end: codes and sends.
 struct Speaker {
     call: Call,
     nada: nada::Sender,
@@ -132,7 +133,7 @@ struct Speaker {
     /// The latest key frame, by its number and its time.
     key: (u64, Time),
     is_key_wanted: bool,
-    /// Pieces that wait to be sent, the next one first, and their bytes on the wire.
+    /// Pieces waiting to be sent, in order, with their bytes on the wire.
     queue: VecDeque<(Piece, u32)>,
     queued_bytes: u64,
     may_send: Time,
@@ -160,7 +161,7 @@ impl Speaker {
         self.queued_bytes as f64 * 8.0 / self.call.frame.secs()
     }
 
-    /// A frame is captured and coded.
+    /// Captures and codes a frame.
     fn capture(&mut self, now: Time) {
         let every = self.call.key_every;
         let is_key = self.is_key_wanted || (!every.is_zero() && now.since(self.key.1) >= every);
@@ -175,7 +176,7 @@ impl Speaker {
         let pieces = bytes.div_ceil(full);
         let frame = self.frames;
         for piece in 0..pieces {
-            // The last one has what is left, and some payload at least.
+            // The last piece has the rest, and at least some payload.
             let bytes = if piece + 1 < pieces { full } else { (bytes - full * (pieces - 1)).max(least) };
             self.queue.push_back((Piece { frame, captured: now, pieces, is_key }, bytes));
             self.queued_bytes += u64::from(bytes);
@@ -191,7 +192,7 @@ impl Endpoint for Speaker {
             let rtt = Duration::from_ns(now.since(last_sent).ns().saturating_sub(waited.ns()));
             self.nada.take(&report, rtt, now);
         }
-        // One that was coded after the loss is on its way, or lost in its turn.
+        // A key frame coded after the loss is in flight, or was itself lost.
         self.is_key_wanted |= key_after.is_some_and(|after| self.key.0 <= after);
     }
 
@@ -220,14 +221,14 @@ impl Endpoint for Speaker {
     }
 }
 
-/// The second end: it shows frames, and reports.
+/// The second end: shows frames, and reports.
 struct Listener {
     nada: nada::Receiver,
     picture: Picture,
     next_report: Option<Time>,
-    /// When the packet was sent that came last, and when it came.
+    /// When the latest packet to arrive was sent, and when it arrived.
     last: Option<(Time, Time)>,
-    /// The request for a key frame that was sent last.
+    /// The latest request for a key frame.
     requested: Option<u64>,
 }
 
@@ -260,7 +261,7 @@ impl Endpoint for Listener {
         if let Some(due) = due {
             self.next_report = Some(due + REPORT_EVERY);
         }
-        // At once where it is news, and again with each report (RFC 4585, section 3.5).
+        // Sent at once if it is new, and again with each report (RFC 4585, section 3.5).
         let key_after = self.picture.key_after();
         let is_news = key_after.is_some() && key_after != self.requested;
         self.requested = key_after;

@@ -5,72 +5,72 @@
 //! sender: equations (3) to (7)), section 5.1 (filters and ratios), section 5.2.2 (the coder and
 //! the pace: equations (11) to (14)), figures 3 and 5 (the constants, whose names are given).
 //!
-//! Of the three descriptions of the IETF's group on conversations it is the one that is whole, with
-//! its numbers. draft-ietf-rmcat-gcc leaves out how it probes, and browsers do otherwise than it
-//! says. RFC 8298 (SCReAM) is a window beside a queue of its own.
+//! It is the only complete one of the three descriptions of the IETF's RMCAT group, with its
+//! numbers. draft-ietf-rmcat-gcc omits how it probes, and browsers differ from its text. RFC 8298
+//! (SCReAM) is a window with a separate queue.
 //!
 //! # Where it rests
-//! Equations (5) to (7) rest where x = PRIO XREF RMAX / r. Alone on a link below RMAX a flow gets
-//! the link's rate C, and keeps a queue of PRIO XREF RMAX / C. Flows that see one x share as their
-//! PRIO RMAX.
+//! Equations (5) to (7) are at rest at x = PRIO XREF RMAX / r. A single flow on a link below RMAX
+//! gets the link's rate C, and keeps a queue of PRIO XREF RMAX / C. Flows with the same x share in
+//! proportion to PRIO RMAX.
 //!
 //! # Where we differ
-//! - Delays are one-way and exact: no skew of clocks is taken out (section 5.1.1).
-//! - An interval between losses (RFC 5348, section 5.4) ends with each gap in the numbers of
-//!   packets, also within a round trip, which the receiver does not know. The interval that is open
-//!   does not count for the mean.
-//! - Nothing is done where reports stay out: the rate stays.
+//! - Delays are one-way and exact: no clock skew is corrected (section 5.1.1).
+//! - An interval between losses (RFC 5348, section 5.4) ends with each gap in the packet numbers,
+//!   even within a round trip, which the receiver does not know. The open interval does not count
+//!   for the mean.
+//! - Nothing is done when reports are missing: the rate stays.
 
 use fairwire_core::{Duration, Time};
 use std::collections::VecDeque;
 
-/// Bounds of a rate, and how much it counts.
+/// Bounds and priority of a rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rates {
-    /// RMIN, the least, bit/s.
+    /// RMIN, the lowest rate, bit/s.
     pub least_bps: f64,
-    /// RMAX, the most, bit/s.
+    /// RMAX, the highest rate, bit/s.
     pub most_bps: f64,
-    /// PRIO, the weight beside other calls; above zero.
+    /// PRIO, the weight relative to other calls; above zero.
     pub priority: f64,
 }
 
-/// XREF, the congestion at which it aims, seconds of delay.
+/// XREF, the target congestion, seconds of delay.
 const REFERENCE_S: f64 = 0.010;
 /// KAPPA.
 const SCALING: f64 = 0.5;
 /// ETA.
 const SMOOTHING: f64 = 2.0;
-/// TAU, the longest round trip for which it is made, seconds.
+/// TAU, the longest round trip of its design, seconds.
 const HORIZON_S: f64 = 0.5;
 /// DELTA, the time between two reports.
 pub(super) const REPORT_EVERY: Duration = Duration::from_ms(100);
 /// DFILT, the delay of the filters, seconds.
 const FILTER_S: f64 = 0.120;
-/// LOGWIN: the window of what was lost, marked and received.
+/// LOGWIN: the window of lost, marked and received packets.
 const LOG_WINDOW: Duration = Duration::from_ms(500);
 /// QEPS: less than this is no queue, seconds.
 const NO_QUEUE_S: f64 = 0.010;
-/// QTH and LAMBDA: beside losses, delays from here on count less, seconds.
+/// QTH and LAMBDA: under losses, delays above this count less, seconds.
 const WARPED_FROM_S: f64 = 0.050;
 const WARPING: f64 = 0.5;
-/// MULTILOSS: for how many intervals between losses delays are warped after one.
+/// MULTILOSS: delays are warped for this many loss intervals after a loss.
 const WARPED_FOR: f64 = 7.0;
-/// PLRREF and DLOSS: this part lost is worth this delay, seconds.
+/// PLRREF and DLOSS: this loss ratio corresponds to this delay, seconds.
 const REFERENCE_LOSS: f64 = 0.01;
 const LOSS_DELAY_S: f64 = 0.010;
 /// PMRREF and DMARK: the same of marks.
 const REFERENCE_MARKS: f64 = 0.01;
 const MARK_DELAY_S: f64 = 0.002;
-/// GAMMA_MAX and QBOUND: what fast growth may do, a part per report and seconds of delay.
+/// GAMMA_MAX and QBOUND: the limits of fast growth, a fraction per report and seconds of delay.
 const MAX_GROWTH: f64 = 0.5;
 const GROWTH_DELAY_S: f64 = 0.050;
 /// ALPHA, the weight of a new ratio of losses or marks: section 5.1.2.
 const RATIO_WEIGHT: f64 = 0.1;
-/// Delays of which the least counts: section 5.1.1.
+/// The number of delays whose minimum counts: section 5.1.1.
 const DELAYS: usize = 15;
-/// BETA_V and BETA_S: what of the sender's buffer is taken off the coder's rate, and added to the
-/// pace; and the part of the rate that neither exceeds.
+/// BETA_V and BETA_S: the share of the sender's buffer subtracted from the coder's rate, and added
+/// to the pace; and the fraction of the rate that neither exceeds.
 const BUFFER_TO_CODER: f64 = 0.1;
 const BUFFER_TO_PACE: f64 = 0.1;
 const MAX_OF_RATE: f64 = 0.05;
@@ -93,9 +93,9 @@ pub(super) struct Report {
 pub(super) struct Arrived {
     /// Its number, from 0.
     pub number: u64,
-    /// On the wire.
+    /// Its bytes on the wire.
     pub bytes: u32,
-    /// How long it was on its way.
+    /// Its one-way delay.
     pub delay: Duration,
     pub is_marked: bool,
 }
@@ -116,9 +116,9 @@ pub(super) struct Receiver {
     base_s: Option<f64>,
     /// The latest queueing delays, seconds.
     queueing_s: VecDeque<f64>,
-    /// What arrived within the window.
+    /// Arrivals within the window.
     seen: VecDeque<Seen>,
-    /// One more than the highest number, of all and of what has left the window.
+    /// The highest number plus one: of all packets, and of those that have left the window.
     next: u64,
     before: u64,
     lost_ratio: f64,
@@ -129,7 +129,7 @@ pub(super) struct Receiver {
 }
 
 impl Receiver {
-    /// A packet arrived at `now`.
+    /// Takes in a packet that arrived at `now`.
     pub(super) fn take(&mut self, Arrived { number, bytes, delay, is_marked }: Arrived, now: Time) {
         let base_s = self.base_s.map_or(delay.secs(), |base_s| base_s.min(delay.secs()));
         self.base_s = Some(base_s);
@@ -139,8 +139,7 @@ impl Receiver {
             self.queueing_s.pop_front();
         }
         if number > self.next {
-            // The first packets that are lost begin no interval: it is not known how many came
-            // before.
+            // The first loss ends no interval: the number of packets before it is unknown.
             if let Some(since) = self.since_loss.replace(number) {
                 self.intervals.push_front((number - since) as f64);
                 self.intervals.truncate(INTERVAL_WEIGHTS.len());
@@ -150,7 +149,7 @@ impl Receiver {
         self.seen.push_back(Seen { at: now, number, bits: f64::from(bytes) * 8.0, queueing_s, is_marked });
     }
 
-    /// What to report at `now`; once per [`REPORT_EVERY`].
+    /// The report at `now`; once per [`REPORT_EVERY`].
     pub(super) fn report(&mut self, now: Time) -> Report {
         while let Some(seen) = self.seen.front().filter(|seen| now.since(seen.at) > LOG_WINDOW) {
             self.before = self.before.max(seen.number + 1);
@@ -173,13 +172,13 @@ impl Receiver {
         }
     }
 
-    /// The queueing delay that counts, seconds: section 5.1.1.
+    /// The queueing delay used, seconds: section 5.1.1.
     pub(super) fn least_queueing_s(&self) -> f64 {
         let least_s = self.queueing_s.iter().copied().fold(f64::INFINITY, f64::min);
         if least_s.is_finite() { least_s } else { 0.0 }
     }
 
-    /// Equation (2): delay, and what losses and marks are worth.
+    /// Equation (2): delay, plus the delays that losses and marks correspond to.
     fn congestion_s(&self) -> f64 {
         let square = |part: f64| part * part;
         self.warped_s(self.least_queueing_s())
@@ -187,8 +186,8 @@ impl Receiver {
             + LOSS_DELAY_S * square(self.lost_ratio / REFERENCE_LOSS)
     }
 
-    /// Equation (1), for a while after a loss; then, over an interval between losses, back to the
-    /// delay as it is.
+    /// Equation (1), for a while after a loss; then, over one loss interval, back to the unmodified
+    /// delay.
     fn warped_s(&self, queueing_s: f64) -> f64 {
         let interval = self.mean_interval();
         let (Some(since), Some(interval)) = (self.since_loss, interval) else { return queueing_s };
@@ -222,25 +221,25 @@ pub(super) struct Sender {
 }
 
 impl Sender {
-    /// It begins with the least rate.
+    /// A sender at the lowest rate.
     pub(super) fn new(rates: Rates) -> Self {
         Sender { rates, rate_bps: rates.least_bps, previous_s: 0.0, reported: None }
     }
 
-    /// r_vin, the rate at which frames are coded where this waits to be sent: `buffered_bps` is
-    /// 8 buffer_len FPS. Equations (11) and (13).
+    /// r_vin, the coder's rate with this buffer at the sender: `buffered_bps` is 8 buffer_len FPS.
+    /// Equations (11) and (13).
     pub(super) fn coder_bps(&self, buffered_bps: f64) -> f64 {
         let less = (MAX_OF_RATE * self.rate_bps).min(BUFFER_TO_CODER * buffered_bps);
         (self.rate_bps - less).max(self.rates.least_bps)
     }
 
-    /// r_send, the pace of what waits. Equations (12) and (14).
+    /// r_send, the pace of buffered packets. Equations (12) and (14).
     pub(super) fn pace_bps(&self, buffered_bps: f64) -> f64 {
         let more = (MAX_OF_RATE * self.rate_bps).min(BUFFER_TO_PACE * buffered_bps);
         (self.rate_bps + more).min(self.rates.most_bps)
     }
 
-    /// Takes a report in, which came at `now` after a round trip of `rtt`.
+    /// Takes in a report that arrived at `now` after a round trip of `rtt`.
     pub(super) fn take(&mut self, report: &Report, rtt: Duration, now: Time) {
         let since = self.reported.map_or(REPORT_EVERY, |at| now.since(at));
         self.reported = Some(now);
@@ -312,8 +311,8 @@ mod tests {
         assert_eq!([0.0, 1e5, 1e6].map(|bps| sender.coder_bps(bps)), [1.5e6, 1.49e6, 1.425e6]);
     }
 
-    /// Packets of 1250 bytes every 10 ms for `s` seconds, after `delay_ms(n)`; those for which
-    /// `is_lost` never come. The last report.
+    /// The last report for packets of 1250 bytes every 10 ms for `s` seconds, delayed by
+    /// `delay_ms(n)`; those for which `is_lost` never arrive.
     fn receive(s: u64, delay_ms: impl Fn(u64) -> u64, is_lost: impl Fn(u64) -> bool) -> Report {
         let mut receiver = Receiver::default();
         let mut last = report(0.0);
@@ -348,16 +347,16 @@ mod tests {
 
     #[test]
     fn losses_are_worth_the_square_of_their_ratio() {
-        // One of 50: 2 % is worth 4 x 10 ms. Each window has 51 or 50 packets and one of them lost;
-        // after 300 reports the ratio is there.
+        // One of 50: 2 % corresponds to 4 x 10 ms. Each window has 51 or 50 packets, one of them
+        // lost; after 300 reports the ratio has settled.
         let lossy = receive(30, |_| 20, |n| n % 50 == 25);
         assert!(!lossy.may_ramp_up && (lossy.congestion_s - 0.040).abs() < 0.002, "{}", lossy.congestion_s);
     }
 
     #[test]
     fn beside_losses_long_delays_count_less_and_after_them_as_they_are() {
-        // 200 ms of queue beside a loss in each 100 packets: 50 exp(-0.5 x 3) = 11.2 ms, and for
-        // one in a window of 50 half of the time 2 % in a mean of 1 %: 10 ms or a little more.
+        // 200 ms of queue with a loss in every 100 packets: 50 exp(-0.5 x 3) = 11.2 ms. One in a
+        // window of 50 half of the time is 2 % in a mean of 1 %: 10 ms or slightly more.
         let losing = receive(30, jump_to(220), |n| n % 100 == 50);
         assert!((0.0112 + 0.008..0.0112 + 0.020).contains(&losing.congestion_s), "{}", losing.congestion_s);
         // Intervals of 100 packets: warped for 700 after the last one, and back after 800.
@@ -365,7 +364,7 @@ mod tests {
             |last: u64, s: u64| receive(s, jump_to(220), move |n| n < last && n % 100 == 50).congestion_s;
         assert!(until(2000, 26) < 0.013, "{}", until(2000, 26));
         let halfway = until(2000, 27);
-        assert!((0.09..0.13).contains(&halfway), "{halfway}"); // 750 of 700 to 800 packets: half of either
+        assert!((0.09..0.13).contains(&halfway), "{halfway}"); // 750 of 700 to 800 packets: half of each
         assert!((until(2000, 28) - 0.2).abs() < 0.001, "{}", until(2000, 28));
     }
 }

@@ -1,41 +1,42 @@
-//! The picture at the far end of a call: frames are put together, and shown in their order.
+//! The picture at the far end of a call: reassembles frames, and shows them in order.
 
 use fairwire_core::{Duration, Time};
 use fairwire_metrics::{Kind, Lasted};
 use std::collections::{BTreeMap, VecDeque};
 
-/// What a packet says of its frame.
+/// A packet's description of its frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
     /// Its number, from 0.
     pub frame: u64,
     pub captured: Time,
-    /// The packets that it has.
+    /// Its number of packets.
     pub pieces: u32,
-    /// Does it build on no other?
+    /// Is it independent of other frames?
     pub is_key: bool,
 }
 
-/// W3C: a freeze is no shorter than this times the mean of the latest frames, and than it and this.
+/// W3C: a freeze is at least this times the mean of the latest frames, and at least that mean plus
+/// this.
 const FREEZE_FACTOR: f64 = 3.0;
 const FREEZE_MORE_S: f64 = 0.150;
 /// The frames of that mean.
 const FRAMES: usize = 30;
 
-/// What is shown.
+/// The picture shown.
 pub(super) struct Picture {
     deadline: Duration,
-    /// Frames of which packets came and that are not yet shown or lost, and how many came.
+    /// Incomplete frames with some packets, and how many arrived.
     open: BTreeMap<u64, (Piece, u32)>,
-    /// The next frame, by its number, and about when it was captured.
+    /// The next frame: its number, and its approximate capture time.
     next: u64,
     next_captured: Time,
     frame: Duration,
-    /// Was a frame lost, and no key frame shown since?
+    /// Was a frame lost, without a key frame shown since?
     is_broken: bool,
     began: Option<Time>,
     shown: Option<Time>,
-    /// The latest times between frames that were shown, seconds.
+    /// The latest times between shown frames, seconds.
     gaps_s: VecDeque<f64>,
     lasted: Vec<Lasted>,
 }
@@ -57,31 +58,31 @@ impl Picture {
         }
     }
 
-    /// The call has begun, at `now` or before.
+    /// The call has begun, at or before `now`.
     pub(super) fn begin(&mut self, now: Time) {
         if self.began.is_none() {
             (self.began, self.next_captured) = (Some(now), now);
         }
     }
 
-    /// The frame after which a key frame is needed, if one is: up to there all are shown or lost, a
-    /// key frame among them too.
+    /// The frame after which a key frame is needed, if any: up to it all are shown or lost,
+    /// including key frames.
     pub(super) fn key_after(&self) -> Option<u64> {
         self.is_broken.then(|| self.next.saturating_sub(1))
     }
 
-    /// A packet of a frame came.
+    /// Takes in a packet of a frame.
     pub(super) fn take(&mut self, piece: Piece, now: Time) {
         self.begin(piece.captured);
         if piece.frame < self.next {
-            return; // it was given up
+            return; // the frame was given up
         }
         let (_, came) = self.open.entry(piece.frame).or_insert((piece, 0));
         *came += 1;
         if *came < piece.pieces {
             return;
         }
-        // All of it is there, so what is missing of those before is lost.
+        // The frame is complete, so the missing parts of earlier ones are lost.
         while self.next < piece.frame {
             let captured = self.open.remove(&self.next).map_or(self.next_captured, |(of, _)| of.captured);
             self.lose(captured, now);
@@ -117,7 +118,7 @@ impl Picture {
         self.shown = Some(now);
     }
 
-    /// From one frame to the next, if that is long.
+    /// The freeze between two frames, if it is long enough.
     fn freeze(&self, since: Time, until: Time) -> Option<Lasted> {
         let count = self.gaps_s.len() as f64;
         let mean_s = if count > 0.0 { self.gaps_s.iter().sum::<f64>() / count } else { self.frame.secs() };
@@ -125,7 +126,7 @@ impl Picture {
         is_long.then_some(Lasted { kind: Kind::Freeze, since, until, bytes: 0 })
     }
 
-    /// All that it timed, and the freeze that is under way at `end`.
+    /// All timed events, and the freeze in progress at `end`.
     pub(super) fn lasted(&self, end: Time) -> Vec<Lasted> {
         let last = self.shown.or(self.began).and_then(|since| self.freeze(since, end));
         self.lasted.iter().copied().chain(last).collect()
@@ -140,8 +141,8 @@ mod tests {
         Time::ZERO + Duration::from_ms(ms)
     }
 
-    /// Frames of two packets every 40 ms, the first a key frame and those of `keys`. Packets for
-    /// which `came` holds came 50 ms after the capture, and the second 10 ms later.
+    /// Frames of two packets every 40 ms, with key frames at the first and at `keys`. Packets for
+    /// which `came` holds arrived 50 ms after the capture, the second of a frame 10 ms later.
     fn after(frames: u64, keys: &[u64], came: impl Fn(u64, u32) -> bool) -> Picture {
         let mut picture = Picture::new(Duration::from_ms(40), Duration::from_ms(55));
         for frame in 0..frames {
@@ -179,7 +180,8 @@ mod tests {
         let end = at(430);
         assert_eq!(count(&picture, end, Kind::Frame).len(), 4);
         let lost = count(&picture, end, Kind::LostFrame);
-        // Known with the next one, 100 ms after its capture; the others when they are there.
+        // The first is noticed with the next frame, 100 ms after its capture; the others when they
+        // arrive.
         assert_eq!(lost, [0.100, 0.060, 0.060, 0.060, 0.060, 0.060]);
         // From 1 to 8: 280 ms, no less than 40 and 150 ms and thrice 40.
         assert_eq!(count(&picture, end, Kind::Freeze), [0.280]);
@@ -188,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_key_frame_of_which_nothing_comes_is_needed_again() {
-        // 2 is lost, and so is all of 5, which was a key frame; that is settled with 6.
+        // 2 is lost, and all of 5, which was a key frame; that is settled with 6.
         let picture = after(7, &[5], |frame, _| frame != 2 && frame != 5);
         assert_eq!(picture.key_after(), Some(6));
         assert_eq!(count(&picture, at(300), Kind::LostFrame).len(), 5);
@@ -197,7 +199,7 @@ mod tests {
     #[test]
     fn a_freeze_without_an_end_counts_up_to_the_end() {
         let picture = after(3, &[], |_, _| true);
-        assert_eq!(count(&picture, at(1140), Kind::Freeze), [1.0]); // the last was shown at 140 ms
+        assert_eq!(count(&picture, at(1140), Kind::Freeze), [1.0]); // the last frame was shown at 140 ms
         let mut none = Picture::new(Duration::from_ms(40), Duration::from_ms(400));
         none.begin(at(100));
         assert_eq!(count(&none, at(1100), Kind::Freeze), [1.0], "nothing was ever shown");

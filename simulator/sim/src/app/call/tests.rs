@@ -1,9 +1,9 @@
 use super::*;
 use fairwire_core::Seed;
 
-/// A call over a link of this rate with 20 ms each way and as long a queue as it takes; packets for
-/// which `is_lost` never arrive. Its listener after a minute, and the rate that it sent in the last
-/// 40 s.
+/// A call over a link of this rate, with 20 ms each way and a queue as long as needed; packets for
+/// which `is_lost` never arrive. Returns its listener after a minute, and its sending rate in the
+/// last 40 s.
 fn call(plan: Call, link_bps: f64, is_lost: impl Fn(u64) -> bool) -> (Listener, f64) {
     let (mut speaker, mut listener) = (Speaker::new(plan, Seed(1).stream("call")), Listener::new(plan));
     let mut there: VecDeque<(Time, Packet)> = VecDeque::new();
@@ -52,11 +52,11 @@ fn median_frame(listener: &Listener) -> f64 {
 #[test]
 fn on_a_wide_link_it_has_its_full_rate_and_frames_come_within_a_frame() {
     let (listener, bps) = call(Call::default(), 100e6, |_| false);
-    // Frames vary by a tenth, uniformly: the mean of 1200 of them by 0.06/35. Of what waits in the
-    // sender's buffer a tenth is taken off the coder's rate: half a frame, 5 %.
+    // Frames vary by a tenth, uniformly: the mean of 1200 of them by 0.06/35. A tenth of the
+    // sender's buffer is subtracted from the coder's rate: half a frame, 5 %.
     assert!((0.94..1.0).contains(&(bps / 1.5e6)), "{bps}");
-    assert!((1817..=1819).contains(&took(&listener, Kind::Frame).len())); // 60 s of 33 ms, but for what is on its way
-    // Paced out within a frame's time, and 20 ms.
+    assert!((1817..=1819).contains(&took(&listener, Kind::Frame).len())); // 60 s of 33 ms, except frames in flight
+    // Paced over a frame's time, plus 20 ms.
     let median = median_frame(&listener);
     assert!((0.020 + 0.020..0.020 + 0.036).contains(&median), "{median}");
     let others = [Kind::LateFrame, Kind::LostFrame, Kind::Freeze].map(|kind| took(&listener, kind).len());
@@ -67,9 +67,9 @@ fn on_a_wide_link_it_has_its_full_rate_and_frames_come_within_a_frame() {
 fn alone_on_a_narrow_link_it_has_the_link_and_the_queue_of_nada() {
     for link_bps in [500e3, 1000e3] {
         let (listener, bps) = call(Call::default(), link_bps, |_| false);
-        assert!((bps / link_bps - 1.0).abs() < 0.02, "{bps} of {link_bps}"); // a queue does not last that is 1 % short
-        // RFC 8698, equation (5): 10 ms x 1.5 Mbit/s over the link's rate, in the least of the
-        // latest 15 packets. It swings by a packet, 10 to 20 ms, of which the least evens most.
+        assert!((bps / link_bps - 1.0).abs() < 0.02, "{bps} of {link_bps}"); // a queue does not persist if the rate is 1 % short
+        // RFC 8698, equation (5): 10 ms x 1.5 Mbit/s over the link's rate, in the minimum of the
+        // latest 15 packets. It swings by a packet, 10 to 20 ms, most of which the minimum smooths.
         let queue_s = 0.010 * 1.5e6 / link_bps;
         let least_s = listener.nada.least_queueing_s();
         assert!((least_s / queue_s - 1.0).abs() < 0.25, "{least_s} s, not {queue_s} s");
@@ -81,13 +81,13 @@ fn a_lost_frame_freezes_the_picture_until_a_key_frame_a_round_trip_later() {
     // Once it has its full rate: one packet.
     let (listener, _) = call(Call::default(), 100e6, |n| n == 4000);
     let freezes = took(&listener, Kind::Freeze);
-    // The next frame shows the loss; the request takes 20 ms; the frame coded next is a key frame,
-    // three times as large. That takes 99 ms to send, and 20 ms: with the frames about it 200 ms or
-    // a little more.
+    // The next frame reveals the loss; the request takes 20 ms; the next frame coded is a key
+    // frame, three times as large. That takes 99 ms to send, plus 20 ms: with the adjacent frames
+    // 200 ms or slightly more.
     assert_eq!(freezes.len(), 1, "{freezes:?}");
     assert!((0.19..0.30).contains(&freezes[0]), "{freezes:?}");
     let lost = took(&listener, Kind::LostFrame).len();
-    assert!((2..=5).contains(&lost), "{lost}"); // it, and those coded until the request is there
+    assert!((2..=5).contains(&lost), "{lost}"); // the lost one, and those coded until the request arrives
 }
 
 #[test]
@@ -101,9 +101,10 @@ fn key_frames_in_between_cost_no_rate_and_heal_by_themselves() {
 
 #[test]
 fn losses_hold_its_rate_down() {
-    // 5 %: 10 ms x 25 of congestion where 10 ms x RMAX / r is the aim, so r falls to the least, 150
-    // kbit/s. The ratio in a window of some 20 packets swings, and the bound keeps the rises of r
-    // and cuts its falls. Each loss costs a key frame, two frames' more in 20.
+    // At 5 %, congestion is 10 ms x 25 against a target of 10 ms x RMAX / r, so r falls to the
+    // lowest, 150 kbit/s. The ratio in a window of some 20 packets swings, and the bound keeps the
+    // rises of r and cuts its falls. Each loss costs a key frame, the size of two more frames in
+    // 20.
     let (_, bps) = call(Call::default(), 100e6, |n| n % 20 == 0);
     assert!((150e3..225e3).contains(&bps), "{bps}");
 }

@@ -1,5 +1,4 @@
-//! Constant bit rate, with gaps that are optionally stretched or shrunk at random (ns-2's
-//! `random_`).
+//! Constant bit rate, with gaps optionally stretched or shrunk at random (ns-2's `random_`).
 
 use super::packet::Emission;
 use crate::line::{Line, Pace};
@@ -21,8 +20,8 @@ impl Generator {
         Generator { schedule, pace, bytes, dither, has_started: false }
     }
 
-    /// The gaps come from an even schedule that carries its remainder, so the mean rate is exact;
-    /// dither stretches or shrinks each by itself and does not disturb the schedule.
+    /// The gaps follow an even schedule that carries its remainder, so the mean rate is exact.
+    /// Dither stretches or shrinks each gap and does not disturb the schedule.
     #[inline]
     pub(crate) fn next(&mut self, now: Time, rng: &mut Rng) -> Emission {
         if !std::mem::replace(&mut self.has_started, true) {

@@ -1,4 +1,4 @@
-//! Sources of datagrams: they send by their own law, whatever becomes of their packets.
+//! Datagram sources: they send by their own law, whatever happens to their packets.
 
 pub(crate) mod cbr;
 pub(crate) mod on_off;
@@ -14,29 +14,29 @@ pub(crate) use packet::gap_problem;
 
 use fairwire_core::{Rng, Time};
 
-/// Lists each source but for constant bit rate once: what it is, its file with its plan, and what
-/// records call it.
+/// Lists each source except constant bit rate once: its description, its file with its plan, and
+/// its name in records.
 macro_rules! sources {
     ($($(#[$doc:meta])* $kind:ident($module:ident::$plan:ident): $name:literal;)+) => {
-        /// A source of datagrams other than constant bit rate.
+        /// A datagram source other than constant bit rate.
         #[derive(Clone, Debug, PartialEq)]
         pub enum Traffic {
             $($(#[$doc])* $kind($module::$plan),)+
-            /// A source of another crate.
+            /// An external source.
             Outside(outside::OutsideTraffic),
         }
 
         impl Traffic {
-            /// What is wrong with it where each packet has `header_bytes` of headers, if anything.
+            /// The problem of this source with `header_bytes` of headers per packet, if any.
             /// [`run`](crate::run) refuses it then.
             pub fn problem(&self, header_bytes: u32) -> Option<String> {
                 match self {
                     $(Traffic::$kind(plan) => plan.problem(header_bytes),)+
-                    Traffic::Outside(_) => None, // its maker knows
+                    Traffic::Outside(_) => None, // checked by its creator
                 }
             }
 
-            /// What a record calls it.
+            /// Its name in records.
             pub(crate) fn kind(&self) -> &'static str {
                 match self {
                     $(Traffic::$kind(_) => $name,)+
@@ -44,8 +44,8 @@ macro_rules! sources {
                 }
             }
 
-            /// The packet that most of the source's are, bytes on the wire, or 0: for what computes
-            /// ahead.
+            /// The size of most of the source's packets, bytes on the wire, or 0; for
+            /// precomputation.
             pub fn typical_bytes(&self, header_bytes: u32) -> u32 {
                 match self {
                     $(Traffic::$kind(plan) => plan.typical_bytes(header_bytes),)+
@@ -54,7 +54,7 @@ macro_rules! sources {
             }
         }
 
-        /// A source at work.
+        /// A running source.
         #[derive(Debug)]
         pub(crate) enum Generator {
             Cbr(cbr::Generator),
@@ -79,7 +79,7 @@ macro_rules! sources {
                 }
             }
 
-            #[inline(never)] // lest the most frequent source wait for what it returns through memory
+            #[inline(never)] // separate, so that the most frequent source does not return its value through memory
             fn next_of_others(&mut self, now: Time, rng: &mut Rng) -> Option<Emission> {
                 match self {
                     Generator::Cbr(source) => Some(source.next(now, rng)),
@@ -92,7 +92,7 @@ macro_rules! sources {
 }
 
 sources! {
-    /// Bursts with pauses between.
+    /// Bursts separated by pauses.
     OnOff(on_off::OnOff): "on/off";
     /// Packets at random times.
     Poisson(poisson::Poisson): "poisson";
@@ -100,13 +100,13 @@ sources! {
     Voip(voip::Voip): "voip";
     /// Frames of moving pictures.
     Video(video::Video): "video";
-    /// Packets as they were captured.
+    /// Packets at the times of a capture.
     Replay(replay::Replay): "replay";
 }
 
 impl Generator {
     /// The next packet, computed at `now`, when the source starts or has sent the previous one;
-    /// none when it is through.
+    /// none when it has finished.
     #[inline]
     pub(crate) fn next(&mut self, now: Time, rng: &mut Rng) -> Option<Emission> {
         match self {

@@ -1,15 +1,15 @@
-//! Bursts at a constant rate, with pauses between.
+//! Bursts at a constant rate, separated by pauses.
 
 use super::packet::{Emission, packet_problem};
 use crate::app::law::{Law, Sampler};
 use fairwire_core::{Rate, Rng, Time, Transmitter};
 
-/// Bursts at a constant rate, with pauses between.
+/// Bursts at a constant rate, separated by pauses.
 ///
-/// As ns-2's exponential and Pareto on/off sources do it: a burst has max(1, round(draw)) packets,
-/// one per packet time at the rate, and the pause begins one packet time after the last packet.
-/// With Pareto bursts of a shape below 2, many such sources make traffic that is bursty at every
-/// time scale (W. Willinger et al., IEEE/ACM Transactions on Networking 5(1), 1997).
+/// As in ns-2's exponential and Pareto on/off sources, a burst has max(1, round(draw)) packets, one
+/// per packet time at the rate. The pause begins one packet time after the last packet. With Pareto
+/// bursts of a shape below 2, many such sources create traffic that is bursty at every time scale
+/// (W. Willinger et al., IEEE/ACM Transactions on Networking 5(1), 1997).
 #[derive(Clone, Debug, PartialEq)]
 pub struct OnOff {
     /// Bits per second on the wire within a burst.
@@ -23,7 +23,7 @@ pub struct OnOff {
 }
 
 impl OnOff {
-    /// The packet that most of its are, bytes on the wire.
+    /// The size of its packets, bytes on the wire.
     pub(super) fn typical_bytes(&self, _header_bytes: u32) -> u32 {
         self.packet_bytes
     }
@@ -40,7 +40,7 @@ pub(crate) struct Generator {
     bytes: u32,
     burst: Sampler,
     idle: Sampler,
-    left: u64, // packets of this burst yet to come
+    left: u64, // remaining packets of this burst
     has_started: bool,
 }
 

@@ -1,21 +1,21 @@
-//! Sources of datagrams of other crates.
+//! External datagram sources.
 
 use super::packet::{Emission, MAX_BYTES};
 use core::fmt::{self, Debug};
 use fairwire_core::{Rng, Time};
 use std::sync::Arc;
 
-/// A source of datagrams at work.
+/// A running datagram source.
 pub trait DatagramSource: Debug + Send {
-    /// Invoked when the source starts and when it has sent a packet, at `now`: returns the next
-    /// packet; none when it is through.
+    /// Invoked at `now`, when the source starts and when it has sent a packet. Returns the next
+    /// packet; none when the source has finished.
     ///
-    /// It comes at `now` or later, with the bytes that IP can carry, its headers among them. A
-    /// source that always returns `now` never lets the run end.
+    /// The packet is sent at `now` or later, with no more bytes than IP can carry, headers
+    /// included. A source that always returns `now` never lets the run end.
     fn next(&mut self, now: Time, rng: &mut Rng) -> Option<Emission>;
 }
 
-/// A source of datagrams of another crate, with its constants.
+/// An external datagram source, with its constants.
 #[derive(Clone)]
 pub struct OutsideTraffic {
     name: &'static str,
@@ -23,12 +23,12 @@ pub struct OutsideTraffic {
     starting: Arc<Starting>,
 }
 
-/// Makes the source of one flow, given the bytes of headers of its packets.
+/// Creates the source of one flow, given the header bytes of its packets.
 type Starting = dyn Fn(u32) -> Box<dyn DatagramSource> + Send + Sync;
 
 impl OutsideTraffic {
-    /// What records call `name`. Most of its packets have `typical_bytes` on the wire, or 0 where
-    /// they differ. `starting` makes the source of each flow, given the bytes of headers of its
+    /// A source named `name` in records. Most of its packets have `typical_bytes` on the wire, or 0
+    /// if sizes vary. `starting` creates the source of each flow, given the header bytes of its
     /// packets.
     pub fn new<S: DatagramSource + 'static>(
         name: &'static str,
@@ -42,12 +42,12 @@ impl OutsideTraffic {
         }
     }
 
-    /// What records call it.
+    /// Its name in records.
     pub(super) fn name(&self) -> &'static str {
         self.name
     }
 
-    /// The packet that most of its are, bytes on the wire.
+    /// The size of most of its packets, bytes on the wire.
     pub(super) fn typical_bytes(&self) -> u32 {
         self.typical_bytes
     }
@@ -59,7 +59,7 @@ impl Debug for OutsideTraffic {
     }
 }
 
-/// Constants of other crates cannot be compared: one is equal to itself alone.
+/// External constants cannot be compared, so a value equals only itself.
 impl PartialEq for OutsideTraffic {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.starting, &other.starting)

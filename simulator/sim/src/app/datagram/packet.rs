@@ -1,4 +1,4 @@
-//! The packets of a source of datagrams, and what is wrong with those that cannot be.
+//! The packets of a datagram source, and the problems of invalid ones.
 
 use fairwire_core::{Duration, Ecn, Time};
 
@@ -12,25 +12,25 @@ pub struct Emission {
     pub at: Time,
     /// Bytes on the wire.
     pub bytes: u32,
-    /// Which of the source's conversations it belongs to, counted from 0.
+    /// The source's conversation, counted from 0.
     pub conversation: u16,
     /// Its ECN codepoint; that of its group if it is not capable.
     pub ecn: Ecn,
 }
 
 impl Emission {
-    /// Of a source with one conversation.
+    /// From a source with one conversation.
     pub fn of(bytes: u32, at: Time) -> Self {
         Emission { at, bytes, conversation: 0, ecn: Ecn::NotEct }
     }
 }
 
-/// `bytes` as a packet: whole, with room for its headers, and no larger than IP allows.
+/// Rounds `bytes` to a packet size, with room for its headers, and no larger than IP allows.
 pub(super) fn whole_bytes(bytes: f64, header_bytes: u32) -> u32 {
     ((bytes + 0.5) as u64).clamp(u64::from(header_bytes).max(1), MAX_BYTES) as u32
 }
 
-/// What is wrong with packets of `bytes`, `header_bytes` of them headers.
+/// The problem of packets of `bytes`, including `header_bytes` of headers, if any.
 pub(super) fn packet_problem(bytes: u32, header_bytes: u32) -> Option<String> {
     if bytes == 0 || u64::from(bytes) > MAX_BYTES {
         return Some(format!("a packet of {bytes} bytes is none that IP could carry: 1 to {MAX_BYTES}"));
@@ -38,7 +38,7 @@ pub(super) fn packet_problem(bytes: u32, header_bytes: u32) -> Option<String> {
     (header_bytes > bytes).then(|| format!("{header_bytes} of {bytes} bytes cannot be headers"))
 }
 
-/// What is wrong with `gap`: without it a source would send for ever at one instant.
+/// The problem of `gap`, if any: without a gap a source would send forever at one instant.
 pub(crate) fn gap_problem(gap: Duration) -> Option<String> {
     gap.is_zero().then(|| "a time between packets or connections must be above zero".to_owned())
 }

@@ -10,14 +10,14 @@ use fairwire_core::{Duration, Rng, Time};
 pub struct Poisson {
     /// Mean time between packets; above zero.
     pub mean_gap: Duration,
-    /// Bytes on the wire per packet: rounded to whole bytes, at least the headers, at most 65 535.
-    /// Where an exponential size is meant to be exact, choose a large mean: rounding and the two
-    /// bounds change a mean of 1000 bytes with 28 bytes of headers by 0.04 %.
+    /// Bytes on the wire per packet: rounded to integers, at least the headers, at most 65 535. For
+    /// a nearly exact exponential size, choose a large mean: rounding and the two bounds change a
+    /// mean of 1000 bytes with 28 bytes of headers by 0.04 %.
     pub size: Law,
 }
 
 impl Poisson {
-    /// The packet that most of its are, bytes on the wire; 0 where there is no such.
+    /// The size of most of its packets, bytes on the wire; 0 if there is none.
     pub(super) fn typical_bytes(&self, header_bytes: u32) -> u32 {
         match self.size {
             Law::Fixed(bytes) => whole_bytes(bytes, header_bytes),
@@ -49,8 +49,7 @@ impl Generator {
         Generator { gap, size: plan.size.sampler(), header_bytes }
     }
 
-    /// The first packet too comes after a gap: the process is stationary from the source's start
-    /// on.
+    /// The first packet also comes after a gap: the process is stationary from the source's start.
     pub(crate) fn next(&mut self, now: Time, rng: &mut Rng) -> Emission {
         let at = now + self.gap.duration(rng);
         Emission::of(whole_bytes(self.size.draw(rng), self.header_bytes), at)

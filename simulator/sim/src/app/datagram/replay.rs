@@ -1,4 +1,4 @@
-//! Captured packets as offered load: the times and sizes of a trace, whatever becomes of them.
+//! Captured packets as offered load: the times and sizes of a trace, whatever happens to them.
 
 use super::packet::Emission;
 use fairwire_core::{Duration, Ecn, Rng, Time};
@@ -10,35 +10,35 @@ const MAX_BYTES: u32 = 262_144;
 /// A captured packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offered {
-    /// When, from the first packet of the capture on.
+    /// When, counted from the first packet of the capture.
     pub at: Duration,
-    /// Bytes on the wire, 1 to 262 144: captures hold super-packets that were not split yet, and
-    /// libpcap's bound is this one.
+    /// Bytes on the wire, from 1 to libpcap's bound of 262 144: captures hold super-packets that
+    /// were not yet split.
     pub bytes: u32,
-    /// Which flow of the capture it belongs to, counted from 0. Each has a flow hash of its own.
-    /// All 0: the whole capture is one flow.
+    /// The flow of the capture, counted from 0. Each has its own flow hash. If all are 0, the
+    /// entire capture is one flow.
     pub flow: u16,
     /// Its ECN codepoint.
     pub ecn: Ecn,
 }
 
-/// A capture, played again.
+/// A replayed capture.
 ///
-/// This is open-loop: packets come when they came, also those of a TCP that would have slowed down
-/// here. Where a capture is repeated, its first packet follows the last after the mean gap of the
-/// capture, and its flows keep their hashes.
+/// This is open-loop: packets come at their captured times, even those of a TCP that would have
+/// slowed down here. When a capture is repeated, its first packet follows the last after the mean
+/// gap of the capture, and its flows keep their hashes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replay {
-    /// The packets, in order of time. With none, nothing is sent.
+    /// The packets, in order of time. If there are none, nothing is sent.
     pub packets: Arc<[Offered]>,
     /// How many times faster than captured; above 0.
     pub speed: f64,
-    /// Does it begin again at the end?
+    /// Does it restart at the end?
     pub repeats: bool,
 }
 
 impl Replay {
-    /// Captured packets have a size each.
+    /// Sizes of captured packets vary.
     pub(super) fn typical_bytes(&self, _header_bytes: u32) -> u32 {
         0
     }
@@ -93,7 +93,7 @@ impl Generator {
         Some(Emission { at, bytes: packet.bytes, conversation: packet.flow, ecn: packet.ecn })
     }
 
-    /// From the first packet to itself, repeated: the mean gap follows the last.
+    /// The time between the first packet and its repetition: the mean gap follows the last packet.
     fn period(&self) -> Duration {
         let last = self.packets.last().map_or(Duration::ZERO, |last| last.at);
         let gaps = (self.packets.len() as u64).saturating_sub(1).max(1);
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_repeated_capture_goes_on_after_its_mean_gap() {
-        // 30 ms in three gaps: it begins again 40 ms after it began.
+        // 30 ms in three gaps: it restarts 40 ms after it began.
         assert_eq!(
             emitted(1.0, true, 9)[4..],
             [(1040, 100, 0), (1045, 1500, 1), (1045, 60, 0), (1070, 200, 2), (1080, 100, 0)]

@@ -1,4 +1,4 @@
-//! Moving pictures: frames at a constant rate, of random sizes, cut into packets.
+//! Video: frames at a constant rate, of random sizes, cut into packets.
 
 use super::packet::{Emission, gap_problem, packet_problem};
 use crate::app::law::{Law, Moments, Sampler};
@@ -6,9 +6,9 @@ use fairwire_core::{Duration, Rng, Time};
 
 /// A stream of video frames.
 ///
-/// Every `group`-th frame, the first among them, is coded by itself (an I-frame); the others are
-/// differences. Frame sizes of both kinds are lognormal by default (M. Krunz and H. Hughes, "A
-/// traffic model for MPEG-coded VBR streams", SIGMETRICS 1995, found that of I, P and B frames).
+/// Every `group`-th frame, including the first, is an independently coded I-frame; the others are
+/// differences. Frame sizes of both types are lognormal by default (M. Krunz and H. Hughes, "A
+/// traffic model for MPEG-coded VBR streams", SIGMETRICS 1995, found that for I, P and B frames).
 /// The sizes themselves are ours: 3 Mbit/s at 30 frames/s, an I-frame four times a P-frame,
 /// deviations of 30 % of the mean.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,10 +22,9 @@ pub struct Video {
     /// Bytes of another frame, without packet headers.
     pub p_bytes: Law,
     /// Bytes on the wire of a full packet; more than its headers. The last packet of a frame is as
-    /// short as need be.
+    /// short as its data allow.
     pub packet_bytes: u32,
-    /// Are the packets of a frame spread evenly over the time until the next, rather than sent back
-    /// to back?
+    /// Are the packets of a frame spread evenly over the frame time, instead of sent back to back?
     pub is_paced: bool,
 }
 
@@ -47,7 +46,7 @@ impl Default for Video {
 }
 
 impl Video {
-    /// The packet that most of its are, bytes on the wire.
+    /// The size of most of its packets, bytes on the wire.
     pub(super) fn typical_bytes(&self, _header_bytes: u32) -> u32 {
         self.packet_bytes
     }
@@ -71,8 +70,8 @@ pub(crate) struct Generator {
     payload: u64,
     header_bytes: u32,
     is_paced: bool,
-    /// The frame being sent: its start, its packets, how many of them are sent, and its bytes yet
-    /// to be sent. None before the first.
+    /// The frame being sent: its start, its number of packets, how many are sent, and its remaining
+    /// bytes. None before the first.
     at: Option<Time>,
     packets: u64,
     sent: u64,
@@ -172,7 +171,7 @@ mod tests {
         let frames = last.secs() * 30.0;
         // Deviation of a group of 30: 0.3 * sqrt(4^2 + 29) P = 2.01 P, of a mean of 33 P: per frame
         // 6.1 % / sqrt(groups).
-        let bound = 3.3 * 12_500.0 * 0.061 / (frames / 30.0).sqrt() + 12_500.0 * 30.0 / frames; // and a group cut short
+        let bound = 3.3 * 12_500.0 * 0.061 / (frames / 30.0).sqrt() + 12_500.0 * 30.0 / frames; // plus a group cut short
         assert!((bytes as f64 / frames - 12_500.0).abs() < bound, "{}", bytes as f64 / frames);
     }
 }

@@ -15,15 +15,15 @@ pub struct Voip {
     pub frame: Duration,
     /// Bytes of speech per packet.
     pub payload_bytes: u32,
-    /// The periods of talk; none means talk all the time, as without silence suppression.
+    /// The talk model; with none, talk is continuous, as without silence suppression.
     pub talk: Option<Talk>,
 }
 
-/// The periods of talk.
+/// The model of talk spurts and silence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Talk {
-    /// Seconds of a talk spurt. A spurt has a packet at its start and one every period until it
-    /// ends.
+    /// Seconds of a talk spurt. A spurt has a packet at its start and one every period until its
+    /// end.
     pub spurt: Law,
     /// Seconds between talk spurts.
     pub silence: Law,
@@ -43,7 +43,7 @@ impl Default for Talk {
 }
 
 impl Voip {
-    /// Each of its packets, bytes on the wire.
+    /// The size of its packets, bytes on the wire.
     pub(super) fn typical_bytes(&self, header_bytes: u32) -> u32 {
         self.payload_bytes.saturating_add(header_bytes)
     }
@@ -60,7 +60,7 @@ pub(crate) struct Generator {
     frame: Duration,
     bytes: u32,
     talk: Option<(Sampler, Sampler)>,
-    /// When this talk spurt ends, once there was one.
+    /// The end of the current talk spurt, once there was one.
     until: Option<Time>,
 }
 
@@ -127,8 +127,8 @@ mod tests {
             before = at;
         }
         let n = spurts as f64;
-        // A spurt of exponential length with mean 1.004 s has 1 / (1 - e^(-0.02/1.004)) packets in
-        // the mean: a geometric number, with a deviation just below its mean.
+        // A spurt of exponential length with mean 1.004 s has on average 1 / (1 - e^(-0.02/1.004))
+        // packets: a geometric number, with a deviation just below its mean.
         let expected = 1.0 / (1.0 - (-0.02_f64 / 1.004).exp());
         let per_spurt = packets as f64 / n;
         assert!((per_spurt - expected).abs() < 3.3 * expected / n.sqrt(), "{per_spurt}, not {expected}");

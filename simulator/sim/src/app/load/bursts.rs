@@ -1,22 +1,22 @@
-//! Bursts of packets with pauses between (B. Suter et al., INFOCOM 1998, section 4).
+//! Bursts of packets separated by pauses (B. Suter et al., INFOCOM 1998, section 4).
 
 use super::step::{Cause, Demand, Segments, Step};
 use crate::app::law::{Law, Sampler};
 use fairwire_core::{Rng, Time};
 
-/// Bursts of segments with pauses between. The pause begins when the burst has been delivered and
-/// the sender knows it.
+/// Bursts of segments separated by pauses. A pause begins when the burst has been delivered and the
+/// sender knows it.
 ///
 /// A burst has max(1, round(draw)) segments. The paper's bursts are Pareto with shape 1.5 and a
-/// mean of 15 packets. Its pauses have a mean of 1 s (10 s in its figure 10) and a law that it does
-/// not state; exponential is our reading.
+/// mean of 15 packets. Its pauses have a mean of 1 s (10 s in its figure 10) and an unstated law;
+/// exponential is our reading.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bursts {
     /// Segments per burst, before rounding.
     pub burst: Law,
     /// Seconds between bursts.
     pub idle: Law,
-    /// Is each burst a new connection with a flow hash of its own, rather than all one connection?
+    /// Is each burst a new connection with its own flow hash, instead of all bursts sharing one?
     pub renews: bool,
 }
 
@@ -35,12 +35,12 @@ impl Bursts {
         self.burst.problem().or(self.idle.problem()).map(str::to_owned)
     }
 
-    /// How many connections it may have at once.
+    /// The maximum number of simultaneous connections.
     pub(super) fn connections(&self) -> u16 {
         1
     }
 
-    /// How it demands rate.
+    /// Its type of demand.
     pub(super) fn demand(&self) -> Demand {
         Demand::Requested
     }
@@ -55,7 +55,7 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// Nothing waits for a connection.
+    /// No segments wait for a connection.
     pub(crate) fn waiting(&self) -> u64 {
         0
     }

@@ -1,7 +1,7 @@
-//! Loads: what opens TCP connections and gives them data.
+//! Loads: they open TCP connections and give them data.
 //!
 //! A load is a state machine. It is invoked when its time has come, or when a connection has
-//! delivered all that it was given, and returns [`Step`]s. It knows nothing of packets.
+//! delivered everything it was given, and returns [`Step`]s. It knows nothing about packets.
 
 pub(crate) mod bursts;
 pub(crate) mod outside;
@@ -17,19 +17,20 @@ pub use step::{Cause, Demand, ENDLESS, Segments, Step};
 use fairwire_core::{Rng, Time};
 use fairwire_metrics::{Kind, Lasted};
 
-/// Lists each load once: what it is, its plan and its machine, its file, and its name in records.
+/// Lists each load once: its description, its plan and its machine, its file, and its name in
+/// records.
 macro_rules! loads {
     ($($(#[$doc:meta])* $kind:ident($plan:ty, $machine:ty) = $module:ident: $name:literal;)+) => {
-        /// What one user of TCP does. A user may have several connections.
+        /// The behaviour of one user of TCP. A user may have several connections.
         #[derive(Clone, Debug, PartialEq)]
         pub enum Load {
             $($(#[$doc])* $kind($plan),)+
-            /// A load of another crate.
+            /// An external load.
             Outside(outside::OutsideLoad),
         }
 
         impl Load {
-            /// What is wrong with it, if anything. [`run`](crate::run) refuses it then.
+            /// Its problem, if any. [`run`](crate::run) refuses it then.
             pub fn problem(&self) -> Option<String> {
                 match self {
                     $(Load::$kind(plan) => plan.problem(),)+
@@ -37,7 +38,7 @@ macro_rules! loads {
                 }
             }
 
-            /// How many connections it may have at once.
+            /// The maximum number of simultaneous connections.
             pub fn connections(&self) -> u16 {
                 match self {
                     $(Load::$kind(plan) => plan.connections(),)+
@@ -45,7 +46,7 @@ macro_rules! loads {
                 }
             }
 
-            /// How it demands rate.
+            /// Its type of demand.
             pub(crate) fn demand(&self) -> Demand {
                 match self {
                     $(Load::$kind(plan) => plan.demand(),)+
@@ -53,7 +54,7 @@ macro_rules! loads {
                 }
             }
 
-            /// What a record calls it.
+            /// Its name in records.
             pub(crate) fn kind(&self) -> &'static str {
                 match self {
                     $(Load::$kind(_) => $name,)+
@@ -62,7 +63,7 @@ macro_rules! loads {
             }
         }
 
-        /// A load at work.
+        /// A running load.
         #[derive(Debug)]
         pub(crate) enum Machine {
             $($kind($machine),)+
@@ -91,7 +92,7 @@ macro_rules! loads {
                 }
             }
 
-            /// What is to be done at `now`, in this order.
+            /// Appends to `steps` the actions due at `now`, in their order.
             pub(crate) fn react(&mut self, cause: Cause, now: Time, rng: &mut Rng, steps: &mut Vec<Step>) {
                 match self {
                     $(Machine::$kind(machine) => machine.react(cause, now, rng, steps),)+
@@ -103,13 +104,13 @@ macro_rules! loads {
 }
 
 loads! {
-    /// Files, each over a connection of its own.
+    /// Files, each over a separate connection.
     Transfers(transfers::Transfers, transfers::Machine) = transfers: "transfers";
-    /// Bursts with pauses between.
+    /// Bursts separated by pauses.
     Bursts(bursts::Bursts, bursts::Machine) = bursts: "bursts";
     /// Keystrokes.
     Telnet(telnet::Telnet, telnet::Machine) = telnet: "telnet";
-    /// One endless transfer after the other, each for a while.
+    /// Endless transfers in succession, each for a limited time.
     Sequence(sequence::Sequence, sequence::Machine) = sequence: "sequence";
     /// Pages of objects.
     Web(Box<web::Web>, Box<web::Machine>) = web: "web";
@@ -118,7 +119,8 @@ loads! {
 }
 
 impl Load {
-    /// What lasts, of what it times: results have a record of it also where there was none.
+    /// The lasting kinds among those it times: results have a record of each even if it never
+    /// occurred.
     pub(crate) fn lasting(&self) -> impl Iterator<Item = Kind> {
         let kinds = match self {
             Load::Streaming(_) => streaming::KINDS,
@@ -129,7 +131,7 @@ impl Load {
 }
 
 impl Machine {
-    /// What has ended by `end` and was not reported yet, and what is under way as if it ended then.
+    /// What has ended by `end` unreported, and what is under way then, as if it ended at that time.
     pub(crate) fn under_way(&self, end: Time) -> Vec<Lasted> {
         match self {
             Machine::Streaming(machine) => machine.under_way(end),
@@ -160,7 +162,7 @@ mod tests {
             Ideal { machine, rng, busy: BTreeMap::new(), due: Some(Time::ZERO), steps: Vec::new() }
         }
 
-        /// Up to `end`: ties are broken by making times differ by a nanosecond.
+        /// Runs up to `end`; ties are broken by letting times differ by a nanosecond.
         pub(super) fn run(load: &Load, end: Time) -> Vec<(Time, Step)> {
             let mut ideal = Ideal::new(load);
             ideal.run_to(end);

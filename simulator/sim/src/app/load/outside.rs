@@ -1,14 +1,14 @@
-//! Loads of other crates.
+//! External loads.
 
 use super::step::{Cause, Demand, Segments, Step};
 use core::fmt::{self, Debug};
 use fairwire_core::{Rng, Time};
 use std::sync::Arc;
 
-/// A user of TCP at work: a state machine that knows nothing of packets.
+/// A running user of TCP: a state machine that knows nothing about packets.
 pub trait TcpUser: Debug + Send {
-    /// Invoked at `now` because of `cause`: pushes what is to be done to `steps`, in this order.
-    /// Places of connections are below the number given to [`OutsideLoad::new`].
+    /// Invoked at `now` because of `cause`: pushes its actions to `steps`, in their order. Places
+    /// of connections are below the number given to [`OutsideLoad::new`].
     fn react(&mut self, cause: Cause, now: Time, rng: &mut Rng, steps: &mut Vec<Step>);
 
     /// Segments of transfers that wait for a connection. Read for the offered load.
@@ -17,7 +17,7 @@ pub trait TcpUser: Debug + Send {
     }
 }
 
-/// A user of TCP of another crate, with its constants.
+/// An external user of TCP, with its constants.
 #[derive(Clone)]
 pub struct OutsideLoad {
     name: &'static str,
@@ -26,12 +26,12 @@ pub struct OutsideLoad {
     starting: Arc<Starting>,
 }
 
-/// Makes what works for one user.
+/// Creates the machine of one user.
 type Starting = dyn Fn(Segments) -> Box<dyn TcpUser> + Send + Sync;
 
 impl OutsideLoad {
-    /// What records call `name`, with at most `connections` at once. `starting` makes each user,
-    /// given the conversion of bytes to segments.
+    /// A load named `name` in records, with at most `connections` at once. `starting` creates each
+    /// user, given the conversion of bytes to segments.
     pub fn new<U: TcpUser + 'static>(
         name: &'static str,
         connections: u16,
@@ -46,7 +46,7 @@ impl OutsideLoad {
         }
     }
 
-    /// What records call it.
+    /// Its name in records.
     pub(super) fn name(&self) -> &'static str {
         self.name
     }
@@ -70,7 +70,7 @@ impl Debug for OutsideLoad {
     }
 }
 
-/// Constants of other crates cannot be compared: one is equal to itself alone.
+/// External constants cannot be compared, so a value equals only itself.
 impl PartialEq for OutsideLoad {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.starting, &other.starting)
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
     use fairwire_core::Duration;
 
-    /// One transfer of 3000 bytes after the other, each over a new connection.
+    /// Transfers of 3000 bytes in succession, each over a new connection.
     #[derive(Debug)]
     struct Again {
         segments: Segments,

@@ -1,18 +1,18 @@
-//! One endless transfer after the other, each for a while: the HTTP client of FABA.
+//! Endless transfers in succession, each for a limited time: the HTTP client of FABA.
 
 use super::step::{Cause, Demand, ENDLESS, Segments, Step};
 use crate::app::datagram::gap_problem;
 use fairwire_core::{Duration, Rng, Time};
 
-/// One endless transfer after the other, each for a while and over a new connection with a flow
-/// hash of its own.
+/// Endless transfers in succession, each for a limited time and over a new connection with its own
+/// flow hash.
 ///
-/// FABA's HTTP (A. Kamra et al., 2003) is such a sequence, of 5 s each. When its time is over a
-/// connection is left at once: what was under way arrives for nothing. In ns-2 it would be repaired
-/// in the background while the next connection runs.
+/// FABA's HTTP (A. Kamra et al., 2003) is such a sequence, of 5 s each. When its time is over, a
+/// connection is abandoned at once: its packets in flight arrive in vain. In ns-2 they would be
+/// repaired in the background while the next connection runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sequence {
-    /// How long each lasts; above zero.
+    /// The length of each; above zero.
     pub lasts: Duration,
 }
 
@@ -27,12 +27,12 @@ impl Sequence {
         gap_problem(self.lasts)
     }
 
-    /// How many connections it may have at once.
+    /// The maximum number of simultaneous connections.
     pub(super) fn connections(&self) -> u16 {
         1
     }
 
-    /// How it demands rate.
+    /// Its type of demand.
     pub(super) fn demand(&self) -> Demand {
         Demand::Endless
     }
@@ -44,7 +44,7 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// Nothing waits for a connection.
+    /// No segments wait for a connection.
     pub(crate) fn waiting(&self) -> u64 {
         0
     }

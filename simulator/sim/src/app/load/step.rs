@@ -6,58 +6,57 @@ use fairwire_metrics::Lasted;
 /// Why a load is invoked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// It starts, or the time of its latest [`Step::WakeAt`] has come.
+    /// The load starts, or the time of its latest [`Step::WakeAt`] has come.
     Due,
-    /// This connection has delivered all that it was given, and the sender knows.
+    /// This connection has delivered everything it was given, and the sender knows it.
     Finished(u16),
 }
 
 /// One action of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Leave the connection in this place, if there is one, and open another with this number of
-    /// segments to send.
+    /// Abandon the connection in this place, if any, and open another with this number of segments
+    /// to send.
     Open {
         /// The place of the connection, from 0.
         place: u16,
         /// Segments, at least 1; or [`ENDLESS`].
         segments: u64,
-        /// Since when what is given by then is timed as a transfer, if it is.
+        /// If it is timed as a transfer: when that began. The transfer is all data given by then.
         timed_from: Option<Time>,
     },
-    /// Send this number of segments more over the connection in this place.
+    /// Send this number of additional segments over the connection in this place.
     Write {
         /// The place of the connection, from 0.
         place: u16,
         /// Segments, at least 1.
         segments: u64,
-        /// Since when what is given by then is timed as a transfer, if it is.
+        /// If it is timed as a transfer: when that began. The transfer is all data given by then.
         timed_from: Option<Time>,
     },
-    /// Invoke it again at this time. Replaces an earlier time.
+    /// Invoke it again at this time, which replaces an earlier one.
     WakeAt(Time),
     /// A page that began at this time is complete now.
     PageSince(Time),
-    /// Something else that the load times is over, by now at the latest.
+    /// Something else that the load times is over, at the latest by now.
     Lasted(Lasted),
 }
 
-/// How a load demands rate.
+/// The demand of a load for rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Demand {
-    /// It offers what it offers whatever becomes of it.
+    /// It offers its data regardless of what it gets.
     Offered,
-    /// It requests an amount, and more only once it has that.
+    /// It requests an amount, and more only when that has arrived.
     Requested,
-    /// It takes what it gets.
+    /// It takes whatever it gets.
     Endless,
 }
 
 /// More data than a connection can send.
 pub const ENDLESS: u64 = u64::MAX;
 
-/// How many segments a number of bytes takes: whole ones, and at least one. TCP here knows no
-/// others.
+/// Converts bytes to segments: full ones, and at least one. TCP here has no others.
 #[derive(Clone, Copy, Debug)]
 pub struct Segments {
     pub(super) payload_bytes: u32,

@@ -1,4 +1,4 @@
-//! A video over TCP, in chunks, at a bitrate that the viewer's buffer chooses.
+//! A video over TCP, in chunks, at a bitrate chosen by the viewer's buffer.
 //!
 //! # Source
 //! T.-Y. Huang, R. Johari, N. McKeown, M. Trunnell and M. Watson, "A buffer-based approach to rate
@@ -8,38 +8,38 @@
 //! SIGCOMM 2017, section 5.1.
 //!
 //! # Where we differ
-//! - A request takes no time of its own. The sender begins a chunk when it knows that the one
-//!   before has arrived: half a round trip after that, which is when a request would reach it. So
-//!   the viewer has a chunk half a round trip earlier than is counted here.
-//! - All chunks of a bitrate are as long: the paper's reservoir also bears that they are not
+//! - A request takes no time. The sender begins a chunk when it knows that the previous one has
+//!   arrived. That is half a round trip after the arrival, when a request would also reach it. So
+//!   the viewer has each chunk half a round trip earlier than counted here.
+//! - All chunks of a bitrate have equal size; the paper's reservoir also tolerates that they vary
 //!   (section 5, BBA-1).
-//! - What a service does beside: it begins by the rate of the first chunks (BBA-2), it leaves a
-//!   chunk that comes too late, and its viewers seek and leave.
+//! - A service does more: it starts by the rate of the first chunks (BBA-2), abandons a chunk that
+//!   comes too late, and its viewers seek and leave.
 
 use super::step::{Cause, Demand, Segments, Step};
 use fairwire_core::{Duration, Rng, Time};
 use fairwire_metrics::{Kind, Lasted};
 use std::collections::VecDeque;
 
-/// A viewer of one video, which has no end.
+/// A viewer of one endless video.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Streaming {
-    /// How long a chunk plays; above zero.
+    /// Playing time of a chunk; above zero.
     pub chunk: Duration,
-    /// The bitrates that it has, bit/s of payload; rising, and at least one.
+    /// The available bitrates, bit/s of payload; rising, and at least one.
     pub rates_bps: Vec<f64>,
-    /// The most that is kept to be played; no less than the chunks that `start` takes.
+    /// Maximum buffered playing time; no less than the chunks that `start` takes.
     pub buffer: Duration,
-    /// What must be there before it plays, at first and after a stall.
+    /// Buffered time needed before it plays, at first and after a stall.
     pub start: Duration,
-    /// With no more in the buffer the bitrate is the least.
+    /// Up to this buffered time the bitrate is the lowest.
     pub reservoir: Duration,
-    /// Over this much more the bitrate rises to the highest; above zero, and within the buffer
-    /// together with `reservoir`.
+    /// Over this additional time the bitrate rises to the highest; above zero, and within the
+    /// buffer together with `reservoir`.
     pub cushion: Duration,
 }
 
-/// What it times.
+/// The kinds that it times.
 pub const KINDS: &[Kind] = &[Kind::Transfer, Kind::Startup, Kind::Stall, Kind::Play, Kind::Switch];
 
 impl Default for Streaming {
@@ -77,18 +77,18 @@ impl Streaming {
         Some(problem.to_owned())
     }
 
-    /// What is there when it first plays: whole chunks.
+    /// Buffered time when it first plays: an integer number of chunks.
     pub fn needed_to_start(&self) -> Duration {
         let chunks = self.start.ns().div_ceil(self.chunk.ns().max(1)).max(1);
         Duration::from_ns(self.chunk.ns().saturating_mul(chunks))
     }
 
-    /// How many connections it may have at once.
+    /// The maximum number of simultaneous connections.
     pub(super) fn connections(&self) -> u16 {
         1
     }
 
-    /// How it demands rate.
+    /// Its type of demand.
     pub(super) fn demand(&self) -> Demand {
         Demand::Requested
     }
@@ -100,7 +100,7 @@ impl Streaming {
         least + (most - least) * above.clamp(0.0, 1.0)
     }
 
-    /// The level of the next chunk, where the one before had `level`: algorithm 1.
+    /// The level of the next chunk, if the previous one had `level`: algorithm 1.
     fn next_level(&self, level: usize, buffered: Duration) -> usize {
         let (rates, highest) = (&self.rates_bps, self.rates_bps.len() - 1);
         if buffered <= self.reservoir {
@@ -124,31 +124,31 @@ impl Streaming {
 pub(crate) struct Machine {
     plan: Streaming,
     segments: Segments,
-    /// The bitrate that is requested, and since when.
+    /// The requested bitrate, and since when.
     level: usize,
     level_since: Time,
-    /// Is a chunk on its way?
+    /// Is a chunk in flight?
     is_fetching: bool,
     is_open: bool,
-    /// Bytes of the chunks that are there, that which plays first.
+    /// Bytes of the buffered chunks, in playing order.
     chunks: VecDeque<u64>,
     playback: Playback,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Playback {
-    /// Nothing is requested yet.
+    /// Nothing has been requested yet.
     Idle,
-    /// Since the request of the first chunk.
+    /// Since the request for the first chunk.
     Starting(Time),
-    /// The first chunk that is there, since this time.
+    /// The first buffered chunk has played since this time.
     Playing(Time),
-    /// Since the end of what was there.
+    /// Since the buffer ran empty.
     Stalled(Time),
 }
 
 impl Machine {
-    /// Nothing waits for a connection.
+    /// No segments wait for a connection.
     pub(crate) fn waiting(&self) -> u64 {
         0
     }
@@ -189,12 +189,12 @@ impl Machine {
         self.request(steps, now);
     }
 
-    /// Bytes of a chunk of the bitrate that is requested.
+    /// Bytes of a chunk at the requested bitrate.
     fn bytes(&self) -> u64 {
         (self.plan.rates_bps[self.level] * self.plan.chunk.secs() / 8.0) as u64
     }
 
-    /// What is there to be played.
+    /// The buffered playing time.
     fn buffered(&self, now: Time) -> Duration {
         let there = self.plan.chunk.ns() * self.chunks.len() as u64;
         let played = match self.playback {
@@ -204,7 +204,7 @@ impl Machine {
         Duration::from_ns(there.saturating_sub(played))
     }
 
-    /// Chunks that have played by `now`.
+    /// Removes the chunks that have played by `now`.
     fn play(&mut self, now: Time, steps: &mut Vec<Step>) {
         while let Playback::Playing(since) = self.playback {
             let until = since + self.plan.chunk;
@@ -218,7 +218,7 @@ impl Machine {
         }
     }
 
-    /// It plays if there is enough.
+    /// Starts to play if the buffer is large enough.
     fn begin_to_play(&mut self, now: Time, steps: &mut Vec<Step>) {
         let (kind, since) = match self.playback {
             Playback::Starting(since) => (Kind::Startup, since),
@@ -226,7 +226,7 @@ impl Machine {
             Playback::Idle | Playback::Playing(_) => return,
         };
         let waits_for_more = self.buffered(now) < self.plan.start;
-        // A chunk that comes when the last one ends has interrupted nothing.
+        // A chunk that comes when the last one ends has not interrupted anything.
         if waits_for_more && since < now {
             return;
         }
@@ -236,7 +236,7 @@ impl Machine {
         }
     }
 
-    /// The bitrate of the next chunk.
+    /// Chooses the bitrate of the next chunk.
     fn choose(&mut self, now: Time, steps: &mut Vec<Step>) {
         let next = self.plan.next_level(self.level, self.buffered(now));
         if next != self.level {
@@ -256,7 +256,7 @@ impl Machine {
         });
     }
 
-    /// What is under way at `end`: it starts, stalls, or plays a part of a chunk.
+    /// The state at `end`: it starts, stalls, or plays a part of a chunk.
     pub(crate) fn under_way(&self, end: Time) -> Vec<Lasted> {
         let mut machine = Machine { plan: self.plan.clone(), chunks: self.chunks.clone(), ..*self };
         let mut steps = Vec::new();
@@ -314,14 +314,14 @@ mod tests {
     fn the_map_and_its_steps_are_those_of_the_paper() {
         let video = Streaming { rates_bps: vec![1e6, 2e6, 3e6], ..Streaming::default() };
         let s = Duration::from_secs;
-        // 90 s and less: the least; 216 s and more: the highest; a straight line between them.
+        // 90 s and less: the lowest; 216 s and more: the highest; linear in between.
         assert_eq!([0, 90, 153, 216, 240].map(|at| video.allowed_bps(s(at))), [1e6, 1e6, 2e6, 3e6, 3e6]);
-        // From the least, 2 Mbit/s are reached at 153 s. What is above the map is then below it.
+        // From the lowest, 2 Mbit/s are reached at 153 s; the highest rate below the map is taken.
         assert_eq!([90, 152, 154, 215, 216].map(|at| video.next_level(0, s(at))), [0, 0, 1, 2 - 1, 2]);
-        // From 2 Mbit/s it falls only where the map is at the least, and rises only at the top.
+        // From 2 Mbit/s it falls only where the map is at the lowest, and rises only at the top.
         assert_eq!([90, 91, 152, 215, 216].map(|at| video.next_level(1, s(at))), [0, 1, 1, 1, 2]);
-        // From the highest it falls where the map is at the one below: to what is just above the
-        // map.
+        // From the highest it falls where the map is at the next lower rate: to the lowest rate
+        // above the map.
         assert_eq!([216, 215, 154, 152, 91].map(|at| video.next_level(2, s(at))), [2, 2, 2, 1, 1]);
     }
 
@@ -330,12 +330,12 @@ mod tests {
         let steps = steps(Streaming::default(), 600);
         let requested = requested(&steps);
         assert_eq!(requested[0], (0.0, 150)); // 4 s of 300 kbit/s
-        assert_eq!(requested.last().expect("some").1, 2150); // 4 s of 4.3 Mbit/s, of 8 that there are
+        assert_eq!(requested.last().expect("some").1, 2150); // 4 s of 4.3 Mbit/s, of 8 available
         assert_eq!(lasted(&steps, Kind::Startup), [0.15]);
         assert!(lasted(&steps, Kind::Stall).is_empty());
-        // Each of five steps once: with a buffer that only grows nothing is taken back.
+        // Each of five steps occurs once: with a buffer that only grows, none is reversed.
         assert_eq!(lasted(&steps, Kind::Switch).len(), 5);
-        // The buffer is full: one chunk in each four seconds.
+        // The buffer is full: one chunk every four seconds.
         let late: Vec<f64> = requested.iter().map(|(at, _)| *at).filter(|at| *at > 500.0).collect();
         assert!(late.windows(2).all(|pair| (pair[1] - pair[0] - 4.0).abs() < 1e-6), "{late:?}");
         assert_eq!(lasted(&steps, Kind::Play).len(), 149); // from 0.15 s on
@@ -358,7 +358,7 @@ mod tests {
 
     #[test]
     fn a_bitrate_above_the_rate_stalls_after_each_chunk() {
-        // 12 Mbit/s, the only bitrate, over 8: each chunk of 4 s takes 6.
+        // The only bitrate is 12 Mbit/s, over 8 Mbit/s: each chunk of 4 s takes 6.
         let steps = steps_of(&[12e6]);
         assert_eq!(lasted(&steps, Kind::Startup), [6.0]);
         let stalls = lasted(&steps, Kind::Stall);

@@ -1,4 +1,4 @@
-//! Keystrokes: one full segment per exponential gap, as ns-2's Telnet sends.
+//! Keystrokes: one full segment per exponential gap, as in ns-2's Telnet.
 
 use super::step::{Cause, Demand, Segments, Step};
 use crate::app::datagram::gap_problem;
@@ -26,12 +26,12 @@ impl Telnet {
         gap_problem(self.mean_gap)
     }
 
-    /// How many connections it may have at once.
+    /// The maximum number of simultaneous connections.
     pub(super) fn connections(&self) -> u16 {
         1
     }
 
-    /// How it demands rate.
+    /// Its type of demand.
     pub(super) fn demand(&self) -> Demand {
         Demand::Offered
     }
@@ -51,7 +51,7 @@ enum State {
 }
 
 impl Machine {
-    /// Nothing waits for a connection.
+    /// No segments wait for a connection.
     pub(crate) fn waiting(&self) -> u64 {
         0
     }
@@ -62,7 +62,7 @@ impl Machine {
 
     pub(crate) fn react(&mut self, cause: Cause, now: Time, rng: &mut Rng, steps: &mut Vec<Step>) {
         if cause != Cause::Due {
-            return; // the next key comes when it comes
+            return; // the next key has its own time
         }
         let (place, segments, timed_from) = (0, 1, None);
         self.state = match self.state {

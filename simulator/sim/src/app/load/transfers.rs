@@ -6,37 +6,37 @@ use crate::app::law::{Law, Sampler};
 use fairwire_core::{Duration, Rng, Time};
 use std::collections::VecDeque;
 
-/// Files of random size, each over a new connection with a flow hash of its own.
+/// Files of random size, each over a new connection with its own flow hash.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transfers {
-    /// Bytes per file, sent in whole segments.
+    /// Bytes per file, sent in full segments.
     pub size: Law,
-    /// When they begin.
+    /// When transfers begin.
     pub arrivals: Arrivals,
 }
 
 /// When transfers begin.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Arrivals {
-    /// One by one: the next begins some seconds after the one before is through.
+    /// One by one: the next begins some seconds after the previous one has finished.
     Think(Law),
-    /// At random times, whatever became of those before.
+    /// At random times, whatever happens to those before.
     Poisson {
-        /// Mean time between two; above zero.
+        /// Mean time between arrivals; above zero.
         mean_gap: Duration,
-        /// Most at once, 1 or more. A further one waits for a connection; its completion time
-        /// counts from its arrival.
+        /// Maximum simultaneous transfers, 1 or more. A further one waits for a connection; its
+        /// completion time counts from its arrival.
         connections: u16,
     },
 }
 
 impl Transfers {
-    /// How many connections it may have at once.
+    /// The maximum number of simultaneous connections.
     pub(super) fn connections(&self) -> u16 {
         self.arrivals.connections()
     }
 
-    /// How it demands rate.
+    /// Its type of demand.
     pub(super) fn demand(&self) -> Demand {
         if self.arrivals.is_open_loop() { Demand::Offered } else { Demand::Requested }
     }
@@ -72,9 +72,9 @@ pub(crate) struct Machine {
     size: Sampler,
     segments: Segments,
     gap: Gap,
-    /// Places of connections that have nothing to do, the next to be used last.
+    /// Places of idle connections, the next to be used last.
     idle: Vec<u16>,
-    /// Arrivals for which there was no connection, with their segments.
+    /// Arrivals without a connection, with their segments.
     waiting: VecDeque<(Time, u64)>,
     has_started: bool,
 }
@@ -175,8 +175,8 @@ mod tests {
             .collect();
         let n = waits.len() as f64;
         assert!((n - 200_000.0).abs() < 3.3 * 200_000.0_f64.sqrt(), "{n}");
-        // Waits in batches of 1000 arrivals, 10 s, which are long against the queue's memory of
-        // some 100 ms.
+        // Waits in batches of 1000 arrivals, 10 s, which is long compared with the queue's memory
+        // of some 100 ms.
         let batches: Vec<f64> =
             waits.chunks_exact(1000).map(|batch| batch.iter().sum::<f64>() / 1000.0).collect();
         let mean = batches.iter().sum::<f64>() / batches.len() as f64;

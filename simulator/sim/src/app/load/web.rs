@@ -1,23 +1,21 @@
-//! A web client: pages of objects over parallel connections, and time to read.
+//! A web client: pages of objects over parallel connections, and reading time.
 
 use super::step::{Cause, Demand, Segments, Step};
 use crate::app::law::{Law, Moments, Sampler};
 use fairwire_core::{Rng, Time};
 
-/// A web client, as RFC 7928 wants one in its mixes of traffic: pages of objects over parallel
-/// connections.
+/// A web client, as in the traffic mixes of RFC 7928: pages of objects over parallel connections.
 ///
-/// The first object of a page comes over one connection. When it is there and parsed, the objects
-/// in it are fetched in order over all connections, one at a time each. When all are there, the
-/// user reads; then comes the next page, over new connections.
+/// The first object of a page comes over one connection. When it has arrived and is parsed, its
+/// embedded objects are fetched in order over all connections, one at a time each. When all have
+/// arrived, the user reads; then the next page comes over new connections.
 ///
-/// The defaults of sizes, numbers and times are the web browsing model of 3GPP2 C.R1002 and of the
+/// The default sizes, numbers and times are from the web browsing model of 3GPP2 C.R1002 and of the
 /// NGMN Alliance ("Radio access performance evaluation methodology", 2008). Each field states its
-/// moments. Six connections are what browsers open to one server.
+/// moments. Browsers open six connections to one server.
 ///
-/// Where we differ from a browser: requests take neither time nor bytes, so an object begins when
-/// its request is made and not half a round trip later; and nothing is fetched from several
-/// servers.
+/// This differs from a browser: requests take neither time nor bytes, so an object begins when it
+/// is requested and not half a round trip later. Objects come from one server only.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Web {
     /// Bytes of a page's first object. Default: lognormal between 100 bytes and 2 MB, of mean
@@ -26,8 +24,8 @@ pub struct Web {
     /// Seconds from the first object's arrival to the requests for those in it. Default:
     /// exponential, mean 0.13 s.
     pub parsing: Law,
-    /// How many objects are in the first one. Default: Pareto of shape 1.1 from 2 on, at most 55,
-    /// less 2: mean 5.64, at most 53.
+    /// Number of objects in the first one. Default: Pareto of shape 1.1 from 2 on, at most 55, less
+    /// 2: mean 5.64, at most 53.
     pub objects: Law,
     /// Bytes of each of them. Default: lognormal between 50 bytes and 2 MB, of mean 7758 and
     /// deviation 126 168 bytes before the cut.
@@ -36,7 +34,7 @@ pub struct Web {
     pub reading: Law,
     /// Parallel connections; 1 or more.
     pub connections: u16,
-    /// Does a connection carry one object after the other (HTTP/1.1), rather than one (HTTP/1.0)?
+    /// Does a connection carry objects in succession (HTTP/1.1), or only one (HTTP/1.0)?
     pub is_persistent: bool,
 }
 
@@ -61,12 +59,12 @@ impl Default for Web {
 }
 
 impl Web {
-    /// How many connections it may have at once.
+    /// The maximum number of simultaneous connections.
     pub(super) fn connections(&self) -> u16 {
         self.connections
     }
 
-    /// How it demands rate.
+    /// Its type of demand.
     pub(super) fn demand(&self) -> Demand {
         Demand::Requested
     }
@@ -90,7 +88,7 @@ pub(crate) struct Machine {
     reading: Sampler,
     segments: Segments,
     is_persistent: bool,
-    /// Has this page used the connection in this place yet?
+    /// By place: has this page already used the connection?
     used: Box<[bool]>,
     began: Time,
     state: State,
@@ -100,16 +98,16 @@ pub(crate) struct Machine {
 enum State {
     /// The next page begins when due.
     Reading,
-    /// The first object is on its way.
+    /// The first object is in flight.
     First,
     /// The objects are requested when due.
     Parsing,
-    /// Objects that are yet to be requested, and to arrive.
+    /// Objects still to be requested, and still to arrive.
     Objects { to_request: u64, to_come: u64 },
 }
 
 impl Machine {
-    /// Nothing waits for a connection.
+    /// No segments wait for a connection.
     pub(crate) fn waiting(&self) -> u64 {
         0
     }
@@ -161,7 +159,7 @@ impl Machine {
         }
     }
 
-    /// Requests the next object, if there is one, over the connection in `place`.
+    /// Requests the next object, if any, over the connection in `place`.
     fn request(&mut self, place: u16, now: Time, rng: &mut Rng, steps: &mut Vec<Step>) {
         if let State::Objects { to_request, .. } = &mut self.state
             && *to_request > 0
@@ -225,7 +223,7 @@ mod tests {
             (at(3), Step::WakeAt(at(5))),
             write(at(5), 0, 4),
             open(at(5), 1, 4),
-            write(at(9), 0, 4), // place 1 is through a nanosecond later, so that the test has no ties
+            write(at(9), 0, 4), // place 1 finishes a nanosecond later, so the test has no ties
             (at(13), Step::PageSince(at(0))),
             (at(13), Step::WakeAt(at(113))),
             open(at(113), 0, 3),
@@ -265,7 +263,8 @@ mod tests {
         };
         let first = mean_between(Moments { mean: 10_710.0, deviation: 25_032.0 }, 100.0, 2e6);
         let object = mean_between(Moments { mean: 7_758.0, deviation: 126_168.0 }, 50.0, 2e6);
-        // Of min(X, 55) - 2: the integral of (2/x)^1.1 from 2 to 55, which is the published 5.64.
+        // The mean of min(X, 55) - 2: the integral of (2/x)^1.1 from 2 to 55, which is the
+        // published 5.64.
         let objects = 2.0_f64.powf(1.1) * (2.0_f64.powf(-0.1) - 55.0_f64.powf(-0.1)) / 0.1;
         assert!((objects - 5.64).abs() < 0.005, "{objects}");
         for (law, expected) in
