@@ -1,4 +1,4 @@
-//! Sources and links at work in a network, against closed forms and against each other.
+//! Sources and links in a network, against closed forms and against each other.
 
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{
@@ -63,7 +63,7 @@ fn measured(link: LinkPlan, groups: Vec<GroupPlan>, seconds: u64, seed: u64) -> 
     run.expect("it was not stopped")
 }
 
-/// Means of the waits in independent runs, and 3.3 standard errors of their mean.
+/// Mean waits in independent runs, and 3.3 standard errors of their mean.
 fn waits(size: &Law) -> (f64, f64) {
     const RUNS: u64 = 12;
     let mean_gap = Duration::from_us(1_250); // 1000 bytes in 1 ms: 80 % of the link
@@ -88,14 +88,14 @@ fn poisson_packets_of_one_size_wait_as_in_an_m_d_1_queue() {
 #[test]
 fn poisson_packets_of_exponential_size_wait_as_in_an_m_m_1_queue() {
     let (mean, bound) = waits(&Law::Exponential { mean: 1000.0 });
-    // rho / (1 - rho) service times of 1.00039 ms (sizes below the headers are cut up to them), at
-    // a load of that much more.
+    // rho / (1 - rho) service times of 1.00039 ms (sizes below the headers are raised to them), at
+    // a load higher by the same factor.
     let (service, load) = (1.000_39e-3, 0.8 * 1.000_39);
     let expected = load / (1.0 - load) * service;
     assert!((mean - expected).abs() < bound && bound < 0.05 * expected, "{mean} +- {bound}, not {expected}");
 }
 
-/// A record of a link that never runs dry: 20 Mbit/s of 700-byte packets are offered.
+/// A record of a link that never runs dry: the offered load is 20 Mbit/s of 700-byte packets.
 fn overloaded(law: RateLaw) -> LinkRecord {
     let source = Source::Cbr { rate: rate(20_000_000), packet_bytes: 700, header_bytes: 28, dither: 0.0 };
     let cbr = GroupPlan { source, ..group("cbr", Traffic::Voip(Voip::default()), 1) };
@@ -111,7 +111,7 @@ fn a_link_of_opportunities_delivers_exactly_their_bytes() {
         |ms: u64| (0..).flat_map(|k| [7 * k + 1, 7 * k + 4, 7 * k + 7]).take_while(|at| *at < ms).count();
     let opportunities = count(20_000) - count(2_000);
     let bytes = opportunities as f64 * 1504.0;
-    // A packet counts when it begins: one under way at either end.
+    // A packet counts when it begins: one is in flight at either end.
     assert!((link.packets_out as f64 * 700.0 - bytes).abs() <= 2.0 * 700.0, "{link:?}");
     assert!((link.rate_bps - bytes * 8.0 / 18.0).abs() <= 0.5, "{link:?}");
     assert!(link.utilization > 1.0 - 2.0 * 700.0 / bytes, "{link:?}");
@@ -127,8 +127,8 @@ fn a_link_of_opportunities_loses_those_at_which_nothing_waits() {
     let trace = RateLaw::Trace(Trace::parse("5\n").expect("a trace").into());
     let measured = measured(link(trace), vec![group("replay", replay, 1)], 10, 1);
     let sojourn = measured.links[0].sojourn.as_ref().expect("it is measured");
-    // From 2 ms to 5 ms, each: the opportunities at 10, 15 and 20 ms do nothing for the packet that
-    // comes at 22 ms. The packet's own 8 ns on its access link are seen.
+    // Each waits 2 ms to 5 ms: the opportunities at 10, 15 and 20 ms do nothing for the packet that
+    // comes at 22 ms. The packet's own 8 ns on its access link are visible.
     assert!((sojourn.mean_s - 0.003).abs() < 1e-7 && (sojourn.max_s - 0.003).abs() < 1e-7, "{sojourn:?}");
 }
 
@@ -170,7 +170,7 @@ fn what_is_offered_to_a_link_with_room_arrives() {
     assert_eq!(measured.flows.len(), 11);
     for flow in &measured.flows {
         let offered = flow.offered_bps.expect("of a source that does not respond");
-        // Under way at either end of the measurement: 11 ms and what a burst may add, in 54 s.
+        // In flight at either end of the measurement: 11 ms and what a burst may add, in 54 s.
         assert!((flow.throughput_bps / offered - 1.0).abs() < 0.02, "{flow:?}");
         assert!(flow.goodput_bps < flow.throughput_bps && flow.packets_sent > 100, "{flow:?}");
         assert_eq!(flow.packets_dropped, 0);
@@ -200,12 +200,12 @@ fn a_transfer_takes_the_round_trips_that_its_windows_need() {
     let fast = LinkPlan { rate: rate(1_000_000_000_000), ..link(RateLaw::Fixed) };
     let measured = measured(fast, vec![user("file", load, 1)], 1_000, 1);
     let [record] = &measured.transfers[..] else { panic!("{:?}", measured.transfers) };
-    // 24 ms per round trip, three of them and half a one: at 10^12 bit/s sending takes microseconds
-    // at most.
+    // 24 ms per round trip, three and a half of them: at 10^12 bit/s sending takes microseconds at
+    // most.
     assert!((record.times.mean_s - 3.5 * 0.024).abs() < 2e-6, "{record:?}");
     assert!((record.times.max_s - record.times.mean_s).abs() < 2e-6, "{record:?}");
     assert_eq!((record.group.as_str(), record.kind.as_str()), ("file", "transfer"));
-    // A cycle is a transfer, until the last acknowledgement is there, and 5 s.
+    // A cycle is a transfer, until the last acknowledgement arrives, and 5 s.
     let cycles = 900.0 / (5.0 + 4.0 * 0.024);
     assert!((record.completed as f64 - cycles).abs() <= 1.0, "{record:?}, not {cycles}");
     // Ten segments of data and a SYN each.
@@ -221,7 +221,7 @@ fn random_transfers_bring_what_they_offer_while_the_link_has_room() {
     let measured = measured(link(RateLaw::Fixed), vec![user("files", load, 1)], 1_000, 1);
     let (flow, record) = (&measured.flows[0], &measured.transfers[0]);
     let offered = flow.offered_bps.expect("it does not depend on what becomes of it");
-    // 10 per second of 48 kB: half a segment more each in the mean, and 40 bytes of headers per
+    // 10 per second of 48 kB: on average half a segment more each, and 40 bytes of headers per
     // segment: 4.04 Mbit/s. Nearly all arrives: transfers last some 0.3 s.
     assert!((flow.throughput_bps / offered - 1.0).abs() < 0.01, "{flow:?}");
     assert!((record.completed as f64 - 9_000.0).abs() < 3.3 * 9_000.0_f64.sqrt() + 50.0, "{record:?}");
@@ -237,8 +237,8 @@ fn keystrokes_arrive_at_their_rate() {
     let telnet = Load::Telnet(Telnet { mean_gap: Duration::from_ms(5) });
     let measured = measured(link(RateLaw::Fixed), vec![user("telnet", telnet, 2)], 200, 1);
     for flow in &measured.flows {
-        // 200 segments of 1000 bytes per second. Their number in 180 s has a deviation of
-        // sqrt(36 000).
+        // 200 segments of 1000 bytes per second. Their number in 180 s has a deviation of sqrt(36
+        // 000).
         let bound = 3.3 / 36_000.0_f64.sqrt();
         assert!((flow.throughput_bps / 1.6e6 - 1.0).abs() < bound, "{flow:?}");
         assert!(
@@ -263,16 +263,17 @@ fn a_pause_follows_a_burst_that_has_been_delivered() {
 
 #[test]
 fn a_user_who_waits_for_data_is_held_to_what_was_requested() {
-    // Bursts of 15 segments on a link with room: one every 124 ms, as above, all of which arrives.
+    // Bursts of 15 segments on an uncongested link: one every 124 ms, as above, all of which
+    // arrives.
     let bursts = Bursts { burst: Law::Fixed(15.0), idle: Law::Fixed(0.1), renews: false };
     let record =
         |link, load, seconds| measured(link, vec![user("user", load, 1)], seconds, 1).flows.remove(0);
     let fast = || LinkPlan { rate: rate(1_000_000_000_000), ..link(RateLaw::Fixed) };
     let free = record(fast(), Load::Bursts(bursts.clone()), 1_000);
     let requested = free.offered_bps.expect("it requests a burst at a time");
-    // 900 s; one burst may be under way at either end.
+    // 900 s; one burst may be in flight at either end.
     assert!((free.throughput_bps / requested - 1.0).abs() <= 2.0 * 0.124 / 900.0, "{free:?}");
-    // On a link at which it always waits, it requests no more than one burst beyond what it got.
+    // On a link at which it always waits, it requests at most one burst more than it got.
     let slow = LinkPlan { rate: rate(100_000), ..link(RateLaw::Fixed) };
     let slow = record(slow, Load::Bursts(Bursts { idle: Law::Fixed(0.0), ..bursts }), 200);
     let missing = (slow.offered_bps.expect("as above") - slow.throughput_bps) * 180.0 / (8.0 * 1000.0);
@@ -288,8 +289,8 @@ fn a_web_client_loads_pages_of_objects() {
     assert_eq!(measured.flows.len(), 3, "one record per client, not per connection");
     let of = |kind| measured.transfers.iter().find(|record| record.kind == kind).expect(kind);
     let (objects, pages) = (of("transfer"), of("page"));
-    // 6.64 objects per page in the mean. The number of those in the first has a second moment below
-    // 53 times its mean.
+    // 6.64 objects per page on average. The number of embedded objects has a second moment below 53
+    // times its mean.
     let per_page = objects.completed as f64 / pages.completed as f64;
     let bound = 3.3 * (53.0 * 5.64 / pages.completed as f64).sqrt();
     assert!((per_page - 6.64).abs() < bound, "{per_page} +- {bound}");
@@ -315,7 +316,7 @@ fn loads_give_the_same_bits_under_the_same_seed() {
     assert_ne!(outcome(1), outcome(2));
 }
 
-/// Notes the flows that it sees.
+/// Records the flows of its packets.
 struct Spy {
     queue: Queue<Fcfs, TailDrop>,
     seen: Arc<Mutex<BTreeSet<u64>>>,
@@ -372,7 +373,7 @@ fn a_flow_of_a_capture_and_a_new_connection_have_a_hash_of_their_own() {
 
 #[test]
 fn transfers_that_wait_for_a_connection_are_offered_all_the_same() {
-    // 20 files of 96 kB per second are 16 Mbit/s on the wire; the link has half of that.
+    // 20 files of 96 kB per second are 16 Mbit/s on the wire; the link has half that.
     let arrivals = Arrivals::Poisson { mean_gap: Duration::from_ms(50), connections: 4 };
     let measured =
         measured(link(RateLaw::Fixed), vec![user("files", transfers(96_000.0, arrivals), 1)], 200, 1);

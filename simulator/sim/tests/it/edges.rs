@@ -1,5 +1,5 @@
-//! The edges of a DiffServ domain: what is coloured, what is seen, and how the requests of one edge
-//! reach the other.
+//! The edges of a DiffServ domain: the colours, the observations, and the path of requests from one
+//! edge to the other.
 
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{
@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 
 type Log<T> = Arc<Mutex<Vec<T>>>;
 
-/// Colours every third packet yellow, and remembers what it hears.
+/// Colours every third packet yellow, and records the requests.
 struct Recorder {
     packets: u64,
     heard: Log<(Time, RateRequest)>,
@@ -32,7 +32,7 @@ impl Marker for Recorder {
     }
 }
 
-/// Remembers the colours and sizes that come, and signals to every tenth ECN-capable packet or to
+/// Records the colours and sizes of packets, and signals to every tenth ECN-capable packet or to
 /// none.
 struct Watcher {
     seen: Log<(u8, u32)>,
@@ -94,7 +94,7 @@ fn cbr() -> Source {
     Source::Cbr { rate: rate(400_000), packet_bytes: 500, header_bytes: 28, dither: 0.0 }
 }
 
-/// An aggregate of the groups numbered, and what its marker hears.
+/// An aggregate of the groups with these numbers, and the requests to its marker.
 fn aggregate(groups: &[usize], estimator: EstimatorPlan) -> (AggregatePlan, Log<(Time, RateRequest)>) {
     let heard = Log::default();
     let marker = Box::new(Recorder { packets: 0, heard: heard.clone() });
@@ -116,8 +116,7 @@ fn all<T: Clone>(log: &Log<T>) -> Vec<T> {
 }
 
 /// Requests a higher target, and a lower one with five packets after a mark. The first of their
-/// acknowledgements let nothing be sent, as the window is halved, so they bring nothing to the
-/// edge.
+/// acknowledgements release no packet, as the window is halved, so they bring nothing to the edge.
 const EAGER: EstimatorPlan =
     EstimatorPlan { low: 0.05, high: 0.1, window: 5, weight: 1.0, cadence: fairwire_sim::Cadence::Sliding };
 
@@ -130,7 +129,7 @@ fn what_the_far_edge_requests_comes_back_after_a_round_trip_and_not_before() {
     simulate(network);
     let heard = all(&heard);
     // The SYN comes first; its answer carries the request of the far edge, and the next packet
-    // carries that on.
+    // carries it on.
     assert_eq!(heard[0].1, RateRequest::Keep);
     let first = heard.iter().find(|(_, request)| *request != RateRequest::Keep).expect("it is heard");
     assert_eq!(first.1, RateRequest::Increase);
@@ -160,7 +159,7 @@ fn marks_of_packets_in_profile_request_less_and_those_of_others_do_not() {
     }
 }
 
-/// All is out of profile.
+/// Everything is out of profile.
 struct AllOut(Log<(Time, RateRequest)>);
 
 impl Marker for AllOut {

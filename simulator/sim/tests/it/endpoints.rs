@@ -1,5 +1,5 @@
-//! Endpoints of other crates: counted as flows of the simulator's own are, deterministic, and
-//! bounded where they misbehave.
+//! External endpoints: counted like flows of the simulator's own, deterministic, and bounded if
+//! they misbehave.
 
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{
@@ -17,7 +17,7 @@ fn rate(bps: u64) -> Rate {
     Rate::from_bps(bps).expect("not zero")
 }
 
-/// Signals to each arrival that finds this number of packets waiting.
+/// Signals each arrival that finds this number of packets waiting.
 struct Signalling(u32);
 
 impl Dropper for Signalling {
@@ -71,7 +71,7 @@ fn run(plan: Network) -> Measured {
     fairwire_sim::run(plan, &settings(), &mut |_| ControlFlow::Continue(())).expect("it is not stopped")
 }
 
-/// Sends packets of `bytes` at even times, without end.
+/// Sends packets of `bytes` at equal intervals, without end.
 struct Steady {
     bytes: usize,
     gap: Duration,
@@ -104,10 +104,10 @@ impl Endpoint for Steady {
     }
 }
 
-/// What a sink has seen: the number that a packet carried, its codepoint, and when it came.
+/// The observations of a sink: a packet's number, its codepoint, and its arrival time.
 type Seen = Arc<Mutex<Vec<(u64, Ecn, Time)>>>;
 
-/// Writes down what arrives, and sends it back where it echoes.
+/// Records arrivals, and returns them if it echoes.
 #[derive(Default)]
 struct Sink {
     seen: Seen,
@@ -173,11 +173,11 @@ fn packets_arrive_in_order_with_their_payload_and_marks_after_the_time_that_the_
     assert!(seen.windows(2).all(|two| two[0].0 < two[1].0 && two[0].2 < two[1].2));
     let from = Time::from_ns(1_017_160_000); // what arrives then was marked at the end of the warm-up, at the link
     let marked = seen.iter().filter(|(_, ecn, at)| *ecn == Ecn::Ce && *at > from).count() as u64;
-    // Those that were marked and have not arrived at the end: 20 or so wait, 17 are on their way.
+    // Marked packets that have not arrived at the end: 20 or so wait, 17 are in flight.
     assert!(marked > 1000 && (marked..marked + 80).contains(&measured.flows[0].packets_marked), "{marked}");
 }
 
-/// Notes when what it sent comes back.
+/// Records when its packets come back.
 struct Pinger {
     steady: Steady,
     round_trips: Arc<Mutex<Vec<Duration>>>,
@@ -219,8 +219,8 @@ fn the_second_end_answers_over_the_way_back_with_packets_of_any_size() {
         found[0]
     };
     let pinged = |endpoints: &Endpoints| group("ping", of(endpoints.clone()));
-    // Each way: 80 us, 3 ms, 1 ms, 10 ms, 80 us, 3 ms; over a wire or over a queue without other
-    // packets.
+    // Each direction takes 80 us, 3 ms, 1 ms, 10 ms, 80 us, 3 ms, over a wire or over a queue
+    // without other packets.
     let each = Duration::from_us(17_160);
     assert_eq!(round_trip(Network::dumbbell(link(40), vec![pinged(&endpoints)])), each + each);
     let mut two = Network::dumbbell(link(40), vec![pinged(&endpoints)]);
@@ -229,7 +229,7 @@ fn the_second_end_answers_over_the_way_back_with_packets_of_any_size() {
     assert_eq!(round_trip(two), each + each);
 }
 
-/// Sends a number of packets of random sizes at random times, and is through when all came back.
+/// Sends a number of packets of random sizes at random times, and finishes when all have come back.
 struct File {
     rng: Rng,
     left: u32,
@@ -275,13 +275,13 @@ fn files() -> Measured {
 fn who_is_through_after_the_warm_up_is_a_transfer_of_its_group_and_two_runs_are_the_same_bits() {
     let measured = files();
     let [transfers] = &measured.transfers[..] else { panic!("{:?}", measured.transfers) };
-    // 60, 120 and 180 packets at 20 ms in the mean; 60 take 1.2 s +- 0.09 s (one sd), which is
-    // after the warm-up.
+    // 60, 120 and 180 packets at a mean interval of 20 ms; 60 take 1.2 s +- 0.09 s (one sd), which
+    // is after the warm-up.
     assert_eq!((&*transfers.group, &*transfers.kind, transfers.completed), ("files", "transfer", 3));
     assert_eq!(format!("{measured:?}"), format!("{:?}", files()));
 }
 
-/// Does what a test says.
+/// Behaves as a test specifies.
 struct Odd {
     packet: fn(Time) -> Option<Packet>,
     timeout: fn(Time) -> Option<Time>,

@@ -2,13 +2,13 @@
 //! for its throughput.
 //!
 //! The square-root law (Mathis, Semke, Mahdavi and Ott, "The macroscopic behavior of the TCP
-//! congestion avoidance algorithm", 1997): `C / sqrt(p)` segments per round trip. For losses at
-//! random C is 1.31, or 0.93 where every other segment is acknowledged. It is the mean of an ideal
-//! window that knows neither timeouts nor slow start, nor two losses in one window.
+//! congestion avoidance algorithm", 1997): `C / sqrt(p)` segments per round trip. For random losses
+//! C is 1.31, or 0.93 if every other segment is acknowledged. It is the mean of an ideal window
+//! without timeouts, slow start or two losses in one window.
 //!
 //! PFTK (Padhye, Firoiu, Towsley and Kurose, "Modeling TCP throughput: a simple model and its
-//! empirical validation", 1998, equation 30): it adds timeouts, for a Reno that loses all that is
-//! left of a round after its first loss.
+//! empirical validation", 1998, equation 30) adds timeouts, for a Reno that loses the rest of a
+//! round after its first loss.
 //!
 //! `cargo test -p fairwire-sim --test laws -- --nocapture` prints every point.
 
@@ -23,7 +23,7 @@ use fairwire_tcp::congestion::ControlConfig;
 use fairwire_tcp::{Config, DelayedAck, Profile, Quirks, Recovery};
 use std::ops::ControlFlow;
 
-/// Drops each packet with one probability, whatever came before; and after a loss, all that comes
+/// Drops each packet with one probability, independently; after a loss, drops everything that comes
 /// for `then`.
 struct Lossy {
     probability: f64,
@@ -45,7 +45,7 @@ impl Dropper for Lossy {
     }
 }
 
-/// The mean of the smoothed round-trip times that the sender had, each second.
+/// The mean of the sender's smoothed round-trip times, each second.
 #[derive(Default)]
 struct RoundTrips {
     sum_s: f64,
@@ -66,24 +66,24 @@ impl Observer for RoundTrips {
 
 const SEGMENT_BYTES: u32 = 1460;
 const HEADER_BYTES: u32 = 40;
-/// Above what the estimator yields at a round trip of 0.1 s that hardly varies: the timeout is
-/// this.
+/// Above the estimator's result at a nearly constant round trip of 0.1 s, so this is the timeout.
 const TIMEOUT: Duration = Duration::from_ms(400);
-/// The number of losses in each run, about.
+/// The approximate number of losses in each run.
 const LOSSES: f64 = 1000.0;
-/// Three standard deviations of a run's throughput, of it: 12 seeds of each of the first test's
+/// Three standard deviations of a run's relative throughput: 12 seeds of each of the first test's
 /// points with SACK had 3.6 to 6.0 %.
 const CHANCE: f64 = 0.06;
 
-/// What the receiver acknowledges at once, and what the sender's window grows by.
+/// The segments that the receiver acknowledges at once, and those by which the sender's window
+/// grows.
 #[derive(Clone, Copy, PartialEq)]
 enum Acks {
     /// Each segment.
     Each,
     /// Every other segment; the window grows by ACKs, as the laws assume.
     EveryOther,
-    /// Every other segment; the window grows by the segments that they acknowledge, as if each
-    /// were.
+    /// Every other segment; the window grows by the segments that they acknowledge, as with
+    /// [`Acks::Each`].
     EveryOtherCounted,
 }
 
@@ -101,13 +101,13 @@ fn tcp(recovery: Recovery, acks: Acks) -> Config {
     }
 }
 
-/// What came out of a run.
+/// The results of a run.
 struct Got {
-    /// Segments per round trip that arrived in order and once.
+    /// Segments per round trip that arrived in order, each counted once.
     through: f64,
     /// Segments per round trip that were sent.
     sent: f64,
-    /// The mean round-trip time that was measured, seconds.
+    /// The mean measured round-trip time, seconds.
     rtt_s: f64,
 }
 
@@ -117,7 +117,7 @@ fn measured(tcp: Config, probability: f64, then: Duration) -> Got {
     let link = LinkPlan {
         wire: None,
         name: "lossy".into(),
-        rate: rate(10_000_000_000), // nothing waits
+        rate: rate(10_000_000_000), // no queue forms
         law: RateLaw::Fixed,
         delay: Duration::from_ms(49),
         discipline: Box::new(Queue::new(Limit::packets(10_000), Fcfs, lossy)),
@@ -125,7 +125,7 @@ fn measured(tcp: Config, probability: f64, then: Duration) -> Got {
     let flow = GroupPlan {
         name: "tcp".into(),
         source: Source::Bulk { tcp },
-        forward: Vec::new(), // the dumbbell's
+        forward: Vec::new(), // set by the dumbbell
         back: Vec::new(),
         access_rate: rate(10_000_000_000),
         class: 0,
@@ -157,7 +157,7 @@ fn square_root(p: f64, segments_per_ack: f64) -> f64 {
     1.31 / (segments_per_ack * p).sqrt()
 }
 
-/// Segments per round trip, for a timeout of this number of round trips.
+/// Segments per round trip, with the timeout as a number of round trips.
 fn pftk(p: f64, segments_per_ack: f64, timeout: f64) -> f64 {
     let b = segments_per_ack;
     let repairs = (2.0 * b * p / 3.0).sqrt();
@@ -165,17 +165,17 @@ fn pftk(p: f64, segments_per_ack: f64, timeout: f64) -> f64 {
     1.0 / (repairs + timeout * timeouts)
 }
 
-/// One point: the probability, and what was measured over either law.
+/// One point: the probability, and the measurement relative to either law.
 struct Point {
     p: f64,
     over_square_root: f64,
     over_pftk: f64,
 }
 
-/// Losses alone, and never a round.
+/// Independent losses only, never the rest of a round.
 const INDEPENDENT: Duration = Duration::ZERO;
-/// What is left of a round: a window leaves within a few milliseconds after its acknowledgements,
-/// 100 ms after the one before.
+/// The rest of a round: a window leaves within a few milliseconds after its acknowledgements, and
+/// 100 ms after the previous one.
 const REST_OF_ROUND: Duration = Duration::from_ms(50);
 
 fn points(tcp: &Config, then: Duration) -> Vec<Point> {
@@ -198,7 +198,7 @@ fn points(tcp: &Config, then: Duration) -> Vec<Point> {
     [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05].map(point).into()
 }
 
-/// Both repairs, with every kind of acknowledgement.
+/// Both repairs, with every type of acknowledgement.
 fn receivers() -> impl Iterator<Item = Config> {
     let repairs = [Recovery::NewReno, Recovery::Sack];
     let acks = [Acks::Each, Acks::EveryOther, Acks::EveryOtherCounted];
@@ -210,8 +210,8 @@ fn the_square_root_law_holds_up_to_losses_of_one_percent_and_is_never_exceeded()
     for tcp in receivers() {
         for Point { p, over_square_root: over, .. } in points(&tcp, INDEPENDENT) {
             assert!(over <= 1.0 + CHANCE, "{} at {p}: {over} of an ideal window", tcp.name());
-            // The law leaves out a second loss in a window. At 1 % a window of 13 has one in one
-            // case of eight.
+            // The law neglects a second loss in a window. At 1 % a window of 13 has one in one case
+            // of eight.
             assert!(p > 0.01 || over >= 1.0 - CHANCE - 0.12, "{} at {p}: {over}", tcp.name());
         }
     }
@@ -228,9 +228,9 @@ fn pftk_holds_within_a_quarter_up_to_losses_of_two_percent() {
 
 #[test]
 fn pftk_lies_between_losses_that_come_alone_and_rounds_that_are_lost() {
-    // The model's Reno loses the rest of a round and repairs it in one round trip. With lone losses
-    // there is less to repair than that; with its own losses Reno, which repairs one a round trip,
-    // mostly ends in a timeout.
+    // The model's Reno loses the rest of a round and repairs it in one round trip. With single
+    // losses there is less to repair. With the model's losses, Reno, which repairs one per round
+    // trip, mostly ends in a timeout.
     for acks in [Acks::Each, Acks::EveryOther] {
         let alone = points(&tcp(Recovery::Sack, acks), INDEPENDENT);
         let reno = Config { limited_transmit: false, ..tcp(Recovery::Reno, acks) };

@@ -1,4 +1,4 @@
-//! Integration tests of the simulator: one binary, since each would be linked with everything
+//! Integration tests of the simulator, in one binary, since each binary would link everything
 //! again.
 
 mod applications;

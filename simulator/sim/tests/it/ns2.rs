@@ -1,4 +1,4 @@
-//! One flow fares as in ns-2 2.35, drop for drop.
+//! One flow performs as in ns-2 2.35, drop for drop.
 //!
 //! The figures are what `ns proof/bench/one-flow.tcl BUFFER WINDOW` prints.
 
@@ -37,7 +37,7 @@ fn simulated(case: &Case) -> (f64, u64) {
     let flow = GroupPlan {
         name: "tcp".into(),
         source: Source::Bulk { tcp },
-        forward: Vec::new(), // the dumbbell's
+        forward: Vec::new(), // set by the dumbbell
         back: Vec::new(),
         access_rate: rate(100_000_000),
         class: 0,
@@ -72,8 +72,8 @@ fn one_flow_loses_as_many_packets_as_in_ns2_and_gets_as_much() {
         let (throughput_bps, drops) = simulated(&case);
         let Case { buffer, window, .. } = case;
         assert_eq!(drops, case.drops, "buffer {buffer}, window {window:?}");
-        // In 80 s a shift of 40 packets, half a bandwidth-delay product, where a window's edge
-        // falls: 2208 bit/s.
+        // In 80 s a shift of 40 packets, half a bandwidth-delay product, at the edge of a window:
+        // 2208 bit/s.
         let difference = (throughput_bps - case.throughput_bps).abs();
         assert!(difference <= 2208.0, "buffer {buffer}, window {window:?}: {throughput_bps}");
     }

@@ -1,5 +1,5 @@
-//! A run that is watched: the same bits as without, and what is shown against values worked out by
-//! hand.
+//! An observed run: the same bits as without an observer, and observations against values worked
+//! out by hand.
 
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{Cause, Dropper, Duration, Limit, Queue, Rate, Seed, Time};
@@ -46,7 +46,7 @@ fn network(link_bps: u64, packets: u32, groups: Vec<GroupPlan>) -> Network {
     Network::dumbbell(bottleneck, groups)
 }
 
-/// 1000 bytes each millisecond, over access links that take 0.1 ms for each.
+/// 1000 bytes each millisecond, over access links that each take 0.1 ms.
 fn cbr() -> GroupPlan {
     let source = Source::Cbr { rate: rate(8_000_000), packet_bytes: 1000, header_bytes: 28, dither: 0.0 };
     group("udp", source, 80_000_000)
@@ -65,9 +65,9 @@ struct Log {
     windows: Vec<f64>,
     events: Vec<PacketEvent>,
     finished_at: Vec<Time>,
-    /// By flow: the packets that left, and what they waited.
+    /// By flow: the packets that left, and their waits.
     waits: BTreeMap<u32, (u64, Duration)>,
-    /// What the link's own meter says at the end: packets, and their mean wait.
+    /// The link's own meter at the end: packets, and their mean wait.
     metered: (u64, Duration),
 }
 
@@ -134,9 +134,9 @@ fn a_run_gives_the_same_bits_with_and_without_an_observer() {
 
 #[test]
 fn samples_are_at_exact_multiples_and_hold_what_happened_up_to_them() {
-    // A packet takes 0.1 ms on its access link, 1 ms there, 1 ms at the link of 8 Mbit/s, 5 ms over
-    // it, 0.1 + 1 ms at the end: the n-th of them (from 0) is delivered at n + 8.2 ms. Up to 10 ms
-    // these are 0 and 1, up to 20 ms ten more.
+    // A packet takes 0.1 ms on its access link, 1 ms to the link of 8 Mbit/s, 1 ms at it, 5 ms over
+    // it, and 0.1 + 1 ms at the end. The n-th packet (from 0) is delivered at n + 8.2 ms. Up to 10
+    // ms these are 0 and 1, up to 20 ms ten more.
     let (_, log) = watched(network(8_000_000, 10, vec![cbr()]), &settings(35), Some(Duration::from_ms(10)));
     assert_eq!(log.samples, [(10_000, 2000, 0, 0), (20_000, 10_000, 0, 0), (30_000, 10_000, 0, 0)]);
     assert_eq!(log.finished_at, [Time::from_ns(35_000_000)]);
@@ -152,7 +152,7 @@ fn a_sample_that_falls_on_an_event_or_on_the_end_knows_of_it() {
     assert_eq!(log.samples.last(), Some(&(20_000, 10_000, 0, 0)));
 }
 
-/// Keeps its samples where the test finds them.
+/// Keeps its samples accessible to the test.
 struct Shared(Arc<Mutex<Log>>);
 
 impl Observer for Shared {
@@ -190,7 +190,7 @@ fn a_run_in_steps_has_the_samples_of_a_run_at_once_and_one_sample_at_each_step()
 #[test]
 fn a_packet_is_followed_from_its_arrival_to_its_delivery() {
     let (_, log) = watched(network(8_000_000, 10, vec![cbr()]), &settings(20), None);
-    // One source over one way: the first event of each kind is the first packet's.
+    // One source over one path: the first event of each type is the first packet's.
     let shown = [What::Arrive, What::Depart, What::Deliver].map(|what| {
         let first = log.events.iter().find(|event| event.what == what).expect("it happened");
         (first.what, first.at.ns() / 1000, first.link)
@@ -205,7 +205,7 @@ fn a_packet_is_followed_from_its_arrival_to_its_delivery() {
 
 #[test]
 fn drops_are_reported_with_their_cause_and_add_up() {
-    // Twice what the link carries, and room for three.
+    // Twice the link's rate, and room for three.
     let (measured, log) =
         watched(network(4_000_000, 3, vec![cbr()]), &settings(100), Some(Duration::from_ms(50)));
     let count = |what: What| log.events.iter().filter(|event| event.what == what).count() as u64;
@@ -225,7 +225,7 @@ fn the_waits_of_all_samples_are_those_that_the_link_metered() {
     let (mean, metered) = (sum.ns() as f64 / count as f64, log.metered.1.ns() as f64);
     assert!((mean - metered).abs() <= 1.0, "{mean} and {metered} ns");
     assert_eq!(log.waits.len(), 4, "each flow has its own");
-    // 8 Mbit/s alone at a link of 10: no packet waits for another.
+    // 8 Mbit/s on a link of 10: no packet waits for another.
     let (_, alone) =
         watched(network(10_000_000, 20, vec![cbr()]), &settings(100), Some(Duration::from_ms(9)));
     assert_eq!(alone.waits[&0].1, Duration::ZERO);

@@ -59,7 +59,7 @@ fn measured(source: Source, law: WireLaw, seconds: u64) -> Measured {
 
 const SEED: Seed = Seed(1);
 
-/// The same over a wire without faults, or over this one.
+/// The same over this wire, or one without faults.
 fn measured_over(source: Source, wire: Option<Wire>, seconds: u64) -> Measured {
     let network = network(source, wire, Duration::from_ms(18));
     let run = fairwire_sim::run(network, &settings(seconds), &mut |_| ControlFlow::Continue(()));
@@ -105,7 +105,7 @@ fn what_is_sent_is_delivered_or_lost_and_no_discipline_dropped_it() {
     assert!((duplicated as f64 - 9000.0).abs() < 370.0, "{duplicated}");
     let delivered = delivered(&measured, 20);
     let under_way = (link.packets_out - lost + duplicated) as f64 - delivered;
-    // 10 000 a second for 20 to 23 ms on the way.
+    // 10 000 a second in flight for 20 to 23 ms.
     assert!((180.0..240.0).contains(&under_way), "{under_way} of {}", link.packets_out);
 }
 
@@ -115,8 +115,8 @@ fn bursts_come_to_the_stationary_loss() {
     let law = WireLaw { loss: Some(model.into()), ..WireLaw::default() };
     let measured = measured(datagrams(), law, 50);
     let lost = wire(&measured).lost as f64 / measured.links[0].packets_out as f64;
-    // 500 000 packets, of which 1/21 meet it bad. Of single losses the variance of the fraction is
-    // 7.5e-8; what neighbours share adds 2 x 0.79/0.21 x (0.8 - 0.001)^2 x 20/441 / 500 000.
+    // 500 000 packets, of which 1/21 meet it bad. For single losses the variance of the fraction is
+    // 7.5e-8; correlated neighbours add 2 x 0.79/0.21 x (0.8 - 0.001)^2 x 20/441 / 500 000.
     let sd = (7.5e-8 + 7.52 * 0.638 * 0.0454 / 500_000.0_f64).sqrt();
     let mean = Loss::from(model).mean();
     assert!((lost - mean).abs() < 4.0 * sd && 4.0 * sd < 0.1 * mean, "{lost}, not {mean} ± {sd}");
@@ -129,9 +129,9 @@ fn a_reno_flow_has_the_rate_of_the_square_root_law() {
         let measured = measured(reno(), law, 300);
         assert!(measured.links[0].drops.is_empty(), "no queue is in its way");
         let window = measured.flows[0].throughput_bps * 0.040 / (1500.0 * 8.0);
-        // Losses that come by themselves, each with p: 1.31 (T. Ott, J. Kemperman and M. Mathis,
-        // 1996); evenly spaced ones 1.22 (M. Mathis et al., CCR 27(3), 1997). A recovery takes a
-        // round trip in which a window hardly grows: a sanity check, within a tenth.
+        // Independent losses, each with p: 1.31 (T. Ott, J. Kemperman and M. Mathis, 1996); evenly
+        // spaced ones 1.22 (M. Mathis et al., CCR 27(3), 1997). A recovery takes a round trip in
+        // which a window hardly grows: a sanity check, within a tenth.
         let constant = window * p.sqrt();
         assert!((1.22 * 0.9..1.31 * 1.1).contains(&constant), "{constant} at {p}");
     }
@@ -157,7 +157,7 @@ fn packets_that_are_held_back_arrive_later_by_as_much() {
     let measured = measured(datagrams(), law, 10);
     let held_back = wire(&measured).held_back as f64;
     assert!((held_back - 25_000.0).abs() < 550.0, "{held_back}"); // 4 sd of sqrt(100 000 x 0.25 x 0.75)
-    // At the end 20 ms of packets are on the way, and a quarter of them for 10 ms more.
+    // At the end 20 ms of packets are in flight, and a quarter of them for 10 ms more.
     let under_way = measured.links[0].packets_out as f64 - delivered(&measured, 10);
     assert!((205.0..245.0).contains(&under_way), "{under_way}");
 }
@@ -172,7 +172,7 @@ fn outage(from: u64, until: u64) -> WireLaw {
 fn an_outage_of_the_wire_loses_what_the_link_sends_meanwhile_and_the_queue_drops_nothing() {
     let measured = measured(datagrams(), outage(2_000, 2_500), 5);
     let link = &measured.links[0];
-    // 10 000 a second for half a second; one more or less may be through at either end.
+    // 10 000 a second for half a second; one more or less may get through at either end.
     assert!(wire(&measured).lost.abs_diff(5_000) <= 1, "{:?}", wire(&measured));
     assert!(link.packets_out.abs_diff(50_000) <= 20 && link.drops.is_empty(), "{link:?}");
     assert_eq!(measured.flows[0].packets_lost, Some(wire(&measured).lost));
@@ -206,8 +206,8 @@ fn the_timeouts_of_a_tcp_double_from_a_fifth_of_a_second_on_while_an_outage_lose
     let network = network(source, Some(wire), Duration::ZERO);
     let measured = fairwire_sim::run_observed(network, &settings(10), go_on, &mut repairs);
     let measured = measured.expect("it was not stopped");
-    // The probe of the tail goes after two round trips, of 4 ms and what waits. The timeout, which is
-    // one and 200 ms, begins with it.
+    // The probe of the tail leaves after two round trips, of 4 ms and the queueing delay. The
+    // timeout, which is one and 200 ms, begins with it.
     let at: Vec<f64> = repairs.0.iter().map(|at| at - 5_000.0).collect();
     assert!(at.len() == 5 && (8.0..10.0).contains(&at[0]) && (206.0..214.0).contains(&at[1]), "{at:?}");
     let waits = at[1..].windows(2).map(|two| two[1] - two[0]).zip([400.0, 800.0, 1600.0]);
