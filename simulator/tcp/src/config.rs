@@ -1,10 +1,10 @@
-//! The constants of a TCP, and named profiles that bundle them.
+//! The constants of a TCP, and named profiles of them.
 
 use crate::congestion::{Bbr3Parameters, BbrParameters, ControlConfig, CubicParameters};
 use fairwire_core::{Duration, Ecn};
 use std::sync::Arc;
 
-/// Constants of a sender and its receiver. Flows that are alike share one.
+/// Constants of a sender and its receiver. Similar flows share one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// Payload of a full segment, bytes.
@@ -21,11 +21,10 @@ pub struct Config {
     pub handshake: bool,
     /// Clock granularity of round-trip measurements; zero for exact ones.
     pub tick: Duration,
-    /// Shortest retransmission timeout; the least of its second term, which is added to the
-    /// round-trip time, where [`floors_variation`](Config::floors_variation).
+    /// Shortest retransmission timeout; with [`floors_variation`](Config::floors_variation), the
+    /// minimum of its second term, which is added to the round-trip time.
     pub min_rto: Duration,
-    /// Is it the round-trip time's variation that is never below `min_rto`, as in Linux, rather
-    /// than the timeout?
+    /// Does `min_rto` bound the round-trip time's variation, as in Linux, instead of the timeout?
     pub floors_variation: bool,
     /// Longest retransmission timeout.
     pub max_rto: Duration,
@@ -37,33 +36,32 @@ pub struct Config {
     pub recovery: Recovery,
     /// How the window grows and shrinks.
     pub control: ControlConfig,
-    /// Does the receiver put acknowledgements off? `None` acknowledges each segment at once.
+    /// Does the receiver delay acknowledgements? `None` acknowledges each segment at once.
     pub delayed_ack: Option<DelayedAck>,
-    /// Does Reno's window grow by the number of segments acknowledged (RFC 3465), rather than of
+    /// Does Reno's window grow by the number of segments acknowledged (RFC 3465), instead of by
     /// acknowledgements? With delayed acknowledgements that is twice as fast.
     pub counts_segments: bool,
-    /// Are windows that Reno, CUBIC and DCTCP reduce counted in whole segments, as in Linux? The
+    /// Are windows that Reno, CUBIC and DCTCP reduce counted in full segments, as in Linux? The
     /// RFCs count bytes.
     pub whole_segments: bool,
     /// Is a cut of the window spread over a round trip (PRR, RFC 9937), as in Linux? Only with
-    /// selective acknowledgements, and not by BBR, of either version.
+    /// selective acknowledgements, and in neither version of BBR.
     pub spreads_cuts: bool,
-    /// Is the gap behind a paced segment that left late shorter by as much, down to half of it, as
-    /// in Linux?
+    /// Is the gap after a late paced segment shortened by the delay, by up to half, as in Linux?
     pub makes_up_for_late: bool,
     /// The ECN codepoint of data segments.
     pub ecn: EcnMode,
     /// Does every acknowledgement measure the round-trip time, as with timestamps (RFC 7323)?
-    /// Otherwise one segment is timed at a time. Costs a record per segment in flight.
+    /// Otherwise one segment at a time is timed. Costs a record per segment in flight.
     pub exact_rtt: bool,
     /// The window after a pause longer than the retransmission timeout, segments (RFC 5681,
     /// section 4.1); `None` keeps it.
     pub restart_window: Option<u32>,
-    /// The time for which the host works on what it sends.
+    /// The time for which the host processes what it sends.
     pub processing: Processing,
-    /// How much of what it sends may wait at its host's own link, as the time that this takes there; two
-    /// segments always may. `None`: all of it. Linux's TCP small queues (`tcp_small_queue_check`): 1 ms
-    /// at the pacing rate, which is up to twice the flow's.
+    /// How much of its output may wait at its host's own link, as the time to transmit it there;
+    /// two segments always may. `None`: all of it. Linux's TCP small queues
+    /// (`tcp_small_queue_check`): 1 ms at the pacing rate, which is up to twice the flow's.
     pub host_queue: Option<Duration>,
     /// Peculiarities of simulators.
     pub quirks: Quirks,
@@ -72,7 +70,7 @@ pub struct Config {
 /// How losses are repaired.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Recovery {
-    /// Fast retransmit, and then slow start from the lost segment on.
+    /// Fast retransmit, then slow start from the lost segment.
     Tahoe,
     /// Fast recovery until the first acknowledgement of new data (RFC 5681, section 3.2).
     Reno,
@@ -81,48 +79,48 @@ pub enum Recovery {
     NewReno,
     /// Fast recovery with selective acknowledgements (RFC 2018, RFC 6675).
     Sack,
-    /// The same where time decides what is lost, with a probe of the tail (RACK-TLP, RFC 8985). The
-    /// receiver reports what arrives twice (RFC 2883), and a reduction for what was no loss is
+    /// The same, but time decides what is lost, with a probe of the tail (RACK-TLP, RFC 8985). The
+    /// receiver reports duplicate arrivals (RFC 2883), and a reduction made without a loss is
     /// undone (RFC 4015, RFC 5682).
     Rack,
 }
 
-/// The time for which a sender's host works on what it lets out at one instant: what an acknowledgement
-/// or a timer lets out together. It is drawn evenly from nothing to the longest, and no segment
-/// overtakes another. Receivers take no time.
+/// The time for which a sender's host processes what it releases at one instant, such as all
+/// segments that one acknowledgement or timer releases. It is uniform from zero to the longest, and
+/// no segment overtakes another. Receivers take no time.
 ///
-/// Without it, what acknowledgements clock out reaches a full queue in the place that a departure
-/// has just freed. The losers then follow from round-trip times modulo a packet's transmission time
-/// (S. Floyd and V. Jacobson, "On traffic phase effects in packet-switched gateways", 1992).
+/// Without it, a packet clocked out by an acknowledgement reaches a full queue in the place that a
+/// departure has just freed. The losers then follow from round-trip times modulo a packet's
+/// transmission time (S. Floyd and V. Jacobson, "On traffic phase effects in packet-switched
+/// gateways", 1992).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Processing {
     /// No time.
     #[default]
     None,
-    /// Up to what two full segments take at the slowest link of their way, at the rates of the time, and
-    /// at most an eighth of a round trip. Both bounds are ours: with one segment shares still followed
-    /// from round trips.
+    /// Up to the transmission time of two full segments at the slowest link of their path, at its
+    /// current rate, and at most an eighth of a round trip. Both bounds are ours: with one segment,
+    /// shares still followed from round trips.
     Packet,
     /// Up to this.
     UpTo(Duration),
 }
 
-/// When a receiver acknowledges that may wait (RFC 5681, section 4.2). What is out of order, fills
-/// a hole, or opens a connection is acknowledged at once all the same.
+/// When a receiver sends acknowledgements that may wait (RFC 5681, section 4.2). Out-of-order
+/// segments, and those that fill a hole or open a connection, are still acknowledged at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayedAck {
-    /// The number of unacknowledged segments at which it acknowledges at the latest, at least 1;
+    /// The number of unacknowledged segments after which it acknowledges at the latest, at least 1;
     /// RFC 5681 recommends 2.
     pub segments: u32,
-    /// The time after the first of them at which it acknowledges at the latest; RFC 5681 allows
-    /// 500 ms.
+    /// The latest time for an acknowledgement after the first of them; RFC 5681 allows 500 ms.
     pub timeout: Duration,
     /// The number of acknowledgements that leave at once at the beginning, at most 255: a sender's
-    /// window grows sooner so, and its first round-trip times have no waiting in them. As many
-    /// leave at once after a pause that is longer than a timeout, and after a segment that came
-    /// before. Two do after a mark and after a retransmission that is not ECN-capable, and one
-    /// where the sender says that it has reduced its window. Linux has 16 (its "quick acks"). RFC
-    /// 5681, section 4.2, allows it: that acknowledgements wait is a SHOULD. None of it with 0.
+    /// window then grows sooner, and its first round-trip times contain no delay. As many leave at
+    /// once after a pause longer than a timeout, and after a segment that came before. Two do after
+    /// a mark and after a retransmission that is not ECN-capable, and one when the sender reports
+    /// that it has reduced its window. Linux has 16 (its "quick acks"). RFC 5681, section 4.2,
+    /// allows it: delaying acknowledgements is a SHOULD. With 0 there are none.
     pub quick_acks: u32,
 }
 
@@ -139,54 +137,53 @@ pub enum EcnMode {
     Ect1,
 }
 
-/// Compatibility switches, for comparing results with those of other simulators. With all off, the
-/// RFCs apply.
+/// Compatibility switches, for comparing results with those of other simulators. If all are off,
+/// the RFCs apply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Quirks {
-    /// The maximum number of new segments that a duplicate acknowledgement in NewReno's recovery
-    /// lets out; 0 for no limit. ns-2: 2.
+    /// The maximum number of new segments that a duplicate acknowledgement releases in NewReno's
+    /// recovery; 0 for no limit. ns-2: 2.
     pub max_per_duplicate: u32,
-    /// The maximum number of segments that an acknowledgement lets out; 0 for no limit. ns-2's
+    /// The maximum number of segments that an acknowledgement releases; 0 for no limit. ns-2's
     /// `maxburst_`, by default 0.
     pub max_per_ack: u32,
-    /// SACK counts what is in flight by acknowledgements, as ns-2's Sack1 does, rather than by the
-    /// scoreboard (RFC 6675), and goes back to the first unacknowledged segment after a timeout.
+    /// SACK counts the segments in flight by acknowledgements, as ns-2's Sack1 does, instead of by
+    /// the scoreboard (RFC 6675). After a timeout it returns to the first unacknowledged segment.
     pub sack_counts_acks: bool,
-    /// A halved window is rounded to whole segments, as in ns-2 before 2006 (`precision_reduce_`
-    /// off).
+    /// A halved window is rounded to an integer, as in ns-2 before 2006 (`precision_reduce_` off).
     pub halves_to_whole: bool,
-    /// The window grows even where it is not what held the sender back, as in ns-2.
+    /// The window grows even if it did not limit the sender, as in ns-2.
     pub grows_unused: bool,
     /// Retransmissions are ECN-capable too, as in ns-2.
     pub ecn_on_retransmissions: bool,
     /// After the fourth back-off in a row the smoothed round-trip time is forgotten, as in ns-2;
     /// RFC 6298, section 5, allows it.
     pub forgets_rtt: bool,
-    /// A round-trip time is the number of ticks between sending and acknowledgement, rather than
-    /// rounded to ticks. It, its variation and the timeout are rounded down to whole ticks wherever
-    /// they are divided. So it is in ns-2, where each flow's ticks have a random phase; here they
-    /// have the clock's.
+    /// A round-trip time is the number of ticks between sending and acknowledgement, instead of
+    /// being rounded to ticks. It, its variation and the timeout are rounded down to ticks at each
+    /// division. This follows ns-2, where each flow's ticks have a random phase; here they have the
+    /// clock's.
     pub counts_ticks: bool,
     /// A lost SYN sets the threshold as any timeout does, as in ns-2; by RFC 5681, section 3.1, it
-    /// leaves a window of one segment and no more.
+    /// only leaves a window of one segment.
     pub lost_syn_counts: bool,
 }
 
-/// The constants of a TCP as the simulators of an era had them.
+/// The constants of a TCP as in the simulators of an era.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Profile {
-    /// ns-1 as of 1998: no SYN, initial window 1, 100 ms tick, shortest timeout 0.2 s, headers of
-    /// data not counted; ACKs have 40 bytes.
+    /// ns-1 in 1998: no SYN, initial window 1, 100 ms tick, shortest timeout 0.2 s, headers of data
+    /// not counted; ACKs have 40 bytes.
     Ns1In1998,
-    /// ns-2 as of 2002: SYN, initial window 2, 10 ms tick, shortest timeout 1 s, limited transmit.
+    /// ns-2 in 2002: SYN, initial window 2, 10 ms tick, shortest timeout 1 s, limited transmit.
     #[default]
     Ns2In2002,
-    /// ns-2 as of 2006: the same, with a shortest timeout of 0.2 s.
+    /// ns-2 in 2006: the same, with a shortest timeout of 0.2 s.
     Ns2In2006,
-    /// A host of today: initial window 10, RACK-TLP, delayed ACKs, exact round-trip times, a timeout
-    /// of the round-trip time and at least 0.2 s, CUBIC; windows grow by the segments acknowledged
-    /// and are cut to whole ones, as in Linux. A host takes up to two packets' transmission
-    /// time for what it lets out at one instant.
+    /// A host of today: initial window 10, RACK-TLP, delayed ACKs, exact round-trip times, a
+    /// timeout of the round-trip time and at least 0.2 s, CUBIC; windows grow by the segments
+    /// acknowledged and are cut to integers, as in Linux. Processing takes a host up to two
+    /// packets' transmission time for what it releases at one instant.
     Modern,
 }
 
@@ -204,8 +201,8 @@ impl Config {
         }
     }
 
-    /// The same for one of the flows that share them: where its controller draws, it draws under
-    /// `seed`.
+    /// The same for one of the flows that share them: its controller draws under `seed`, if it
+    /// draws at all.
     pub fn of_flow(self: &Arc<Self>, seed: impl FnOnce() -> u64) -> Arc<Self> {
         let control = match &self.control {
             ControlConfig::Bbr(bbr) if bbr.given.draws_phase => {

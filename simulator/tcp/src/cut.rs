@@ -1,23 +1,23 @@
-//! How a cut of the window is spread over the round trip after it: proportional rate reduction.
+//! Spreads a cut of the window over the following round trip: proportional rate reduction.
 //!
 //! # Source
-//! RFC 9937, section 6.2, which obsoletes RFC 6937. Above the target it is in proportion. Below it
-//! the conservative bound holds (PRR-CRB), and one segment more (PRR-SSRB) where an acknowledgement
-//! moves on without a sign of a further loss (SafeACK). As in Linux, marks cut the window in this
-//! way too, and what is reduced is the window in use; the RFC has what is in flight (RecoverFS).
+//! RFC 9937, section 6.2, which obsoletes RFC 6937. Above the target it is proportional. Below it
+//! the conservative bound holds (PRR-CRB), plus one segment (PRR-SSRB) when an acknowledgement
+//! advances without a sign of a further loss (SafeACK). As in Linux, cuts by marks are spread too,
+//! and the window in use is reduced; the RFC uses the number in flight (RecoverFS).
 //!
 //! # Why
-//! A window that falls at once from ten to seven silences its sender until three segments have left
-//! the network. Where more than that were lost, it lets out a burst. Spread over the round trip,
-//! seven segments leave for each ten that are delivered.
+//! If a window falls at once from ten to seven, its sender is silent until three segments have left
+//! the network. If more were lost, it sends a burst. Spread over the round trip, seven segments
+//! leave for each ten delivered.
 
-/// A cut under way; none while `until` is zero.
+/// A cut in progress; none while `until` is zero.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cut {
     /// The cut ends when everything below this sequence number, in segments, is acknowledged. It is
-    /// the first that was never sent when the cut began.
+    /// the first never sent when the cut began.
     until: u64,
-    /// The number of segments that may be in flight for now.
+    /// The number of segments currently allowed in flight.
     room: u64,
     /// The window after the cut, in segments (ssthresh).
     target: u32,
@@ -29,20 +29,20 @@ pub(crate) struct Cut {
     sent: u32,
 }
 
-/// What an acknowledgement reports, as the cut needs it.
+/// The part of an acknowledgement's report that the cut needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Delivery {
     /// Segments that it newly reports as delivered (DeliveredData).
     pub newly: u32,
-    /// Does it acknowledge more than the one before, without a sign of a further loss?
+    /// Does it acknowledge more than the previous one, without a sign of a further loss?
     pub is_safe: bool,
     /// Segments in flight after it.
     pub in_flight: u64,
 }
 
 impl Cut {
-    /// The window falls from `before` to `target` segments. `highest` is the first sequence number
-    /// that was never sent. Until the next [`step`](Self::step) no segment may be sent.
+    /// Begins to reduce the window from `before` to `target` segments. `highest` is the first
+    /// sequence number never sent. No segment may be sent until the next [`step`](Self::step).
     pub(crate) fn begin(&mut self, before: f64, target: f64, highest: u64) {
         let segments = |window: f64| (window as u32).max(1);
         *self = Cut { until: highest, target: segments(target), before: segments(before), ..Cut::default() };
@@ -53,14 +53,14 @@ impl Cut {
         *self = Cut::default();
     }
 
-    /// Is a cut under way?
+    /// Is a cut in progress?
     #[inline]
     pub(crate) fn is_on(&self) -> bool {
         self.until != 0
     }
 
-    /// When everything below this sequence number is acknowledged, the cut ends. `None` if none is
-    /// under way.
+    /// The cut ends when everything below this sequence number is acknowledged. `None` without a
+    /// cut.
     pub(crate) fn until(&self) -> Option<u64> {
         self.is_on().then_some(self.until)
     }
@@ -83,8 +83,8 @@ impl Cut {
             let due = u64::from(self.delivered) * target;
             due.div_ceil(self.before.into()).saturating_sub(self.sent.into())
         } else {
-            // More was lost than the cut: up to `target` with what is delivered, and one segment
-            // more per acknowledgement where that is safe.
+            // More was lost than the cut: up to `target` with the delivered segments, plus one per
+            // acknowledgement if that is safe.
             let owed = self.delivered.saturating_sub(self.sent);
             let bound = owed.max(delivery.newly) + u32::from(delivery.is_safe);
             u64::from(bound).min(target - delivery.in_flight)
@@ -109,8 +109,8 @@ mod tests {
         Delivery { newly, is_safe: true, in_flight }
     }
 
-    /// Acknowledges `count` segments one by one and sends what may be sent. Returns how many were
-    /// sent after each.
+    /// Acknowledges `count` segments one by one and sends whatever is allowed. Returns how many
+    /// were sent after each.
     fn spread(cut: &mut Cut, in_flight: &mut u64, count: u32) -> Vec<u64> {
         let one = |cut: &mut Cut, in_flight: &mut u64| {
             *in_flight -= 1;
@@ -131,7 +131,7 @@ mod tests {
         assert_eq!(in_flight, 7);
     }
 
-    /// Whatever is lost and however acknowledgements come, of a cut from `before` to `target`.
+    /// A cut from `before` to `target`, with random losses and acknowledgements.
     fn spread_at_random(rng: &mut Rng, before: u32, target: u32) {
         let (mut cut, mut in_flight) = (Cut::default(), u64::from(before));
         cut.begin(before.into(), target.into(), 1);
@@ -152,11 +152,11 @@ mod tests {
             sent += out;
             in_flight += out;
             if is_above {
-                // Section 6.2: in proportion, and the first segment at once.
+                // Section 6.2: proportional, and the first segment at once.
                 let due = (delivered * u64::from(target)).div_ceil(before.into());
                 assert!(sent <= due.max(1), "{before} {target}: {sent} of {delivered}");
             } else {
-                // But for the first segment, which does not wait.
+                // Except for the first segment, which does not wait.
                 let most = u64::from(target) + u64::from(sent == out);
                 assert!(in_flight <= most, "{before} {target}: {in_flight}");
                 assert!(
@@ -165,8 +165,8 @@ mod tests {
                 );
             }
         }
-        // All that was in flight has been replaced: the cut ends at its target, unless losses went
-        // on.
+        // Everything in flight has been replaced: the cut ends at its target, unless losses
+        // continued.
         if lost_ever == 0 {
             assert_eq!(in_flight, u64::from(target), "{before} {target}");
         }
@@ -206,7 +206,7 @@ mod tests {
         cut.step(delivery(1, 9));
         cut.sent();
         cut.step(delivery(1, 9));
-        assert_eq!((cut.room(8.9), cut.until()), (9, Some(10))); // ceil(0.2) is the one that has been sent
+        assert_eq!((cut.room(8.9), cut.until()), (9, Some(10))); // ceil(0.2) is the segment already sent
         cut.end();
         assert_eq!(cut.room(8.9), 8);
     }

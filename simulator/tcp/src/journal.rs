@@ -1,31 +1,31 @@
-//! When each segment in flight was sent, and what had been delivered by then: exact round-trip
-//! times and rates of delivery.
+//! When each segment in flight was sent, and what had been delivered by then: for exact round-trip
+//! times and delivery rates.
 //!
-//! Kept for a flow whose controller needs them, and for each with RACK-TLP or exact round-trip
-//! times; 32 bytes per segment in flight.
+//! Kept for flows whose controller needs it, with RACK-TLP, or with exact round-trip times; 32
+//! bytes per segment in flight.
 //!
 //! # Source
-//! draft-cheng-iccrg-delivery-rate-estimation, section 3: a rate is what was delivered between the
-//! sending of a segment and its acknowledgement, over a time. That is the longer of the time to
-//! send it and the time until it was acknowledged.
+//! draft-cheng-iccrg-delivery-rate-estimation, section 3: a rate is the amount delivered between
+//! the sending of a segment and its acknowledgement, over a time. That time is the longer of the
+//! time to send it and the time until it was acknowledged.
 
 use crate::congestion::RateSample;
 use crate::rack::Latest;
 use fairwire_core::{Duration, Time};
 use std::collections::VecDeque;
 
-/// The records of the segments in flight, and what has been delivered.
+/// The records of the segments in flight, and the delivered count.
 #[derive(Debug)]
 pub(crate) struct Journal {
     base: u64,
     records: VecDeque<Record>,
     delivered: u32, // so far, wrapping
     delivered_at: Time,
-    first_sent: Time, // when the segment was sent that was delivered last: the sending side of a sample begins there
+    first_sent: Time, // when the segment delivered last was sent: the sending side of a sample begins there
     least_rtt: Duration,
-    limited_until: Option<u32>, // the count of delivered segments at which what the application held back has passed
-    newest: Option<Record>,     // of those delivered by the acknowledgement at hand, the one sent last
-    latest: Option<(Latest, bool)>, // of what arrived since `take_latest`, for RACK; and whether it was sent twice
+    limited_until: Option<u32>, // the delivered count at which an application-limited flight has passed
+    newest: Option<Record>,     // of those delivered by the current acknowledgement, the one sent last
+    latest: Option<(Latest, bool)>, // of arrivals since `take_latest`, for RACK; and whether it was sent twice
     measures_rate: bool,
     lowest_original: u64, // the first of those that was sent once; MAX for none
 }
@@ -44,10 +44,9 @@ struct Record {
 /// The measurements of an acknowledgement: a round-trip time and a rate of delivery.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Measures {
-    /// The round-trip time of the segment sent last of those it acknowledges, unless that was sent
-    /// twice.
+    /// The round-trip time of the acknowledged segment sent last, unless that was sent twice.
     pub(crate) rtt: Option<Duration>,
-    /// The rate of delivery.
+    /// The delivery rate.
     pub(crate) rate: Option<RateSample>,
 }
 
@@ -55,7 +54,7 @@ pub(crate) struct Measures {
 const KEPT: usize = 16;
 
 impl Journal {
-    /// A journal with nothing in it; `measures_rate` says whether rates of delivery are wanted.
+    /// An empty journal; `measures_rate`: are delivery rates needed?
     pub(crate) fn new(measures_rate: bool) -> Self {
         Journal {
             measures_rate,
@@ -97,13 +96,13 @@ impl Journal {
         self.least_rtt
     }
 
-    /// The segment sent last of those that were delivered since the last call, and whether it was
-    /// sent twice. Without those whose original has arrived, not the retransmission.
+    /// Of the segments delivered since the last call, the one sent last, and whether it was sent
+    /// twice. Excludes segments whose original has arrived, not the retransmission.
     pub(crate) fn take_latest(&mut self) -> Option<(Latest, bool)> {
         self.latest.take()
     }
 
-    /// The first of what was delivered since the last call that was sent once.
+    /// The first segment delivered since the last call that was sent once.
     pub(crate) fn lowest_original(&mut self) -> Option<u64> {
         let lowest = std::mem::replace(&mut self.lowest_original, u64::MAX);
         (lowest != u64::MAX).then_some(lowest)
@@ -118,7 +117,7 @@ impl Journal {
         self.records.get(seq.checked_sub(self.base)? as usize)
     }
 
-    /// Segment `seq` is sent at `now`, with nothing else in flight where `is_alone`.
+    /// Segment `seq` is sent at `now`; `is_alone`: nothing else is in flight.
     #[inline(never)] // few flows keep a journal
     pub(crate) fn sent(&mut self, seq: u64, now: Time, is_alone: bool) {
         if is_alone {
@@ -140,8 +139,8 @@ impl Journal {
         }
     }
 
-    /// The application has nothing more to send, and `in_flight` segments are on their way: rates
-    /// are its own until they have arrived.
+    /// The application has nothing more to send, and `in_flight` segments are in flight: rates are
+    /// limited by the application until they have arrived.
     pub(crate) fn limited(&mut self, in_flight: u32) {
         self.limited_until = Some(self.delivered.wrapping_add(in_flight));
     }
@@ -155,8 +154,9 @@ impl Journal {
         }
     }
 
-    /// Everything below `unacked` is acknowledged. Is what was sent before any retransmission of it
-    /// echoed (`is_from_before`)? Then those are still under way (RFC 8985, section 6.2, step 2).
+    /// Everything below `unacked` is acknowledged. `is_from_before`: the echoed segment was sent
+    /// before any of its retransmissions, which are then still in flight (RFC 8985, section 6.2,
+    /// step 2).
     pub(crate) fn advance(&mut self, unacked: u64, is_from_before: bool, now: Time) {
         for seq in self.base..unacked {
             let Some(record) = self.records.pop_front() else { break };
@@ -168,8 +168,8 @@ impl Journal {
         self.give_room_back();
     }
 
-    /// The same, and [`measures`](Journal::measures), where each segment in flight was sent once and
-    /// none has arrived: in the order of their numbers. Returns the last of those acknowledged too.
+    /// The same, and [`measures`](Journal::measures), if each segment in flight was sent once and
+    /// none has arrived: in number order. Also returns the last acknowledged one.
     pub(crate) fn advance_in_order(&mut self, unacked: u64, now: Time) -> (Latest, Measures) {
         let count = (unacked - self.base) as usize;
         let last = self.records[count - 1];
@@ -188,7 +188,7 @@ impl Journal {
         }
     }
 
-    /// What the acknowledgement just taken in measures at `now`.
+    /// The measurements of the acknowledgement just taken in, at `now`.
     pub(crate) fn measures(&mut self, now: Time) -> Measures {
         let Some(record) = self.newest.take() else { return Measures::default() };
         let rtt = (!record.is_repeated).then_some(now.since(record.sent));
@@ -216,8 +216,8 @@ impl Journal {
         }
     }
 
-    /// None over an interval shorter than any round trip: acknowledgements were compressed, or the
-    /// segment was sent twice.
+    /// `None` over an interval shorter than any round trip: acknowledgements were compressed, or
+    /// the segment was sent twice.
     fn rate(&self, record: &Record) -> Option<RateSample> {
         let sending = record.sent.since(record.first_sent);
         let acking = self.delivered_at.since(record.delivered_at);
@@ -259,7 +259,7 @@ mod tests {
         assert_eq!(journal.measures(ms(120)).rtt, Some(Duration::from_ms(90)));
         journal.advance(4, false, ms(200));
         let measures = journal.measures(ms(200));
-        assert_eq!(measures.rtt, None); // of 2, which may have been acknowledged either time; 3 was measured before
+        assert_eq!(measures.rtt, None); // of 2, which may have been acknowledged either time; 3 was measured earlier
     }
 
     #[test]

@@ -1,26 +1,26 @@
-//! Loss detection by time, and the undoing of what was no loss: the state of RACK-TLP (RFC 8985),
-//! of its tail loss probe, and of an undo by Eifel (RFC 3522, RFC 4015) or DSACK (RFC 3708).
+//! Loss detection by time, and undoing reductions made without a loss. This is the state of
+//! RACK-TLP (RFC 8985), of its tail loss probe, and of an undo by Eifel (RFC 3522, RFC 4015) or
+//! DSACK (RFC 3708).
 //!
-//! A segment is lost if one that was sent later has arrived, and it has not, though a round trip
-//! and a reordering window have passed since it was sent. Time distinguishes reordering from loss,
-//! which a count of duplicates cannot, and finds retransmissions that are lost.
+//! A segment is lost if one sent later has arrived, and it has not, though a round trip and a
+//! reordering window have passed since it was sent. Time distinguishes reordering from loss, which
+//! a count of duplicates cannot, and finds lost retransmissions.
 //!
 //! # Where we differ
-//! As Linux, so that results are those of a kernel: DSACK widens the window only after reordering
-//! was seen; a segment that was reordered by more than three lets the window grow while
-//! acknowledgements arrive out of order.
+//! As in Linux, so results match a kernel's: DSACK widens the window only after reordering was
+//! observed; a segment reordered by more than three lets the window grow while acknowledgements
+//! arrive out of order.
 
 use fairwire_core::{Duration, Time};
 
-/// Segments that must have arrived above one that is lost, while no reordering was seen
-/// (RFC 8985, section 6.2, step 4: DupThresh).
+/// Segments that must have arrived above a lost one, while no reordering was observed (RFC 8985,
+/// section 6.2, step 4: DupThresh).
 pub(crate) const DUPLICATES: u32 = 3;
 
-/// The number of recoveries without DSACK after which the window is narrow again (section 6.2, step
-/// 4).
+/// Recoveries without DSACK after which the window is narrow again (section 6.2, step 4).
 const PERSISTENCE: u32 = 16;
 
-/// The segment sent last of those that have arrived, and when it was sent.
+/// The arrived segment sent last, and when it was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Latest {
     pub(crate) sent: Time,
@@ -36,37 +36,37 @@ pub(crate) struct Rack {
     pub(crate) rtt: Duration,
     /// RACK.reordering_seen.
     pub(crate) has_reordering: bool,
-    /// By how many segments one was overtaken, at most so far; from three on.
+    /// Most segments by which one was overtaken so far; at least three.
     pub(crate) degree: u64,
     /// RACK.reo_wnd_mult: quarters of the least round trip.
     quarters: u32,
     /// RACK.reo_wnd_persist.
     persist: u32,
-    /// RACK.dsack_round: further DSACK means nothing until this is acknowledged.
+    /// RACK.dsack_round: further DSACK is ignored until this is acknowledged.
     dsack_round: u64,
-    /// Retransmissions so far, and segments that were reported to have arrived twice. Where the
-    /// latter are more, the network duplicates.
+    /// Retransmissions so far, and segments reported as having arrived twice. If the latter are
+    /// more, the network duplicates.
     pub(crate) repeats: u64,
     duplicates: u64,
     /// Does the next retransmission begin an [epoch](crate::Segment::epoch)? It is the first after a
     /// reduction, or of a probe.
     pub(crate) begins_epoch: bool,
-    /// The reduction that may turn out to have been for no loss.
+    /// The reduction that may turn out to have been made without a loss.
     pub(crate) undo: Option<Undo>,
-    /// The tail loss probe that is not answered.
+    /// The unanswered tail loss probe.
     pub(crate) probe: Option<Probe>,
-    /// By which the timeout goes.
+    /// The variation used for the timeout.
     pub(crate) variation: Variation,
 }
 
-/// The variation of the round trip as Linux has it: the timeout goes by its peak, which falls once
-/// per round trip. So the round trips that follow a silence do not hide it one by one.
+/// The variation of the round trip as in Linux. The timeout uses its peak, which falls once per
+/// round trip, so the round trips that follow a silence do not hide it one by one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Variation {
     /// The smoothed deviation, times 4, of this round trip's measurements, and the largest of these.
     deviation_ns_x4: u64,
     peak_ns_x4: u64,
-    /// The variation that is in force, times 4.
+    /// The variation currently used, times 4.
     pub(crate) held_ns_x4: u64,
     /// The round trip is over when more than this is acknowledged.
     pub(crate) round_end: u64,
@@ -80,8 +80,8 @@ impl Variation {
         self.held_ns_x4 = self.peak_ns_x4;
     }
 
-    /// A measurement that differs by `error` from the smoothed round trip. One that is shorter adds
-    /// little, since a round trip that falls is no reason for a longer timeout.
+    /// Takes in a measurement that differs by `error` from the smoothed round trip. A shorter one
+    /// adds little: a falling round trip is no reason for a longer timeout.
     pub(crate) fn take(&mut self, error_ns: i64) {
         let more = error_ns.unsigned_abs().cast_signed() - (self.deviation_ns_x4 / 4).cast_signed();
         let more = if error_ns < 0 && more > 0 { more / 8 } else { more };
@@ -90,7 +90,7 @@ impl Variation {
         self.held_ns_x4 = self.held_ns_x4.max(self.peak_ns_x4);
     }
 
-    /// A quarter of what is held beyond the round trip's peak goes.
+    /// Removes a quarter of the held variation above the round trip's peak.
     pub(crate) fn end_round(&mut self, least: Duration) {
         self.held_ns_x4 -= (self.held_ns_x4 - self.peak_ns_x4) / 4;
         self.peak_ns_x4 = least.ns();
@@ -100,22 +100,21 @@ impl Variation {
 /// A reduction of the window that may be undone.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Undo {
-    /// The first segment that was not acknowledged when it was made.
+    /// The first segment not acknowledged at the reduction.
     pub(crate) from: u64,
-    /// Retransmissions of which DSACK has not reported that they were needless; `None` before the
-    /// first.
+    /// Retransmissions not yet reported as unnecessary by DSACK; `None` before the first.
     pub(crate) unexplained: Option<u32>,
-    /// The window and the threshold before it, segments; `None` where a mark was echoed too, which
-    /// is never undone.
+    /// The window and the threshold before it, segments; `None` if a mark was also echoed, whose
+    /// reduction is never undone.
     pub(crate) before: Option<[f64; 2]>,
 }
 
 /// A tail loss probe (section 7.3).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Probe {
-    /// TLP.end_seq: what was never sent when it was.
+    /// TLP.end_seq: the first segment never sent at the probe.
     pub(crate) end: u64,
-    /// TLP.is_retrans: was it no new segment?
+    /// TLP.is_retrans: was it a retransmission?
     pub(crate) is_repeat: bool,
 }
 
@@ -140,9 +139,8 @@ impl Default for Rack {
 }
 
 impl Rack {
-    /// Takes in the segment sent last of those that have newly arrived (section 6.2, step 2).
-    /// `least` is the least round trip so far. A retransmission that seems to have been faster is
-    /// an original that came late.
+    /// Takes in the newly arrived segment sent last (section 6.2, step 2). `least` is the shortest
+    /// round trip so far. A retransmission that seems faster is a late original.
     pub(crate) fn advance(&mut self, latest: Latest, is_repeat: bool, least: Duration, now: Time) {
         let rtt = now.since(latest.sent);
         if is_repeat && rtt < least {
@@ -154,13 +152,13 @@ impl Rack {
         }
     }
 
-    /// A segment that was sent once arrived after one that is `distance` segments further (step 3).
+    /// A segment that was sent once arrived after one `distance` segments further (step 3).
     pub(crate) fn saw_reordering(&mut self, distance: u64) {
         self.has_reordering = true;
         self.degree = self.degree.max(distance);
     }
 
-    /// Segment `seq` was reported to have arrived twice. `acked` is what was acknowledged before,
+    /// Segment `seq` was reported as having arrived twice. `acked` was acknowledged before,
     /// `highest` was never sent.
     pub(crate) fn saw_duplicate(&mut self, seq: u64, acked: u64, highest: u64, was_repeated: bool) {
         self.duplicates += 1;
@@ -189,12 +187,12 @@ impl Rack {
         }
     }
 
-    /// DSACK says that a reduction was for no loss: the window stays wide for a recovery more.
+    /// DSACK reports a reduction made without a loss: the window stays wide for another recovery.
     pub(crate) fn explained(&mut self) {
         self.persist = (self.persist + 1).min(PERSISTENCE);
     }
 
-    /// A segment was sent again.
+    /// A segment was retransmitted.
     pub(crate) fn repeated(&mut self) {
         self.repeats += 1;
         if let Some(undo) = &mut self.undo {
@@ -202,9 +200,9 @@ impl Rack {
         }
     }
 
-    /// RACK_update_reo_wnd: how much longer than a round trip a segment is waited for (step 4).
-    /// `is_found` says that loss is certain: a repair is under way, or as many segments have
-    /// arrived beyond as [`DUPLICATES`].
+    /// RACK_update_reo_wnd: how much longer than a round trip to wait for a segment (step 4).
+    /// `is_found`: loss is certain, since a repair is in progress or [`DUPLICATES`] segments have
+    /// arrived beyond it.
     pub(crate) fn window(&self, is_found: bool, least: Duration, smoothed: Duration) -> Duration {
         if !self.has_reordering && is_found {
             return Duration::ZERO;
@@ -212,7 +210,7 @@ impl Rack {
         Duration::from_ns((least.ns() / 4).saturating_mul(self.quarters.into()).min(smoothed.ns()))
     }
 
-    /// Was every retransmission since the reduction needless, as DSACK says?
+    /// Was every retransmission since the reduction unnecessary, according to DSACK?
     pub(crate) fn is_explained(&self) -> bool {
         self.undo.is_some_and(|undo| undo.unexplained == Some(0))
     }
@@ -228,7 +226,7 @@ mod tests {
         let mut variation = Variation::default();
         variation.begin(Duration::from_ms(40), least);
         assert_eq!(variation.held_ns_x4, ms(200));
-        // A hundred of 2 s, after 40 ms: the smoothed round trip is there long before the last.
+        // A hundred of 2 s, after 40 ms: the smoothed round trip converges long before the last.
         let mut smoothed = ms(40);
         let mut most = 0;
         for _ in 0..100 {
@@ -239,7 +237,7 @@ mod tests {
         }
         assert!(variation.deviation_ns_x4 < ms(10) && most > ms(2500), "{variation:?} {most}");
         assert_eq!(variation.held_ns_x4, most);
-        variation.end_round(least); // the peak was in it
+        variation.end_round(least); // the peak was in this round
         assert_eq!(variation.held_ns_x4, most);
         variation.end_round(least);
         assert_eq!(variation.held_ns_x4, most - (most - ms(200)) / 4);

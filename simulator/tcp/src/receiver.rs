@@ -1,24 +1,24 @@
-//! The receiving end: cumulative and selective acknowledgements of whole segments, at once or
+//! The receiving end: cumulative and selective acknowledgements of full segments, immediate or
 //! delayed, with the echo of marks.
 //!
 //! # Source
 //! RFC 5681, section 4.2 (delayed acknowledgements); RFC 2018, section 4 (blocks, the latest
 //! first); RFC 2883 (a segment that came twice); RFC 7323, section 4.3 (which segment an
-//! acknowledgement echoes); RFC 3168, section 6.1.3 (echo until the sender has answered). A delayed acknowledgement
-//! follows the second segment, or the timeout. RFC 5681 recommends to delay and requires nothing,
-//! so some may leave at once ([`DelayedAck::quick_acks`]).
+//! acknowledgement echoes); RFC 3168, section 6.1.3 (echo until the sender has answered). A delayed
+//! acknowledgement follows the second segment, or the timeout. RFC 5681 recommends delays but does
+//! not require them, so some acknowledgements may leave at once ([`DelayedAck::quick_acks`]).
 //!
 //! # Where we differ
-//! Marks are also counted for ever, and each acknowledgement carries the count. A sender that wants
-//! exact feedback (RFC 8257, RFC 9331) needs no state machine then, and loses nothing with a lost
-//! acknowledgement.
+//! Marks are also counted permanently, and each acknowledgement carries the count. A sender that
+//! needs exact feedback (RFC 8257, RFC 9331) then needs no state machine, and loses nothing with a
+//! lost acknowledgement.
 
 use crate::config::{Config, DelayedAck, Recovery};
 use crate::segment::{Ack, Block, Sack, Segment};
 use fairwire_core::{Duration, Ecn, Time};
 use std::collections::VecDeque;
 
-/// A TCP receiver without I/O: the state of what has arrived of one connection.
+/// A TCP receiver without I/O: the state of one connection's arrivals.
 #[derive(Debug)]
 pub struct Receiver {
     next: u64,
@@ -32,26 +32,26 @@ pub struct Receiver {
     reports: Reports,
     kept: Kept,
     few: Few,
-    many: Option<Box<Ahead>>, // made when it is needed first
+    many: Option<Box<Ahead>>, // created when first needed
     delay: Duration,
 }
 
 /// Which acknowledgements are not delayed, as in Linux (`tcp_input.c` of 6.1, "quick acks"): some
-/// at the beginning, after a pause, and where the sender's window may be small.
+/// at the beginning, after a pause, and when the sender's window may be small.
 #[derive(Clone, Copy, Debug)]
 struct Quick {
-    left: u8, // acknowledgements that still leave at once
+    left: u8, // acknowledgements still to leave at once
     most: u8,
-    opened: Time, // when the SYN came; zero where none did
-    last: Time,   // when a segment came last
+    opened: Time, // when the SYN came; zero without one
+    last: Time,   // when a segment last came
     pause: Duration,
     has_ect: bool, // are segments ECN-capable?
 }
 
-/// This number after a mark, or a retransmission as a sender with ECN makes it.
+/// This number after a mark, or after a retransmission from a sender with ECN.
 const AFTER_A_MARK: u8 = 2;
-/// A pause that is longer than the timeout that a receiver computes from the handshake (RFC 6298,
-/// with this as the least of its second term).
+/// A pause is longer than the timeout that a receiver computes from the handshake (RFC 6298, with
+/// this as the minimum of its second term).
 const MIN_PAUSE: Duration = Duration::from_ms(200);
 
 impl Quick {
@@ -60,7 +60,7 @@ impl Quick {
         Quick { left: most, most, opened, last, pause: Duration::MAX, has_ect: false }
     }
 
-    /// A segment of data comes; `is_again` where it came before.
+    /// A data segment comes; `is_again`: it came before.
     fn comes(&mut self, segment: Segment, is_again: bool, was_echoing: bool, now: Time) {
         if self.last == Time::ZERO {
             let rtt = now.since(self.opened);
@@ -82,17 +82,17 @@ impl Quick {
     }
 }
 
-/// Where that is which is beyond the next segment expected.
+/// The storage of segments beyond the next one expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kept {
-    /// There is nothing.
+    /// There are none.
     Nothing,
     InFew,
     InMany,
 }
 
-/// What is beyond the next segment expected, as long as it is not much. It is within the receiver,
-/// since memory elsewhere costs two lines of the cache, one of which only points to the other.
+/// The segments beyond the next one expected, if few. They are stored in the receiver, since memory
+/// elsewhere costs two cache lines, one of which only points to the other.
 #[derive(Clone, Copy, Debug)]
 struct Few {
     len: u8,
@@ -108,23 +108,23 @@ struct Near {
     end: u16,
 }
 
-/// What is beyond the next segment expected, where it is more, or blocks are reported; and which
+/// The segments beyond the next one expected, if they are more or blocks are reported, and which
 /// acknowledgements are not delayed.
 #[derive(Debug, Default)]
 struct Ahead {
     runs: VecDeque<Run>, // ascending, with holes between
     recent: Recent,
-    duplicate: Option<u64>, // the segment at hand, where it came twice
+    duplicate: Option<u64>, // the current segment, if it came twice
     echo: bool,
     quick: Option<Quick>,
 }
 
-/// The report of an acknowledgement beside the next segment expected.
+/// The report of an acknowledgement besides the next segment expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reports {
     Nothing,
     Blocks,
-    /// And what came twice, and the epoch of the segment that it echoes.
+    /// Also duplicate arrivals, and the epoch of the segment that it echoes.
     All,
 }
 
@@ -141,11 +141,11 @@ impl Run {
     }
 }
 
-/// One segment of each of the runs that arrivals have touched last, the latest first; 0 for none.
+/// One segment of each of the runs most recently touched by arrivals, the latest first; 0 for none.
 type Recent = [u64; Sack::MOST];
 
 impl Receiver {
-    /// A receiver to which nothing has arrived.
+    /// A receiver without arrivals.
     pub fn new(config: &Config) -> Self {
         let at_once = DelayedAck { segments: 1, timeout: Duration::ZERO, quick_acks: 0 };
         let delayed = config.delayed_ack.unwrap_or(at_once);
@@ -166,7 +166,7 @@ impl Receiver {
         }
     }
 
-    /// One to which nothing comes.
+    /// A receiver to which nothing will come.
     pub const fn of_nothing() -> Self {
         Receiver {
             next: 0,
@@ -185,14 +185,14 @@ impl Receiver {
         }
     }
 
-    /// Handles a segment that arrived. Returns the acknowledgement, if it must leave at once.
+    /// Handles a segment that arrived. Returns the acknowledgement if it must leave at once.
     pub fn on_segment(&mut self, segment: Segment, now: Time) -> Option<Ack> {
         self.take_in(segment, now).map(|ack| Ack { sack: self.blocks(), ..ack })
     }
 
-    /// The same without the [`blocks`](Receiver::blocks), whose memory costs a cache miss even
-    /// where there are none.
-    #[inline(always)] // an acknowledgement that is returned through memory, in pieces, is waited for when it is copied as a whole
+    /// The same without the [`blocks`](Receiver::blocks), whose memory costs a cache miss even if
+    /// there are none.
+    #[inline(always)] // an acknowledgement returned through memory is written in pieces, and copying it in one piece stalls
     pub fn take_in(&mut self, segment: Segment, now: Time) -> Option<Ack> {
         if segment.is_syn {
             let ack = Ack { is_for_syn: true, echo: segment.epoch, ..self.ack() };
@@ -218,18 +218,18 @@ impl Receiver {
         (self.due != Time::MAX).then_some(self.due)
     }
 
-    /// The acknowledgement that was delayed, where it is due by `now`.
+    /// The delayed acknowledgement, if it is due by `now`.
     pub fn on_timeout(&mut self, now: Time) -> Option<Ack> {
         (self.due <= now).then(|| Ack { sack: self.blocks(), ..self.ack() })
     }
 
-    /// Would an acknowledgement that is sent now have blocks?
+    /// Would an acknowledgement sent now have blocks?
     #[inline(always)]
     pub fn has_blocks(&self) -> bool {
         self.reports != Reports::Nothing && (self.kept != Kept::Nothing || self.duplicate().is_some())
     }
 
-    /// The blocks of an acknowledgement that is sent now.
+    /// The blocks of an acknowledgement sent now.
     #[inline(never)]
     pub fn blocks(&self) -> Sack {
         if self.has_blocks() { self.sack() } else { Sack::NONE }
@@ -240,7 +240,7 @@ impl Receiver {
         self.next
     }
 
-    #[inline(never)] // profiles of older TCPs have none of it
+    #[inline(never)] // unused by profiles of older TCPs
     fn note_modern(&mut self, segment: Segment, now: Time) {
         let (next, was_echoing) = (self.next, self.is_echoing);
         if let Some(quick) = self.quick() {
@@ -266,7 +266,7 @@ impl Receiver {
         if self.is_modern { self.many.as_deref_mut()?.quick.as_mut() } else { None }
     }
 
-    /// May the acknowledgement of a segment in order wait for another segment?
+    /// May the acknowledgement of an in-order segment wait for another segment?
     #[inline(always)]
     fn may_wait(&mut self, now: Time) -> bool {
         self.waiting += 1;
@@ -308,13 +308,13 @@ impl Receiver {
         } // else it came before, or was never allowed
     }
 
-    /// Notes whether a segment comes for the second time, and the epoch that is echoed from here on.
+    /// Notes whether a segment comes for the second time, and the epoch echoed from now on.
     #[inline]
     fn note_repeat(&mut self, segment: Segment) {
         let Segment { seq, is_retransmission, epoch, .. } = segment;
         let is_below = seq < self.next;
         if self.many.is_none() && !epoch && !is_below {
-            return; // as most are
+            return; // as most segments are
         }
         let is_duplicate = is_below || (self.kept == Kept::InMany && self.is_ahead(seq));
         let is_echoed = if is_below { is_retransmission } else { seq == self.next && self.waiting == 0 };
@@ -325,7 +325,7 @@ impl Receiver {
         }
     }
 
-    /// An acknowledgement leaves. The epoch that it echoes.
+    /// An acknowledgement leaves: returns the epoch that it echoes.
     #[inline]
     fn echo(&mut self) -> bool {
         let Some(ahead) = self.many.as_deref_mut() else { return false };
@@ -345,7 +345,7 @@ impl Receiver {
         self.many.as_deref().is_some_and(|ahead| ahead.run_of(seq).is_some())
     }
 
-    /// Keeps what is out of order.
+    /// Keeps an out-of-order segment.
     #[inline(never)]
     fn keep(&mut self, seq: u64) {
         if self.kept != Kept::InMany {
@@ -388,7 +388,7 @@ impl Receiver {
 
     fn sack(&self) -> Sack {
         let mut sack = Sack::NONE;
-        // Where blocks are reported, all that is ahead is in the list.
+        // If blocks are reported, everything ahead is in the list.
         let Some(ahead) = self.many.as_deref() else { return sack };
         let runs = ahead.recent.iter().take_while(|&&seq| seq != 0).filter_map(|&seq| ahead.run_of(seq));
         for (block, run) in sack.blocks.iter_mut().zip(runs) {
@@ -406,7 +406,7 @@ impl Few {
         &self.runs[..usize::from(self.len)]
     }
 
-    /// Keeps what is so far beyond the next segment expected; false where there is no room.
+    /// Keeps the segment at `beyond` after the next one expected; false if there is no room.
     fn keep(&mut self, beyond: u64) -> bool {
         let Some(at) = u16::try_from(beyond).ok().filter(|at| *at < u16::MAX) else { return false };
         let after = self.runs().iter().take_while(|run| run.start <= at).count();
@@ -432,8 +432,8 @@ impl Few {
         true
     }
 
-    /// The hole of the first `filled` segments is closed: how many more are in order by that. What
-    /// is left is counted from there on.
+    /// Closes the hole of the first `filled` segments, and returns how many more are in order now.
+    /// The rest is counted from there.
     fn close(&mut self, filled: u16) -> u16 {
         let more = match self.runs().first() {
             Some(first) if first.start == filled => first.end - filled,
@@ -461,7 +461,7 @@ impl Near {
 }
 
 impl Ahead {
-    /// Keeps what is out of order.
+    /// Keeps an out-of-order segment.
     fn keep(&mut self, seq: u64) {
         let runs = &mut self.runs;
         if let Some(last) = runs.back_mut().filter(|last| last.end == seq) {
@@ -485,7 +485,7 @@ impl Ahead {
         }
     }
 
-    /// Notes that the run with `seq` in it was touched last; `next` is expected.
+    /// Notes that the run containing `seq` was touched last; `next` is expected.
     fn touch(&mut self, seq: u64, next: u64) {
         let Some(run) = self.run_of(seq) else { return };
         let others = self.recent.iter().copied().filter(|&seq| seq > next && !run.holds(seq));
@@ -497,7 +497,7 @@ impl Ahead {
     fn run_of(&self, seq: u64) -> Option<Run> {
         let last = *self.runs.back()?;
         if last.start <= seq {
-            return last.holds(seq).then_some(last); // as most are that come after a hole
+            return last.holds(seq).then_some(last); // as most segments after a hole are
         }
         let after = self.runs.partition_point(|run| run.start <= seq);
         let run = *self.runs.get(after.checked_sub(1)?)?;

@@ -4,11 +4,11 @@
 use crate::config::Config;
 use fairwire_core::Duration;
 
-/// Smoothed round-trip time, its variation, and the timeout that follows from them. The constants
-/// stay with the caller.
+/// Smoothed round-trip time, its variation, and the resulting timeout. The caller keeps the
+/// constants.
 ///
-/// Scaled as in RFC 6298's reference arithmetic: the smoothed time by 8, the variation by 4, so
-/// that the gains are shifts.
+/// Scaled as in RFC 6298's reference arithmetic: the smoothed time by 8, the variation by 4, so the
+/// gains are shifts.
 #[derive(Debug)]
 pub struct RttEstimator {
     rtt_ns_x8: u64, // 0 before the first measurement
@@ -17,10 +17,10 @@ pub struct RttEstimator {
     is_stale: bool, // the next measurement counts as the first
 }
 
-/// The timeout is never more than this times its unbacked-off value: what a count can hold.
+/// The timeout never exceeds this times its unbacked-off value: the limit of the counter.
 const MAX_BACKOFF: u32 = 1 << 30;
 
-/// Backed off by more than this, an estimate may be thought wrong (RFC 6298, section 5); ns-2's
+/// An estimate backed off by more than this may be considered wrong (RFC 6298, section 5); ns-2's
 /// number.
 const TRUSTED_BACKOFF: u32 = 8;
 
@@ -31,14 +31,14 @@ impl Default for RttEstimator {
 }
 
 impl RttEstimator {
-    /// Takes in one measured round trip of a segment that was sent once (Karn's rule is the
-    /// caller's), and ends any back-off.
+    /// Takes in one measured round trip of a segment that was sent once (the caller applies Karn's
+    /// rule), and ends any back-off.
     pub fn measured(&mut self, rtt: Duration, config: &Config) {
         self.backoff = 1;
         self.measured_under_marks(rtt, config);
     }
 
-    /// The same, but keeps a back-off.
+    /// The same, but keeps any back-off.
     pub fn measured_under_marks(&mut self, rtt: Duration, config: &Config) {
         let rtt = in_ticks(rtt.ns(), config.tick.ns());
         if self.rtt_ns_x8 == 0 || self.is_stale {
@@ -52,15 +52,15 @@ impl RttEstimator {
         self.rtt_ns_x8 = self.rtt_ns_x8 - before + rtt;
     }
 
-    /// The timeout goes by this variation, times 4, until the next measurement.
+    /// Bases the timeout on this variation, times 4, until the next measurement.
     pub(crate) fn hold(&mut self, variation_ns_x4: u64) {
         self.variation_ns_x4 = variation_ns_x4;
     }
 
     /// Doubles the timeout (RFC 6298, 5.5) until it reaches the longest one. With
-    /// [`forgets_rtt`](crate::Quirks::forgets_rtt), what was measured is forgotten after the fourth
-    /// in a row: the timeout does not change until the next measurement, which then counts as the
-    /// first.
+    /// [`forgets_rtt`](crate::Quirks::forgets_rtt), the measurements are forgotten after the fourth
+    /// doubling in a row. The timeout then does not change until the next measurement, which counts
+    /// as the first.
     pub fn back_off(&mut self, config: &Config) {
         if self.timeout(config) < config.max_rto {
             self.backoff = (self.backoff * 2).min(MAX_BACKOFF);
@@ -68,13 +68,13 @@ impl RttEstimator {
         self.is_stale |= config.quirks.forgets_rtt && self.backoff > TRUSTED_BACKOFF;
     }
 
-    /// New data was acknowledged: ends any back-off without a measurement.
+    /// New data was acknowledged: ends any back-off, without a measurement.
     pub fn progressed(&mut self) {
         self.backoff = 1;
     }
 
-    /// The timeout: smoothed time and four variations, either it or these not below the floor, times
-    /// the back-off, not above the ceiling.
+    /// The timeout: smoothed time plus four variations, times the back-off, at most the ceiling.
+    /// The floor applies to the sum or to the variations.
     #[inline]
     pub fn timeout(&self, config: &Config) -> Duration {
         let base = match self.rtt_ns_x8 {
@@ -94,7 +94,7 @@ impl RttEstimator {
     }
 }
 
-/// A time that was divided, as it is counted.
+/// A quotient in the unit of the clock.
 #[inline]
 fn counted(ns: u64, config: &Config) -> u64 {
     match config.tick.ns() {
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
     use crate::config::Profile;
 
-    /// An estimator with the constants it goes by.
+    /// An estimator with its constants.
     struct Estimator(RttEstimator, Config);
 
     fn estimator(tick_ms: u64, min_ms: u64) -> Estimator {
@@ -188,7 +188,7 @@ mod tests {
             rtt.timeout()
         };
         assert_eq!(after(&mut rtt, 6), Duration::from_ms(12_800));
-        assert_eq!(after(&mut rtt, 1), Duration::from_ms(25_600)); // as ns-2 2.35 does
+        assert_eq!(after(&mut rtt, 1), Duration::from_ms(25_600)); // as in ns-2 2.35
         assert_eq!(after(&mut rtt, 100), Duration::from_secs(60));
     }
 
@@ -209,8 +209,8 @@ mod tests {
 
     #[test]
     fn after_the_fourth_back_off_in_a_row_the_next_measurement_counts_as_the_first() {
-        // Smoothed time and variation after 100 ms and then 500 ms: as the first of all (RFC 6298,
-        // 2.2), or moved by it (2.3).
+        // Smoothed time and variation after 100 ms and then 500 ms: as the first measurement (RFC
+        // 6298, 2.2), or moved by it (2.3).
         let (first, moved) = (Duration::from_ms(500), Duration::from_ms(150));
         for (forgets_rtt, times, expected) in [(true, 4, first), (true, 3, moved), (false, 4, moved)] {
             let mut rtt = estimator(0, 0);

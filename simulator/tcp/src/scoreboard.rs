@@ -1,17 +1,18 @@
-//! What the sender knows of each segment in flight from selective acknowledgements (RFC 6675,
+//! The sender's knowledge about each segment in flight, from selective acknowledgements (RFC 6675,
 //! section 4).
 //!
-//! One byte per segment, from the first unacknowledged to the highest that is known of; none at all
-//! while nothing is lost. What is in flight ("pipe") follows from counts kept at every change, so
-//! that an acknowledgement costs what it newly reports, not a window.
+//! One byte per segment, from the first unacknowledged to the highest with information; none at all
+//! while nothing is lost. The number in flight ("pipe") follows from counts kept at every change.
+//! So an acknowledgement costs only what it newly reports, not a window.
 //!
-//! Under [`Recovery::Rack`](crate::Recovery::Rack), time decides what is lost (RFC 8985, section 6.2,
-//! step 5). Segments that were sent once are examined in the order of their numbers, which is that
-//! of their times. Retransmissions are examined in that of theirs. So each is examined once.
+//! Under [`Recovery::Rack`](crate::Recovery::Rack), time decides what is lost (RFC 8985, section
+//! 6.2, step 5). Segments that were sent once are examined in the order of their numbers, which is
+//! their time order. Retransmissions are examined in their own time order. So each is examined
+//! once.
 //!
 //! # Where we differ
-//! Without it, a retransmission is taken for lost when a segment first sent after it is selectively
-//! acknowledged, in the spirit of RFC 8985; RFC 6675 alone would wait for the timer.
+//! Without it, a retransmission counts as lost when a segment first sent after it is selectively
+//! acknowledged, in the spirit of RFC 8985. RFC 6675 would wait for the timer.
 
 use crate::cut::Cut;
 use crate::journal::Journal;
@@ -26,19 +27,19 @@ pub(crate) struct Scoreboard {
     base: u64,
     segments: VecDeque<u8>,
     sacked: u32,       // of the segments: arrived
-    lost: u32,         // not arrived and taken for lost
+    lost: u32,         // not arrived and considered lost
     repeated: u32,     // not arrived and sent again
-    lost_below: u64,   // what is below and has not arrived is lost
+    lost_below: u64,   // everything below that has not arrived is lost
     sacked_below: u64, // one beyond the highest that has arrived
-    repair_from: u64,  // nothing below is to be sent again
+    repair_from: u64,  // nothing below needs retransmission
     losses: u32,       // all of them, wrapping
     reported: u32,     // of those, at the last call of `newly_lost`
     repeats: VecDeque<Repeat>,
-    reported_runs: [[u64; 2]; Sack::MOST], // the blocks taken in last, which have arrived whole
+    reported_runs: [[u64; 2]; Sack::MOST], // the blocks taken in last, which have arrived completely
     rule: Rule,
     /// Times and reordering, under [`Rule::Time`].
     pub(crate) rack: Rack,
-    /// The cut of the window that is being made.
+    /// The cut of the window in progress.
     pub(crate) cut: Cut,
 }
 
@@ -50,11 +51,11 @@ pub(crate) enum Rule {
     Count,
     /// Three arrivals above it; a retransmission is never lost.
     CountOnce,
-    /// The time since it was sent (RFC 8985).
+    /// By the time since it was sent (RFC 8985).
     Time,
 }
 
-/// A retransmission: when it was sent, and what had never been sent then.
+/// A retransmission: when it was sent, and the first segment not yet sent then.
 #[derive(Clone, Copy, Debug)]
 struct Repeat {
     seq: u64,
@@ -70,13 +71,13 @@ const REPEATED: u8 = 4;
 const KEPT: usize = 64;
 
 impl Scoreboard {
-    /// A board by this rule.
+    /// A board with this rule.
     pub(crate) fn by(rule: Rule) -> Self {
         Scoreboard { rule, ..Scoreboard::default() }
     }
 
-    /// How many segments of `[unacked, highest)` are in flight: neither arrived nor lost, or sent
-    /// again.
+    /// The number of segments of `[unacked, highest)` in flight: neither arrived nor lost, or
+    /// retransmitted.
     #[inline]
     pub(crate) fn pipe(&self, unacked: u64, highest: u64) -> u64 {
         (highest - unacked) + u64::from(self.repeated) - u64::from(self.sacked + self.lost)
@@ -88,12 +89,12 @@ impl Scoreboard {
         self.segments.is_empty()
     }
 
-    /// Is all that is sent in flight? After an undo, some of that may have been sent again.
+    /// Is everything sent in flight? After an undo, some of it may have been retransmitted.
     pub(crate) fn is_all_in_flight(&self) -> bool {
         self.sacked == 0 && self.lost == 0
     }
 
-    /// Is it empty, without a cut, a probe or an undo under way?
+    /// Is it empty, without a cut, a probe or an undo in progress?
     #[inline]
     pub(crate) fn is_quiet(&self) -> bool {
         self.is_empty() && !self.cut.is_on() && self.rack.probe.is_none() && !self.rack.is_explained()
@@ -104,18 +105,18 @@ impl Scoreboard {
         self.state(seq) & SACKED != 0
     }
 
-    /// Has `seq` been sent again?
+    /// Has `seq` been retransmitted?
     pub(crate) fn is_repeated(&self, seq: u64) -> bool {
         self.state(seq) & REPEATED != 0
     }
 
-    /// Is `seq` taken for lost?
+    /// Is `seq` considered lost?
     pub(crate) fn is_lost(&self, seq: u64) -> bool {
         self.state(seq) & LOST != 0
     }
 
-    /// Everything below `unacked` is acknowledged. How many of those segments were not known to
-    /// have arrived.
+    /// Everything below `unacked` is acknowledged. Returns how many of those segments were not
+    /// known to have arrived.
     pub(crate) fn advance(&mut self, unacked: u64) -> u64 {
         let from = std::mem::replace(&mut self.base, unacked);
         if self.segments.is_empty() {
@@ -134,8 +135,8 @@ impl Scoreboard {
     }
 
     /// Takes in the blocks of an acknowledgement of everything below the base; `highest` was never
-    /// sent. What the one before reported is passed over. Calls `each` with every segment that they are
-    /// the first to report, and returns the number of these.
+    /// sent. Skips what the previous one reported. Calls `each` with every segment newly reported,
+    /// and returns their number.
     pub(crate) fn take(&mut self, sack: &Sack, highest: u64, mut each: impl FnMut(u64)) -> u64 {
         let before = self.sacked;
         let known = std::mem::take(&mut self.reported_runs);
@@ -164,14 +165,14 @@ impl Scoreboard {
         u64::from(self.sacked - before)
     }
 
-    /// How many segments, sent for the first time or again, have been taken for lost since the last
+    /// The number of segments, originals or retransmissions, newly considered lost since the last
     /// call.
     #[inline]
     pub(crate) fn newly_lost(&mut self) -> u32 {
         self.losses.wrapping_sub(std::mem::replace(&mut self.reported, self.losses))
     }
 
-    /// How many segments have been taken for lost so far, wrapping.
+    /// The number of segments considered lost so far, wrapping.
     pub(crate) fn losses(&self) -> u32 {
         self.losses
     }
@@ -181,7 +182,7 @@ impl Scoreboard {
         self.sacked_below
     }
 
-    /// Is anything taken for lost that has not arrived?
+    /// Is any segment that has not arrived considered lost?
     pub(crate) fn has_lost(&self) -> bool {
         self.lost > 0
     }
@@ -191,21 +192,21 @@ impl Scoreboard {
         self.repeated
     }
 
-    /// Have as many segments arrived out of order that the first is lost, were there no reordering?
+    /// Have enough segments arrived out of order for the first to be lost, assuming no reordering?
     pub(crate) fn has_duplicates(&self) -> bool {
         self.sacked >= DUPLICATES
     }
 
-    /// Was everything in flight sent after the latest that has arrived, as it is where nothing is
-    /// lost and all is in order?
+    /// Was everything in flight sent after the latest that has arrived? That is so without losses
+    /// and reordering.
     #[inline]
     pub(crate) fn is_in_order(&self, journal: &Journal) -> bool {
         self.is_empty() && journal.last_sent(self.base) >= self.rack.latest.sent
     }
 
-    /// RACK_detect_loss: takes for lost what was sent before the latest that has arrived, and has
-    /// not arrived within a round trip and `window`. `highest` was never sent. Returns when the
-    /// last of what else was sent before it will be lost.
+    /// RACK_detect_loss: marks as lost the segments sent before the latest arrival that have not
+    /// arrived within a round trip and `window`. `highest` was never sent. Returns when the last of
+    /// the other segments sent before it will be lost.
     pub(crate) fn find_late(
         &mut self,
         journal: &Journal,
@@ -249,8 +250,8 @@ impl Scoreboard {
         is_waiting.then_some(latest.sent + patience)
     }
 
-    /// The timer ran out: what has not arrived is lost, but for what was sent less than a round
-    /// trip ago (RFC 8985, section 6.3).
+    /// The timer ran out: everything that has not arrived is lost, except segments sent less than a
+    /// round trip ago (RFC 8985, section 6.3).
     pub(crate) fn lose_old(&mut self, journal: &Journal, highest: u64, now: Time) {
         self.extend_to(highest);
         let oldest = now.saturating_sub(self.rack.rtt);
@@ -267,7 +268,7 @@ impl Scoreboard {
         self.reported = self.losses; // the sender knows
     }
 
-    /// Nothing was lost: what was taken for it is in flight.
+    /// Nothing was lost: segments considered lost are in flight.
     pub(crate) fn lose_nothing(&mut self) {
         for state in &mut self.segments {
             *state &= !LOST;
@@ -276,14 +277,14 @@ impl Scoreboard {
         (self.lost_below, self.repair_from) = (self.base, self.base);
     }
 
-    /// Takes the first segment for lost, as three duplicate acknowledgements say it is.
+    /// Marks the first segment as lost, on three duplicate acknowledgements.
     pub(crate) fn lose_first(&mut self) {
         self.extend_to(self.base + 1);
         self.lose(self.base);
     }
 
-    /// The timer ran out: everything below `highest` that has not arrived is lost, retransmissions
-    /// too.
+    /// The timer ran out: everything below `highest` that has not arrived is lost, including
+    /// retransmissions.
     pub(crate) fn lose_all(&mut self, highest: u64) {
         self.extend_to(highest);
         for at in 0..self.segments.len() {
@@ -304,7 +305,7 @@ impl Scoreboard {
         self.emptied();
     }
 
-    /// The first segment that is lost and was not sent again.
+    /// The first segment that is lost and was not retransmitted.
     pub(crate) fn next_lost(&mut self) -> Option<u64> {
         let from = self.repair_from.max(self.base);
         let found = self.first(from, self.lost_below, |state| state & (LOST | REPEATED) == LOST);
@@ -312,13 +313,13 @@ impl Scoreboard {
         found
     }
 
-    /// The first segment below the highest arrived that was neither lost, nor sent again, nor has
-    /// arrived (RFC 6675, section 4, NextSeg 3).
+    /// The first segment below the highest arrived that was neither lost nor retransmitted and has
+    /// not arrived (RFC 6675, section 4, NextSeg 3).
     pub(crate) fn next_doubtful(&self) -> Option<u64> {
         self.first(self.base, self.sacked_below, |state| state & (SACKED | REPEATED) == 0)
     }
 
-    /// Segment `seq` was sent again at `at`; `highest` was never sent.
+    /// Segment `seq` was retransmitted at `at`; `highest` was never sent.
     pub(crate) fn repeat(&mut self, seq: u64, highest: u64, at: Time) {
         self.extend_to(seq + 1);
         let state = &mut self.segments[(seq - self.base) as usize];
@@ -354,7 +355,7 @@ impl Scoreboard {
         }
     }
 
-    /// Segment `seq` has arrived. Is that news?
+    /// Segment `seq` has arrived. Returns whether that is new.
     fn arrived(&mut self, seq: u64) -> bool {
         let at = (seq - self.base) as usize;
         let before = self.segments[at];
@@ -413,8 +414,8 @@ impl Scoreboard {
         self.lost_below = self.lost_below.max(end);
     }
 
-    /// Whatever was sent again before something that has arrived was first sent, and has not
-    /// arrived itself, is lost again.
+    /// Retransmissions sent before the first transmission of a segment that has arrived are lost
+    /// again, unless they have arrived themselves.
     fn find_lost_repeats(&mut self) {
         while let Some(&Repeat { seq, before, .. }) = self.repeats.front() {
             if before >= self.sacked_below {
@@ -466,7 +467,7 @@ mod tests {
         assert_eq!(board.pipe(1, 10), 5);
         board.repeat(1, 10, Time::ZERO);
         assert_eq!((board.next_lost(), board.next_doubtful()), (None, Some(4)));
-        assert_eq!(board.advance(4), 1); // of 1, 2 and 3 only 1 was not known to have arrived
+        assert_eq!(board.advance(4), 1); // of 1, 2 and 3, only 1 was not known to have arrived
         assert_eq!(board.pipe(4, 10), 5);
     }
 
@@ -497,7 +498,7 @@ mod tests {
         assert_eq!(board.pipe(6, 9), 3);
     }
 
-    /// The definitions of RFC 6675, section 4, read off a list of every segment.
+    /// The definitions of RFC 6675, section 4, evaluated on a list of every segment.
     struct Plain {
         base: u64,
         sacked: Vec<bool>,
@@ -537,9 +538,9 @@ mod tests {
     fn counts_are_those_of_the_definitions_over_random_acknowledgements() {
         let mut rng = Seed(5).stream("scoreboard");
         for _ in 0..200 {
-            let mut board = Scoreboard::by(Rule::CountOnce); // RFC 6675 takes no retransmission for lost
+            let mut board = Scoreboard::by(Rule::CountOnce); // RFC 6675 never considers a retransmission lost
             let mut plain = Plain { base: 0, sacked: vec![], repeated: vec![], lost: vec![] };
-            let mut recent = Vec::new(); // the runs of the arrivals before
+            let mut recent = Vec::new(); // the runs of earlier arrivals
             for _ in 0..200 {
                 let highest = plain.sacked.len() + rng.below(4) as usize + 1;
                 for list in [&mut plain.sacked, &mut plain.repeated, &mut plain.lost] {

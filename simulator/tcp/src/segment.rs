@@ -1,4 +1,4 @@
-//! What travels: segments one way, acknowledgements the other.
+//! The messages: segments in one direction, acknowledgements in the other.
 
 use fairwire_core::Ecn;
 
@@ -11,13 +11,13 @@ pub struct Segment {
     pub is_syn: bool,
     /// Was it sent before?
     pub is_retransmission: bool,
-    /// The ECN codepoint that it leaves with, or arrives with.
+    /// The ECN codepoint with which it leaves or arrives.
     pub ecn: Ecn,
     /// Has the sender reduced its window since the echo of a mark (RFC 3168, section 6.1.2)?
     pub cwr: bool,
-    /// Turns over with the first retransmission after a reduction, with that of a probe, and with
-    /// each SYN that is sent again. In place of a timestamp (RFC 7323): an acknowledgement
-    /// whose [`echo`](Ack::echo) differs from what is sent now echoes a segment from before. Used
+    /// Toggles with the first retransmission after a reduction, with a probe's, and with each
+    /// retransmitted SYN. It replaces a timestamp (RFC 7323): an acknowledgement whose
+    /// [`echo`](Ack::echo) differs from the sender's current value echoes an earlier segment. Used
     /// with [`Recovery::Rack`](crate::Recovery::Rack).
     pub epoch: bool,
 }
@@ -38,25 +38,25 @@ impl Segment {
 pub struct Ack {
     /// Everything below this has arrived: the next segment expected.
     pub next: u64,
-    /// Does it answer a SYN rather than data? Such an answer is never a duplicate of an
-    /// acknowledgement of data.
+    /// Does it answer a SYN instead of data? Such an answer is never a duplicate acknowledgement of
+    /// data.
     pub is_for_syn: bool,
-    /// Has a mark arrived since the sender last said that it had reduced its window (RFC 3168,
+    /// Has a mark arrived since the sender last reported that it had reduced its window (RFC 3168,
     /// section 6.1.3)?
     pub ece: bool,
-    /// Marked segments that arrived so far, of the whole connection, wrapping. A total outlives the
-    /// loss of an acknowledgement.
+    /// Marked segments received so far on the connection, wrapping. A total survives the loss of an
+    /// acknowledgement.
     pub marks: u32,
     /// The [`epoch`](Segment::epoch) of the segment whose timestamp it would echo (RFC 7323, section
     /// 4.3). That is the last segment to arrive in order, or the first of those that a delayed
     /// acknowledgement covers. Kept with [`Recovery::Rack`](crate::Recovery::Rack).
     pub echo: bool,
-    /// What has arrived beyond `next`, or twice.
+    /// The segments received beyond `next`, or twice.
     pub sack: Sack,
 }
 
 impl Ack {
-    /// An acknowledgement of all data below `next`, and of nothing else.
+    /// An acknowledgement of exactly the data below `next`.
     pub const fn of(next: u64) -> Self {
         Ack { next, is_for_syn: false, ece: false, marks: 0, echo: false, sack: Sack::NONE }
     }
@@ -67,16 +67,16 @@ impl Ack {
     }
 }
 
-/// Up to three blocks of segments that have arrived out of order (RFC 2018), that with the latest
-/// arrival first. An empty block ends the list. A segment that has arrived twice takes the place of
-/// the first block (DSACK, RFC 2883).
+/// Up to three blocks of segments that have arrived out of order (RFC 2018), with the latest
+/// arrival's first. An empty block ends the list. A segment that has arrived twice replaces the
+/// first block (DSACK, RFC 2883).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sack {
     /// The blocks.
     pub blocks: [Block; Sack::MOST],
 }
 
-/// A run of segments. Relative to the acknowledgement that reports it, so that it is small.
+/// A run of segments, relative to the acknowledgement that reports it, so it is small.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Block {
     /// First segment, counted from the acknowledgement's [`next`](Ack::next); at least 1.
@@ -86,7 +86,7 @@ pub struct Block {
 }
 
 impl Sack {
-    /// Most blocks: what fits beside a timestamp (RFC 2018, section 3).
+    /// Maximum number of blocks: those that fit together with a timestamp (RFC 2018, section 3).
     pub const MOST: usize = 3;
 
     /// No blocks.
@@ -98,7 +98,7 @@ impl Sack {
         self.blocks[0].len == 0
     }
 
-    /// The same, after a report that segment `seq` has arrived twice. `next` is the next segment
+    /// The same, after reporting that segment `seq` has arrived twice. `next` is the next segment
     /// expected.
     pub(crate) fn after_duplicate(self, seq: u64, next: u64) -> Self {
         let [first, second, _] = self.blocks;
@@ -113,8 +113,8 @@ impl Sack {
         (first.len == Block::DUPLICATE).then_some(next.wrapping_add_signed(offset))
     }
 
-    /// The ranges of the option, in its order: a segment that has arrived twice, then the blocks.
-    /// Each is a first sequence number and the one after its last, in segments, in an acknowledgement
+    /// The ranges of the option, in order: a segment that has arrived twice, then the blocks. Each
+    /// is a first sequence number and the one after its last, in segments, for an acknowledgement
     /// of everything below `next`.
     pub fn ranges(&self, next: u64) -> impl Iterator<Item = [u64; 2]> + '_ {
         let blocks = self.iter().map(move |block| {
@@ -124,7 +124,7 @@ impl Sack {
         self.duplicate(next).map(|seq| [seq, seq + 1]).into_iter().chain(blocks)
     }
 
-    /// The blocks that there are, without a segment that has arrived twice.
+    /// The blocks, without a segment that has arrived twice.
     pub fn iter(&self) -> impl Iterator<Item = Block> + '_ {
         let skipped = usize::from(self.blocks[0].len == Block::DUPLICATE);
         self.blocks.iter().copied().skip(skipped).take_while(|block| block.len > 0)
@@ -132,7 +132,7 @@ impl Sack {
 }
 
 impl Block {
-    /// The length that means a segment that has arrived twice.
+    /// The length that marks a segment as having arrived twice.
     const DUPLICATE: u32 = u32::MAX;
 }
 

@@ -1,10 +1,10 @@
 //! Loss recovery without selective acknowledgements.
 //!
 //! # Source
-//! Tahoe: fast retransmit alone (V. Jacobson, SIGCOMM 1988). Reno: RFC 5681, section 3.2. NewReno:
-//! RFC 6582. What the RFCs leave open is as in ns-2's agents of these names. The window after
-//! recovery is half of that before, unrounded. NewReno's timer restarts on the first partial
-//! acknowledgement only ("impatient"), and no partial one measures a round trip. Duplicates after a
+//! Tahoe: only fast retransmit (V. Jacobson, SIGCOMM 1988). Reno: RFC 5681, section 3.2. NewReno:
+//! RFC 6582. Choices that the RFCs leave open follow ns-2's agents of these names. The window after
+//! recovery is half of that before, unrounded. NewReno's timer restarts only on the first partial
+//! acknowledgement ("impatient"), and no partial one measures a round trip. Duplicates after a
 //! timeout repair nothing (ns-2's `bugFix_`).
 
 use super::{DUPLICATES, Output, Phase, Reaction, Sender};
@@ -42,8 +42,8 @@ impl Sender {
             self.phase = Phase::Open;
             self.inflation = 0;
             self.control.recovered(now);
-            // The repaired segment has just arrived. The others did before, while the window was
-            // not to grow.
+            // The repaired segment has just arrived. The others did earlier, while the window was
+            // not allowed to grow.
             self.unreported = self.unreported.saturating_add(u32::try_from(newly - 1).unwrap_or(u32::MAX));
             newly = 1;
         }
@@ -52,7 +52,7 @@ impl Sender {
         self.send_window(self.max_per_ack(), now, out);
     }
 
-    /// The window grows, but not by the echo of a mark (RFC 3168, section 6.1.2).
+    /// Opens the window, but not on the echo of a mark (RFC 3168, section 6.1.2).
     #[inline]
     pub(super) fn open_window(
         &mut self,
@@ -70,7 +70,7 @@ impl Sender {
     }
 
     /// A segment that a partial acknowledgement covers may have waited behind a hole: it ends a
-    /// back-off, and measures nothing.
+    /// back-off, but measures nothing.
     fn forget_timed(&mut self, acked_to: u64) {
         if !self.has_journal && self.timed_seq < acked_to {
             self.timed_seq = super::NONE;
@@ -78,9 +78,9 @@ impl Sender {
         }
     }
 
-    /// Part of the window is acknowledged: the next hole is lost too. The window, inflation first,
-    /// deflates by what was acknowledged, less one for the retransmission; the timer restarts only
-    /// on the first partial acknowledgement (the "impatient" variant of RFC 6582).
+    /// Part of the window is acknowledged: the next hole is also lost. The window, inflation first,
+    /// deflates by the amount acknowledged, less one for the retransmission. The timer restarts
+    /// only on the first partial acknowledgement (the "impatient" variant of RFC 6582).
     fn on_partial_ack(&mut self, newly: u64, seen_partial: bool, now: Time, out: &mut impl Output) {
         let newly = u32::try_from(newly).unwrap_or(u32::MAX);
         if self.inflation > newly {
@@ -111,18 +111,18 @@ impl Sender {
         }
     }
 
-    /// Does a loss now belong to a window later than the one last repaired? The acknowledgement
-    /// must cover *more* than what had been sent by then (RFC 6582, section 3.2): duplicates that
+    /// Would a loss now belong to a window later than the one last repaired? The acknowledgement
+    /// must cover *more* than everything sent by then (RFC 6582, section 3.2): duplicates that
     /// request the segment just after it may stem from going back N. A scoreboard distinguishes
-    /// those from others, and with it all that had been sent is enough (RFC 6675, sections 5 and
-    /// 5.1).
+    /// those from others. With it, covering everything sent by then is enough (RFC 6675, sections 5
+    /// and 5.1).
     pub(super) fn is_new_loss(&self) -> bool {
         let is_distinguished = self.has_board && !self.config.quirks.sack_counts_acks;
         self.recover == 0 || self.unacked > self.recover || (is_distinguished && self.unacked == self.recover)
     }
 
     /// May duplicates cause a retransmission? Not those that stem from an earlier one; but a window
-    /// that only a mark has reduced has not been repaired.
+    /// reduced only by a mark has not been repaired.
     pub(super) fn may_repair(&self) -> bool {
         self.is_new_loss() || self.reaction == Reaction::Mark
     }
@@ -130,8 +130,8 @@ impl Sender {
     fn on_loss(&mut self, now: Time, out: &mut impl Output) {
         let is_tahoe = self.config.recovery == Recovery::Tahoe;
         self.count_repair();
-        // A window that a mark has reduced is not reduced again for a loss in it (RFC 3168,
-        // section 6.1.2).
+        // A window reduced by a mark is not reduced again for a loss in it (RFC 3168, section
+        // 6.1.2).
         if self.is_new_loss() || self.reaction != Reaction::Mark {
             let congested = self.congested(now);
             self.control.lost(&congested);
@@ -153,7 +153,7 @@ impl Sender {
         self.send_inflated(now, out);
     }
 
-    /// What duplicates let out in recovery.
+    /// Sends the segments that duplicates release in recovery.
     fn send_inflated(&mut self, now: Time, out: &mut impl Output) {
         let most = match self.config.recovery {
             Recovery::NewReno => self.max_per_duplicate(),

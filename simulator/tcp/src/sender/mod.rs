@@ -1,8 +1,8 @@
-//! The sending end: what may be sent and when, the retransmission timer (RFC 6298), and restarts
-//! after idling (RFC 5681, 4.1).
+//! The sending end: which segments may be sent and when, the retransmission timer (RFC 6298), and
+//! restarts after idling (RFC 5681, 4.1).
 //!
-//! How a loss is found and repaired is in [`loss`] (Tahoe, Reno, NewReno), [`selective`] (SACK) and
-//! [`timely`] (RACK-TLP); how the window changes is a [`Control`]ler's business.
+//! Losses are found and repaired in [`loss`] (Tahoe, Reno, NewReno), [`selective`] (SACK) and
+//! [`timely`] (RACK-TLP); a [`Control`]ler changes the window.
 
 mod counts;
 mod loss;
@@ -27,7 +27,7 @@ pub trait Output {
     /// Sends `segment`.
     fn send(&mut self, segment: Segment);
 
-    /// When its host takes another segment; in the past where it does now.
+    /// When its host accepts another segment; in the past if it does now.
     #[inline(always)]
     fn room_from(&self) -> Time {
         Time::ZERO
@@ -37,13 +37,14 @@ pub trait Output {
 /// Duplicate acknowledgements that signal a loss (RFC 5681, section 3.2).
 const DUPLICATES: u32 = 3;
 
-/// No window grows past this, segments: it would take 10^9 acknowledgements without a loss.
+/// Upper bound of any window, segments: reaching it would take 10^9 acknowledgements without a
+/// loss.
 const WIDEST_WINDOW: f64 = 1e9;
 
-/// The maximum that is reported as the number of segments in flight.
+/// The largest number of segments reported as in flight.
 const MAX_IN_FLIGHT: u64 = u32::MAX as u64;
 
-/// Means no segment.
+/// No segment.
 const NONE: u64 = u64::MAX;
 
 /// A TCP sender without I/O: acknowledgements and times go in, segments leave through [`Output`].
@@ -52,12 +53,12 @@ pub struct Sender {
     config: Arc<Config>,
     unacked: u64,        // everything below is acknowledged
     next: u64,           // next to send; below `highest` after a timeout (go back N)
-    highest: u64,        // never sent yet
-    end: u64,            // what the application has written so far; MAX for no end
-    timed_seq: u64,      // the segment that is timed, or NONE
+    highest: u64,        // first segment never sent
+    end: u64,            // written by the application so far; MAX for no end
+    timed_seq: u64,      // the timed segment, or NONE
     timed_at: Time,      // when it, or the SYN, was sent
     retransmit_at: Time, // when `timer` is due; MAX for never
-    release_at: Time,    // when pacing, its host, or a mark at a window of 1 lets the next segment out
+    release_at: Time,    // when pacing, its host, or a mark at a window of 1 releases the next segment
     control: Controller,
     rtt: RttEstimator,
     duplicates: u32,
@@ -65,7 +66,7 @@ pub struct Sender {
     phase: Phase,
     timer: Timer,
     ecn: Ecn, // of new data
-    /// Options fixed when it was made, then flags of its current state.
+    /// Options fixed at creation, then flags of its current state.
     has_board: bool,
     is_timely: bool,
     has_journal: bool,
@@ -75,36 +76,36 @@ pub struct Sender {
     is_starved: bool, // by the application or the host: the window would have allowed more
     is_slowed: bool,  // by marks at a window of one
     owes_cwr: bool,
-    epoch: bool, // of what is sent
+    epoch: bool, // of outgoing segments
     reaction: Reaction,
     pipe: u32,       // segments in flight during recovery, where acknowledgements are counted
-    recover: u64,    // what was never sent when the window was last reduced; 0 before that
+    recover: u64,    // first segment never sent when the window was last reduced; 0 before that
     round_end: u64,  // a round trip ends when this is acknowledged
-    last_sent: Time, // kept where a window restarts after a pause
+    last_sent: Time, // kept if a window restarts after a pause
     marks: u32,      // reported by the receiver so far
-    unreported: u32, // segments that arrived, of which the controller knows nothing yet
+    unreported: u32, // segments that arrived but are unknown to the controller
     counts: LossCounts,
     board: Option<Box<Scoreboard>>,
     journal: Option<Box<Journal>>,
 }
 
-// With millions of connections it is their memory that takes the time: what is seldom there is
+// With millions of connections, most of the time goes to memory accesses, so rarely used parts are
 // boxed.
 const _: () = assert!(size_of::<Sender>() <= 208);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Closed,
-    /// The SYN is timed unless it has been sent again (Karn).
+    /// The SYN is timed unless it was retransmitted (Karn).
     SynSent {
         is_timed: bool,
     },
     Open,
-    /// Of NewReno: has a partial acknowledgement been seen? Of SACK: has the rescue been sent?
+    /// NewReno: has a partial acknowledgement been received? SACK: has the rescue been sent?
     Recovery {
         has_acted: bool,
     },
-    /// Of RACK-TLP: after a timeout. Is it still to be seen whether anything was lost (F-RTO)? Has
+    /// RACK-TLP after a timeout. Is it still unknown whether anything was lost (F-RTO)? Has
     /// anything been acknowledged since?
     Lost {
         is_testing: bool,
@@ -112,13 +113,13 @@ enum Phase {
     },
 }
 
-/// The purpose of the one timer. All but the first are of RACK-TLP.
+/// The purpose of the only timer. All but the first are for RACK-TLP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Timer {
     Retransmission,
-    /// What was overtaken is lost.
+    /// Overtaken segments are lost.
     Reordering,
-    /// Nothing follows the last segment, and a probe will.
+    /// Nothing follows the last segment, so a probe will.
     Tail,
 }
 
@@ -132,7 +133,7 @@ enum Reaction {
 }
 
 impl Sender {
-    /// A sender with endless data that has not started.
+    /// A sender with unlimited data that has not started.
     pub fn new(config: &Arc<Config>) -> Self {
         let control = Controller::new(config);
         let feedback = control.feedback();
@@ -179,7 +180,7 @@ impl Sender {
         }
     }
 
-    /// A sender that sends what it is given by [`write`](Sender::write), and has not started.
+    /// A sender that sends only the data given by [`write`](Sender::write), and has not started.
     pub fn without_data(config: &Arc<Config>) -> Self {
         Sender { end: 0, ..Sender::new(config) }
     }
@@ -200,8 +201,8 @@ impl Sender {
         }
     }
 
-    /// Gives `segments` more segments to send. After a pause longer than the retransmission timeout
-    /// the window is the restart window.
+    /// Gives `segments` more segments to send. After a pause longer than the retransmission
+    /// timeout, the restart window applies.
     pub fn write(&mut self, segments: u64, now: Time, out: &mut impl Output) {
         self.end = self.end.saturating_add(segments);
         if matches!(self.phase, Phase::Closed | Phase::SynSent { .. }) {
@@ -217,12 +218,12 @@ impl Sender {
         self.transmit(now, out);
     }
 
-    /// What was not sent by now is never sent: only what was is sent again.
+    /// Sends no new segments from now on, only retransmissions.
     pub fn stop(&mut self) {
         self.end = self.end.min(self.highest);
     }
 
-    /// Has all that was written been acknowledged? Never so with endless data.
+    /// Has everything written been acknowledged? Never with unlimited data.
     pub fn is_finished(&self) -> bool {
         self.unacked == self.end
     }
@@ -284,7 +285,7 @@ impl Sender {
             Phase::SynSent { is_timed } => return self.opened(is_timed, ack.echo, now, out),
             Phase::Open | Phase::Recovery { .. } | Phase::Lost { .. } => {}
         }
-        // Sent again or answered twice; overtaken by a newer one; or of what was never sent.
+        // Retransmitted or answered twice; overtaken by a newer one; or for data never sent.
         if ack.is_for_syn || ack.next < self.unacked || ack.next > self.highest {
             return;
         }
@@ -302,7 +303,7 @@ impl Sender {
         }
     }
 
-    /// A [`deadline`](Sender::deadline) has come: pacing lets a segment out, or the retransmission
+    /// A [`deadline`](Sender::deadline) has come: pacing releases a segment, or the retransmission
     /// timer has run out.
     pub fn on_timeout(&mut self, now: Time, out: &mut impl Output) {
         if self.is_held && self.release_at <= now {
@@ -312,7 +313,7 @@ impl Sender {
         if self.retransmit_at <= now {
             let room_from = out.room_from();
             if room_from > now && self.timer != Timer::Reordering {
-                // What the host's own queue has no room for is not sent again, as in Linux.
+                // A segment without room in the host's own queue is not retransmitted, as in Linux.
                 self.retransmit_at = room_from;
                 return;
             }
@@ -371,13 +372,13 @@ impl Sender {
         self.transmit(now, out);
     }
 
-    /// When the timer was armed that runs since: the SYN was sent then.
+    /// When the running timer was armed, which is when the SYN was sent.
     fn armed_at(&self) -> Time {
         self.retransmit_at.saturating_sub(self.rtt.timeout(&self.config))
     }
 
-    /// The SYN was answered, the one of the epoch `echo`. With RACK-TLP each SYN that is sent again is
-    /// timed, as with timestamps: the last, or the one before.
+    /// The SYN of the epoch `echo` was answered. With RACK-TLP each retransmitted SYN is timed, as
+    /// with timestamps: the last, or the one before.
     fn opened(&mut self, is_timed: bool, echo: bool, now: Time, out: &mut impl Output) {
         if self.is_timely && !is_timed && echo == self.epoch {
             self.timed_at = self.armed_at();
@@ -402,7 +403,7 @@ impl Sender {
             return;
         }
         if self.is_timely && matches!(self.phase, Phase::Recovery { .. } | Phase::Lost { .. }) {
-            return self.keep_reduction(); // it answers to the mark, too
+            return self.keep_reduction(); // it also answers to the mark
         }
         let is_new = self.recover == 0 || acked_to > self.recover || self.reaction == Reaction::Timeout;
         if is_new && self.highest > 0 {
@@ -413,15 +414,15 @@ impl Sender {
             let before = self.control.window();
             self.control.marked(&congested);
             self.reduced(Reaction::Mark);
-            self.forget_undo(); // neither this one nor one before it is undone
+            self.forget_undo(); // neither this reduction nor an earlier one is undone
             self.spread_cut(before);
             self.owes_cwr = true;
         }
     }
 
-    /// A window of one, and a fraction, cannot be halved: the next segment waits for a timeout
-    /// (RFC 3168, section 6.1.2). Each after that, which is marked at a window of one, doubles the
-    /// wait, as in ns-2.
+    /// A window between one and two cannot be halved: the next segment waits for a timeout (RFC
+    /// 3168, section 6.1.2). Each later segment that is marked at a window of one doubles the wait,
+    /// as in ns-2.
     fn slow_down(&mut self, in_use: f64, now: Time) {
         self.release_at = now + self.rtt.timeout(&self.config);
         if in_use <= 1.0 {
@@ -430,7 +431,7 @@ impl Sender {
         }
     }
 
-    /// A round-trip time was measured. It ends a back-off, unless marks caused it.
+    /// Takes in a round-trip time. It ends a back-off, unless marks caused that.
     #[inline]
     fn sample(&mut self, rtt: Duration) {
         let before = self.rtt.smoothed();
@@ -444,19 +445,20 @@ impl Sender {
         }
     }
 
-    /// Notes that the window was reduced: what is in flight says nothing new about congestion.
+    /// Notes that the window was reduced: segments already in flight say nothing new about
+    /// congestion.
     fn reduced(&mut self, reaction: Reaction) {
         self.reaction = reaction;
         self.recover = self.highest;
     }
 
-    /// What the receiver has room for, segments.
+    /// The receiver's room, segments.
     #[inline]
     fn window_limit(&self) -> f64 {
         self.config.window.map_or(f64::INFINITY, f64::from)
     }
 
-    /// Is what is in flight known from acknowledgements alone, as in ns-2's Sack1?
+    /// Is the number in flight known only from acknowledgements, as in ns-2's Sack1?
     #[inline]
     fn counts_acks(&self) -> bool {
         self.config.quirks.sack_counts_acks && !self.is_timely
@@ -466,8 +468,8 @@ impl Sender {
         Congested { now, in_use: self.in_use(), in_flight: self.in_flight() }
     }
 
-    /// The window that a reaction to loss halves, segments. Inflation is no part of it: that much
-    /// has left the network.
+    /// The window that a reaction to loss halves, segments. It excludes inflation, which counts
+    /// segments that have left the network.
     fn in_use(&self) -> f64 {
         self.control.window().min(self.window_limit())
     }
@@ -490,7 +492,7 @@ impl Sender {
     }
 
     /// Reports to the controller that `newly` segments arrived, by `ack`. Reno, which most flows
-    /// use, is given the little that it needs.
+    /// use, gets only the little that it needs.
     #[inline]
     fn report_acked(&mut self, ack: &Ack, newly: u64, in_flight: u32, measures: Measures, now: Time) {
         let is_window_used = !self.is_starved || self.config.quirks.grows_unused;
@@ -529,13 +531,13 @@ impl Sender {
         });
     }
 
-    /// One segment is timed per round trip, or each; retransmissions never are (Karn).
+    /// Measures one segment per round trip, or each; never retransmissions (Karn).
     #[inline]
     fn measure(&mut self, acked_to: u64, now: Time) -> Measures {
         self.measure_by(acked_to, false, now)
     }
 
-    /// The same. `is_from_before`: what is echoed was sent before any retransmission under way.
+    /// The same. `is_from_before`: the echoed segment was sent before any retransmission in flight.
     #[inline]
     fn measure_by(&mut self, acked_to: u64, is_from_before: bool, now: Time) -> Measures {
         if self.has_journal
@@ -557,7 +559,7 @@ impl Sender {
         measures
     }
 
-    /// How long ago the segment that is timed was sent, as the clock of the sender shows it.
+    /// How long ago the timed segment was sent, by the sender's clock.
     #[inline]
     fn elapsed(&self, now: Time) -> Duration {
         let tick = self.config.tick.ns();

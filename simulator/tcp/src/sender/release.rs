@@ -1,4 +1,5 @@
-//! What may be sent now: the window, limited transmit (RFC 3042), pacing, and the host's queue.
+//! Decides what may be sent now: the window, limited transmit (RFC 3042), pacing, and the host's
+//! queue.
 
 use super::{NONE, Output, Phase, Sender};
 use crate::congestion::Control;
@@ -16,13 +17,13 @@ impl Sender {
         }
     }
 
-    /// Most segments that an acknowledgement lets out.
+    /// Most segments that an acknowledgement releases.
     #[inline]
     pub(super) fn max_per_ack(&self) -> u64 {
         no_zero(self.config.quirks.max_per_ack)
     }
 
-    /// Most segments that a duplicate acknowledgement lets out in NewReno's recovery.
+    /// Most segments that a duplicate acknowledgement releases in NewReno's recovery.
     #[inline]
     pub(super) fn max_per_duplicate(&self) -> u64 {
         no_zero(self.config.quirks.max_per_duplicate)
@@ -37,7 +38,8 @@ impl Sender {
         self.unacked + usable as u64
     }
 
-    /// The first segment that the receiver has no room for, or the application has not written.
+    /// The first segment for which the receiver has no room, or which the application has not
+    /// written.
     #[inline]
     pub(super) fn sendable_end(&self) -> u64 {
         (self.unacked + self.window_limit().min(1e18) as u64).min(self.end)
@@ -57,7 +59,7 @@ impl Sender {
         self.note_starved(window_end);
     }
 
-    /// The application had less to send than a window up to before `window_end`.
+    /// The application has written less than the window up to before `window_end`.
     #[inline]
     pub(super) fn note_starved(&mut self, window_end: u64) {
         self.is_starved = self.next == self.end && self.next < window_end;
@@ -89,7 +91,7 @@ impl Sender {
         self.next += 1;
     }
 
-    #[inline(never)] // what is sent out of turn is not worth another copy of the code
+    #[inline(never)] // rare, so not worth another copy of the code
     pub(super) fn send_data(&mut self, seq: u64, now: Time, out: &mut impl Output) {
         self.send_segment(seq, now, out);
     }
@@ -111,7 +113,7 @@ impl Sender {
         }
     }
 
-    /// Segment `seq`, which was never sent.
+    /// Segment `seq`, for its first transmission.
     #[inline]
     fn anew(&mut self, seq: u64, now: Time) -> Segment {
         if self.timed_seq == NONE {
@@ -127,8 +129,8 @@ impl Sender {
         Segment { seq, is_syn: false, is_retransmission: true, ecn, cwr: false, epoch: self.epoch }
     }
 
-    /// May a segment leave now? If so, and it is paced, the next one may follow a gap later. A window
-    /// that the host's queue leaves unused does not grow, as in Linux.
+    /// May a segment leave now? If so, and it is paced, the next one may follow a gap later. A
+    /// window that the host's queue leaves unused does not grow, as in Linux.
     #[inline]
     pub(super) fn may_leave(&mut self, now: Time, out: &impl Output) -> bool {
         if self.has_host {
@@ -161,7 +163,8 @@ impl Sender {
     }
 }
 
-/// No pace is slower than a segment in this many seconds: the retransmission timer would go first.
+/// No pace is slower than a segment in this many seconds: the retransmission timer would expire
+/// first.
 const MAX_GAP_S: f64 = 60.0;
 
 fn no_zero(most: u32) -> u64 {

@@ -1,16 +1,16 @@
 //! Loss recovery with selective acknowledgements.
 //!
 //! # Source
-//! RFC 6675 over the [`Scoreboard`](crate::scoreboard::Scoreboard), and after a timeout too: what
-//! is lost goes first, then new data, as long as the window has room for one more than is in
-//! flight.
+//! RFC 6675 over the [`Scoreboard`](crate::scoreboard::Scoreboard), also after a timeout: lost
+//! segments are sent first, then new data, while the window exceeds the number in flight.
 //!
 //! # Where we differ
-//! Under the quirk `sack_counts_acks`, as ns-2's Sack1. What is in flight is counted, from what was
-//! outstanding less three at the third duplicate. Each acknowledgement takes one off, a partial one
-//! two. Whatever is missing below the highest that has arrived is sent again, at once and once. The
-//! acknowledgement that ends recovery does not open the window. A timeout forgets the scoreboard
-//! and goes back N, and duplicates after it are ignored until new data is acknowledged.
+//! Under the quirk `sack_counts_acks`, as in ns-2's Sack1. The number in flight is counted,
+//! starting at the third duplicate from the outstanding segments less three. Each acknowledgement
+//! subtracts one, a partial one two. Every segment missing below the highest that has arrived is
+//! retransmitted at once, and only once. The acknowledgement that ends recovery does not open the
+//! window. A timeout forgets the scoreboard and goes back N, and duplicates after it are ignored
+//! until new data is acknowledged.
 
 use super::{DUPLICATES, NONE, Output, Phase, Reaction, Sender, Timer};
 use crate::congestion::Control;
@@ -70,8 +70,8 @@ impl Sender {
         }
     }
 
-    /// Sends what is lost, then what is new, while the window has room beside what is in flight
-    /// (RFC 6675, section 5, step C).
+    /// Sends lost segments, then new ones, while the window has room for more in flight (RFC 6675,
+    /// section 5, step C).
     pub(super) fn send_by_board(&mut self, now: Time, out: &mut impl Output) {
         self.send_in_room(now, out);
         if self.is_timely {
@@ -109,14 +109,14 @@ impl Sender {
             return Some(self.highest);
         }
         if self.is_timely {
-            return None; // the probe of the tail does it
+            return None; // left to the tail probe
         }
         let Phase::Recovery { has_acted } = &mut self.phase else { return None };
         if let Some(seq) = board.next_doubtful() {
             return Some(seq);
         }
-        // The rescue: the last segment once more, in case it is lost and nothing above it will show
-        // it.
+        // The rescue: retransmits the last segment, in case it is lost and nothing above it will
+        // reveal that.
         let last = self.highest - 1;
         let is_useful = !*has_acted && !board.is_sacked(last) && !board.is_repeated(last);
         *has_acted = true;
@@ -139,8 +139,8 @@ impl Sender {
         }
     }
 
-    /// Brings the scoreboard and the journal up to date. How many segments have newly arrived, and
-    /// what that measures.
+    /// Updates the scoreboard and the journal. Returns how many segments have newly arrived, and
+    /// the resulting measurements.
     pub(super) fn take_in(&mut self, ack: &Ack, now: Time) -> (u64, Measures) {
         let Some(board) = &mut self.board else { return (0, Measures::default()) };
         let mut newly = board.advance(ack.next);
@@ -164,8 +164,8 @@ impl Sender {
         by_board || self.duplicates >= DUPLICATES
     }
 
-    /// Was the first unacknowledged segment sent again, and may it still arrive? A repair sends
-    /// what it sees lost beyond its own end too.
+    /// Was the first unacknowledged segment retransmitted, and may it still arrive? A repair also
+    /// sends losses that it finds beyond its own end.
     fn is_first_on_its_way(&self) -> bool {
         self.board.as_ref().is_some_and(|board| board.is_repeated(self.unacked))
     }
@@ -197,10 +197,10 @@ impl Sender {
     }
 }
 
-/// A cut that is spread over a round trip.
+/// A cut spread over a round trip.
 impl Sender {
-    /// The controller has cut the window, if it is below `before`: what is sent from here on goes
-    /// down to it by and by.
+    /// If the controller has cut the window below `before`, later transmissions approach the new
+    /// one gradually.
     pub(super) fn spread_cut(&mut self, before: f64) {
         let (target, window_limit) = (self.control.window(), self.window_limit());
         let has_pipe = !self.counts_acks();
@@ -248,7 +248,7 @@ impl Sender {
     }
 }
 
-/// As ns-2's Sack1 has it.
+/// As in ns-2's Sack1.
 impl Sender {
     fn on_counted(&mut self, ack: Ack, now: Time, out: &mut impl Output) {
         let in_flight = self.in_flight();
@@ -283,7 +283,7 @@ impl Sender {
     /// The acknowledgement that ends recovery does not open the window.
     fn counted_recovery_ends(&mut self, ack: Ack, before: u64, now: Time) {
         self.phase = Phase::Open;
-        self.recover = 0; // whatever is lost next is a new loss
+        self.recover = 0; // any later loss is a new one
         self.duplicates = 0;
         self.unreported = self.unreported.saturating_add((ack.next - before) as u32);
         self.control.recovered(now);

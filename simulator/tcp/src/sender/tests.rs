@@ -123,7 +123,7 @@ fn each_partial_acknowledgement_repairs_one_hole_and_the_full_one_ends_recovery(
     assert!(sender.is_recovering());
     ack(&mut sender, 10, 120, &mut sent);
     assert!(!sender.is_recovering());
-    assert_eq!(sender.window(), 4.25); // half of 8, and the last acknowledgement opens it by 1/4
+    assert_eq!(sender.window(), 4.25); // half of 8, opened by 1/4 by the last acknowledgement
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn duplicates_that_going_back_caused_retransmit_nothing() {
     for seq in (0..40).filter(|seq| ![0, 1, 4, 10].contains(seq)) {
         receiver.on_segment(Segment::data(seq), Time::ZERO).expect("at once");
     }
-    // Everything now arrives at once, in order: what was lost is refetched, what had arrived comes
+    // Everything now arrives at once, in order: lost segments are fetched again, arrived ones come
     // twice.
     let mut flight = sent.taken();
     while sender.unacked < 40 {
@@ -278,8 +278,8 @@ fn the_receiver_window_is_never_overrun() {
 
 #[test]
 fn the_segment_sent_first_after_a_repair_began_may_be_lost_again_and_that_is_a_new_loss() {
-    // Segment 0 is lost, and so is the first that is sent once its repair has begun, which is where
-    // the repair ends.
+    // Segment 0 is lost, and so is the first segment sent after its repair has begun, where the
+    // repair ends.
     let (recovery, control) = (Recovery::Sack, ControlConfig::Reno);
     let config = Config { delayed_ack: None, recovery, control, ..Config::new(Profile::Modern, 512) };
     let mut receiver = Receiver::new(&config);
@@ -310,8 +310,8 @@ fn the_segment_sent_first_after_a_repair_began_may_be_lost_again_and_that_is_a_n
 
 #[test]
 fn a_hole_that_the_repair_before_has_filled_is_not_filled_twice() {
-    // Of 0..16, segment 0 is lost; of what leaves during its repair, two, of which the second is
-    // seen and sent again before the first repair ends.
+    // Of 0..16, segment 0 is lost. So are two segments sent during its repair, the second of which
+    // is found and retransmitted before the first repair ends.
     let (recovery, control) = (Recovery::Sack, ControlConfig::Reno);
     let config = Config { delayed_ack: None, recovery, control, ..Config::new(Profile::Modern, 512) };
     for lost in [[17, 18], [16, 18], [16, 17], [18, 20]] {
@@ -408,7 +408,7 @@ fn everything_arrives_over_a_lossy_path_whatever_is_lost() {
 #[test]
 fn a_million_flows_fit_into_memory() {
     use crate::congestion::Reno;
-    // Sender and receiver without SACK: what is in them, nothing beside while nothing is lost.
+    // The size of sender and receiver without SACK, and nothing else while nothing is lost.
     assert!(
         size_of::<Sender>() + size_of::<Receiver>() <= 304,
         "{} {}",
@@ -419,8 +419,8 @@ fn a_million_flows_fit_into_memory() {
     assert!(size_of::<Scoreboard>() <= 384 && size_of::<Journal>() <= 152);
 }
 
-/// A sender with RACK-TLP and ECN whose first ten segments, but for the first, arrive at 30 ms, so
-/// that a repair is under way.
+/// A sender with RACK-TLP and ECN whose first ten segments, except the first, arrive at 30 ms, so a
+/// repair is in progress.
 fn repairing(out: &mut impl Output) -> Sender {
     let config = Config {
         delayed_ack: None,
@@ -448,7 +448,7 @@ fn a_reduction_for_a_mark_is_not_undone_by_what_explains_the_loss_before_it() {
         let next = sender.highest;
         sender.on_ack(Ack { next, ece: is_marked, ..ack }, ms(90), &mut sent);
         let window = sender.window();
-        let sack = crate::segment::Sack::NONE.after_duplicate(0, next); // the retransmission was needless
+        let sack = crate::segment::Sack::NONE.after_duplicate(0, next); // the retransmission was unnecessary
         sender.on_ack(Ack { next, sack, ..ack }, ms(91), &mut sent);
         assert_eq!(sender.window() > window, !is_marked, "{window} and {}", sender.window());
     }
@@ -500,7 +500,7 @@ fn an_original_that_was_sent_after_the_retransmission_undoes_no_repair() {
 
 #[test]
 fn a_timeout_is_tested_where_no_repair_is_under_way_or_nothing_moved_and_reduces_once_per_segment() {
-    // In order: after a repair by time, at once, again without an acknowledgement, after one.
+    // Cases: after a repair by time, at once, again without an acknowledgement, after one.
     let config = Config { control: ControlConfig::Reno, ..Config::new(Profile::Modern, 1448) };
     let phase = |is_testing| Phase::Lost { is_testing, has_moved: false };
     let mut sent = Sent::default();
@@ -524,7 +524,7 @@ fn a_timeout_is_tested_where_no_repair_is_under_way_or_nothing_moved_and_reduces
 
 #[test]
 fn the_syn_that_was_answered_is_timed_whether_it_is_the_first_or_was_sent_again() {
-    // Sent at 0, 1 and 3 s. The second is answered after the third was sent, too.
+    // Sent at 0, 1 and 3 s. The second is also answered after the third was sent.
     for (syns, answer, at_ms, rtt_ms) in
         [(2, 2, 1_060, 60), (3, 3, 3_060, 60), (2, 1, 1_060, 1_060), (3, 2, 3_060, 2_060)]
     {

@@ -1,10 +1,11 @@
-//! Loss recovery by time: RACK-TLP, F-RTO, and the undoing of reductions for what was no loss.
+//! Loss recovery by time: RACK-TLP, F-RTO, and undoing reductions made without a loss.
 //!
 //! # Source
 //! RFC 8985 (RACK-TLP) over the [`Scoreboard`](crate::scoreboard::Scoreboard); RFC 5682, section
 //! 3.1 (F-RTO); RFC 3522 and RFC 4015 (Eifel), with the timestamp of RFC 7323; RFC 3708 (DSACK).
-//! Where the RFCs leave a choice it is Linux's: the order of an acknowledgement's effects, the rule
-//! which arrival shows reordering, an undo that restores the larger of the windows before and now.
+//! Where the RFCs leave a choice, it follows Linux: the order of an acknowledgement's effects, the
+//! arrivals that show reordering, and an undo that restores the larger of the windows before and
+//! now.
 
 use super::{Output, Phase, Reaction, Sender, Timer};
 use crate::congestion::Control;
@@ -14,27 +15,27 @@ use crate::scoreboard::Scoreboard;
 use crate::segment::Ack;
 use fairwire_core::{Duration, Ecn, Time};
 
-/// Degrees of reordering up to this are no reason to let the window grow out of order; Linux's
+/// Degrees of reordering up to this do not let the window grow out of order; Linux's
 /// `tcp_reordering`.
 const USUAL_DEGREE: u64 = 3;
 
 /// The segments sent in answer to an acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Answer {
-    /// What is lost, and then what is new.
+    /// Lost segments, then new ones.
     Usual,
-    /// What is new, if there is any.
+    /// New segments, if any.
     NewFirst,
 }
 
-/// The report of an acknowledgement, beside its numbers.
+/// The report of an acknowledgement, besides its numbers.
 struct Report {
-    /// What was acknowledged before.
+    /// The first unacknowledged segment before it.
     before: u64,
-    /// The end of what had arrived out of order before.
+    /// The end of the out-of-order arrivals before it.
     forward: u64,
     is_new: bool,
-    /// What arrived that was sent last, and whether it was sent twice.
+    /// The arrival sent last, and whether it was sent twice.
     latest: Option<(Latest, bool)>,
     /// Did an original fill the first hole (RFC 3522)? It is echoed, and was sent before the first
     /// retransmission since the reduction, or there was none.
@@ -43,7 +44,7 @@ struct Report {
     has_original: bool,
     /// Did data arrive out of order?
     is_selective: bool,
-    /// The segment that arrived twice.
+    /// The segment reported as having arrived twice.
     duplicate: Option<u64>,
     /// Is it known to have been sent twice?
     was_repeated: bool,
@@ -93,7 +94,7 @@ impl Sender {
         if is_new {
             self.duplicates = 0;
             if !self.is_slowed {
-                self.rtt.progressed(); // a timestamp measures what was sent twice, too
+                self.rtt.progressed(); // a timestamp also measures segments sent twice
             }
         } else {
             self.duplicates += 1;
@@ -116,8 +117,8 @@ impl Sender {
         }
     }
 
-    /// RACK_update, steps 2 and 3, and what DSACK says (step 4). `lowest` is the first of what was
-    /// sent once and has arrived.
+    /// RACK_update, steps 2 and 3, and DSACK reports (step 4). `lowest` is the first arrival that
+    /// was sent once.
     fn note_order(&mut self, report: &Report, lowest: Option<u64>, now: Time) {
         let highest = self.highest;
         let (Some(board), Some(journal)) = (&mut self.board, &self.journal) else { return };
@@ -133,7 +134,7 @@ impl Sender {
         }
     }
 
-    /// The window grows by what arrived in order; out of order too where that is usual on this
+    /// Grows the window by in-order arrivals; also by out-of-order ones if those are usual on this
     /// path.
     fn take_growth(&mut self, ack: &Ack, newly: u64, in_flight: u32, measures: Measures, now: Time) {
         if newly == 0 {
@@ -165,7 +166,7 @@ impl Sender {
                 self.control.recovered(now);
             }
             Phase::Recovery { .. } if report.is_new && report.is_original_first && self.may_undo_once() => {
-                // The hole was filled by what was only late (RFC 4015).
+                // A late segment filled the hole (RFC 4015).
                 let forward = report.forward.max(self.sacked_below());
                 if let Some(rack) = self.rack()
                     && forward > report.before
@@ -173,7 +174,7 @@ impl Sender {
                     rack.saw_reordering(forward - report.before);
                 }
                 if self.repeated() > 0 {
-                    return Answer::NewFirst; // no more is taken for lost meanwhile
+                    return Answer::NewFirst; // no more segments are considered lost meanwhile
                 }
                 self.undo(true);
             }
@@ -192,7 +193,7 @@ impl Sender {
         Answer::Usual
     }
 
-    /// F-RTO with SACK (RFC 5682, section 3.1), after Eifel, which is surer.
+    /// F-RTO with SACK (RFC 5682, section 3.1), after Eifel, which is more certain.
     fn on_ack_after_timeout(&mut self, report: &Report, is_testing: bool, is_over: bool) -> Answer {
         let is_late = report.is_original_first || self.is_explained();
         let is_spurious = is_testing && report.has_original;
@@ -216,14 +217,14 @@ impl Sender {
         Answer::Usual
     }
 
-    /// What was lost is sent again.
+    /// Ends the test: lost segments are retransmitted.
     fn end_test(&mut self) {
         if let Phase::Lost { is_testing, .. } = &mut self.phase {
             *is_testing = false;
         }
     }
 
-    /// Everything that was sent before a loss was seen has arrived.
+    /// Everything that was sent before a loss was detected has arrived.
     fn end_recovery(&mut self, report: &Report) {
         if self.may_undo_once() && (report.is_original_first || self.is_explained()) {
             return self.undo(false);
@@ -234,27 +235,27 @@ impl Sender {
         self.phase = Phase::Open;
     }
 
-    /// The window was reduced: the next new segment says so, whatever the reason was (RFC 3168,
-    /// section 6.1.2), or the echo of a mark before would reduce it again.
+    /// The window was reduced: the next new segment reports it, whatever the reason (RFC 3168,
+    /// section 6.1.2). Otherwise the echo of an earlier mark would reduce it again.
     pub(super) fn owe_cwr(&mut self) {
         self.owes_cwr |= self.ecn != Ecn::NotEct && !self.counts_marks;
     }
 
-    /// The window was reduced for a mark: no reduction before is undone any more.
+    /// The window was reduced for a mark: no earlier reduction is undone any more.
     pub(super) fn forget_undo(&mut self) {
         if let Some(rack) = self.rack() {
             rack.undo = None;
         }
     }
 
-    /// A mark was echoed: what was reduced stays so.
+    /// A mark was echoed: the reduction stays.
     pub(super) fn keep_reduction(&mut self) {
         if let Some(undo) = self.rack().and_then(|rack| rack.undo.as_mut()) {
             undo.before = None;
         }
     }
 
-    /// Is what is echoed from before the first retransmission since the last reduction?
+    /// Is the echoed segment from before the first retransmission since the last reduction?
     pub(super) fn is_from_before(&self, echo: bool) -> bool {
         echo != self.epoch || self.board.as_ref().is_some_and(|board| board.rack.begins_epoch)
     }
@@ -267,8 +268,8 @@ impl Sender {
         self.board.as_ref().is_some_and(|board| board.rack.is_explained())
     }
 
-    /// The last reduction was for no loss: what it took is given back. `forgets` says that what is
-    /// taken for lost is not.
+    /// Undoes the last reduction, which was made without a loss. `forgets`: segments considered
+    /// lost are not.
     fn undo(&mut self, forgets: bool) {
         let Some(board) = &mut self.board else { return };
         if forgets {
@@ -312,16 +313,15 @@ impl Sender {
         begins
     }
 
-    /// A reduction that may be undone is about to be made; not so if a mark has made it
-    /// (`is_marked`).
+    /// A reduction is about to be made. It may be undone unless a mark caused it (`is_marked`).
     pub(super) fn note_reduction(&mut self, is_marked: bool) {
         let (window, threshold) = (self.control.window(), self.control.threshold());
-        let before = (!is_marked).then_some([window, threshold.max(0.75 * window)]); // as Linux has it
+        let before = (!is_marked).then_some([window, threshold.max(0.75 * window)]); // as in Linux
         let from = self.unacked;
         let Some(board) = &mut self.board else { return };
         let of_probe = board.rack.probe.take().is_some_and(|probe| probe.is_repeat);
         let repeats = board.repeated().max(u32::from(of_probe));
-        // What is sent again and still under way must not be taken for an original.
+        // Retransmissions still in flight must not count as originals.
         board.rack.begins_epoch = repeats == 0;
         board.rack.undo = Some(Undo { from, unexplained: (repeats > 0).then_some(repeats), before });
     }
@@ -358,7 +358,7 @@ impl Sender {
             board.cut.end();
             board.lose_old(journal, self.highest, now);
         }
-        // The threshold falls once for each segment that the timer sends again (RFC 5681, section
+        // The threshold falls once for each segment that the timer retransmits (RFC 5681, section
         // 3.1).
         let reduces = is_first || has_moved;
         if reduces {
@@ -372,8 +372,8 @@ impl Sender {
         self.owe_cwr();
         self.reduced(Reaction::Timeout);
         self.duplicates = 0;
-        // RFC 5682, section 3.1, step 1: no other repair is under way, or the timer runs out again for
-        // the same segment.
+        // RFC 5682, section 3.1, step 1: no other repair is in progress, or the timer runs out
+        // again for the same segment.
         self.phase = Phase::Lost { is_testing: is_first || is_again, has_moved: false };
         self.arm(now);
         if self.has_lost_first() {
@@ -382,7 +382,7 @@ impl Sender {
         self.send_by_board(now, out);
     }
 
-    /// The time for reordering is over: what has not arrived is lost.
+    /// The time for reordering is over: overdue segments are lost.
     pub(super) fn on_reordering_over(&mut self, now: Time, out: &mut impl Output) {
         self.arm_from_first(now);
         let losses = self.losses();
@@ -399,7 +399,7 @@ impl Sender {
         self.send_by_board(now, out);
     }
 
-    /// TLP_send_probe (RFC 8985, section 7.3): a new segment, or the last one once more.
+    /// TLP_send_probe (RFC 8985, section 7.3): a new segment, or the last one again.
     pub(super) fn on_tail_silence(&mut self, now: Time, out: &mut impl Output) {
         let is_new = self.highest < self.sendable_end();
         let seq = if is_new { self.highest } else { self.highest - 1 };
@@ -414,7 +414,7 @@ impl Sender {
         self.arm(now); // from now, as in Linux
     }
 
-    /// TLP_process_ack (section 7.4): was the tail that it probed lost?
+    /// TLP_process_ack (section 7.4): was the probed tail lost?
     fn answer_probe(&mut self, report: &Report, acked: u64, now: Time) {
         let Some(Probe { end, is_repeat }) = self.rack().and_then(|rack| rack.probe) else { return };
         if acked < end {
@@ -427,7 +427,7 @@ impl Sender {
             rack.probe = None;
         }
         if is_lost && self.phase == Phase::Open {
-            // The probe repaired a loss, and the window answers to it.
+            // The probe repaired a loss, so the window must react to it.
             self.count_repair();
             let congested = self.congested(now);
             self.control.lost(&congested);
@@ -437,8 +437,8 @@ impl Sender {
         }
     }
 
-    /// After an acknowledgement, or where new data was sent: the probe of the tail in place of the
-    /// retransmission timer, where there may be one (TLP_calc_PTO, section 7.2).
+    /// After an acknowledgement or new data: schedules the tail probe instead of the retransmission
+    /// timer, if allowed (TLP_calc_PTO, section 7.2).
     pub(super) fn set_probe(&mut self, now: Time) {
         let may_probe = self.phase == Phase::Open
             && self.timer != Timer::Reordering
@@ -454,30 +454,31 @@ impl Sender {
         let Some((first, last)) = self.journal.as_ref().and_then(|journal| journal.sent_at_ends()) else {
             return;
         };
-        // What was acknowledged restarts the timeout. Linux counts it from the first segment where it sends now.
+        // An acknowledgement restarts the timeout. Linux counts it from the first segment if it
+        // sends now.
         let from = if last < now { now } else { first };
         let timeout = from + self.rtt.timeout(&self.config);
-        // As in Linux, a timeout that is over already does not hasten the probe.
+        // As in Linux, an expired timeout does not hasten the probe.
         let due = if timeout > now { timeout.min(now + patience) } else { now + patience };
         (self.retransmit_at, self.timer) = (due, Timer::Tail);
     }
 
-    /// The retransmission timer, from when the first unacknowledged segment was sent.
+    /// Arms the retransmission timer, from when the first unacknowledged segment was sent.
     fn arm_from_first(&mut self, now: Time) {
         let first = self.journal.as_ref().map_or(now, |journal| journal.last_sent(self.unacked));
         let due = first + self.rtt.timeout(&self.config);
         (self.retransmit_at, self.timer) = (due.max(now + Duration::from_ns(1)), Timer::Retransmission);
     }
 
-    /// Did something arrive that was sent before the first unacknowledged segment last was? Then
-    /// that may still arrive, and is waited for.
+    /// Did a segment arrive that was sent before the first unacknowledged one last was? Then that
+    /// one may still arrive, and is given time.
     fn shows_progress(&self, latest: Option<(Latest, bool)>) -> bool {
         let first = self.journal.as_deref().map_or(Time::ZERO, |journal| journal.last_sent(self.unacked));
         latest.is_some_and(|(latest, _)| latest.sent < first)
     }
 }
 
-/// Access to the board and the journal, which this sender has.
+/// Access to this sender's board and journal.
 impl Sender {
     fn rack(&mut self) -> Option<&mut Rack> {
         self.board.as_mut().map(|board| &mut board.rack)
@@ -495,8 +496,8 @@ impl Sender {
         self.journal.as_ref().is_some_and(|journal| journal.is_repeated(seq))
     }
 
-    /// The timeout goes by the peak of the round trip's variation. `before` is the smoothed round trip
-    /// before `rtt`.
+    /// Bases the timeout on the peak of the round trip's variation. `before` is the smoothed round
+    /// trip before `rtt`.
     pub(super) fn hold_variation(&mut self, rtt: Duration, before: Option<Duration>) {
         let least = if self.config.floors_variation { self.config.min_rto } else { self.config.tick };
         let Some(rack) = self.board.as_mut().map(|board| &mut board.rack) else { return };

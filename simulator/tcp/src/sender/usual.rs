@@ -1,9 +1,10 @@
 //! The usual acknowledgement under RACK-TLP: nothing is lost, repeated or out of order, and neither
-//! a cut nor an undo is under way.
+//! a cut nor an undo is in progress.
 //!
-//! [`on_timely`](Sender::on_timely) would do the same in more steps, each of which would find
-//! nothing to do. Five in six acknowledgements of twenty CUBICs over fq-codel and 100 Mbit/s are usual. A
-//! run of 40 s costs 907 million instructions with this file and 1021 without it (callgrind).
+//! [`on_timely`](Sender::on_timely) would do the same in more steps, none of which would find
+//! anything to do. Five in six acknowledgements of twenty CUBICs over fq-codel and 100 Mbit/s are
+//! usual. A run of 40 s costs 907 million instructions with this file and 1021 without it
+//! (callgrind).
 
 use super::{Output, Phase, Sender};
 use crate::congestion::Control;
@@ -39,8 +40,8 @@ impl Sender {
         self.send_by_board(now, out);
     }
 
-    /// Sends new segments while the window has room beside what is in flight, where nothing was lost
-    /// or repeated.
+    /// Sends new segments while the window has room for more in flight, if nothing was lost or
+    /// repeated.
     pub(super) fn send_fresh(&mut self, now: Time, out: &mut impl Output) {
         let end = self.sendable_end();
         let room = self.control.window() as u64;
