@@ -1,5 +1,5 @@
-//! What versions 1 and 3 of BBR have in common: how they count rounds, know a full pipe, remember
-//! the least round-trip time, wait in `ProbeRTT`, allow for clumps, and size a quantum.
+//! The common parts of BBR versions 1 and 3: counting rounds, detecting a full pipe, remembering
+//! the minimum round-trip time, waiting in `ProbeRTT`, allowing for clumps, and sizing a quantum.
 //!
 //! Sections are those of draft-ietf-ccwg-bbr-05.
 
@@ -19,21 +19,20 @@ const ROUNDS_WITHOUT_GROWTH: u8 = 3;
 const MAX_QUANTUM_S: f64 = 0.001;
 const MAX_QUANTUM_BITS: f64 = 65_536.0 * 8.0;
 
-/// Rounds, as what is delivered shows them: section 5.5.1.
+/// Rounds, as shown by the delivered count: section 5.5.1.
 #[derive(Debug, Default)]
 pub(super) struct Rounds {
-    /// Segments, as the samples of the rate count them.
+    /// Segments, in the count of the rate samples.
     pub(super) delivered: u32,
-    /// BBR.next_round_delivered: a segment that was sent when this number was delivered ends the
-    /// round.
+    /// BBR.next_round_delivered: a segment sent when this number was delivered ends the round.
     ends: u32,
     /// BBR.round_count.
     pub(super) count: u32,
 }
 
 impl Rounds {
-    /// BBRUpdateRound. Has a round begun? A round ends with a segment that was sent after the round
-    /// before had ended. What is delivered decides: selective acknowledgements report it while the
+    /// BBRUpdateRound. Has a round begun? A round ends with a segment sent after the previous round
+    /// had ended. The delivered count decides: selective acknowledgements advance it while the
     /// cumulative one does not move.
     pub(super) fn take(&mut self, acked: &Acked) -> bool {
         let Some(sample) = acked.rate else {
@@ -55,7 +54,7 @@ impl Rounds {
     }
 }
 
-/// Does the rate of delivery still rise? Section 5.3.1.2.
+/// Does the delivery rate still rise? Section 5.3.1.2.
 #[derive(Debug, Default)]
 pub(super) struct Plateau {
     /// BBR.full_bw, segments per second.
@@ -67,17 +66,17 @@ pub(super) struct Plateau {
 }
 
 impl Plateau {
-    /// The same search anew, from this rate.
+    /// The same search, restarted from this rate.
     pub(super) fn above(rate: f64) -> Self {
         Plateau { rate, ..Plateau::default() }
     }
 
-    /// The search begins anew; what it has found stays found.
+    /// Restarts the search; earlier findings stay.
     pub(super) fn restart(&mut self) {
         *self = Plateau { is_reached: self.is_reached, ..Plateau::default() };
     }
 
-    /// BBRCheckFullBWReached, at the start of a round whose samples are the path's.
+    /// BBRCheckFullBWReached, at the start of a round with samples of the path.
     pub(super) fn take(&mut self, rate: f64) {
         if rate >= self.rate * GROWTH_OF_A_PIPE_NOT_FULL {
             (self.rate, self.rounds_without_growth) = (rate, 0);
@@ -88,7 +87,7 @@ impl Plateau {
     }
 }
 
-/// The least round-trip time, and when it was measured.
+/// The minimum round-trip time, and when it was measured.
 #[derive(Debug)]
 pub(super) struct LeastRtt {
     /// The longest duration means none.
@@ -97,7 +96,7 @@ pub(super) struct LeastRtt {
 }
 
 impl LeastRtt {
-    /// Nothing is measured yet.
+    /// Without a measurement.
     pub(super) fn none() -> Self {
         LeastRtt { rtt: Duration::MAX, at: Time::ZERO }
     }
@@ -113,22 +112,22 @@ impl LeastRtt {
     }
 }
 
-/// How long `ProbeRTT` has to last once little enough is in flight: section 5.3.4.3.
+/// How long `ProbeRTT` must last once little enough is in flight: section 5.3.4.3.
 #[derive(Debug)]
 pub(super) struct Dwell {
-    /// Never, before little enough is in flight.
+    /// Never, until little enough is in flight.
     until: Time,
     has_round_passed: bool,
 }
 
 impl Dwell {
-    /// Nothing has been waited for yet.
+    /// Waiting has not begun.
     pub(super) fn new() -> Self {
         Dwell { until: Time::MAX, has_round_passed: false }
     }
 
     /// BBRHandleProbeRTT. May it end? Not before 200 ms and a round have passed since `is_little`
-    /// was in flight first.
+    /// was first true.
     pub(super) fn is_over(
         &mut self,
         now: Time,
@@ -148,19 +147,19 @@ impl Dwell {
     }
 }
 
-/// How many acknowledgements come at once, beyond what the rate of the model explains: section
-/// 5.5.9, extra_acked.
+/// How many acknowledged segments exceed the number that the model's rate explains: section 5.5.9,
+/// extra_acked.
 #[derive(Debug, Default)]
 pub(super) struct Clumps {
     began: Time,
     /// Since then, segments.
     acked: u32,
-    /// The most of ten rounds, segments.
+    /// The maximum of ten rounds, segments.
     pub(super) most: MaxFilter<10>,
 }
 
 impl Clumps {
-    /// Takes in an acknowledgement in the given `round`, at the `rate` of the model.
+    /// Takes in an acknowledgement in the given `round`, at the model's `rate`.
     pub(super) fn take(&mut self, acked: &Acked, rate: f64, window: f64, round: u32) {
         let mut expected = rate * acked.now.since(self.began).secs();
         if f64::from(self.acked) <= expected {
@@ -171,8 +170,8 @@ impl Clumps {
     }
 }
 
-/// What takes a millisecond at `bps`, up to 64 Kibytes, in segments of `segment_bits`: section
-/// 5.6.3.
+/// The segments sent in a millisecond at `bps`, up to 64 Kibytes, in segments of `segment_bits`:
+/// section 5.6.3.
 pub(super) fn quantum_of_a_millisecond(bps: f64, segment_bits: f64) -> f64 {
     (bps * MAX_QUANTUM_S).min(MAX_QUANTUM_BITS) / segment_bits
 }

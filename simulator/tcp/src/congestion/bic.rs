@@ -1,14 +1,14 @@
-//! BIC: a window that searches, by halves, for the one at which something was lost.
+//! BIC: a window that searches, by halves, for the size at which a loss occurred.
 //!
 //! # What it does
-//! After a loss the right window lies between what is left and what was too much. Per round trip
-//! the window grows by a part of what separates it from that, up to a bound: fast while it is far
-//! away, slowly near it. Beyond it grows slowly first, and then faster, to look for more. A loss
-//! takes it to 0.8 of what it was.
+//! After a loss the right window lies between the reduced and the previous one. Per round trip the
+//! window grows by a fraction of its distance from the previous one, up to a bound: fast while far
+//! away, slowly near it. Beyond it, growth is slow first, and then faster, to find more bandwidth.
+//! A loss reduces it to 0.8 of its size.
 //!
 //! # Why
-//! Reno adds a segment per round trip whatever is missing. BIC was Linux's default from 2004 to
-//! 2006; CUBIC is its successor.
+//! Reno adds a segment per round trip, however many are missing. BIC was Linux's default from 2004
+//! to 2006; CUBIC is its successor.
 //!
 //! # State and cost
 //! 80 bytes; O(1) per acknowledgement.
@@ -18,15 +18,15 @@
 //! networks", INFOCOM 2004, section III.B. The values are Linux's.
 //!
 //! # Where we differ
-//! - A step is a quarter of the distance, rather than half of it (`search_divisor`), as in Linux.
-//! - The last segments take several round trips (`smoothing`), as in Linux; the paper has a least
+//! - A step is a quarter of the distance instead of half (`search_divisor`), as in Linux.
+//! - The last segments take several round trips (`smoothing`), as in Linux; the paper has a minimum
 //!   step of 0.01.
-//! - Beyond the maximum the step grows with the distance (`max_increment` at the most), as in
-//!   Linux; the paper doubles it per round trip.
-//! - Before the first loss there is no maximum, and the window grows by a twentieth per round trip
-//!   at least, as in Linux.
-//! - With [`Config::whole_segments`](crate::Config::whole_segments) windows and distances are whole
-//!   numbers of segments, as in Linux.
+//! - Beyond the maximum the step grows with the distance (up to `max_increment`), as in Linux; the
+//!   paper doubles it per round trip.
+//! - Before the first loss there is no maximum, and the window grows by at least a twentieth per
+//!   round trip, as in Linux.
+//! - With [`Config::whole_segments`](crate::Config::whole_segments) windows and distances are
+//!   integers, in segments, as in Linux.
 
 use super::control::{About, Acked, Congested, Control, Start};
 use super::growth::{Arithmetic, half, kept, slow_start};
@@ -42,7 +42,7 @@ pub const ABOUT: About = About::new(
 #[parameters(gated, name = "bic", checked = BicParameters, public)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BicSpec {
-    /// What a loss leaves of the window.
+    /// The fraction of the window left after a loss.
     #[parameter(
         default = 0.8,
         min = 0.01,
@@ -51,7 +51,7 @@ pub struct BicSpec {
         source = "Linux; Xu, Harfoush and Rhee 2004 have 0.875."
     )]
     pub beta: Option<f64>,
-    /// The window grows no faster.
+    /// The maximum growth of the window.
     #[parameter(
         default = 16.0,
         above = 0.0,
@@ -60,7 +60,7 @@ pub struct BicSpec {
         source = "Linux; S_max of Xu, Harfoush and Rhee 2004 is 32."
     )]
     pub max_increment: Option<f64>,
-    /// A step is this part of the distance: one over it.
+    /// The divisor of the distance that gives a step.
     #[parameter(
         default = 4.0,
         min = 1.0,
@@ -69,11 +69,11 @@ pub struct BicSpec {
         source = "Linux; Xu, Harfoush and Rhee 2004 have 2."
     )]
     pub search_divisor: Option<f64>,
-    /// How many round trips the window takes for `search_divisor` segments, as near as that to the
-    /// maximum.
+    /// The number of round trips in which the window grows by `search_divisor` segments, when it is
+    /// that close to the maximum.
     #[parameter(default = 20.0, min = 1.0, max = 1e6, unit = "round trips", source = "Linux.")]
     pub smoothing: Option<f64>,
-    /// Up to this window it is Reno.
+    /// Up to this window it behaves as Reno.
     #[parameter(
         default = 14,
         min = 0,
@@ -82,11 +82,11 @@ pub struct BicSpec {
         source = "Xu, Harfoush and Rhee 2004, section III.B; Linux."
     )]
     pub low_window: Option<u32>,
-    /// Whether a flow that lost its last maximum aims lower still.
+    /// Whether a flow that lost its last maximum aims even lower.
     #[parameter(default = true, source = "Xu, Harfoush and Rhee 2004, section III.B; Linux.")]
     pub fast_convergence: Option<bool>,
-    /// Whether steps are as many times larger as an acknowledgement acknowledges segments, as in
-    /// Linux, which counts segments as well.
+    /// Whether steps scale with the segments that an acknowledgement covers, as in Linux, which
+    /// also counts segments.
     #[parameter(default = false, source = "Linux, as its windows show (docs/oracles.md).")]
     pub scales_by_acks: Option<bool>,
 }
@@ -96,7 +96,7 @@ pub struct BicSpec {
 pub struct Bic {
     window: f64,
     threshold: f64,
-    /// The window that was too much, segments; zero where none is known.
+    /// The window at the last loss, segments; zero if none is known.
     maximum: f64,
     /// Segments per acknowledgement, smoothed.
     per_ack: f64,
@@ -104,11 +104,12 @@ pub struct Bic {
     arithmetic: Arithmetic,
 }
 
-/// The window falls no lower, but for a timeout.
+/// The minimum window, except after a timeout.
 const LOWEST_WINDOW: f64 = 2.0;
-/// Without a maximum it grows by a segment for this number at the most: Linux.
+/// Without a maximum it grows by a segment for at most this number: Linux.
 const MAX_PER_SEGMENT: f64 = 20.0;
-/// Segments per acknowledgement outside of repairs, before one came: Linux; and the weight of each.
+/// Initial estimate of segments per acknowledgement outside of repairs: Linux; and the weight of
+/// each sample.
 const FIRST_PER_ACK: f64 = 2.0;
 const PER_ACK_WEIGHT: f64 = 1.0 / 16.0;
 
@@ -125,7 +126,7 @@ impl Bic {
         }
     }
 
-    /// By how many segments the window grows per round trip.
+    /// Segments by which the window grows per round trip.
     fn increment(&self) -> f64 {
         let BicParameters { max_increment, search_divisor, smoothing, low_window, .. } = self.parameters;
         let window = self.arithmetic.counted(self.window);
@@ -147,7 +148,7 @@ impl Bic {
         if self.maximum == 0.0 { increment.max(window / MAX_PER_SEGMENT) } else { increment }
     }
 
-    /// What a loss leaves, and what is searched for from then on.
+    /// The window after a loss; sets the next search.
     fn reduced(&mut self, congested: &Congested) -> f64 {
         let window = self.arithmetic.counted(congested.in_use);
         let beta = self.parameters.beta;
@@ -176,10 +177,10 @@ impl Control for Bic {
         }
         let (window, rest) = slow_start(self.window, self.threshold, acked.growth);
         self.window = window;
-        // Where it is Reno it does not scale.
+        // The Reno mode does not scale.
         let is_low = self.arithmetic.counted(self.window) <= f64::from(self.parameters.low_window);
         let scale = if self.parameters.scales_by_acks && !is_low { self.per_ack.max(1.0) } else { 1.0 };
-        // Never more than a segment for each that was acknowledged.
+        // At most one segment for each that was acknowledged.
         self.window += (rest * scale * self.increment() / self.window).min(rest);
         self.window = kept(self.window, acked.max_window);
     }
@@ -189,7 +190,7 @@ impl Control for Bic {
         self.window = self.threshold;
     }
 
-    /// Nothing is known any more of the path, as in Linux.
+    /// Forgets the path, as in Linux.
     fn timed_out(&mut self, congested: &Congested) {
         self.threshold = self.reduced(congested);
         (self.window, self.maximum) = (1.0, 0.0);
@@ -274,7 +275,7 @@ mod tests {
                 bic.acked(&Acked { newly: 2, growth: 2, ..one_acked() });
             }
             let grown = bic.window() - before;
-            assert!((grown - expected).abs() < 0.7, "{grown}"); // the window grows in the round, by 4 %
+            assert!((grown - expected).abs() < 0.7, "{grown}"); // the window grows within the round, by 4 %
         }
     }
 

@@ -3,26 +3,27 @@
 //! # What it does
 //! Per acknowledgement in congestion avoidance `w += c1 / w^K`; per loss `w -= c2 w^L`. K = L = 1
 //! with c1 = 1 and c2 = 0.5 is Reno. K = 2, L = 0 gains c1/w per round trip and loses c2 (inverse
-//! increase, additive decrease); K = 0, L = 1 is multiplicative both ways. A negative K is refused:
-//! a window would grow without end within one round trip.
+//! increase, additive decrease); K = 0, L = 1 is multiplicative in both. A negative K is refused: a
+//! window would grow without limit within one round trip.
 //!
 //! # Why
-//! Flows that answer congestion in different ways, for disciplines that should not care: Table 2 of
-//! the AFD paper has seven groups.
+//! Flows that respond differently to congestion, for disciplines that should not depend on that:
+//! Table 2 of the AFD paper has seven groups.
 //!
 //! # State and cost
-//! Seven numbers. A division per acknowledgement; a power too where an exponent is not 0, 1 or 2.
+//! Seven numbers. A division per acknowledgement, plus a power if an exponent is not 0, 1 or 2.
 //!
 //! # Source
 //! R. Pan, B. Prabhakar, L. Breslau, S. Shenker, "Approximate Fair Allocation of Link Bandwidth",
 //! IEEE Micro 2003, Table 2, in the family of D. Bansal, H. Balakrishnan, "Binomial Congestion
-//! Control Algorithms", INFOCOM 2001. The table's exponents are printed without the minus sign of
-//! the increase; read as above, "normal TCP" is what the paper says it is.
+//! Control Algorithms", INFOCOM 2001. The table omits the minus sign of the increase's exponents;
+//! with the reading above, "normal TCP" is as the paper describes it.
 //!
 //! # Where we differ
 //! As in ns-2, the first decrease of a connection, each in slow start, and the threshold at each
-//! timeout, are halves whatever `c2` and `l` say. The window never falls below 1, where ns-2 lets
-//! it and then waits for the timer; the threshold never below 2; and neither rises by a decrease.
+//! timeout, are halves regardless of `c2` and `l`. The window never falls below 1; ns-2 allows that
+//! and then waits for the timer. The threshold never falls below 2, and a decrease never raises
+//! either.
 
 use super::control::{About, Acked, Congested, Control, Start};
 use super::growth::LOWEST_THRESHOLD;
@@ -122,7 +123,7 @@ impl Control for Binomial {
     }
 }
 
-/// `base` to the `exponent`; the usual exponents without the cost of a power.
+/// `base` to the `exponent`; the usual exponents avoid the cost of a power.
 fn power(base: f64, exponent: f64) -> f64 {
     match exponent {
         0.0 => 1.0,
@@ -143,7 +144,7 @@ mod tests {
         Binomial::new(BinomialParameters { c1, c2, k, l }, &Start::of(2))
     }
 
-    /// In congestion avoidance with a window of 10, its first decrease behind it.
+    /// In congestion avoidance with a window of 10, after its first decrease.
     fn avoiding(c1: f64, c2: f64, k: f64, l: f64) -> Binomial {
         let mut control = binomial(c1, c2, k, l);
         control.lost(&congested(20.0));

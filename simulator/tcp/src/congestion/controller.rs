@@ -1,8 +1,8 @@
-//! One of the controllers, chosen at run time and called without a table of functions.
+//! One of the controllers, chosen at run time and called without a virtual table.
 //!
-//! Reno, which most simulated flows use, is in the sender itself; the larger ones are boxed, so
-//! that a million Renos do not pay for the room of a BBR. Those of other crates are called by a
-//! table of functions, which the others do not pay for either.
+//! Reno, which most simulated flows use, is stored in the sender. The larger ones are boxed, so a
+//! million Renos do not pay for the memory of a BBR. External ones are called through a virtual
+//! table, for which the others do not pay either.
 
 use super::bbr::{Bbr, BbrParameters, BbrSpec};
 use super::bbr3::{Bbr3, Bbr3Parameters, Bbr3Spec};
@@ -23,8 +23,8 @@ use fairwire_core::{Duration, Time};
 use fairwire_parameters::{Declared as _, OutOfRange};
 use std::sync::Arc;
 
-/// The controllers of this crate but for Reno, each once: its file, what it is, its parameters as
-/// typed and as they are. Hands the list to the macro `$then`, before whatever else is given.
+/// The controllers of this crate except Reno, each once: its file, its description, its parameters
+/// as entered and as checked. Passes the list to the macro `$then`, before its other arguments.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! controllers {
@@ -41,16 +41,16 @@ macro_rules! controllers {
                 prague::Prague(PragueSpec, PragueParameters);
                 /// LEDBAT (RFC 6817), a background flow.
                 ledbat::Ledbat(LedbatSpec, LedbatParameters);
-                /// BBR, version 1. It wants SACK: without it the losses of its start-up take the
-                /// timer, again and again.
+                /// BBR, version 1. It needs SACK: without it the losses of its start-up run into
+                /// the timer repeatedly.
                 bbr::Bbr(BbrSpec, BbrParameters);
-                /// BBR, version 3. It wants SACK, as version 1 does.
+                /// BBR, version 3. It needs SACK, as version 1 does.
                 bbr3::Bbr3(Bbr3Spec, Bbr3Parameters);
                 /// Vegas, which keeps a few segments in the queue.
                 vegas::Vegas(VegasSpec, VegasParameters);
                 /// BIC, the predecessor of CUBIC.
                 bic::Bic(BicSpec, BicParameters);
-                /// Westwood+, which takes its window after a loss from what was acknowledged.
+                /// Westwood+, which sets its window after a loss from the acknowledged rate.
                 westwood::Westwood(WestwoodSpec, WestwoodParameters);
             ]
             $($with)*
@@ -58,27 +58,27 @@ macro_rules! controllers {
     };
 }
 
-/// The parameters of a controller as typed, under `#[parameters]`.
+/// The parameters of a controller as entered, under `#[parameters]`.
 ///
-/// Those of this crate are listed here; one of another crate is registered
+/// Those of this crate are listed here; external ones are registered
 /// (`fairwire_scenario::control::register`).
 pub trait ControllerSpec {
     /// The controller with its constants, if all are within their bounds.
     fn config(&self) -> Result<ControlConfig, OutOfRange>;
 }
 
-/// A controller of another crate, with its constants.
+/// An external controller, with its constants.
 #[derive(Clone)]
 pub struct Outside {
     name: &'static str,
     starting: Arc<Starting>,
 }
 
-/// Makes what works for one flow.
+/// Creates the controller of one flow.
 type Starting = dyn Fn(&Start) -> Box<dyn Control + Send> + Send + Sync;
 
 impl Outside {
-    /// The controller that `starting` makes for each flow. Results distinguish flows by `name`.
+    /// The controller that `starting` creates for each flow. Results distinguish flows by `name`.
     pub fn new<C: Control + Send + 'static>(
         name: &'static str,
         starting: impl Fn(&Start) -> C + Send + Sync + 'static,
@@ -93,7 +93,7 @@ impl Debug for Outside {
     }
 }
 
-/// Constants of other crates cannot be compared: one is equal to itself alone.
+/// External constants cannot be compared, so a value equals only itself.
 impl PartialEq for Outside {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.starting, &other.starting)
@@ -106,17 +106,17 @@ impl ControllerSpec for RenoSpec {
     }
 }
 
-/// Makes of the list what is chosen, and what works.
+/// Generates the choice and the running controller from the list.
 macro_rules! choices {
     ([$($(#[$doc:meta])* $module:ident::$kind:ident($spec:ident, $parameters:ident);)+]) => {
-        /// A controller by kind, with its constants.
+        /// The choice of a controller, with its constants.
         #[derive(Clone, Debug, Default, PartialEq)]
         pub enum ControlConfig {
             /// Reno and NewReno (RFC 5681).
             #[default]
             Reno,
             $($(#[$doc])* $kind($parameters),)+
-            /// One of another crate.
+            /// An external one.
             Outside(Outside),
         }
 
@@ -131,13 +131,13 @@ macro_rules! choices {
             }
         }
 
-        /// A controller at work for one flow.
+        /// A running controller of one flow.
         #[derive(Debug)]
         pub enum Controller {
             /// Reno and NewReno.
             Reno(Reno),
             $($(#[$doc])* $kind(Box<$kind>),)+
-            /// One of another crate.
+            /// An external one.
             Outside(Box<dyn Control + Send>),
         }
 
@@ -174,7 +174,7 @@ fn start(config: &Config) -> Start {
     }
 }
 
-/// `$do` with `$control`, whatever its kind.
+/// `$do` with `$control`, whatever its type.
 macro_rules! each {
     ($controller:expr, $control:ident => $do:expr) => {
         controllers!(arms $controller, $control => $do)
@@ -192,7 +192,7 @@ macro_rules! arms {
     };
 }
 
-/// Out of the way of Reno.
+/// Separate from Reno's code.
 impl Controller {
     #[inline(never)]
     fn window_of_other(&self) -> f64 {

@@ -1,13 +1,13 @@
 //! CUBIC: a window that is a cubic function of the time since it was last reduced.
 //!
 //! # What it does
-//! After a reduction the window rises towards the size that was too much, flattens out there, and
-//! then rises ever faster to look for more. Where Reno would have grown further by now, it follows
-//! Reno. A sign of congestion takes it to 0.7 of what it was.
+//! After a reduction the window rises towards the size at the last congestion, flattens there, and
+//! then rises ever faster to find more bandwidth. Where Reno would have grown further by now, it
+//! follows Reno. A sign of congestion reduces it to 0.7 of its size.
 //!
 //! # Why
-//! Reno adds a segment per round trip, so it takes a thousand round trips to win back a thousand
-//! segments. A curve over time fills a long fat path in seconds, and depends little on the
+//! Reno adds a segment per round trip, so it takes a thousand round trips to recover a thousand
+//! segments. A curve over time fills a long fast path in seconds, and depends little on the
 //! round-trip time. It is the default of Linux, Windows and Apple's systems.
 //!
 //! # State and cost
@@ -21,21 +21,21 @@
 //!
 //! # Where we differ
 //! - An acknowledgement of n segments grows the window by n (target - cwnd) / cwnd, never past the
-//!   target; the RFC writes one such step for each acknowledgement. A delayed acknowledgement then
-//!   does not halve the growth.
-//! - In the Reno-friendly region the window is the larger of the estimate and itself: section 4.2
-//!   has it never shrink.
+//!   target; the RFC specifies one such step per acknowledgement. So a delayed acknowledgement does
+//!   not halve the growth.
+//! - In the Reno-friendly region the window is the larger of the estimate and itself: in section
+//!   4.2 it never shrinks.
 //! - Where the RFC allows the congestion window or the flight size at a reduction, it is the window
-//!   in use. The window does not grow while it is not used.
-//! - With [`Config::whole_segments`](crate::Config::whole_segments), three quantities are whole
-//!   numbers of segments, as in Linux: the window that is reduced, what is left of it, and the
-//!   distance of the curve from its plateau. It matters for small windows: 11.9 is cut to 7, not to
-//!   8.3, and the curve reaches its plateau 1.36 s early, when less than a segment is missing.
-//! - After a spurious reduction the curve begins anew, at the window that is restored (section 4.9,
-//!   optional, restores the curve too).
-//! - What is stored is the instant of the curve's inflection, not its beginning and K. While the
-//!   window is not used, and while it is below the threshold again (after an idle time), the
-//!   instant is put off, which keeps that time out of t.
+//!   in use. An unused window does not grow.
+//! - With [`Config::whole_segments`](crate::Config::whole_segments), three quantities are integers,
+//!   in segments, as in Linux: the reduced window before and after, and the distance of the curve
+//!   from its plateau. It matters for small windows: 11.9 is cut to 7, not to 8.3, and the curve
+//!   reaches its plateau 1.36 s early, when less than a segment is missing.
+//! - After a spurious reduction the curve restarts at the restored window (section 4.9 optionally
+//!   restores the curve too).
+//! - The stored value is the instant of the curve's inflection, not its beginning and K. While the
+//!   window is unused, and while it is below the threshold again (after an idle time), the instant
+//!   is deferred, which keeps that time out of t.
 
 use super::control::{About, Acked, Congested, Control, Feedback, Start};
 use super::growth::{Arithmetic, kept, slow_start};
@@ -61,20 +61,20 @@ pub struct CubicSpec {
         source = "RFC 9438, section 5.1."
     )]
     pub scale: Option<f64>,
-    /// What a sign of congestion leaves of the window.
+    /// The fraction of the window left after a sign of congestion.
     #[parameter(default = 0.7, min = 0.01, max = 0.99, unit = "1", source = "RFC 9438, section 4.6.")]
     pub beta: Option<f64>,
-    /// Whether a flow that lost its last peak aims lower still.
+    /// Whether a flow that lost its last peak aims even lower.
     #[parameter(default = true, source = "RFC 9438, section 4.7.")]
     pub fast_convergence: Option<bool>,
     /// Whether HyStart++ ends the first slow start.
     #[parameter(default = true, source = "RFC 9406.")]
     pub hystart: Option<bool>,
-    /// Whether the estimate of Reno's window grows as fast as Reno's once it is back at the last
-    /// peak.
+    /// Whether the estimate of Reno's window grows as fast as Reno's once it has returned to the
+    /// last peak.
     #[parameter(default = false, source = "Linux has false; RFC 9438, section 4.3, has true.")]
     pub reno_beyond_peak: Option<bool>,
-    /// Marks take the window no lower.
+    /// The minimum window after marks.
     #[parameter(default = 2, min = 1, max = 1_000_000, unit = "segments")]
     pub lowest_window: Option<u32>,
 }
@@ -102,7 +102,7 @@ pub struct Cubic {
 enum Stage {
     /// The first slow start, watched.
     Watched(HyStart),
-    /// Slow start after which the curve begins at its plateau, for none is known: K = 0.
+    /// Slow start after which the curve begins at its plateau, since none is known: K = 0.
     SlowStart,
     /// After a reduction: the curve begins with the next acknowledgement.
     Reduced,
@@ -115,14 +115,14 @@ enum Stage {
 struct Curve {
     /// t_epoch + K, seconds since the start.
     inflection_s: f64,
-    /// The acknowledgement before.
+    /// The previous acknowledgement.
     previous: Time,
-    /// W_est: where Reno would be, segments.
+    /// W_est: Reno's window here, segments.
     reno: f64,
 }
 
 impl Curve {
-    /// The time since the acknowledgement before is no time of the curve.
+    /// Excludes the time since the previous acknowledgement from the curve.
     fn put_off(&mut self, now: Time) {
         self.inflection_s += now.since(self.previous).secs();
         self.previous = now;
@@ -131,7 +131,7 @@ impl Curve {
 
 /// RFC 9438, section 4.6: at least two segments after a loss.
 const LOWEST_AFTER_LOSS: f64 = 2.0;
-/// RFC 9438, section 4.2: the target is no further away than this.
+/// RFC 9438, section 4.2: the target's maximum, relative to the window.
 const MAX_PER_ROUND: f64 = 1.5;
 
 impl Cubic {
@@ -153,7 +153,7 @@ impl Cubic {
         }
     }
 
-    /// Grows in slow start; gives the segments left for congestion avoidance.
+    /// Grows in slow start; returns the segments left for congestion avoidance.
     fn slow_start(&mut self, acked: &Acked) -> f64 {
         if let Stage::Watched(hystart) = &mut self.stage {
             let growth = hystart.acked(acked);
@@ -188,7 +188,7 @@ impl Cubic {
         self.stage = Stage::Avoidance(curve);
     }
 
-    /// Figure 2: K = cbrt((W_max - cwnd) / C), negative where the window begins beyond its plateau.
+    /// Figure 2: K = cbrt((W_max - cwnd) / C), negative if the window begins beyond its plateau.
     fn curve_from(&mut self, now: Time) -> Curve {
         if !matches!(self.stage, Stage::Reduced) {
             self.plateau = self.window;
@@ -216,14 +216,14 @@ impl Cubic {
         self.plateau + self.arithmetic.counted(off.abs()).copysign(off)
     }
 
-    /// Section 4.3: the alpha that with this beta averages like Reno, until the peak is reached
+    /// Section 4.3: the alpha whose average with this beta equals Reno's, until the peak is reached
     /// again; then Reno's own.
     fn reno_step(&self, reno: f64) -> f64 {
         let is_reno = self.reno_beyond_peak && reno >= self.prior;
         if is_reno { 1.0 } else { 3.0 * (1.0 - self.beta) / (1.0 + self.beta) }
     }
 
-    /// Sections 4.6 and 4.7. Gives what is left of the window.
+    /// Sections 4.6 and 4.7. Returns the reduced window.
     fn reduce(&mut self, in_use: f64) -> f64 {
         let in_use = self.arithmetic.counted(in_use);
         let gives_way = self.fast_convergence && in_use < self.plateau;
@@ -270,7 +270,7 @@ impl Control for Cubic {
         (self.window, self.stage) = (1.0, Stage::SlowStart);
     }
 
-    /// The curve begins anew at the window, as in Linux; section 4.9 has its former one go on.
+    /// Restarts the curve at the window, as in Linux; section 4.9 continues the former one.
     fn undone(&mut self, window: f64, threshold: f64) {
         (self.window, self.threshold) = (self.window.max(window), self.threshold.max(threshold));
         self.stage = Stage::SlowStart;
@@ -290,7 +290,7 @@ mod tests {
     use super::*;
     use fairwire_core::{Duration, Seed};
 
-    /// As RFC 9438 has it, without HyStart++.
+    /// As in RFC 9438, without HyStart++.
     const PLAIN: CubicParameters = CubicParameters {
         scale: 0.4,
         beta: 0.7,
@@ -320,8 +320,8 @@ mod tests {
         Congested { now: Time::ZERO + Duration::from_secs_f64(at_s), in_use, in_flight: in_use as u32 }
     }
 
-    /// Acknowledges a window of segments per round trip, one by one, until `until_s`, and shows the
-    /// window at each.
+    /// Acknowledges a window of segments per round trip, one by one, until `until_s`, and reports
+    /// the window at each.
     fn run(cubic: &mut Cubic, from_s: f64, until_s: f64, rtt_s: f64, mut see: impl FnMut(f64, f64)) {
         let mut at_s = from_s;
         while at_s < until_s {
@@ -346,9 +346,9 @@ mod tests {
         let mut seen_at_k = false;
         run(&mut cubic, 20.0, 20.0 + k + 3.0, rtt_s, |t, window| {
             let curve = 0.4 * (t - k).powi(3) + peak;
-            // A step of (W(t + R) - w) / w per acknowledgement is a lag of R behind W(t + R). What
-            // is left of the two is R^2 W'' / 2, at most 0.005 s^2 of 2.4 K segments/s^2 = 0.11;
-            // twice that, for what is left of the beginning.
+            // A step of (W(t + R) - w) / w per acknowledgement is a lag of R behind W(t + R). The
+            // remainder of the two is R^2 W'' / 2, at most 0.005 s^2 of 2.4 K segments/s^2 = 0.11;
+            // twice that, for the rest of the beginning.
             assert!((window - curve).abs() < 0.22, "{t}: {window} {curve}");
             seen_at_k |= (t - k).abs() < 1e-3 && (window - peak).abs() < 0.22;
         });
@@ -368,7 +368,7 @@ mod tests {
             reno += if reno < peak { alpha } else { 1.0 } / reno;
             assert!((window - reno).abs() < 1e-9, "{window} {reno}");
         });
-        assert!(fast > 100 && cubic.window() > 20.0); // beyond the peak, with a segment per round trip
+        assert!(fast > 100 && cubic.window() > 20.0); // beyond the peak, at one segment per round trip
     }
 
     #[test]
@@ -446,7 +446,7 @@ mod tests {
         run(&mut cubic, 2.0, 6.0, 0.1, |t, window| {
             let curve = 700.0 + 0.4 * t.powi(3);
             let reno = 700.0 + 0.53 * t / 0.1; // until 1000
-            // W'' is 2.4 t at most: 0.05; and up to a segment while Reno's window leads.
+            // W'' is at most 2.4 t: 0.05; plus up to a segment while Reno's window leads.
             assert!((window - curve.max(reno)).abs() < 1.0, "{t}: {window} {curve} {reno}");
         });
     }
@@ -458,7 +458,7 @@ mod tests {
             cubic.lost(&congested(0.0, 500.0));
             run(&mut cubic, 1.0, 4.0, 0.1, |_, _| ());
             let before = cubic.window();
-            // The acknowledgement before the pause fixes where it begins.
+            // The acknowledgement before the pause sets its beginning.
             cubic.acked(&Acked { is_window_used: false, ..ack(4.0, 1, 0.1) });
             cubic.acked(&Acked { is_window_used: false, ..ack(4.0 + pause_s, 1, 0.1) });
             assert_eq!(cubic.window(), before);
@@ -503,9 +503,9 @@ mod tests {
                 cubic.acked(&Acked { ends_round: i == 0, ..ack(at_s, 1, rtt_s) });
             }
         }
-        // The second round shows the rise at its eighth sample. Five rounds later, that one
-        // included, slow start is over: 10 + 10 + 8 segments, and a quarter of 2, of 4 times 10,
-        // and of the one that ends the last round.
+        // The second round shows the rise at its eighth sample. Five rounds later, including that
+        // one, slow start is over: 10 + 10 + 8 segments, and a quarter of 2, of 4 times 10, and of
+        // the one that ends the last round.
         assert_eq!(cubic.threshold(), 28.0 + 0.25 * 43.0);
         assert_eq!(cubic.plateau, cubic.threshold());
         assert_eq!(cubic.prior, cubic.threshold());
@@ -517,11 +517,11 @@ mod tests {
         let of_tables =
             [(0.1, 1e3, 38.0), (0.1, 1e4, 187.0), (0.1, 1e5, 1054.0), (0.01, 1e4, 120.0), (0.01, 1e5, 379.0)];
         for (rtt_s, period, expected) in of_tables {
-            // One flow: section 4.7 would have fast convergence off.
+            // There is one flow, for which section 4.7 would turn fast convergence off.
             let mut cubic = Cubic::new(CubicParameters { fast_convergence: false, ..PLAIN }, &Start::of(10));
             // The average of a cycle is 0.925 of its peak (1 - 0.3 / 4). It begins there, because
-            // periodic losses far from it bring it there only slowly: the curve is flat where they
-            // hit it.
+            // periodic losses bring a distant window there only slowly: the curve is flat where
+            // they hit it.
             cubic.lost(&congested(0.0, expected / 0.925));
             let (mut at_s, mut segments) = (0.0, 0.0);
             for n in 1..=(20.0 * period) as u64 {
@@ -532,15 +532,14 @@ mod tests {
                 }
             }
             let average = segments * rtt_s / at_s;
-            // Where Reno rules, the tables have 1.2 / sqrt(p) and section 4.3 sqrt(1.5 / p), 2 %
-            // more. The first line has a cycle of 26 round trips, in which one round trip is 4 %.
+            // In the Reno region, the tables have 1.2 / sqrt(p) and section 4.3 sqrt(1.5 / p), 2 %
+            // more. The first line has a cycle of 26 round trips, so one round trip is 4 %.
             let tolerance = if period < 1e4 { 0.06 } else { 0.03 };
             assert!((average / expected - 1.0).abs() < tolerance, "{rtt_s} {period}: {average} {expected}");
         }
     }
 
-    /// RFC 9438 written down once more, in its own names and with t and K, as one line after the
-    /// other.
+    /// A literal transcription of RFC 9438, with its names and with t and K, line by line.
     struct Rfc {
         cwnd: f64,
         ssthresh: f64,
@@ -632,7 +631,7 @@ mod tests {
                     rfc.ack(now, f64::from(newly), rtt, used);
                 }
             }
-            // Times differ by the rounding to nanoseconds.
+            // Times differ by rounding to nanoseconds.
             assert!(
                 (cubic.window() / rfc.cwnd - 1.0).abs() < 1e-5,
                 "{step}: {} {}",

@@ -1,13 +1,13 @@
-//! DCTCP: a window that shrinks by as much as the queue is marked.
+//! DCTCP: a window that shrinks in proportion to the marked fraction.
 //!
 //! # What it does
-//! Keeps a smoothed fraction of marked segments, alpha. A mark takes alpha / 2 of the window away,
+//! Keeps a smoothed fraction of marked segments, alpha. A mark reduces the window by alpha / 2,
 //! once per window; otherwise the window grows as Reno's does. A loss halves it.
 //!
 //! # Why
 //! Reno halves its window for one mark as for a hundred, so a queue must hold half a window or the
-//! link idles. Where marks come early, at a short queue, and every mark counts a little, the window
-//! swings little, and the queue stays short.
+//! link idles. If marks come early, at a short queue, and each counts a little, the window varies
+//! little, and the queue stays short.
 //!
 //! # State and cost
 //! 56 bytes; O(1) per acknowledgement. It needs the number of marked segments from the sender.
@@ -18,15 +18,15 @@
 //!
 //! # Where we differ
 //! - Segments are counted, not bytes.
-//! - RFC 8257 names no lowest window for marks; see `lowest_window`.
-//! - "Once per window" is counted from the reduction: the next one waits until everything that was
-//!   in flight is acknowledged. The rounds over which alpha is averaged are the sender's, and go on
-//!   independently.
+//! - RFC 8257 specifies no minimum window for marks; see `lowest_window`.
+//! - "Once per window" counts from the reduction: the next one waits until everything in flight
+//!   then is acknowledged. The rounds over which alpha is averaged are the sender's, and
+//!   independent.
 //! - An acknowledgement that reports a mark does not grow the window (RFC 3168, section 6.1.2).
-//! - Where [`Config::whole_segments`](crate::Config::whole_segments) says so, a mark takes whole
-//!   segments from a window of whole segments, as in Linux: from ten, at an alpha of 0.3, one and
-//!   not one and a half.
-//! - Marks that are reported during the repair of a loss do not enter alpha: [`Control::acked`] is
+//! - With [`Config::whole_segments`](crate::Config::whole_segments), a mark removes full segments
+//!   from an integer window, as in Linux: from ten, at an alpha of 0.3, one and not one and a half.
+//! - Marks reported during the repair of a loss do not affect alpha: [`Control::acked`] is not
+//!   called then.
 //!   not called then.
 
 use super::control::{About, Acked, Congested, Control, Feedback, Start};
@@ -46,7 +46,7 @@ pub const ABOUT: About = About {
 #[parameters(gated, name = "dctcp", checked = DctcpParameters, public)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DctcpSpec {
-    /// How much a round trip moves alpha, the smoothed fraction of marked segments.
+    /// The weight of a round trip in alpha, the smoothed fraction of marked segments.
     #[parameter(
         default = 1.0 / 16.0,
         above = 0.0,
@@ -61,7 +61,7 @@ pub struct DctcpSpec {
     /// Marks never reduce the window below this.
     #[parameter(default = 2, min = 1, max = 1_000_000, unit = "segments")]
     pub lowest_window: Option<u32>,
-    /// Whether the window stays as it is until what was in flight at a reduction is acknowledged.
+    /// Whether the window stays constant until everything in flight at a reduction is acknowledged.
     #[parameter(
         default = true,
         source = "Linux; RFC 8257 keeps it from growing on acknowledgements that report a mark only."
@@ -216,7 +216,7 @@ mod tests {
             dctcp.acked(&ack(1, 1, 40, false)); // these 40 were in flight at the first of them
         }
         assert_eq!((dctcp.window(), dctcp.threshold()), (30.0, 30.0));
-        dctcp.acked(&ack(1, 1, 30, false)); // the first of those sent after the reduction
+        dctcp.acked(&ack(1, 1, 30, false)); // the first segments sent after the reduction
         assert_eq!(dctcp.window(), 22.5);
     }
 
@@ -225,7 +225,7 @@ mod tests {
         let parameters = DctcpParameters { initial_alpha: 0.3, ..Default::default() };
         let mut dctcp = Dctcp::new(parameters, &Start { whole_segments: true, ..Start::of(10) });
         dctcp.acked(&ack(1, 1, 10, false));
-        assert_eq!((dctcp.window(), dctcp.threshold()), (9.0, 9.0)); // 1.5 makes 1
+        assert_eq!((dctcp.window(), dctcp.threshold()), (9.0, 9.0)); // 1.5 becomes 1
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What several controllers have in common when a window grows or is halved.
+//! The parts that several controllers share for growing or halving a window.
 
 use super::control::{Congested, Start};
 
@@ -6,42 +6,40 @@ use super::control::{Congested, Start};
 pub(super) const LOWEST_THRESHOLD: f64 = 2.0;
 
 /// Slow start with `newly` segments acknowledged: the window grows by as many, up to the threshold.
-/// Gives the new window, and the segments that are left for congestion avoidance. RFC 5681,
-/// section 3.1, with appropriate byte counting (RFC 3465).
+/// Returns the new window, and the segments left for congestion avoidance. RFC 5681, section 3.1,
+/// with appropriate byte counting (RFC 3465).
 pub(super) fn slow_start(window: f64, threshold: f64, newly: u32) -> (f64, f64) {
     let step = f64::from(newly).min((threshold - window).max(0.0));
     (window + step, f64::from(newly) - step)
 }
 
-/// How a controller counts its window. Windows are real numbers, and what is sent is their whole
-/// part.
+/// How a controller counts its window. Windows are real numbers; their integer part limits sending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arithmetic {
     /// Nothing is rounded: the RFCs count bytes.
     Real,
-    /// What a sign of congestion leaves is whole, and so is what it is taken from, as in Linux,
-    /// which counts segments.
+    /// The windows before and after a reduction are integers, as in Linux, which counts segments.
     Whole,
 }
 
 impl Arithmetic {
-    /// That of a flow.
+    /// The arithmetic of a flow.
     pub(super) fn of(start: &Start) -> Self {
         if start.whole_segments { Arithmetic::Whole } else { Arithmetic::Real }
     }
 
-    /// The value as it is counted.
+    /// The value in this arithmetic.
     pub(super) fn counted(self, value: f64) -> f64 {
         if self == Arithmetic::Whole { value.floor() } else { value }
     }
 }
 
-/// Half of the window in use, and two segments at least: RFC 5681, equation (4).
+/// Half of the window in use, and at least two segments: RFC 5681, equation (4).
 pub(super) fn half(congested: &Congested) -> f64 {
     (congested.in_use / 2.0).max(LOWEST_THRESHOLD)
 }
 
-/// The window, kept from growing past what can be used and from falling below one segment.
+/// The window, limited to a usable size and to at least one segment.
 pub(super) fn kept(window: f64, most: f64) -> f64 {
     window.min(most).max(1.0)
 }

@@ -1,16 +1,16 @@
-//! HyStart++: leaves slow start when the round trips get longer, before anything is lost.
+//! HyStart++: leaves slow start when round trips get longer, before a loss.
 //!
 //! # What it does
-//! Compares the least round-trip time of a round with that of the round before. When it has risen
-//! by an eighth, the window grows at a quarter of slow start's pace for five rounds; if the rise
-//! goes away meanwhile, slow start goes on.
+//! Compares the minimum round-trip time of a round with that of the previous round. When it has
+//! risen by an eighth, the window grows at a quarter of slow start's pace for five rounds. If the
+//! rise disappears meanwhile, slow start continues.
 //!
 //! # Why
-//! Slow start doubles until a queue overflows, and then a whole window may be lost at once.
+//! Slow start doubles until a queue overflows, which may lose an entire window at once.
 //!
 //! # Source
-//! RFC 9406, sections 4.2 and 4.3, whose names are given with the constants. Sending in slow start
-//! is not paced, so L is 8.
+//! RFC 9406, sections 4.2 and 4.3, whose names accompany the constants. Slow start is not paced, so
+//! L is 8.
 
 use super::control::Acked;
 use fairwire_core::Duration;
@@ -21,13 +21,13 @@ const MIN_RTT_DIVISOR: u64 = 8;
 const N_RTT_SAMPLE: u8 = 8;
 const CSS_GROWTH_DIVISOR: f64 = 4.0;
 const CSS_ROUNDS: u8 = 5;
-/// L: an acknowledgement grows the window by no more segments than this.
+/// L: an acknowledgement grows the window by at most this number of segments.
 const MAX_PER_ACK: u32 = 8;
 
 /// The state of HyStart++: the round-trip times of the first slow start.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HyStart {
-    /// The least round-trip times of the previous round, of this one, and of the one that made it
+    /// The minimum round-trip times of the previous round, of this one, and of the one that made it
     /// conservative; the longest duration means none.
     previous: Duration,
     least: Duration,
@@ -38,7 +38,7 @@ pub(super) struct HyStart {
 }
 
 impl HyStart {
-    /// In slow start, with nothing measured.
+    /// In slow start, without measurements.
     pub(super) fn new() -> Self {
         let none = Duration::MAX;
         HyStart {
@@ -51,7 +51,7 @@ impl HyStart {
         }
     }
 
-    /// Takes an acknowledgement in, and returns the segments by which it lets the window grow.
+    /// Takes in an acknowledgement, and returns the segments by which the window may grow.
     pub(super) fn acked(&mut self, acked: &Acked) -> f64 {
         let segments = f64::from(acked.growth.min(MAX_PER_ACK));
         let growth = if self.is_conservative { segments / CSS_GROWTH_DIVISOR } else { segments };
@@ -71,7 +71,7 @@ impl HyStart {
 
     fn begin_round(&mut self) {
         (self.previous, self.least, self.samples) = (self.least, Duration::MAX, 0);
-        // The round in which it began counts too, though it was not a whole one.
+        // The round in which it began also counts, though it was incomplete.
         self.conservative_rounds += u8::from(self.is_conservative);
     }
 
@@ -91,7 +91,7 @@ impl HyStart {
     }
 }
 
-/// RttThresh: by how much a round's least time must exceed the previous one's.
+/// RttThresh: by how much a round's minimum must exceed the previous one's.
 fn rise(previous: Duration) -> Duration {
     Duration::from_ns(previous.ns() / MIN_RTT_DIVISOR).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH)
 }
@@ -101,8 +101,8 @@ mod tests {
     use super::*;
     use fairwire_core::Time;
 
-    /// A round of 10 acknowledgements, of which the first ends the round before: how much the
-    /// window grows.
+    /// A round of 10 acknowledgements, the first of which ends the previous round. Returns the
+    /// growth of the window.
     fn round(hystart: &mut HyStart, rtt_ms: u64) -> f64 {
         let ack = |i| Acked {
             now: Time::ZERO,
@@ -125,8 +125,8 @@ mod tests {
         let mut hystart = HyStart::new();
         assert_eq!(round(&mut hystart, 80), 10.0);
         assert_eq!(round(&mut hystart, 89), 10.0); // 1/8 of 80 ms is 10 ms: no rise yet
-        // Against 89 ms the rise must be 11.125 ms. It is known after eight samples; the two last
-        // ones count a quarter.
+        // Against 89 ms the rise must be 11.125 ms. It is known after eight samples; the last two
+        // count a quarter.
         assert_eq!(round(&mut hystart, 101), 8.5);
         for _ in 0..4 {
             assert_eq!(round(&mut hystart, 120), 2.5);

@@ -1,14 +1,13 @@
-//! LEDBAT: a background transport that yields to others by keeping its own queueing delay at a
-//! target.
+//! LEDBAT: a background transport that yields to others by keeping its queueing delay at a target.
 //!
 //! # What it does
-//! Takes the least delay of the last ten minutes for the path's own, and what is above it for
-//! queueing. The window grows by at most one segment per round trip while the queueing delay is
-//! below the target, and shrinks in proportion where it is above.
+//! Takes the minimum delay of the last ten minutes as the path's own, and the excess as queueing.
+//! The window grows by at most one segment per round trip while the queueing delay is below the
+//! target, and shrinks in proportion above it.
 //!
 //! # Why
-//! Flows that fill queues until something is lost push the delay far beyond the target, and so take
-//! all that they want; what they leave unused, LEDBAT takes. That suits updates and backups.
+//! Flows that fill queues until a loss push the delay far beyond the target, and so take all they
+//! want; LEDBAT takes the unused rest. That suits updates and backups.
 //!
 //! # State and cost
 //! 96 bytes; O(1) per acknowledgement (ten minima and four samples). It needs exact round-trip
@@ -16,16 +15,16 @@
 //!
 //! # Source (section, equation)
 //! RFC 6817, section 2.4.2 (the sender's operation) and section 2.5 (the values): BASE_HISTORY 10
-//! minutes, INIT_CWND 2, whatever the TCP's initial window. The filter of current delays is the
-//! least of the last four samples, as implementations commonly have it; the RFC leaves it open.
+//! minutes, INIT_CWND 2, whatever the TCP's initial window. The filter of current delays, which the
+//! RFC leaves open, is the minimum of the last four samples, as in most implementations.
 //!
 //! # Where we differ
-//! - Delays are exact round-trip times, not one-way delays: queueing on the way back counts too. No
-//!   clock skew or offset has then to be corrected.
-//! - Delays are kept to the microsecond, up to 71 minutes.
+//! - Delays are exact round-trip times, not one-way delays: queueing on the return path counts too.
+//!   No clock skew or offset needs correction.
+//! - Delays are kept in microseconds, up to 71 minutes.
 //! - There is no slow start, and so no threshold: section 2.4.2 does not have one.
 //! - An acknowledgement without a measurement moves the window by the delays known so far; before
-//!   the first one it does nothing.
+//!   the first measurement it does nothing.
 //! - CTO, the timeout, is the sender's retransmission timer.
 
 use super::control::{About, Acked, Congested, Control, Feedback, Start};
@@ -41,10 +40,10 @@ pub const ABOUT: About =
 #[parameters(gated, name = "ledbat", checked = LedbatParameters, public)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LedbatSpec {
-    /// The queueing delay to hold.
+    /// The target queueing delay.
     #[parameter(default = "100 ms", min = "1 us", max = "1 h", source = "RFC 6817, section 2.5.")]
     pub target: Option<Quantity<Duration>>,
-    /// Growth at no queueing delay.
+    /// Growth without queueing delay.
     #[parameter(
         default = 1.0,
         above = 0.0,
@@ -53,10 +52,10 @@ pub struct LedbatSpec {
         source = "RFC 6817, section 2.5."
     )]
     pub gain: Option<f64>,
-    /// How far the window may be above what is in flight.
+    /// How far the window may exceed the segments in flight.
     #[parameter(default = 1, min = 1, max = 1_000_000, unit = "segments", source = "RFC 6817, section 2.5.")]
     pub allowed_increase: Option<u32>,
-    /// The window falls no lower but for a timeout.
+    /// The minimum window, except after a timeout.
     #[parameter(default = 2, min = 1, max = 1_000_000, unit = "segments", source = "RFC 6817, section 2.5.")]
     pub lowest_window: Option<u32>,
 }
@@ -69,7 +68,7 @@ pub struct Ledbat {
     gain: f64,
     allowed_increase: u32,
     lowest: u32,
-    /// The least delays of the last minutes, the current one last, in microseconds; [`NONE`] where
+    /// The minimum delays of the last minutes, the current one last, in microseconds; [`NONE`] if
     /// there is none.
     base_us: [u32; BASE_HISTORY],
     /// The last delays, in microseconds, in no order.
@@ -78,7 +77,7 @@ pub struct Ledbat {
     next: u8,
 }
 
-/// INIT_CWND, segments. RFC 6817, section 2.5: 2, and no more than a TCP may begin with.
+/// INIT_CWND, segments. RFC 6817, section 2.5: 2, and at most a TCP's initial window.
 const INITIAL_WINDOW: u32 = 2;
 const BASE_HISTORY: usize = 10;
 const CURRENT_FILTER: usize = 4;
@@ -101,7 +100,7 @@ impl Ledbat {
         }
     }
 
-    /// The queueing delay as it is seen now; absent before the first measurement.
+    /// The current queueing delay; absent before the first measurement.
     pub fn queueing_delay(&self) -> Option<Duration> {
         let recent = self.recent_us.iter().min().filter(|&&us| us != NONE)?;
         let base = self.base_us.iter().min()?;
@@ -206,7 +205,7 @@ mod tests {
         {
             let before = ledbat.window();
             ledbat.acked(&ack(0, 11, Some(rtt_ms)));
-            // The least of the last four: the 50 ms stay in the filter for three samples more.
+            // The minimum of the last four: the 50 ms stay in the filter for three more samples.
             assert_eq!(ledbat.queueing_delay(), Some(Duration::from_ms(queueing_ms)));
             let expected = before + (100.0 - queueing_ms as f64) / 100.0 * 11.0 / before;
             assert!((ledbat.window() - expected).abs() < 1e-12);

@@ -1,9 +1,8 @@
-//! The fraction of segments that meet a mark, smoothed over rounds: what DCTCP and Prague have in
-//! common.
+//! The smoothed fraction of marked segments, which DCTCP and Prague share.
 
 use super::control::Acked;
 
-/// DCTCP.Alpha of RFC 8257, section 3.3, and the counts of the round under way.
+/// DCTCP.Alpha of RFC 8257, section 3.3, and the counts of the current round.
 #[derive(Debug)]
 pub(super) struct MarkedFraction {
     alpha: f64,
@@ -23,7 +22,7 @@ impl MarkedFraction {
         self.alpha
     }
 
-    /// Counts an acknowledgement into the round under way.
+    /// Counts an acknowledgement in the current round.
     pub(super) fn count(&mut self, acked: &Acked) {
         self.acked = self.acked.saturating_add(acked.newly);
         self.marked = self.marked.saturating_add(acked.marked.min(acked.newly));

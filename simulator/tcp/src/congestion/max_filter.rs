@@ -1,12 +1,10 @@
-//! The greatest of what the last rounds measured, as BBR keeps rates and clumps of
-//! acknowledgements.
+//! The maximum over the last rounds, for BBR's rates and clumps of acknowledgements.
 
-/// The greatest value of the last `N` rounds, or cycles: the best of each, at its number modulo
-/// `N`.
+/// The maximum over the last `N` rounds, or cycles: the maximum of each, at its number modulo `N`.
 #[derive(Debug)]
 pub(super) struct MaxFilter<const N: usize> {
     best: [f64; N],
-    /// The round of the last value that was taken.
+    /// The round of the latest value.
     taken_in: u32,
 }
 
@@ -17,7 +15,7 @@ impl<const N: usize> Default for MaxFilter<N> {
 }
 
 impl<const N: usize> MaxFilter<N> {
-    /// Takes in a `value` of the round numbered `round`, which never goes back.
+    /// Takes in a `value` of the round numbered `round`, which never decreases.
     pub(super) fn take(&mut self, value: f64, round: u32) {
         let passed = round.wrapping_sub(self.taken_in).min(N as u32);
         for back in 0..passed {
@@ -27,12 +25,12 @@ impl<const N: usize> MaxFilter<N> {
         (*best, self.taken_in) = (best.max(value), round);
     }
 
-    /// Was a value taken in the round numbered `round`, or later?
+    /// Was a value taken in round `round`, or later?
     pub(super) fn has_taken_in(&self, round: u32) -> bool {
         self.taken_in.wrapping_sub(round).cast_signed() >= 0
     }
 
-    /// The greatest; zero where there is none.
+    /// The maximum; zero without any value.
     pub(super) fn max(&self) -> f64 {
         self.best.iter().fold(0.0, |max, &value| max.max(value))
     }

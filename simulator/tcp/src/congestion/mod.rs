@@ -1,6 +1,6 @@
-//! Congestion control: how the window grows and shrinks. One algorithm, one file.
+//! Congestion control: the growth and reduction of the window. One algorithm, one file.
 //!
-//! What is lost, and what is to be sent again, is not decided here: see [`Sender`](crate::Sender).
+//! Losses and retransmissions are decided elsewhere: see [`Sender`](crate::Sender).
 
 pub mod bbr;
 pub mod bbr3;
@@ -41,7 +41,7 @@ mod tests {
     use super::{Acked, Congested};
     use fairwire_core::Time;
 
-    /// One segment newly acknowledged, and nothing odd.
+    /// One segment newly acknowledged, without anything special.
     pub(super) fn one_acked() -> Acked {
         Acked {
             now: Time::ZERO,

@@ -1,37 +1,37 @@
-//! Prague: DCTCP's response, paced, and without the advantage of short round-trip times.
+//! Prague: DCTCP's response, paced, and without an advantage for short round-trip times.
 //!
 //! # What it does
-//! Like [`Dctcp`](super::Dctcp) it takes alpha / 2 of the window away where marks come, alpha being
-//! the smoothed fraction of marked segments. It paces, and counts only unmarked segments as reason
-//! to grow. A flow that lasts grows as if its round-trip time were at least 25 ms, so that nearness
-//! is no longer an advantage. Its segments carry ECT(1).
+//! Like [`Dctcp`](super::Dctcp), it reduces the window by alpha / 2 on marks, where alpha is the
+//! smoothed fraction of marked segments. It paces, and grows only for unmarked segments. A long
+//! flow grows as if its round-trip time were at least 25 ms, so a short path is no longer an
+//! advantage. Its segments carry ECT(1).
 //!
 //! # Why
-//! L4S gives such flows a queue of their own with a delay of about a millisecond. In return it
-//! requires that their response is scalable, that they pace, and that short round trips do not
-//! crowd out long ones (RFC 9331, section 4.3). DCTCP has only the first.
+//! L4S gives such flows a separate queue with a delay of about a millisecond. In return it requires
+//! that their response is scalable, that they pace, and that short round trips do not crowd out
+//! long ones (RFC 9331, section 4.3). DCTCP satisfies only the first.
 //!
 //! # State and cost
-//! 88 bytes; O(1) per acknowledgement. It needs exact round-trip times and counts of marks from the
-//! sender, and paces.
+//! 88 bytes; O(1) per acknowledgement. It paces, and needs exact round-trip times and counts of
+//! marks from the sender.
 //!
 //! # Source (section, equation)
 //! draft-briscoe-iccrg-prague-congestion-control-04, section 2.4; RFC 8257, section 3.3; RFC 9331,
-//! section 4.3. The law of growth under a virtual round-trip time follows from what it is for: a
-//! rate W / R that grows by 1 / V per V seconds grows W by (R / V)^2 per R seconds.
+//! section 4.3. The law of growth under a virtual round-trip time follows from its purpose: a rate
+//! W / R that grows by 1 / V per V seconds grows W by (R / V)^2 per R seconds.
 //!
 //! # Where we differ
 //! - Once a flow is independent, everything has the period of the virtual round-trip time: growth,
-//!   the average alpha, and how often marks may reduce. Only so is the rate at a given marking
-//!   probability that of a flow with that round-trip time.
-//! - A loss halves the window in use, whatever marks have taken away in the same round trip before.
+//!   the average alpha, and how often marks may reduce. Only then does a given marking probability
+//!   result in the rate of a flow with that round-trip time.
+//! - A loss halves the window in use, whatever marks have already removed in the same round trip.
 //!   (The draft gives credit for that.)
-//! - There is no fall-back to a classic response where a queue is found to be classic. No released
-//!   Linux has Prague. The kernels of the L4S team (5.10 and later) and the branch `v3` of BBR's authors
-//!   have it, with such a fall-back as `prague_ecn_fallback`, which is off by default. Independence of
-//!   round trips is theirs, too: `prague_rtt_scaling`, after `prague_rtt_transition` round trips.
+//! - There is no fall-back to a classic response for queues found to be classic. No released Linux
+//!   has Prague. The kernels of the L4S team (5.10 and later) and the branch `v3` of BBR's authors
+//!   have it, with such a fall-back as `prague_ecn_fallback`, which is off by default. They also
+//!   have round-trip independence: `prague_rtt_scaling`, after `prague_rtt_transition` round trips.
 //! - Pacing is at twice window / RTT in slow start and at window / RTT after it.
-//! - Losses, and marks during the repair of one, are treated as in [`Dctcp`](super::Dctcp).
+//! - Losses, and marks during a repair, are treated as in [`Dctcp`](super::Dctcp).
 
 use super::control::{About, Acked, Congested, Control, Feedback, Start};
 use super::growth::{half, kept, slow_start};
@@ -53,15 +53,15 @@ pub const ABOUT: About = About {
 #[parameters(gated, name = "prague", checked = PragueParameters, public)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PragueSpec {
-    /// How much a round trip moves alpha, the smoothed fraction of marked segments.
+    /// The weight of a round trip in alpha, the smoothed fraction of marked segments.
     #[parameter(default = 1.0 / 16.0, above = 0.0, max = 1.0, unit = "1", source = "Draft, section 2.4.")]
     pub gain: Option<f64>,
-    /// A flow with a shorter round-trip time behaves as if it were this long. With "0 s" it goes by
+    /// A flow with a shorter round-trip time behaves as if it were this long. With "0 s" it uses
     /// its own.
     #[parameter(default = "25 ms", source = "Draft, section 2.4.4.")]
     pub virtual_rtt: Option<Quantity<Duration>>,
-    /// In its first rounds, up to this number, a flow goes by its own round-trip time, so that
-    /// short flows stay quick.
+    /// In this number of initial rounds a flow uses its own round-trip time, so short flows stay
+    /// fast.
     #[parameter(default = 500, unit = "rounds", source = "Draft, section 2.4.4.")]
     pub independent_after: Option<u32>,
     /// Marks never reduce the window below this.
@@ -108,14 +108,12 @@ impl Prague {
         self.marks.alpha()
     }
 
-    /// How long the law's round trip is at least: the virtual one, or no time where the flow keeps
-    /// to its own.
+    /// Minimum duration of the law's round trip: the virtual one, or zero if the flow uses its own.
     fn period(&self) -> Duration {
         if self.rounds_to_go == 0 { self.virtual_rtt } else { Duration::ZERO }
     }
 
-    /// Alpha is 1 until the first mark, so that this one halves the window that slow start has
-    /// left.
+    /// Alpha is 1 until the first mark, so that mark halves the window reached in slow start.
     fn average_marks(&mut self, acked: &Acked) {
         if !self.has_met_marks && acked.marked == 0 {
             return;
@@ -262,8 +260,8 @@ mod tests {
             near.acked(&ack(5 * round, 100, 0, 5));
         }
         // One segment per 25 ms and 25 ms: rate + 1 / (25 ms) in 25 ms, that is 5 ms / 25 ms in a
-        // window of 5 ms. Within 1 %, for the 100 segments acknowledged are not quite a window any
-        // more.
+        // window of 5 ms. Within 1 %, since the 100 segments acknowledged are no longer quite a
+        // window.
         let grown = near.window() - 100.0;
         assert!((grown / 0.2 - 1.0).abs() < 0.01, "{grown}");
         let mut far = in_avoidance(lasting, 100.0);

@@ -2,8 +2,8 @@
 //!
 //! # What it does
 //! Grows the congestion window by one segment per acknowledgement in slow start and by one segment
-//! per window in congestion avoidance. It halves the window on loss, and restarts at one after a
-//! timeout.
+//! per window in congestion avoidance. It halves the window on loss, and restarts at one segment
+//! after a timeout.
 //!
 //! # Parameters
 //! Initial window (segments, [`Config::initial_window`](crate::Config::initial_window)).
@@ -12,13 +12,13 @@
 //! Two numbers; a few instructions per acknowledgement.
 //!
 //! # Source
-//! RFC 5681, sections 3.1 and 3.2, at segment granularity as ns-2 has it: the window is a real
-//! number and the sending limit is its floor.
+//! RFC 5681, sections 3.1 and 3.2, at segment granularity as in ns-2: the window is a real number
+//! and the sending limit is its floor.
 //!
 //! # Where we differ
-//! Growth counts acknowledgements, which RFC 5681, section 3.1, allows; or, where
-//! [`Config::counts_segments`](crate::Config::counts_segments) says so, the segments that they
-//! acknowledge (RFC 3465, without its limit L on an acknowledgement of many: as Linux).
+//! Growth counts acknowledgements, which RFC 5681, section 3.1, allows. With
+//! [`Config::counts_segments`](crate::Config::counts_segments), it counts the segments that they
+//! acknowledge (RFC 3465, without its limit L per acknowledgement, as in Linux).
 
 use super::control::{About, Acked, Congested, Control, Start};
 use super::growth::{LOWEST_THRESHOLD, slow_start};
@@ -55,8 +55,8 @@ impl Reno {
         }
     }
 
-    /// New data, of `segments`, was acknowledged, and the window was used: all that this law wants
-    /// to know.
+    /// New data of `segments` was acknowledged, and the window was used: this is all that the law
+    /// needs.
     #[inline]
     pub fn grow(&mut self, segments: u64, most: f64) {
         if self.counts_segments {
@@ -66,7 +66,7 @@ impl Reno {
         self.window = self.window.min(most);
     }
 
-    #[inline(never)] // out of the way of the many that count acknowledgements
+    #[inline(never)] // separate from the many flows that count acknowledgements
     fn grow_by(&mut self, segments: u64, most: f64) {
         let segments = u32::try_from(segments).unwrap_or(u32::MAX);
         let (window, rest) = slow_start(self.window, self.threshold, segments);
@@ -92,7 +92,7 @@ impl Control for Reno {
         }
     }
 
-    /// Halves both. Only the threshold is rounded to whole segments, as in ns-2.
+    /// Halves both. Only the threshold is rounded to an integer, as in ns-2.
     fn lost(&mut self, congested: &Congested) {
         let half = congested.in_use / 2.0;
         self.threshold = half.floor().max(LOWEST_THRESHOLD);

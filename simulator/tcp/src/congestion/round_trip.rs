@@ -1,4 +1,4 @@
-//! Round trips as a controller sees them: how long they take, and when one is over.
+//! Round trips from a controller's view: their durations, and their ends.
 
 use fairwire_core::Duration;
 
@@ -10,7 +10,7 @@ pub(super) struct SmoothedRtt {
 }
 
 impl SmoothedRtt {
-    /// Takes a measurement in, where there is one.
+    /// Takes in a measurement, if any.
     pub(super) fn take(&mut self, rtt: Option<Duration>) {
         let Some(rtt) = rtt else { return };
         // RFC 6298, equations (2.2) and (2.3).
@@ -23,8 +23,8 @@ impl SmoothedRtt {
     }
 }
 
-/// The segments that were in flight at some moment. When they are acknowledged, a round trip has
-/// passed, whatever the clock says.
+/// The segments in flight at some moment. When they are acknowledged, a round trip has passed,
+/// regardless of the clock.
 #[derive(Debug, Default)]
 pub(super) struct Flight {
     left: u32,
@@ -36,7 +36,7 @@ impl Flight {
         Flight { left }
     }
 
-    /// Were all of them acknowledged before the acknowledgement of `newly` more, which is taken in?
+    /// Were all of them acknowledged before this acknowledgement of `newly` more? Takes that in.
     pub(super) fn is_over_before(&mut self, newly: u32) -> bool {
         let is_over = self.left == 0;
         self.left = self.left.saturating_sub(newly);

@@ -1,21 +1,21 @@
-//! Vegas: a window that keeps a few segments of its own in the queue, and moves before any is lost.
+//! Vegas: a window that keeps a few of its segments in the queue, and adapts before a loss.
 //!
 //! # What it does
-//! Compares the rate that the window would have on an empty path with the rate that it has. The
-//! difference, times the least round-trip time, is the number of its own segments that wait. Once
-//! per round trip it adds a segment to the window where fewer than `alpha` wait, takes one off
-//! where more than `beta` do, and else leaves it. Slow start ends when more than `gamma` wait.
+//! Compares the window's rate on an empty path with its actual rate. The difference, times the
+//! minimum round-trip time, is the number of its own queued segments. Once per round trip it adds a
+//! segment to the window if fewer than `alpha` are queued, and removes one if more than `beta` are.
+//! Slow start ends when more than `gamma` are queued.
 //!
 //! # Why
-//! Reno finds the size of a queue by overflowing it. Vegas sees the queue in the round-trip times,
-//! and keeps it short. Beside flows that fill queues it gets little.
+//! Reno finds the size of a queue by overflowing it. Vegas observes the queue in the round-trip
+//! times, and keeps it short. In competition with flows that fill queues it gets little.
 //!
-//! Its least round-trip time is an estimate. Flows that start at once measure each other's queue: 200
-//! over 1 Gbit/s and 40 ms hold a queue of 22 ms, where four segments of each are 9.6 ms, and 500 hold
-//! 60 ms. Flows that start later take the queue that is there for the path: 200 that start within 15 s
-//! hold 183 ms. A window that slow start left too large shrinks by one segment in a round trip, so that
-//! one flow alone holds 78 ms there for minutes. (`count = 200`, `start = "0 s..15 s"`, 20 000 packets
-//! of buffer, 20 to 60 s.)
+//! Its minimum round-trip time is an estimate. Flows that start together measure each other's
+//! queue: 200 over 1 Gbit/s and 40 ms hold a queue of 22 ms, while four segments of each are 9.6
+//! ms, and 500 hold 60 ms. Flows that start later take the existing queue for the path: 200 that
+//! start within 15 s hold 183 ms. A window that slow start left too large shrinks by one segment
+//! per round trip, so a single flow holds 78 ms there for minutes. (`count = 200`, `start = "0
+//! s..15 s"`, 20 000 packets of buffer, 20 to 60 s.)
 //!
 //! # State and cost
 //! 72 bytes; O(1) per acknowledgement. It needs exact round-trip times from the sender.
@@ -26,15 +26,15 @@
 //! `alpha`, `beta` and `gamma`; the values are Linux's.
 //!
 //! # Where we differ
-//! - The rate that it has is taken from the least round-trip time of a round, as in Linux, rather
-//!   than from a segment that is timed apart.
-//! - A round with two measurements or fewer is Reno's, as in Linux: what a delayed acknowledgement
-//!   measures is not the path.
+//! - The actual rate uses the minimum round-trip time of a round, as in Linux, instead of a
+//!   separately timed segment.
+//! - A round with two measurements or fewer is Reno's, as in Linux: delayed acknowledgements do not
+//!   measure the path.
 //! - Losses halve the window as Reno's do, and the sender finds them (the paper's section III.A has
 //!   a finer timer).
-//! - `alpha` and `beta` count segments, and the window moves by whole ones. With
-//!   [`Config::whole_segments`](crate::Config::whole_segments) what waits is a whole number too, as
-//!   in Linux: 4.9 segments are not more than four.
+//! - `alpha` and `beta` count segments, and the window moves by integers. With
+//!   [`Config::whole_segments`](crate::Config::whole_segments) the queued number is an integer too,
+//!   as in Linux: 4.9 segments are not more than four.
 
 use super::control::{About, Acked, Congested, Control, Feedback, Start};
 use super::growth::{Arithmetic, half, kept, slow_start};
@@ -51,7 +51,7 @@ pub const ABOUT: About = About::new(
 #[parameters(gated, name = "vegas", checked = VegasParameters, public)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct VegasSpec {
-    /// Fewer of its own segments in the queue make the window grow.
+    /// The window grows below this number of its own queued segments.
     #[parameter(
         default = 2.0,
         min = 0.0,
@@ -60,8 +60,8 @@ pub struct VegasSpec {
         source = "Linux; Brakmo and Peterson 1995 have 1 or 2."
     )]
     pub alpha: Option<f64>,
-    /// More of its own segments in the queue make the window shrink. `alpha` counts where it is
-    /// more.
+    /// The window shrinks above this number of its own queued segments. A larger `alpha` replaces
+    /// it.
     #[parameter(
         default = 4.0,
         min = 0.0,
@@ -70,7 +70,7 @@ pub struct VegasSpec {
         source = "Linux; Brakmo and Peterson 1995 have 3 or 4."
     )]
     pub beta: Option<f64>,
-    /// More of its own segments in the queue end slow start.
+    /// Slow start ends above this number of its own queued segments.
     #[parameter(
         default = 1.0,
         min = 0.0,
@@ -88,8 +88,8 @@ pub struct VegasSpec {
         source = "Linux; Brakmo and Peterson 1995, section III.C, have 2."
     )]
     pub doubles_every: Option<u32>,
-    /// Whether what waits is taken over the least round-trip time, as in Linux, rather than over
-    /// the present one. It is more then, by the factor of the two.
+    /// Whether the queued segments are computed with the minimum round-trip time, as in Linux,
+    /// instead of the current one. The number is larger then, by the ratio of the two.
     #[parameter(default = false, source = "Linux; Brakmo and Peterson 1995, section III.B, have false.")]
     pub over_least: Option<bool>,
 }
@@ -104,9 +104,9 @@ pub struct Vegas {
     gamma: f64,
     /// BaseRTT, seconds; infinite before the first measurement.
     base_s: f64,
-    /// The least of the round under way, seconds.
+    /// The minimum of the current round, seconds.
     least_s: f64,
-    /// Measurements of the round under way.
+    /// Measurements in the current round.
     measured: u32,
     doubles_every: u32,
     /// Rounds of slow start.
@@ -115,9 +115,9 @@ pub struct Vegas {
     arithmetic: Arithmetic,
 }
 
-/// The window falls no lower, but for a timeout: Linux.
+/// The minimum window, except after a timeout: Linux.
 const LOWEST_WINDOW: f64 = 2.0;
-/// No more measurements say nothing: Linux.
+/// This number of measurements or fewer says nothing: Linux.
 const FEW: u32 = 2;
 
 impl Vegas {
@@ -139,8 +139,8 @@ impl Vegas {
         }
     }
 
-    /// How many of its own segments wait in the queue, at a round-trip time of `rtt_s` seconds: the
-    /// paper's Diff times BaseRTT.
+    /// The number of its own queued segments, at a round-trip time of `rtt_s` seconds: the paper's
+    /// Diff times BaseRTT.
     fn waiting(&self, rtt_s: f64) -> f64 {
         let over_s = if self.over_least { self.base_s } else { rtt_s };
         self.arithmetic.counted(self.arithmetic.counted(self.window) * (rtt_s - self.base_s) / over_s)
@@ -151,7 +151,7 @@ impl Vegas {
         let waiting = self.waiting(self.least_s);
         if self.window < self.threshold {
             if waiting > self.gamma {
-                // As much as the path holds, and one more: Linux.
+                // The path's capacity plus one: Linux.
                 let held = self.window * self.base_s / self.least_s;
                 self.window = self.window.min(self.arithmetic.counted(held) + 1.0);
                 self.lower_threshold();
@@ -178,7 +178,7 @@ impl Vegas {
         }
     }
 
-    /// What Reno does with an acknowledgement in avoidance.
+    /// Reno's reaction to an acknowledgement in avoidance.
     fn grow_as_reno(&mut self, acked: &Acked) {
         let (window, rest) = slow_start(self.window, self.threshold, acked.growth);
         if acked.is_window_used {
@@ -192,7 +192,7 @@ impl Vegas {
     }
 
     fn measure(&mut self, rtt: Duration) {
-        // Nothing arrives in no time.
+        // No round trip takes zero time.
         let rtt_s = rtt.secs().max(1e-9);
         self.base_s = self.base_s.min(rtt_s);
         self.least_s = self.least_s.min(rtt_s);
@@ -256,7 +256,7 @@ mod tests {
     use super::*;
     use crate::congestion::tests::{congested, one_acked};
 
-    /// A round of four acknowledgements of this round-trip time, the last of which ends it.
+    /// A round of four acknowledgements with this round-trip time, the last of which ends it.
     fn round(vegas: &mut Vegas, rtt_ms: u64) {
         for i in 0..4 {
             vegas.acked(&Acked { rtt: Some(Duration::from_ms(rtt_ms)), ends_round: i == 3, ..one_acked() });
@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn a_segment_comes_or_goes_where_fewer_than_two_or_more_than_four_wait() {
-        // Of 20 segments, 20 (1 - 100/rtt) wait: 0.95, 3.3 and 5.
+        // Of 20 segments, 20 (1 - 100/rtt) are queued: 0.95, 3.3 and 5.
         for (rtt_ms, expected) in [(105, 21.0), (120, 20.0), (134, 19.0)] {
             let mut vegas = avoiding(20);
             round(&mut vegas, rtt_ms);

@@ -1,34 +1,32 @@
-//! Westwood+: Reno's growth, and after a loss the window that the path was seen to carry.
+//! Westwood+: Reno's growth, and after a loss the window that the path was observed to carry.
 //!
 //! # What it does
-//! Measures, once per round trip, how fast data is acknowledged, and smooths it. Where something is
-//! lost, the window becomes that rate times the least round-trip time: what the path holds without
-//! its queue. It never grows by that.
+//! Measures, once per round trip, how fast data is acknowledged, and smooths it. After a loss, the
+//! window becomes that rate times the minimum round-trip time: the capacity of the path without its
+//! queue. This never increases it.
 //!
 //! # Why
-//! Reno halves, whatever the reason. On a path that loses packets when it is not full, as radio
-//! does, half is too little; in front of a long queue it is too much.
+//! Reno halves, whatever the reason. On a path with losses before it is full, such as radio, half
+//! is too little; in front of a long queue it is too much.
 //!
 //! # State and cost
 //! 80 bytes; O(1) per acknowledgement. It needs exact round-trip times from the sender.
 //!
 //! # Source (section, equation)
 //! S. Mascolo, C. Casetti, M. Gerla, M. Sanadidi and R. Wang, "TCP Westwood: bandwidth estimation
-//! for enhanced transport over wireless links", MobiCom 2001, section 2 (what a loss leaves). L.
-//! Grieco and S. Mascolo, "Performance evaluation and comparison of Westwood+, New Reno, and Vegas
-//! TCP congestion control", ACM CCR 34(2), 2004, section 2.1 (a sample per round trip, and equation
-//! (1), its filter).
+//! for enhanced transport over wireless links", MobiCom 2001, section 2 (the window after a loss).
+//! L. Grieco and S. Mascolo, "Performance evaluation and comparison of Westwood+, New Reno, and
+//! Vegas TCP congestion control", ACM CCR 34(2), 2004, section 2.1 (a sample per round trip, and
+//! equation (1), its filter).
 //!
 //! # Where we differ
-//! - A sample takes 50 ms at least, as in Linux: over less, how acknowledgements come together
-//!   decides.
-//! - What was acknowledged while a loss was repaired is counted with the acknowledgement that ends
-//!   the repair.
+//! - A sample takes at least 50 ms, as in Linux: over less, clumps of acknowledgements dominate.
+//! - Segments acknowledged during a repair are counted with the acknowledgement that ends it.
 //!
-//! With `recovery = "rack"` as Linux does, and not as the papers:
-//! - A loss or a mark halves the window. What the path carries takes its place when the reduction is
-//!   over, also where that is more. So the rate is known that the halved window had.
-//! - A timeout forgets the least round-trip time.
+//! With `recovery = "rack"` as in Linux, and unlike the papers:
+//! - A loss or a mark halves the window. The path's measured capacity replaces it when the
+//!   reduction is over, even if that is larger. So the rate of the halved window is known.
+//! - A timeout forgets the minimum round-trip time.
 
 use super::control::{About, Acked, Congested, Control, Feedback, Start};
 use super::growth::{Arithmetic, LOWEST_THRESHOLD, half, kept, slow_start};
@@ -46,7 +44,7 @@ pub const ABOUT: About = About::new(
 #[parameters(gated, name = "westwood", checked = WestwoodParameters, public)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WestwoodSpec {
-    /// The weight of the rate before in that after a sample.
+    /// The weight of the previous rate in the rate after a sample.
     #[parameter(
         default = 0.9,
         min = 0.0,
@@ -55,7 +53,7 @@ pub struct WestwoodSpec {
         source = "Grieco and Mascolo 2004, equation (1). Linux filters twice with 7/8."
     )]
     pub memory: Option<f64>,
-    /// A sample takes a round trip, and this at least.
+    /// The minimum duration of a sample, which also takes at least a round trip.
     #[parameter(default = "50 ms", min = "1 us", max = "1 min", source = "Linux.")]
     pub least_interval: Option<Quantity<Duration>>,
 }
@@ -79,7 +77,7 @@ pub struct Westwood {
     arithmetic: Arithmetic,
     /// Does a loss halve, as in Linux?
     halves: bool,
-    /// Is the window halved, and what the path carries still to take its place?
+    /// Is the window halved, and not yet replaced by the path's capacity?
     is_halved: bool,
 }
 
@@ -102,8 +100,8 @@ impl Westwood {
         }
     }
 
-    /// BWE: the rate at which data is taken to be acknowledged, segments per second; zero before
-    /// the first sample.
+    /// BWE: the estimated rate of acknowledged data, segments per second; zero before the first
+    /// sample.
     pub fn rate(&self) -> f64 {
         self.rate
     }
@@ -114,7 +112,7 @@ impl Westwood {
             self.least_s = self.least_s.min(rtt.secs());
         }
         if self.began == Time::MAX {
-            self.began = acked.now; // what comes with it was sent before
+            self.began = acked.now; // what comes with it was sent earlier
             return;
         }
         self.acked += f64::from(acked.newly);
@@ -129,12 +127,12 @@ impl Westwood {
         (self.began, self.acked) = (acked.now, 0.0);
     }
 
-    /// BWE times RTTmin, and two segments at least; half of the window before either is known.
+    /// BWE times RTTmin, and at least two segments; half of the window before either is known.
     fn carried(&self, congested: &Congested) -> f64 {
         self.known().unwrap_or_else(|| self.half(congested))
     }
 
-    /// BWE times RTTmin, and two segments at least; `None` before either is known.
+    /// BWE times RTTmin, and at least two segments; `None` before either is known.
     fn known(&self) -> Option<f64> {
         let is_known = self.rate > 0.0 && self.least_s.is_finite();
         is_known.then(|| self.arithmetic.counted(self.rate * self.least_s).max(LOWEST_THRESHOLD))
@@ -174,7 +172,7 @@ impl Control for Westwood {
         }
     }
 
-    /// Section 2 of 2001: the threshold is what the path carries, and the window no more.
+    /// Section 2 of 2001: the threshold is the path's capacity, which also limits the window.
     fn lost(&mut self, congested: &Congested) {
         self.threshold = if self.halves { self.half(congested) } else { self.carried(congested) };
         self.window = self.window.min(self.threshold);
@@ -214,7 +212,7 @@ mod tests {
     use crate::congestion::tests::{congested, one_acked};
 
     /// Acknowledgements of `per_ms` segments in each of `ms` milliseconds from `from_ms` on, 40 ms
-    /// after they were sent, and `queue_ms` more.
+    /// plus `queue_ms` after they were sent.
     fn acknowledge(westwood: &mut Westwood, from_ms: u64, ms: u64, per_ms: u32, queue_ms: u64) {
         for at in from_ms..from_ms + ms {
             westwood.acked(&Acked {

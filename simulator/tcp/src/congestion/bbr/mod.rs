@@ -1,43 +1,43 @@
-//! BBR, version 1: a rate taken from what was delivered and a window from the product of rate and
+//! BBR, version 1: a rate measured from deliveries and a window from the product of rate and
 //! round-trip time.
 //!
 //! # What it does
-//! Keeps the highest rate of delivery of the last ten rounds and the least round-trip time of the
-//! last ten seconds. It sends at that rate, in turn a little more to look for bandwidth and a
-//! little less to drain what that left. At most twice the product of the two is in flight. Losses
-//! and marks do not move the model.
+//! Keeps the highest delivery rate of the last ten rounds and the minimum round-trip time of the
+//! last ten seconds. It sends at that rate, alternately a little faster to find bandwidth and a
+//! little slower to drain the resulting queue. At most twice the product of the two is in flight.
+//! Losses and marks do not affect the model.
 //!
 //! # Why
-//! A path is best used where its rate is filled and its queue is empty. Loss comes only when the
-//! queue is full, and on some paths when nothing is; the two measurements find the point itself.
+//! A path is best used when its rate is filled and its queue is empty. Loss comes only when the
+//! queue is full, and on some paths even when nothing is; the two measurements find the point
+//! directly.
 //!
 //! # State and cost
-//! 352 bytes; O(1) per acknowledgement (maxima of ten rates and ten clumps). It needs exact
-//! round-trip times and rates of delivery from the sender, and paces.
+//! 352 bytes; O(1) per acknowledgement (maxima of ten rates and ten clumps). It paces, and needs
+//! exact round-trip times and delivery rates from the sender.
 //!
 //! # Source (section, equation)
 //! draft-cardwell-iccrg-bbr-congestion-control-00, section 4.1 (the model), section 4.2 (pacing and
 //! window) and section 4.3 (the states), in its order. Constants carry its names.
 //!
 //! # Where we differ
-//! - The send quantum (section 4.2.2) counts in the window only. Segments leave one by one: there
-//!   is no segmentation offload to serve.
-//! - Of packet conservation (section 4.2.3.4) the draft does not say when its round begins. Here
-//!   the count of rounds begins anew, as in Linux.
-//! - A sender without selective acknowledgements does not know what is lost after the first loss of
-//!   a repair, so that the window is not lowered one by one.
-//! - Rates that are measured in `ProbeRTT`, and until the end of the second round after it, count
-//!   as limited by the application. The draft marks the segments themselves, which comes to the
-//!   same.
-//! - A repair after a timeout is over when everything that was in flight is acknowledged, whether
-//!   the sender says so or not.
-//! - It wants selective acknowledgements. Where a sender knows only cumulative ones, the
+//! - The send quantum (section 4.2.2) counts only in the window. Segments leave one by one: there
+//!   is no segmentation offload.
+//! - For packet conservation (section 4.2.3.4) the draft does not specify when its round begins.
+//!   Here the round count restarts, as in Linux.
+//! - A sender without selective acknowledgements does not know the losses after the first one of a
+//!   repair, so the window is not lowered one by one.
+//! - Rates measured in `ProbeRTT`, and until the end of the second round after it, count as limited
+//!   by the application. The draft marks the segments themselves, which is equivalent.
+//! - A repair after a timeout is over when everything in flight is acknowledged, whether or not the
+//!   sender says so.
+//! - It needs selective acknowledgements. If a sender knows only cumulative ones, the
 //!   acknowledgement that ends a repair delivers a window at once, and the rate measured with it
 //!   can be twice the path's. The maximum keeps it for ten rounds, which overflows the queue. The
 //!   draft does not provide for that.
 //! - A restart from idle is not noticed (section 4.3.4.4): a controller is not called before a
-//!   segment is sent. Only the gain of the phase under way differs.
-//! - Linux's detection of policers (its long-term rate) is not here; no draft has it.
+//!   segment is sent. Only the gain of the current phase differs.
+//! - Linux's detection of policers (its long-term rate) is omitted; no draft has it.
 
 use super::bbr_parts::{
     Clumps, Dwell, LOWEST_WINDOW, LeastRtt, NOMINAL_RTT_S, Plateau, RTT_WINDOW, Rounds,
@@ -58,13 +58,13 @@ pub use parameters::{BbrGiven, BbrParameters, BbrSpec};
 /// The state of BBR: section 4.3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BbrState {
-    /// Doubling the rate per round, until it stops to rise.
+    /// Doubling the rate per round, until it stops rising.
     Startup,
     /// Draining the queue that `Startup` built.
     Drain,
     /// Cycling through gains around 1.
     ProbeBw,
-    /// Sending little, to see the path without its queue.
+    /// Sending little, to measure the path without its queue.
     ProbeRtt,
 }
 
@@ -74,7 +74,7 @@ pub struct Bbr {
     window: f64,
     /// The window before a loss or `ProbeRtt` changed it, segments.
     prior_window: f64,
-    /// Segments per second; zero before anything was measured.
+    /// Segments per second; zero before the first measurement.
     pace: f64,
     /// 1 less the margin.
     pacing_share: f64,
@@ -87,12 +87,12 @@ pub struct Bbr {
     least_rtt: LeastRtt,
     phase_began: Time,
     dwell: Dwell,
-    /// Where the gain cycle begins, unless that is drawn from a seed.
+    /// The first phase of the gain cycle, unless it is drawn from a seed.
     first_phase: u8,
     drawn_from: Option<u64>,
     rounds: Rounds,
     initial_window: u32,
-    /// What was in flight at the last timeout.
+    /// The segments in flight at the last timeout.
     lost_flight: Flight,
     state: BbrState,
     phase: u8,
@@ -102,7 +102,7 @@ pub struct Bbr {
     rounds_up: bool,
 }
 
-/// Section 4.2.3.4: what a loss has left to do.
+/// Section 4.2.3.4: the remaining repair of a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Repair {
     None,
@@ -110,11 +110,11 @@ enum Repair {
     Conserving,
     /// The rest of the repair.
     Growing,
-    /// After a timeout, until everything that was in flight is acknowledged.
+    /// After a timeout, until everything in flight is acknowledged.
     StartingOver,
 }
 
-/// 2 / ln 2: the least gain that doubles the rate per round.
+/// 2 / ln 2: the smallest gain that doubles the rate per round.
 const HIGH_GAIN: f64 = 2.0 / core::f64::consts::LN_2;
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 /// The cwnd_gain of `ProbeBw`.
@@ -122,10 +122,10 @@ const WINDOW_GAIN: f64 = 2.0;
 /// Send quanta in flight beyond the product: section 4.2.3.2.
 const QUANTA: f64 = 3.0;
 /// Section 4.2.2: below the first rate, in bit/s, a quantum is one segment; below the second, two;
-/// above, what takes a millisecond, up to 64 Kibytes.
+/// above, a millisecond's worth, up to 64 Kibytes.
 const SLOW_BPS: f64 = 1.2e6;
 const FAST_BPS: f64 = 24e6;
-/// What is added for clumps takes no longer than this at the rate of the model, seconds.
+/// The allowance for clumps lasts at most this long at the model's rate, seconds.
 const MAX_CLUMP_S: f64 = 0.1;
 impl Bbr {
     /// At the start of a flow, in `Startup`.
@@ -157,18 +157,17 @@ impl Bbr {
         }
     }
 
-    /// What it is doing.
+    /// The current state.
     pub fn state(&self) -> BbrState {
         self.state
     }
 
-    /// BtlBw: the rate that the path is taken to have, segments per second; zero before the first
-    /// sample.
+    /// BtlBw: the estimated rate of the path, segments per second; zero before the first sample.
     pub fn bottleneck_rate(&self) -> f64 {
         self.rates.max()
     }
 
-    /// RTprop: the round-trip time that the path is taken to have without its queue.
+    /// RTprop: the estimated round-trip time of the path without its queue.
     pub fn propagation(&self) -> Option<Duration> {
         self.least_rtt.known()
     }
@@ -190,7 +189,7 @@ impl Bbr {
         }
     }
 
-    /// BBRInflight: what should be in flight at this gain, segments.
+    /// BBRInflight: the target number in flight at this gain, segments.
     fn in_flight_at(&self, gain: f64) -> f64 {
         match self.propagation() {
             None => f64::from(self.initial_window),
@@ -198,7 +197,7 @@ impl Bbr {
         }
     }
 
-    /// A window, as it is counted.
+    /// A window in its arithmetic.
     fn counted(&self, segments: f64) -> f64 {
         if !self.rounds_up {
             return segments;
@@ -220,7 +219,7 @@ impl Bbr {
         by_application || self.state == BbrState::ProbeRtt || self.limited_rounds > 0
     }
 
-    /// How much more the window may hold because acknowledgements come in clumps, segments.
+    /// The allowance in the window for clumps of acknowledgements, segments.
     fn room_for_clumps(&self) -> f64 {
         let Some(clumps) = &self.clumps else { return 0.0 };
         if self.plateau.is_reached {
@@ -326,7 +325,7 @@ impl Bbr {
     /// BBRSetPacingRate: before the pipe is filled the pace only rises.
     fn set_pace(&mut self) {
         let pace = self.pacing_gain() * self.bottleneck_rate() * self.pacing_share;
-        // A pace of nothing would never end.
+        // A zero pace would never send.
         if pace > 0.0 && (self.plateau.is_reached || pace > self.pace) {
             self.pace = pace;
         }
@@ -380,7 +379,7 @@ impl Bbr {
         self.prior_window = if is_modulated { self.prior_window.max(self.window) } else { self.window };
     }
 
-    /// The window is what it was before the loss.
+    /// Restores the window from before the loss.
     fn repaired(&mut self) {
         if self.repair != Repair::None {
             self.restore_window();
@@ -404,7 +403,7 @@ impl Control for Bbr {
         f64::INFINITY
     }
 
-    /// BBRInit: the opening, whose packets are short, has the least round-trip time at first.
+    /// BBRInit: the opening, whose packets are short, has the minimum round-trip time at first.
     fn opened(&mut self, rtt: Duration, now: Time) {
         self.least_rtt = LeastRtt { rtt, at: now };
         self.begin_pace(rtt);
@@ -441,7 +440,7 @@ impl Control for Bbr {
         (self.repair, self.has_lost) = (Repair::Conserving, true);
     }
 
-    /// Nothing: version 1 knows no marks.
+    /// Nothing: version 1 ignores marks.
     fn marked(&mut self, _congested: &Congested) {}
 
     fn timed_out(&mut self, congested: &Congested) {
@@ -455,7 +454,7 @@ impl Control for Bbr {
         self.repaired();
     }
 
-    /// The window is what it was, and the search for a full pipe begins anew, as in Linux.
+    /// Restores the window and restarts the search for a full pipe, as in Linux.
     fn undone(&mut self, _window: f64, _threshold: f64) {
         self.repaired();
         self.plateau.restart();

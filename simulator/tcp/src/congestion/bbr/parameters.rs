@@ -5,8 +5,8 @@ use fairwire_parameters::parameters;
 
 /// Its description in lists and documentation.
 pub const ABOUT: About = About {
-    // Its model of the network is made of what has arrived, and without knowing that the window
-    // collapses at every loss.
+    // It models the network from arrivals. If those are unknown, the window collapses at every
+    // loss.
     needs_sack: true,
     ..About::new(
         "version 1: a rate taken from what was delivered, and a window from the product of rate and round-trip time; needs `recovery = \"sack\"`",
@@ -18,7 +18,7 @@ pub const ABOUT: About = About {
 #[parameters(gated, name = "bbr", checked = BbrGiven, public)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BbrSpec {
-    /// In which of its eight phases the gain cycle begins.
+    /// The phase, of eight, in which the gain cycle begins.
     #[parameter(
         default = 2,
         min = 0,
@@ -27,11 +27,11 @@ pub struct BbrSpec {
         source = "Draft, section 4.3.4.2, draws it from all but phase 1."
     )]
     pub first_phase: Option<u8>,
-    /// Whether each flow draws the phase anew, from all but 1, whenever the cycle begins.
-    /// `first_phase` is not used then.
+    /// Whether each flow draws the phase, from all but 1, whenever the cycle begins. `first_phase`
+    /// is then unused.
     #[parameter(default = false, source = "Draft, section 4.3.4.2; Linux.")]
     pub draws_phase: Option<bool>,
-    /// By how much the pace stays below what the model says.
+    /// By how much the pace stays below the model's rate.
     #[parameter(
         default = 0.01,
         min = 0.0,
@@ -40,17 +40,17 @@ pub struct BbrSpec {
         source = "Linux; draft-ietf-ccwg-bbr-01. The draft of version 1 has none."
     )]
     pub pacing_margin: Option<f64>,
-    /// Whether the window leaves room for ACKs that come in clumps.
+    /// Whether the window leaves room for clumps of ACKs.
     ///
-    /// For as many segments as acknowledgements, in the last ten rounds, came early at once; 100 ms
-    /// of them at most.
+    /// The room is the number of segments acknowledged early at once in the last ten rounds; at
+    /// most 100 ms of them.
     #[parameter(
         default = true,
         source = "Linux since 2019; extra_acked of draft-ietf-ccwg-bbr-01. The draft of version 1 has it not."
     )]
     pub allows_for_clumps: Option<bool>,
-    /// Whether the window is rounded up to an even number of segments, and two more while it
-    /// probes, as in Linux.
+    /// Whether the window is rounded up to an even number of segments, plus two while it probes, as
+    /// in Linux.
     #[parameter(default = false, source = "Linux, as its windows show (docs/oracles.md).")]
     pub rounds_up: Option<bool>,
 }
@@ -61,7 +61,7 @@ pub struct BbrParameters {
     /// As given or by default.
     pub given: BbrGiven,
     /// Phases are drawn from it and the number of the round. Flows that share their constants have
-    /// seeds of their own: see [`Config::of_flow`](crate::Config::of_flow).
+    /// separate seeds: see [`Config::of_flow`](crate::Config::of_flow).
     pub seed: u64,
 }
 

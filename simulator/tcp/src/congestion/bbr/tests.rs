@@ -2,7 +2,7 @@ use super::super::RateSample;
 use super::*;
 use fairwire_core::units::Size;
 
-/// As the draft has it: no margin, no room for clumps.
+/// As in the draft: no margin, no allowance for clumps.
 const PLAIN: BbrParameters = BbrParameters {
     given: BbrGiven {
         first_phase: 2,
@@ -52,7 +52,7 @@ fn congested(in_flight: u32) -> Congested {
     Congested { now: Time::ZERO, in_use: f64::from(in_flight), in_flight }
 }
 
-/// With a pipe of 1000 segments per second and 100 ms that is known to be full.
+/// With a pipe of 1000 segments per second and 100 ms, known to be full.
 fn filled(parameters: BbrParameters) -> Bbr {
     let mut bbr = Bbr::new(parameters, &Start { segment: SEGMENT, ..Start::of(10) });
     for round in 0..5 {
@@ -117,8 +117,8 @@ fn the_cycle_probes_drains_and_cruises() {
     let mut bbr = filled(plain(BbrGiven { first_phase: 7, ..PLAIN.given }));
     let mut paces = Vec::new();
     for round in 0..9 {
-        // At 5/4 it waits until 128 segments are in flight; a phase at 3/4 ends when no more than
-        // 103 are.
+        // At 5/4 it waits until 128 segments are in flight; a phase at 3/4 ends when at most 103
+        // are.
         bbr.acked(&ack(610 + 101 * round, 100, 128, 1000.0));
         paces.push(bbr.pace().unwrap());
     }
@@ -135,7 +135,7 @@ fn a_phase_that_probes_goes_on_until_enough_is_in_flight_or_something_is_lost() 
     bbr.lost(&congested(120));
     bbr.acked(&ack(1001, 10, 120, 1000.0));
     assert_eq!(bbr.pace(), Some(750.0));
-    bbr.acked(&ack(1002, 10, 103, 1000.0)); // the queue is gone
+    bbr.acked(&ack(1002, 10, 103, 1000.0)); // the queue is empty
     assert_eq!(bbr.pace(), Some(1000.0));
 }
 
@@ -163,10 +163,10 @@ fn for_a_round_after_a_loss_no_more_is_sent_than_delivered_and_then_the_window_i
     assert_eq!(bbr.window(), 151.0);
     bbr.acked(&sent_before(520, 100, 150));
     assert_eq!(bbr.window(), 151.0);
-    bbr.acked(&ack(530, 10, 150, 1000.0)); // of what was sent after the loss
+    bbr.acked(&ack(530, 10, 150, 1000.0)); // for segments sent after the loss
     assert_eq!(bbr.window(), 161.0);
     bbr.acked(&Acked { lost: 7, ..sent_before(540, 10, 150) });
-    assert_eq!(bbr.window(), 164.0); // what is lost goes off, and what is delivered comes in
+    assert_eq!(bbr.window(), 164.0); // lost segments are subtracted, and delivered ones added
     bbr.recovered(Time::ZERO);
     assert_eq!(bbr.window(), 203.0);
 }
@@ -184,10 +184,10 @@ fn a_timeout_begins_with_one_segment_and_marks_do_nothing() {
     assert_eq!(bbr.window(), 1.0);
     bbr.acked(&ack(600, 1, 1, 1000.0));
     assert_eq!(bbr.window(), 4.0);
-    bbr.acked(&ack(610, 149, 150, 1000.0)); // all that was in flight
+    bbr.acked(&ack(610, 149, 150, 1000.0)); // everything in flight
     assert_eq!(bbr.window(), 153.0);
     bbr.acked(&ack(620, 1, 150, 1000.0));
-    assert_eq!(bbr.window(), 203.0); // what it was, and bounded by the model
+    assert_eq!(bbr.window(), 203.0); // the earlier window, bounded by the model
     bbr.timed_out(&congested(150));
     bbr.recovered(Time::ZERO);
     assert_eq!(bbr.window(), 203.0);
@@ -205,8 +205,8 @@ fn rates_measured_while_little_is_sent_do_not_lower_the_model() {
         bbr.acked(&longer(10_510 + 10 * rounds, 4));
         rounds += 1;
     }
-    assert!((20..30).contains(&rounds), "{rounds}"); // more than the filter is long
-    bbr.acked(&longer(11_000, 4)); // what was sent meanwhile
+    assert!((20..30).contains(&rounds), "{rounds}"); // more than the length of the filter
+    bbr.acked(&longer(11_000, 4)); // for segments sent meanwhile
     assert_eq!(bbr.bottleneck_rate(), 1000.0);
     assert_eq!(bbr.propagation(), Some(Duration::from_ms(150)));
     assert!(bbr.window() > 100.0, "{}", bbr.window());
@@ -216,14 +216,14 @@ fn rates_measured_while_little_is_sent_do_not_lower_the_model() {
 fn rounds_end_with_what_is_delivered_though_the_cumulative_acknowledgement_does_not_move() {
     let mut bbr = Bbr::new(PLAIN, &Start { segment: SEGMENT, ..Start::of(10) });
     for at_ms in 0..5 {
-        // Each of segments sent after the one before had come: five rounds, of which three without
-        // growth.
+        // Each is for segments sent after the previous one had come: five rounds, three of them
+        // without growth.
         bbr.acked(&Acked { ends_round: false, ..ack(100 * at_ms, 100, 300, 1000.0) });
     }
     assert_eq!(bbr.state(), BbrState::Drain);
     let mut bbr = Bbr::new(PLAIN, &Start { segment: SEGMENT, ..Start::of(10) });
     for at_ms in 1..9 {
-        bbr.acked(&sent_before(at_ms, 10, 300)); // all sent at once: one round, whatever the sender says
+        bbr.acked(&sent_before(at_ms, 10, 300)); // all sent at once: one round, whatever the sender reports
     }
     assert_eq!(bbr.state(), BbrState::Startup);
 }
@@ -261,7 +261,7 @@ fn acknowledgements_that_come_in_clumps_make_room_for_as_many() {
     for clump in 1..5 {
         bbr.acked(&ack(20_000 + 1000 * clump, 5000, 200, 1000.0));
     }
-    assert_eq!(bbr.window(), 203.0 + 100.0); // never more than what 100 ms carry
+    assert_eq!(bbr.window(), 203.0 + 100.0); // at most the segments of 100 ms
 }
 
 #[test]

@@ -1,34 +1,34 @@
-//! BBR, version 3: the model of version 1, with bounds on what is in flight that losses set.
+//! BBR, version 3: the model of version 1, with bounds on the segments in flight that losses set.
 //!
 //! # What it does
-//! Takes the rate of the path for the highest rate of delivery of two cycles, and its round-trip
-//! time for the least of ten seconds. Every two or three seconds, or 63 rounds, it probes: it fills
-//! the pipe for a round, then sends a quarter faster until the rate no longer rises or more than
-//! 2 % of a round trip are lost. What was in flight then is the long-term bound. Below it, it
-//! drains and cruises; losses there lower a short-term bound, which the next probe forgets.
+//! Takes the highest delivery rate of two cycles as the path's rate, and the minimum of ten seconds
+//! as its round-trip time. Every two or three seconds, or 63 rounds, it probes: it fills the pipe
+//! for a round, then sends a quarter faster until the rate no longer rises or more than 2 % of a
+//! round trip are lost. The number in flight then is the long-term bound. Below it, it drains and
+//! cruises; losses there lower a short-term bound, which the next probe forgets.
 //!
 //! # Why
-//! Version 1 does not see losses, and keeps a short queue overflowing for good. Version 3 stays
-//! below what overflows it, and leaves 15 % of it to others between probes.
+//! Version 1 ignores losses, and keeps a short queue overflowing permanently. Version 3 stays below
+//! the overflow, and leaves 15 % of that to others between probes.
 //!
 //! # State and cost
 //! 480 bytes, and eight for each acknowledgement of the last round trip that showed a loss; O(1)
-//! per acknowledgement. It needs exact round-trip times, rates of delivery and a scoreboard, and
-//! paces.
+//! per acknowledgement. It paces, and needs exact round-trip times, delivery rates and a
+//! scoreboard.
 //!
 //! # Source (section, equation)
 //! draft-ietf-ccwg-bbr-05, section 5.3 (the states), section 5.5 (the model) and section 5.6 (pace
-//! and window), in its order. Its names are given with the functions and constants. What is the
-//! same in version 1 is in `bbr_parts.rs`.
+//! and window), in its order. Functions and constants give its names. The parts shared with version
+//! 1 are in `bbr_parts.rs`.
 //!
 //! # Where we differ
-//! - What was in flight when a segment was sent (`tx_in_flight`) is not recorded. On a path that
-//!   keeps the order it is what was delivered and lost since then, and that is what is taken.
-//! - Losses are handled with the acknowledgement that shows them, several at once where it shows
+//! - The number in flight when a segment was sent (`tx_in_flight`) is not recorded. On a path
+//!   without reordering it equals the segments delivered and lost since then, which are used.
+//! - Losses are handled with the acknowledgement that shows them, several at once if it shows
 //!   several (`BBRHandleLostPacket`); the sample is that acknowledgement's.
-//! - The filter of the rate moves on once per cycle (section 5.5.6), a round after `Up` ended. The
+//! - The filter of the rate advances once per cycle (section 5.5.6), a round after `Up` ended. The
 //!   pseudocode of section 5.3.3.6 leaves the phase of acknowledgements at `STOPPING`, and would
-//!   move it on in each round. A cycle in which nothing was measured does not count.
+//!   advance it in each round. A cycle without measurements does not count.
 //! - Lost ranges in Startup are counted as acknowledgements that show a loss.
 //! - A restart from idle is not noticed (section 5.4.1), as in version 1.
 //! - Marks do nothing: the draft has no response to them.
@@ -56,19 +56,19 @@ use sample::{Latest, Sample};
 /// The state of BBR, version 3: section 5.3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bbr3State {
-    /// Doubling the rate per round, until it stops to rise or too much is lost.
+    /// Doubling the rate per round, until it stops rising or too much is lost.
     Startup,
     /// Draining the queue that `Startup` built.
     Drain,
-    /// Sending a little less, to drain what the probe left.
+    /// Sending a little less, to drain the probe's queue.
     Down,
-    /// Sending what is delivered, with room left to others.
+    /// Sending at the delivery rate, with room left for others.
     Cruise,
     /// Filling the pipe for a round, before it is probed.
     Refill,
-    /// Sending a quarter more, to see whether the path carries it.
+    /// Sending a quarter more, to test whether the path carries it.
     Up,
-    /// Sending half, to see the path without its queue.
+    /// Sending half, to measure the path without its queue.
     ProbeRtt,
 }
 
@@ -80,7 +80,7 @@ pub struct Bbr3 {
     window: f64,
     /// The window before a repair or `ProbeRtt` changed it.
     prior_window: f64,
-    /// Zero before anything was measured.
+    /// Zero before the first measurement.
     pace: f64,
     quantum: f64,
     segment_bits: f64,
@@ -91,12 +91,12 @@ pub struct Bbr3 {
     /// BBR.cycle_count.
     cycle: u32,
     clumps: Clumps,
-    /// BBR.full_bw and what goes with it.
+    /// BBR.full_bw and its counts.
     plateau: Plateau,
     /// BBR.full_bw_reached.
     is_pipe_filled: bool,
     rounds: Rounds,
-    /// Until when samples count as the application's: those that `ProbeRtt` held back.
+    /// Until when samples count as limited by the application: those that `ProbeRtt` held back.
     limited_rounds: u8,
     /// BBR.min_rtt.
     least_rtt: LeastRtt,
@@ -106,7 +106,7 @@ pub struct Bbr3 {
     /// BBR.drain_start_round.
     drain_began_in: u32,
     bounds: Bounds,
-    /// What a spurious repair restores: BBR.undo_state, and the bounds.
+    /// The state that a spurious repair restores: BBR.undo_state, and the bounds.
     undo: (Bbr3State, Bounds),
     latest: Latest,
     losses: Losses,
@@ -122,14 +122,14 @@ pub struct Bbr3 {
     rounds_since_probe: u32,
     growth: Growth,
     acks: AckPhase,
-    /// BBR.bw_probe_samples: losses answer to a probe that has not been answered yet.
+    /// BBR.bw_probe_samples: losses belong to a probe that has not been answered yet.
     has_probe_samples: bool,
     repair: Repair,
-    /// What was in flight at the last timeout.
+    /// The segments in flight at the last timeout.
     lost_flight: Flight,
 }
 
-/// What losses allow; infinite where they have said nothing.
+/// The bounds set by losses; infinite before any.
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
     /// BBR.inflight_longterm.
@@ -156,16 +156,16 @@ struct Growth {
     per_segment: f64,
 }
 
-/// BBR.ack_phase: what acknowledgements are of.
+/// BBR.ack_phase: the current acknowledgements' phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AckPhase {
     /// Nothing special.
     Init,
     Refilling,
-    /// The probe has begun, and its acknowledgements are yet to come.
+    /// The probe has begun, and its acknowledgements are still to come.
     Starting,
     Feedback,
-    /// The probe is over, and its last acknowledgements are yet to come.
+    /// The probe is over, and its last acknowledgements are still to come.
     Stopping,
 }
 
@@ -174,7 +174,7 @@ enum Repair {
     None,
     /// By fast recovery.
     Fast,
-    /// After a timeout, until everything that was in flight is acknowledged.
+    /// After a timeout, until everything in flight is acknowledged.
     StartingOver,
 }
 
@@ -193,18 +193,18 @@ const PROBE_RTT_GAIN: f64 = 0.5;
 const PROBE_RTT_INTERVAL: Duration = Duration::from_secs(5);
 /// BBRStartupFullLossCnt.
 const STARTUP_LOSS_EVENTS: u32 = 6;
-/// Section 5.3.2: rounds after which `Drain` ends whatever is in flight.
+/// Section 5.3.2: `Drain` ends after this number of rounds, whatever is in flight.
 const DRAIN_ROUNDS: u32 = 3;
-/// Section 5.3.3.5: the rounds after which it probes at the latest, and the seconds: 2 to 3.
+/// Section 5.3.3.5: the maximum rounds, and seconds (2 to 3), between probes.
 const RENO_ROUNDS: f64 = 63.0;
 const PROBE_WAIT_NS: u64 = 2_000_000_000;
 const MORE_PROBE_WAIT_NS: u64 = 1_000_000_000;
 /// The growth of the bound doubles per round, up to 2 to this power.
 const MAX_DOUBLINGS: u32 = 30;
-/// Section 5.6.3: a quantum of two segments at least. Section 5.5.8.1: three quanta.
+/// Section 5.6.3: a quantum of at least two segments. Section 5.5.8.1: three quanta.
 const MIN_QUANTUM: f64 = 2.0;
 const QUANTA: f64 = 3.0;
-/// Section 5.6.4.2: segments more in `Up`.
+/// Section 5.6.4.2: additional segments in `Up`.
 const MORE_IN_UP: f64 = 2.0;
 
 impl Bbr3 {
@@ -247,19 +247,19 @@ impl Bbr3 {
         }
     }
 
-    /// What it is doing.
+    /// The current state.
     pub fn state(&self) -> Bbr3State {
         self.state
     }
 
-    /// BBR.max_bw: the rate that the path is taken to have, segments per second; zero before the
-    /// first sample.
+    /// BBR.max_bw: the estimated rate of the path, segments per second; zero before the first
+    /// sample.
     pub fn bottleneck_rate(&self) -> f64 {
         self.rates.max()
     }
 
-    /// BBR.inflight_longterm: the most that may be in flight, as losses of probes say, segments;
-    /// infinite before that.
+    /// BBR.inflight_longterm: the maximum in flight, from losses of probes, segments; infinite
+    /// before any.
     pub fn long_term_bound(&self) -> f64 {
         self.bounds.in_flight_long
     }
@@ -334,7 +334,7 @@ impl Bbr3 {
     /// BBRSetPacingRate: before the pipe is filled the pace only rises.
     fn set_pace(&mut self) {
         let pace = self.pacing_gain() * self.rate() * (1.0 - self.parameters.given.pacing_margin);
-        // A pace of nothing would never end.
+        // A zero pace would never send.
         if pace > 0.0 && (self.is_pipe_filled || pace > self.pace) {
             self.pace = pace;
         }
@@ -388,7 +388,7 @@ impl Bbr3 {
         self.window = self.window.max(self.prior_window);
     }
 
-    /// The repair is over: the window is what it was, and the model bounds it.
+    /// The repair is over: restores the window, within the model's bounds.
     fn repaired(&mut self) {
         if self.repair != Repair::None {
             self.restore_window();
@@ -438,7 +438,7 @@ impl Control for Bbr3 {
         self.set_window(acked.newly, acked.max_window);
     }
 
-    /// BBROnEnterFastRecovery. The model answers to losses, not the repair.
+    /// BBROnEnterFastRecovery. The model responds to losses, not the repair.
     fn lost(&mut self, _congested: &Congested) {
         self.save();
         self.note_loss();
@@ -448,7 +448,7 @@ impl Control for Bbr3 {
     /// Nothing: the draft has no response to marks.
     fn marked(&mut self, _congested: &Congested) {}
 
-    /// BBROnEnterRTO: nothing is in flight any more, and one segment may be.
+    /// BBROnEnterRTO: nothing is in flight any more, and one segment is allowed.
     fn timed_out(&mut self, congested: &Congested) {
         self.save();
         self.note_loss();

@@ -14,7 +14,7 @@ impl Bbr3 {
         }
     }
 
-    /// BBRNoteLoss, and what BBRHandleLostPacket does for each.
+    /// BBRNoteLoss, and the part of BBRHandleLostPacket for each loss.
     pub(super) fn note_losses(&mut self, lost: u32, sample: Option<&Sample>, now: Time) {
         if lost == 0 {
             return;
@@ -51,13 +51,13 @@ impl Bbr3 {
         }
     }
 
-    /// BBRUpdateCongestionSignals: once per round, what was lost lowers the short-term bounds.
+    /// BBRUpdateCongestionSignals: once per round, losses lower the short-term bounds.
     pub(super) fn adapt_short_term(&mut self) {
         if self.has_lost_in_round && !self.is_probing() {
             let (rate, window) = (self.bottleneck_rate(), self.window);
             let beta = self.parameters.given.beta;
             let bounds = &mut self.bounds;
-            // BBRInitLowerBounds: the bounds begin at what there is.
+            // BBRInitLowerBounds: the bounds begin at the current values.
             bounds.rate_short = self.latest.rate.max(beta * bounds.rate_short.min(rate));
             bounds.in_flight_short = self.latest.delivered.max(beta * bounds.in_flight_short.min(window));
         }

@@ -5,7 +5,7 @@ use fairwire_parameters::parameters;
 
 /// Its description in lists and documentation.
 pub const ABOUT: About = About {
-    // It counts what was lost in a round trip, which takes the scoreboard.
+    // It counts losses per round trip, which requires the scoreboard.
     needs_sack: true,
     ..About::new(
         "version 3: the model of `bbr`, bounded by what losses above 2 % say; needs `recovery = \"sack\"`",
@@ -17,8 +17,8 @@ pub const ABOUT: About = About {
 #[parameters(gated, name = "bbr3", checked = Bbr3Given, public)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Bbr3Spec {
-    /// The part of a round trip's data that may be lost before what is in flight is taken for too
-    /// much.
+    /// The fraction of a round trip's data that may be lost before the number in flight counts as
+    /// too large.
     #[parameter(
         default = 0.02,
         above = 0.0,
@@ -27,7 +27,7 @@ pub struct Bbr3Spec {
         source = "BBR.LossThresh; draft-ietf-ccwg-bbr-05, section 2.7."
     )]
     pub loss_threshold: Option<f64>,
-    /// What a round trip with losses leaves of the short-term bounds, at least.
+    /// The minimum fraction of the short-term bounds left after a round trip with losses.
     #[parameter(
         default = 0.7,
         min = 0.01,
@@ -36,7 +36,7 @@ pub struct Bbr3Spec {
         source = "BBR.Beta; draft-ietf-ccwg-bbr-05, section 2.7."
     )]
     pub beta: Option<f64>,
-    /// The part of the long-term bound that is left to others while it cruises.
+    /// The fraction of the long-term bound left to others while it cruises.
     #[parameter(
         default = 0.15,
         min = 0.0,
@@ -45,7 +45,7 @@ pub struct Bbr3Spec {
         source = "BBR.Headroom; draft-ietf-ccwg-bbr-05, section 2.7."
     )]
     pub headroom: Option<f64>,
-    /// By how much the pace stays below what the model says.
+    /// By how much the pace stays below the model's rate.
     #[parameter(
         default = 0.01,
         min = 0.0,
@@ -61,8 +61,8 @@ pub struct Bbr3Spec {
 pub struct Bbr3Parameters {
     /// As given or by default.
     pub given: Bbr3Given,
-    /// The time between two probes is drawn from it. Flows that share their constants have seeds of
-    /// their own: see [`Config::of_flow`](crate::Config::of_flow).
+    /// The time between two probes is drawn from it. Flows that share their constants have separate
+    /// seeds: see [`Config::of_flow`](crate::Config::of_flow).
     pub seed: u64,
 }
 

@@ -1,18 +1,18 @@
-//! What an acknowledgement says of the path, and what the last round trip said: section 5.5.10.
+//! Measurements of the path from an acknowledgement and from the last round trip: section 5.5.10.
 
 use super::losses::Losses;
 use crate::congestion::control::Acked;
 
-/// RS of the draft: what an acknowledgement measures.
+/// RS of the draft: the measurements of an acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sample {
     /// RS.delivery_rate, segments per second.
     pub rate: f64,
-    /// RS.delivered: segments delivered since the segment at hand was sent.
+    /// RS.delivered: segments delivered since the current segment was sent.
     pub delivered: f64,
-    /// RS.lost: segments taken for lost since then.
+    /// RS.lost: segments considered lost since then.
     pub lost: f64,
-    /// RS.tx_in_flight: what was in flight when it was sent, segments.
+    /// RS.tx_in_flight: the segments in flight when it was sent.
     pub in_flight: f64,
     /// RS.newly_acked, segments.
     pub newly: f64,
@@ -20,7 +20,7 @@ pub(super) struct Sample {
     pub is_limited: bool,
     /// C.delivered.
     pub delivered_now: u32,
-    /// What that was when the segment was sent.
+    /// That count when the segment was sent.
     pub delivered_before: u32,
 }
 
@@ -34,7 +34,7 @@ impl Sample {
             rate: rate.per_second,
             delivered,
             lost,
-            // In order, all that was in flight has arrived by now, or is lost.
+            // Without reordering, everything in flight has arrived by now, or is lost.
             in_flight: delivered + lost,
             newly: acked.newly.into(),
             is_limited: rate.is_limited_by_application || is_held,
@@ -43,8 +43,8 @@ impl Sample {
         })
     }
 
-    /// BBRInflightAtLoss: at what volume in flight losses exceeded `threshold`, where the last
-    /// `newly_lost` of them are those at hand.
+    /// BBRInflightAtLoss: the number in flight at which losses exceeded `threshold`; the last
+    /// `newly_lost` of them are the current ones.
     pub(super) fn in_flight_at_loss(&self, newly_lost: u32, threshold: f64) -> f64 {
         let size = f64::from(newly_lost);
         let (in_flight, lost) = (self.in_flight - size, self.lost - size);
@@ -52,7 +52,7 @@ impl Sample {
     }
 }
 
-/// The most of the last round trip: BBR.bw_latest and BBR.inflight_latest.
+/// The maxima of the last round trip: BBR.bw_latest and BBR.inflight_latest.
 #[derive(Debug, Default)]
 pub(super) struct Latest {
     /// Segments per second.
@@ -64,18 +64,18 @@ pub(super) struct Latest {
 }
 
 impl Latest {
-    /// Nothing yet of the round that is under way in `before`.
+    /// Empty, in the current round of `before`.
     pub(super) fn after(before: &Latest) -> Self {
         Latest { round_ends: before.round_ends, ..Latest::default() }
     }
 
-    /// The first loss of a round: the round of losses begins when `delivered` segments have been
+    /// The first loss of a round: the loss round begins when `delivered` segments have been
     /// delivered.
     pub(super) fn begin_round(&mut self, delivered: u32) {
         self.round_ends = delivered;
     }
 
-    /// BBRUpdateLatestDeliverySignals. Does a round of losses end?
+    /// BBRUpdateLatestDeliverySignals. Does a loss round end?
     pub(super) fn take(&mut self, sample: &Sample) -> bool {
         self.rate = self.rate.max(sample.rate);
         self.delivered = self.delivered.max(sample.delivered);

@@ -68,7 +68,7 @@ impl Bbr3 {
                 self.start_up(sample.rate);
             }
             Bbr3State::Up if is_full && self.window >= self.bounds.in_flight_long => {
-                self.plateau = Plateau::above(sample.rate); // it is the bound that limits the rate
+                self.plateau = Plateau::above(sample.rate); // the bound limits the rate
             }
             Bbr3State::Up if self.plateau.is_reached => self.start_down(now),
             _ => {}

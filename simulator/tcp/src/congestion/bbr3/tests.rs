@@ -2,7 +2,7 @@ use super::super::RateSample;
 use super::*;
 use fairwire_core::units::Size;
 
-/// Without a margin, the pace is the model's.
+/// Without a margin, the pace equals the model's rate.
 const PLAIN: Bbr3Parameters = Bbr3Parameters {
     given: Bbr3Given { loss_threshold: 0.02, beta: 0.7, headroom: 0.15, pacing_margin: 0.0 },
     seed: 0,
@@ -10,8 +10,8 @@ const PLAIN: Bbr3Parameters = Bbr3Parameters {
 /// 1000 of these per second are 0.8 Mbit/s, and a quantum is two segments.
 const SEGMENT: Size = Size(100);
 
-/// A path of 1000 segments per second and 100 ms, round by round: each acknowledgement is of a
-/// whole round, of 100 segments.
+/// A path of 1000 segments per second and 100 ms, round by round: each acknowledgement covers a
+/// round of 100 segments.
 struct Rounds {
     bbr: Bbr3,
     at_ms: u64,
@@ -23,7 +23,7 @@ impl Rounds {
         Rounds { bbr: Bbr3::new(PLAIN, &Start { segment: SEGMENT, ..Start::of(10) }), at_ms: 0, delivered: 0 }
     }
 
-    /// A round of 100 segments, of which the last `lost` are lost. `in_flight` were before it.
+    /// A round of 100 segments, the last `lost` of which are lost. `in_flight` were before it.
     fn round(&mut self, lost: u32, in_flight: u32) {
         self.at_ms += 100;
         let (delivered_before, newly) = (self.delivered, 100 - lost);
@@ -85,7 +85,7 @@ fn it_starts_drains_and_cycles_through_four_phases() {
     let mut rounds = Rounds::new();
     let mut seen = vec![rounds.bbr.state()];
     for _ in 0..70 {
-        // More than the product is left after an ack while it sends faster, and no more otherwise.
+        // More than the product is left after an ACK while it sends faster, and no more otherwise.
         let in_flight = if rounds.bbr.pacing_gain() > 1.0 { 230 } else { 200 };
         rounds.round(0, in_flight);
         if seen.last() != Some(&rounds.bbr.state()) {
@@ -93,7 +93,7 @@ fn it_starts_drains_and_cycles_through_four_phases() {
         }
     }
     use Bbr3State::{Cruise, Down, Drain, Refill, Startup, Up};
-    // What is drained may cruise at once.
+    // After draining it may cruise at once.
     assert_eq!(seen[..7], [Startup, Drain, Cruise, Refill, Up, Down, Cruise], "{seen:?}");
 }
 
@@ -105,7 +105,7 @@ fn gains_are_those_of_the_draft() {
         (Bbr3State::Down, 900.0, 200.0),
         (Bbr3State::Cruise, 1000.0, 200.0),
         (Bbr3State::Refill, 1000.0, 200.0),
-        (Bbr3State::Up, 1250.0, 227.0), // and two segments more
+        (Bbr3State::Up, 1250.0, 227.0), // plus two segments
     ] {
         let mut rounds = Rounds::new().until(state);
         rounds.bbr.clumps = Clumps::default();
@@ -123,10 +123,10 @@ fn a_probe_that_loses_two_percent_sets_no_bound_and_one_that_loses_three_does() 
         rounds.round(lost, 230);
         assert_eq!(rounds.bbr.long_term_bound().is_finite(), is_bounded, "{lost}");
         if is_bounded {
-            // 97 in flight before the three, of which none was lost: 97 + 0.02 x 97 / 0.98.
+            // 97 in flight before the three, none of them lost: 97 + 0.02 x 97 / 0.98.
             let expected: f64 = 97.0 + 0.02 * 97.0 / 0.98;
             let bound = rounds.bbr.long_term_bound();
-            // But no less than 0.7 of what is aimed at, 100 x the rate of 1000.
+            // But at least 0.7 of the target, 100 x the rate of 1000.
             assert!((bound - expected.max(70.0)).abs() < 1e-9, "{bound}");
             assert_eq!(rounds.bbr.state(), Bbr3State::Down);
         }
@@ -149,8 +149,8 @@ fn between_probes_a_round_with_losses_takes_the_bounds_to_what_was_delivered() {
     rounds.round(0, 200);
     rounds.round(10, 200); // 90 of 100 arrive
     let window = rounds.bbr.window();
-    rounds.round(0, 190); // the round of the loss is over
-    // All of 1000 per second arrived after the loss; of the window no less than beta is left.
+    rounds.round(0, 190); // the loss round is over
+    // All 1000 per second arrived after the loss; at least beta of the window is left.
     assert_eq!(rounds.bbr.bounds.rate_short, 1000.0);
     assert!((rounds.bbr.bounds.in_flight_short - 0.7 * window).abs() < 1e-9, "{:?}", rounds.bbr.bounds);
     assert!(rounds.bbr.window() <= 0.7 * window);
@@ -205,7 +205,7 @@ fn it_probes_after_two_to_three_seconds_or_after_the_rounds_that_reno_would_need
     assert!(!bbr.is_time_to_probe(bbr.cycle_began));
     bbr.rounds_since_probe = 63;
     assert!(bbr.is_time_to_probe(bbr.cycle_began));
-    // A window of 20 segments is Reno's again after 20 rounds.
+    // A window of 20 segments is like Reno's after 20 rounds.
     (bbr.rounds_since_probe, bbr.window) = (20, 20.0);
     assert!(bbr.is_time_to_probe(bbr.cycle_began));
 }
@@ -244,7 +244,7 @@ fn it_looks_at_the_empty_path_every_five_seconds_with_half_of_the_product_in_fli
     let mut since = rounds.at_ms;
     for _ in 0..200 {
         let was_probing = rounds.bbr.state() == Bbr3State::ProbeRtt;
-        // What is in flight follows the window.
+        // The number in flight follows the window.
         let in_flight = 100 + rounds.bbr.window().min(150.0) as u32;
         let rtt_is_longer = Acked { rtt: Some(Duration::from_ms(120)), ..ack_of_a_round() };
         rounds.bbr.measure_rtt(&Acked { now: Time::ZERO + Duration::from_ms(rounds.at_ms), ..rtt_is_longer });
@@ -256,10 +256,10 @@ fn it_looks_at_the_empty_path_every_five_seconds_with_half_of_the_product_in_fli
             (probes, longest) = (probes + 1, longest.max(rounds.at_ms - since));
             since = rounds.at_ms;
         }
-        rounds.bbr.recent_rtt.rtt = Duration::from_ms(90); // nothing as short is seen again
+        rounds.bbr.recent_rtt.rtt = Duration::from_ms(90); // such a short time does not recur
     }
     assert!(probes >= 3, "{probes}");
-    assert!(longest <= 6_000, "{longest}"); // 5 s, 200 ms and the rounds that either is rounded to
+    assert!(longest <= 6_000, "{longest}"); // 5 s, 200 ms and rounding to rounds
     assert!((45.0..=50.0).contains(&least), "{least}"); // half of 1000 x 90 ms, or of 100
 }
 
