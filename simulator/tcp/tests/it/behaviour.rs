@@ -1,5 +1,5 @@
-//! Whole flows on a path: marks, pacing, finite data, delayed acknowledgements, and what the modern
-//! profile makes of them.
+//! Complete flows on a path: marks, pacing, finite data, delayed acknowledgements, and their
+//! effects in the modern profile.
 
 use crate::path;
 
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 const MODERN: Profile = Profile::Modern;
 
-/// What 10 Mbit/s carry of segments of 552 bytes.
+/// Segments of 552 bytes per second on 10 Mbit/s.
 const LINK_PER_SECOND: f64 = 10e6 / (552.0 * 8.0);
 
 fn at(s: u64) -> Time {
@@ -44,7 +44,7 @@ fn every_controller_fills_a_link_whose_buffer_is_its_bandwidth_delay_product() {
     ] {
         for recovery in [Recovery::NewReno, Recovery::Sack] {
             if matches!(control, ControlConfig::Bbr(_)) && recovery == Recovery::NewReno {
-                continue; // its start-up loses a buffer's worth, which takes the timer again and again without SACK
+                continue; // its start-up loses a buffer's worth, which needs the timer repeatedly without SACK
             }
             let config = Config { recovery, ..modern(control.clone()) };
             let got = utilization(&mut Path::new(&config, 74)); // 10 Mbit/s x 32.6 ms
@@ -73,8 +73,8 @@ fn a_controller_that_counts_marks_learns_their_share_whatever_is_lost_or_delayed
     for recovery in [Recovery::NewReno, Recovery::Sack] {
         let control = ControlConfig::Dctcp(DctcpParameters::default());
         let config = Config { recovery, ecn: EcnMode::Ect0, ..modern(control) };
-        // One packet in five is marked, at random; every seventh acknowledgement is lost, and every
-        // thousandth segment.
+        // One packet in five is marked, at random; every seventh acknowledgement and every
+        // thousandth segment are lost.
         let mut path = Path::new(&config, 1000)
             .marking(|n| rng::mix(n).is_multiple_of(5))
             .fate(|n, _| if n % 1000 == 999 { vec![] } else { vec![Duration::ZERO] })
@@ -98,7 +98,7 @@ fn a_controller_that_counts_marks_learns_their_share_whatever_is_lost_or_delayed
 #[test]
 fn an_echo_is_answered_once_per_window_and_the_answer_stops_it() {
     let config = Config { ecn: EcnMode::Ect0, window: Some(64), ..modern(ControlConfig::Reno) };
-    // Every packet from the 200th to the 229th is marked: within one window, and so one reduction.
+    // Every packet from the 200th to the 229th is marked: within one window, so one reduction.
     let mut path = Path::new(&config, 1000).marking(|n| (200..230).contains(&n));
     path.start();
     let mut reductions = Vec::new();
@@ -152,8 +152,8 @@ fn a_loss_in_a_window_that_a_mark_has_reduced_does_not_reduce_it_again() {
         }
         let again: Vec<u64> =
             path.sent.iter().filter(|(_, s)| s.is_retransmission).map(|(_, s)| s.seq).collect();
-        // The receiver's window leaves nothing new to send: SACK's rescue is the last segment
-        // (RFC 6675, section 4, NextSeg 4).
+        // The receiver's window allows no new segments: SACK's rescue is the last segment (RFC
+        // 6675, section 4, NextSeg 4).
         let expected: &[u64] = if recovery == Recovery::Sack { &[205, 236] } else { &[205] };
         assert_eq!(again, expected, "{recovery:?}");
         assert_eq!(least, 16.0, "{recovery:?}");
@@ -163,22 +163,22 @@ fn a_loss_in_a_window_that_a_mark_has_reduced_does_not_reduce_it_again() {
 #[test]
 fn marks_at_a_window_of_one_hold_segments_back_for_ever_longer_timeouts() {
     let (ecn, window) = (EcnMode::Ect0, Some(30));
-    let whole_segments = false; // a window of 1 and a fraction is to be met
+    let whole_segments = false; // the test needs a window of 1 and a fraction
     let config = Config { ecn, window, whole_segments, delayed_ack: None, ..modern(ControlConfig::Reno) };
     let mut path = Path::new(&config, 1000).marking(|n| n < 22);
     path.start();
     path.run_until(at(300));
     assert!(path.sent.iter().all(|(_, segment)| !segment.is_retransmission));
-    // The first flights are marked, of ten and ever fewer; from the 18th on the window is 1.
+    // The first flights are marked, of ten and fewer segments; from the 18th on the window is 1.
     let sent: Vec<f64> = path.sent.iter().map(|(at, _)| at.secs()).collect();
     let gaps: Vec<f64> = sent[16..24].windows(2).map(|pair| pair[1] - pair[0]).collect();
     let held: Vec<f64> = gaps.iter().copied().filter(|&gap| gap > 0.1).collect();
-    assert!(held.len() >= 2 && held[0] >= 0.2, "{gaps:?}"); // the least timeout
-    // The first mark finds a window of 1 and a fraction, the second of 1; each after that doubles.
-    // A round trip comes to each.
+    assert!(held.len() >= 2 && held[0] >= 0.2, "{gaps:?}"); // the minimum timeout
+    // The first mark finds a window of 1 and a fraction, the second of 1; each later one doubles.
+    // Each includes a round trip.
     let growth: Vec<f64> = held.windows(2).map(|pair| (pair[1] / pair[0]).round()).collect();
     assert_eq!(growth, [1.0, 2.0, 2.0], "{held:?}");
-    assert!(sent.len() > 100_000 && sent[sent.len() - 1] > 299.0); // and then it is over
+    assert!(sent.len() > 100_000 && sent[sent.len() - 1] > 299.0); // then it is over
 }
 
 #[test]
@@ -187,8 +187,8 @@ fn a_paced_flow_leaves_a_gap_between_any_two_segments() {
     let mut path = Path::new(&config, 200);
     path.start();
     path.run_until(at(10));
-    // Past start-up no gain is above 1.25; the estimate of the bandwidth is of 10 rounds, and a
-    // little over the link's at most.
+    // After start-up no gain is above 1.25; the bandwidth estimate covers 10 rounds, and exceeds
+    // the link's rate by little.
     let least_gap = 1.0 / (LINK_PER_SECOND * 1.25 * 1.1);
     let late: Vec<Time> = path.sent.iter().map(|&(at, _)| at).filter(|at| at.secs() > 2.0).collect();
     assert!(late.len() > 10_000);
@@ -238,7 +238,7 @@ fn delayed_acknowledgements_halve_their_number_and_a_lone_segment_waits_for_the_
         path.now.secs()
     };
     let waits = finished(1) - finished(2);
-    assert!((waits - 0.040).abs() < 0.0006, "{waits}"); // less the second segment's 0.44 ms
+    assert!((waits - 0.040).abs() < 0.0006, "{waits}"); // minus the second segment's 0.44 ms
 }
 
 #[test]
@@ -274,7 +274,7 @@ fn a_pause_beyond_the_timeout_restarts_the_window_and_a_shorter_one_does_not() {
         path.sent.len() - sent
     };
     assert_eq!(after_pause(Duration::from_ms(2500)), 4);
-    assert_eq!(after_pause(Duration::from_ms(150)), 100); // shorter than the least timeout, 200 ms
+    assert_eq!(after_pause(Duration::from_ms(150)), 100); // shorter than the minimum timeout, 200 ms
 }
 
 #[test]
@@ -301,7 +301,7 @@ fn exact_round_trip_times_are_those_of_the_path() {
     let mut path = Path::new(&config, 1000);
     path.start();
     path.run_until(at(5));
-    // Propagation 32 ms; a segment on 100, 10 and 100 Mbit/s; an acknowledgement likewise.
+    // Propagation 32 ms; a segment on 100, 10 and 100 Mbit/s; an acknowledgement on the same.
     let alone = 0.032 + 2.0 * 44.16e-6 + 441.6e-6 + 2.0 * 3.2e-6 + 32e-6;
     let rtt = path.sender.rtt().smoothed().expect("measured").secs();
     assert!((rtt - alone).abs() < 1.5e-3, "{rtt} against {alone}"); // at most the three others wait before it

@@ -1,4 +1,4 @@
-//! Controllers on a path: what they settle at, and the bounds that they keep for any input.
+//! Controllers on a path: their equilibria, and their bounds for any input.
 
 use crate::pipe;
 
@@ -10,7 +10,7 @@ use fairwire_tcp::congestion::{
 };
 use pipe::Pipe;
 
-/// The states that BBR passes through until `until_s`, each with when it began.
+/// BBR's states until `until_s`, each with its start.
 fn states(pipe: &mut Pipe, bbr: &mut Bbr, until_s: f64) -> Vec<(f64, BbrState)> {
     let mut states = vec![(pipe.now_s, bbr.state())];
     while pipe.now_s < until_s {
@@ -32,13 +32,13 @@ fn bbr_leaves_startup_three_rounds_after_the_rate_stopped_to_grow() {
         let mut known_in = None;
         while bbr.state() == BbrState::Startup {
             pipe.step(&mut bbr);
-            // What is beyond is no growth by a quarter.
+            // The rest is no growth by a quarter.
             if bbr.bottleneck_rate() > rate / 1.25 && known_in.is_none() {
                 known_in = Some(pipe.rounds);
             }
         }
-        // The baseline is taken at the latest when the round after ends; then come three rounds
-        // without growth.
+        // The baseline is taken at the latest when the next round ends; then three rounds without
+        // growth follow.
         let rounds = pipe.rounds - known_in.expect("the rate is found before startup is left");
         assert!((3..=4).contains(&rounds), "{rate} {propagation_s}: {rounds}");
     }
@@ -52,19 +52,18 @@ fn bbr_drains_before_it_probes_and_sees_the_path_without_its_queue_every_ten_sec
             (Pipe::new(rate, propagation_s), Bbr::new(BbrParameters::default(), &Start::of(10)));
         let seen = states(&mut pipe, &mut bbr, 25.0);
         let names: Vec<_> = seen.iter().map(|s| s.1).collect();
-        // On the shortest path four segments are more than the product: RTprop is seen all the
-        // time.
+        // On the shortest path four segments exceed the product: RTprop is observed all the time.
         assert_eq!(names[..3], [Startup, Drain, ProbeBw], "{seen:?}");
         for pair in seen.windows(2).filter(|pair| pair[0].1 == ProbeRtt) {
             let lasted_s = pair[1].0 - pair[0].0;
-            // 200 ms, a round trip at least, and until no more than four segments are in flight.
+            // 200 ms, at least a round trip, and until at most four segments are in flight.
             let longest_s = 0.2 + 4.0 * (propagation_s + 5.0 / rate) + 0.05;
             assert!((0.2..longest_s).contains(&lasted_s), "{rate} {propagation_s}: {lasted_s}");
         }
         for (a, b) in seen.iter().zip(&seen[1..]).skip(2).filter(|(a, _)| a.1 == ProbeBw) {
-            // Ten seconds from when RTprop was last seen. That was at the latest in the first
-            // cycle, before a phase at 5/4 has left a queue of three quanta and one segment. The
-            // phase takes four times as long for that as the link takes to send them.
+            // Ten seconds after RTprop was last observed. That was at the latest in the first
+            // cycle, before a phase at 5/4 left a queue of three quanta and one segment. The phase
+            // takes four times as long for that as the link needs to send them.
             let first_cycle_s = 10.0 * (propagation_s + 1.0 / rate) + 16.0 / rate;
             assert!(b.0 - a.0 <= 10.0 + first_cycle_s, "{seen:?}");
         }
@@ -92,8 +91,8 @@ fn bbr_fills_a_pipe_to_within_5_percent_with_little_queue() {
             let used = (pipe.delivered - delivered) as f64 / (pipe.now_s - from) / rate;
             assert!((0.95..=1.001).contains(&used), "{rate} {propagation_s} {first_phase:?}: {used}");
             assert!((bbr.bottleneck_rate() / rate - 1.0).abs() < 0.05, "{}", bbr.bottleneck_rate());
-            // A phase at 5/4 lasts until a quarter of the product and three quanta wait. One
-            // segment more is that in transmission, and one is of rounding.
+            // A phase at 5/4 lasts until a quarter of the product and three quanta are queued. One
+            // more segment is in transmission, and one is from rounding.
             let most_s = 0.25 * (propagation_s + 1.0 / rate) + 5.0 / rate;
             assert!(waited_s / segments < most_s, "{rate} {propagation_s}: {} {most_s}", waited_s / segments);
         }
@@ -153,8 +152,8 @@ fn bbr3_finds_a_path_that_became_slower_or_faster() {
             (Pipe::new(1000.0, 0.05), Bbr3::new(Bbr3Parameters::default(), &Start::of(10)));
         pipe.run_until(5.0, &mut bbr);
         pipe.rate *= factor;
-        // The filter keeps two cycles, beside the one in which the path changed. Each takes three
-        // seconds, a probe of five rounds of 0.2 s, and half a second of ProbeRTT at most.
+        // The filter keeps two cycles, plus the one in which the path changed. Each takes three
+        // seconds, a probe of five rounds of 0.2 s, and at most half a second of ProbeRTT.
         pipe.run_until(5.0 + 3.0 * 4.5, &mut bbr);
         let found = bbr.bottleneck_rate() / pipe.rate;
         assert!((found - 1.0).abs() < 0.05, "{factor}: {found}");
@@ -177,7 +176,8 @@ fn vegas_alone_keeps_between_alpha_and_beta_segments_in_the_queue() {
                 most = most.max(pipe.queueing_s * rate);
             }
             assert_eq!(vegas.window(), from, "it has settled");
-            // A segment finds itself gone: what waits besides it, and half a segment of rounding.
+            // A departing segment is not counted: the others in the queue, and half a segment of
+            // rounding.
             assert!(
                 least > alpha - 1.5 && most < beta + 0.5,
                 "{rate} {propagation_s} {alpha} {beta}: {least} to {most}"
@@ -198,8 +198,8 @@ fn ledbat_holds_its_queueing_delay() {
             pipe.step(&mut ledbat);
             (waited_s, segments) = (waited_s + pipe.queueing_s, segments + 1.0);
         }
-        // The window is used in whole segments: one of them is 1 / rate of delay, and so is the
-        // filter's least of four.
+        // The window is used in integers: one segment is 1 / rate of delay, and so is the filter's
+        // minimum of four.
         let error_s = (waited_s / segments - target.secs()).abs();
         assert!(error_s < 2.0 / rate, "{rate} {propagation_s}: {error_s}");
     }
@@ -220,8 +220,8 @@ fn dctcp_keeps_the_queue_about_where_it_is_marked_and_the_link_busy() {
     }
     let used = (pipe.delivered - delivered) as f64 / (pipe.now_s - from) / pipe.rate;
     assert!(used > 0.995, "{used}");
-    // The queue passes K by what a round trip adds before its marks are seen: a segment per flow,
-    // and one of rounding.
+    // The queue exceeds K by the growth in a round trip before its marks arrive: a segment per
+    // flow, and one of rounding.
     assert!((20.0..24.0).contains(&(longest_s * pipe.rate)), "{}", longest_s * pipe.rate);
 }
 
@@ -230,7 +230,7 @@ fn prague_keeps_a_queue_of_a_millisecond() {
     let (mut pipe, mut prague) =
         (Pipe::new(10_000.0, 0.01), Prague::new(PragueParameters::default(), &Start::of(10)));
     pipe.mark_at = 10.0; // 1 ms
-    pipe.run_until(8.0, &mut prague); // past its 500 rounds
+    pipe.run_until(8.0, &mut prague); // after its 500 rounds
     let (from, delivered, mut longest_s) = (pipe.now_s, pipe.delivered, 0.0_f64);
     while pipe.now_s < 20.0 {
         pipe.step(&mut prague);
@@ -241,8 +241,8 @@ fn prague_keeps_a_queue_of_a_millisecond() {
     assert!(longest_s < 0.0015, "{longest_s}");
 }
 
-/// The mean rate at which a lasting Prague flow of this round-trip time sends when each segment is
-/// marked with `chance`.
+/// The mean rate of a long Prague flow with this round-trip time when each segment is marked with
+/// `chance`.
 fn marked_rate(rtt_ms: u64, chance: f64, virtual_rtt: Duration) -> f64 {
     let parameters = PragueParameters { independent_after: 0, virtual_rtt, ..Default::default() };
     let mut prague = Prague::new(parameters, &Start::of(10));
@@ -275,8 +275,8 @@ fn marked_rate(rtt_ms: u64, chance: f64, virtual_rtt: Duration) -> f64 {
 fn lasting_prague_flows_of_5_and_25_ms_send_alike_where_each_segment_is_marked_alike() {
     let virtual_rtt = Duration::from_ms(25);
     let ratio = marked_rate(5, 0.02, virtual_rtt) / marked_rate(25, 0.02, virtual_rtt);
-    // Equal in the fluid. Windows of whole segments cost the near flow more, for its windows are a
-    // fifth: 8 %.
+    // Equal in the fluid. Integer windows cost the near flow more, since its windows are a fifth: 8
+    // %.
     assert!((ratio - 1.0).abs() < 0.1, "{ratio}");
     let dependent = marked_rate(5, 0.02, Duration::ZERO) / marked_rate(25, 0.02, Duration::ZERO);
     assert!(dependent > 4.0, "{dependent}"); // 5 in the fluid

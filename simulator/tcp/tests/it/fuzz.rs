@@ -1,5 +1,5 @@
-//! Whatever the path does to segments and acknowledgements, everything arrives, once, and no window
-//! leaves its bounds.
+//! Whatever the path does to segments and acknowledgements, everything arrives exactly once, and no
+//! window leaves its bounds.
 
 use crate::path;
 
@@ -34,7 +34,7 @@ fn controls() -> Vec<ControlConfig> {
     ]
 }
 
-/// How badly a path behaves: probabilities, per packet.
+/// Faults of a path: probabilities, per packet.
 #[derive(Clone, Copy, Debug)]
 struct Nature {
     loss: f64,
@@ -76,7 +76,7 @@ fn config(rng: &mut Rng, recovery: Recovery, control: &ControlConfig) -> Config 
     }
 }
 
-/// Transfers a few hundred segments over a random path; what was sent, and when.
+/// Transfers a few hundred segments over a random path; returns what was sent, and when.
 fn transfer(seed: u64, recovery: Recovery, control: &ControlConfig) -> String {
     let rng = &mut Seed(seed).stream("fuzz");
     let config = Arc::new(config(rng, recovery, control));
@@ -84,7 +84,8 @@ fn transfer(seed: u64, recovery: Recovery, control: &ControlConfig) -> String {
     let (fates, ack_fates) =
         (RefCell::new(Seed(seed).stream("data")), RefCell::new(Seed(seed).stream("acks")));
     let segments = 1 + u64::from(rng.below(400));
-    // BBR goes on from one more than is in flight after a loss, which the receiver's window bounds.
+    // After a loss BBR continues from one more than is in flight, which the receiver's window
+    // bounds.
     let most = config.window.map_or(1e9, f64::from).max(f64::from(config.initial_window)) + 1.0;
     let mut path = Path::with(Sender::without_data(&config), &config, rng.below(40) as usize)
         .fate(|_, _| nature.fate(nature.loss, &mut fates.borrow_mut()))
@@ -159,7 +160,7 @@ fn a_dead_path_is_probed_ever_more_rarely_and_resumed() {
             *now.borrow_mut() = Time::ZERO + Duration::from_ms(ms);
             path.run_until(Time::ZERO + Duration::from_ms(ms + 1));
             if ms == 60_000 {
-                before = path.delivered; // doubling from 0.2 s on, a probe goes out after 26 s, and the next one after 52
+                before = path.delivered; // doubling from 0.2 s on, a probe leaves after 26 s, and the next one after 52
             }
         }
         let probes = path.sent.iter().filter(|(at, _)| dead.contains(at) && at.secs() > 2.0).count();

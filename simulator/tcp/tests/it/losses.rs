@@ -1,4 +1,4 @@
-//! BBR, version 3, before a short queue and on a path that loses at random: whole senders.
+//! BBR, version 3, before a short queue and on a path with random losses: complete senders.
 
 use crate::path;
 
@@ -7,14 +7,14 @@ use fairwire_tcp::congestion::{Bbr3Parameters, BbrParameters, ControlConfig};
 use fairwire_tcp::{Config, Profile};
 use path::Path;
 
-/// What 10 Mbit/s carry of packets of 564 bytes, per second; a round trip of 32 ms holds 71.
+/// Packets of 564 bytes per second on 10 Mbit/s; a round trip of 32 ms holds 71.
 const PACKETS_PER_SECOND: f64 = 10e6 / 8.0 / 564.0;
 
 fn config(control: ControlConfig) -> Config {
     Config { control, header_bytes: 52, ..Config::new(Profile::Modern, 512) }
 }
 
-/// Throughput over that of the link, and drops of the queue over segments sent, from 10 s to 60 s.
+/// Throughput relative to the link, and drops per segment sent, from 10 s to 60 s.
 fn measured(config: &Config, buffer: usize, loss: f64) -> (f64, f64) {
     let mut rng = Seed(1).stream("losses");
     let mut path = Path::new(config, buffer)
@@ -45,8 +45,8 @@ fn where_version_1_keeps_a_short_queue_overflowing_version_3_does_not() {
 
 #[test]
 fn a_path_that_loses_a_hundredth_is_used_as_far_as_the_draft_expects() {
-    // Draft, section 5.3.3.5.3: each round with X % lost lowers the rate by X %, for 63 rounds at
-    // the most. The mean of 0.99^n over 63 rounds is 0.745.
+    // Draft, section 5.3.3.5.3: each round with X % lost lowers the rate by X %, for at most 63
+    // rounds. The mean of 0.99^n over 63 rounds is 0.745.
     let (used, _) = measured(&config(ControlConfig::Bbr3(Bbr3Parameters::default())), 200, 0.01);
     assert!(used > 0.745, "{used}");
     // Reno's window would be sqrt(3/2 / 0.01) = 12 of 71.

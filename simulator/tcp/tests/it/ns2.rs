@@ -1,4 +1,4 @@
-//! One flow fares as in ns-2 2.35, drop for drop, under each of its ways to repair losses.
+//! One flow performs as in ns-2 2.35, drop for drop, with each of its loss recoveries.
 //!
 //! The figures are what `ns proof/bench/one-flow.tcl BUFFER WINDOW RECOVERY` prints.
 
@@ -8,10 +8,10 @@ use fairwire_core::{Duration, Seed, Time};
 use fairwire_tcp::{Config, Profile, Recovery};
 use path::Path;
 
-/// Ten packets wait on an access link for as long as one does on the queued link, so that an
-/// arrival there may coincide with the end of a transmission. ns-2 then goes by the rounding of its
-/// floats. Which of two packets a small buffer drops moves the edges of a window: by at most 0.08 %
-/// of the 140 000 packets of 80 s, as found. Without such a tie the bits are the same.
+/// Ten packets take as long on an access link as one on the queued link, so an arrival there may
+/// coincide with the end of a transmission. ns-2 then depends on the rounding of its floats. Which
+/// of two packets a small buffer drops moves the edges of a window: by at most 0.08 % of the 140
+/// 000 packets of 80 s, as observed. Without such a tie the bits are the same.
 const TOLERANCE: f64 = 1e-3;
 
 /// Throughput (bit/s), drops and timeouts from 20 s to 100 s.
@@ -28,7 +28,7 @@ fn simulated(recovery: Recovery, buffer: usize, window: Option<u32>) -> (f64, u6
 }
 
 /// Every row: buffer, window, throughput and drops in ns-2. Only Reno with several losses in a
-/// window needs its timer there.
+/// window needs its timer.
 fn compare(recovery: Recovery, rows: &[(usize, Option<u32>, f64, u64)]) {
     for &(buffer, window, expected_bps, expected_drops) in rows {
         let (bps, drops, timeouts) = simulated(recovery, buffer, window);
@@ -103,9 +103,9 @@ fn sack_loses_what_it_loses_in_ns2() {
     );
 }
 
-/// Packets that a NewReno flow sends within 200 s, each of them lost on the link with
-/// `probability`. The numbers of those lost, for `ns proof/bench/few-losses.tcl 100000 "NUMBERS" Newreno
-/// drop 200 0.2`, are what `rng` draws here.
+/// Packets that a NewReno flow sends within 200 s, each lost on the link with `probability`. The
+/// lost numbers, for `ns proof/bench/few-losses.tcl 100000 "NUMBERS" Newreno drop 200 0.2`, are
+/// those that `rng` draws here.
 fn sent_under_losses(probability: f64, seed: u64) -> usize {
     let mut rng = Seed(seed).stream("loss");
     let lost: Vec<u64> = (0..60_000).filter(|_| rng.chance(probability)).collect();
@@ -118,8 +118,8 @@ fn sent_under_losses(probability: f64, seed: u64) -> usize {
 
 #[test]
 fn a_flow_under_random_losses_sends_as_many_packets_as_in_ns2_however_often_its_timer_runs_out() {
-    // Seeds 3, 11 and 12 lose their first SYN. At 25 % the timer backs off to its ceiling again and
-    // again.
+    // Seeds 3, 11 and 12 lose their first SYN. At 25 % the timer backs off to its ceiling
+    // repeatedly.
     for (probability, seed, in_ns2) in [
         (0.08, 3, 17_701),
         (0.08, 11, 17_574),

@@ -1,9 +1,9 @@
-//! What each way to repair losses sends again, and when, with one to four packets of one window
+//! Retransmissions and their times for each loss recovery, with one to four packets of one window
 //! lost.
 //!
 //! The window is 16 segments, the round trip 32.6 ms, the first loss segment 24; its third
-//! duplicate comes at 168 ms. The sequences follow from the RFCs as argued at each; ns-2 2.35 sends
-//! the same segments again, at the same times (`proof/bench/few-losses.tcl`).
+//! duplicate comes at 168 ms. The sequences follow from the RFCs as explained at each; ns-2 2.35
+//! retransmits the same segments at the same times (`proof/bench/few-losses.tcl`).
 
 use crate::path;
 
@@ -12,7 +12,7 @@ use fairwire_tcp::{Config, Profile, Quirks, Recovery, Segment, Sender};
 use path::Path;
 use std::sync::Arc;
 
-/// Lost packets, counted as they pass; the SYN is the first, so number 25 is segment 24.
+/// Lost packets, in order of passing; the SYN is the first, so number 25 is segment 24.
 const ONE: &[u64] = &[25];
 const TWO: &[u64] = &[25, 26];
 const THREE: &[u64] = &[25, 28, 31];
@@ -39,7 +39,7 @@ fn repairs(config: &Config, lost: &[u64]) -> Vec<(u64, u32)> {
 fn tahoe_starts_over_from_the_first_loss_and_resends_what_lies_between_losses() {
     let repairs = |lost| repairs(&config(Recovery::Tahoe), lost);
     assert_eq!(repairs(ONE), [(24, 0)]); // slow start from 24; its acknowledgement covers everything sent
-    assert_eq!(repairs(TWO), [(24, 0), (25, 1), (26, 1)]); // a window of 2 goes from 25, though 26 has arrived
+    assert_eq!(repairs(TWO), [(24, 0), (25, 1), (26, 1)]); // a window of 2 continues from 25, though 26 has arrived
     assert_eq!(
         repairs(THREE),
         [(24, 0), (27, 1), (28, 1), (30, 2), (31, 2), (32, 2), (33, 2)] // windows of 1, 2 and 4
@@ -54,8 +54,8 @@ fn reno_repairs_one_loss_and_waits_for_the_timer_with_more() {
     let repairs = |lost| repairs(&config(Recovery::Reno), lost);
     let segments = |lost| repairs(lost).iter().map(|&(seq, _)| seq).collect::<Vec<_>>();
     assert_eq!(repairs(ONE), [(24, 0)]);
-    // The timer, of 1 s, restarts with the acknowledgement of 24, a round trip after it was sent
-    // again: 32 round trips.
+    // The timer, of 1 s, restarts with the acknowledgement of 24, a round trip after its
+    // retransmission: 32 round trips.
     assert_eq!(repairs(TWO), [(24, 0), (25, 32)]);
     assert_eq!(segments(THREE), [24, 27, 30, 31]); // from 27 in slow start: 1, then 2
     assert_eq!(segments(FOUR), [24, 26, 28, 29, 30, 31, 32, 33]);
@@ -79,7 +79,7 @@ fn sack_repairs_all_losses_within_a_round_trip_however_it_counts() {
             let expected: Vec<u64> = lost.iter().map(|n| n - 1).collect();
             let segments: Vec<u64> = repairs.iter().map(|&(seq, _)| seq).collect();
             assert_eq!(segments[..lost.len()], expected);
-            // With the receiver's window used up, RFC 6675 sends the last segment once more, as a
+            // With the receiver's window used up, RFC 6675 sends the last segment again, as a
             // rescue.
             let rescues = &segments[lost.len()..];
             assert!(rescues.len() <= 1 && rescues.iter().all(|&seq| seq >= 39), "{rescues:?}");
@@ -91,8 +91,8 @@ fn sack_repairs_all_losses_within_a_round_trip_however_it_counts() {
 
 #[test]
 fn sack_sends_a_doubtful_segment_again_where_there_is_nothing_new() {
-    // Of 20 segments, all in the first window, 10 and 17 are lost: only two arrivals show 17, one
-    // too few to call it lost.
+    // Of 20 segments, all in the first window, 10 and 17 are lost: only two arrivals indicate 17,
+    // one too few to consider it lost.
     let of_today = Config::new(Profile::Modern, 512);
     let config = Arc::new(Config { initial_window: 20, recovery: Recovery::Sack, ..of_today });
     let mut path = Path::with(Sender::without_data(&config), &config, 1000).losing(&[11, 18]);
@@ -112,7 +112,7 @@ fn an_acknowledgement_that_reports_nothing_is_no_duplicate_to_sack_in_ns2() {
     let mut path = Path::new(&config, 1000).losing(&[62, 66, 72, 73, 82, 84]);
     path.start();
     path.run_until(Time::ZERO + Duration::from_secs(2));
-    // The timer goes back to 61; 72 arrives for the second time, and its acknowledgement lets out
+    // The timer goes back to 61; 72 arrives for the second time, and its acknowledgement releases
     // nothing. As ns-2 sends them:
     let late = path.sent.iter().filter(|(at, _)| at.secs() > 1.0).take(8);
     let sent: Vec<(u64, u64)> = late.map(|(at, s)| (at.ns() / 1_000_000, s.seq)).collect();
@@ -124,7 +124,7 @@ fn an_acknowledgement_that_reports_nothing_is_no_duplicate_to_sack_in_ns2() {
 
 #[test]
 fn a_lost_retransmission_is_sent_again_without_a_timeout_where_the_scoreboard_shows_it() {
-    // Segment 24 is lost, and so is the first packet that is a retransmission.
+    // Segment 24 is lost, and so is the first retransmission.
     let lost_again = |config: &Config| {
         let mut is_first = true;
         let mut path = Path::new(config, 1000).fate(move |n, segment| {

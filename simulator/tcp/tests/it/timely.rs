@@ -1,5 +1,5 @@
-//! RACK-TLP (RFC 8985), F-RTO (RFC 5682), and the undoing of reductions (RFC 4015), over a path
-//! that reorders, holds, duplicates and loses.
+//! RACK-TLP (RFC 8985), F-RTO (RFC 5682), and undone reductions (RFC 4015), over a path that
+//! reorders, delays, duplicates and loses.
 
 use super::path::Path;
 use fairwire_core::{Duration, Seed, Time};
@@ -7,7 +7,7 @@ use fairwire_tcp::congestion::ControlConfig;
 use fairwire_tcp::{Config, LossCounts, Profile, Segment, Sender};
 use std::sync::Arc;
 
-/// Of the path, without a queue: seven times 1 ms, ten times 1.2 ms, and the propagation.
+/// The path without a queue: seven times 1 ms, ten times 1.2 ms, and the propagation.
 const ROUND_TRIP: Duration = Duration::from_ms(34);
 
 fn today() -> Config {
@@ -22,7 +22,7 @@ fn again(path: &Path<'_>) -> Vec<u64> {
     path.sent.iter().filter(|(_, s)| s.is_retransmission).map(|(_, s)| s.seq).collect()
 }
 
-/// A transfer of `segments` whose first flight holds them all, after `fate`; ten seconds of it.
+/// A transfer of `segments`, all in the first flight and subject to `fate`; ten seconds of it.
 fn transfer<'a>(segments: u32, fate: impl FnMut(u64, &Segment) -> Vec<Duration> + 'a) -> Path<'a> {
     let config = Arc::new(Config { initial_window: segments, ..today() });
     let mut path = Path::with(Sender::without_data(&config), &config, 1000).fate(fate);
@@ -86,7 +86,7 @@ fn three_lost_at_the_end_are_repaired_behind_the_probe() {
 
 #[test]
 fn a_probe_that_was_needless_costs_no_window() {
-    // Acknowledgements of the end are late: the probe arrives twice, which DSACK says.
+    // Acknowledgements of the end are late: the probe arrives twice, which DSACK reports.
     let config = Arc::new(Config { initial_window: 10, ..today() });
     let late = |n| vec![if n > 3 { Duration::from_ms(140) } else { Duration::ZERO }];
     let mut path = Path::with(Sender::without_data(&config), &config, 1000).ack_fate(late);
@@ -99,7 +99,7 @@ fn a_probe_that_was_needless_costs_no_window() {
 
 #[test]
 fn what_a_link_held_back_for_two_seconds_is_no_loss_and_the_window_is_as_before() {
-    // Nothing reaches the queue from 5 s to 7 s; what would have comes then, in order.
+    // Nothing reaches the queue from 5 s to 7 s; delayed packets come then, in order.
     let mut path = Path::new(&Config { window: Some(40), ..today() }, 60);
     path.start();
     path.run_until(at(5_000));
@@ -126,7 +126,7 @@ fn what_a_link_held_back_for_two_seconds_is_no_loss_and_the_window_is_as_before(
 
 #[test]
 fn what_a_silence_held_back_is_not_sent_again_beside_what_its_timeouts_and_probes_sent() {
-    // The retransmission takes longer than any round trip before: it could be what arrived.
+    // The retransmission takes longer than any earlier round trip: it could be what arrived.
     for silence_ms in [300, 500, 1000] {
         let mut path = Path::new(&Config { window: Some(40), ..today() }, 60);
         path.start();
@@ -179,7 +179,7 @@ fn a_wire_that_duplicates_takes_nothing() {
 
 #[test]
 fn a_segment_that_is_late_by_more_than_the_window_for_it_is_sent_again_and_its_cut_is_undone() {
-    // One of each 200 is late by a round trip: DSACK, or the echo of its original, says so.
+    // One in 200 is late by a round trip, which DSACK or the echo of its original reveals.
     for late_ms in [20, 40, 60] {
         let late = |n: u64, _: &Segment| {
             if n % 200 == 199 { vec![Duration::from_ms(late_ms)] } else { none() }
@@ -189,14 +189,16 @@ fn a_segment_that_is_late_by_more_than_the_window_for_it_is_sent_again_and_its_c
         path.run_until(at(20_000));
         assert_eq!((path.drops, path.sender.loss_counts().timeouts), (0, 0));
         let share = path.delivered as f64 / (20.0 * 10e6 / (1488.0 * 8.0));
-        // Two hundred packets take 238 ms, in which a cut to half lasts at most 70 ms: less than 0.15.
+        // Two hundred packets take 238 ms, in which a cut to half lasts at most 70 ms: less than
+        // 0.15.
         assert!(share > 0.85, "{late_ms} ms: {share}");
     }
 }
 
 #[test]
 fn acknowledgements_that_are_lost_undo_no_reduction_for_a_loss() {
-    // That of a retransmission is lost, and the next one echoes what was first sent after it.
+    // The acknowledgement of a retransmission is lost, and the next one echoes a segment first sent
+    // after it.
     let delivered = |ack_loss: f64| {
         let (mut rng, mut back) = (Seed(1).stream("data"), Seed(1).stream("acknowledgements"));
         let mut path = Path::new(&today(), 60)

@@ -1,5 +1,5 @@
 //! One flow over one queued link, in memory: two access links of 100 Mbit/s and 3 ms, and between
-//! them 10 Mbit/s, 10 ms and a tail-drop buffer. Acknowledgements return over the like, free of
+//! them 10 Mbit/s, 10 ms and a tail-drop buffer. Acknowledgements return over similar links without
 //! other traffic. It is the path of `proof/bench/one-flow.tcl`.
 #![allow(dead_code, reason = "each test file uses some of it")]
 
@@ -9,8 +9,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::sync::Arc;
 
-/// What becomes of the n-th packet that reaches the queued link: one copy for each delay added to
-/// it; none when it is lost.
+/// The fate of the n-th packet that reaches the queued link: one copy per additional delay; none
+/// when it is lost.
 pub(crate) type Fate<'a> = dyn FnMut(u64, &Segment) -> Vec<Duration> + 'a;
 
 /// A flow on its path.
@@ -34,13 +34,13 @@ pub(crate) struct Path<'a> {
     pub now: Time,
     reached: u64,
     acked: u64,
-    /// Every segment that the sender sent, and when.
+    /// Every segment sent, and when.
     pub sent: Vec<(Time, Segment)>,
-    /// Packets that the buffer had no room for.
+    /// Packets that the buffer dropped.
     pub drops: u64,
     /// Packets marked.
     pub marks: u64,
-    /// Most segments by which the sender was ever ahead of what it knew to be acknowledged.
+    /// The maximum number of segments sent but not known to be acknowledged.
     pub most_ahead: u64,
     /// Segments that the receiver had in order.
     pub delivered: u64,
@@ -73,13 +73,14 @@ fn takes(bytes: u32, bps: u64) -> Duration {
 }
 
 impl<'a> Path<'a> {
-    /// A flow with endless data over a buffer of `buffer` packets beside the one in transmission.
+    /// A flow with unlimited data over a buffer of `buffer` packets, not counting the one in
+    /// transmission.
     pub(crate) fn new(config: &Config, buffer: usize) -> Self {
         let config = Arc::new(config.clone());
         Path::with(Sender::new(&config), &config, buffer)
     }
 
-    /// A flow of `sender`'s.
+    /// A flow of this `sender`.
     pub(crate) fn with(sender: Sender, config: &Arc<Config>, buffer: usize) -> Self {
         Path {
             sender,
@@ -109,36 +110,37 @@ impl<'a> Path<'a> {
         }
     }
 
-    /// With `fate` deciding what the link does to each packet.
+    /// With `fate` deciding the fate of each packet on the link.
     pub(crate) fn fate(mut self, fate: impl FnMut(u64, &Segment) -> Vec<Duration> + 'a) -> Self {
         self.fate = Box::new(fate);
         self
     }
 
-    /// With the packets of these numbers lost, counted from 0 as they reach the link.
+    /// With the packets of these numbers lost, counted from 0 in order of arrival at the link.
     pub(crate) fn losing(self, lost: &'a [u64]) -> Self {
         self.fate(|n, _| if lost.contains(&n) { vec![] } else { vec![Duration::ZERO] })
     }
 
-    /// With `fate` deciding what becomes of each acknowledgement.
+    /// With `fate` deciding the fate of each acknowledgement.
     pub(crate) fn ack_fate(mut self, fate: impl FnMut(u64) -> Vec<Duration> + 'a) -> Self {
         self.ack_fate = Box::new(fate);
         self
     }
 
-    /// With ECN-capable packets marked that find more than `packets` waiting.
+    /// With ECN-capable packets marked if they find more than `packets` waiting.
     pub(crate) fn marking_above(mut self, packets: usize) -> Self {
         self.mark_above = packets;
         self
     }
 
-    /// With the packets marked whose numbers, counted from 0 as they reach the queue, `is_marked`.
+    /// With packets marked if `is_marked` accepts their number, counted from 0 in order of arrival
+    /// at the queue.
     pub(crate) fn marking(mut self, is_marked: impl Fn(u64) -> bool + 'a) -> Self {
         self.is_marked = Box::new(is_marked);
         self
     }
 
-    /// Later: as if nothing had happened until `now`, which is before anything is due.
+    /// Later: as if nothing had happened until `now`, which must be before anything is due.
     pub(crate) fn at(mut self, now: Time) -> Self {
         self.now = now;
         self
@@ -159,7 +161,7 @@ impl<'a> Path<'a> {
         self.act(|sender, now, out| sender.write(segments, now, out));
     }
 
-    /// Runs until `end`, or until nothing is left to do. Is there anything left to do?
+    /// Runs until `end`, or until nothing is left to do. Is anything left to do?
     pub(crate) fn run_until(&mut self, end: Time) -> bool {
         loop {
             let event_at = self.events.peek().map_or(Time::MAX, |Reverse((at, _))| *at);

@@ -1,5 +1,5 @@
-//! A path with one bottleneck of constant rate, in front of which segments wait in order and none
-//! is lost. It shows a controller what a sender would.
+//! A path with one bottleneck of constant rate, in front of which segments wait in order and
+//! without losses. It gives a controller the same information as a sender.
 
 use fairwire_core::{Duration, Time};
 use fairwire_tcp::congestion::{Acked, Control, RateSample};
@@ -8,13 +8,13 @@ use std::collections::VecDeque;
 pub(crate) struct Pipe {
     /// Segments per second.
     pub rate: f64,
-    /// The round-trip time of a segment that never waits, without its own transmission.
+    /// The round-trip time of a segment without queueing, without its own transmission.
     pub propagation_s: f64,
-    /// A segment that finds this number of segments waiting is marked.
+    /// A segment that finds this number waiting is marked.
     pub mark_at: f64,
     pub now_s: f64,
     pub delivered: u64,
-    /// The waiting time of the segment acknowledged last.
+    /// The queueing delay of the segment acknowledged last.
     pub queueing_s: f64,
     pub rounds: u32,
     in_flight: VecDeque<Sent>,
@@ -55,7 +55,7 @@ impl Pipe {
         }
     }
 
-    /// Sends what the controller allows, and brings it the next acknowledgement.
+    /// Sends what the controller allows, and gives it the next acknowledgement.
     pub(crate) fn step(&mut self, control: &mut dyn Control) {
         while let Some(at_s) = self.next_send(control) {
             self.now_s = self.now_s.max(at_s);
