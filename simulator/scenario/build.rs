@@ -1,9 +1,9 @@
 //! Identifies the engine: `FAIRWIRE_ENGINE` is a hash of the sources on which a run depends, so
-//! that builds of one version can be distinguished.
+//! builds of one version can be distinguished.
 //!
-//! Comments and tests are not part of it. The packages of one version lie side by side where cargo
-//! unpacks them, and have the hash of the repository that they were made of. Where they do not, the
-//! version alone identifies the engine: its crates are of one version exactly.
+//! Comments and tests are excluded. Where cargo unpacks the packages of one version side by side,
+//! they have the hash of the repository that they came from. Otherwise the version identifies the
+//! engine: its crates have exactly that version.
 
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
@@ -44,8 +44,8 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Where a crate of the engine lies: in the repository, or beside this one, as registries and
-/// `cargo vendor` unpack it.
+/// The folder of an engine crate: in the repository, or next to this one, as registries and `cargo
+/// vendor` unpack it.
 fn folder(root: &Path, name: &str, version: &str) -> Option<PathBuf> {
     let package = name.rsplit('/').next().unwrap_or_default();
     let places = [
@@ -56,7 +56,7 @@ fn folder(root: &Path, name: &str, version: &str) -> Option<PathBuf> {
     places.into_iter().map(|place| root.join(place)).find(|folder| folder.join("src").is_dir())
 }
 
-/// All files under `folder`; none where there is no folder.
+/// All files under `folder`; none if it does not exist.
 fn gather(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     if !folder.is_dir() {
         return Ok(());
@@ -68,9 +68,9 @@ fn gather(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// Adds the code in `files`, by their paths from the repository, where the crate `name` is `folder`.
-/// The build script of `study` does the same with what is its own: a build script can take no code
-/// from another crate of the house without building that twice.
+/// Adds the code in `files`, by their paths from the repository, where the crate `name` is
+/// `folder`. The build script of `study` does the same with its own code: a build script cannot
+/// share code with another crate without building that twice.
 fn hash(all: &mut Sha256, mut files: Vec<PathBuf>, name: &str, folder: &Path) -> io::Result<()> {
     files.retain(|path| path.extension().is_some_and(|ending| ending == "rs"));
     files.sort();

@@ -1,4 +1,4 @@
-//! Aggregates: groups of flows with one contract at the edge, as typed, checked, built, and
+//! Aggregates: groups of flows with one contract at the edge, as entered, checked, built, and
 //! measured.
 
 use crate::aggregate_spec::{AggregateSpec, CadenceSpec, EstimatorSpec};
@@ -14,12 +14,12 @@ use fairwire_metrics::record::{AggregateRecord, FlowRecord};
 use fairwire_sim::{AggregateCount, AggregatePlan, Cadence, EstimatorPlan};
 use std::collections::BTreeSet;
 
-/// The maximum window of an estimate, in packets. Park and Choi 2003 have 10; at 1 Mbit/s it takes
-/// minutes until this number of packets has passed. `docs/scenario/senders.md` states it too.
+/// The maximum window of an estimate, in packets. Park and Choi 2003 have 10; at 1 Mbit/s this
+/// number of packets takes minutes. `docs/scenario/senders.md` states it too.
 const MAX_WINDOW: u32 = 65_536;
 
 impl EstimatorSpec {
-    /// The estimator, with the simulator's defaults for what is not given.
+    /// The estimator, with the simulator's defaults for omitted values.
     fn plan(&self) -> EstimatorPlan {
         let default = EstimatorPlan::default();
         EstimatorPlan {
@@ -56,29 +56,29 @@ impl AggregateSpec {
         with_contract(&self.marker.clone().filled(&spec.marker), self.target.0)
     }
 
-    /// Is every packet of it out of profile?
+    /// Are all its packets out of profile?
     pub fn is_all_out(&self, spec: &Spec) -> bool {
         self.marker(spec).is_empty()
     }
 
-    /// The indexes in `spec.flow` of the groups that belong to it.
+    /// The indexes in `spec.flow` of its groups.
     fn groups<'a>(&'a self, spec: &'a Spec) -> impl Iterator<Item = usize> + 'a {
         let flows = spec.flow.iter().enumerate();
         flows.filter(|(_, flow)| flow.aggregate.as_ref() == Some(&self.name)).map(|(at, _)| at)
     }
 
-    /// What its marker is built for: an edge with the rate of the fastest access link of its flows,
-    /// and the mean size of their packets.
+    /// The site of its marker: an edge with the rate of the fastest access link of its flows, and
+    /// the mean size of their packets.
     fn site<'a>(&self, spec: &Spec, topology: &Topology, seed: Seed, stream: &'a str) -> Site<'a> {
         let fastest = self.groups(spec).map(|at| spec.flow[at].access.rate.0).max();
         let mut sizes = Sizes::default();
         self.groups(spec).for_each(|at| sizes.add(spec.flow[at].count(), topology.sends[at].packet_bytes));
         let packet_bytes = sizes.mean().unwrap_or(1).max(1);
-        let buffer = topology.queues[0].buffer; // not used: a marker holds no packets
+        let buffer = topology.queues[0].buffer; // unused: a marker holds no packets
         Site { rate: fastest.unwrap_or(self.target.0), buffer, packet_bytes, seed, stream }
     }
 
-    /// Does it make sense? The seed is any, since no random number is drawn.
+    /// Checks that it makes sense. Any seed will do, since no random number is drawn.
     fn check(&self, path: &str, spec: &Spec, topology: &Topology) -> Result<(), Fault> {
         if self.groups(spec).next().is_none() {
             let allowed = format!("`aggregate = \"{}\"` in at least one `[[flow]]`", self.name);
@@ -107,7 +107,7 @@ fn check_base(spec: &Spec, contract: Rate, site: &Site<'_>) -> Result<(), Fault>
     spec.marker.given().try_for_each(|marker| check_marker(&with_contract(marker, contract), "marker", site))
 }
 
-/// The same, with `rate` as its contract unless one is given.
+/// The same, with `rate` as its contract unless it has one.
 fn with_contract(marker: &MarkerChoice, rate: Rate) -> MarkerChoice {
     let mut marker = marker.clone();
     marker.default_rate(rate);
@@ -121,7 +121,7 @@ fn check_marker(marker: &MarkerChoice, path: &str, site: &Site<'_>) -> Result<()
     })
 }
 
-/// Do the aggregates make sense? The characters of their names have been checked before.
+/// Checks that the aggregates make sense. The characters of their names have already been checked.
 pub(crate) fn check(spec: &Spec, topology: &Topology) -> Result<(), Fault> {
     for (at, flow) in spec.flow.iter().enumerate() {
         let Some(name) = &flow.aggregate else { continue };
@@ -149,7 +149,7 @@ pub(crate) fn check(spec: &Spec, topology: &Topology) -> Result<(), Fault> {
         }
         aggregate.check(&path, spec, topology)?;
     }
-    // Without aggregates the `[marker]` tables are checked all the same, at the first queue.
+    // Without aggregates the `[marker]` tables are still checked, at the first queue.
     match (&*spec.aggregate, topology.queues.first()) {
         ([], Some(queue)) => {
             let packet_bytes = topology.passing[0].packet_bytes;
@@ -166,7 +166,7 @@ pub(crate) fn plans(
     topology: &Topology,
     seed: Seed,
 ) -> Result<Vec<AggregatePlan>, BadParameter> {
-    // The indexes of a group's plans among those of all groups: it has one for each of its routes.
+    // The indexes of a group's plans among those of all groups, one for each of its routes.
     let group_plans = |group: usize| {
         let first: usize = topology.routes[..group].iter().map(Vec::len).sum();
         first..first + topology.routes[group].len()

@@ -11,26 +11,25 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AggregateSpec {
-    /// Its name: letters, digits, `-` and `_`. Groups belong to it that have it as their
-    /// `aggregate`.
+    /// Its name: letters, digits, `-` and `_`. Groups join it with their `aggregate` key.
     pub name: String,
-    /// The contract: the rate up to which its packets are in profile, and in proportion to which a
-    /// fair link would be shared.
+    /// The contract: the rate up to which its packets are in profile. A fair link would be shared
+    /// in proportion to it.
     pub target: Quantity<Rate>,
     /// The marker: a name, or a table with the name and its parameters. Its `rate` is `target`
-    /// unless one is given. Default: "token-bucket".
+    /// unless it has one. Default: "token-bucket".
     #[serde(default)]
     pub marker: MarkerChoice,
-    /// What is made of the marks of its packets where they leave, for a marker that hears of it.
+    /// How the marks of its departing packets are estimated, for markers that use this.
     #[serde(default)]
     pub estimator: EstimatorSpec,
 }
 
-/// The estimation of marks where an aggregate leaves, and the requests to its marker.
+/// The estimation of an aggregate's marks where it leaves, and the requests to its marker.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EstimatorSpec {
-    /// Does the estimate move with each packet in profile, or once in a window of them? Default:
+    /// Does the estimate move with each packet in profile, or once per window of them? Default:
     /// "sliding".
     pub cadence: Option<CadenceSpec>,
     /// The latest packets in profile whose marks are counted. Default: 10.
@@ -49,6 +48,6 @@ pub struct EstimatorSpec {
 pub enum CadenceSpec {
     /// With each packet in profile, over the window that ends with it.
     Sliding,
-    /// Once in a window of packets in profile.
+    /// Once per window of packets in profile.
     Tumbling,
 }

@@ -1,4 +1,4 @@
-//! How near the stages of an experiment are to be, as a scenario says it.
+//! How close the stages of an experiment must be, according to a scenario.
 
 use crate::spec::Spec;
 use fairwire_metrics::agreement::{Distance, Tolerance};
@@ -6,30 +6,30 @@ use fairwire_metrics::judge::Rule;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// How far a stage may lie from the first one, with `--on` and several stages. Of entries about the
-/// same measure the last one counts.
+/// The maximum distance of a stage from the first one, with `--on` and several stages. For entries
+/// about the same measure, the last one counts.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AgreeSpec {
-    /// The measure, such as "jain" or "fraction.tcp"; or what several begin with, such as
+    /// The measure, such as "jain" or "fraction.tcp"; or the common beginning of several, such as
     /// "fraction".
     pub measure: String,
-    /// How far its mean may lie from that on the first stage, in the unit of the measure.
+    /// The maximum distance of its mean from that on the first stage, in the unit of the measure.
     pub tolerance: Option<f64>,
-    /// The same, as a part of what was measured on the first stage.
+    /// The same, relative to the measurement on the first stage.
     pub relative: Option<f64>,
-    /// How many standard errors of the difference are allowed beside that: then the mean decides,
-    /// and no interval. Default: none.
+    /// The number of standard errors of the difference allowed in addition: then the mean decides,
+    /// not an interval. Default: none.
     pub deviations: Option<f64>,
     /// How intervals count. Default: "reach"; with `deviations`, "ignored".
     pub intervals: Option<IntervalsSpec>,
-    /// On which stage. Default: on each but the first.
+    /// On which stage. Default: on each except the first.
     pub stage: Option<String>,
     /// Under which discipline, by its label or its name. Default: under each one compared.
     pub discipline: Option<String>,
-    /// Why that much: for people.
+    /// The reason for this bound, for people.
     pub because: String,
-    /// Why it differs by more, where that is known: it is reported, and is no miss.
+    /// The reason for a larger difference, if known: it is then reported, but is no miss.
     pub known: Option<String>,
 }
 
@@ -39,14 +39,14 @@ pub struct AgreeSpec {
 pub enum IntervalsSpec {
     /// The mean decides.
     Ignored,
-    /// A mean that is too far off is unclear where its interval reaches what is allowed.
+    /// A mean too far away is unclear if its interval reaches the allowed range.
     Reach,
-    /// Stages agree also where the intervals of both means meet.
+    /// Stages also agree if the intervals of both means meet.
     Meet,
 }
 
 impl AgreeSpec {
-    /// What it allows, under the discipline that results call `label`.
+    /// Its tolerance, under the discipline that results call `label`.
     fn tolerance<'a>(&'a self, label: impl Fn(&'a str) -> &'a str) -> Tolerance<'a> {
         let intervals = self.intervals.unwrap_or(match self.deviations {
             Some(_) => IntervalsSpec::Ignored,
@@ -73,8 +73,8 @@ impl AgreeSpec {
 }
 
 impl Spec {
-    /// What its `[[agree]]` allow, in their order. Results call a discipline by what `label` gives
-    /// for its name.
+    /// The tolerances of its `[[agree]]`, in their order. `label` gives a discipline's name in
+    /// results.
     pub(crate) fn tolerances<'a>(&'a self, label: impl Fn(&'a str) -> &'a str) -> Vec<Tolerance<'a>> {
         self.agree.iter().map(|agree| agree.tolerance(&label)).collect()
     }

@@ -1,4 +1,4 @@
-//! From a checked scenario to what the simulator runs.
+//! Builds the simulator's input from a checked scenario.
 
 use crate::aggregate;
 use crate::compared::Compared;
@@ -12,10 +12,9 @@ use fairwire_laws::compose::device::Device;
 use fairwire_laws::part::Part;
 use fairwire_sim::{GroupPlan, LinkPlan, Member, Network, SetUp, Settings, TieRule};
 
-/// The plan of one run; `None` where its set-up was stopped.
-/// Starts and delays come from streams named by the flow, and a discipline's draws from a stream
-/// named by its link. So every discipline meets the same traffic under the same seed, and an
-/// additional flow changes nothing for the others.
+/// The plan of one run; `None` if its set-up was stopped. Starts and delays come from streams named
+/// by the flow, and a discipline's draws from a stream named by its link. So every discipline meets
+/// the same traffic under the same seed, and an additional flow changes nothing for the others.
 pub(crate) fn network(
     spec: &Spec,
     topology: &Topology,
@@ -45,13 +44,13 @@ pub(crate) fn network(
     Ok(Some(Network { links, groups: plans, aggregates: aggregate::plans(spec, topology, seed)? }))
 }
 
-/// The wire of a link, where that has faults. It draws from streams of its own.
+/// The wire of a link, if it has faults. It draws from separate streams.
 fn wire(queue: &QueuePlan, seed: Seed) -> Option<Wire> {
     let law = (!queue.wire.is_plain()).then(|| queue.wire.clone())?;
     Some(Wire::new(law, seed, &format!("wire/{}", queue.name)))
 }
 
-/// The discipline of queue number `at`, where `compared` is.
+/// The discipline at queue number `at`, with `compared` where the compared ones work.
 pub(crate) fn discipline(
     spec: &Spec,
     topology: &Topology,
@@ -67,7 +66,7 @@ pub(crate) fn discipline(
     Ok(if queue.device == 0 { built } else { Box::new(Device::new(built, queue.device)) })
 }
 
-/// What `compared` answers for itself at the first queue.
+/// The answer of `compared` about itself at the first queue.
 pub(crate) fn answer<R>(
     spec: &Spec,
     topology: &Topology,
@@ -80,12 +79,12 @@ pub(crate) fn answer<R>(
     catalogue::with_part(compared.name(), &parameters, |part| answer(part, &site)).ok()?
 }
 
-/// The random streams of what works at a link.
+/// The random streams of the discipline and wire at a link.
 fn stream(queue: &QueuePlan) -> String {
     format!("link/{}", queue.name)
 }
 
-/// How long, and under which seed.
+/// The length and seed of a run.
 pub(crate) fn settings(spec: &Spec, seed: Seed) -> Settings {
     Settings {
         duration: spec.duration.0,
@@ -98,8 +97,8 @@ pub(crate) fn settings(spec: &Spec, seed: Seed) -> Settings {
     }
 }
 
-/// Can `compared` be built with its parameters at queue number `at`? Nothing is, so no memory is
-/// taken.
+/// Checks that `compared` could be built with its parameters at queue number `at`. Nothing is
+/// built, so no memory is taken.
 pub(crate) fn check_discipline(
     spec: &Spec,
     topology: &Topology,
@@ -124,13 +123,13 @@ pub(crate) fn check_base<'a>(
     catalogue::check_base(&spec.discipline, uses, &site(topology, at, Seed(0), &stream))
 }
 
-/// Where a discipline works.
+/// The site of a discipline.
 fn site<'a>(topology: &Topology, at: usize, seed: Seed, stream: &'a str) -> Site<'a> {
     let QueuePlan { rate, buffer, .. } = topology.queues[at];
     Site { rate, buffer, packet_bytes: topology.passing[at].packet_bytes, seed, stream }
 }
 
-/// A group of flows, in as many plans as it has ways; `None` where the set-up was stopped.
+/// A group of flows, with one plan per path; `None` if the set-up was stopped.
 fn groups(
     spec: &Spec,
     flow: &FlowSpec,

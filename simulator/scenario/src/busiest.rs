@@ -1,13 +1,13 @@
-//! Which link of a network limits its flows: the busiest.
+//! Finds the link that limits the flows of a network: the busiest.
 
 use crate::spec::Spec;
 use crate::topology::Topology;
 use fairwire_metrics::record::{LinkRecord, RunRecord};
 
-/// In results nothing is more in use by less than this.
+/// Smaller differences in utilization do not count in results.
 const SAME: f64 = 0.005;
 
-/// The links with the busiest first: that of which the measures of a generated network are.
+/// The links with the busiest first: a generated network has that link's measures.
 pub(crate) fn first(mut links: Vec<LinkRecord>) -> Vec<LinkRecord> {
     let busiest =
         (0..links.len()).rev().max_by(|a, b| links[*a].utilization.total_cmp(&links[*b].utilization));
@@ -17,7 +17,7 @@ pub(crate) fn first(mut links: Vec<LinkRecord>) -> Vec<LinkRecord> {
     links
 }
 
-/// A note where a network as typed has a busier link than the one of which its measures are.
+/// A note if an explicit network has a busier link than the one whose measures it has.
 pub(crate) fn note(spec: &Spec, topology: &Topology, runs: &[RunRecord]) -> Option<String> {
     spec.network.is_none().then_some(())?;
     let mean = |at: usize| {

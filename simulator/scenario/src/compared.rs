@@ -1,5 +1,5 @@
-//! One of the disciplines that a scenario compares, as given: a discipline, and what results call
-//! it.
+//! One of the disciplines that a scenario compares, as entered: a discipline, and its label in
+//! results.
 
 use fairwire_catalogue::choice::{read_table, table_schema};
 use fairwire_catalogue::{self as catalogue, Choice, Parameters};
@@ -12,25 +12,25 @@ use std::fmt;
 /// A discipline to compare: `"red"`, or `{ red = { gentle = true }, label = "gentle" }`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compared {
-    /// The discipline. What is not given here is as the scenario's `[discipline.<name>]` says.
+    /// The discipline. The scenario's `[discipline.<name>]` supplies omitted values.
     pub choice: Choice,
-    /// What results call it, if not by its name in the catalogue.
+    /// Its label in results, if not its name in the catalogue.
     pub label: Option<String>,
 }
 
 impl Compared {
-    /// What results call it: its label, or else its name in the catalogue.
+    /// Its name in results: its label, or else its name in the catalogue.
     pub fn label(&self) -> &str {
         let name = || catalogue::find(self.name()).map_or(self.name(), |entry| entry.name);
         self.label.as_deref().unwrap_or_else(name)
     }
 
-    /// Its name as given.
+    /// Its name as entered.
     pub fn name(&self) -> &str {
         self.choice.name()
     }
 
-    /// The parameters that it has in a scenario whose `[discipline.<name>]` are `common`.
+    /// Its parameters in a scenario whose `[discipline.<name>]` are `common`.
     pub(crate) fn parameters<'a>(&self, common: &'a Parameters) -> Cow<'a, Parameters> {
         match self.choice.parameters() {
             Some(given) => Cow::Owned(given.filled(common)),
@@ -38,15 +38,14 @@ impl Compared {
         }
     }
 
-    /// Is it a name and nothing else?
+    /// Is it only a name?
     pub(crate) fn is_name_only(&self) -> bool {
         self.label.is_none() && self.choice.parameters().is_none()
     }
 }
 
-/// Splits what a command line gives for disciplines into entries of `disciplines` in TOML. Each is
-/// a name, or a table such as `{ red = { gentle = true }, label = "mine" }`; commas separate
-/// several.
+/// Splits a command line's disciplines into entries of `disciplines` in TOML. Each is a name, or a
+/// table such as `{ red = { gentle = true }, label = "mine" }`; commas separate several.
 pub fn entries(given: &[String]) -> Vec<String> {
     let entry = |text: &str| {
         let text = text.trim();
@@ -75,8 +74,7 @@ fn split(text: &str) -> Vec<&str> {
     parts
 }
 
-/// The label of `name`: a label of an entry is itself, and an alias becomes its name in the
-/// catalogue.
+/// The label of `name`: a label is kept, and an alias becomes its name in the catalogue.
 pub(crate) fn resolved<'a>(name: &'a str, mut labels: impl Iterator<Item = &'a str>) -> &'a str {
     if labels.any(|label| label == name) {
         return name;

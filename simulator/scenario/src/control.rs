@@ -1,4 +1,4 @@
-//! A congestion controller as given: its name, or a table of one name with its parameters.
+//! A congestion controller as entered: its name, or a table of one name with its parameters.
 
 use fairwire_parameters::{Entry, Given, Kind, Listed as _, Named, NotRegistered, Part, tables_schema_of};
 use fairwire_tcp::congestion::{About, ControllerSpec};
@@ -7,24 +7,24 @@ use schemars::{Schema, SchemaGenerator, json_schema};
 /// The kind.
 pub struct Controllers;
 
-/// What is known of a controller.
+/// A registered controller.
 pub type Controller = Entry<Controllers>;
 
 /// A controller: `"cubic"`, or `{ cubic = { beta = 0.8 } }`.
 pub type ControlSpec = Named<Controllers>;
 
-/// Adds a controller of another crate: from here on it has its name in scenarios and on the command
-/// line, its table of parameters, its page and its schema. Call it before anything else, since the
-/// list that was looked at once stays as it is.
+/// Adds an external controller: from then on it has its name in scenarios and on the command line,
+/// its table of parameters, its page and its schema. Call it before anything else, since the list
+/// is fixed once it was read.
 ///
 /// # Errors
 ///
-/// Where the name is taken, or the list was looked at already.
+/// If the name is taken, or the list was already read.
 pub fn register<S: ControllerSpec + Part>(about: About) -> Result<(), NotRegistered> {
     Controllers::registry().register(Controller::of::<S>(about, || Box::new(S::default())))
 }
 
-/// Every controller, in the order in which it is listed to people.
+/// Every controller, in listing order.
 pub fn all() -> &'static [Controller] {
     Controllers::registry().all()
 }
@@ -50,7 +50,7 @@ impl Kind for Controllers {
         about.source
     }
 
-    /// Of the table alone; see [`control_schema`].
+    /// For the table only; see [`control_schema`].
     fn schema(generator: &mut SchemaGenerator) -> Schema {
         let mut schema = tables_schema_of::<Controllers>(generator);
         let what = "A controller: `\"cubic\"`, or `{ cubic = { beta = 0.8 } }`.";
@@ -59,7 +59,7 @@ impl Kind for Controllers {
     }
 }
 
-/// Makes the list of the controllers of `fairwire-tcp` that of this kind.
+/// Adapts the list of controllers in `fairwire-tcp` to this kind.
 macro_rules! listed {
     ([$($(#[$doc:meta])* $module:ident::$kind:ident($spec:ident, $parameters:ident);)+]) => {
         fairwire_parameters::parts! { Controllers:
@@ -71,7 +71,7 @@ macro_rules! listed {
 
 fairwire_tcp::controllers!(listed);
 
-/// The schema takes the short form too.
+/// The schema, which also accepts the short form.
 pub(crate) fn control_schema(generator: &mut SchemaGenerator) -> Schema {
     let table = generator.subschema_for::<ControlSpec>();
     json_schema!({

@@ -1,4 +1,4 @@
-//! The delays of the flows of a group: all alike, drawn, or dealt out.
+//! The delays of the flows of a group: equal, drawn, or assigned in turn.
 
 use fairwire_core::{Duration, Rng};
 use fairwire_document::shortened;
@@ -11,17 +11,16 @@ use std::fmt;
 /// The delays of the flows of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Delays {
-    /// All alike.
+    /// All equal.
     Fixed(Duration),
-    /// Each flow draws its own between the two.
+    /// Each flow draws its own from this range.
     Drawn(Duration, Duration),
-    /// The first flow has the first, and so on; after the last they begin again.
+    /// The first flow has the first, and so on; after the last they start again.
     InTurn(Vec<Duration>),
 }
 
 impl Delays {
-    /// The delay of flow `number` of its group, counted from 1; `rng` is called only where it
-    /// draws.
+    /// The delay of flow `number` of its group, counted from 1; `rng` is called only if it draws.
     pub(crate) fn of(&self, number: u32, rng: impl FnOnce() -> Rng) -> Duration {
         match self {
             Delays::Fixed(delay) => *delay,

@@ -1,5 +1,5 @@
-//! How much runs would take and record, estimated before them: a slip of a unit fills no disk and no
-//! memory.
+//! Estimates the time, memory and records of runs in advance, so that a wrong unit fills neither
+//! disk nor memory.
 
 use crate::load::Scenario;
 use crate::passing::Passing;
@@ -17,70 +17,72 @@ use std::fmt;
 const MAX_ROWS: f64 = 3e7;
 /// Lines of traces of all runs: each takes some 110 bytes, so these are 11 GB.
 const MAX_EVENTS: f64 = 1e8;
-/// Of those in memory each takes some 200 bytes.
+/// For those in memory each takes some 200 bytes.
 const MAX_EVENTS_IN_MEMORY: f64 = 1e7;
-/// Transfers that are requested in a run: each takes some 100 bytes until it is complete.
+/// Transfers requested in a run: each takes some 100 bytes until it is complete.
 const MAX_TRANSFERS: f64 = 2e7;
 /// Records of transfers of all runs: each takes some 200 bytes of memory, so these are 2 GB.
 const MAX_RECORDS: f64 = 1e7;
-/// Timers of TCP that are due in a run, where each is at its longest.
+/// TCP timers that expire in a run, each at its longest.
 const MAX_TIMEOUTS: f64 = 1e8;
-/// Of those whose packets all may wait at their host's own link: each takes some 100 bytes there.
+/// The same for flows without a bound on the packets at their host's own link: each takes some 100
+/// bytes there.
 const MAX_UNBOUNDED_TIMEOUTS: f64 = 1e7;
-/// Memory of all runs that go on at once, bytes: what a machine of 16 GB can spare.
+/// Memory of all concurrent runs, bytes: a reasonable share of a machine with 16 GB.
 const MAX_MEMORY: f64 = 8e9;
-/// Runs of a sweep: a day of two cores where each takes 20 ms.
+/// Runs of a sweep: a day on two cores at 20 ms each.
 const MAX_RUNS: f64 = 1e7;
-/// What a sweep keeps on disk, bytes, without compression.
+/// A sweep's data on disk, bytes, without compression.
 const MAX_DISK: f64 = 2e10;
-/// Of a queued link without its buffer, for each slot of its buffer, for each connection, and for
-/// each packet under way: bytes, by runs of a million of each.
+/// Bytes of a queued link without its buffer, for each slot of its buffer, for each connection, and
+/// for each packet in flight, from runs with a million of each.
 const OF_LINK: f64 = 2000.0;
 const OF_SLOT: f64 = 60.0;
 const OF_CONNECTION: f64 = 1000.0;
 const OF_PACKET: f64 = 100.0;
-/// Of a flow or a link in the record of a run, which is kept to the end of all: bytes, likewise.
+/// Bytes of a flow or a link in the record of a run, which is kept until all end, likewise.
 const OF_RECORD: f64 = 300.0;
-/// Rows of a sample for each queued link, with some gauges; for each group, aggregate and flow.
+/// Rows of a sample for each queued link, including some gauges; for each group or aggregate; for
+/// each flow.
 const ROWS: [usize; 3] = [11, 7, 7];
-/// What a trace has of a packet at a link, and at its receiver.
+/// Trace lines of a packet at a link, and at its receiver.
 const EVENTS_AT_LINK: f64 = 2.0;
 const EVENTS_AT_END: f64 = 1.0;
 
-/// What is recorded of runs beside their results.
+/// The records of runs in addition to their results.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Recorded {
-    /// The time between two samples, where there are any.
+    /// The time between two samples, if any are taken.
     pub every: Option<Duration>,
-    /// Do samples have each flow?
+    /// Do samples include each flow?
     pub has_flows: bool,
     /// Is each packet recorded?
     pub has_packets: bool,
-    /// Is each transfer?
+    /// Is each transfer recorded?
     pub has_transfers: bool,
-    /// Are packets recorded in memory, and not in a file?
+    /// Are packets recorded in memory instead of a file?
     pub is_in_memory: bool,
-    /// How many runs go on at once.
+    /// The number of concurrent runs.
     pub at_once: usize,
 }
 
-/// What calls the time between two samples, and the number of runs at once.
+/// The names of two keys: the time between samples, and the number of concurrent runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Keys<'a> {
-    /// The first.
+    /// The time between samples.
     pub every: &'a str,
-    /// The second.
+    /// The number of concurrent runs.
     pub jobs: &'a str,
 }
 
-/// More than a run may record by itself.
+/// A run would record more than is allowed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TooMuch {
-    /// About how many of what, and why.
+    /// The approximate amount, and its reason.
     pub what: String,
-    /// How many may be.
+    /// The maximum allowed.
     pub most: String,
-    /// What lowers it.
+    /// The remedy.
     pub by: String,
 }
 
@@ -90,19 +92,19 @@ impl fmt::Display for TooMuch {
     }
 }
 
-/// About the most memory that a run takes, where nothing is recorded.
+/// The approximate maximum memory of a run without records.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Memory {
-    /// While it goes on, bytes.
+    /// During the run, bytes.
     run: f64,
-    /// Of its record, bytes.
+    /// For its record, bytes.
     record: f64,
-    /// What lowers most of the first.
+    /// What reduces the memory during the run most.
     by: String,
 }
 
 impl Memory {
-    /// That of one run of `scenario`.
+    /// The memory of one run of `scenario`.
     pub fn of(scenario: &Scenario) -> Memory {
         Estimate::of(scenario).memory()
     }
@@ -113,8 +115,8 @@ impl Memory {
         if other.run > self.run { other } else { self }
     }
 
-    /// Refuses `at_once` such runs at the same time, and the records of `kept` runs, where they take
-    /// more than is sensible; `jobs` calls the first number.
+    /// Refuses `at_once` concurrent runs of this size and the records of `kept` runs if they need
+    /// too much; `jobs` names the first number.
     ///
     /// # Errors
     /// When it is too much.
@@ -140,19 +142,19 @@ impl Memory {
     }
 }
 
-/// Refuses runs of `scenario` that would keep more than is sensible by its own keys,
-/// whatever is recorded.
+/// Refuses runs of `scenario` that would keep too much because of its own keys, whatever is
+/// recorded.
 ///
 /// # Errors
-/// When something is too much: the first thing that is.
+/// When something is too much; reports the first such thing.
 pub fn check_one(scenario: &Scenario) -> Result<(), TooMuch> {
     Estimate::of(scenario).flows(false)
 }
 
-/// Refuses a sweep of more runs, or of more bytes on disk, than is sensible.
+/// Refuses a sweep with too many runs, or too many bytes on disk.
 ///
 /// # Errors
-/// When something is too much: the first thing that is.
+/// When something is too much; reports the first such thing.
 pub fn check_sweep(runs: usize, bytes: f64, has_flows: bool) -> Result<(), TooMuch> {
     let what = format!("the plan has {} runs", about(runs as f64));
     within(runs as f64, MAX_RUNS, what, "runs", "fewer `seeds`, or fewer values in `vary`")?;
@@ -167,11 +169,11 @@ pub fn check_sweep(runs: usize, bytes: f64, has_flows: bool) -> Result<(), TooMu
     })
 }
 
-/// Refuses runs of `scenario` that would record or keep more than is sensible. Estimates are of a
-/// busy network, and right to a factor of two or three.
+/// Refuses runs of `scenario` that would record or keep too much. Estimates assume a busy network,
+/// and are accurate to a factor of two or three.
 ///
 /// # Errors
-/// When something is too much: the first thing that is.
+/// When something is too much; reports the first such thing.
 pub fn check(scenario: &Scenario, recorded: Recorded, keys: Keys<'_>) -> Result<(), TooMuch> {
     let estimate = Estimate::of(scenario);
     if let Some(interval) = recorded.every {
@@ -184,7 +186,8 @@ pub fn check(scenario: &Scenario, recorded: Recorded, keys: Keys<'_>) -> Result<
     estimate.memory().check(recorded.at_once, estimate.runs as usize, keys.jobs)
 }
 
-/// Of each queue what comes and what passes, bit/s, and how much longer than its delay packets take, s.
+/// For each queue: the offered and the carried load, bit/s, and by how much packets exceed its
+/// delay, s.
 struct Wires {
     loads: Vec<[f64; 2]>,
     longer_by: Vec<f64>,
@@ -231,7 +234,7 @@ impl<'a> Estimate<'a> {
         within(rows, MAX_ROWS, what, "rows", &by)
     }
 
-    /// What comes to each queue at most, and what of it passes, bit/s.
+    /// The maximum load offered to each queue, and the part that it carries, bit/s.
     fn loads(&self) -> Vec<[f64; 2]> {
         let topology = self.topology();
         let mut offered = vec![0.0; topology.queues.len()];
@@ -287,8 +290,9 @@ impl<'a> Estimate<'a> {
         Memory { run: all, record, by: most.map_or(String::new(), |(by, _)| by) }
     }
 
-    /// About how many packets of the flows of a route are under way, in no queue: what a source sends in
-    /// the time to the first queue, and what the links let through in the rest of a round trip.
+    /// The approximate number of packets of a route's flows in flight, outside of queues. It is a
+    /// source's output during the time to the first queue, plus the links' throughput during the
+    /// rest of a round trip.
     fn under_way(&self, flow: &FlowSpec, sends: &Sends, route: &Route, wires: &Wires) -> f64 {
         let topology = self.topology();
         let [own, way] = reach::mean_trip(flow, route, &topology.queues).map(|time| time.secs());
@@ -306,7 +310,7 @@ impl<'a> Estimate<'a> {
         let packets = |bps: f64, seconds: f64| bps * seconds.min(self.seconds) / bits;
         let of_flow = match &sends.source {
             Source::Bulk { tcp } | Source::Tcp { tcp, .. } => {
-                // Without losses, and without a bound, the queue at the own link grows to the end.
+                // Without losses or a bound, the queue at the own link grows until the end.
                 let is_bounded = tcp.host_queue.is_some() || passed < sent;
                 let seconds = if is_bounded { own + way } else { self.seconds };
                 let under_way = packets(passed, seconds).max(f64::from(tcp.initial_window));
@@ -347,7 +351,7 @@ impl<'a> Estimate<'a> {
     }
 }
 
-/// The most that a flow sends, bit/s.
+/// The maximum rate of a flow, bit/s.
 fn most_bps(flow: &FlowSpec, sends: &Sends) -> f64 {
     let access = flow.access.rate.0;
     match &sends.source {
@@ -363,7 +367,7 @@ fn within(number: f64, most: f64, what: String, of: &str, by: &str) -> Result<()
     Err(TooMuch { what, most: format!("{} {of}", about(most)), by: by.to_owned() })
 }
 
-/// `number` in words: two digits are enough of an estimate.
+/// `number` in words: two digits suffice for an estimate.
 fn about(number: f64) -> String {
     let (scale, word) = match number {
         ..1e6 => (1.0, ""),
@@ -384,7 +388,7 @@ fn about_bytes(number: f64) -> String {
     }
 }
 
-/// The next of 1, 2 and 5 times a power of ten.
+/// The next larger of 1, 2 and 5 times a power of ten.
 fn rounded_up(least: Duration) -> Duration {
     let steps = (0..).map(|power| 10u64.pow(power)).flat_map(|ten| [ten, 2 * ten, 5 * ten]);
     let ns = steps.take(54).find(|ns| *ns >= least.ns());

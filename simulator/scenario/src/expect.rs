@@ -1,4 +1,4 @@
-//! What came out, held against what the scenario expects.
+//! Compares results with the expectations of the scenario.
 
 use crate::compared::{Compared, resolved};
 use crate::spec::{ExpectSpec, OtherSpec, Spec};
@@ -7,7 +7,7 @@ use fairwire_metrics::record::{Estimate, Report, Summary};
 use fairwire_metrics::summary::{Under, difference_of};
 use std::fmt;
 
-/// One expectation, held against one discipline.
+/// One expectation, compared with the result of one discipline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
     /// The discipline.
@@ -16,32 +16,32 @@ pub struct Judgement {
     pub measure: String,
     /// Its mean over the runs.
     pub mean: f64,
-    /// At least this was expected.
+    /// The expected minimum.
     pub min: Option<f64>,
-    /// At most this was expected.
+    /// The expected maximum.
     pub max: Option<f64>,
-    /// This was expected beside another discipline.
+    /// The expectation relative to another discipline.
     pub against: Option<Comparison>,
-    /// Why.
+    /// The reason for the expectation.
     pub because: String,
 }
 
-/// A measure under one discipline, held against one under another.
+/// A measure under one discipline, compared with one under another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// The other discipline.
     pub discipline: String,
     /// Its measure.
     pub measure: String,
-    /// The side that is to be larger.
+    /// The side expected to be larger.
     pub side: Side,
-    /// By more than this.
+    /// By at least this margin.
     pub margin: f64,
     /// The first minus the other, over the seeds of both; `None` where no seed has both.
     pub difference: Option<Estimate>,
 }
 
-/// On which side of the other a measure was expected.
+/// The expected side of a measure relative to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// Below.
@@ -51,22 +51,22 @@ pub enum Side {
 }
 
 impl Judgement {
-    /// What came of the expectation: by the mean within bounds, and by the whole interval beside
-    /// another discipline.
+    /// The verdict on the expectation: by the mean within bounds, and by the complete interval
+    /// relative to another discipline.
     pub fn verdict(&self) -> Verdict {
         let own = judge::judge(Value::exact(self.mean), Allowed::between(self.min, self.max), Rule::Mean);
         own.max(self.against.as_ref().map_or(Verdict::Holds, Comparison::verdict))
     }
 
-    /// Was the expectation met? One that its interval leaves open was not.
+    /// Was the expectation met? It was not if its interval leaves that open.
     pub fn is_met(&self) -> bool {
         self.verdict() == Verdict::Holds
     }
 }
 
 impl Comparison {
-    /// The whole 95 % interval of the difference is to lie beyond the margin. One seed has no
-    /// interval: then the difference itself.
+    /// The complete 95 % interval of the difference must lie beyond the margin. With one seed there
+    /// is no interval, so the difference itself must.
     pub fn verdict(&self) -> Verdict {
         let Some(Estimate { mean, half_width_95, .. }) = self.difference else { return Verdict::Fails };
         let allowed = match self.side {
@@ -116,8 +116,8 @@ impl fmt::Display for Comparison {
     }
 }
 
-/// Holds `report` against what `spec` expects. An expectation on a discipline that was not run, or
-/// beside one, is left out.
+/// Compares `report` with the expectations of `spec`. Omits expectations on a discipline that was
+/// not run, or relative to one.
 pub fn judge(spec: &Spec, report: &Report) -> Vec<Judgement> {
     let judging = Judging { spec, report };
     spec.expect.iter().flat_map(|expect| judging.judgements(expect)).collect()
@@ -129,7 +129,7 @@ struct Judging<'a> {
 }
 
 impl Judging<'_> {
-    /// Of each discipline that `expect` concerns: its bounds, and then its comparisons.
+    /// For each discipline of `expect`: its bounds, then its comparisons.
     fn judgements(&self, expect: &ExpectSpec) -> Vec<Judgement> {
         let has_bounds = expect.min.is_some() || expect.max.is_some();
         let others = [(Side::Less, &expect.less_than), (Side::More, &expect.more_than)];
@@ -151,7 +151,7 @@ impl Judging<'_> {
         expect.discipline.as_ref().is_none_or(is_it)
     }
 
-    /// `None` where the other was not run, or is the same.
+    /// `None` if the other was not run, or is the same.
     fn comparison(&self, first: &Judgement, side: Side, other: &OtherSpec) -> Option<Comparison> {
         let label = self.label(&other.discipline);
         let measure = other.measure.as_ref().unwrap_or(&first.measure);
@@ -168,16 +168,16 @@ impl Judging<'_> {
         })
     }
 
-    /// What results call the discipline `name`.
+    /// The name of the discipline `name` in results.
     fn label<'a>(&'a self, name: &'a str) -> &'a str {
         resolved(name, self.spec.disciplines.iter().map(Compared::label))
     }
 }
 
-/// The measure of `expect`, held against nothing yet.
+/// The measure of `expect`, before any comparison.
 fn bare(expect: &ExpectSpec, summary: &Summary) -> Judgement {
     // A cause that dropped nothing in any run is absent; any other absent measure is not a number,
-    // and so not met.
+    // so the expectation is not met.
     let absent = if expect.measure.starts_with("drops.") { 0.0 } else { f64::NAN };
     Judgement {
         discipline: summary.discipline.clone(),

@@ -1,8 +1,8 @@
-//! What is wrong in a scenario, and at which key.
+//! A problem in a scenario, with its key.
 
 use fairwire_document::{DocumentError, Locations, Problem, shortened};
 
-/// What is wrong, and at which key.
+/// A problem, with its key.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) path: String,
@@ -10,7 +10,7 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    /// With its place in the file.
+    /// With its location in the file.
     pub(crate) fn located(self, locations: &Locations) -> DocumentError {
         locations.refuse(&self.path, self.problem)
     }
@@ -28,7 +28,7 @@ pub(crate) fn refused(
     Fault { path, problem: Problem::Refused { key, given, why, allowed } }
 }
 
-/// The table at `path` has no `key`; `note` says what else it could have.
+/// The table at `path` has no `key`; `note` gives alternatives.
 pub(crate) fn missing(path: impl Into<String>, key: &str, note: &str) -> Fault {
     let path = path.into();
     let problem = Problem::Missing { key: key.into(), table: path.clone(), note: note.into() };

@@ -1,4 +1,4 @@
-//! The files that a scenario names: captures, traces and delays of links.
+//! The files named in a scenario: captures, traces and delays of links.
 
 use crate::links::Links;
 use crate::source::{self, ReplaySpec};
@@ -17,12 +17,12 @@ use std::sync::Arc;
 
 /// Two million lines of a trace: hours of a fast link.
 const MAX_TRACE: u64 = 16 << 20;
-/// Twice the half a million round trips that irtt writes in it.
+/// Twice the half a million round trips that irtt writes in this size.
 const MAX_DELAYS: u64 = 256 << 20;
 /// Packets of a capture are held in memory, about 16 bytes for each.
 const MAX_CAPTURE: u64 = 256 << 20;
 
-/// The contents of the files that a scenario names, by name as typed.
+/// The contents of the files named in a scenario, by name as entered.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Files {
     captures: BTreeMap<String, Arc<[Offered]>>,
@@ -32,12 +32,12 @@ pub(crate) struct Files {
     notes: Vec<String>,
 }
 
-/// A file that a scenario names: without it, it cannot be run again.
+/// A file named in a scenario, which cannot be run again without it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedFile {
-    /// The key of the name, such as `link.trace`.
+    /// The key that names it, such as `link.trace`.
     pub key: String,
-    /// The name as typed: a path from the scenario's folder.
+    /// The name as entered: a path from the scenario's folder.
     pub name: String,
     sha256: [u8; 32],
 }
@@ -55,7 +55,8 @@ impl NamedFile {
 }
 
 impl Files {
-    /// Reads all that `spec` names, from its `folder` on; a scenario that is no file can name none.
+    /// Reads all files named in `spec`, relative to its `folder`; a scenario without a file can
+    /// name none.
     pub(crate) fn read(
         spec: &Spec,
         folder: Option<&Path>,
@@ -105,7 +106,7 @@ impl Files {
         Ok(files)
     }
 
-    /// The files that `spec` names, each with the place of its name.
+    /// The files named in `spec`, each with the location of its name.
     pub(crate) fn named(&self, spec: &Spec) -> Vec<NamedFile> {
         let captures = captures(spec).map(|(path, name, _)| (path, name));
         let named = traces_of(spec).chain(delays_of(spec)).chain(captures);
@@ -113,7 +114,7 @@ impl Files {
         named.map(|(key, name)| NamedFile { key, name: name.into(), sha256: self.hashes[name] }).collect()
     }
 
-    /// What is to be said of them.
+    /// The notes about them.
     pub(crate) fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -133,7 +134,7 @@ impl Files {
         Arc::clone(&self.delays[name])
     }
 
-    /// The hash of a scenario whose own text has `sha256`: with other files it is another scenario.
+    /// The hash of a scenario whose own text has `sha256`: other files make it another scenario.
     pub(crate) fn hashed(&self, sha256: String) -> String {
         if self.hashes.is_empty() {
             return sha256;
@@ -171,7 +172,7 @@ fn refused(locations: &Locations, path: &str, name: &str, why: String, allowed: 
     locations.refuse(path, problem)
 }
 
-/// What `trace` may be, with the name that was most likely meant.
+/// The allowed values of `trace`, with the name that was most likely meant.
 fn allowed_traces(given: &str) -> String {
     let names = || traces::ALL.iter().map(|trace| trace.name);
     let listed: Vec<String> = names().map(|name| format!("`{name}`")).collect();
@@ -183,21 +184,21 @@ fn allowed_traces(given: &str) -> String {
     }
 }
 
-/// What `delays` may be.
+/// The allowed values of `delays`.
 const ALLOWED_DELAYS: &str =
     "the JSON of irtt, or a file of seconds and round trips in ms, such as `0.01,48.5`, with -1 in an outage";
 
-/// The traces named, each with its place.
+/// The traces named, each with its location.
 fn traces_of(spec: &Spec) -> impl Iterator<Item = (String, &str)> {
     tables(spec).into_iter().filter_map(|(path, of)| Some((format!("{path}.trace"), of.trace?.as_str())))
 }
 
-/// The files of delays named, each with its place.
+/// The files of delays named, each with its location.
 fn delays_of(spec: &Spec) -> impl Iterator<Item = (String, &str)> {
     tables(spec).into_iter().filter_map(|(path, of)| Some((format!("{path}.delays"), of.delays?.as_str())))
 }
 
-/// How links change, each with the place of its table.
+/// How links change, each with the location of its table.
 fn tables(spec: &Spec) -> Vec<(String, Varying<'_>)> {
     let mut tables = Vec::new();
     match &spec.link {
@@ -214,7 +215,7 @@ fn tables(spec: &Spec) -> Vec<(String, Varying<'_>)> {
     tables
 }
 
-/// The captures named, each with its place, and the bytes of headers that its packets have here.
+/// The captures named, each with its location, and the header bytes of its packets here.
 fn captures(spec: &Spec) -> impl Iterator<Item = (String, &str, u32)> {
     spec.flow.iter().enumerate().filter_map(|(at, flow)| {
         let file = flow.source.given::<ReplaySpec>()?.file.as_deref()?;

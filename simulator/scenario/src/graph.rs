@@ -15,12 +15,12 @@ pub(crate) struct Edge {
     pub(crate) from: usize,
     pub(crate) to: usize,
     pub(crate) delay: Duration,
-    /// Its place in the file, each direction with its own.
+    /// Its index in the file; each direction has its own.
     pub(crate) place: usize,
     pub(crate) hop: Hop,
 }
 
-/// Why there is no route.
+/// Why a route does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoRoute {
     /// No links lead there.
@@ -74,8 +74,8 @@ impl<'a> Graph<'a> {
         Ok(edges.iter().map(|edge| edge.hop).collect())
     }
 
-    /// Dijkstra's algorithm (Numerische Mathematik 1, 1959), with the nodes in a plain list: there
-    /// are few.
+    /// Dijkstra's algorithm (Numerische Mathematik 1, 1959), with the nodes in a simple list, since
+    /// there are few.
     fn shortest(&self, from: usize, to: usize) -> Option<Vec<Edge>> {
         let mut far: Vec<Option<(Far, Option<Edge>)>> = vec![None; self.nodes.len()];
         let mut is_settled = vec![false; self.nodes.len()];
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn the_way_is_the_shortest_by_delay_then_by_links_then_by_the_file() {
         let nodes = nodes();
-        // a to d over b takes 3 ms, over c 2 ms, and directly 2 ms.
+        // a to d takes 3 ms over b, 2 ms over c, and 2 ms directly.
         let edges = [(0, 1, 1), (1, 3, 2), (0, 2, 1), (2, 3, 1), (0, 3, 2), (0, 3, 2)];
         assert_eq!(links(graph(&nodes, &edges).route(&[0, 3])), [4]);
         assert_eq!(links(graph(&nodes, &edges[..4]).route(&[0, 3])), [2, 3]);

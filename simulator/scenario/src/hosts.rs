@@ -1,4 +1,4 @@
-//! The links and ways of a generated network that flows need.
+//! The links and paths of a generated network that flows need.
 
 use crate::fault::{Fault, missing, refused};
 use crate::generated::{Ends, Layout, Line};
@@ -7,18 +7,18 @@ use crate::topology::plan::{NOT_SIZED, QueuePlan, Route};
 use fairwire_core::{RateLaw, Seed, WireLaw};
 use fairwire_sim::Hop;
 
-/// The hosts of a network, and what of its links is laid so far.
+/// The hosts of a network, and its links laid so far.
 pub(crate) struct Hosts<'a> {
     layout: &'a dyn Layout,
     /// The path of the network in the file.
     path: String,
     /// By link: does a flow pass it?
     is_passed: Vec<bool>,
-    /// The ways by links of the network, until it is known which of these there are.
+    /// The paths, as links of the network, until it is known which of these exist.
     routes: Vec<Vec<Numbered>>,
 }
 
-/// A route over numbered links, and back, of `flows` flows.
+/// A route over numbered links, and its return, for `flows` flows.
 struct Numbered {
     forward: Vec<u32>,
     back: Vec<u32>,
@@ -31,7 +31,7 @@ impl<'a> Hosts<'a> {
         Hosts { layout, path, is_passed: vec![false; layout.links() as usize], routes: Vec::new() }
     }
 
-    /// Adds the ways of `flow`, which is number `at` in the file.
+    /// Adds the paths of `flow`, which is number `at` in the file.
     pub(crate) fn add(&mut self, at: usize, flow: &FlowSpec) -> Result<(), Fault> {
         let pairs = self.pairs(&format!("flow.{at}"), flow)?;
         let is_answered = flow.source.about().is_answered;
@@ -61,7 +61,7 @@ impl<'a> Hosts<'a> {
         Ok(())
     }
 
-    /// Who sends to whom: no more pairs than there are flows.
+    /// The pairs of hosts: no more of them than flows.
     fn pairs(&self, path: &str, flow: &FlowSpec) -> Result<Vec<(u32, u32)>, Fault> {
         if !flow.via.is_empty() {
             let why = "routes on a generated network follow from its ends";
@@ -108,8 +108,8 @@ impl<'a> Hosts<'a> {
         })
     }
 
-    /// The queues of the links that flows pass, in the order of the network, and the ways of each
-    /// group over them. The wire behind each does what `wire` says.
+    /// The queues of the links that flows pass, in the order of the network, and the paths of each
+    /// group over them. `wire` gives the faults of the wire behind each.
     pub(crate) fn laid(self, wire: &WireLaw) -> (Vec<QueuePlan>, Vec<Vec<Route>>) {
         let mut places = vec![0; self.is_passed.len()];
         let mut queues = Vec::new();

@@ -1,4 +1,4 @@
-//! What the wire behind a link does to packets, as given and as checked.
+//! The faults of the wire behind a link, as entered and as checked.
 
 use crate::fault::{Fault, refused};
 use crate::law::LawSpec;
@@ -8,16 +8,16 @@ use fairwire_parameters::{Quantity, parameters};
 use fairwire_sim::app::Sampler;
 use std::sync::Arc;
 
-/// What it is, in one line.
+/// Its description in one line.
 pub(crate) const SUMMARY: &str =
     "The wire behind a link loses packets, delays them, brings them in another order or twice.";
-/// What its page gives as an example.
+/// The example on its page.
 pub(crate) const EXAMPLE: &str =
     "loss = 0.001, loss_when_bad = 0.5, to_bad = 0.01, to_good = 0.2, jitter = { uniform = \"4 ms\" }";
 
 /// What the wire behind a link does to packets that the link has sent.
 ///
-/// They took their time at the queue, and no discipline hears of it.
+/// Such packets took their time at the queue, and no discipline learns of their fate.
 #[parameters(name = "impair", checked = Checked)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ImpairSpec {
@@ -26,7 +26,7 @@ pub struct ImpairSpec {
     pub loss: Option<f64>,
     /// The probability, per packet, that a good wire becomes bad.
     ///
-    /// With it losses come in bursts. The wire begins good; a packet is lost with the probability
+    /// With it, losses come in bursts. The wire begins good; a packet is lost with the probability
     /// of the state, and then the state changes. It is bad for 1/`to_good` packets at a time, and
     /// `to_bad`/(`to_bad` + `to_good`) of all packets meet it bad.
     #[parameter(
@@ -43,10 +43,11 @@ pub struct ImpairSpec {
     /// The probability that a packet is lost while the wire is bad.
     #[parameter(unset = "1 beside `to_bad`", min = 0.0, max = 1.0, unit = "1")]
     pub loss_when_bad: Option<f64>,
-    /// What each packet takes beside the delay, drawn by itself.
+    /// The time that each packet takes in addition to the delay, drawn independently.
     #[parameter(unset = "nothing", unit = "law of times")]
     pub jitter: Option<LawSpec<Duration>>,
-    /// The correlation of what a packet takes with what the one before it took, of `normal` jitter.
+    /// The correlation of a packet's additional time with that of the previous one, for `normal`
+    /// jitter.
     ///
     /// The law is an autoregressive process of first order: mean and deviation stay as given, and
     /// packets k apart have the k-th power. (That of netem makes the deviation smaller.)
@@ -54,11 +55,11 @@ pub struct ImpairSpec {
     pub jitter_correlation: Option<f64>,
     /// Whether a packet that takes less time may arrive before one sent earlier.
     ///
-    /// Otherwise the order is kept: it arrives together with that one, so what packets take is more
-    /// than the law says.
+    /// Otherwise the order is kept: it arrives together with the earlier one, so packets take
+    /// longer than the law specifies.
     #[parameter(default = false)]
     pub overtakes: Option<bool>,
-    /// The probability that a packet is held back for `reorder_by`; those behind it overtake it.
+    /// The probability that a packet is held back for `reorder_by`; packets behind it overtake it.
     #[parameter(default = 0.0, min = 0.0, max = 1.0, unit = "1")]
     pub reorder: Option<f64>,
     /// How long a packet is held back.
@@ -70,7 +71,7 @@ pub struct ImpairSpec {
 }
 
 impl ImpairSpec {
-    /// What the wire of the link in the table at `link` does, beside what `law` says.
+    /// The faults of the wire of the link in the table at `link`, in addition to `law`.
     pub(crate) fn law(&self, link: &str, law: WireLaw) -> Result<WireLaw, Fault> {
         let at = |key: &str| format!("{link}.impair.{key}");
         let Checked {

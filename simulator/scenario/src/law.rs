@@ -1,4 +1,4 @@
-//! Random quantities as typed: a law, its moments with their units, and its bounds.
+//! Random quantities as entered: a law, its moments with their units, and its bounds.
 
 use fairwire_core::Duration;
 use fairwire_core::units::Size;
@@ -10,7 +10,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// The law of a random quantity: one of `fixed`, `uniform`, `exponential`, `pareto` and
-/// `lognormal`, and what bounds it; of jitter also `normal`.
+/// `lognormal`, and its bounds; for jitter also `normal`.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, bound(deserialize = "Q: Written", serialize = "Q: Written"))]
 #[schemars(bound = "Q: Written")]
@@ -25,7 +25,7 @@ pub struct LawSpec<Q> {
     pub pareto: Option<ParetoSpec<Q>>,
     /// Lognormal.
     pub lognormal: Option<LogNormalSpec<Q>>,
-    /// Normal, and 0 where it would be below; of `jitter` alone.
+    /// Normal, and 0 if it would be below; only for `jitter`.
     pub normal: Option<LogNormalSpec<Q>>,
     /// A value below it is drawn again. Default: 0.
     pub min: Option<Quantity<Q>>,
@@ -59,7 +59,7 @@ pub struct LogNormalSpec<Q> {
     pub deviation: Quantity<Q>,
 }
 
-/// What a law can be of.
+/// A quantity that a law can have.
 pub trait Random: Written + Copy {
     /// In the unit of [`Law`]s.
     fn value(self) -> f64;
@@ -77,7 +77,7 @@ impl Random for Size {
     }
 }
 
-/// A number of things that need not be whole, since it may be a mean.
+/// A number of things that need not be an integer, since it may be a mean.
 macro_rules! number_of {
     ($name:ident, $one:literal, $many:literal, $doc:literal) => {
         #[doc = $doc]
@@ -138,7 +138,7 @@ impl<Q> Default for LawSpec<Q> {
 }
 
 impl<Q: Random> LawSpec<Q> {
-    /// The law; what is wrong with it otherwise.
+    /// The law, or its problem.
     pub(crate) fn law(&self) -> Result<Law, &'static str> {
         let value = |quantity: Quantity<Q>| quantity.0.value();
         let pareto = |p: ParetoSpec<Q>| Law::Pareto { mean: value(p.mean), shape: p.shape };
@@ -172,7 +172,7 @@ impl<Q: Random> LawSpec<Q> {
         law.problem().map_or(Ok(law), Err)
     }
 
-    /// About the mean: that before the bounds, brought within them.
+    /// The approximate mean: that before the bounds, clamped to them.
     pub(crate) fn about(&self) -> f64 {
         let value =
             |quantity: Option<Quantity<Q>>, default| quantity.map_or(default, |quantity| quantity.0.value());

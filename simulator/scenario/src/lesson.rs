@@ -1,10 +1,10 @@
-//! What a scenario is to teach.
+//! The lesson of a scenario.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// A lesson: a question, and the measure of the runs that answers it. `fairwire play` shows it
-/// beside the pictures; runs do not depend on it.
+/// A lesson: a question, and the measure of the runs that answers it. `fairwire play` shows it with
+/// the pictures; runs do not depend on it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LessonSpec {
@@ -15,7 +15,7 @@ pub struct LessonSpec {
     pub look: String,
     /// The measure whose values answer the question, such as "share.tcp" or "jain".
     pub measure: String,
-    /// What the measure is, in words, with its unit.
+    /// A description of the measure, with its unit.
     pub reads: String,
     /// The answer.
     pub answer: String,

@@ -1,9 +1,9 @@
 //! Scenario files: parsed, checked, built and run.
 //!
 //! A scenario names in TOML the link, the flows and the disciplines to compare. [`load`] reads one,
-//! or refuses it with a location, what was given, what is allowed and the nearest right spelling.
-//! [`run_all`] simulates every discipline under every seed. [`report`] combines the records, and
-//! [`judge`] compares them with the expectations of the scenario.
+//! or refuses it with a location, the given value, the allowed ones and the nearest correct
+//! spelling. [`run_all`] simulates every discipline under every seed. [`report`] combines the
+//! records, and [`judge`] compares them with the scenario's expectations.
 //!
 //! ```
 //! use fairwire_scenario::{Overrides, parse};
@@ -83,7 +83,7 @@ pub use compared::{Compared, entries};
 pub use control::{ControlSpec, Controller};
 pub use delays::Delays;
 pub use expect::{Comparison, Judgement, Side, judge};
-/// Who watches a run, and what is shown.
+/// The observers of a run, and their views.
 pub use fairwire_document::DocumentError as ScenarioError;
 pub use fairwire_sim::{
     AggregateView, Content, FlowView, LinkView, Observer, OnTime, PacketEvent, Rest, Steps, TransferEvent,

@@ -1,4 +1,4 @@
-//! Links as typed: one that all flows share, or those of a network.
+//! Links as entered: one that all flows share, or those of a network.
 
 use crate::compared::Compared;
 use crate::impair::ImpairSpec;
@@ -26,36 +26,39 @@ pub enum Links {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkSpec {
-    /// Its rate; what disciplines go by. Required but beside a `trace` or `pattern`; default there:
-    /// its mean.
+    /// Its rate, which disciplines use. Required unless it has a `trace` or `pattern`, whose mean
+    /// is then the default.
     pub rate: Option<Quantity<Rate>>,
-    /// Its propagation delay, one way. Required but beside `delays`; default there: their mean.
+    /// Its propagation delay, one way. Required unless it has `delays`, whose mean is then the
+    /// default.
     pub delay: Option<Quantity<Duration>>,
     /// How much may wait: packets, bytes, time at the link's rate, or bandwidth-delay products.
     pub buffer: Quantity<Room>,
-    /// What it is from later times on: another rate or delay, or down for a time. Default: it does
+    /// Its later changes: another rate or delay, or a time for which it is down. Default: it does
     /// not change.
     pub changes: Option<Vec<ChangeSpec>>,
-    /// What it repeats from the start on, in place of a rate that stays: `{ rate, for }` or
-    /// `{ down }` each, one after the other, and again from the first. Default: none.
+    /// A repeated pattern instead of a constant rate, from the start: a list of `{ rate, for }` or
+    /// `{ down }`, in order, then again from the first. Default: none.
     pub pattern: Option<Vec<PartSpec>>,
-    /// A file of delivery opportunities as mahimahi has them, or of seconds and Mbit/s in two columns,
-    /// its path from the scenario's folder; or one of those that come along, by its name. Default: none.
+    /// A file of delivery opportunities in mahimahi's format, or of seconds and Mbit/s in two
+    /// columns, as a path from the scenario's folder; or the name of a built-in trace. Default:
+    /// none.
     pub trace: Option<String>,
-    /// The mean that its trace is scaled to; the times stay. Default: as it is.
+    /// The mean to which its trace is scaled; the times stay. Default: unscaled.
     pub scale_to: Option<Quantity<Rate>>,
-    /// A file of round trips, its path from the scenario's folder: half of each is the delay of
-    /// what is sent then. Default: none.
+    /// A file of round trips, as a path from the scenario's folder: half of each is the delay of
+    /// packets sent then. Default: none.
     pub delays: Option<String>,
-    /// What its wire does to packets that it has sent. Default: nothing.
+    /// What its wire does to packets after it has sent them. Default: nothing.
     pub impair: Option<Box<ImpairSpec>>,
-    /// Packets that the device behind the discipline holds: a FIFO, as of a network interface without
-    /// byte queue limits. The discipline is polled for a packet when it has room. Default: none.
+    /// Packets that the device behind the discipline holds: a FIFO, as of a network interface
+    /// without byte queue limits. The discipline is polled for a packet when it has room. Default:
+    /// none.
     pub device: Option<Quantity<Amount>>,
 }
 
-/// The way back over the shared link, with a queue. Acknowledgements share it, and so do the flows
-/// of `direction = "reverse"`.
+/// The return direction of the shared link, with a queue. It carries acknowledgements, and the
+/// flows of `direction = "reverse"`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReturnSpec {
@@ -65,27 +68,29 @@ pub struct ReturnSpec {
     pub delay: Option<Quantity<Duration>>,
     /// How much may wait. Default: as much as at the link.
     pub buffer: Option<Quantity<Room>>,
-    /// What it is from later times on. Default: as the link's; none if `rate` is given here.
+    /// Its later changes. Default: as the link's; none if `rate` is given here.
     pub changes: Option<Vec<ChangeSpec>>,
-    /// What it repeats from the start on, in place of a rate that stays: `{ rate, for }` or
-    /// `{ down }` each, one after the other, and again from the first. Default: as for `changes`.
+    /// A repeated pattern instead of a constant rate, from the start: a list of `{ rate, for }` or
+    /// `{ down }`, in order, then again from the first. Default: as for `changes`.
     pub pattern: Option<Vec<PartSpec>>,
-    /// A file of delivery opportunities as mahimahi has them, or of seconds and Mbit/s in two columns,
-    /// its path from the scenario's folder; or one of those that come along, by its name. Default: likewise.
+    /// A file of delivery opportunities in mahimahi's format, or of seconds and Mbit/s in two
+    /// columns, as a path from the scenario's folder; or the name of a built-in trace. Default:
+    /// likewise.
     pub trace: Option<String>,
-    /// The mean that its trace is scaled to; the times stay. Default: as it is.
+    /// The mean to which its trace is scaled; the times stay. Default: unscaled.
     pub scale_to: Option<Quantity<Rate>>,
-    /// A file of round trips, its path from the scenario's folder: half of each is the delay of
-    /// what is sent then. Default: the link's, as the way back; none with `delay` or `changes` of its own.
+    /// A file of round trips, as a path from the scenario's folder: half of each is the delay of
+    /// packets sent then. Default: the link's, for the return direction; none with a `delay` or
+    /// `changes` here.
     pub delays: Option<String>,
     /// What its wire does to packets. Default: as the link's.
     pub impair: Option<Box<ImpairSpec>>,
     /// Packets that the device behind the discipline holds: a FIFO, as of a network interface without
     /// byte queue limits. The discipline is polled for a packet when it has room. Default: none.
     pub device: Option<Quantity<Amount>>,
-    /// What works there. Default: "tail-drop".
+    /// The discipline there. Default: "tail-drop".
     pub discipline: Option<Compared>,
-    /// Do the disciplines compared work there too? Default: no.
+    /// Do the compared disciplines work there too? Default: no.
     #[serde(default)]
     pub bottleneck: bool,
 }
@@ -94,87 +99,89 @@ pub struct ReturnSpec {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkLinkSpec {
-    /// What results call it: as for groups. Its way back has `-back` after that. Default:
-    /// "FROM-TO", and "TO-FROM".
+    /// Its name in results, with the characters of group names. Its return direction appends
+    /// `-back`. Default: "FROM-TO", and "TO-FROM".
     pub name: Option<String>,
-    /// The node that it leads away from.
+    /// The node where it begins.
     pub from: String,
-    /// The node that it leads to.
+    /// The node where it ends.
     pub to: String,
-    /// Its rate; what disciplines go by. Required but beside a `trace` or `pattern`; default there:
-    /// its mean.
+    /// Its rate, which disciplines use. Required unless it has a `trace` or `pattern`, whose mean
+    /// is then the default.
     pub rate: Option<Quantity<Rate>>,
-    /// Its propagation delay, one way. Required but beside `delays`; default there: their mean.
+    /// Its propagation delay, one way. Required unless it has `delays`, whose mean is then the
+    /// default.
     pub delay: Option<Quantity<Duration>>,
     /// How much may wait: packets, bytes, time at the link's rate, or bandwidth-delay products.
-    /// Required but for a wire.
+    /// Required except for a wire.
     pub buffer: Option<Quantity<Room>>,
-    /// What it is from later times on: another rate or delay, or down for a time. Default: it does
+    /// Its later changes: another rate or delay, or a time for which it is down. Default: it does
     /// not change.
     pub changes: Option<Vec<ChangeSpec>>,
-    /// What it repeats from the start on, in place of a rate that stays: `{ rate, for }` or
-    /// `{ down }` each, one after the other, and again from the first. Default: none.
+    /// A repeated pattern instead of a constant rate, from the start: a list of `{ rate, for }` or
+    /// `{ down }`, in order, then again from the first. Default: none.
     pub pattern: Option<Vec<PartSpec>>,
-    /// A file of delivery opportunities as mahimahi has them, or of seconds and Mbit/s in two columns,
-    /// its path from the scenario's folder; or one of those that come along, by its name. Default: none.
+    /// A file of delivery opportunities in mahimahi's format, or of seconds and Mbit/s in two
+    /// columns, as a path from the scenario's folder; or the name of a built-in trace. Default:
+    /// none.
     pub trace: Option<String>,
-    /// The mean that its trace is scaled to; the times stay. Default: as it is.
+    /// The mean to which its trace is scaled; the times stay. Default: unscaled.
     pub scale_to: Option<Quantity<Rate>>,
-    /// A file of round trips, its path from the scenario's folder: half of each is the delay of
-    /// what is sent then. Default: none.
+    /// A file of round trips, as a path from the scenario's folder: half of each is the delay of
+    /// packets sent then. Default: none.
     pub delays: Option<String>,
-    /// What its wire does to packets that it has sent. Default: nothing.
+    /// What its wire does to packets after it has sent them. Default: nothing.
     pub impair: Option<Box<ImpairSpec>>,
     /// Packets that the device behind the discipline holds: a FIFO, as of a network interface without
     /// byte queue limits. The discipline is polled for a packet when it has room. Default: none.
     pub device: Option<Quantity<Amount>>,
-    /// Is it never congested? Then packets take their time, and none waits for another. Default:
+    /// Is it never congested? Then packets take their time, but never wait for each other. Default:
     /// no.
     #[serde(default)]
     pub wire: bool,
-    /// What works there, whatever is compared.
+    /// The discipline there, whichever disciplines are compared.
     pub discipline: Option<Compared>,
-    /// Do the disciplines compared work here, and at no link that is not marked so? Default: no.
+    /// Do the compared disciplines work here, and at no unmarked link? Default: no.
     #[serde(default)]
     pub bottleneck: bool,
-    /// Does it lead one way only? Default: no, there is a like link back.
+    /// Is it unidirectional? Default: no, there is a similar link in the return direction.
     #[serde(default)]
     pub one_way: bool,
-    /// What the link back has of its own.
+    /// The return direction's own settings.
     pub back: Option<BackSpec>,
 }
 
-/// What a link back has of its own. Default: all as in the other direction.
+/// The return direction's own settings. Default: as in the forward direction.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BackSpec {
-    /// Its rate. Default: the mean of its own `trace`, or else as in the other direction.
+    /// Its rate. Default: the mean of its own `trace`, or else as in the forward direction.
     pub rate: Option<Quantity<Rate>>,
     /// Its propagation delay, one way.
     pub delay: Option<Quantity<Duration>>,
     /// How much may wait.
     pub buffer: Option<Quantity<Room>>,
-    /// What it is from later times on.
+    /// Its later changes.
     pub changes: Option<Vec<ChangeSpec>>,
-    /// What it repeats from the start on, in place of a rate that stays: `{ rate, for }` or
-    /// `{ down }` each, one after the other, and again from the first.
+    /// A repeated pattern instead of a constant rate, from the start: a list of `{ rate, for }` or
+    /// `{ down }`, in order, then again from the first.
     pub pattern: Option<Vec<PartSpec>>,
-    /// A file of delivery opportunities as mahimahi has them, or of seconds and Mbit/s in two columns,
-    /// its path from the scenario's folder; or one of those that come along, by its name.
+    /// A file of delivery opportunities in mahimahi's format, or of seconds and Mbit/s in two
+    /// columns, as a path from the scenario's folder; or the name of a built-in trace.
     pub trace: Option<String>,
-    /// The mean that its trace is scaled to; the times stay.
+    /// The mean to which its trace is scaled; the times stay.
     pub scale_to: Option<Quantity<Rate>>,
-    /// A file of round trips, its path from the scenario's folder: half of each is the delay of
-    /// what is sent then.
+    /// A file of round trips, as a path from the scenario's folder: half of each is the delay of
+    /// packets sent then.
     pub delays: Option<String>,
     /// What its wire does to packets.
     pub impair: Option<Box<ImpairSpec>>,
-    /// What works there, whatever is compared.
+    /// The discipline there, whichever disciplines are compared.
     pub discipline: Option<Compared>,
 }
 
 impl Links {
-    /// The one that all flows share.
+    /// The link that all flows share.
     pub fn shared(&self) -> Option<&LinkSpec> {
         match self {
             Links::Shared(link) => Some(link),
@@ -183,11 +190,11 @@ impl Links {
     }
 }
 
-/// What says how a link changes, for each table that has it.
+/// The changes of a link, for each table that has them.
 macro_rules! varying {
     ($($spec:ident),+) => {
         $(impl $spec {
-            /// How it changes.
+            /// How the link changes.
             pub(crate) fn varying(&self) -> Varying<'_> {
                 Varying {
                     changes: self.changes.as_ref(),

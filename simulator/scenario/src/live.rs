@@ -1,4 +1,4 @@
-//! A run whose scenario is changed while it goes on.
+//! A run whose scenario is changed while it runs.
 
 use crate::build;
 use crate::links::Links;
@@ -15,10 +15,10 @@ use fairwire_metrics::record::RunRecord;
 use fairwire_sim::{Hop, Observer, Steps};
 
 /// A run of one discipline under one seed, in steps from one sample of its observer to the next.
-/// Between two steps its scenario may be changed, as far as that needs no new run.
+/// Between two steps its scenario may be changed, if that needs no new run.
 ///
-/// Without a change its results are those of a run that is not live, bit for bit, and so they are
-/// with a change to what is there already. The same changes at the same steps give the same bits.
+/// Without a change its results are those of a run that is not live, bit for bit; the same holds
+/// for a change to the current value. The same changes at the same steps give the same bits.
 ///
 /// ```
 /// use fairwire_scenario::{Live, Observer, Overrides, View, parse};
@@ -57,18 +57,18 @@ pub struct Live {
     steps: Steps,
 }
 
-/// A discipline, and the place of its link.
+/// A discipline, and the index of its link.
 type Placed = (usize, Box<dyn Discipline>);
 
-/// What may be changed while a run goes on.
+/// The parts of a scenario that may be changed during a run.
 const CHANGEABLE: &str = "while a run goes on, disciplines and their parameters, and of links the \
     `buffer` and, without a `trace`, the `rate`; all else needs a new run";
 
-/// The key of the disciplines that are compared.
+/// The key of the compared disciplines.
 const CHOICE: &str = "disciplines";
 
 impl Live {
-    /// A run at its start, of one discipline of `scenario`, by its place in the list.
+    /// A run at its start, of one discipline of `scenario`, by its index in the list.
     ///
     /// # Errors
     /// When the discipline cannot be built.
@@ -82,8 +82,8 @@ impl Live {
         Ok(Live { scenario: scenario.clone(), discipline, seed: Seed(seed), steps })
     }
 
-    /// Goes on to the next sample, or to the end, which may have one too. Does the run go on after
-    /// it?
+    /// Proceeds to the next sample, or to the end, which may have one too. Does the run continue
+    /// after it?
     pub fn advance(&mut self) -> bool {
         self.steps.advance()
     }
@@ -93,27 +93,26 @@ impl Live {
         self.steps.now()
     }
 
-    /// The record of the run, once it is at its end; `None` before. Without a change it is that of
+    /// The record of the run at its end; `None` before. Without a change it is that of
     /// [`run_single`](crate::run_single), bit for bit.
     pub fn record(&self) -> Option<RunRecord> {
         run::record_of(&self.scenario, self.discipline, self.seed.0, &self.steps)
     }
 
-    /// The scenario as it is by now.
+    /// The current scenario.
     pub fn scenario(&self) -> &Scenario {
         &self.scenario
     }
 
-    /// Changes a value of the scenario from now on, as `--set PATH=VALUE` does for a whole run.
+    /// Changes a value of the scenario from now on, as `--set PATH=VALUE` does for an entire run.
     ///
-    /// Where a discipline can take over its new parameters its state stays, and what waits too,
-    /// also above a smaller buffer. Otherwise it is replaced, and what waits is offered to the new
-    /// one. At another rate the packet in transmission ends as scheduled; a way back that is never
-    /// congested keeps the rate of the start.
+    /// If a discipline can take over its new parameters, its state and its waiting packets stay,
+    /// even above a smaller buffer. Otherwise it is replaced, and waiting packets are offered to
+    /// the new one. When the rate changes, the packet in transmission ends as scheduled; an
+    /// uncongested return direction keeps its initial rate.
     ///
     /// # Errors
-    /// Where `--set` would be refused, and where the change needs a new run. Nothing has changed
-    /// then.
+    /// If `--set` would be refused, or the change needs a new run. Then nothing has changed.
     pub fn set(&mut self, path: &str, value: &str) -> Result<(), ScenarioError> {
         self.set_all(&[format!("{path}={value}")])
     }
@@ -141,8 +140,8 @@ impl Live {
         Ok(())
     }
 
-    /// The scenario after `set`. Where another discipline takes the place of one of which something
-    /// is expected, nothing is expected any more.
+    /// The scenario after `set`. If a discipline with expectations is replaced by another, all
+    /// expectations are dropped.
     fn changed(&self, set: &[String]) -> Result<Scenario, ScenarioError> {
         let is_choice =
             |change: &String| change.split_once('=').is_some_and(|(path, _)| path.trim() == CHOICE);
@@ -156,7 +155,7 @@ impl Live {
         })
     }
 
-    /// The disciplines that are others in `next`, by the places of their links.
+    /// The disciplines that differ in `next`, by the indices of their links.
     fn fresh(&self, next: &Scenario) -> Result<Vec<Placed>, BuildError> {
         let compared = &next.spec().disciplines[self.discipline];
         let is_other = |at: &usize| {
@@ -171,7 +170,7 @@ impl Live {
     }
 }
 
-/// A discipline of a scenario that was checked could not be built.
+/// A discipline of a checked scenario could not be built.
 fn unbuilt(error: &BuildError) -> ScenarioError {
     let problem = Problem::BadValue { key: "disciplines".into(), message: error.to_string() };
     ScenarioError { problem, location: None, more: Box::default() }
@@ -189,8 +188,8 @@ fn refused(set: &[String]) -> ScenarioError {
     ScenarioError { problem, location: None, more: Box::default() }
 }
 
-/// What works at queue number `at` in the run of one discipline, and where: as text, which has all
-/// that is given.
+/// The discipline at queue number `at` in the run of one discipline, and its site: as text with all
+/// settings.
 fn works(scenario: &Scenario, discipline: usize, at: usize) -> String {
     let spec = scenario.spec();
     let queue = &scenario.topology().queues[at];
@@ -199,8 +198,8 @@ fn works(scenario: &Scenario, discipline: usize, at: usize) -> String {
     format!("{} {parameters:?} {:?} {:?}", works.name(), queue.rate, queue.buffer)
 }
 
-/// All of a scenario that stays as it is while a run goes on, as text. What is judged of runs that
-/// have ended is none of it: it goes with the disciplines that it names.
+/// The parts of a scenario that stay fixed during a run, as text. Judgements on finished runs are
+/// excluded: they belong to the disciplines that they name.
 fn fixed(scenario: &Scenario) -> String {
     let spec = Spec {
         disciplines: Vec::new(),
@@ -217,8 +216,8 @@ fn fixed(scenario: &Scenario) -> String {
     format!("{spec:?} {:?}", without_changeable(scenario.topology().clone(), is_shared))
 }
 
-/// What is left of a network without rates, buffers and disciplines of queues. The way back over a
-/// shared link has the link's rate.
+/// A network without rates, buffers and disciplines of queues. The return direction of a shared
+/// link has the link's rate.
 fn without_changeable(mut topology: Topology, is_shared: bool) -> Topology {
     let none = Rate::from_bps(1).expect("not zero");
     for queue in &mut topology.queues {

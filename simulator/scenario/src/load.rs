@@ -1,4 +1,4 @@
-//! From a file to a checked scenario.
+//! Reads a file into a checked scenario.
 
 use crate::check;
 use crate::compared::{Compared, entries, resolved};
@@ -29,22 +29,22 @@ use std::sync::LazyLock;
 const MAX_BYTES: u64 = 1 << 20;
 const WANTED: &str = "a scenario file in TOML, such as scenarios/selfish-flow.toml";
 
-/// Keys on which no single run depends: what is compared with what, and what is said of it.
+/// Keys on which no single run depends: comparisons and descriptions.
 const FOR_PEOPLE: [&str; 7] = ["agree", "disciplines", "expect", "lesson", "name", "seeds", "title"];
 
-/// What the command line changes in a scenario.
+/// The command line's changes to a scenario.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
     /// `PATH=VALUE` each: changes to the document, made in this order before it is read.
     pub set: Vec<String>,
-    /// Disciplines to compare in place of the scenario's, each a name or a table, or several with
-    /// commas; empty for the scenario's own.
+    /// Disciplines to compare instead of the scenario's, each a name or a table, or several
+    /// separated by commas; empty for the scenario's own.
     pub disciplines: Vec<String>,
-    /// Seeds in place of the scenario's, such as `1..=10`.
+    /// Seeds instead of the scenario's, such as `1..=10`.
     pub seeds: Option<String>,
 }
 
-/// A scenario that has been checked: it can be run.
+/// A checked scenario, which can be run.
 #[derive(Clone, Debug)]
 pub struct Scenario {
     spec: Spec,
@@ -56,27 +56,27 @@ pub struct Scenario {
     files: Vec<NamedFile>,
     notes: Vec<String>,
     locations: Locations,
-    /// What errors call it, and where it finds other files.
+    /// Its name in errors, and the folder of other files.
     source: (String, Option<PathBuf>),
 }
 
-/// A link at which packets wait, in a few words.
+/// A short description of a link with a queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueueView<'a> {
-    /// What results call it.
+    /// Its name in results.
     pub name: &'a str,
-    /// The rate that disciplines go by.
+    /// The rate that disciplines use.
     pub rate: Rate,
     /// Its propagation delay, one way.
     pub delay: Duration,
-    /// What its trace or pattern delivers in the mean, where it has one.
+    /// The mean rate of its trace or pattern, if it has one.
     pub trace_mean: Option<Rate>,
     /// How much may wait.
     pub buffer: Amount,
 }
 
 impl Scenario {
-    /// What it says.
+    /// Its contents.
     pub fn spec(&self) -> &Spec {
         &self.spec
     }
@@ -86,12 +86,12 @@ impl Scenario {
         &self.topology
     }
 
-    /// The names of its queued links, in the order in which results have them.
+    /// The names of its queued links, in the order of results.
     pub fn links(&self) -> impl Iterator<Item = &str> {
         self.topology.queues.iter().map(|queue| queue.name.as_str())
     }
 
-    /// Its queued links, in the order in which results have them.
+    /// Its queued links, in the order of results.
     pub fn queues(&self) -> impl Iterator<Item = QueueView<'_>> {
         self.topology.queues.iter().map(|queue| QueueView {
             name: &queue.name,
@@ -102,23 +102,23 @@ impl Scenario {
         })
     }
 
-    /// The name of the discipline `name` in results: a label is itself, and an alias becomes its
-    /// name in the catalogue.
+    /// The name of the discipline `name` in results: a label is kept, and an alias becomes its name
+    /// in the catalogue.
     pub fn label<'a>(&'a self, name: &'a str) -> &'a str {
         resolved(name, self.spec.disciplines.iter().map(Compared::label))
     }
 
-    /// How near its `[[agree]]` want stages to be, in their order; empty where it says nothing.
+    /// The tolerances of its `[[agree]]`, in their order; empty without any.
     pub fn tolerances(&self) -> Vec<Tolerance<'_>> {
         self.spec.tolerances(|name| self.label(name))
     }
 
-    /// The measures that it names beside those that every summary has.
+    /// The measures that it names, in addition to those of every summary.
     pub fn further_measures(&self) -> Vec<String> {
         self.spec.further_measures()
     }
 
-    /// What is wrong where it names a stage that is none of `known`.
+    /// The problem if it names a stage that is not in `known`.
     pub fn unknown_stage(&self, known: &[&str]) -> Option<ScenarioError> {
         let named = self.spec.agree.iter().enumerate();
         let mut named = named.filter_map(|(at, agree)| Some((at, agree.stage.as_deref()?)));
@@ -129,7 +129,7 @@ impl Scenario {
     }
 
     /// SHA-256 of the scenario after `--set`, hexadecimal. It covers the contents of the files that
-    /// it names. It ignores the choice of disciplines and seeds, `[output]`, comments, layout and
+    /// it names, and ignores the choice of disciplines and seeds, `[output]`, comments, layout and
     /// the order of keys.
     pub fn sha256(&self) -> &str {
         &self.sha256
@@ -142,12 +142,12 @@ impl Scenario {
         &self.toml
     }
 
-    /// Every `--set`, as typed.
+    /// Every `--set`, as entered.
     pub fn set(&self) -> &[String] {
         &self.set
     }
 
-    /// The same scenario after further changes, `PATH=VALUE` each as for `--set`, made at once.
+    /// The same scenario after further changes, `PATH=VALUE` each as for `--set`, made together.
     ///
     /// # Errors
     /// As [`load`].
@@ -163,8 +163,7 @@ impl Scenario {
         &self.files
     }
 
-    /// Notes, one per line: values taken that the scenario does not state and results depend on,
-    /// and likely slips.
+    /// Notes, one per line: default values on which results depend, and likely mistakes.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -174,23 +173,25 @@ impl Scenario {
         measure::names(&self.spec, &self.topology)
     }
 
-    /// How many flows a run has, or users where each has several connections.
+    /// The number of flows of a run, or of users with several connections each.
     pub fn flow_count(&self) -> u64 {
         let groups = self.spec.flow.iter().zip(&self.topology.routes);
         groups.map(|(flow, routes)| topology::flows(flow, routes)).sum()
     }
 
-    /// About how long a run takes, in no unit: in proportion to the bits that its links can carry.
+    /// The approximate duration of a run, without a unit: proportional to the bits that its links
+    /// can carry.
     pub fn weight(&self) -> f64 {
         let bps: f64 = self.queues().map(|queue| queue.rate.bps() as f64).sum();
         (self.spec.duration.0.secs() * bps).max(1.0)
     }
 
-    /// SHA-256, hexadecimal, of all that a run of its discipline number `at` depends on besides the
-    /// engine and the seed, with what the scenario omits filled in. So a value that is equal to its
-    /// default changes nothing, nor do the parameters of disciplines that the run does not have.
+    /// SHA-256, hexadecimal, of everything on which a run of its discipline number `at` depends
+    /// besides the engine and the seed, with omitted values filled in. So neither an explicit
+    /// default nor the parameters of other disciplines change anything.
     pub fn run_sha256(&self, at: usize) -> String {
-        // One link and no way back have the compared discipline alone: `choice` has its parameters.
+        // With one link and an uncongested return, only the compared discipline works: `choice` has
+        // its parameters.
         let is_alone = self.spec.shared_link().is_some() && self.spec.return_link.is_none();
         let spec = Spec {
             name: String::new(),
@@ -205,15 +206,15 @@ impl Scenario {
             ..self.spec.clone()
         };
         let mut all = Sha256::new();
-        // The text of a value for debugging has every field, and each float with all its digits.
+        // The debugging text of a value has every field, and each float with all its digits.
         all.update(format!("{spec:?}{:?}", crate::discipline(self, at)));
         self.files.iter().for_each(|file| all.update(file.sha256()));
         all.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// [`sha256`](Self::sha256) without what no single run depends on: the lists of disciplines and
-    /// expectations, name and title. Together with a discipline and a seed it names one run,
-    /// whatever else its scenario compares.
+    /// [`sha256`](Self::sha256) without the parts on which no single run depends: the lists of
+    /// disciplines and expectations, name and title. Together with a discipline and a seed it
+    /// identifies one run, whatever else its scenario compares.
     pub fn traffic_sha256(&self) -> &str {
         &self.traffic_sha256
     }
@@ -226,14 +227,14 @@ pub fn load(path: &Path, overrides: &Overrides) -> Result<Scenario, ScenarioErro
     read(&path.display().to_string(), &text, overrides, Some(folder))
 }
 
-/// Reads and checks the scenario in `text`; `name` is what errors call it. It can name no other
+/// Reads and checks the scenario in `text`; `name` is its name in errors. It can name no other
 /// files.
 pub fn parse(name: &str, text: &str, overrides: &Overrides) -> Result<Scenario, ScenarioError> {
     read(name, text, overrides, None)
 }
 
-/// Reads and checks the scenario in `text`, which was read from a file in `folder`: other files
-/// that it names are there. `name` is what errors call it.
+/// Reads and checks the scenario in `text`, which was read from a file in `folder`, where other
+/// files that it names are found. `name` is its name in errors.
 pub fn parse_in(
     folder: &Path,
     name: &str,
@@ -243,7 +244,7 @@ pub fn parse_in(
     read(name, text, overrides, Some(folder))
 }
 
-/// Files that it names are looked for from `folder` on.
+/// Looks for named files from `folder` on.
 fn read(
     name: &str,
     text: &str,
@@ -273,7 +274,7 @@ fn read(
     })
 }
 
-/// What may be chosen in place of what a scenario says.
+/// The choices that replace a scenario's own.
 #[derive(Deserialize)]
 struct Choices {
     disciplines: Option<Vec<Compared>>,
@@ -294,10 +295,11 @@ fn chosen(own: &Spec, overrides: &Overrides, locations: &mut Locations) -> Resul
     Ok(spec)
 }
 
-/// The tables and the parts of any kind that have a key called `name`; of many, the tables.
+/// The tables and parts of any type that have a key called `name`; if there are many, only the
+/// tables.
 fn owners(name: &str) -> Vec<&'static str> {
     let mut tables = tables(name);
-    tables.truncate(document::MAX_OWNERS); // outer ones come first
+    tables.truncate(document::MAX_OWNERS); // outer tables come first
     let parts = parts(name);
     if tables.is_empty() || tables.len() + parts.len() <= document::MAX_OWNERS {
         return tables.into_iter().chain(parts).collect();
@@ -320,7 +322,7 @@ fn parts(name: &str) -> Vec<&'static str> {
     owners
 }
 
-/// A scenario as it was found, and how it is changed.
+/// A scenario's source, and its changes.
 struct Source<'a> {
     name: &'a str,
     text: &'a str,
@@ -328,8 +330,8 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// The scenario that says all by itself: `own` is that of the file after `--set`, `chosen` what
-    /// is run.
+    /// The self-contained scenario: `own` is that of the file after `--set`, `chosen` is the one to
+    /// run.
     fn effective(&self, own: &Spec, chosen: &Spec) -> Result<String, ScenarioError> {
         let Source { name, text, overrides } = *self;
         let mut changes = set_changes(overrides);
@@ -348,7 +350,7 @@ impl Source<'_> {
                 at.map_or(given, |at| of_file[at].clone())
             };
             let disciplines: Vec<String> = given.map(entry).collect();
-            // What is judged of disciplines that were not chosen is gone.
+            // Judgements on disciplines that were not chosen are dropped.
             let expects = own.expect.iter().map(|expect| expect.disciplines().all(is_chosen)).collect();
             let agrees = own.agree.iter().map(|agree| agree.discipline.iter().all(is_chosen)).collect();
             for (key, is_judged) in [("expect", expects), ("agree", agrees)] {
@@ -377,7 +379,7 @@ fn change(text: String) -> Change {
     Change { source: "--set", in_place_of: rival(&text), text }
 }
 
-/// The path of the other way to say how far away the flows of a group are, where `change` says it.
+/// The alternative path for the distance of a group's flows, if `change` sets one.
 fn rival(change: &str) -> Option<String> {
     let path: Vec<&str> = change.split_once('=')?.0.split('.').map(str::trim).collect();
     match path[..] {
@@ -387,7 +389,7 @@ fn rival(change: &str) -> Option<String> {
     }
 }
 
-/// A name that was chosen is first looked for among the labels of the scenario's `own` disciplines.
+/// A chosen name is first looked up among the labels of the scenario's `own` disciplines.
 fn choose(chosen: &mut [Compared], own: &[Compared]) {
     for compared in chosen.iter_mut().filter(|compared| compared.is_name_only()) {
         let label = resolved(compared.name(), own.iter().map(Compared::label)).to_owned();
