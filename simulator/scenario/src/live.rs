@@ -140,8 +140,7 @@ impl Live {
         Ok(())
     }
 
-    /// The scenario after `set`. If a discipline with expectations is replaced by another, all
-    /// expectations are dropped.
+    /// The scenario after `set`. Expectations that conflict with a change of disciplines are dropped.
     fn changed(&self, set: &[String]) -> Result<Scenario, ScenarioError> {
         let is_choice =
             |change: &String| change.split_once('=').is_some_and(|(path, _)| path.trim() == CHOICE);

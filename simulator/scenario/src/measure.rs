@@ -9,7 +9,7 @@ use fairwire_metrics::summary::{
     AGGREGATE_MEASURES, FURTHER, FURTHER_OF_GROUPS, LINK_MEASURES, REACHED, WIRE_MEASURES, is_further,
 };
 
-/// Measures that every scenario has.
+/// Measures of every scenario.
 const PLAIN: &[&str] = &[
     "jain",
     "jain_throughput",
@@ -23,13 +23,13 @@ const PLAIN: &[&str] = &[
 ];
 
 impl Spec {
-    /// Those of the measures that a summary has only where they are named which are named here.
+    /// The measures in a summary only when named that are named here.
     pub(crate) fn further_measures(&self) -> Vec<String> {
         let named = || {
             let agreed = self.agree.iter().map(|agree| agree.measure.as_str());
             self.expect.iter().flat_map(ExpectSpec::measures).chain(agreed)
         };
-        // The name of a measure of transfers is not also that of its classes of sizes.
+        // Naming a measure of transfers does not also name those of its size classes.
         let calls = |name: &str, measure: &str| {
             name == measure || is_called(measure, name) && OfTransfers::parse(name).is_none()
         };
@@ -38,7 +38,7 @@ impl Spec {
     }
 }
 
-/// Every measure that a summary of `spec` has only where it is named.
+/// Every measure that a summary of `spec` has only when named.
 fn further(spec: &Spec) -> impl Iterator<Item = String> {
     let of_groups = FURTHER_OF_GROUPS
         .into_iter()

@@ -1,4 +1,4 @@
-//! Notes on a scenario: what results depend on and is easily overlooked, and likely slips.
+//! Notes on a scenario: easily overlooked settings on which results depend, and likely mistakes.
 
 use crate::compared::Compared;
 use crate::reach;
@@ -12,7 +12,7 @@ use fairwire_laws::role;
 use fairwire_sim::Source;
 use fairwire_tcp::Processing;
 
-/// A line for each. More groups than this are counted, and not named.
+/// A line for each. More groups than this are counted, not named.
 const MAX_NAMED: usize = 6;
 
 /// The notes on `spec`, whose topology has been resolved.
@@ -27,7 +27,7 @@ pub(crate) fn of(spec: &Spec, topology: &Topology) -> Vec<String> {
         .collect()
 }
 
-/// Notes groups for whose packets the run is too short.
+/// Notes groups whose packets the run is too short for.
 fn far(spec: &Spec, topology: &Topology) -> Option<String> {
     let is_far = |(flow, routes): &(&FlowSpec, &Vec<Route>)| {
         let Some(route) = routes.first() else { return false };
@@ -47,7 +47,7 @@ fn far(spec: &Spec, topology: &Topology) -> Option<String> {
     (!far.is_empty()).then(note)
 }
 
-/// Notes groups that are over before measuring begins.
+/// Notes groups that end before measuring begins.
 fn early(spec: &Spec) -> Option<String> {
     let is_early = |flow: &&FlowSpec| flow.on_times().last().is_some_and(|on| on.until <= spec.warm_up.0);
     let early: Vec<&str> = spec.flow.iter().filter(is_early).map(|flow| &*flow.group).collect();
@@ -61,7 +61,7 @@ fn early(spec: &Spec) -> Option<String> {
     (!early.is_empty()).then(note)
 }
 
-/// Notes on flows that begin late in the measured time, and on stops after the end of the run. Shares are
+/// Notes flows that begin late in the measured time, and stops after the end of the run. Shares are
 /// then over the time in which each flow is on.
 fn late(spec: &Spec) -> impl Iterator<Item = String> + '_ {
     let is_late = |flow: &&FlowSpec| flow.on_times().is_empty() && !spec.on_times(flow).is_empty();
@@ -78,8 +78,9 @@ fn late(spec: &Spec) -> impl Iterator<Item = String> + '_ {
     (!late.is_empty()).then_some(note).into_iter().chain(beyond)
 }
 
-/// Notes where shares may follow from round trips modulo the time that a packet takes on the link:
-/// several flows of endless data, hosts that take no time, and a discipline that drops by place.
+/// Notes where shares may follow from round trips modulo a packet's transmission time on the link:
+/// several flows of unlimited data, hosts that take no time, and a discipline that drops by
+/// position.
 fn phase(spec: &Spec, topology: &Topology) -> Option<String> {
     let takes_no_time =
         |source: &Source| matches!(source, Source::Bulk { tcp } if tcp.processing == Processing::None);
@@ -115,7 +116,7 @@ fn traces<'a>(spec: &Spec, topology: &'a Topology) -> impl Iterator<Item = Strin
     })
 }
 
-/// A note where senders that are ECN-capable meet disciplines that drop by default what they could mark.
+/// Notes where ECN-capable senders meet disciplines that by default drop packets they could mark.
 fn unmarked(spec: &Spec) -> Option<String> {
     let is_capable = |flow: &&FlowSpec| {
         flow.source.about().is_tcp && flow.tcp.as_ref().is_some_and(|tcp| tcp.effective_ecn() != "off")
@@ -144,8 +145,8 @@ fn unmarked(spec: &Spec) -> Option<String> {
     })
 }
 
-/// A note where groups have TCPs of different profiles: the simulated TCPs of an era differ by more
-/// than most disciplines and controllers do.
+/// Notes groups with TCPs of different profiles: the simulated TCPs of an era differ by more than
+/// most disciplines and controllers do.
 fn profiles(spec: &Spec) -> Option<String> {
     let mut all: Vec<(&'static str, Vec<&str>)> = Vec::new();
     for flow in spec.flow.iter().filter(|flow| flow.source.about().is_tcp) {
@@ -162,8 +163,8 @@ fn profiles(spec: &Spec) -> Option<String> {
     })
 }
 
-/// Links at which the disciplines compared work, and that all who send over them cannot fill. Of a
-/// network that is generated most are such, and are meant so.
+/// Links at which the compared disciplines work, and which their senders together cannot fill. Most
+/// links of a generated network are intended to be so.
 fn idle_links(spec: &Spec, topology: &Topology) -> Vec<String> {
     if spec.network.is_some() {
         return Vec::new();
@@ -172,7 +173,7 @@ fn idle_links(spec: &Spec, topology: &Topology) -> Vec<String> {
     let idle_link = |(at, queue): (usize, &QueuePlan)| {
         let link = queue.mean_bps(spec.warm_up.0, spec.duration.0);
         let most = &most[at];
-        // Nothing but acknowledgements goes there, or nothing at all.
+        // Only acknowledgements pass there, or nothing.
         (!most.by.is_empty() && most.bps < link).then(|| idle(queue, most, link))
     };
     topology.compared().filter_map(idle_link).collect()
@@ -181,9 +182,9 @@ fn idle_links(spec: &Spec, topology: &Topology) -> Vec<String> {
 /// The most that flows can send over a queue.
 #[derive(Clone, Default)]
 struct Most {
-    /// All together, bit/s.
+    /// All flows together, bit/s.
     bps: f64,
-    /// What limits them, and those that it limits.
+    /// The limits, each with the flows that it limits.
     by: Vec<(String, Vec<String>)>,
 }
 
@@ -201,8 +202,8 @@ impl Most {
     }
 }
 
-/// What all flows together can send over each queue, and what limits them: their application, the
-/// receiver's window, their access link or a slower link before.
+/// The maximum rate of all flows together over each queue, and its limits: their application, the
+/// receiver's window, their access link or an earlier slower link.
 fn most_sent(spec: &Spec, topology: &Topology) -> Vec<Most> {
     let mut most = vec![Most::default(); topology.queues.len()];
     for ((flow, routes), sends) in spec.flow.iter().zip(&topology.routes).zip(&topology.sends) {
@@ -245,7 +246,7 @@ fn most_sent(spec: &Spec, topology: &Topology) -> Vec<Most> {
     most
 }
 
-/// The most that a flow sends with the window that its receiver has, bit/s: all of it in each round trip
+/// The maximum rate of a flow with its receiver's window, bit/s: all of it in each round trip
 /// without a queue; and that window in segments.
 fn by_window(flow: &FlowSpec, route: &Route, topology: &Topology, sends: &Sends) -> Option<(f64, u32)> {
     let (Source::Bulk { tcp } | Source::Tcp { tcp, .. }) = &sends.source else { return None };
@@ -276,7 +277,7 @@ fn idle(queue: &QueuePlan, most: &Most, link: f64) -> String {
     )
 }
 
-/// `tcp` and `web`; of many only how many.
+/// `tcp` and `web`; if there are many, only their number.
 fn named(groups: &[&str]) -> String {
     let (some, more) = groups.split_at(groups.len().min(MAX_NAMED));
     let some: Vec<String> = some.iter().map(|group| format!("`{group}`")).collect();

@@ -1,14 +1,14 @@
-//! What a run writes beside its report: every output, declared once, and the table `[output]` as
-//! typed. From a declaration follow the key of the table, the option of `fairwire run`, its line of
-//! help, and the extensions that are taken.
+//! A run's outputs in addition to its report: each declared once, and the table `[output]` as
+//! entered. A declaration yields the key of the table, the option of `fairwire run`, its line of
+//! help, and the allowed extensions.
 
 use fairwire_core::Duration;
 use fairwire_laws::spec::Quantity;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Declares the outputs that are files: for each what it holds, its name, its key, and the
-/// extensions of its formats.
+/// Declares the outputs that are files: for each its content, its name, its key, and the extensions
+/// of its formats.
 macro_rules! outputs {
     ($($(#[doc = $about:literal])+ $name:ident $key:ident [$($ending:literal),+],)+) => {
         /// An output that is a file.
@@ -18,17 +18,17 @@ macro_rules! outputs {
         }
 
         impl Output {
-            /// All, in the order in which they are listed.
+            /// All, in listing order.
             pub const ALL: &'static [Output] = &[$(Output::$name),+];
 
-            /// Its key in `[output]`, and its option of `fairwire run`.
+            /// Its key in `[output]`, and its option in `fairwire run`.
             pub fn key(self) -> &'static str {
                 match self {
                     $(Output::$name => stringify!($key),)+
                 }
             }
 
-            /// What it holds, in a sentence.
+            /// Its content, in a sentence.
             pub fn about(self) -> &'static str {
                 match self {
                     $(Output::$name => concat!($($about),+).trim_ascii_start(),)+
@@ -43,27 +43,27 @@ macro_rules! outputs {
             }
         }
 
-        /// Outputs beside the report. Each key is the option of `fairwire run` of the same
-        /// name, which goes before it. It changes no result. Paths are from the current folder, as
-        /// on the command line.
+        /// Outputs in addition to the report. Each key is also an option of `fairwire run`, which
+        /// takes precedence. It changes no result. Paths are from the current folder, as on the
+        /// command line.
         #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields, default)]
         pub struct OutputSpec {
             /// The time between two samples. Default: 100 ms.
             pub every: Option<Quantity<Duration>>,
             $($(#[doc = $about])+ pub $key: Option<String>,)+
-            /// In the series, each flow too? Default: false.
+            /// Does the series include each flow? Default: false.
             pub series_flows: bool,
-            /// Of delays, also each flow's one-way delay? Default: false.
+            /// Do delays include each flow's one-way delay? Default: false.
             pub one_way: bool,
             /// The baseline of paired differences, by its label or its name. Default: none.
             pub paired: Option<String>,
-            /// Is there to be a warning where MSER-5 finds a longer warm-up? Default: false.
+            /// Warn if MSER-5 finds a longer warm-up? Default: false.
             pub check_warm_up: bool,
         }
 
         impl OutputSpec {
-            /// The file of this output, as typed.
+            /// The file of this output, as entered.
             pub fn file(&self, output: Output) -> Option<&str> {
                 match output {
                     $(Output::$name => self.$key.as_deref(),)+
@@ -76,7 +76,7 @@ macro_rules! outputs {
 outputs! {
     /// Time series of links and groups of flows: .csv or .ndjson.
     Series series ["csv", "ndjson"],
-    /// A picture of what leaves the link over time, under the first seed: .svg or .pdf or .tex.
+    /// A picture of the link's output over time, under the first seed: .svg or .pdf or .tex.
     Plot plot ["svg", "pdf", "tex"],
     /// Every packet; with several runs a file for each, NAME.DISCIPLINE.SEED.pcapng: .pcapng or
     /// .ndjson.
@@ -86,12 +86,12 @@ outputs! {
     /// A row per completed transfer and page, with its size, its time and its slowdown: .csv or
     /// .parquet.
     Transfers transfers ["csv", "parquet"],
-    /// A histogram of the queueing delay of each link, a row for each bin: .csv.
+    /// A histogram of the queueing delay of each link, a row per bin: .csv.
     Histogram histogram ["csv"],
-    /// Percentiles of the queueing delay of each link, also into the JSON report: .csv.
+    /// Percentiles of the queueing delay of each link, also in the JSON report: .csv.
     Percentiles percentiles ["csv"],
-    /// What each flow got over time and how long a packet took, for flent's plots: NAME.flent.gz;
-    /// with several runs a file for each, NAME.DISCIPLINE.SEED.flent.gz: .gz.
+    /// Each flow's rate and packet delay over time, for flent's plots: NAME.flent.gz; with several
+    /// runs a file for each, NAME.DISCIPLINE.SEED.flent.gz: .gz.
     Flent flent ["gz"],
 }
 

@@ -1,7 +1,7 @@
-//! The parts of every kind that a scenario may name, and the page of each.
+//! The parts of every type that a scenario may name, and the page of each.
 //!
-//! What registered itself under its kind is here too. `fairwire describe` and Python's `describe`
-//! print the pages, and `docs/reference` keeps them.
+//! Registered external parts are included. `fairwire describe` and Python's `describe` print the
+//! pages, and `docs/reference` keeps them.
 
 use crate::generated::{self, Networks};
 use crate::{Controller, ImpairSpec, control, impair, source};
@@ -13,10 +13,10 @@ pub use fairwire_parameters::Field;
 use fairwire_parameters::{Declared as _, Entry, Kind, Listed as _};
 use std::collections::BTreeSet;
 
-/// What can be described, in the order in which it is looked for.
+/// The describable items, in search order.
 pub const KINDS: &str = "discipline, marker, controller, source, network, impairment or parameter";
 
-/// The table of what the wire behind a link does.
+/// The table with the faults of the wire behind a link.
 const IMPAIR: &str = "impair";
 
 /// A part that a scenario may name.
@@ -24,13 +24,13 @@ const IMPAIR: &str = "impair";
 pub struct Part {
     /// `discipline`, `marker`, `controller`, `source`, `network` or `impairment`.
     pub kind: &'static str,
-    /// Its name, as typed.
+    /// Its name, as entered.
     pub name: &'static str,
-    /// Other names that people know it by.
+    /// Its other common names.
     pub aliases: &'static [&'static str],
     /// What it does, in one line.
     pub summary: &'static str,
-    /// The paper or RFC, with its section; empty where there is none.
+    /// The paper or RFC, with its section; empty if there is none.
     pub source: &'static str,
     /// Its parameters.
     pub fields: &'static [Field],
@@ -48,7 +48,7 @@ impl Part {
     }
 }
 
-/// Every part, by kind and in the order in which they are listed to people.
+/// Every part, by type and in listing order.
 pub fn all() -> impl Iterator<Item = Part> {
     let impairment = Part {
         kind: "impairment",
@@ -67,8 +67,8 @@ pub fn all() -> impl Iterator<Item = Part> {
         .chain([impairment])
 }
 
-/// What is wrong if a name means parts of two kinds: it could not be described, and has one page.
-/// Those of one kind are compared where they are registered.
+/// The error if a name belongs to parts of two types: it could not be described, and has one page.
+/// Parts of one type are compared at registration.
 pub fn taken_twice() -> Option<String> {
     let names = all().flat_map(|part| part.names().map(move |name| (part.kind, name)));
     twice(&names.collect::<Vec<_>>())
@@ -84,31 +84,31 @@ fn twice(parts: &[(&str, &str)]) -> Option<String> {
     ))
 }
 
-/// A page that there is not.
+/// A page that does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoPage {
     /// Nothing has the name given.
     #[error("unknown {KINDS} `{given}`{}", why.as_ref().map_or(String::new(), |why| format!(": {why}")))]
     Unknown {
-        /// What was given, cut short where it is long.
+        /// The given name, shortened if it is long.
         given: String,
-        /// Why it is none, where that is more than a slip.
+        /// The reason, if it is more than a typing error.
         why: Option<String>,
-        /// The names that were most likely meant, if any come near.
+        /// The most likely intended names, if any are similar.
         likely: Vec<&'static str>,
     },
-    /// The documentation in the code does not have the form that pages are made of.
+    /// The documentation in the code does not have the form required for pages.
     #[error(transparent)]
     Documentation(#[from] BadDocumentation),
 }
 
 /// The page of a part: a discipline such as `faba` or `drr+faba`, a marker, a controller, a source,
-/// a network, or the impairments of a link. Where none has the name, that of a parameter that some
-/// of these have.
+/// a network, or the impairments of a link. If none has the name, the page of a parameter with that
+/// name.
 ///
 /// # Errors
 ///
-/// Where nothing has this name.
+/// If nothing has this name.
 pub fn page(name: &str) -> Result<Page, NoPage> {
     if let Some(controller) = control::all().iter().find(|controller| controller.name == name) {
         return Ok(of_controller(controller));
@@ -185,7 +185,7 @@ fn of_impairments() -> Page {
     page
 }
 
-/// The page of a parameter: what each part that has it says of it, once where several say the same.
+/// The page of a parameter: the description by each part that has it, once for equal ones.
 fn of_parameter(name: &str) -> Option<Page> {
     let mut declared: Vec<(&'static Field, Vec<&'static str>)> = Vec::new();
     for part in all() {
@@ -206,7 +206,7 @@ fn of_parameter(name: &str) -> Option<Page> {
     Some(page)
 }
 
-/// What `parts` say of `field`.
+/// The description of `field` by `parts`.
 fn said(field: &Field, parts: &[&str]) -> ParameterPage {
     let parameter = ParameterPage::of(field);
     let names: Vec<String> = parts.iter().map(|part| format!("`{part}`")).collect();
@@ -214,7 +214,7 @@ fn said(field: &Field, parts: &[&str]) -> ParameterPage {
     ParameterPage { notes, ..parameter }
 }
 
-/// The default of a parameter, as it is typed.
+/// The default of a parameter, as entered.
 fn typed(field: &Field) -> String {
     let fraction = field
         .default

@@ -1,19 +1,19 @@
-//! What passes each queue: computed once, since there may be a hundred thousand ways.
+//! The packets that pass each queue: computed once, since there may be a hundred thousand paths.
 
 use crate::source::Sends;
 use crate::topology::plan::Route;
 
-/// What passes a queue.
+/// The packets that pass a queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passing {
-    /// A typical packet on the wire: the mean over the flows whose data goes over it, each counted
-    /// once; where there are none, over the acknowledgements.
+    /// A typical packet on the wire: the mean over the flows whose data passes it, each counted
+    /// once; without any, over the acknowledgements.
     pub(crate) packet_bytes: u32,
-    /// The largest packet on the wire, and the place of the group that sends it.
+    /// The largest packet on the wire, and the index of the group that sends it.
     pub(crate) largest: Option<(u32, usize)>,
 }
 
-/// Sizes, each counted once for each flow.
+/// Sizes, each counted once per flow.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sizes {
     flows: u64,
@@ -27,13 +27,13 @@ impl Sizes {
         self.total += u64::from(flows) * u64::from(bytes);
     }
 
-    /// Their mean; `None` of nothing.
+    /// Their mean; `None` if there are none.
     pub(crate) fn mean(self) -> Option<u32> {
         Some(u32::try_from(self.total.checked_div(self.flows)?).unwrap_or(u32::MAX))
     }
 }
 
-/// The packets that pass each queue, by the routes of each group and what it sends.
+/// The packets that pass each queue, from the routes and packets of each group.
 pub(crate) fn passing(queues: usize, routes: &[Vec<Route>], sends: &[Sends]) -> Vec<Passing> {
     let (mut data, mut acks) = (vec![Sizes::default(); queues], vec![Sizes::default(); queues]);
     let (mut largest, mut of_all) = (vec![None; queues], Sizes::default());
@@ -56,7 +56,7 @@ pub(crate) fn passing(queues: usize, routes: &[Vec<Route>], sends: &[Sends]) -> 
         }
     }
     let of_queue = |((data, acks), largest): ((Sizes, Sizes), _)| {
-        // Where no packets go, the discipline still needs a typical size.
+        // Without packets, the discipline still needs a typical size.
         let typical = data.mean().or(acks.mean()).or(of_all.mean());
         Passing { packet_bytes: typical.unwrap_or(1).max(1), largest }
     };

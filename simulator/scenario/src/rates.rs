@@ -1,4 +1,4 @@
-//! How a link changes, as checked: by steps, by a pattern, or as in a file.
+//! The changes of a link, as checked: by steps, by a pattern, or from a file.
 
 use crate::bounds::{FASTEST, MAX_DELAY};
 use crate::fault::{Fault, missing, refused};
@@ -12,12 +12,12 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Changes {
     pub(crate) rates: RateLaw,
-    /// Other delays and outages that lose, and nothing else.
+    /// Only other delays, and outages that lose packets.
     pub(crate) wire: WireLaw,
 }
 
 impl Varying<'_> {
-    /// How the link in the table at `path` changes, which has this rate at first.
+    /// The changes of the link in the table at `path`, whose initial rate is `first`.
     pub(crate) fn law(self, path: &str, first: Rate, files: &Files) -> Result<Changes, Fault> {
         let changes = match self.changes {
             None => Changes::default(),
@@ -65,8 +65,8 @@ impl Varying<'_> {
         self.changes.is_some() || self.pattern.is_some() || self.trace.is_some()
     }
 
-    /// The rate that disciplines go by: as `typed`, or else the mean of the trace or pattern.
-    /// `None` without any.
+    /// The rate that disciplines use: as entered, or else the mean of the trace or pattern. `None`
+    /// without any.
     pub(crate) fn rate(self, typed: Option<Quantity<Rate>>, files: &Files) -> Option<Rate> {
         let of_trace = || files.trace(self.trace?).repeating_mean();
         let of_pattern = || pattern("", self.pattern?).ok()?.repeating_mean();
@@ -81,12 +81,12 @@ impl Varying<'_> {
         typed: Option<Quantity<Rate>>,
         files: &Files,
     ) -> Result<Rate, Fault> {
-        // A pattern that is wrong says so; nothing else goes by this rate then.
+        // A wrong pattern is reported separately; nothing else uses this rate then.
         let any = || self.pattern.map(|_| Rate::from_bps(1).expect("not zero"));
         self.rate(typed, files).or_else(any).ok_or_else(|| missing(path, "rate", "or `trace`"))
     }
 
-    /// The delay: as `typed`, or else the mean of those of the file.
+    /// The delay: as entered, or else the mean of those in the file.
     pub(crate) fn delay(self, typed: Option<Quantity<Duration>>, files: &Files) -> Option<Duration> {
         typed.map(|delay| delay.0).or_else(|| Some(files.delays(self.delays?).mean()))
     }
@@ -121,7 +121,7 @@ fn pattern(path: &str, parts: &[PartSpec]) -> Result<RateLaw, Fault> {
     Ok(RateLaw::Pattern(Arc::new(Pattern::new(parts).map_err(wrong)?)))
 }
 
-/// How long the part at `path` lasts, and its rate.
+/// The duration of the part at `path`, and its rate.
 fn checked(path: &str, part: &PartSpec) -> Result<(Duration, Option<Rate>), Fault> {
     let (key, length, rate) = match *part {
         PartSpec { rate: Some(rate), length: Some(length), down: None } => ("for", length.0, Some(rate.0)),
@@ -146,7 +146,7 @@ fn checked(path: &str, part: &PartSpec) -> Result<(Duration, Option<Rate>), Faul
 
 const EXAMPLE: &str = "such as { at = \"10 s\", rate = \"5 Mbit/s\" }";
 
-/// The changes in the array at `path`, in order of time, all of them after the start.
+/// The changes in the array at `path`, in order of time, all after the start.
 fn steps(path: &str, changes: &[ChangeSpec], first: Rate) -> Result<Changes, Fault> {
     let (mut rates, mut delays, mut outages) = (Vec::new(), Vec::new(), Vec::new());
     let (mut rate, mut free_from, mut why) =
@@ -186,7 +186,7 @@ fn steps(path: &str, changes: &[ChangeSpec], first: Rate) -> Result<Changes, Fau
     Ok(Changes { rates, wire })
 }
 
-/// Does the change at `path` say something, within the ranges that links have?
+/// Checks that the change at `path` is not empty, and within the ranges for links.
 fn check(path: &str, change: &ChangeSpec) -> Result<(), Fault> {
     let ChangeSpec { at: _, rate, delay, down } = change;
     if rate.is_none() && delay.is_none() && down.is_none() {

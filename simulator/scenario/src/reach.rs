@@ -1,5 +1,5 @@
-//! How far away flows are: by the delays of their own links, or by their round-trip times. Of these
-//! a buffer in bandwidth-delay products is made.
+//! The distance of flows: by the delays of their own links, or by their round-trip times. Buffers
+//! in bandwidth-delay products are computed from it.
 
 use crate::delays::Delays;
 use crate::fault::{Fault, missing, refused};
@@ -10,7 +10,7 @@ use fairwire_core::{Duration, Rng};
 use fairwire_sim::Hop;
 use fairwire_tcp::Processing;
 
-/// How far away the flows of a group are, as given.
+/// The distance of a group's flows, as entered.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reach<'a> {
     /// By the delays of their own links, one way.
@@ -20,7 +20,7 @@ pub(crate) enum Reach<'a> {
 }
 
 impl FlowSpec {
-    /// How far away its flows are. The group is at `path`.
+    /// The distance of its flows. The group is at `path`.
     pub(crate) fn reach(&self, path: &str) -> Result<Reach<'_>, Fault> {
         match (&self.access.delay, &self.rtt) {
             (Some(delay), None) => Ok(Reach::Access(delay)),
@@ -35,17 +35,17 @@ impl FlowSpec {
 }
 
 impl Reach<'_> {
-    /// The delay of the own links, one way, of flow `number` of its group, where its way without
-    /// them takes `way` there and back. `rng` is called only where the flow draws.
+    /// The delay of the own links, one way, of flow `number` of its group, whose path without them
+    /// takes `way` for a round trip. `rng` is called only if the flow draws.
     pub(crate) fn access_delay(self, number: u32, way: Duration, rng: impl FnOnce() -> Rng) -> Duration {
         match self {
             Reach::Access(delay) => delay.of(number, rng),
-            // At either end there is such a link, and each is crossed there and back.
+            // There is such a link at either end, and each is crossed in both directions.
             Reach::RoundTrip(rtt) => Duration::from_ns((rtt.of(number, rng).ns() - way.ns()) / 4),
         }
     }
 
-    /// The mean round-trip time without waiting, likewise.
+    /// The mean round-trip time without queueing, likewise.
     fn round_trip(self, way: Duration) -> Duration {
         match self {
             Reach::Access(delay) => way + delay.mean() * 4,
@@ -53,7 +53,7 @@ impl Reach<'_> {
         }
     }
 
-    /// The shortest round-trip time without waiting.
+    /// The shortest round-trip time without queueing.
     fn shortest_trip(self, way: Duration) -> Duration {
         match self {
             Reach::Access(delay) => way + delay.shortest() * 4,
@@ -62,22 +62,22 @@ impl Reach<'_> {
     }
 }
 
-/// The shortest round-trip time of `flow` without waiting, on `route`.
+/// The shortest round-trip time of `flow` without queueing, on `route`.
 pub(crate) fn shortest_trip(flow: &FlowSpec, route: &Route, queues: &[QueuePlan]) -> Duration {
     let reach = flow.reach("flow").expect("checked when the scenario was read");
     reach.shortest_trip(way(route, queues))
 }
 
-/// What a packet of `flow` takes in the mean on `route` without waiting, there and back: on its own
-/// links, and on all others.
+/// The mean round-trip time of a packet of `flow` on `route` without queueing: on its own links,
+/// and on all others.
 pub(crate) fn mean_trip(flow: &FlowSpec, route: &Route, queues: &[QueuePlan]) -> [Duration; 2] {
     let reach = flow.reach("flow").expect("checked when the scenario was read");
     let way = way(route, queues);
     [Duration::from_ns(reach.round_trip(way).ns().saturating_sub(way.ns())), way]
 }
 
-/// What a packet and its answer take on `route` without waiting and without access links: the
-/// delays of its links. Where nothing comes back, twice the way there.
+/// The round-trip time on `route` without queueing and without access links: the delays of its
+/// links. Without a return path, twice the forward delay.
 pub(crate) fn way(route: &Route, queues: &[QueuePlan]) -> Duration {
     let delay = |hop: &Hop| match hop {
         Hop::Link(link) => queues[*link as usize].delay,
@@ -88,8 +88,7 @@ pub(crate) fn way(route: &Route, queues: &[QueuePlan]) -> Duration {
     sum(&route.forward) + sum(back)
 }
 
-/// Checks the round-trip times of `flows`, and sets the buffer of each queue to what is given for
-/// it.
+/// Checks the round-trip times of `flows`, and sets the buffer of each queue to its given size.
 pub(crate) fn settle(flows: &[FlowSpec], topology: &mut Topology) -> Result<(), Fault> {
     let Topology { queues, routes, .. } = topology;
     check(flows, routes, queues)?;
@@ -99,7 +98,8 @@ pub(crate) fn settle(flows: &[FlowSpec], topology: &mut Topology) -> Result<(), 
     Ok(())
 }
 
-/// No round-trip time is shorter than the way of its flows, or than their hosts work on a segment.
+/// Checks that no round-trip time is shorter than its path, or than the hosts' processing of a
+/// segment.
 fn check(flows: &[FlowSpec], routes: &[Vec<Route>], queues: &[QueuePlan]) -> Result<(), Fault> {
     for (at, (flow, routes)) in flows.iter().zip(routes).enumerate() {
         if let Some(Processing::UpTo(most)) = flow.tcp.as_ref().map(|tcp| tcp.config().processing) {
@@ -129,10 +129,10 @@ fn check(flows: &[FlowSpec], routes: &[Vec<Route>], queues: &[QueuePlan]) -> Res
     Ok(())
 }
 
-/// How much may wait at queue number `at`.
+/// The buffer at queue number `at`.
 ///
-/// A bandwidth-delay product is the rate that disciplines go by, times a round-trip time without
-/// waiting: the mean of the flows whose data passes, each counted once. Where only
+/// A bandwidth-delay product is the rate that disciplines use, times a round-trip time without
+/// queueing. That time is the mean of the flows whose data passes, each counted once. If only
 /// acknowledgements pass, it is that of their flows.
 fn buffer(
     at: usize,
@@ -154,7 +154,7 @@ fn refuse_room(queue: &QueuePlan, why: &str) -> Fault {
     refused(format!("{}.buffer", queue.path), queue.room, why, allowed)
 }
 
-/// That of the flows which pass queue number `at`; `None` where none does.
+/// The mean for the flows that pass queue number `at`; `None` if none does.
 fn mean_round_trip(
     at: usize,
     queues: &[QueuePlan],

@@ -1,4 +1,4 @@
-//! Every discipline under every seed, on all cores, in one order.
+//! Runs every discipline under every seed, on all cores, with the records in one order.
 
 use crate::aggregate;
 use crate::build;
@@ -22,16 +22,16 @@ use rayon::prelude::*;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// The engine that simulates, by a hash of its code: builds of one version may differ.
+/// The engine, by a hash of its code: builds of one version may differ.
 pub const ENGINE: &str = env!("FAIRWIRE_ENGINE");
 
-/// More threads than any machine has cores for; the system gives out no endless number of them.
+/// More threads than any machine has cores; the system does not provide unlimited threads.
 const MAX_THREADS: usize = 1024;
 
-/// To free what a run of more flows leaves takes milliseconds.
+/// Freeing the remains of a run with more flows takes milliseconds.
 const MANY_FLOWS: u64 = 10_000;
 
-/// What came out of a set of runs.
+/// The results of a set of runs.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The finished runs, by discipline and then by seed, both in the given order.
@@ -40,11 +40,11 @@ pub struct Outcome {
     pub interrupted: bool,
 }
 
-/// A set of runs that could not be made.
+/// An error that prevented a set of runs.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The system gave no threads.
+    /// The system provided no threads.
     #[error("no threads to run on: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
     /// A discipline could not be built.
@@ -54,8 +54,8 @@ pub enum RunError {
 
 /// Simulates every discipline under every seed, `jobs` at a time (0: one per core, at most 1024).
 ///
-/// The records do not depend on `jobs`. `progress` is invoked from any thread with the fraction
-/// that is done. When `stop` becomes true, runs in progress are abandoned; finished ones are kept.
+/// The records do not depend on `jobs`. `progress` is invoked from any thread with the completed
+/// fraction. When `stop` becomes true, runs in progress are abandoned; finished ones are kept.
 pub fn run_all(
     scenario: &Scenario,
     jobs: usize,
@@ -68,7 +68,7 @@ pub fn run_all(
 /// Identifies one run of a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunId<'a> {
-    /// Its place among all runs of the scenario.
+    /// Its index among all runs of the scenario.
     pub index: usize,
     /// The discipline, by label or else by name.
     pub discipline: &'a str,
@@ -76,22 +76,22 @@ pub struct RunId<'a> {
     pub seed: u64,
 }
 
-/// Who gives each run its observer, from the thread of that run.
+/// Gives each run its observer, on the thread of that run.
 pub trait Observers: Sync {
     /// Invoked on the run's thread: calls `go` with the observer of `which`, or with `None`, and
     /// returns its result. The result of `go` is whether the run finished.
     fn observe(&self, which: RunId<'_>, go: &mut dyn FnMut(Option<&mut dyn Observer>) -> bool);
 
-    /// The record of `which`, where it is known: then it is not made again, and has no observer.
+    /// The record of `which`, if it is known: then it is not run again, and has no observer.
     fn known(&self, _which: RunId<'_>) -> Option<RunRecord> {
         None
     }
 
-    /// Invoked on the run's thread with its record, when it was made.
+    /// Invoked on the run's thread with its record, after it was run.
     fn made(&self, _which: RunId<'_>, _record: &RunRecord) {}
 
-    /// Invoked with what a run of many flows leaves that was stopped. To free it takes a while, so
-    /// another thread does; a process that is about to end need not.
+    /// Invoked with the remains of a stopped run with many flows. Freeing them takes a while, so
+    /// another thread does it; a process about to end need not.
     fn stopped(&self, rest: Rest) {
         rayon::spawn(move || drop(rest));
     }
@@ -119,7 +119,7 @@ pub fn run_all_observed(
     run_some(scenario, &all, jobs, progress, stop, observers)
 }
 
-/// As [`run_all_observed`], under these `disciplines` alone, places in the scenario's list.
+/// As [`run_all_observed`], but only under these `disciplines`, indices in the scenario's list.
 pub fn run_some(
     scenario: &Scenario,
     disciplines: &[usize],
@@ -198,7 +198,7 @@ pub fn threads(jobs: usize, runs: usize) -> usize {
     wanted.min(runs).clamp(1, MAX_THREADS)
 }
 
-/// How far all runs together have come.
+/// The progress of all runs together.
 struct Meter<'a> {
     done: AtomicU64,
     total: f64,
@@ -207,7 +207,7 @@ struct Meter<'a> {
 }
 
 impl Meter<'_> {
-    /// One run has come from `before` to `now`; is it to go on?
+    /// One run has advanced from `before` to `now`; should it continue?
     fn advance(&self, before: Time, now: Time) -> ControlFlow<()> {
         let step = now.since(before).ns();
         let done = self.done.fetch_add(step, Ordering::Relaxed) + step;
@@ -251,7 +251,7 @@ fn run_one(
     let made = made?;
     if let Some(record) = &made {
         observers.made(which, record);
-        // What is finished is kept, so whether to go on is not the question here.
+        // Finished runs are kept, so whether to continue does not matter here.
         let _ = meter.advance(reached, end);
     }
     Ok(made)
@@ -271,7 +271,7 @@ pub fn run_single(
     Ok(simulate(scenario, compared, seed, (watch, &Unobserved), observer)?)
 }
 
-/// A run of one discipline of `scenario`, by its index in the list, under one seed, in steps: from
+/// A run of one discipline of `scenario`, by its index in the list, under one seed, in steps from
 /// one sample of `observer` to the next.
 ///
 /// # Errors
@@ -286,8 +286,8 @@ pub fn steps(
     Ok(Steps::new(network(scenario, discipline, seed)?, &settings, observer))
 }
 
-/// The simulated network of one discipline of `scenario` under `seed`, to run it elsewhere: the
-/// links with their disciplines, and the flows.
+/// The simulated network of one discipline of `scenario` under `seed`, for running it elsewhere:
+/// the links with their disciplines, and the flows.
 ///
 /// # Errors
 /// When the discipline cannot be built.
@@ -309,8 +309,7 @@ fn set_up(
     build::network(scenario.spec(), scenario.topology(), compared, Seed(seed), &mut set_up)
 }
 
-/// The discipline at this place of `scenario`'s list, with all parameters that the scenario gives
-/// it.
+/// The discipline at this index of `scenario`'s list, with all parameters from the scenario.
 pub fn discipline(scenario: &Scenario, discipline: usize) -> Choice {
     let spec = scenario.spec();
     let compared = &spec.disciplines[discipline];
@@ -319,8 +318,8 @@ pub fn discipline(scenario: &Scenario, discipline: usize) -> Choice {
     if is_typed { Choice::new(compared.name(), parameters) } else { Choice::from(compared.name().to_owned()) }
 }
 
-/// What `answer` makes of the parameters of the discipline at this index of `scenario`'s list, at
-/// its first link.
+/// The result of `answer` for the discipline at this index of `scenario`'s list, with its
+/// parameters, at its first link.
 pub fn of_part<R>(
     scenario: &Scenario,
     discipline: usize,
@@ -355,7 +354,7 @@ fn simulate(
 }
 
 /// The record of a run of the discipline at this index of `scenario`'s list under `seed`, once its
-/// [`steps`] are at their end: that of [`run_single`], bit for bit. `None` before.
+/// [`steps`] have ended: that of [`run_single`], bit for bit. `None` before.
 pub(crate) fn record_of(
     scenario: &Scenario,
     discipline: usize,
@@ -390,7 +389,7 @@ fn record(scenario: &Scenario, compared: &Compared, seed: u64, mut measured: Mea
 }
 
 /// The fairness among the `flows`, over the queues on the route of each, and what changed when some
-/// came and went; writes its max-min share into each.
+/// came and went. Writes its max-min share into each.
 pub fn fairness(
     scenario: &Scenario,
     flows: &mut [FlowRecord],

@@ -4,17 +4,17 @@ use crate::samples::Row;
 use fairwire_core::Time;
 use serde::{Deserialize, Serialize};
 
-/// Rows in the order in which they were sampled. What they are of is kept once.
+/// Rows in sampling order. Their subjects are stored once.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SampledRows {
     series: Vec<Series>,
     samples: Vec<Sample>,
-    /// The series that comes next where all come in the same order each time.
+    /// The next series, if all come in the same order each time.
     #[serde(skip)]
     next: usize,
 }
 
-/// What rows are of.
+/// The subject of rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Series {
     kind: String,
@@ -23,7 +23,7 @@ struct Series {
     unit: String,
 }
 
-/// When it was taken, in nanoseconds from the start; the place of its series; its value.
+/// Its time, in nanoseconds from the start; the index of its series; its value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Sample(u64, u32, f64);
 
@@ -35,15 +35,15 @@ impl Series {
 }
 
 impl SampledRows {
-    /// Adds a row that was sampled `at` this time.
+    /// Adds a row sampled `at` this time.
     pub fn add(&mut self, at: Time, row: Row<'_>) {
         let place = self.place(&row);
         self.samples.push(Sample(at.ns(), place as u32, row.value));
         self.next = if place + 1 < self.series.len() { place + 1 } else { 0 };
     }
 
-    /// The place of what `row` is of. One sample is much like the one before, so it is looked for
-    /// where the next is expected, and then from there on.
+    /// The index of the series of `row`. A sample is much like the previous one, so the search
+    /// begins at the expected place and continues from there.
     fn place(&mut self, row: &Row<'_>) -> usize {
         let is_of = |series: &Series| series.is_of(row);
         let (before, from) = self.series.split_at(self.next.min(self.series.len()));
@@ -61,20 +61,20 @@ impl SampledRows {
         self.samples.len()
     }
 
-    /// Is there none?
+    /// Are there no rows?
     pub fn is_empty(&self) -> bool {
         self.samples.is_empty()
     }
 
-    /// The number of different things that rows are of.
+    /// The number of different series.
     pub fn series(&self) -> usize {
         self.series.len()
     }
 
-    /// Every row, and when it was sampled.
+    /// Every row, with its sampling time.
     pub fn iter(&self) -> impl Iterator<Item = (Time, Row<'_>)> {
         self.samples.iter().filter_map(|Sample(ns, place, value)| {
-            // What was read from a file may name a series that it does not have.
+            // A file's contents may name a series that does not exist.
             let Series { kind, name, measure, unit } = self.series.get(*place as usize)?;
             Some((Time::from_ns(*ns), Row { kind, name, measure, unit, value: *value }))
         })

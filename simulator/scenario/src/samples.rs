@@ -1,4 +1,4 @@
-//! What a sample of a run holds: a row for each object and measure.
+//! The content of a run's sample: a row for each object and measure.
 
 use fairwire_core::{Duration, Probe, Unit};
 use fairwire_sim::{FlowView, View};
@@ -9,19 +9,19 @@ use schemars::JsonSchema;
 pub struct Row<'a> {
     /// `link`, `group`, `aggregate`, `flow`, or `connection` of a flow that has several.
     pub kind: &'a str,
-    /// Its name; a flow's is its group's and its number, such as `tcp.3`, a connection's has its
-    /// own behind that: `web.3.1`.
+    /// Its name; a flow's has its group and its number, such as `tcp.3`, and a connection's appends
+    /// its own number: `web.3.1`.
     pub name: &'a str,
     /// The measure, such as `throughput`. For a gauge it is `gauge` and its name, after the parts
     /// that contain it: `gauge class 7/tokens`.
     pub measure: &'a str,
-    /// In which unit.
+    /// Its unit.
     pub unit: &'a str,
-    /// How much.
+    /// Its value.
     pub value: f64,
 }
 
-/// What a row is of: its kind and its name.
+/// The subject of a row: its kind and its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Subject<'a> {
     /// As [`Row::kind`].
@@ -31,14 +31,14 @@ pub struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
-    /// The row of one of its measures.
+    /// The row of one measure of this subject.
     pub fn row(self, measure: &'a str, unit: &'a str, value: f64) -> Row<'a> {
         Row { kind: self.kind, name: self.name, measure, unit, value }
     }
 }
 
-/// Gives every row of `view`, which was taken `interval` after the one before: links with their
-/// gauges, groups, aggregates, and with `has_flows` each flow. What is no number is left out.
+/// Reports every row of `view`, which was taken `interval` after the previous one: links with their
+/// gauges, groups, aggregates, and with `has_flows` each flow. Omits values that are not numbers.
 pub fn rows(view: &View<'_>, interval: Duration, has_flows: bool, report: &mut dyn FnMut(Row<'_>)) {
     let interval_s = interval.secs();
     let mut report = |row: Row<'_>| {
@@ -70,7 +70,7 @@ fn links(view: &View<'_>, interval: Duration, report: &mut dyn FnMut(Row<'_>)) {
     }
 }
 
-/// What happened to the packets of a flow, a group or an aggregate since the sample before.
+/// Packet events of a flow, a group or an aggregate since the previous sample.
 #[derive(Clone, Copy, Default)]
 struct Sums {
     delivered_bytes: u64,
@@ -110,12 +110,12 @@ fn groups(view: &View<'_>, interval_s: f64, report: &mut dyn FnMut(Row<'_>)) {
     }
 }
 
-/// How long packets waited; no row where none left a queue.
+/// Queueing delays of packets; no row if none left a queue.
 fn sojourns(of: Subject<'_>, mut waits: Vec<Duration>, report: &mut dyn FnMut(Row<'_>)) {
     waits.sort_unstable();
     let Some(longest) = waits.last() else { return };
     let mean_s = waits.iter().map(|wait| wait.secs()).sum::<f64>() / waits.len() as f64;
-    let p95 = waits[(waits.len() * 95).div_ceil(100) - 1]; // the least that 95 % do not exceed
+    let p95 = waits[(waits.len() * 95).div_ceil(100) - 1]; // the smallest that 95 % do not exceed
     let mut row = |measure, value| report(of.row(measure, "s", value));
     row("sojourn mean", mean_s);
     row("sojourn p95", p95.secs());
@@ -139,8 +139,8 @@ fn aggregates(view: &View<'_>, interval_s: f64, report: &mut dyn FnMut(Row<'_>))
     }
 }
 
-/// A flow's rows are of all its connections together, under the name that its record has; where it
-/// has several, each has rows of its own.
+/// A flow's rows cover all its connections together, under the name in its record; if it has
+/// several, each also has its own rows.
 fn flows(view: &View<'_>, interval_s: f64, report: &mut dyn FnMut(Row<'_>)) {
     let mut flows = view.flows().peekable();
     let mut sums = Sums::default();
@@ -184,7 +184,7 @@ fn counts(of: Subject<'_>, sums: Sums, interval_s: f64, report: &mut dyn FnMut(R
     row("marks", "packets", sums.marked as f64);
 }
 
-/// Reports the gauges of a discipline or marker, those of a part under its name.
+/// Reports the gauges of a discipline or marker; those of a part under its name.
 struct Gauges<'a> {
     report: &'a mut dyn FnMut(Row<'_>),
     of: Subject<'a>,

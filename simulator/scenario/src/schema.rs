@@ -1,4 +1,4 @@
-//! The JSON Schema of scenario files, for editors, and the tables that it declares.
+//! The JSON Schema of scenario files, for editors, and its tables.
 
 use crate::spec::Spec;
 use serde_json::Value;
@@ -11,7 +11,7 @@ pub fn schema() -> Value {
 
 /// A table of a scenario.
 pub(crate) struct Table {
-    /// Where it is: `flow.access`; `[[link]]` where one may be instead of the table `link`.
+    /// Its path: `flow.access`; `[[link]]` for the array that may replace the table `link`.
     pub(crate) path: String,
     pub(crate) keys: BTreeSet<String>,
 }
@@ -19,8 +19,8 @@ pub(crate) struct Table {
 /// Keys whose tables have a part for each key.
 const OF_PARTS: [&str; 3] = ["discipline", "disciplines", "marker"];
 
-/// Each table that a scenario may have, by its path, outer ones first. Without those of parts, which
-/// know their keys themselves: where a table has one key alone, that names a part, or a word.
+/// Each table that a scenario may have, by its path, outer ones first. Omits those of parts, which
+/// know their keys: a table with a single key names a part or a word by it.
 pub(crate) fn tables() -> Vec<Table> {
     let schema = schema();
     let mut found: Vec<Table> = Vec::new();

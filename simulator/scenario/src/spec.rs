@@ -1,4 +1,4 @@
-//! The contents of a scenario file, as typed.
+//! The contents of a scenario file, as entered.
 
 use crate::aggregate_spec::AggregateSpec;
 use crate::agree::AgreeSpec;
@@ -46,65 +46,65 @@ pub struct Spec {
     pub title: String,
     /// Length of each run, warm-up included.
     pub duration: Quantity<Duration>,
-    /// What is not measured, at the start. Default: nothing.
+    /// The unmeasured time at the start. Default: nothing.
     #[serde(default = "no_time")]
     pub warm_up: Quantity<Duration>,
     /// The seeds to run under. Default: "1..=10".
     #[serde(default)]
     pub seeds: Seeds,
-    /// The order of events at the same instant. Default: "random".
+    /// The order of simultaneous events. Default: "random".
     #[serde(default)]
     pub tie_rule: TieRuleSpec,
-    /// The disciplines compared, by their names in the catalogue; a table where one has a label or
-    /// parameters of its own.
+    /// The disciplines compared, by their names in the catalogue; a table for one with its own
+    /// label or parameters.
     pub disciplines: Vec<Compared>,
-    /// The link that they share, `[link]`; or the links of a network, each `[[link]]`. Required,
-    /// unless there is a `network`.
+    /// The shared link, `[link]`; or the links of a network, each `[[link]]`. Required, unless
+    /// there is a `network`.
     pub link: Option<Links>,
-    /// A network that is generated, in place of `link`: `[network.fat-tree]`.
+    /// A generated network instead of `link`: `[network.fat-tree]`.
     pub network: Option<NetworkChoice>,
-    /// The way back over the shared link, where it is to have a queue; only with `[link]`. Default:
-    /// a like link, never congested.
+    /// The return direction of the shared link, if it has a queue; only with `[link]`. Default: a
+    /// similar link, never congested.
     #[serde(rename = "return")]
     pub return_link: Option<ReturnSpec>,
-    /// The names of the nodes between which links lead; only with `[[link]]`.
+    /// The names of the nodes that links connect; only with `[[link]]`.
     #[serde(default)]
     pub nodes: Vec<String>,
-    /// Parameters of disciplines, for example `[discipline.red]`. What is not there has the default
-    /// of its paper.
+    /// Parameters of disciplines, for example `[discipline.red]`. Omitted ones have the default of
+    /// their paper.
     #[serde(default)]
     pub discipline: Parameters,
-    /// Parameters of markers, for example `[marker.token-bucket]`, wherever a marker is named. What
-    /// is not there has its default.
+    /// Parameters of markers, for example `[marker.token-bucket]`, wherever a marker is named.
+    /// Omitted ones have their default.
     #[serde(default)]
     pub marker: MarkerParameters,
     /// The flows.
     pub flow: Vec<FlowSpec>,
-    /// Contracts of groups of flows, held at the edge.
+    /// Contracts of groups of flows, enforced at the edge.
     #[serde(default)]
     pub aggregate: Vec<AggregateSpec>,
-    /// Outputs beside the report, as by the options of the same names. Default: nothing.
+    /// Outputs in addition to the report, as by the options of the same names. Default: nothing.
     #[serde(default)]
     pub output: OutputSpec,
-    /// What must come out; a miss is exit code 3.
+    /// Expected results; a miss is exit code 3.
     #[serde(default)]
     pub expect: Vec<ExpectSpec>,
-    /// How near the stages are to be, with `--on` and several of them; a miss is exit code 3.
-    /// Default: each group's "fraction" within 0.03, "utilization" within 0.05, "goodput_bps" within 10 %.
+    /// How close the stages must be, with `--on` and several of them; a miss is exit code 3.
+    /// Default: each group's "fraction" within 0.03, "utilization" within 0.05, "goodput_bps"
+    /// within 10 %.
     #[serde(default)]
     pub agree: Vec<AgreeSpec>,
-    /// What the scenario is to teach; `fairwire play` shows it. Default: nothing.
+    /// The lesson of the scenario; `fairwire play` shows it. Default: nothing.
     pub lesson: Option<LessonSpec>,
 }
 
 impl Spec {
-    /// The one link that all flows share, where there is one.
+    /// The link that all flows share, if there is one.
     pub fn shared_link(&self) -> Option<&LinkSpec> {
         self.link.as_ref().and_then(Links::shared)
     }
 
-    /// The same, where each group with a pattern and without a `count` has a flow for each of its
-    /// pairs.
+    /// The same, with one flow per pair in each group that has a pattern but no `count`.
     pub(crate) fn dealt(mut self) -> Self {
         let Some((hosts, _)) = self.network.as_ref().and_then(|network| network.nodes()) else { return self };
         for FlowSpec { count, pattern, .. } in &mut self.flow {
@@ -116,7 +116,7 @@ impl Spec {
     }
 }
 
-/// The order of events at the same instant.
+/// The order of simultaneous events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TieRuleSpec {
@@ -127,63 +127,62 @@ pub enum TieRuleSpec {
     Fifo,
 }
 
-/// A group of like flows.
+/// A group of similar flows.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, remote = "Self")]
 pub struct FlowSpec {
     /// The group's name: letters, digits, `-` and `_`.
     pub group: String,
-    /// How many flows. Default: 1; with a `pattern` one for each pair of hosts.
+    /// The number of flows. Default: 1; with a `pattern` one for each pair of hosts.
     #[serde(default, deserialize_with = "count")]
     pub count: Option<u32>,
-    /// What sends: the name of a source, or a table of one name with its parameters.
+    /// The source: a name, or a table of one name with its parameters.
     pub source: SourceChoice,
-    /// Over the shared link, or over its way back, which must then be a table `[return]`; only with
-    /// `[link]`. Default: "forward".
+    /// Over the shared link, or over its return direction, which requires a table `[return]`; only
+    /// with `[link]`. Default: "forward".
     pub direction: Option<DirectionSpec>,
-    /// The node at which it enters the network; only with `[[link]]` or `network`, and required
-    /// there unless there is a `pattern`.
+    /// The node where it enters the network; only with `[[link]]` or `network`, and required there
+    /// unless there is a `pattern`.
     pub from: Option<String>,
-    /// The node at which it leaves; likewise.
+    /// The node where it leaves; likewise.
     pub to: Option<String>,
-    /// The nodes that it passes, in this order, and its ACKs in the other; between them the way is
-    /// the shortest. Default: none.
+    /// The nodes that it passes, in this order; its ACKs pass them in reverse. Between them the
+    /// path is the shortest. Default: none.
     #[serde(default)]
     pub via: Vec<String>,
-    /// Who sends to whom among the hosts of a `network`, in place of `from` and `to`.
+    /// The sending and receiving hosts of a `network`, instead of `from` and `to`.
     pub pattern: Option<PatternChoice>,
-    /// Each flow's own link into the shared one, and a like one out of it.
+    /// Each flow's own link into the shared one, and a similar one out of it.
     pub access: AccessSpec,
-    /// Each flow's round-trip time without waiting, in place of `access.delay`: a time, a range in
-    /// which each flow draws its own, or a list dealt out in turn. What the links on its way do not
-    /// take of it, its own links do.
+    /// Each flow's round-trip time without queueing, instead of `access.delay`: a time, a range in
+    /// which each flow draws its own, or a list assigned in turn. Its own links take the part that
+    /// the links on its path do not.
     pub rtt: Option<Delays>,
-    /// When each flow starts: a time, or a range in which it draws its own. Default: "0 s".
+    /// When each flow starts: a time, or a range in which each draws its own. Default: "0 s".
     pub start: Option<Start>,
-    /// When each flow stops: from then on it sends nothing new, and of TCP what was sent is
-    /// repaired. A time after the run's end is its end. Where any group has this or `on`, the rates
-    /// of each flow, shares and Jain's index are over the time in which it is on. Default: at the
-    /// end of the run.
+    /// When each flow stops: from then on it sends nothing new, but TCP repairs what was sent. A
+    /// time after the run's end means its end. If any group has this or `on`, the rates of each
+    /// flow, shares and Jain's index are over the time in which it is on. Default: at the end of
+    /// the run.
     pub stop: Option<Quantity<Duration>>,
-    /// The times in which each flow is on, in place of `start` and `stop`, in order:
-    /// `[["0 s", "10 s"], ["20 s", "30 s"]]`. Each begins with new connections, and as if it were
-    /// the first.
+    /// The times in which each flow is on, instead of `start` and `stop`, in order: `[["0 s", "10
+    /// s"], ["20 s", "30 s"]]`. Each begins with new connections, as if it were the first.
     pub on: Option<Vec<Times>>,
     /// The class of its packets, for disciplines that share between classes, hosts or subscribers.
     /// Default: 0.
     pub class: Option<u32>,
     /// The differentiated-services codepoint of its packets, 0 to 63. Default: 0.
     pub dscp: Option<u8>,
-    /// The aggregate that it belongs to, by its name. Default: none; its packets are in profile.
+    /// Its aggregate, by name. Default: none; its packets are in profile.
     pub aggregate: Option<String>,
     /// Constants of the TCP; only for sources that use it.
     pub tcp: Option<TcpSpec>,
-    /// Header bytes of its packets, which are no goodput; only for sources of datagrams. Default:
-    /// "28 B", IPv4 and UDP; `voip`: "40 B".
+    /// Header bytes of its packets, which are not goodput; only for datagram sources. Default: "28
+    /// B", IPv4 and UDP; `voip`: "40 B".
     pub header: Option<Quantity<Size>>,
 }
 
-/// The time from which a flow is on, and that from which it is off.
+/// The times at which a flow turns on and off.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(try_from = "Vec<Quantity<Duration>>")]
 #[schemars(with = "[Quantity<Duration>; 2]")]
@@ -199,12 +198,13 @@ impl TryFrom<Vec<Quantity<Duration>>> for Times {
     }
 }
 
-/// A flow is late that misses more than a half of the measured time.
+/// A flow is late if it misses more than a half of the measured time.
 const LATE: u64 = 2;
 
 impl Spec {
-    /// When the flows of `flow` are on, as shares are counted: as typed, or to the end for one that begins
-    /// late, whose share would count the time before. Empty for from their start on.
+    /// When the flows of `flow` are on, for counting shares: as entered, or until the end for one
+    /// that begins late, whose share would otherwise count the time before. Empty: from their
+    /// start on.
     pub(crate) fn on_times(&self, flow: &FlowSpec) -> Vec<OnTime> {
         let (duration, warm_up) = (self.duration.0, self.warm_up.0);
         let on = flow.on_times();
@@ -217,7 +217,7 @@ impl Spec {
 }
 
 impl FlowSpec {
-    /// When its flows are on; empty for from their start to the end of the run.
+    /// When its flows are on; empty: from their start to the end of the run.
     pub fn on_times(&self) -> Vec<OnTime> {
         let stop = self.stop.map(|stop| OnTime { from: self.starts().earliest, until: stop.0 });
         let listed =
@@ -230,12 +230,12 @@ impl FlowSpec {
         self.start.unwrap_or_default()
     }
 
-    /// How many flows it has in the simulator, where each has one connection: as many as on-times.
+    /// Its flows in the simulator, with one connection each: one per on-time.
     pub(crate) fn each(&self) -> u64 {
         u64::from(self.count()) * self.on.as_ref().map_or(1, |on| on.len().max(1) as u64)
     }
 
-    /// How many flows it has.
+    /// Its number of flows.
     pub fn count(&self) -> u32 {
         self.count.unwrap_or(1)
     }
@@ -247,7 +247,7 @@ impl<'de> Deserialize<'de> for FlowSpec {
     }
 }
 
-/// Reads a group of flows as it is declared, and reports where parameters of its source belong.
+/// Reads a group of flows as declared, and reports where parameters of its source belong.
 struct Group;
 
 impl<'de> Visitor<'de> for Group {
@@ -269,28 +269,28 @@ pub enum DirectionSpec {
     /// Over the link.
     #[default]
     Forward,
-    /// Over its way back.
+    /// Over its return direction.
     Reverse,
 }
 
-/// A link of one flow's own, never congested by others.
+/// A flow's own link, never congested by others.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AccessSpec {
     /// Its rate.
     pub rate: Quantity<Rate>,
     /// Its propagation delay, one way: a time, a range in which each flow draws its own, or a list
-    /// dealt out in turn. Required, unless there is an `rtt`.
+    /// assigned in turn. Required, unless there is an `rtt`.
     pub delay: Option<Delays>,
-    /// What the wire of the links out of the network does to data; the flows of a group share it.
+    /// What the wire of the links out of the network does to data; shared by the flows of a group.
     pub impair: Option<Box<ImpairSpec>>,
 }
 
-/// What must come out, on the mean over the seeds.
+/// An expected result, for the mean over the seeds.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExpectSpec {
-    /// Under which discipline, by its label or its name. Default: under each one compared.
+    /// Under which discipline, by its label or its name. Default: under each compared one.
     pub discipline: Option<String>,
     /// The measure, such as "share.tcp" or "jain".
     pub measure: String,
@@ -302,7 +302,7 @@ pub struct ExpectSpec {
     pub less_than: Option<OtherSpec>,
     /// More than under another discipline, on the same seeds.
     pub more_than: Option<OtherSpec>,
-    /// Why this is expected: a source, for people.
+    /// The reason for the expectation: a source, for people.
     #[serde(default)]
     pub because: String,
 }
@@ -315,14 +315,14 @@ impl ExpectSpec {
         std::iter::once(self.measure.as_str()).chain(others)
     }
 
-    /// The disciplines of which it speaks by name.
+    /// The disciplines that it names.
     pub fn disciplines(&self) -> impl Iterator<Item = &String> {
         let others = [&self.less_than, &self.more_than].into_iter().flatten();
         self.discipline.iter().chain(others.map(|other| &other.discipline))
     }
 }
 
-/// What a measure is held against: a measure under another discipline.
+/// The reference for a measure: a measure under another discipline.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OtherSpec {
@@ -334,7 +334,7 @@ pub struct OtherSpec {
     pub margin: Option<f64>,
 }
 
-/// A number of flows. What no `u32` has is refused as what is out of its own range.
+/// A number of flows. Values beyond `u32` are refused as out of range.
 fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
     Whole("from 1 to 1000000").deserialize(deserializer).map(Some)
 }

@@ -1,4 +1,4 @@
-//! The constants of a TCP as typed.
+//! The constants of a TCP as entered.
 
 use crate::control::ControlSpec;
 use fairwire_core::units::Size;
@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-/// Constants of a TCP. What is absent is the profile's.
+/// Constants of a TCP. The profile supplies omitted ones.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TcpSpec {
@@ -31,15 +31,15 @@ pub struct TcpSpec {
     pub tick: Option<Quantity<Duration>>,
     /// Shortest retransmission timeout.
     pub min_rto: Option<Quantity<Duration>>,
-    /// Is `min_rto` the least of what is added to the round-trip time, as in Linux, rather than of
-    /// the timeout? Default: only with "modern".
+    /// Does `min_rto` bound the variation added to the round-trip time, as in Linux, instead of the
+    /// timeout? Default: only with "modern".
     pub floors_variation: Option<bool>,
     /// Longest retransmission timeout.
     pub max_rto: Option<Quantity<Duration>>,
     /// Retransmission timeout before the first measurement.
     pub initial_rto: Option<Quantity<Duration>>,
-    /// Is a new segment sent on each of the first two duplicate ACKs (RFC 3042)? Not off with
-    /// recovery = "rack".
+    /// Is a new segment sent on each of the first two duplicate ACKs (RFC 3042)? Must not be off
+    /// with recovery = "rack".
     pub limited_transmit: Option<bool>,
     /// How losses are repaired.
     pub recovery: Option<RecoverySpec>,
@@ -49,53 +49,53 @@ pub struct TcpSpec {
     pub control: Option<ControlSpec>,
     /// When acknowledgements wait.
     pub delayed_ack: Option<DelayedAckSpec>,
-    /// Does Reno's window grow by the segments acknowledged, rather than by the ACKs (RFC 3465)?
+    /// Does Reno's window grow by the segments acknowledged, instead of by ACKs (RFC 3465)?
     /// Default: only with "modern".
     pub counts_segments: Option<bool>,
-    /// Are the windows that Reno, CUBIC and DCTCP reduce counted in whole segments, as in Linux?
+    /// Are the windows that Reno, CUBIC and DCTCP reduce counted in full segments, as in Linux?
     /// Default: only with "modern".
     pub whole_segments: Option<bool>,
     /// Is a cut of the window spread over a round trip (PRR, RFC 9937), as in Linux? Only with
-    /// recovery = "sack" or "rack", and not by `bbr` and `bbr3`. Default: only with "modern".
+    /// recovery = "sack" or "rack", and not in `bbr` and `bbr3`. Default: only with "modern".
     pub spreads_cuts: Option<bool>,
-    /// Is the gap behind a paced segment that left late shorter by as much, down to half of it, as
-    /// in Linux? Default: false.
+    /// Is the gap after a late paced segment shortened by the delay, by up to half, as in Linux?
+    /// Default: false.
     pub makes_up_for_late: Option<bool>,
     /// The ECN codepoint of data segments. Default: the profile's, but "ect0" for `dctcp` and
     /// "ect1" for `prague`.
     pub ecn: Option<EcnSpec>,
-    /// Does every ACK measure the round-trip time, as with timestamps (RFC 7323)? Not off with
-    /// recovery = "rack".
+    /// Does every ACK measure the round-trip time, as with timestamps (RFC 7323)? Must not be off
+    /// with recovery = "rack".
     pub exact_rtt: Option<bool>,
     /// The window after a pause longer than the retransmission timeout, in segments; 0 keeps it.
     pub restart_window: Option<u32>,
-    /// How long the host works on what it lets out at one instant: drawn evenly from nothing to this;
-    /// segments stay in order. "packet" is what two segments take at the slowest link, at most an
-    /// eighth of a round trip; "0 s" is no time. Default: "packet" with "modern", otherwise "0 s".
+    /// How long the host processes what it releases at one instant: uniform from zero to this;
+    /// segments stay in order. "packet" is the time for two segments at the slowest link, at most
+    /// an eighth of a round trip; "0 s" is no time. Default: "packet" with "modern", otherwise "0
+    /// s".
     pub processing: Option<ProcessingSpec>,
-    /// How much of what a flow sends may wait at the access link of its host, at that link's rate; the
-    /// rest waits with the sender, whose window does not grow meanwhile. Two segments always may.
-    /// Source: Linux's TCP small queues, which let 1 ms wait at a pacing rate of up to twice the
-    /// flow's. Default: "2 ms" with "modern", otherwise no bound.
+    /// How much of a flow's output may wait at the access link of its host, at that link's rate.
+    /// The rest waits with the sender, whose window does not grow meanwhile. Two segments always
+    /// may. Source: Linux's TCP small queues, which let 1 ms wait at a pacing rate of up to twice
+    /// the flow's. Default: "2 ms" with "modern", otherwise no bound.
     pub host_queue: Option<Quantity<Duration>>,
     /// Peculiarities of simulators.
     pub quirks: Option<QuirksSpec>,
 }
 
-/// A bundle of TCP constants as simulators of an era had them, or hosts of today.
+/// A set of TCP constants as in the simulators of an era, or in hosts of today.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 pub enum ProfileSpec {
-    /// ns-1 as of 1998: no SYN, 100 ms tick, shortest timeout 0.2 s, headers not counted.
+    /// ns-1 in 1998: no SYN, 100 ms tick, shortest timeout 0.2 s, headers not counted.
     #[serde(rename = "ns1-1998")]
     Ns1In1998,
-    /// ns-2 as of 2002: shortest timeout 1 s.
+    /// ns-2 in 2002: shortest timeout 1 s.
     #[serde(rename = "ns2-2002")]
     Ns2In2002,
-    /// ns-2 as of 2006: shortest timeout 0.2 s.
+    /// ns-2 in 2006: shortest timeout 0.2 s.
     #[serde(rename = "ns2-2006")]
     Ns2In2006,
-    /// A host of today: CUBIC, RACK-TLP, initial window 10, delayed ACKs, processing that takes
-    /// time.
+    /// A host of today: CUBIC, RACK-TLP, initial window 10, delayed ACKs, processing takes time.
     #[default]
     #[serde(rename = "modern")]
     Modern,
@@ -108,7 +108,7 @@ pub enum ProfileSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RecoverySpec {
-    /// Fast retransmit, and then slow start from the lost segment on.
+    /// Fast retransmit, then slow start from the lost segment.
     Tahoe,
     /// Fast recovery until the first ACK of new data (RFC 5681).
     Reno,
@@ -116,11 +116,11 @@ pub enum RecoverySpec {
     NewReno,
     /// Fast recovery with selective acknowledgements (RFC 2018, RFC 6675).
     Sack,
-    /// The same by time, with probes of the tail and undoing (RFC 8985, RFC 5682, RFC 4015).
+    /// The same by time, with tail probes and undo (RFC 8985, RFC 5682, RFC 4015).
     Rack,
 }
 
-/// The longest time for which a host works on what it sends.
+/// The longest time for which a host processes what it sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
 #[schemars(untagged)]
 pub enum ProcessingSpec {
@@ -130,11 +130,11 @@ pub enum ProcessingSpec {
     Time(Quantity<Duration>),
 }
 
-/// The same in a word.
+/// The same as a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
 #[schemars(rename_all = "lowercase")]
 pub enum ProcessingWord {
-    /// What a segment takes at the slowest link.
+    /// The time for two segments at the slowest link.
     Packet,
 }
 
@@ -163,7 +163,7 @@ pub enum EcnSpec {
     Ect1,
 }
 
-/// Peculiarities of simulators. What is absent is the profile's.
+/// Peculiarities of simulators. The profile supplies omitted ones.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QuirksSpec {
@@ -171,29 +171,29 @@ pub struct QuirksSpec {
     pub max_per_duplicate: Option<u32>,
     /// The maximum number of segments for one ACK; 0: no limit.
     pub max_per_ack: Option<u32>,
-    /// Does SACK count what is in flight by ACKs, as ns-2's Sack1 does?
+    /// Does SACK count the segments in flight by ACKs, as ns-2's Sack1 does?
     pub sack_counts_acks: Option<bool>,
-    /// Is a halved window rounded to whole segments?
+    /// Is a halved window rounded to an integer?
     pub halves_to_whole: Option<bool>,
-    /// Does the window grow even where it is not what held the sender back?
+    /// Does the window grow even if it did not limit the sender?
     pub grows_unused: Option<bool>,
     /// Are retransmissions ECN-capable too?
     pub ecn_on_retransmissions: Option<bool>,
     /// Is the smoothed round-trip time forgotten after the fourth back-off in a row?
     pub forgets_rtt: Option<bool>,
-    /// Are the smoothed round-trip time, its variation and the timeout rounded down to whole ticks?
+    /// Are the smoothed round-trip time, its variation and the timeout rounded down to ticks?
     pub counts_ticks: Option<bool>,
     /// Does a lost SYN set the threshold as any timeout does?
     pub lost_syn_counts: Option<bool>,
 }
 
 impl TcpSpec {
-    /// The profile: as typed, or else "modern", so that a change of `control` changes nothing more.
+    /// The profile: as entered, or else "modern", so a change of `control` changes nothing more.
     pub fn effective_profile(&self) -> ProfileSpec {
         self.profile.unwrap_or_default()
     }
 
-    /// The word of the ECN codepoint: as typed, or else the one that goes with `control`.
+    /// The word of the ECN codepoint: as entered, or else the controller's.
     pub fn effective_ecn(&self) -> &'static str {
         match self.config().ecn {
             EcnMode::Off => "off",
@@ -202,8 +202,8 @@ impl TcpSpec {
         }
     }
 
-    /// The constants: the profile's, where nothing else is said. What is out of its bounds is
-    /// refused by the check, so a size may be cut here, and a controller be the profile's.
+    /// The constants: the profile's, unless given. The check refuses values out of bounds, so here
+    /// a size may be cut, and a controller be the profile's.
     pub fn config(&self) -> Config {
         let bytes = |size: Option<Quantity<Size>>, default| {
             size.map_or(default, |size| u32::try_from(size.0.0).unwrap_or(u32::MAX))
@@ -246,7 +246,7 @@ impl TcpSpec {
         }
     }
 
-    /// The codepoint that goes with the controller, or else the profile's.
+    /// The controller's codepoint, or else the profile's.
     fn usual_ecn(&self, base: EcnMode) -> EcnMode {
         match self.control.as_ref().map(|control| control.about().ecn) {
             Some(Ecn::Ect0) => EcnMode::Ect0,
@@ -273,8 +273,8 @@ impl ProfileSpec {
         if self == ProfileSpec::Linux { ProfileSpec::Modern.word() } else { self.word() }
     }
 
-    /// The payload of a full segment where none is typed, bytes: ns-2's, or what Ethernet leaves to
-    /// a Linux with timestamps.
+    /// The default payload of a full segment, bytes: ns-2's, or that of a Linux with timestamps on
+    /// Ethernet.
     fn usual_segment(self) -> u32 {
         match self {
             ProfileSpec::Modern | ProfileSpec::Linux => 1448,
@@ -332,10 +332,10 @@ impl ProcessingSpec {
 }
 
 impl DelayedAckSpec {
-    /// Every one at once is none at all.
+    /// One segment per ACK is no delay.
     fn delayed_ack(self) -> Option<DelayedAck> {
         let segments = self.segments.unwrap_or(2); // RFC 5681, section 4.2
-        let timeout = self.timeout.map_or(Duration::from_ms(40), |timeout| timeout.0); // Linux's least
+        let timeout = self.timeout.map_or(Duration::from_ms(40), |timeout| timeout.0); // Linux's minimum
         let quick_acks = self.quick_acks.unwrap_or(0);
         (segments > 1).then_some(DelayedAck { segments, timeout, quick_acks })
     }

@@ -1,4 +1,4 @@
-//! Values with a spelling of their own: sets of seeds, and start times.
+//! Values with their own notation: sets of seeds, and start times.
 
 use fairwire_core::units::UnitError;
 use fairwire_core::{Duration, Rng};
@@ -16,7 +16,7 @@ const MAX_SEEDS: u64 = 10_000;
 const SEEDS_WANTED: &str = "one seed such as 7, a list such as [1, 2, 3], or a range such as \"1..=10\", all different, at most 10000";
 
 /// The seeds to run under, written `7`, `[1, 2, 3]` or `"1..=10"` (the end included) or `"1..11"`
-/// (the end left out).
+/// (the end excluded).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seeds(Vec<u64>);
 
@@ -28,8 +28,7 @@ pub struct SeedsError {
     why: &'static str,
 }
 
-/// A suggestion for a range that is written as in other notations: `1-10`, `1:10`, `1...10` or `1
-/// to 10`.
+/// A suggestion for a range in another notation: `1-10`, `1:10`, `1...10` or `1 to 10`.
 fn meant(given: &str) -> String {
     let range = ["...", "-", "\u{2013}", ":", " to "].iter().find_map(|sign| {
         let (first, last) = given.split_once(sign)?;
@@ -172,7 +171,7 @@ pub enum StartError {
 }
 
 impl Start {
-    /// Draws the start of one flow. A fixed start draws too, so that a stream's later values do not
+    /// Draws the start of one flow. A fixed start draws too, so a stream's later values do not
     /// depend on the file.
     pub fn draw(self, rng: &mut Rng) -> Duration {
         let width = (self.latest - self.earliest).ns() as f64;

@@ -1,4 +1,4 @@
-//! How a link changes, as given.
+//! The changes of a link, as entered.
 
 use fairwire_core::{Duration, Rate};
 use fairwire_laws::spec::Quantity;
@@ -8,64 +8,64 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use std::fmt;
 
-/// What a link is from a time on: one at least of another rate, another delay and a time for which
-/// it is down.
+/// A change of a link at some time: at least one of another rate, another delay and a time for
+/// which it is down.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ChangeSpec {
-    /// From when on, counted from the start of the run.
+    /// When it applies, counted from the start of the run.
     pub at: Quantity<Duration>,
-    /// The rate from then on. Default: as it was.
+    /// The rate from then on. Default: unchanged.
     pub rate: Option<Quantity<Rate>>,
-    /// The propagation delay of what is sent from then on, one way. Default: as it was.
+    /// The propagation delay of packets sent from then on, one way. Default: unchanged.
     pub delay: Option<Quantity<Duration>>,
-    /// For how long it carries nothing, as a time or as a table of it and of what becomes of packets.
-    /// Default: it carries all the time.
+    /// How long it carries nothing, as a time or as a table with the time and the fate of packets.
+    /// Default: it is not down.
     pub down: Option<DownSpec>,
 }
 
-/// For how long a link carries nothing.
+/// How long a link carries nothing.
 #[derive(Clone, Copy, Debug, JsonSchema)]
 #[schemars(untagged)]
 pub enum DownSpec {
     /// A time, with packets held.
     Time(Quantity<Duration>),
-    /// A time, and what becomes of packets.
+    /// A time, and the fate of packets.
     Table(OutageSpec),
 }
 
-/// A time in which a link carries nothing, and what becomes of packets.
+/// A time in which a link carries nothing, and the fate of packets.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OutageSpec {
-    /// For how long.
+    /// The duration.
     pub r#for: Quantity<Duration>,
-    /// What becomes of its packets. Default: "held".
+    /// The fate of its packets. Default: "held".
     #[serde(default)]
     pub packets: DownPackets,
 }
 
-/// What becomes of the packets of a link that carries nothing.
+/// The fate of packets on a link that carries nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DownPackets {
-    /// It sends nothing. What waits goes on waiting, and so does the rest of a packet that is being
-    /// sent; what was sent arrives.
+    /// It sends nothing. Waiting packets stay, and so does the rest of a packet being sent; packets
+    /// already sent arrive.
     #[default]
     Held,
-    /// It sends at its rate, and its wire loses what is sent. What was sent before arrives.
+    /// It sends at its rate, and its wire loses what is sent. Packets sent earlier arrive.
     Lost,
 }
 
 impl DownSpec {
-    /// For how long.
+    /// The duration.
     pub(crate) fn time(self) -> Duration {
         match self {
             DownSpec::Time(time) | DownSpec::Table(OutageSpec { r#for: time, .. }) => time.0,
         }
     }
 
-    /// What becomes of packets.
+    /// The fate of packets.
     pub(crate) fn packets(self) -> DownPackets {
         match self {
             DownSpec::Time(_) => DownPackets::Held,
@@ -73,7 +73,7 @@ impl DownSpec {
         }
     }
 
-    /// The path of the time, where this is at `path`.
+    /// The path of the time, if this is at `path`.
     pub(crate) fn path(self, path: &str) -> String {
         match self {
             DownSpec::Time(_) => path.to_owned(),
@@ -106,20 +106,20 @@ impl<'de> Visitor<'de> for Reader {
     }
 }
 
-/// A part of a pattern: a rate and for how long, or for how long the link is down.
+/// A part of a pattern: a rate and its duration, or how long the link is down.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PartSpec {
     /// The rate.
     pub rate: Option<Quantity<Rate>>,
-    /// For how long; above 0.
+    /// The duration; above 0.
     #[serde(rename = "for")]
     pub length: Option<Quantity<Duration>>,
-    /// For how long it sends nothing, in place of both; above 0. What waits goes on waiting.
+    /// How long it sends nothing, instead of both; above 0. Waiting packets stay.
     pub down: Option<Quantity<Duration>>,
 }
 
-/// How a link changes, from one table.
+/// The changes of a link, from one table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Varying<'a> {
     pub(crate) changes: Option<&'a Vec<ChangeSpec>>,

@@ -70,7 +70,7 @@ pub struct GroupPlan {
     pub ecn: Ecn,
     /// The flows, numbered from 1, or from the end of the preceding plan with the same name.
     pub members: Vec<Member>,
-    /// When each of them sends; empty for from its start to the end of the run. The first on-time
+    /// When each of them sends; empty: from its start to the end of the run. The first on-time
     /// always begins with the flow's own start.
     pub on: Vec<OnTime>,
 }

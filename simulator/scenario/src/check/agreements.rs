@@ -1,4 +1,4 @@
-//! How near stages are to be.
+//! Checks how close stages must be.
 
 use super::{Check, Checked};
 use crate::agree::AgreeSpec;
@@ -6,7 +6,7 @@ use crate::fault::{missing, refused, unknown};
 use fairwire_metrics::agreement::is_called;
 
 impl Check<'_> {
-    /// Names of stages are checked by who knows them: see
+    /// Names of stages are checked by the code that knows them: see
     /// [`Scenario::unknown_stage`](crate::Scenario::unknown_stage).
     pub(super) fn agreement(&self, at: usize, agree: &AgreeSpec, measures: &[String]) -> Checked {
         let path = |key: &str| format!("agree.{at}.{key}");
@@ -40,7 +40,7 @@ impl Check<'_> {
         }
     }
 
-    /// Is there such a measure, or some that begin with that?
+    /// Checks that such a measure exists, or several beginning with the name.
     fn called(&self, path: &str, name: &str, measures: &[String]) -> Checked {
         if measures.iter().any(|measure| is_called(measure, name)) {
             return Ok(());

@@ -9,7 +9,7 @@ use fairwire_catalogue as catalogue;
 use fairwire_catalogue::{BadParameter, BuildError, UnknownDiscipline};
 use fairwire_document::shortened;
 
-/// What a scheduler can serve.
+/// The droppers that a scheduler can serve.
 const A_DROPPER: &str = "a scheduler and a dropper, such as `drr+faba`; or a discipline alone";
 
 impl Check<'_> {
@@ -55,17 +55,17 @@ impl Check<'_> {
                 let path = format!("discipline.{}", bad.path());
                 self.cannot_work(&path, bad)
             }
-            Err(BuildError::Unknown(_)) | Ok(()) => Ok(()), // the names were read
+            Err(BuildError::Unknown(_)) | Ok(()) => Ok(()), // the names were already read
         }
     }
 
-    /// The name exists.
+    /// Checks that the name exists.
     fn named(&self, path: &str, compared: &Compared) -> Checked {
         catalogue::find(compared.name()).map_err(|_| self.unknown_discipline(path, compared.name()))?;
         Ok(())
     }
 
-    /// Results are found by label, and expectations are of one.
+    /// Results are found by label, and expectations concern one.
     fn label(&self, at: usize, compared: &Compared) -> Checked {
         let label = compared.label();
         let key = if compared.label.is_some() { ".label" } else { "" };
@@ -94,8 +94,8 @@ impl Check<'_> {
         unknown(path, "discipline", name, labels.chain(catalogue::allowed(name)).map(Into::into).collect())
     }
 
-    /// Checks the discipline's parameters, so that a run cannot fail on them; building it would
-    /// take its memory.
+    /// Checks the discipline's parameters, so a run cannot fail on them. Building it would take its
+    /// memory.
     fn parameters(&self, path: &str, compared: &Compared, topology: &Topology, at: usize) -> Checked {
         let has_own = compared.choice.parameters().is_some();
         if let Ok(Some(buffer)) =

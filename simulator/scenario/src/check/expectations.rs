@@ -1,4 +1,4 @@
-//! What must come out.
+//! Checks expected results.
 
 use super::{Check, Checked};
 use crate::compared::{Compared, resolved};
@@ -46,7 +46,7 @@ impl Check<'_> {
         self.measure("lesson.measure", measure, measures)
     }
 
-    /// What a measure is held against is another one, and there.
+    /// Checks that a measure is compared with a different one, and that it exists.
     fn other(&self, path: &str, expect: &ExpectSpec, other: &OtherSpec, measures: &[String]) -> Checked {
         let key = |key: &str| format!("{path}.{key}");
         self.known(&key("discipline"), &other.discipline)?;
@@ -68,7 +68,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Is there such a label or discipline?
+    /// Checks that such a label or discipline exists.
     pub(super) fn known(&self, path: &str, name: &str) -> Checked {
         let is_label = self.own.iter().any(|compared| compared.label() == name);
         if is_label || catalogue::find(name).is_ok() {

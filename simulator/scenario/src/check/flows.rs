@@ -1,4 +1,4 @@
-//! The groups of flows, and what they send.
+//! Checks the groups of flows, and their packets.
 
 use super::{Check, Checked, FASTEST, MAX_DELAY, bps};
 use crate::fault::{Fault, refused};
@@ -130,8 +130,7 @@ impl Check<'_> {
         })
     }
 
-    /// Some controllers need to know what has arrived, such as BBR, whose model of the network is
-    /// made of that.
+    /// Some controllers need to know the arrivals, such as BBR, which models the network from them.
     fn has_sack_where_needed(&self, path: &str, tcp: &TcpSpec, config: &Config) -> Checked {
         let needing = tcp.control.as_ref().filter(|control| control.about().needs_sack);
         let Some(control) = needing.filter(|_| !matches!(config.recovery, Recovery::Sack | Recovery::Rack))

@@ -64,7 +64,7 @@ impl Check<'_> {
         self.within(&format!("{path}.delay"), delay, Duration::ZERO..=MAX_DELAY)
     }
 
-    /// A link of which only some is said.
+    /// A link with only some of its settings.
     fn part(&self, path: &str, rate: Option<Quantity<Rate>>, delay: Option<Quantity<Duration>>) -> Checked {
         self.line(path, rate.map_or(bps(1), |rate| rate.0), delay.map_or(Duration::ZERO, |delay| delay.0))
     }

@@ -1,5 +1,5 @@
-//! Does what was typed make sense? Each refusal names the key, what was given, why, and what is
-//! allowed.
+//! Checks that the input makes sense. Each refusal names the key, the given value, the reason, and
+//! the allowed values.
 
 mod aggregates;
 mod agreements;
@@ -24,7 +24,7 @@ use fairwire_document::{is_printable, shortened};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
-/// Eleven days. Longer is a slip of the unit.
+/// Eleven days. More indicates a wrong unit.
 const MAX_RUN: Duration = Duration::from_secs(1_000_000);
 
 /// Checks the whole scenario, and reports the first mistake.
@@ -53,15 +53,15 @@ pub(crate) fn check(spec: &Spec, files: &Files) -> Result<Topology, Fault> {
     Ok(topology)
 }
 
-/// Checks the disciplines of `spec`, which were chosen for this run in place of its `own`. With
-/// those it was checked before, and has this `topology`.
+/// Checks the disciplines of `spec`, chosen for this run instead of its `own`. With those it was
+/// already checked, and has this `topology`.
 pub(crate) fn chosen(spec: &Spec, own: &[Compared], topology: &Topology) -> Result<(), Fault> {
     Check { spec, own }.compared(topology)
 }
 
 struct Check<'a> {
     spec: &'a Spec,
-    /// The disciplines that the file compares.
+    /// The disciplines compared in the file.
     own: &'a [Compared],
 }
 
@@ -86,7 +86,7 @@ impl Check<'_> {
         self.text("title", &self.spec.title)
     }
 
-    /// Text for people goes to terminals and into pictures.
+    /// Checks text for people, which goes to terminals and into pictures.
     fn text(&self, path: &str, text: &str) -> Checked {
         let Some(bad) = text.chars().find(|&c| !is_printable(c)) else { return Ok(()) };
         let why = format!("it has the control character {}", bad.escape_unicode());
@@ -94,7 +94,7 @@ impl Check<'_> {
         Err(refused(path, format!("`{}`", shortened(text)), why, allowed))
     }
 
-    /// A bound that any number may be, but that must be one.
+    /// Checks a bound, which may be any number, but must be one.
     fn finite(&self, path: &str, value: Option<f64>) -> Checked {
         let why = match value {
             Some(value) if value.is_nan() => "that is not a number",
@@ -105,7 +105,7 @@ impl Check<'_> {
         Err(refused(path, given, why, "a finite number"))
     }
 
-    /// Names go into paths of `--set`, names of files and measures.
+    /// Checks a name, which goes into paths of `--set`, file names and measures.
     fn name(&self, path: &str, name: &str) -> Checked {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         let starts_well = name.starts_with(|c: char| c.is_ascii_alphabetic());

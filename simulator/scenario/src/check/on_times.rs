@@ -1,4 +1,4 @@
-//! When flows are on.
+//! Checks when flows are on.
 
 use super::{Check, Checked};
 use crate::fault::refused;
@@ -8,11 +8,11 @@ use fairwire_core::Duration;
 use fairwire_sim::Source;
 use fairwire_sim::app::{Replay, Traffic};
 
-/// Each on-time of a flow takes the memory of a flow.
+/// Each on-time of a flow needs the memory of a flow.
 const MAX_ON_TIMES: u64 = 1000;
 
 impl Check<'_> {
-    /// Each on-time of `flow` has a length, begins within the run, and comes after the one before.
+    /// Each on-time of `flow` has a length, begins within the run, and follows the previous one.
     pub(super) fn on_times(&self, path: &str, flow: &FlowSpec) -> Checked {
         if let Some(stop) = flow.stop
             && stop.0 <= flow.starts().latest
@@ -57,7 +57,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// A capture that ends by itself is not on after its end.
+    /// A capture that does not repeat is not on after its end.
     pub(super) fn lasts(&self, path: &str, flow: &FlowSpec, sends: &Sends) -> Checked {
         let Source::Datagrams { traffic: Traffic::Replay(Replay { packets, speed, repeats: false }), .. } =
             &sends.source

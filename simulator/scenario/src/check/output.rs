@@ -1,4 +1,4 @@
-//! What is to be written beside the report. Whether it can be written is for those who write it.
+//! Checks the outputs in addition to the report. The code that writes them checks whether it can.
 
 use super::{Check, Checked};
 use crate::fault::refused;

@@ -1,4 +1,5 @@
-//! The queues of the topology: their rates, their buffers, and how long a run over them takes.
+//! Checks the queues of the topology: their rates, their buffers, and how long a run over them
+//! takes.
 
 use super::{Check, Checked, FASTEST, bps};
 use crate::fault::refused;
@@ -7,14 +8,14 @@ use crate::topology::{QueuePlan, Topology};
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, RateLaw};
 
-/// Four million slots of about 150 bytes, taken when the run starts, for each run at the same time.
+/// Four million slots of about 150 bytes, allocated at the start of each concurrent run.
 const MAX_SLOTS: u32 = 1 << 22;
-/// A run longer than this in packets of the bottleneck is a slip of a unit: at ten million a
-/// second, a day.
+/// A run longer than this, in packets of the bottleneck, indicates a wrong unit: at ten million a
+/// second, it takes a day.
 const MAX_PACKETS: f64 = 1e12;
 
 impl Check<'_> {
-    /// The mean of a trace, and each rate of a pattern, is in the range that `rate` has.
+    /// Checks that the mean of a trace, and each rate of a pattern, is in the range of `rate`.
     pub(super) fn rates(&self, topology: &Topology) -> Checked {
         for queue in &topology.queues {
             let rate = match &queue.law {
@@ -35,19 +36,19 @@ impl Check<'_> {
         self.length(topology)
     }
 
-    /// All slots of a buffer are allocated when a run starts: one for each packet, or for each 28 B
-    /// of a limit in bytes.
+    /// All slots of a buffer are allocated when a run starts: one per packet, or one per 28 B of a
+    /// limit in bytes.
     pub(super) fn memory(&self, path: &str, buffer: Amount, queue: &QueuePlan) -> Checked {
         if buffer.limit(queue.rate).max_packets() <= MAX_SLOTS {
             return Ok(());
         }
-        // 28 B is the smallest packet, from which `Limit::bytes` has its number of slots.
+        // 28 B is the smallest packet, which determines the slots of `Limit::bytes`.
         let megabytes = u64::from(MAX_SLOTS) * 28 / 1_000_000;
         let why = "it would take more than 600 MB of memory in each run";
         Err(refused(path, buffer, why, format!("at most {MAX_SLOTS} packets, or {megabytes} MB")))
     }
 
-    /// A buffer that some packet can never enter starves its flow, whatever the discipline.
+    /// A buffer that some packet can never enter starves its flow under any discipline.
     fn room(&self, topology: &Topology, at: usize) -> Checked {
         let QueuePlan { rate, buffer, path, .. } = &topology.queues[at];
         let room = buffer.limit(*rate).max_bytes();
@@ -61,8 +62,8 @@ impl Check<'_> {
         Err(refused(format!("{path}.buffer"), buffer, why, allowed))
     }
 
-    /// The packets of all queues together, each at its mean rate throughout, are no more than a run
-    /// can get through.
+    /// Checks that a run can process the packets of all queues together, each at its mean rate
+    /// throughout.
     fn length(&self, topology: &Topology) -> Checked {
         let per_second = |(at, queue): (usize, &QueuePlan)| {
             let bytes = topology.passing[at].packet_bytes;

@@ -1,5 +1,5 @@
-//! A dumbbell of dumbbells: two hubs with a link between them, and at each hub as many branches,
-//! behind a link of its own each, with hosts.
+//! A dumbbell of dumbbells: two hubs with a link between them, and equally many branches at each
+//! hub, each with its own link and hosts.
 
 use super::{About, Ends, Layout, Line, NetworkSpec, check_nodes};
 use crate::impair::ImpairSpec;
@@ -25,8 +25,8 @@ pub struct DumbbellsSpec {
     pub branches: Option<u32>,
     /// The hosts at each switch.
     ///
-    /// The first half of all hosts is on the left, so that the one half of all hosts on from it is
-    /// its like on the right.
+    /// The first half of all hosts is on the left. The host half the total number further is the
+    /// counterpart on the right.
     #[parameter(required, min = 1, max = 10000, unit = "1")]
     pub hosts: Option<u32>,
     /// The rate of the links of hosts.
@@ -68,13 +68,13 @@ impl NetworkSpec for DumbbellsSpec {
     }
 }
 
-/// A dumbbell of dumbbells that makes sense.
+/// A valid dumbbell of dumbbells.
 #[derive(Clone, Copy, Debug)]
 struct Dumbbells {
     /// The switches at each hub.
     branches: u32,
     per_switch: u32,
-    /// Of the outer link, of inner links, and of hosts' links.
+    /// Rates of the outer link, of inner links, and of hosts' links.
     rates: [Rate; 3],
     delays: [Duration; 3],
     buffer: Room,
@@ -83,7 +83,7 @@ struct Dumbbells {
 const HUBS: [&str; 2] = ["left", "right"];
 
 impl Dumbbells {
-    /// Switches of both sides: those on the left come first.
+    /// Switches of both sides; those on the left come first.
     fn branches(&self) -> u32 {
         2 * self.branches
     }
@@ -92,8 +92,8 @@ impl Dumbbells {
         switch / self.branches
     }
 
-    /// The kinds of links come one after the other: the outer one, those from switches, to
-    /// switches, from hosts, to hosts.
+    /// The types of links follow one another: the outer one, those from switches, to switches, from
+    /// hosts, to hosts.
     fn first(&self, kind: u32) -> u32 {
         match kind {
             0 => 0,
@@ -137,7 +137,7 @@ impl Layout for Dumbbells {
         self.buffer
     }
 
-    /// There is one way.
+    /// There is only one path.
     fn add_route(&self, Ends { from, to, .. }: Ends, route: &mut Vec<u32>) {
         let [switch, far] = [from, to].map(|host| host / self.per_switch);
         route.push(self.first(3) + from);

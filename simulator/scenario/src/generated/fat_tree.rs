@@ -1,5 +1,5 @@
 //! The fat-tree: switches of `k` ports in three layers, `k` pods, and as many routes between two
-//! pods as there are core switches.
+//! pods as core switches.
 //!
 //! Source: M. Al-Fares, A. Loukissas and A. Vahdat, "A scalable, commodity data center network
 //! architecture", SIGCOMM 2008, section 3.
@@ -29,7 +29,7 @@ pub struct FatTreeSpec {
     pub k: Option<u32>,
     /// The hosts at each edge switch.
     ///
-    /// With more than `k`/2 of them the hosts can send more than the links above the edge carry.
+    /// More than `k`/2 of them can send more than the links above the edge carry.
     #[parameter(unset = "`k` / 2", min = 1, max = 1000, unit = "1")]
     pub hosts: Option<u32>,
     /// The rate of the links of hosts.
@@ -38,7 +38,7 @@ pub struct FatTreeSpec {
     /// The rate of the links between switches.
     #[parameter(unset = "`rate`", max = "1 Tbit/s")]
     pub switch_rate: Option<Quantity<Rate>>,
-    /// By what the way up is chosen.
+    /// How the upward path is chosen.
     #[parameter(default = RouteBy::Flow)]
     pub route: Option<RouteBy>,
     /// The propagation delay of each link, one way.
@@ -52,16 +52,17 @@ pub struct FatTreeSpec {
     pub impair: Option<ImpairSpec>,
 }
 
-/// By what the way up is chosen.
+/// How the upward path is chosen.
 #[word]
 pub enum RouteBy {
-    /// By a hash of the flow at each switch, as switches do (ECMP, RFC 2992): its acknowledgements have
-    /// another. It is the same under each seed.
+    /// By a hash of the flow at each switch, as in real switches (ECMP, RFC 2992); its
+    /// acknowledgements have another hash. It is the same under each seed.
     #[default]
     Flow,
-    /// By the destination alone: at the edge by its port, and at the aggregation by its edge switch.
-    /// All packets to one host come down one way, and where each host sends to the one a fixed number
-    /// of places on, no two flows share a link (D-mod-K; Zahavi, Johnson, Kerbyson and Lang 2010).
+    /// Only by the destination: at the edge by its port, and at the aggregation by its edge switch.
+    /// All packets to one host take the same downward path. If each host sends to the one a fixed
+    /// number of positions further, no two flows share a link (D-mod-K; Zahavi, Johnson, Kerbyson
+    /// and Lang 2010).
     Destination,
 }
 
@@ -86,23 +87,23 @@ impl NetworkSpec for FatTreeSpec {
     }
 }
 
-/// A fat-tree that makes sense.
+/// A valid fat-tree.
 #[derive(Clone, Copy, Debug)]
 struct FatTree {
-    /// Half of a switch's ports: those that lead up.
+    /// Half of a switch's ports: the upward ones.
     half: u32,
     per_edge: u32,
-    /// Of hosts' links, and of those between switches.
+    /// Rates of hosts' links, and of those between switches.
     rates: [Rate; 2],
     route_by: RouteBy,
     delay: Duration,
     buffer: Room,
 }
 
-/// Where a host is.
+/// The location of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Port {
-    /// Its edge switch, among all.
+    /// Its edge switch, numbered among all.
     edge: u32,
     /// Its port there.
     port: u32,
@@ -113,12 +114,12 @@ impl FatTree {
         2 * self.half
     }
 
-    /// Edge switches, and as many aggregation switches.
+    /// Edge switches; there are as many aggregation switches.
     fn edges(&self) -> u32 {
         self.pods() * self.half
     }
 
-    /// Cables between edge and aggregation, and as many between aggregation and core.
+    /// Cables between edge and aggregation; there are as many between aggregation and core.
     fn cables(&self) -> u32 {
         self.edges() * self.half
     }
@@ -127,8 +128,8 @@ impl FatTree {
         Port { edge: host / self.per_edge, port: host % self.per_edge }
     }
 
-    /// The six kinds of links come one after the other: from hosts, to hosts, up to aggregation,
-    /// down from there, up to the core, down.
+    /// The six types of links follow one another: from hosts, to hosts, up to aggregation, down
+    /// from there, up to the core, down.
     fn first(&self, kind: u32) -> u32 {
         match kind {
             0 | 1 => kind * self.hosts(),
@@ -225,7 +226,7 @@ mod tests {
     #[test]
     fn it_has_the_hosts_and_switches_of_the_paper() {
         // Section 3: k = 48 supports 27 648 hosts. Five k²/4 of switches, and a cable for each port
-        // of a layer, both ways.
+        // of a layer, in both directions.
         let tree48 = tree(48, None);
         assert_eq!((tree48.hosts(), tree48.switches()), (27_648, 2880));
         assert_eq!(tree48.links(), 2 * 3 * 27_648);

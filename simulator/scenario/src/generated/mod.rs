@@ -1,8 +1,8 @@
-//! Networks that are generated: of which a few numbers say all, and among whose hosts flows go by a
-//! pattern.
+//! Generated networks: a few numbers describe them completely, and flows between their hosts follow
+//! a pattern.
 //!
-//! Nothing is computed for what no flow needs: a way is arithmetic on the numbers of its ends, and
-//! links that none passes are not laid.
+//! Only what flows need is computed: a path is arithmetic on the numbers of its ends, and unused
+//! links are not created.
 
 mod dumbbells;
 mod fat_tree;
@@ -21,12 +21,12 @@ use fairwire_parameters::{
 };
 use schemars::{Schema, SchemaGenerator};
 
-/// More nodes are a slip: the links of a fat-tree of these take a gigabyte.
+/// More nodes indicate a mistake: the links of a fat-tree of this size take a gigabyte.
 pub(crate) const MAX_NODES: u64 = 100_000;
 
-/// What a generated network is like.
+/// The structure of a generated network.
 pub trait Layout: Debug {
-    /// Hosts, numbered from 0. People call the first one `h1`.
+    /// Hosts, numbered from 0. Their names begin with `h1`.
     fn hosts(&self) -> u32;
 
     /// Switches.
@@ -41,17 +41,17 @@ pub trait Layout: Debug {
     /// How much may wait at each link.
     fn buffer(&self) -> Room;
 
-    /// Adds the links on the way between two hosts, in their order. It depends on nothing but its
-    /// ends and, where [ways differ by flow](Layout::is_by_flow), on the flow.
+    /// Adds the links on the path between two hosts, in order. It depends only on its ends and, if
+    /// [paths differ by flow](Layout::is_by_flow), on the flow.
     fn add_route(&self, ends: Ends, route: &mut Vec<u32>);
 
-    /// May two flows between the same hosts have different ways?
+    /// May two flows between the same hosts take different paths?
     fn is_by_flow(&self) -> bool {
         false
     }
 }
 
-/// The ends of a way, and the flow that goes it.
+/// The ends of a path, and its flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ends {
     /// The host where it begins.
@@ -73,9 +73,9 @@ pub struct Line {
     pub delay: Duration,
 }
 
-/// The parameters of a network, and how it is made of them.
+/// The parameters of a network, from which it is built.
 pub trait NetworkSpec: Given {
-    /// What the wire behind each link does to packets, where that was given.
+    /// What the wire behind each link does to packets, if given.
     fn impair(&self) -> Option<&ImpairSpec> {
         None
     }
@@ -83,27 +83,27 @@ pub trait NetworkSpec: Given {
     /// The network, if all parameters are within their bounds.
     fn layout(&self) -> Result<Box<dyn Layout>, OutOfRange>;
 
-    /// How many hosts and how many switches it has; `None` where its parameters make no sense.
+    /// The number of hosts and of switches; `None` if its parameters make no sense.
     fn nodes(&self) -> Option<(u32, u32)> {
         self.layout().ok().map(|layout| (layout.hosts(), layout.switches()))
     }
 }
 
-/// What is said of a kind of network in its file.
+/// The description of a type of network in its file.
 #[derive(Clone, Copy, Debug)]
 pub struct About {
-    /// What it is, in one line.
+    /// Its description in one line.
     pub summary: &'static str,
     /// The paper.
     pub source: &'static str,
-    /// Parameters of an example as typed.
+    /// Parameters of an example as entered.
     pub example: &'static str,
 }
 
 /// The kind.
 pub struct Networks;
 
-/// A network as typed: `{ fat-tree = { k = 4, rate = "10 Mbit/s", delay = "1 ms", buffer = "100
+/// A network as entered: `{ fat-tree = { k = 4, rate = "10 Mbit/s", delay = "1 ms", buffer = "100
 /// packets" } }`.
 pub type NetworkChoice = Named<Networks>;
 
@@ -124,7 +124,7 @@ impl Kind for Networks {
         about.source
     }
 
-    /// Each has a parameter that must be given.
+    /// Each has a required parameter.
     fn schema(generator: &mut SchemaGenerator) -> Schema {
         let mut schema = tables_schema_of::<Networks>(generator);
         let what = "A network that is generated: a table of the name of its kind with its parameters.";
@@ -138,22 +138,22 @@ fairwire_parameters::parts! { Networks:
     dumbbells => DumbbellsSpec;
 }
 
-/// Every kind of network, in the order in which it is listed to people.
+/// Every type of network, in listing order.
 pub fn all() -> &'static [Entry<Networks>] {
     Networks::registry().all()
 }
 
-/// Adds a network of another crate. Call it before anything else, since the list that was looked at
-/// once stays as it is.
+/// Adds an external network. Call it before anything else, since the list is fixed once it was
+/// read.
 ///
 /// # Errors
 ///
-/// Where the name is taken, or the list was looked at already.
+/// If the name is taken, or the list was already read.
 pub fn register<S: NetworkSpec + Part>(about: About) -> Result<(), NotRegistered> {
     Networks::registry().register(Entry::<Networks>::of::<S>(about, || Box::new(S::default())))
 }
 
-/// Refuses more nodes than there can be. `name` is the parameter that makes for most of them.
+/// Refuses too many nodes. `name` is the parameter that causes most of them.
 fn check_nodes(name: &'static str, given: u32, nodes: u64) -> Result<(), OutOfRange> {
     if nodes <= MAX_NODES {
         return Ok(());
@@ -167,7 +167,7 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    /// Does `way` lead from one to the other, link by link, by the names of the links' ends?
+    /// Does `route` lead from one to the other, link by link, by the names of the links' ends?
     fn leads(layout: &dyn Layout, from: u32, to: u32, route: &[u32]) -> bool {
         let mut at = format!("h{}", from + 1);
         for number in route {

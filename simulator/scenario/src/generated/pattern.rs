@@ -1,4 +1,4 @@
-//! Who sends to whom among the hosts of a generated network.
+//! The sending and receiving hosts of a generated network.
 
 use fairwire_core::Seed;
 use fairwire_parameters::{Choice, OutOfRange, deserialize_choice, parameters, tables_schema};
@@ -7,11 +7,11 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess};
 use std::borrow::Cow;
 
-/// Each host sends to the one a fixed number of places on, and the last ones to the first.
+/// Each host sends to the one a fixed number of positions further, wrapping around at the last.
 #[parameters(name = "stride", checked = Checked)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StrideSpec {
-    /// How many places on.
+    /// The number of positions.
     #[parameter(
         unset = "half of the hosts",
         min = 1,
@@ -21,32 +21,32 @@ pub struct StrideSpec {
     pub by: Option<u32>,
 }
 
-/// Each host sends to each other one: first all to the next one, then all to the next but one, and
+/// Each host sends to every other one: first all to the next one, then all to the next but one, and
 /// so on.
 #[parameters(name = "all-to-all")]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AllToAllSpec {}
 
-/// Each host sends to one other, and each receives from one other: drawn at random.
+/// Each host sends to one other and receives from one other, drawn at random.
 #[parameters(name = "permutation", checked = CheckedPermutation)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PermutationSpec {
-    /// Which permutation: the same in each run, whatever its seed.
+    /// The number of the permutation, which is the same in each run, whatever its seed.
     #[parameter(default = 1, unit = "number")]
     pub number: Option<u32>,
 }
 
-/// Many to one: the hosts from one on send to another, which is passed over.
+/// Many to one: consecutive hosts send to one other, which is skipped.
 #[parameters(name = "incast", checked = CheckedIncast)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct IncastSpec {
-    /// The number of the host that receives: 1 is `h1`.
+    /// The number of the receiving host: 1 is `h1`.
     #[parameter(default = 1, min = 1, unit = "host")]
     pub to: Option<u32>,
-    /// The number of the first host that sends.
+    /// The number of the first sending host.
     ///
-    /// There are as many senders as flows, at most all other hosts: those that follow, and after the
-    /// last host those from `h1` on.
+    /// There are as many senders as flows, at most all other hosts: those that follow, and after
+    /// the last host those from `h1` on.
     #[parameter(unset = "the one after `to`", min = 1, unit = "host")]
     pub from: Option<u32>,
 }
@@ -66,7 +66,7 @@ pub enum PatternChoice {
 
 const NAMES: &[&str] = &["stride", "all-to-all", "permutation", "incast"];
 
-/// What each is, with the schema of its parameters.
+/// The patterns, with the schemas of their parameters.
 fn all() -> impl Iterator<Item = (&'static str, &'static str, fairwire_parameters::SchemaOf)> {
     let schemas: [(&str, fairwire_parameters::SchemaOf); 4] = [
         (
@@ -81,7 +81,7 @@ fn all() -> impl Iterator<Item = (&'static str, &'static str, fairwire_parameter
 }
 
 impl PatternChoice {
-    /// Its name, as typed in scenarios.
+    /// Its name, as entered in scenarios.
     pub fn name(&self) -> &'static str {
         match self {
             PatternChoice::Stride(_) => NAMES[0],
@@ -91,7 +91,7 @@ impl PatternChoice {
         }
     }
 
-    /// The number of pairs of hosts it has among `hosts`.
+    /// Its number of pairs among `hosts` hosts.
     pub(crate) fn count(&self, hosts: u32) -> u64 {
         match self {
             PatternChoice::Stride(_) | PatternChoice::Permutation(_) => hosts.into(),
@@ -100,7 +100,7 @@ impl PatternChoice {
         }
     }
 
-    /// The first `most` of its pairs among `hosts` hosts, if its parameters make sense there.
+    /// The first `most` of its pairs among `hosts` hosts, if its parameters are valid there.
     pub(crate) fn pairs(&self, hosts: u32, most: u32) -> Result<Vec<(u32, u32)>, OutOfRange> {
         let most = u64::from(most).min(self.count(hosts)) as u32;
         let on = |from: u32, by: u32| (from, ((u64::from(from) + u64::from(by)) % u64::from(hosts)) as u32);
@@ -142,9 +142,8 @@ impl PatternChoice {
     }
 }
 
-/// To whom each host sends: a permutation of one cycle, so that none sends to itself (S. Sattolo,
-/// "An algorithm to generate a random cyclic permutation", Information Processing Letters 22(6),
-/// 1986).
+/// The receiver of each host: a permutation of one cycle, so none sends to itself (S. Sattolo, "An
+/// algorithm to generate a random cyclic permutation", Information Processing Letters 22(6), 1986).
 fn permutation(hosts: u32, number: u32) -> Vec<u32> {
     let mut rng = Seed(number.into()).stream("permutation of hosts");
     let mut to: Vec<u32> = (0..hosts).collect();

@@ -1,4 +1,4 @@
-//! The properties of a source, what it offers, and its location.
+//! The properties of a source, its offer, and its location.
 
 use crate::fault::{Fault, missing, refused};
 use crate::law::{LawSpec, Random};
@@ -13,57 +13,57 @@ use fairwire_sim::app::{Law, Load, Offered, Traffic};
 use fairwire_sim::endpoint::Endpoints;
 use std::sync::Arc;
 
-/// The default packet of a source of datagrams.
+/// The default packet of a datagram source.
 pub(crate) const PACKET: u32 = 512;
 /// IPv4 and UDP headers (RFC 791, RFC 768).
 const HEADER: u32 = 28;
-/// A shorter time between packets is a slip of the unit: a million of them a second.
+/// A shorter time between packets (a million a second) indicates a wrong unit.
 pub(super) const MIN_GAP: Duration = Duration::from_us(1);
-/// Nothing would come in a run.
+/// No packet would come in a run.
 const MAX_GAP: Duration = Duration::from_secs(1_000_000);
-/// A browser has six, and each takes the memory of a flow.
+/// A browser has six, and each needs the memory of a flow.
 const MAX_CONNECTIONS: u16 = 1024;
 
 /// The properties of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct About {
-    /// What it is, in one line.
+    /// Its description in one line.
     pub what: &'static str,
     /// Does it send over TCP?
     pub is_tcp: bool,
-    /// Does its other end send packets too, so that it needs a way back?
+    /// Does its other end send packets too, so that it needs a return path?
     pub is_answered: bool,
-    /// Header bytes of its datagrams, where nothing else is said.
+    /// Header bytes of its datagrams by default.
     pub header_bytes: u32,
-    /// What it times, as measures call it.
+    /// The kinds that it times, as in measures.
     pub timed: &'static [Kind],
-    /// Parameters of an example as typed, where some must be given; empty otherwise.
+    /// Parameters of an example as entered, if some are required; empty otherwise.
     pub example: &'static str,
 }
 
 impl About {
-    /// Of a source of datagrams over UDP, and nothing more.
+    /// A datagram source over UDP, without special properties.
     pub const fn datagrams(what: &'static str) -> Self {
         About { what, is_tcp: false, is_answered: false, header_bytes: HEADER, timed: &[], example: "" }
     }
 
-    /// Of a user of TCP, and nothing more.
+    /// A user of TCP, without special properties.
     pub const fn tcp(what: &'static str) -> Self {
         About { is_tcp: true, ..About::endpoints(what) }
     }
 
-    /// Of a protocol over UDP with two ends of its own, and nothing more.
+    /// A protocol over UDP with two ends, without special properties.
     pub const fn endpoints(what: &'static str) -> Self {
         About { is_answered: true, ..About::datagrams(what) }
     }
 }
 
-/// What a source offers.
+/// The offer of a source.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Offer {
     /// Datagrams.
     Datagrams {
-        /// How they come.
+        /// How they are generated.
         traffic: Traffic,
         /// A typical packet on the wire, bytes.
         packet_bytes: u32,
@@ -77,13 +77,13 @@ pub enum Offer {
         /// Each gap is scaled by a factor uniform in [1 - dither, 1 + dither].
         dither: f64,
     },
-    /// Endless data for one TCP.
+    /// Unlimited data for one TCP.
     Endless,
-    /// Data for TCP as users have it.
+    /// Data for TCP as from users.
     Tcp(Load),
-    /// A protocol with two ends of its own.
+    /// A protocol with its own two ends.
     Endpoints {
-        /// What makes both ends of each flow.
+        /// Creates both ends of each flow.
         endpoints: Endpoints,
         /// A typical packet on the wire, bytes.
         packet_bytes: u32,
@@ -92,16 +92,16 @@ pub enum Offer {
 
 /// The parameters of a source, declared with `#[parameters]`.
 pub trait SourceSpec: Given {
-    /// What it offers in a group of flows, if its parameters are allowed there.
+    /// Its offer in a group of flows, if its parameters are allowed there.
     fn offers(&self, at: At<'_>) -> Result<Offer, NoOffer>;
 
-    /// The ECN codepoint of its datagrams, but for those that have their own.
+    /// The ECN codepoint of its datagrams, except those that have their own.
     fn ecn(&self) -> Ecn {
         Ecn::NotEct
     }
 }
 
-/// Why a source offers nothing: a parameter is out of its bounds, or makes no sense there.
+/// Why a source offers nothing: a parameter is out of bounds, or makes no sense there.
 #[derive(Debug)]
 pub struct NoOffer(Why);
 
@@ -118,7 +118,7 @@ impl From<OutOfRange> for NoOffer {
 }
 
 impl NoOffer {
-    /// With the place of the source, which is at `at`.
+    /// With the location `at` of the source.
     pub(super) fn placed(self, at: At<'_>) -> Fault {
         match self.0 {
             Why::OutOfRange(OutOfRange { name, given, allowed }) => {
@@ -160,14 +160,14 @@ impl At<'_> {
         NoOffer(Why::Refused(refused(self.key_path(key), given, why, allowed)))
     }
 
-    /// What is wrong with `key`, or with the source if it is empty, is not one value.
+    /// The problem of `key`, or of the source if it is empty, is not a single value.
     pub(super) fn invalid(self, key: &str, why: impl Display, allowed: impl Display) -> NoOffer {
         let path = self.key_path(key);
         let problem = Problem::BadValue { key: path.clone(), message: format!("{why}; allowed: {allowed}") };
         NoOffer(Why::Refused(Fault { path, problem }))
     }
 
-    /// The path of a parameter, or of the source where `key` is empty.
+    /// The path of a parameter, or of the source if `key` is empty.
     fn key_path(self, key: &str) -> String {
         let dot = if key.is_empty() { "" } else { "." };
         format!("{}.source.{}{dot}{key}", self.path, self.key)
@@ -192,7 +192,7 @@ impl At<'_> {
         if (MIN_GAP..=MAX_GAP).contains(&gap) { Ok(gap) } else { Err(self.refuse(key, gap, why, allowed)) }
     }
 
-    /// The bytes of the parameter `packet`, which has room for more than its headers.
+    /// The bytes of the parameter `packet`, which must exceed its headers.
     pub(super) fn packet(self, packet: Size) -> Result<u32, NoOffer> {
         if bytes(packet) > self.header {
             return Ok(bytes(packet));
@@ -214,7 +214,7 @@ impl At<'_> {
         Err(self.refuse("connections", connections, why, format!("1 to {MAX_CONNECTIONS}")))
     }
 
-    /// What comes faster than its own link sends would wait in front of it without end.
+    /// Packets faster than the flow's own link would wait in front of it without limit.
     pub(super) fn carried(self, key: &str, bps: f64) -> Result<(), NoOffer> {
         let most = self.access;
         if bps <= most.0.bps() as f64 {
@@ -226,12 +226,12 @@ impl At<'_> {
     }
 }
 
-/// As a packet of IP.
+/// Rounds to the size of an IP packet.
 pub(super) fn whole_bytes(bytes: f64) -> u32 {
     bytes.clamp(1.0, 65_535.0) as u32
 }
 
-/// A size in bytes; what is too large for the field is too large for a packet too, so it may be cut
+/// A size in bytes. A size too large for the field is also too large for a packet, so it may be cut
 /// here.
 pub(crate) fn bytes(size: Size) -> u32 {
     u32::try_from(size.0).unwrap_or(u32::MAX)

@@ -1,4 +1,4 @@
-//! Endless data.
+//! Unlimited data.
 
 use super::at::{About, At, NoOffer, Offer, SourceSpec};
 use fairwire_parameters::parameters;
@@ -6,7 +6,7 @@ use fairwire_parameters::parameters;
 /// Its description.
 pub(super) const ABOUT: About = About::tcp("A TCP with endless data.");
 
-/// Endless data has no parameters.
+/// Unlimited data has no parameters.
 #[parameters(name = "bulk")]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BulkSpec {}

@@ -1,4 +1,4 @@
-//! Bursts of segments, with pauses between.
+//! Bursts of segments, separated by pauses.
 
 use super::at::{About, At, NoOffer, Offer, SourceSpec};
 use crate::law::{LawSpec, Packets};
@@ -11,11 +11,11 @@ use fairwire_sim::app::{Bursts, Load};
 pub(super) const ABOUT: About =
     About { timed: &[Kind::Transfer], ..About::tcp("Bursts over TCP, with pauses between.") };
 
-/// Bursts of segments, with pauses between.
+/// Bursts of segments, separated by pauses.
 #[parameters(name = "bursts", checked = Checked)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BurstsSpec {
-    /// Segments per burst, before rounding to whole ones, at least one.
+    /// Segments per burst, before rounding to an integer, at least one.
     #[parameter(
         unset = "Pareto, mean 15, shape 1.5",
         unit = "law of packets",
@@ -36,7 +36,7 @@ pub struct BurstsSpec {
 
 impl SourceSpec for BurstsSpec {
     fn offers(&self, at: At<'_>) -> Result<Offer, NoOffer> {
-        // The laws that hold unless given are the simulator's; `unset` above says them in words.
+        // The default laws are the simulator's; `unset` above describes them.
         let default = Bursts::default();
         let Checked { renews } = self.checked()?;
         Ok(Offer::Tcp(Load::Bursts(Bursts {

@@ -1,4 +1,4 @@
-//! One direction of a call with pictures.
+//! One direction of a video call.
 
 use super::at::{About, At, NoOffer, Offer, SourceSpec};
 use fairwire_core::units::Size;
@@ -16,11 +16,11 @@ pub(super) const ABOUT: About = About {
 /// IPv4, UDP and RTP headers (RFC 791, RFC 768, RFC 3550).
 const HEADER_OF_RTP: u32 = 40;
 
-/// One direction of a call with pictures, whose rate follows the path (NADA).
+/// One direction of a video call, whose rate follows the path (NADA).
 #[parameters(name = "call", checked = Checked)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CallSpec {
-    /// The least rate, with headers.
+    /// The lowest rate, with headers.
     #[parameter(
         default = "150 kbit/s",
         min = "1 kbit/s",
@@ -28,7 +28,7 @@ pub struct CallSpec {
         source = "RFC 8698, figure 3, RMIN."
     )]
     pub least: Option<Quantity<Rate>>,
-    /// The most, with headers; no less than `least`.
+    /// The highest rate, with headers; no less than `least`.
     #[parameter(
         default = "1.5 Mbit/s",
         min = "1 kbit/s",
@@ -36,7 +36,7 @@ pub struct CallSpec {
         source = "RFC 8698, figure 3, RMAX."
     )]
     pub most: Option<Quantity<Rate>>,
-    /// The weight beside other calls, which share as `priority` times `most`.
+    /// The weight relative to other calls, which share in proportion to `priority` times `most`.
     #[parameter(default = 1.0, min = 0.01, max = 100.0, unit = "1", source = "RFC 8698, figure 3, PRIO.")]
     pub priority: Option<f64>,
     /// Time between frames.
@@ -47,17 +47,18 @@ pub struct CallSpec {
         source = "RFC 8698, figure 5, FPS: 30 frames per second."
     )]
     pub frame: Option<Quantity<Duration>>,
-    /// By what part frames differ from what the rate allows, up or down, at random.
+    /// The maximum fraction by which frame sizes randomly differ from the allowed rate, in either
+    /// direction.
     #[parameter(default = 0.1, min = 0.0, max = 0.9, unit = "1")]
     pub variation: Option<f64>,
-    /// How many times as large as others a key frame is. The first frame is one, and the next one
-    /// after a loss.
+    /// Size of a key frame relative to others. The first frame is one, and so is the next one after
+    /// a loss.
     #[parameter(default = 3.0, min = 1.0, max = 100.0, unit = "1")]
     pub key_size: Option<f64>,
-    /// Time between key frames, beside those that are requested.
+    /// Time between key frames, in addition to requested ones.
     #[parameter(unset = "none")]
     pub key_every: Option<Quantity<Duration>>,
-    /// From its capture to its last packet a frame may take this long, or it is late.
+    /// The maximum time of a frame from its capture to its last packet, above which it is late.
     #[parameter(
         default = "400 ms",
         min = "1 ms",
@@ -68,7 +69,7 @@ pub struct CallSpec {
     /// Bytes on the wire of a full packet.
     #[parameter(default = "1200 B", min = "100 B", max = "65535 B")]
     pub packet: Option<Quantity<Size>>,
-    /// Whether packets are ECN-capable. Marks count as delay then.
+    /// Whether packets are ECN-capable. If so, marks count as delay.
     #[parameter(default = false, source = "RFC 8698, section 4.2.")]
     pub ecn: Option<bool>,
 }

@@ -3,14 +3,14 @@
 use fairwire_core::Ecn;
 use fairwire_parameters::{parameters, word};
 
-/// What every source of generated datagrams has.
+/// The common parameter of sources of generated datagrams.
 #[parameters(group)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Marking {
     /// The ECN codepoint of its packets.
     ///
-    /// It slows down for no mark: a flood that calls itself capable is the adversary of disciplines
-    /// that mark.
+    /// The source does not slow down for marks: a flood that claims to be capable is the adversary
+    /// of disciplines that mark.
     #[parameter(default = Codepoint::None, source = "RFC 3168, section 5; RFC 9331 for `ect1`.")]
     pub ecn: Option<Codepoint>,
 }
@@ -23,9 +23,9 @@ pub enum Codepoint {
     None,
     /// ECT(0): capable.
     Ect0,
-    /// ECT(1): capable, and of L4S.
+    /// ECT(1): capable, for L4S.
     Ect1,
-    /// Congestion experienced: marked before it came here.
+    /// Congestion experienced: marked before it arrived here.
     Ce,
 }
 

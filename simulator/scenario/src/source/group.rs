@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde::de::value::StrDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
-/// The table of a group of flows. It refuses the parameters of a source that are written beside
-/// `source` instead of in it, with an error that shows where they belong.
+/// The table of a group of flows. It refuses parameters of a source written next to `source`
+/// instead of in it, with an error that shows where they belong.
 pub(crate) struct GroupTable<A>(pub(crate) A);
 
 impl<'de, A: MapAccess<'de>> MapAccess<'de> for GroupTable<A> {
@@ -28,7 +28,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for GroupTable<A> {
     }
 }
 
-/// Reads a key of a group of flows. A key that it does not know may be a misplaced parameter.
+/// Reads a key of a group of flows. An unknown key may be a misplaced parameter.
 struct GroupKey<K>(K);
 
 impl<'de, K: DeserializeSeed<'de>> DeserializeSeed<'de> for GroupKey<K> {
@@ -52,9 +52,9 @@ impl<'de, K: DeserializeSeed<'de>> Visitor<'de> for GroupKey<K> {
     }
 }
 
-/// A key beside `source` that belongs in it. Its value is read to get its location, and refused.
+/// A key next to `source` that belongs in it. Its value is read to get its location, and refused.
 struct Misplaced<K> {
-    /// The error: what the key is, and what is allowed.
+    /// The error: the meaning of the key, and the allowed ones.
     message: String,
     key: PhantomData<K>,
 }

@@ -1,4 +1,4 @@
-//! Every source, by name, and what is known of each.
+//! Every source, by name, with its properties.
 
 use super::at::{About, SourceSpec};
 use fairwire_parameters::{
@@ -10,24 +10,23 @@ use serde_json::{Value, json};
 /// The kind.
 pub struct Sources;
 
-/// What is known of a source.
+/// A registered source.
 pub type Entry = parameters::Entry<Sources>;
 
 /// A source: `"bulk"`, or `{ cbr = { rate = "1 Mbit/s" } }`.
 pub type SourceChoice = Named<Sources>;
 
-/// Every source, in the order in which it is listed to people.
+/// Every source, in listing order.
 pub fn all() -> &'static [Entry] {
     Sources::registry().all()
 }
 
-/// Adds a source of another crate: from here on it has its name in scenarios, its table of
-/// parameters, its page and its schema. Call it before anything else, since the list that was
-/// looked at once stays as it is.
+/// Adds an external source: from then on it has its name in scenarios, its table of parameters, its
+/// page and its schema. Call it before anything else, since the list is fixed once it was read.
 ///
 /// # Errors
 ///
-/// Where the name is taken, or the list was looked at already.
+/// If the name is taken, or the list was already read.
 pub fn register<S: SourceSpec + Part>(about: About) -> Result<(), NotRegistered> {
     Sources::registry().register(Entry::of::<S>(about, || Box::new(S::default())))
 }
@@ -44,7 +43,7 @@ impl Kind for Sources {
         about.what
     }
 
-    /// A source with a required parameter cannot be given by its name alone.
+    /// A source with a required parameter cannot be given only by its name.
     fn schema(generator: &mut SchemaGenerator) -> Schema {
         let by_name = |source: &Entry| json!({ "type": "string", "const": source.name, "description": source.about.what });
         let complete = all().iter().filter(|source| source.needed().is_none());

@@ -1,4 +1,4 @@
-//! What each group of flows sends: from its source as typed to the simulator's source.
+//! The packets of each group of flows: from its source as entered to the simulator's source.
 
 pub(crate) mod at;
 mod bulk;
@@ -46,7 +46,7 @@ use fairwire_sim::Source;
 use fairwire_sim::app::{Load, Traffic};
 use fairwire_tcp::Config;
 
-/// What a group sends.
+/// The packets of a group.
 #[derive(Clone, Debug)]
 pub(crate) struct Sends {
     pub(crate) source: Source,
@@ -55,7 +55,7 @@ pub(crate) struct Sends {
 }
 
 impl Sends {
-    /// An acknowledgement on the wire; 0 where there are none.
+    /// An acknowledgement on the wire; 0 without any.
     pub(crate) fn ack_bytes(&self) -> u32 {
         match &self.source {
             Source::Bulk { tcp } | Source::Tcp { tcp, .. } => tcp.header_bytes,
@@ -63,7 +63,7 @@ impl Sends {
         }
     }
 
-    /// Flows that each member takes in the simulator.
+    /// Flows per member in the simulator.
     pub(crate) fn connections(&self) -> u64 {
         match &self.source {
             Source::Tcp { load, .. } => load.connections().into(),
@@ -77,7 +77,7 @@ pub(crate) fn tcp_config(flow: &FlowSpec) -> Config {
     flow.tcp.as_ref().unwrap_or(&TcpSpec::default()).config()
 }
 
-/// Refuses keys that go with other sources than that of `flow`, which is at `path`.
+/// Refuses keys that belong to other sources than that of `flow`, which is at `path`.
 pub(crate) fn check_keys(path: &str, flow: &FlowSpec) -> Result<(), Fault> {
     let is_tcp = flow.source.about().is_tcp;
     let foreign = match is_tcp {
@@ -92,12 +92,12 @@ pub(crate) fn check_keys(path: &str, flow: &FlowSpec) -> Result<(), Fault> {
     Err(refused(format!("{path}.{key}"), given, why, allowed))
 }
 
-/// The bytes of headers of each datagram of `flow`.
+/// Header bytes of each datagram of `flow`.
 pub(crate) fn header_bytes(flow: &FlowSpec) -> u32 {
     bytes_or(flow.header, flow.source.about().header_bytes)
 }
 
-/// What `flow`, which is at `path`, sends. Constants of TCP have been checked.
+/// The packets of `flow`, which is at `path`. Constants of TCP have been checked.
 pub(crate) fn sends(path: &str, flow: &FlowSpec, files: &Files) -> Result<Sends, Fault> {
     let header = header_bytes(flow);
     let capture = |name: &str| files.capture(name);
@@ -125,7 +125,7 @@ impl At<'_> {
         }
     }
 
-    /// What remains wrong is said by the simulator.
+    /// The simulator reports remaining problems.
     fn datagrams(self, traffic: Traffic, packet_bytes: u32) -> Result<Sends, NoOffer> {
         let header_bytes = self.header;
         if let Some(problem) = traffic.problem(header_bytes) {
@@ -134,7 +134,7 @@ impl At<'_> {
         Ok(Sends { source: Source::Datagrams { traffic, header_bytes }, packet_bytes })
     }
 
-    /// Where the ranges of the parameters are.
+    /// The page with the ranges of the parameters.
     fn page(self) -> String {
         format!("the ranges that `fairwire describe {}` shows", self.key)
     }

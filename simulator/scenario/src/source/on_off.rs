@@ -1,4 +1,4 @@
-//! Bursts at a constant rate, with pauses between.
+//! Bursts at a constant rate, separated by pauses.
 
 use super::at::{About, At, NoOffer, Offer, SourceSpec, bytes};
 use super::codepoint::Marking;
@@ -16,7 +16,7 @@ pub(super) const ABOUT: About = About {
 const EXAMPLE: &str =
     "rate = \"1 Mbit/s\", burst = { fixed = \"10 packets\" }, idle = { exponential = \"1 s\" }";
 
-/// Bursts at a constant rate, with pauses between.
+/// Bursts at a constant rate, separated by pauses.
 #[parameters(name = "on-off", checked = Checked)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct OnOffSpec {
@@ -26,7 +26,7 @@ pub struct OnOffSpec {
     /// Bytes on the wire per packet.
     #[parameter(default = "512 B")]
     pub packet: Option<Quantity<Size>>,
-    /// Packets per burst, before rounding to whole ones, at least one.
+    /// Packets per burst, before rounding to an integer, at least one.
     #[parameter(required, unit = "law of packets")]
     pub burst: Option<LawSpec<Packets>>,
     /// Time between bursts.

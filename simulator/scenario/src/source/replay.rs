@@ -1,4 +1,4 @@
-//! A capture, played again.
+//! A replayed capture.
 
 use super::at::{About, At, NoOffer, Offer, SourceSpec};
 use fairwire_parameters::parameters;
@@ -8,17 +8,17 @@ use fairwire_sim::app::{Replay, Traffic};
 pub(super) const ABOUT: About =
     About { example: "file = \"calls.pcap\"", ..About::datagrams("Captured packets.") };
 
-/// A capture, played again.
+/// A replayed capture.
 #[parameters(name = "replay", checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReplaySpec {
-    /// A pcap or pcapng file; its path is from the scenario's folder.
+    /// A pcap or pcapng file, as a path from the scenario's folder.
     #[parameter(required, unit = "path")]
     pub file: Option<String>,
     /// How many times faster than captured.
     #[parameter(default = 1.0, unit = "1")]
     pub speed: Option<f64>,
-    /// Whether it begins again at the end.
+    /// Whether it restarts at the end.
     #[parameter(default = false)]
     pub repeats: Option<bool>,
 }

@@ -1,4 +1,4 @@
-//! One TCP connection after the other, each with data without end, and cut off after a time.
+//! TCP connections in succession, each with unlimited data and cut off after a time.
 
 use super::at::{About, At, NoOffer, Offer, SourceSpec};
 use fairwire_core::Duration;
@@ -9,11 +9,11 @@ use fairwire_sim::app::{Load, Sequence};
 pub(super) const ABOUT: About =
     About::tcp("TCP connections with endless data, one after the other, each cut off after a time.");
 
-/// TCP connections with endless data, one after the other, each cut off after a time.
+/// TCP connections with unlimited data, in succession, each cut off after a time.
 #[parameters(name = "sequence", checked = Checked)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SequenceSpec {
-    /// How long each connection sends before the next one takes its place, from 1 us to 1000000 s.
+    /// How long each connection sends before the next one replaces it, from 1 us to 1000000 s.
     #[parameter(default = "5 s", source = "A. Kamra et al., 2003.")]
     pub lasts: Option<Quantity<Duration>>,
 }

@@ -1,4 +1,4 @@
-//! A video over TCP, in chunks, at a bitrate that adapts.
+//! A video over TCP, in chunks, at an adaptive bitrate.
 
 use super::at::{About, At, NoOffer, Offer, SourceSpec};
 use fairwire_core::{Duration, Rate};
@@ -11,11 +11,11 @@ pub(super) const ABOUT: About = About {
     ..About::tcp("Video in chunks, at a bitrate that the viewer's buffer chooses (BBA-0).")
 };
 
-/// Video in chunks, at a bitrate that the viewer's buffer chooses (BBA-0).
+/// Video in chunks, at a bitrate chosen by the viewer's buffer (BBA-0).
 #[parameters(name = "streaming", checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StreamingSpec {
-    /// How long a chunk plays.
+    /// Playing time of a chunk.
     #[parameter(
         default = "4 s",
         min = "100 ms",
@@ -23,26 +23,26 @@ pub struct StreamingSpec {
         source = "Huang and others 2014, section 2."
     )]
     pub chunk: Option<Quantity<Duration>>,
-    /// The bitrates of the video, of payload, the least first.
+    /// The bitrates of the video, of payload, lowest first.
     #[parameter(
         unset = "0.3, 0.75, 1.2, 1.85, 2.85 and 4.3 Mbit/s",
         unit = "list of rates",
         source = "Mao and others 2017, section 5.1."
     )]
     pub rates: Option<Vec<Quantity<Rate>>>,
-    /// The most that is kept to be played.
+    /// Maximum buffered playing time.
     #[parameter(default = "240 s", min = "1 s", max = "24 h", source = "Huang and others 2014, section 4.")]
     pub buffer: Option<Quantity<Duration>>,
-    /// What must be there before it plays, at first and after a stall.
+    /// Buffered time needed before it plays, at first and after a stall.
     #[parameter(default = "4 s", min = "1 ms", max = "1 h")]
     pub start: Option<Quantity<Duration>>,
-    /// With no more in the buffer the bitrate is the least.
+    /// Up to this buffered time the bitrate is the lowest.
     #[parameter(
         unset = "three eighths of `buffer`",
         source = "Huang and others 2014, section 4: 90 of 240 s."
     )]
     pub reservoir: Option<Quantity<Duration>>,
-    /// Over this much more in the buffer the bitrate rises to the highest.
+    /// Over this additional buffered time the bitrate rises to the highest.
     #[parameter(
         unset = "up to nine tenths of `buffer`",
         source = "Huang and others 2014, section 4: up to 216 of 240 s."

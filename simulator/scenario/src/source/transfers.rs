@@ -1,4 +1,4 @@
-//! Files, each over a connection of its own.
+//! Files, each over a separate connection.
 
 use super::at::{About, At, NoOffer, Offer, SourceSpec};
 use crate::law::LawSpec;
@@ -16,22 +16,22 @@ pub(super) const ABOUT: About = About {
 };
 const EXAMPLE: &str = "size = { fixed = \"10 kB\" }, mean_gap = \"100 ms\"";
 
-/// Files, each over a connection of its own.
+/// Files, each over a separate connection.
 #[parameters(name = "transfers", checked = Checked)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TransfersSpec {
-    /// Bytes per file, sent in whole segments.
+    /// Bytes per file, sent in full segments.
     #[parameter(required, unit = "law of sizes")]
     pub size: Option<LawSpec<Size>>,
     /// The pause between the end of a transfer and the start of the next; either this or
     /// `mean_gap`.
     #[parameter(unset = "none, with `mean_gap`", unit = "law of times")]
     pub think: Option<LawSpec<Duration>>,
-    /// They begin at random times, by a Poisson process with this mean gap, whatever became of
+    /// They begin at random times, by a Poisson process with this mean gap, whatever happens to
     /// those before.
     #[parameter(unset = "none, with `think`")]
     pub mean_gap: Option<Quantity<Duration>>,
-    /// Most at once; a further one waits. Only with `mean_gap`.
+    /// Maximum at once; further ones wait. Only with `mean_gap`.
     #[parameter(unset = "32", unit = "connections")]
     pub connections: Option<u16>,
 }

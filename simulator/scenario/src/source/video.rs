@@ -11,7 +11,7 @@ use fairwire_sim::app::{Traffic, Video};
 /// Its description.
 pub(super) const ABOUT: About = About::datagrams("A stream of video frames.");
 
-/// About the mean bytes of the frames of a video whose sizes are not given.
+/// The approximate mean bytes of a video's frames by default.
 const I_FRAME: f64 = 45_455.0;
 const P_FRAME: f64 = 11_364.0;
 
@@ -28,13 +28,13 @@ pub struct VideoSpec {
     /// Bytes of an I-frame, without packet headers.
     #[parameter(unset = "lognormal, mean 45 455 B, deviation 30 % of it", unit = "law of sizes")]
     pub i_frame: Option<LawSpec<Size>>,
-    /// Bytes of another frame, likewise.
+    /// Bytes of other frames, likewise.
     #[parameter(unset = "lognormal, mean 11 364 B, deviation 30 % of it", unit = "law of sizes")]
     pub p_frame: Option<LawSpec<Size>>,
     /// Bytes on the wire of a full packet.
     #[parameter(default = "1200 B")]
     pub packet: Option<Quantity<Size>>,
-    /// Whether the packets of a frame are spread evenly until the next, rather than sent back to
+    /// Whether the packets of a frame are spread evenly until the next, instead of sent back to
     /// back.
     #[parameter(default = false)]
     pub paced: Option<bool>,

@@ -22,10 +22,10 @@ pub struct VoipSpec {
     /// Time between packets of a talk spurt.
     #[parameter(default = "20 ms")]
     pub frame: Option<Quantity<Duration>>,
-    /// Bytes of speech per packet. Headers come on top: 40 B, unless the group has a `header`.
+    /// Bytes of speech per packet. Headers are added: 40 B, unless the group has a `header`.
     #[parameter(default = "160 B", source = "G.711: RFC 3551, section 4.5.14.")]
     pub payload: Option<Quantity<Size>>,
-    /// Whether packets come all the time; `spurt` and `silence` are then refused.
+    /// Whether packets come continuously; `spurt` and `silence` are then refused.
     #[parameter(default = false)]
     pub continuous: Option<bool>,
     /// How long a talk spurt lasts.

@@ -1,4 +1,4 @@
-//! A web client. What is absent is of the web browsing model of 3GPP2 C.R1002.
+//! A web client. Defaults are from the web browsing model of 3GPP2 C.R1002.
 
 use super::at::{About, At, NoOffer, Offer, SourceSpec};
 use crate::law::{LawSpec, Objects};
@@ -11,7 +11,7 @@ use fairwire_sim::app::{Load, Web};
 /// Its description.
 pub(super) const ABOUT: About = About { timed: &[Kind::Transfer, Kind::Page], ..About::tcp("A web client.") };
 
-/// A web client. What is absent is of the web browsing model of 3GPP2 C.R1002.
+/// A web client. Defaults are from the web browsing model of 3GPP2 C.R1002.
 #[parameters(name = "web", checked = Checked)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WebSpec {
@@ -29,7 +29,7 @@ pub struct WebSpec {
         source = "3GPP2 C.R1002; NGMN Alliance, 2008."
     )]
     pub parsing: Option<LawSpec<Duration>>,
-    /// How many objects are in it.
+    /// The number of objects in it.
     #[parameter(
         unset = "Pareto, mean 22, shape 1.1, cut at 55, less 2",
         unit = "law of objects",
@@ -53,8 +53,7 @@ pub struct WebSpec {
     /// Parallel connections, from 1 to 1024.
     #[parameter(default = 6, unit = "connections", source = "What browsers open to one server.")]
     pub connections: Option<u16>,
-    /// Whether a connection carries one object after the other (HTTP/1.1), rather than one
-    /// (HTTP/1.0).
+    /// Whether a connection carries objects in succession (HTTP/1.1), or only one (HTTP/1.0).
     #[parameter(default = true)]
     pub persistent: Option<bool>,
 }

@@ -1,4 +1,4 @@
-//! From links and flows as typed to queues, and the route of each group. Computed once,
+//! Resolves links and flows as entered into queues, and the route of each group. Computed once,
 //! when a scenario is read.
 
 mod network;
@@ -24,14 +24,13 @@ use plan::{Laid, UNCONTENDED, only_with, tail_drop, wire};
 /// The queues of a scenario, and the routes over them.
 #[derive(Clone, Debug)]
 pub(crate) struct Topology {
-    /// Links at which packets wait, each in one direction; those marked as the bottleneck first.
+    /// Queued links, each in one direction; those marked as the bottleneck come first.
     pub(crate) queues: Vec<QueuePlan>,
-    /// What passes each of them.
+    /// The packets that pass each of them.
     pub(crate) passing: Vec<Passing>,
-    /// Per group of flows, in the order of the file: its ways, one at least, whose flows come one
-    /// after the other.
+    /// Per group of flows, in file order: its paths, at least one, whose flows follow each other.
     pub(crate) routes: Vec<Vec<Route>>,
-    /// What each group sends, likewise.
+    /// The packets of each group, likewise.
     pub(crate) sends: Vec<Sends>,
 }
 
@@ -55,8 +54,8 @@ pub(crate) fn resolve(spec: &Spec, sends: Vec<Sends>, files: &Files) -> Result<T
     Ok(Topology { queues, passing, routes, sends })
 }
 
-/// Adds the wires with faults of access links out of the network. That of a group is behind a link
-/// of its own, at which nothing waits, after the last one on its ways.
+/// Adds the faulty wires of access links out of the network. A group's wire is behind a separate
+/// link without a queue, after the last one on its paths.
 fn add_access_wires(
     spec: &Spec,
     queues: &mut Vec<QueuePlan>,
@@ -97,7 +96,7 @@ fn add_access_wires(
 }
 
 impl Topology {
-    /// Is it of no account at which of two queues a discipline works, but for its draws?
+    /// Are two queues equivalent as the site of a discipline, except for its draws?
     fn are_alike(&self, one: usize, other: usize) -> bool {
         let site = |at: usize| {
             let QueuePlan { rate, buffer, .. } = &self.queues[at];
@@ -106,7 +105,7 @@ impl Topology {
         site(one) == site(other)
     }
 
-    /// Where the disciplines that are compared work: of places that are alike, the first.
+    /// Where the compared disciplines work: of equivalent sites, the first.
     pub(crate) fn compared_places(&self) -> Vec<usize> {
         let mut places: Vec<usize> = Vec::new();
         for (at, _) in self.compared() {
@@ -117,19 +116,19 @@ impl Topology {
         places
     }
 
-    /// Where the disciplines that are compared work.
+    /// Where the compared disciplines work.
     pub(crate) fn compared(&self) -> impl Iterator<Item = (usize, &QueuePlan)> {
         self.queues.iter().enumerate().filter(|(_, queue)| queue.own.is_none())
     }
 }
 
-/// How many flows a group has, or users where each has several connections.
+/// The number of flows of a group, or of users with several connections each.
 pub(crate) fn flows(flow: &FlowSpec, routes: &[Route]) -> u64 {
     let on_times = flow.on.as_ref().map_or(1, |on| on.len().max(1) as u64);
     routes.iter().map(|route| u64::from(route.flows)).sum::<u64>() * on_times
 }
 
-/// A network that is generated.
+/// A generated network.
 fn generated(spec: &Spec, network: &NetworkChoice) -> Result<Laid, Fault> {
     let path = format!("network.{}", network.name());
     let wire = wire(&path, network.impair(), WireLaw::default())?;

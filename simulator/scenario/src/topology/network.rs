@@ -16,7 +16,7 @@ use fairwire_sim::Hop;
 pub(super) fn laid(spec: &Spec, links: &[NetworkLinkSpec], files: &Files) -> Result<Laid, Fault> {
     let mut laid = Layout { graph: Graph::new(&spec.nodes), queues: Vec::new(), files };
     let is_marked = links.iter().any(|link| link.bottleneck);
-    // Those marked come first, for the first queue is the one that results call the bottleneck.
+    // Marked ones come first, since results call the first queue the bottleneck.
     let (marked, others): (Vec<_>, Vec<_>) = links.iter().enumerate().partition(|(_, link)| link.bottleneck);
     for (at, link) in marked.into_iter().chain(others) {
         laid.add(at, link, is_marked)?;
@@ -35,7 +35,7 @@ pub(super) fn laid(spec: &Spec, links: &[NetworkLinkSpec], files: &Files) -> Res
     Ok((laid.queues, routes))
 }
 
-/// What is laid of a network.
+/// The parts of a network created so far.
 struct Layout<'a> {
     graph: Graph<'a>,
     queues: Vec<QueuePlan>,
@@ -167,7 +167,7 @@ impl Layout<'_> {
     }
 }
 
-/// The queue in front of `link`, which has this rate and delay, in its own direction; `None` for a
+/// The queue in front of `link`, with this rate and delay, in its forward direction; `None` for a
 /// wire.
 fn queue(
     path: &str,

@@ -1,4 +1,4 @@
-//! What is laid of a network: its queues, and the ways over them.
+//! The created parts of a network: its queues, and the paths over them.
 
 use crate::compared::Compared;
 use crate::fault::{Fault, refused};
@@ -14,7 +14,7 @@ use fairwire_laws::spec::Quantity;
 use fairwire_sim::Hop;
 use std::sync::Arc;
 
-/// A link at which packets wait.
+/// A queued link.
 #[derive(Clone, Debug)]
 pub(crate) struct QueuePlan {
     pub(crate) name: String,
@@ -22,13 +22,13 @@ pub(crate) struct QueuePlan {
     pub(crate) law: RateLaw,
     pub(crate) delay: Duration,
     pub(crate) wire: WireLaw,
-    /// How much may wait, as given.
+    /// The buffer, as entered.
     pub(crate) room: Room,
     /// The same, as an amount.
     pub(crate) buffer: Amount,
-    /// What works there whatever is compared; `None` where those compared do.
+    /// Its own discipline, whichever are compared; `None` for a site of the compared ones.
     pub(crate) own: Option<Compared>,
-    /// Packets that its device holds; 0 where it has none.
+    /// Packets that its device holds; 0 without a device.
     pub(crate) device: u32,
     /// Its path in the file.
     pub(crate) path: String,
@@ -39,11 +39,11 @@ pub(crate) struct QueuePlan {
 pub(crate) struct Route {
     pub(crate) forward: Vec<Hop>,
     pub(crate) back: Vec<Hop>,
-    /// How many flows go it.
+    /// The number of its flows.
     pub(crate) flows: u32,
 }
 
-/// A buffer before its size is known: the routes say what a bandwidth-delay product is.
+/// A buffer before its size is known: routes determine a bandwidth-delay product.
 pub(crate) const NOT_SIZED: Amount = Amount::Packets(1);
 
 /// The queues, and the routes of each group.
@@ -55,8 +55,8 @@ impl QueuePlan {
         self.rate != UNCONTENDED
     }
 
-    /// How much longer than its delay packets take on its wire: in the mean by jitter, and at most by
-    /// delays that change.
+    /// By how much packets exceed its delay on its wire: on average by jitter, and at most by
+    /// changing delays.
     pub(crate) fn longer_by(&self) -> Duration {
         const DRAWS: u64 = 16;
         let mut rng = Seed(1).stream("a mean of jitter");
@@ -67,14 +67,14 @@ impl QueuePlan {
         longest.max(self.delay) - self.delay + Duration::from_ns(jitter)
     }
 
-    /// What it can send from `from` to `to`, in bit/s: the mean, where its rate changes.
+    /// Its rate from `from` to `to`, bit/s: the mean, if it changes.
     pub(crate) fn mean_bps(&self, from: Duration, to: Duration) -> f64 {
         self.law.mean_bps(self.rate, from, to)
     }
 }
 
-/// The rate of a link at which nothing waits: more than any that may be given, and than all that
-/// come together there.
+/// The rate of a link without a queue: more than any allowed rate, and than all that meet there
+/// together.
 pub(super) const UNCONTENDED: Rate = Rate::from_bps(10_000_000_000_000).expect("not zero");
 
 impl Route {
@@ -105,12 +105,12 @@ fn queues(hops: &[Hop]) -> impl Iterator<Item = usize> {
     })
 }
 
-/// What the wire of the link in the table at `path` does, which changes as `law` says.
+/// The behaviour of the wire of the link in the table at `path`, which changes as in `law`.
 pub(super) fn wire(path: &str, given: Option<&ImpairSpec>, law: WireLaw) -> Result<WireLaw, Fault> {
     given.map_or(Ok(law.clone()), |impair| impair.law(path, law))
 }
 
-/// What the device of the link in the table at `path` holds.
+/// The capacity of the device of the link in the table at `path`.
 pub(super) fn device(path: &str, given: Option<Quantity<Amount>>) -> Result<u32, Fault> {
     match given {
         None => Ok(0),
@@ -124,7 +124,7 @@ pub(super) fn device(path: &str, given: Option<Quantity<Amount>>) -> Result<u32,
     }
 }
 
-/// What the way back over a link has of its own.
+/// The return direction's own settings.
 pub(super) struct Own<'a> {
     pub(super) impair: Option<&'a ImpairSpec>,
     pub(super) varying: Varying<'a>,
@@ -132,9 +132,9 @@ pub(super) struct Own<'a> {
     pub(super) has_delay: bool,
 }
 
-/// How the way back over the link `there` changes, and what its wire does: as there, where it has
-/// nothing of its own. With a rate of its own its rate does not change as there. With a delay or
-/// changes of its own it does not take the delays of the file there.
+/// The changes of the return direction of the link `there`, and the behaviour of its wire: as
+/// there, unless it has its own settings. With its own rate, its rate does not change as there.
+/// With its own delay or changes, it does not use the file of delays there.
 pub(super) fn back_laws(
     path: &str,
     own: Own<'_>,

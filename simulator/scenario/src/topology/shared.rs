@@ -1,4 +1,4 @@
-//! One link that all flows share, `[link]`, and its way back.
+//! The link that all flows share, `[link]`, and its return direction.
 
 use super::plan::{
     Laid, NOT_SIZED, Own, QueuePlan, Route, back_laws, device, no_pattern, only_with, tail_drop, wire,
