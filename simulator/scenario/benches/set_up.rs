@@ -1,4 +1,4 @@
-//! What it takes until a run can begin: reading a scenario, building its network, and setting the
+//! Measures the preparation of a run: reading a scenario, building its network, and setting the
 //! simulator up.
 //!
 //! `cargo bench -p fairwire-scenario --bench set_up -- proof/suite/large/fat-tree.toml`; see

@@ -1,4 +1,4 @@
-//! Writes the traces that come along into a folder, `traces` unless another is given.
+//! Writes the built-in traces into a folder, `traces` unless another is given.
 
 use fairwire_scenario::traces;
 use std::path::PathBuf;

@@ -1,8 +1,8 @@
-//! The same scenario and seed give the same bits: however many runs go on beside it, optimised or
+//! The same scenario and seed give the same bits: however many runs are concurrent, optimised or
 //! not, on any machine.
 //!
 //! The marks in [`GOLDEN`] are asserted by every build, so a debug and a release build that both
-//! pass have agreed to the last bit.
+//! pass agree to the last bit.
 
 use fairwire_catalogue::{self as catalogue, Parameters, Site};
 use fairwire_core::units::Amount;
@@ -201,8 +201,8 @@ fn scenario(at: usize) -> Scenario {
     parse("determinism.toml", &text, &Overrides::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A mark of every bit of `records`: JSON writes each real number so that it reads back as the same
-/// bits.
+/// A mark of every bit of `records`: JSON writes each real number so that reading it returns the
+/// same bits.
 fn mark(records: &impl serde::Serialize) -> String {
     let text = serde_json::to_string(records).expect("records have a JSON form");
     assert!(text.len() > 1000 && !text.contains("null"), "a number that JSON cannot write: {text}");
@@ -215,8 +215,7 @@ fn mark_of(at: usize, jobs: usize) -> String {
     mark_of_runs(&outcome.runs)
 }
 
-/// A mark of what the runs measured: the parts are named, so that a record with one more field has
-/// the same.
+/// A mark of the runs' measurements: the parts are named, so a new field does not change it.
 fn mark_of_runs(runs: &[RunRecord]) -> String {
     let part = |run: &RunRecord| {
         let RunRecord { discipline, seed, flows, links, transfers, fairness, .. } = run.clone();
@@ -234,8 +233,7 @@ fn mark_of_runs(runs: &[RunRecord]) -> String {
     mark(&runs.iter().map(part).collect::<Vec<_>>())
 }
 
-/// The fairness of a run as it was when the marks were recorded: Jain's index was over throughputs
-/// then.
+/// The fairness of a run as when the marks were recorded: Jain's index then used throughputs.
 #[derive(serde::Serialize)]
 struct Recorded {
     jain: f64,
@@ -244,8 +242,8 @@ struct Recorded {
     group_fraction: BTreeMap<String, f64>,
 }
 
-/// Seconds as they were when the marks were recorded: whole nanoseconds times 1e-9, and not the
-/// nearest number to them.
+/// Seconds as when the marks were recorded: integer nanoseconds times 1e-9, not the nearest number
+/// to them.
 fn product(seconds: f64) -> f64 {
     (seconds * 1e9).round() * 1e-9
 }
@@ -254,14 +252,13 @@ fn in_products(mut links: Vec<LinkRecord>) -> Vec<LinkRecord> {
     for Sojourn { p50_s, p90_s, p95_s, p99_s, max_s, .. } in
         links.iter_mut().filter_map(|link| link.sojourn.as_mut())
     {
-        *p95_s = None; // there was none
+        *p95_s = None; // it did not exist
         [p50_s, p90_s, p99_s, max_s].into_iter().for_each(|time| *time = product(*time));
     }
     links
 }
 
-/// Flows as they were when the marks were recorded: without counts of timeouts, and what each was
-/// given.
+/// Flows as when the marks were recorded: without counts of timeouts and the given values.
 fn uncounted(mut flows: Vec<FlowRecord>) -> Vec<FlowRecord> {
     for flow in &mut flows {
         let FlowRecord { timeouts, loss_episodes, timeout_episodes, delivered_bytes, .. } = flow;
@@ -275,7 +272,7 @@ fn uncounted(mut flows: Vec<FlowRecord>) -> Vec<FlowRecord> {
 }
 
 fn timed(mut record: TransferRecord) -> TransferRecord {
-    (record.slowdown, record.sizes) = (None, Vec::new()); // there were none
+    (record.slowdown, record.sizes) = (None, Vec::new()); // they did not exist
     (record.times.p90_s, record.times.p99_9_s) = (None, None);
     let Times { p50_s, p95_s, p99_s, max_s, .. } = &mut record.times;
     [p50_s, p95_s, p99_s, max_s].into_iter().for_each(|time| *time = product(*time));
@@ -286,7 +283,7 @@ fn group(name: &str, source: Source, members: usize) -> GroupPlan {
     GroupPlan {
         name: name.into(),
         source,
-        forward: Vec::new(), // the dumbbell's
+        forward: Vec::new(), // set by the dumbbell
         back: Vec::new(),
         access_rate: Rate::from_bps(100_000_000).expect("not zero"),
         class: 0,

@@ -1,4 +1,4 @@
-//! Aggregates in scenarios: the adaptive token bucket beside the fixed one, and what is refused.
+//! Aggregates in scenarios: the adaptive token bucket compared with the fixed one, and refusals.
 
 use fairwire_metrics::record::RunRecord;
 use fairwire_scenario::{
@@ -36,7 +36,7 @@ fn adaptive_targets_bring_each_aggregate_near_its_fair_share_where_fixed_ones_do
         (small.fair_share_bps - 10e6 / 6.0).abs() < 1.0 && (large.fair_share_bps - 50e6 / 6.0).abs() < 1.0
     );
     for aggregate in [small, large] {
-        // The mark rate at which edges take turns leaves targets up to a quarter from what is fair:
+        // The mark rate at which edges alternate leaves targets up to a quarter from the fair ones:
         // gains printed are 0.82 to 1.36.
         let ratio = aggregate.target_bps.expect("it adapts") / aggregate.fair_share_bps;
         assert!((0.8..1.25).contains(&ratio), "{aggregate:?}");
@@ -48,7 +48,7 @@ fn adaptive_targets_bring_each_aggregate_near_its_fair_share_where_fixed_ones_do
     assert!((small.gain - 1.0).abs() < (unfair.gain - 1.0).abs() / 2.0, "{} and {}", small.gain, unfair.gain);
 }
 
-/// Keeps the target of the first aggregate.
+/// Records the target of the first aggregate.
 #[derive(Default)]
 struct Targets(Vec<f64>);
 
@@ -82,7 +82,7 @@ fn a_target_starts_at_its_contract_and_moves_by_half_a_percent_a_second_at_most(
     run_all_observed(&scenario, 1, &|_| {}, &stop, &all).expect("it can be built");
     let targets = all.0.into_inner().expect("one run");
     assert_eq!(targets.len(), 60);
-    let most = 1.0001f64.powi(51); // 50 intervals in a second, and one more where the phase falls so
+    let most = 1.0001f64.powi(51); // 50 intervals in a second, and one more with some phases
     assert!(targets[0] >= 1e6 / most && targets[0] <= 1e6 * most, "{targets:?}");
     assert!(targets.windows(2).all(|pair| pair[1] / pair[0] < most && pair[0] / pair[1] < most));
     assert!(targets[59] > 1.2e6, "the link is under-subscribed, so targets rise: {targets:?}");
@@ -102,12 +102,12 @@ fn both_cadences_and_both_kinds_of_steps_run() {
     let of = |set: &[&str]| run(&[&short, set].concat())[0].aggregates[0].clone();
     let additive = of(&[]);
     let compounded = of(&["aggregate.small.marker.adaptive-token-bucket.additive=false"]);
-    // Marks, without which cadences are alike, come where more is in profile than the link carries.
+    // Without marks cadences do not differ; marks come if more is in profile than the link carries.
     let over = "aggregate.large.target=12 Mbit/s";
     let [slides, tumbles] = ["sliding", "tumbling"]
         .map(|cadence| of(&[over, &format!("aggregate.small.estimator.cadence={cadence}")]));
     assert!(slides.in_profile_marked > 0 && slides != tumbles, "{slides:?} {tumbles:?}");
-    // Both rise all the time: 25 s on average by 0.5 % a second, of the contract or of the target.
+    // Both rise continuously: 25 s on average by 0.5 % a second, of the contract or of the target.
     let (additive, compounded) = (additive.target_bps.unwrap_or(0.0), compounded.target_bps.unwrap_or(0.0));
     assert!(additive < compounded && additive > 1.1e6, "{additive} and {compounded}");
 }

@@ -1,5 +1,5 @@
 //! Hosts share equally under `cake-like`, however many connections each opens; with TCP nearly so,
-//! and why not quite.
+//! and why not exactly.
 
 use fairwire_metrics::summary::summarize;
 use fairwire_scenario::{Overrides, parse, run_all};
@@ -21,7 +21,7 @@ delay = "10 ms"
 buffer = "400 packets"
 "#;
 
-/// What a flow sends.
+/// The traffic of a flow.
 #[derive(Clone, Copy)]
 enum Sends {
     Tcp,
@@ -40,7 +40,7 @@ fn group(name: &str, class: u32, count: u32, sends: Sends) -> String {
     )
 }
 
-/// The part of a host with one flow beside another host with nine.
+/// The share of a host with one flow compared with a host with nine.
 fn part_of_one(one: Sends, nine: Sends) -> f64 {
     part_of_one_under("", one, nine)
 }
@@ -52,7 +52,7 @@ fn part_of_one_under(parameters: &str, one: Sends, nine: Sends) -> f64 {
     let scenario = parse("cake-hosts.toml", &text, &Overrides::default()).unwrap();
     let outcome = run_all(&scenario, 0, &|_| {}, &AtomicBool::new(false)).unwrap();
     let summary = summarize(&outcome.runs);
-    // Of the fair shares by flow, one tenth and nine tenths; by host each is half.
+    // Relative to the fair shares by flow, one tenth and nine tenths; by host each is half.
     let part = |measure: &str, of: f64| summary[0].measures[measure].mean * of / 10.0;
     let (one, nine) = (part("share.one", 1.0), part("share.nine", 9.0));
     one / (one + nine)
@@ -60,8 +60,8 @@ fn part_of_one_under(parameters: &str, one: Sends, nine: Sends) -> f64 {
 
 #[test]
 fn hosts_whose_senders_do_not_yield_get_half_each() {
-    // 8 Mbit/s beside 18 on a link of 10: no queue runs empty. In 40 s a quantum more or less is
-    // 3e-5 of the link.
+    // 8 Mbit/s and 18 on a link of 10: no queue runs empty. In 40 s one quantum is 3e-5 of the
+    // link.
     let part = part_of_one(Sends::Constant(8), Sends::Constant(2));
     assert!((0.499..0.501).contains(&part), "{part}");
 }
@@ -69,15 +69,15 @@ fn hosts_whose_senders_do_not_yield_get_half_each() {
 #[test]
 fn a_host_with_one_tcp_flow_gets_nearly_as_much_as_one_with_nine() {
     // It gets 0.44. Half of the gap comes from the time while CoDel has its queue empty. The other
-    // half goes to those of the nine that return from an empty queue as new ones: see the next two
-    // tests. Were it signalled as early as they are, it would be about 0.3.
+    // half goes to those of the nine that return from an empty queue as new flows: see the next two
+    // tests. If it were signalled as early as they are, it would be about 0.3.
     let part = part_of_one(Sends::Tcp, Sends::Tcp);
     assert!((0.4..0.5).contains(&part), "{part}");
 }
 
 #[test]
 fn under_cakes_own_allowance_a_host_with_one_tcp_flow_gets_less() {
-    // 0.30: the lone flow is signalled after the wait of a few packets, however many queues have
+    // 0.30: the single flow is signalled after the wait of a few packets, however many queues have
     // their turn before its own.
     let part = part_of_one_under("allowance = \"packets\"", Sends::Tcp, Sends::Tcp);
     assert!((0.27..0.33).contains(&part), "{part}");
@@ -85,15 +85,15 @@ fn under_cakes_own_allowance_a_host_with_one_tcp_flow_gets_less() {
 
 #[test]
 fn a_tcp_flow_beside_nine_that_do_not_yield_lacks_what_goes_while_its_queue_is_empty() {
-    // 0.483. Alone on a link of 5 Mbit/s it leaves 7 % idle.
+    // 0.483. Without other flows on a link of 5 Mbit/s it leaves 7 % idle.
     let part = part_of_one(Sends::Tcp, Sends::Constant(2));
     assert!((0.46..0.495).contains(&part), "{part}");
 }
 
 #[test]
 fn a_flow_that_does_not_yield_lacks_what_nine_tcp_flows_get_as_new_ones() {
-    // 0.458, with a standard error of 0.007. Its queue is never empty; but of the nine only the
-    // bulky ones divide their host's quantum, as in CAKE.
+    // 0.458, with a standard error of 0.007. Its queue is never empty; but only the bulky ones of
+    // the nine divide their host's quantum, as in CAKE.
     let part = part_of_one(Sends::Constant(8), Sends::Tcp);
     assert!((0.43..0.485).contains(&part), "{part}");
 }

@@ -1,11 +1,11 @@
-//! Calls and videos against what can be computed of them by hand.
+//! Calls and videos against values computed by hand.
 
 use fairwire_metrics::record::RunRecord;
 use fairwire_metrics::{Kind, summary};
 use fairwire_scenario::{Overrides, parse, run_all};
 use std::sync::atomic::AtomicBool;
 
-/// A run of a link of this rate with 1000 packets of buffer and a round trip of 30 ms.
+/// A run of a link at this rate with 1000 packets of buffer and a round trip of 30 ms.
 fn run(seconds: u32, link: &str, flows: &str) -> RunRecord {
     let text = format!(
         "format = 2\nname = \"one\"\nduration = \"{seconds} s\"\nwarm_up = \"40 s\"\nseeds = 1\n\
@@ -36,12 +36,12 @@ fn measure(run: &RunRecord, name: &str) -> f64 {
 #[test]
 fn a_call_alone_gets_the_link_and_keeps_the_queue_of_its_rest() {
     for (rate, queue_s) in [(50, 0.020), (25, 0.040)] {
-        // Rates at which a packet takes 0.4 ms at most, so that the delay is the queue.
+        // At these rates a packet takes at most 0.4 ms, so the delay is the queue.
         let flow = call("call", "least = \"5 Mbit/s\", most = \"100 Mbit/s\"");
         let run = run(120, &format!("rate = \"{rate} Mbit/s\""), &flow);
         assert!(run.links[0].utilization > 0.99, "{}", run.links[0].utilization);
         let sojourn_s = run.links[0].sojourn.as_ref().expect("packets waited").mean_s;
-        // RFC 8698, equation (5): 10 ms x 100 Mbit/s over the rate. It takes the least of 15
+        // RFC 8698, equation (5): 10 ms x 100 Mbit/s over the rate. It takes the minimum of 15
         // packets, which is some packets less than their mean.
         assert!((sojourn_s / queue_s - 1.0).abs() < 0.10, "{sojourn_s} s, not {queue_s} s");
         assert_eq!((measure(&run, "freezes.call"), measure(&run, "lost_frames.call")), (0.0, 0.0));
@@ -69,12 +69,12 @@ fn a_video_on_a_link_between_two_bitrates_plays_their_mean_and_never_stalls() {
     // idle for a round trip of 30 ms and a delayed acknowledgement.
     let good = run.flows[0].goodput_bps;
     assert!((0.90..0.98).contains(&(good / (2e6 * 1448.0 / 1500.0))), "{good}");
-    // What its buffer has more or less of at the end is at most 24 s of 3 Mbit/s, 1.3 % of all.
+    // The change of its buffer by the end is at most 24 s of 3 Mbit/s, 1.3 % of the total.
     let bps = measure(&run, "play_bps.video");
     assert!((bps / good - 1.0).abs() < 0.013, "{bps} of {good}");
     assert_eq!((measure(&run, "stalls.video"), measure(&run, "stall_part.video")), (0.0, 0.0));
     assert!((measure(&run, "play_part.video") - 1.0).abs() < 1e-9);
-    // The buffer goes from 9 to 21.6 s while 1 Mbit/s come, and back while 3 do.
+    // The buffer rises from 9 to 21.6 s at 1 Mbit/s, and returns at 3.
     let cycle_s = 12.6 / (good / 1e6 - 1.0) + 12.6 / (1.0 - good / 3e6);
     let switches = measure(&run, "switches.video");
     assert!((switches / (2.0 * 2960.0 / cycle_s) - 1.0).abs() < 0.15, "{switches}"); // a chunk of 12.6 s at either end
@@ -85,14 +85,15 @@ fn a_link_that_is_down_for_longer_than_the_buffer_stalls_a_video_once_for_the_re
     let video = video("rates = [\"1 Mbit/s\"], buffer = \"20 s\", chunk = \"2 s\"");
     let link =
         |down: &str| format!("rate = \"8 Mbit/s\"\nchanges = [{{ at = \"100 s\", down = \"{down}\" }}]");
-    // It has between 18 and 20 s, as the next chunk is requested where there is room for it.
+    // It has between 18 and 20 s, as the next chunk is requested when there is room for it.
     let short = run(300, &link("15 s"), &video);
     assert_eq!(measure(&short, "stalls.video"), 0.0);
     let long = run(300, &link("60 s"), &video);
     assert_eq!(measure(&long, "stalls.video"), 1.0);
     let stall = Kind::Stall.record_of("video", &long.transfers).expect("a record").times.max_s;
     // From 118 or 120 s to the link's return at 160 s, and then to the next retransmission and a
-    // chunk of 0.3 s. As timeouts double, it comes within once more what has passed since the loss.
+    // chunk of 0.3 s. As timeouts double, it comes within as much time again as has passed since
+    // the loss.
     assert!((40.0..42.0 + 60.0).contains(&stall), "{stall}");
     assert!((measure(&long, "stall_part.video") - stall / 260.0).abs() < 1e-9);
     assert!((measure(&long, "play_part.video") + measure(&long, "stall_part.video") - 1.0).abs() < 1e-9);
@@ -105,10 +106,10 @@ fn a_video_above_its_link_stalls_after_each_chunk_for_what_that_takes_longer() {
     let takes_s = 16e6 / (2e6 * 1448.0 / 1500.0);
     let stalls = measure(&run, "stalls.video");
     assert!((stalls - 400.0 / takes_s).abs() <= 1.0, "{stalls}");
-    // And a round trip, in which the sender hears that the chunk has arrived.
+    // Plus a round trip, after which the sender knows that the chunk has arrived.
     let mean_s = measure(&run, "stall_mean_s.video");
     assert!((mean_s - (takes_s - 4.0)).abs() < 0.1, "{mean_s}");
-    // A chunk of which a part has played by the end has whole bytes of it.
+    // A chunk partly played at the end counts integer bytes.
     assert!((measure(&run, "play_bps.video") / 4e6 - 1.0).abs() < 1e-6);
 }
 

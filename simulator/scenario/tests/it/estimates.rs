@@ -1,4 +1,4 @@
-//! What a slip of a unit would record is refused before a run, with the number and what lowers it.
+//! Excessive records due to a wrong unit are refused before a run, with the number and the remedy.
 
 use fairwire_core::Duration;
 use fairwire_scenario::estimate::{Keys, Recorded, check};
@@ -53,7 +53,7 @@ fn traces_as_large_as_a_disk_are_refused() {
     assert_eq!(said(TEXT, packets), "fine");
     let fast = TEXT.replace("10 Mbit/s", "100 Gbit/s").replace("100 Mbit/s", "100 Gbit/s");
     assert!(said(&fast, packets).starts_with("the traces would have "), "{}", said(&fast, packets));
-    // A fast link of which little is used is none.
+    // A fast link with little traffic is accepted.
     let idle = TEXT.replace("10 Mbit/s", "100 Gbit/s");
     assert_eq!(said(&idle, packets), "fine");
 }
@@ -126,7 +126,7 @@ fn more_memory_than_a_machine_has_is_refused_with_what_lowers_it() {
     assert_eq!(said(&far, at_once(1)), "fine", "10 Mbit/s of it pass");
 }
 
-/// Is a run stopped whose watcher breaks at this call?
+/// Is a run stopped if its watcher breaks at this call?
 fn stopped(scenario: &Scenario, at: usize) -> Result<bool, RunError> {
     let mut calls = 0;
     let mut watch = |_| {
@@ -146,7 +146,7 @@ fn a_run_is_stopped_while_it_is_set_up() {
     }
 }
 
-/// A record of each flow that looks at every link would take a minute here; it takes 2 s.
+/// With a record per flow that looks at every link, this would take a minute; it takes 2 s.
 #[test]
 fn a_fat_tree_of_65_536_hosts_is_run_with_a_flow_each() {
     let scenario = parse("fat.toml", FAT_TREE, &Overrides::default()).expect("a scenario");

@@ -1,5 +1,5 @@
-//! Whatever passes the check can be run: at the bounds of rates, delays, sizes and buffers, records
-//! stay sane.
+//! Everything that passes the check can be run: at the bounds of rates, delays, sizes and buffers,
+//! records stay plausible.
 
 use fairwire_core::units::Amount;
 use fairwire_metrics::record::RunRecord;
@@ -7,7 +7,7 @@ use fairwire_scenario::{Overrides, Scenario, parse, run_all};
 use proptest::prelude::*;
 use std::sync::atomic::AtomicBool;
 
-/// What is varied, each by its power of ten or its plain value.
+/// The varied values, each by its power of ten or directly.
 #[derive(Clone, Debug)]
 struct Extremes {
     rate_power: u32,
@@ -58,8 +58,7 @@ fn extremes() -> impl Strategy<Value = Extremes> {
 }
 
 impl Extremes {
-    /// As long as it takes to send 2000 packets at the fastest of the rates, and no longer than the
-    /// longest run.
+    /// The time to send 2000 packets at the fastest of the rates, at most the longest run.
     fn duration_ns(&self) -> u64 {
         let fastest = 10f64.powi(self.rate_power.max(self.cbr_power).cast_signed());
         let smallest = f64::from(self.packet_bytes.min(self.segment_bytes + 40));
@@ -155,8 +154,8 @@ fn progress_reaches_the_end_and_never_passes_it() {
         .unwrap();
     let reported = reported.into_inner().unwrap();
     assert!(reported.iter().all(|fraction| (0.0..=1.0).contains(fraction)));
-    // Each run reports its end, and both ends together are the whole, but for the rounding of
-    // seconds in binary.
+    // Each run reports its end, and both ends together are the total, except for binary rounding of
+    // seconds.
     assert!(reported.iter().copied().fold(0.0, f64::max) > 1.0 - 1e-9, "{reported:?}");
 }
 

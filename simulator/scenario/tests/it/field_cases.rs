@@ -1,5 +1,5 @@
-//! What people bring with them from other tools: figures of links and disciplines. Each has the file
-//! that gives it: `fairwire run FILE` shows the same.
+//! Figures of links and disciplines that people bring from other tools. Each has its file:
+//! `fairwire run FILE` shows the same.
 
 use fairwire_metrics::record::{FlowRecord, LinkRecord, RunRecord, Sojourn};
 use fairwire_scenario::{Overrides, Scenario, parse, run_all};
@@ -27,7 +27,7 @@ fn flows<'a>(run: &'a RunRecord, group: &str) -> impl Iterator<Item = &'a FlowRe
     run.flows.iter().filter(move |flow| &*flow.group == group)
 }
 
-/// What the flows of `group` get in all, Mbit/s.
+/// Total goodput of the flows of `group`, Mbit/s.
 fn goodput(run: &RunRecord, group: &str) -> f64 {
     flows(run, group).map(|flow| flow.goodput_bps).sum::<f64>() / 1e6
 }
@@ -79,8 +79,8 @@ fn a_threshold_may_have_a_part_of_a_packet_and_a_buffer_may_not() {
     assert!(message.contains("`77.5 packets` is not a whole number"), "{message}");
 }
 
-/// A flood of twice the link under this law, with this codepoint: the part that was dropped, the part
-/// of the others that was marked, and the median wait in ms.
+/// A flood of twice the link under this law, with this codepoint. Returns the share dropped, the
+/// share of the others that was marked, and the median wait in ms.
 fn under(law: &str, ecn: &str) -> [f64; 3] {
     let disciplines = format!(
         "disciplines = [\"{law}\"]\n[discipline.codel]\necn = \"mark\"\n[discipline.pie]\necn = \"mark\""
@@ -105,12 +105,12 @@ fn a_flood_that_calls_itself_capable_fills_the_buffer_of_codel_and_not_those_of_
         );
     };
     for ecn in ["ect0", "ect1", "ce"] {
-        about(under("codel", ecn), [0.5, 0.87, 199.0]); // marks drop nothing, so it waits the buffer's 200 ms
-        about(under("pie", ecn), [0.5, 0.0, 15.0]); // above `mark_limit`, 10 %, it drops what is capable
+        about(under("codel", ecn), [0.5, 0.87, 199.0]); // marks drop nothing, so packets wait the buffer's 200 ms
+        about(under("pie", ecn), [0.5, 0.0, 15.0]); // above `mark_limit`, 10 %, it drops capable packets too
     }
     about(under("codel", "none"), [0.5, 0.0, 104.0]);
     about(under("dualpi2", "ect0"), [0.5, 0.0, 14.4]); // as the RFC's overload: drops in both queues
-    about(under("dualpi2", "ect1"), [0.5, 1.0, 14.4]); // and what is left of the L4S queue is marked
+    about(under("dualpi2", "ect1"), [0.5, 1.0, 14.4]); // and the rest of the L4S queue is marked
     let unknown = flood(
         "disciplines = [\"codel\"]",
         "rate = \"1 Mbit/s\"\ndelay = \"1 ms\"\nbuffer = \"9 packets\"",
@@ -120,8 +120,8 @@ fn a_flood_that_calls_itself_capable_fills_the_buffer_of_codel_and_not_those_of_
     assert!(message.contains("ect2") && message.contains("`none`, `ect0`, `ect1` or `ce`"), "{message}");
 }
 
-/// How long packets of `count` downloads wait in the provider's queue of `scenarios/ingress.toml`, ms
-/// (p95), and what is carried, Mbit/s.
+/// How long packets of `count` downloads wait in the provider's queue of `scenarios/ingress.toml`,
+/// ms (p95), and the carried rate, Mbit/s.
 fn behind_a_provider(count: u32, discipline: &str) -> (f64, f64) {
     let text = include_str!("../../../../scenarios/ingress.toml");
     let set = vec![format!("flow.updater.count={count}")];

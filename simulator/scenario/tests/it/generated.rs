@@ -1,4 +1,4 @@
-//! Networks that are generated: what flows on them get, and what is refused.
+//! Generated networks: the shares of flows on them, and refusals.
 
 use fairwire_metrics::summary::summarize;
 use fairwire_scenario::{Outcome, Overrides, Scenario, judge, parse, report, run_all};
@@ -23,7 +23,7 @@ fn whole() -> String {
     FAT_TREE.replace("count = 8 #", "#")
 }
 
-/// The same with data alone, of which each host sends as much as its link carries.
+/// The same with data only; each host sends as much as its link carries.
 fn datagrams() -> String {
     let cbr = "source = { cbr = { rate = \"10 Mbit/s\", packet = \"1000 B\" } }";
     whole().replace("tcp = { profile = \"modern\" }\n", "").replace("source = \"bulk\"", cbr)
@@ -40,8 +40,8 @@ fn the_examples_run_and_a_reduced_run_meets_their_expectations() {
     }
 }
 
-/// What fills the links of all hosts is delivered whole, under any stride, and nothing waits: no
-/// two flows share a link.
+/// Traffic that fills the links of all hosts is delivered completely, under any stride, without
+/// queueing: no two flows share a link.
 #[test]
 fn every_stride_over_a_fat_tree_gets_the_full_rate_without_a_drop() {
     for by in [1, 2, 3, 7, 8, 15] {
@@ -52,14 +52,14 @@ fn every_stride_over_a_fat_tree_gets_the_full_rate_without_a_drop() {
         for run in run(&scenario).runs {
             let dropped: u64 = run.flows.iter().map(|flow| flow.packets_dropped).sum();
             assert_eq!((run.flows.len(), dropped), (16, 0));
-            // Of 0.9 s a packet more or less at either end, of 1125.
+            // One packet at either end of 0.9 s, out of 1125.
             assert!(run.flows.iter().all(|flow| (flow.throughput_bps / 10e6 - 1.0).abs() < 0.002), "{by}");
         }
     }
 }
 
-/// With three hosts at each edge switch and two ways up, two of three destinations share a way: 24
-/// flows of 10 Mbit/s over a stride of 12 have 10 and twice 5 Mbit/s.
+/// With three hosts at each edge switch and two upward paths, two of three destinations share a
+/// path: 24 flows of 10 Mbit/s over a stride of 12 have 10 and twice 5 Mbit/s.
 #[test]
 fn more_hosts_than_ways_up_share_these() {
     let sets = [
@@ -118,7 +118,7 @@ fn flows_are_dealt_out_to_the_pairs_and_numbered_through() {
     assert_eq!(read(&whole(), &[all]).spec().flow[0].count(), 240, "a flow for each pair");
 }
 
-/// The last of 40 flows over 16 pairs goes from the last host: the first eight pairs have three
+/// The last of 40 flows over 16 pairs starts at the last host: the first eight pairs have three
 /// flows each, the others two.
 #[test]
 fn a_flow_that_starts_late_is_the_one_of_its_number() {
@@ -145,8 +145,8 @@ fn a_single_flow_goes_between_the_hosts_that_it_names() {
     let text = whole().replace("pattern = { stride = { by = 8 } }", "from = \"h1\"\nto = \"h4\"");
     let scenario = read(&text, &["expect=[]"]);
     let links: Vec<&str> = scenario.links().collect();
-    // In one pod, so by an aggregation switch: at the one for the second port there, and back for
-    // the first.
+    // In one pod, so by an aggregation switch: at the one for the second port on the forward path,
+    // and on the return path for the first.
     assert_eq!(links, ["h1-e1", "h4-e2", "e1-h1", "e2-h4", "e1-a2", "e2-a1", "a1-e1", "a2-e2"]);
 }
 
@@ -171,13 +171,13 @@ fn each_wire_of_a_generated_network_loses_its_part() {
         let lost: u64 = run.flows.iter().filter_map(|flow| flow.packets_lost).sum();
         let on_links: u64 = run.links.iter().filter_map(|link| link.wire).map(|wire| wire.lost).sum();
         assert_eq!(lost, on_links);
-        // 1 - 0.9^6 of 18 000: sd 0.4 %, 4 of them, and what is on its way at either end.
+        // 1 - 0.9^6 of 18 000: sd 0.4 %, 4 of them, and packets in flight at either end.
         let part = lost as f64 / run.flows.iter().map(|flow| flow.packets_sent).sum::<u64>() as f64;
         assert!((part - 0.469).abs() < 0.02, "{part}");
     }
 }
 
-/// Twelve hosts of other pods send 64 kB each to one, at once.
+/// Twelve hosts of other pods send 64 kB each to one, simultaneously.
 const INCAST: &str = "format = 2\nname = \"incast\"\nduration = \"20 ms\"\nseeds = 1\ndisciplines = [\"tail-drop\"]\n\
     [network.fat-tree]\nk = 4\nrate = \"1 Gbit/s\"\ndelay = \"5 us\"\nbuffer = \"100 packets\"\n\
     [[flow]]\ngroup = \"senders\"\ncount = 12\npattern = { incast = { from = 5 } }\n\
@@ -195,7 +195,7 @@ fn an_incast_is_one_group_and_queues_at_the_link_of_its_receiver_which_results_h
         // 12 x 64 kB and headers take 6.31 ms of 20 ms.
         assert!(link.utilization > 0.3 && link.backlog.mean_packets > 1.0, "{link:?}");
     }
-    // By the destination, all that goes to one host meets before, at one core link.
+    // By the destination, all traffic to one host meets earlier, at one core link.
     let old = run(&read(INCAST, &["network.fat-tree.route=destination"])).runs;
     let name = |run: &fairwire_metrics::record::RunRecord| {
         run.links.iter().max_by_key(|link| link.backlog.max_packets).map(|link| link.name.clone())

@@ -1,4 +1,4 @@
-//! One discipline is compared with itself: entries with labels and parameters of their own.
+//! One discipline is compared with itself: entries with their own labels and parameters.
 
 use fairwire_scenario::{Compared, Overrides, Scenario, ScenarioError, judge, parse, report, run_all};
 use std::sync::atomic::AtomicBool;
@@ -39,7 +39,7 @@ fn each_entry_has_its_own_parameters_and_its_results_its_label() {
     let all = drops(&read(&[], &[]).unwrap());
     let names: Vec<&str> = all.iter().map(|(label, _)| label.as_str()).collect();
     assert_eq!(names, ["red", "red-high", "red-abrupt", "faba"]);
-    // The plain entry is what `[discipline.red]` says, and each labelled one what its table says.
+    // The plain entry follows `[discipline.red]`, and each labelled one its table.
     let alone = |set: &[&str]| drops(&read(set, &["red"]).unwrap())[0].1;
     assert_eq!(all[0].1, alone(&[]));
     assert_eq!(all[1].1, alone(&["discipline.red.max_probability=0.5"]));
@@ -173,12 +173,12 @@ fn every_scenario_of_the_repository_stays_the_same_when_it_is_written_again() {
             continue;
         }
         let text = std::fs::read_to_string(path).unwrap();
-        let set = vec!["output.every=\"50 ms\"".to_string()]; // which is no part of the hash
+        let set = vec!["output.every=\"50 ms\"".to_string()]; // which is not part of the hash
         let first = parse("one.toml", &text, &Overrides { set, ..Overrides::default() }).unwrap();
         let second = parse("two.toml", first.toml(), &Overrides::default()).unwrap();
         assert_ne!(first.toml(), text);
         assert_eq!((first.sha256(), first.notes()), (second.sha256(), second.notes()), "{}", first.toml());
-        // The mean of a trace is in no file, and hosts of a paper's simulator take no time.
+        // No file contains the mean of a trace, and hosts of a paper's simulator take no time.
         let is_meant =
             |note: &&String| note.contains("follows a trace") || note.contains("hosts take no time");
         let slips: Vec<_> = first.notes().iter().filter(|note| !is_meant(note)).collect();

@@ -1,4 +1,4 @@
-//! What limits a sender beside the network: its host's link, its receiver's window, its own rate.
+//! Limits of a sender besides the network: its host's link, its receiver's window, its own rate.
 
 use fairwire_core::Duration;
 use fairwire_scenario::{Overrides, Scenario, parse, run_single};
@@ -48,9 +48,10 @@ fn widest(tcp: &str) -> (Widest, f64) {
 fn a_sender_of_today_queues_some_milliseconds_at_the_link_of_its_host_and_fills_it() {
     for control in ["cubic", "reno", "bbr", "dctcp"] {
         let (widest, used) = widest(&format!("control = \"{control}\""));
-        // A round trip of 14.2 ms without waiting; 2 ms and a delayed acknowledgement more. It had 5 s.
+        // A round trip of 14.2 ms without queueing, plus 2 ms and a delayed acknowledgement. It
+        // used to be 5 s.
         assert!(widest.srtt < Duration::from_ms(20), "{control}: {}", widest.srtt);
-        // 100 Mbit/s over such a trip are 170 segments.
+        // 100 Mbit/s over such a round trip are 170 segments.
         assert!(widest.window < 600.0, "{control}: {}", widest.window);
         assert!(used > 0.98, "{control}: {used}");
     }

@@ -1,4 +1,4 @@
-//! Links as they are: wires with faults, handovers and outages, round-trip times, and buffers in
+//! Realistic links: wires with faults, handovers and outages, round-trip times, and buffers in
 //! bandwidth-delay products.
 
 use fairwire_core::Duration;
@@ -8,7 +8,7 @@ use fairwire_scenario::{Overrides, Scenario, judge, load, network, parse, report
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-/// Two flows on a link of 10 Mbit/s, 20 ms one way, and one of datagrams.
+/// Two flows on a link of 10 Mbit/s, 20 ms one way, and one datagram flow.
 const TEXT: &str = "format = 2\nname = \"links\"\nduration = \"10 s\"\nseeds = 1\ndisciplines = [\"tail-drop\"]\n\
     [link]\nrate = \"10 Mbit/s\"\ndelay = \"20 ms\"\nbuffer = \"2 bdp\"\n\
     [[flow]]\ngroup = \"tcp\"\ncount = 2\nsource = \"bulk\"\ntcp = { profile = \"ns2-2002\" }\nrtt = [\"60 ms\", \"100 ms\"]\naccess = { rate = \"1 Gbit/s\" }\n\
@@ -40,7 +40,7 @@ fn buffers(scenario: &Scenario) -> Vec<Amount> {
 #[test]
 fn access_links_take_what_the_way_does_not_take_of_a_round_trip() {
     let scenario = read(TEXT, &[]);
-    // 40 ms are the link's; of the rest a quarter at either end and in either direction.
+    // 40 ms are the link's; a quarter of the rest is at either end and in either direction.
     assert_eq!(access(&scenario, "tcp", 1), [5, 15].map(Duration::from_ms));
     let drawn = read(TEXT, &["flow.tcp.count=200", "flow.tcp.rtt='40 ms..80 ms'"]);
     let delays = access(&drawn, "tcp", 1);
@@ -61,12 +61,12 @@ fn a_round_trip_shorter_than_the_way_is_refused_with_both() {
 
 #[test]
 fn a_bandwidth_delay_product_is_of_the_mean_round_trip() {
-    // 60 ms, 100 ms, and 40 ms of the link and 40 ms of access: 80 ms in the mean.
+    // 60 ms, 100 ms, and 40 ms of the link and 40 ms of access: 80 ms on average.
     let scenario = read(TEXT, &[]);
     assert_eq!(buffers(&scenario), [Amount::Time(Duration::from_ms(160))]);
     let both = read(TEXT, &["link.buffer=0.5 bdp", "return={}"]);
     assert_eq!(buffers(&both), [Amount::Time(Duration::from_ms(40)); 2], "that of ACKs is of their flows");
-    // A buffer as typed gives the same bits.
+    // A buffer given explicitly yields the same bits.
     let typed = read(TEXT, &["link.buffer=160 ms"]);
     assert_eq!(run(&scenario), run(&typed));
     let tree = "format = 2\nname = \"tree\"\nduration = \"1 s\"\nseeds = 1\ndisciplines = [\"tail-drop\"]\n\
@@ -118,7 +118,7 @@ fn an_outage_takes_its_time_of_the_link_and_a_handover_changes_the_delay() {
     assert_eq!(capacity("{ at = '2 s', down = '1 s' }"), 9e6);
     assert_eq!(capacity("{ at = '2 s', down = '1 s', rate = '5 Mbit/s' }"), 5.5e6);
     assert_eq!(capacity("{ at = '2 s', delay = '50 ms' }"), 10e6);
-    // With a window of 20 segments of 552 B: what is delivered goes by the round trip.
+    // With a window of 20 segments of 552 B the round trip determines the delivered amount.
     let sends = |changes: &str| {
         let set = ["flow.tcp.tcp.window=20", "flow.tcp.rtt=60 ms", "flow.udp.start=9 s", changes];
         run(&read(TEXT, &set)).flows[0].throughput_bps
@@ -130,7 +130,8 @@ fn an_outage_takes_its_time_of_the_link_and_a_handover_changes_the_delay() {
 #[test]
 fn an_outage_that_loses_leaves_the_queue_alone_and_what_is_none_is_refused() {
     let lossy = "link.changes=[{ at = '4 s', down = { for = '2 s', packets = 'lost' } }]";
-    // UDP of 4 Mbit/s in 1000 B over 10 Mbit/s, alone: 500 a second, 1000 in the outage.
+    // UDP of 4 Mbit/s in 1000 B over 10 Mbit/s, without other traffic: 500 a second, 1000 in the
+    // outage.
     let udp = ["flow.tcp.start=9 s", "flow.udp.start=0 s"];
     let (plain, out) = (run(&read(TEXT, &udp)), run(&read(TEXT, &[&udp[..], &[lossy]].concat())));
     let lost = out.links[0].wire.expect("a wire that loses").lost;

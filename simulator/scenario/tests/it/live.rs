@@ -1,4 +1,4 @@
-//! Scenarios that are changed while a run goes on.
+//! Scenarios that are changed during a run.
 
 use fairwire_core::{Duration, Probe, Unit};
 use fairwire_scenario::{Live, Observer, Overrides, Scenario, View, parse, run_single};
@@ -40,7 +40,7 @@ fn flooded(discipline: &str) -> Scenario {
     scenario(discipline).changed(&["link.rate=1 Mbit/s".into()]).expect("it is right")
 }
 
-/// What is seen of the one link and the flows at a sample.
+/// The observations of the link and the flows at a sample.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Seen {
     waiting: u32,
@@ -91,7 +91,7 @@ impl Observer for Watcher {
     }
 }
 
-/// A live run of which every sample is kept, and the changes of each step.
+/// Every sample of a live run, with the changes of each step.
 fn run(scenario: &Scenario, changes: &[(usize, &[&str])]) -> Vec<Seen> {
     let watcher = Watcher::default();
     let mut live = Live::new(scenario, 0, 7, Box::new(watcher.clone())).expect("it can be built");
@@ -187,7 +187,7 @@ fn a_discipline_that_is_replaced_hands_its_packets_over() {
     assert!(gone < 20, "{gone} of {} packets", seen[19].waiting);
     let sizes = |step: usize| seen[step].left_bytes;
     assert!(sizes(20) > sizes(19) * 9 / 10, "the link goes on: {} after {} bytes", sizes(20), sizes(19));
-    // DRR takes the flood down. TCP was in its timeouts, so it is slow to take its four fifths.
+    // DRR reduces the flood. TCP was in its timeouts, so it is slow to take its four fifths.
     let (udp, all) = (|seen: &Seen| seen.delivered[4], |seen: &Seen| seen.delivered.iter().sum::<u64>());
     let share = |range: std::ops::Range<usize>| {
         let of = |part: &dyn Fn(&Seen) -> u64| seen[range.clone()].iter().map(part).sum::<u64>() as f64;
@@ -212,11 +212,11 @@ fn what_needs_a_new_run_is_refused_and_changes_nothing() {
         ("return", "{ buffer = '10 packets' }"),
     ] {
         let error = live.set(path, value).expect_err("refused").to_string();
-        let is_scenarios = path == "disciplines"; // none at all is no scenario
+        let is_scenarios = path == "disciplines"; // an empty list is no scenario
         assert!(is_scenarios || error.starts_with(&format!("`{path}` is `{value}`, but the run")), "{error}");
         assert!(is_scenarios || error.contains("all else needs a new run"), "{error}");
     }
-    // What is wrong for any run is refused as for a new one.
+    // An error for any run is refused as for a new one.
     for change in [
         "link.bufer=3 packets",
         "discipline.pie.target=-1 ms",
@@ -258,7 +258,7 @@ fn a_discipline_of_which_something_is_expected_is_replaced_and_nothing_is_expect
         "{TEXT}\n[[expect]]\ndiscipline = \"drop-front\"\nmeasure = \"jain\"\nmin = 0.1\n\
          [[expect]]\ndiscipline = \"mild\"\nmeasure = \"jain\"\nmin = 0.1\n"
     );
-    // A label means nothing without its discipline, unlike a name of the catalogue.
+    // A label is meaningless without its discipline, unlike a name of the catalogue.
     let judged = judged.replace("\"DISCIPLINE\"", "{ red = { gentle = true }, label = \"mild\" }");
     let scenario = parse("live.toml", &judged, &Overrides::default());
     let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));

@@ -1,4 +1,4 @@
-//! Integration tests of scenario files: one binary, since each would be linked with everything
+//! Integration tests of scenario files, in one binary, since each binary would link everything
 //! again.
 
 mod aggregates;

@@ -1,4 +1,4 @@
-//! Where ECN-capable senders are marked: by default under the disciplines that mark in Linux.
+//! ECN-capable senders are marked by default under the disciplines that mark in Linux.
 
 use fairwire_scenario::{Overrides, Scenario, parse, run_all};
 use std::sync::atomic::AtomicBool;

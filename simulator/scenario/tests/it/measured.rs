@@ -1,4 +1,4 @@
-//! Links as people have measured them: patterns, traces of two columns, files of delays, and normal
+//! Links as measured by people: patterns, traces of two columns, files of delays, and normal
 //! jitter.
 
 use fairwire_metrics::record::RunRecord;
@@ -18,7 +18,7 @@ fn text(link: &str, more: &str) -> String {
     )
 }
 
-/// The scenario beside these files.
+/// The scenario together with these files.
 fn read(files: &[(&str, &str)], text: &str) -> Result<Scenario, String> {
     let folder = tempfile::tempdir().expect("a folder");
     for (name, text) in files.iter().chain(&[("one.toml", text)]) {
@@ -27,8 +27,8 @@ fn read(files: &[(&str, &str)], text: &str) -> Result<Scenario, String> {
     load(Path::new(&folder.path().join("one.toml")), &Overrides::default()).map_err(|error| error.to_string())
 }
 
-/// The record of a run, and what each packet of the first flow took from its source to its
-/// receiver, ms, in the order of arrival.
+/// The record of a run, and the delay of each packet of the first flow from its source to its
+/// receiver, ms, in order of arrival.
 fn run(files: &[(&str, &str)], text: &str) -> (RunRecord, Vec<f64>) {
     let scenario = read(files, text).unwrap_or_else(|error| panic!("{error}"));
     let mut seen = Seen::default();
@@ -66,7 +66,7 @@ fn a_pattern_repeats_for_600_s_with_its_mean() {
         pattern = [{ rate = \"50 Mbit/s\", for = \"1800 ms\" }, { down = \"200 ms\" }]";
     let (record, takes) = run(&[], &text(wifi, ""));
     assert_eq!(record.links[0].rate_bps, 45e6);
-    // Of 200 packets of a period the 20 of the pause wait, the first of them 200 ms.
+    // Of 200 packets of a period, the 20 of the pause wait, the first of them 200 ms.
     let waits = takes.iter().map(|ms| ms - 1.0).filter(|ms| *ms > 0.03).count();
     assert!((570..=620).contains(&waits), "{waits}");
     assert!(takes.iter().all(|ms| *ms < 201.1), "no pause is longer");
@@ -96,7 +96,7 @@ fn half_of_each_round_trip_of_a_file_is_taken_per_way() {
             text
         })
     };
-    // 40 ms, and 80 ms from 10 s on; an outage of a second at 20 s; and all of it again at 30 s.
+    // 40 ms, and 80 ms from 10 s on; an outage of a second at 20 s; then everything again at 30 s.
     let dish = rows(&|row| {
         if (2_000..2_100).contains(&row) { "-1".into() } else { (40 + row / 1000 % 2 * 40).to_string() }
     });
@@ -113,7 +113,7 @@ fn half_of_each_round_trip_of_a_file_is_taken_per_way() {
         .collect();
     assert_eq!(delays, [26; 2], "the mean of the file, without its outages");
 
-    // A window of one segment goes by the round trip, of which either way has a half.
+    // A window of one segment follows the round trip; each direction has half of it.
     let sends = |trip: u32| {
         let file = rows(&|_| trip.to_string());
         let more = "[return]\n[[flow]]\ngroup = \"t\"\nsource = \"bulk\"\ntcp = { profile = \"ns2-2002\", window = 1 }\n\
@@ -135,7 +135,7 @@ fn normal_jitter_comes_as_given_and_keeps_the_order_unless_it_may_not() {
         let text = text(&keys, "").replace("100 kbit/s", &rate);
         run(&[], &text.replace("\"60 s\"", &format!("\"{} s\"", 100 * every_ms + 1))).1
     };
-    // 100 000 packets, so far apart that none meets another: in the order in which they were sent.
+    // 100 000 packets, so far apart that none meets another, in sending order.
     let takes = jitter(false, 200);
     let (n, mean) = (takes.len() as f64, mean(&takes));
     let variance = takes.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n;
@@ -145,7 +145,7 @@ fn normal_jitter_comes_as_given_and_keeps_the_order_unless_it_may_not() {
     assert!((mean - 300.0).abs() < 0.5, "{mean}");
     assert!((variance.sqrt() - 15.0).abs() < 0.3, "{}", variance.sqrt());
     assert!((lag_1 - 0.25).abs() < 0.03, "{lag_1}");
-    // One each 10 ms: those that may not overtake wait for those before them.
+    // One every 10 ms: packets that may not overtake wait for those before them.
     let [free, in_order] = [true, false].map(|overtakes| self::mean(&jitter(overtakes, 10)));
     assert!((free - 300.0).abs() < 0.5 && in_order > free + 2.0, "{free} {in_order}");
 }

@@ -1,4 +1,4 @@
-//! Flows that come and go.
+//! Flows that start and stop.
 
 use fairwire_core::{Duration, Time};
 use fairwire_metrics::record::RunRecord;
@@ -131,7 +131,7 @@ fn every_source_is_silent_between_its_on_times() {
         let (record, seconds) = run(&read(&text(10, "fq-codel", &flow)));
         let of = |range: std::ops::Range<usize>| seconds["g"][range].iter().sum::<u64>();
         assert!(of(1..3) > 0 && of(6..8) > 0, "{source}: {:?}", seconds["g"]);
-        // What was sent arrives within a second: the queue holds 40 ms of it.
+        // Packets already sent arrive within a second: the queue holds 40 ms of them.
         assert_eq!((of(0..1), of(4..6), of(9..10)), (0, 0, 0), "{source}: {:?}", seconds["g"]);
         let all = seconds["g"].iter().sum::<u64>() as f64 * 8.0;
         let measured = record.flows[0].throughput_bps * 4.0;
@@ -176,7 +176,7 @@ fn a_flow_that_begins_late_has_its_share_of_the_time_in_which_it_is_there() {
         assert!((share - 1.0).abs() < 0.03, "{:?}", late.fairness);
     }
     assert!(late.fairness.jain > 0.999, "{}", late.fairness.jain);
-    // Packets are those of a run whose shares are over all of it.
+    // Packets equal those of a run whose shares cover all of it.
     let stops = flows.replace("start = \"45 s\"", "start = \"45 s\"\nstop = \"60 s\"");
     let (stopped, _) = run(&read(&text(60, "drr", &stops)));
     assert_eq!((&late.flows, &late.links, late.events), (&stopped.flows, &stopped.links, stopped.events));

@@ -1,4 +1,4 @@
-//! What one queue cannot do: FABA shares by drops. So a flow whose window is bound by something
+//! The limits of one queue: FABA shares by drops. So a flow with a window limited by something
 //! else, or with too few tokens for a window, does not get all of its share. The figures are in
 //! docs/gateway/measured.md.
 
@@ -13,8 +13,7 @@ fn run(text: &str) -> Vec<Summary> {
     summarize(&run_all(&scenario, 0, &|_| {}, &AtomicBool::new(false)).expect("it runs").runs)
 }
 
-/// The part of 100 Mbit/s that a host with one download has beside a host with three, by
-/// discipline.
+/// The share of 100 Mbit/s of a host with one download against a host with three, by discipline.
 fn part_of_one(buffer: &str, tcp: &str) -> [f64; 2] {
     let host = |class: u32| {
         format!(
@@ -40,11 +39,11 @@ fn part_of_one(buffer: &str, tcp: &str) -> [f64; 2] {
 #[test]
 fn one_queue_gives_a_host_whose_windows_are_bound_what_they_are_of_all_windows() {
     // Four windows of ten segments are 60 kB of the 625 kB in tokens: nothing is dropped, and all
-    // wait alike.
+    // wait equally.
     let [faba, drr] = part_of_one("50 ms", "control = \"reno\", window = 10");
     assert!((faba - 0.25).abs() < 0.01 && (drr - 0.5).abs() < 0.01, "{faba} {drr}");
-    // Windows that grow until they lose something: half, less what one window of four gives back at
-    // a loss. 0.47 was found.
+    // Windows that grow until a loss: half, less what one window of four gives up at a loss.
+    // Measured: 0.47.
     for control in ["reno", "cubic"] {
         let [faba, drr] = part_of_one("50 ms", &format!("control = \"{control}\""));
         assert!((0.45..0.5).contains(&faba) && (drr - 0.5).abs() < 0.01, "{control}: {faba} {drr}");
@@ -53,15 +52,15 @@ fn one_queue_gives_a_host_whose_windows_are_bound_what_they_are_of_all_windows()
 
 #[test]
 fn bbr_without_a_round_trip_bounds_its_windows_itself_unless_the_tokens_are_fewer() {
-    // Found over 60 s: 0.27 and 0.49, the windows of four BBR flows being some 7 ms of the link.
+    // Measured over 60 s: 0.27 and 0.49; the windows of four BBR flows are some 7 ms of the link.
     let [long, drr] = part_of_one("200 ms", "control = \"bbr\"");
     let [short, _] = part_of_one("10 ms", "control = \"bbr\"");
     assert!(long < 0.35 && short > 0.45 && (drr - 0.5).abs() < 0.02, "{long} {short} {drr}");
 }
 
-/// The part of its fair share that a class with ten CUBIC uploads gets beside a flood, on a link of
-/// 20 Mbit/s with this buffer. Acknowledgements of downloads are light flows of the other classes:
-/// the contest `hfaba/tree-both` of the field.
+/// The part of its fair share that a class with ten CUBIC uploads gets against a flood, on a link
+/// of 20 Mbit/s with this buffer. Acknowledgements of downloads are light flows of the other
+/// classes: the contest `hfaba/tree-both` of the field.
 fn uploads_beside_a_flood(buffer: &str) -> f64 {
     let flow = |group: &str, class: u32, more: &str| {
         format!(
@@ -97,7 +96,7 @@ fn uploads_beside_a_flood(buffer: &str) -> f64 {
 
 #[test]
 fn a_class_of_tcp_gets_its_part_beside_a_flood_when_its_tokens_last_for_a_round_trip() {
-    // Found over 60 s: 0.89 with 60 ms, of which two seventh parts of the rate have a seventh, and
+    // Measured over 60 s: 0.89 with 60 ms, where two seventh parts of the rate have a seventh, and
     // 0.99 with 240 ms.
     let (few, many) = (uploads_beside_a_flood("60 ms"), uploads_beside_a_flood("240 ms"));
     assert!((0.8..0.95).contains(&few) && (many - 1.0).abs() < 0.04, "{few} {many}");

@@ -6,14 +6,14 @@ use fairwire_scenario::parts::{self, Part};
 use fairwire_scenario::{Overrides, generated, parse, source};
 use std::collections::BTreeMap;
 
-/// What a scenario has around the table of a part of one kind.
+/// The surroundings of the table of a part of one type.
 struct Around {
     discipline: String,
     network: &'static str,
     flow: &'static str,
-    /// The table of the part. It is the last of all.
+    /// The table of the part, at the very end.
     table: String,
-    /// Parameters that must be given.
+    /// Required parameters.
     example: &'static str,
 }
 
@@ -53,7 +53,7 @@ fn around(part: &Part) -> Around {
     around
 }
 
-/// A scenario with one parameter of `part`, and the line on which that is.
+/// A scenario with one parameter of `part`, and the line of that parameter.
 fn scenario(part: &Part, field: &Field, value: &str) -> (String, usize) {
     let Around { discipline, network, flow, table, example } = around(part);
     let example: toml::Table = toml::from_str(&format!("all = {{ {example} }}")).expect("well-formed");

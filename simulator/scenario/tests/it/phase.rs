@@ -1,11 +1,11 @@
-//! Shares do not follow from round trips modulo the time of a packet on the link (S. Floyd and V.
+//! Shares do not follow from round trips modulo a packet's transmission time (S. Floyd and V.
 //! Jacobson, "On traffic phase effects in packet-switched gateways", 1992).
 
 use fairwire_scenario::{Overrides, parse, run_all};
 use std::sync::atomic::AtomicBool;
 
-/// Two CUBICs of 40 ms beside eight of 20.4 ms, each and this much more, over tail-drop: the goodput of
-/// the far two over that of all. A packet takes 0.12 ms.
+/// Two CUBICs of 40 ms with eight of 20.4 ms, each plus this offset, over tail-drop: the goodput of
+/// the far two relative to the total. A packet takes 0.12 ms.
 fn far_fraction([far_us, near_us]: [u32; 2], seeds: u32) -> f64 {
     let (far_us, near_us) = (40_000 + far_us, 20_400 + near_us);
     let text = format!(
@@ -49,14 +49,14 @@ start = "0 s..1 s"
 
 #[test]
 fn a_round_trip_that_moves_by_hundredths_of_a_millisecond_does_not_turn_shares_over() {
-    // Those of the far, and of the near, where a seed says less: two offsets differ most, by 1.7 where
-    // hosts take up to a packet's time.
+    // Offsets of the far and of the near, for which a seed says less: two offsets differ most, by
+    // 1.7 if hosts take up to a packet's time.
     for (offsets, seeds) in [(&[[0, 0], [30, 0], [60, 0], [90, 0]][..], 4), (&[[0, 20], [0, 45], [0, 70]], 8)]
     {
         let fractions: Vec<f64> = offsets.iter().map(|&more| far_fraction(more, seeds)).collect();
         let (least, most) = fractions.iter().fold((1.0_f64, 0.0_f64), |(l, m), &f| (l.min(f), m.max(f)));
         assert!(most / least < 1.5, "{offsets:?}: {fractions:?}");
-        // A kernel has 0.09 (three seeds), and 0.05 is what hosts that take no time give.
+        // A kernel has 0.09 (three seeds), and hosts that take no time give 0.05.
         assert!(least > 0.065, "{offsets:?}: {fractions:?}");
     }
 }

@@ -1,5 +1,5 @@
-//! Bad scenarios are refused with what was given, what is allowed, the place, and the nearest right
-//! spelling.
+//! Bad scenarios are refused with the given value, the allowed ones, the location, and the nearest
+//! correct spelling.
 
 use fairwire_document::Problem;
 use fairwire_laws::dropper::{faba, red};
@@ -53,7 +53,7 @@ fn labels(spec: &Spec) -> Vec<&str> {
     spec.disciplines.iter().map(Compared::label).collect()
 }
 
-/// The good scenario with `from`, which is in it, replaced by `to`.
+/// The good scenario with `from`, which it contains, replaced by `to`.
 fn with(from: &str, to: &str) -> String {
     assert!(GOOD.contains(from), "{from}");
     message(&GOOD.replacen(from, to, 1), &[])
@@ -84,7 +84,7 @@ fn a_table_of_parameters_that_no_discipline_here_takes_unchanged_is_checked_too(
         &message(&inner, &[]),
         &["`discipline.shaper.discipline.red.weight` is 2", "allowed: a number above 0"],
     );
-    // The only discipline of that name has something else for what is wrong.
+    // The only discipline of that name has another key for the error.
     let own = "disciplines = [{ red = { max_probability = 0.5 } }]";
     let hidden = GOOD.replace("gentle = true", "max_probability = 7.0");
     let hidden = hidden.replace("disciplines = [\"tail-drop\", \"red\"]", own);
@@ -130,7 +130,7 @@ fn a_combination_that_makes_no_sense_is_refused_with_reason_and_location() {
         &compared("{ queue = { dropper = { queue = {} } } }"),
         &["--set:1:36", "which has a scheduler of its own"],
     );
-    // None names itself: what is inside of another has parameters of its own and no other.
+    // Nothing contains itself: an inner discipline has only its own parameters.
     let itself = GOOD.to_owned() + "\n[discipline.shaper]\ndiscipline = \"shaper\"\n";
     let itself = itself.replace("disciplines = [", "disciplines = [\"shaper\", ");
     assert_eq!(read(&itself, &[]).map(drop).map_err(|error| error.to_string()), Ok(()));
@@ -145,7 +145,7 @@ fn what_makes_sense_only_beside_the_parameters_of_an_entry_is_not_refused() {
     let text = GOOD.replace("disciplines = [\"tail-drop\", \"red\"]", disciplines);
     let text = text.replace("gentle = true", "min_threshold = \"40 packets\"");
     assert_eq!(read(&text, &[]).map(drop).map_err(|error| error.to_string()), Ok(()));
-    // With other disciplines chosen, the file is as good as it was.
+    // With other disciplines chosen, the file is still valid.
     let chosen = Overrides { disciplines: vec!["faba".into()], ..Overrides::default() };
     let text = text.replace("discipline = \"red\"\n", "");
     assert_eq!(parse("good.toml", &text, &chosen).map(drop).map_err(|error| error.to_string()), Ok(()));
@@ -168,7 +168,7 @@ fn sizes_beyond_reason_are_refused_before_memory_is_taken() {
         &with("78 packets", "1000000000 packets"),
         &["good.toml:11:10", "memory", "at most 4194304 packets"],
     );
-    // The discipline's own buffer has the same bound, and so has the buffer that it derives from
+    // The discipline's own buffer has the same bound, and so does the buffer that it derives from
     // the link by time.
     for (buffer, name) in [("16777216 packets", "faba"), ("1 GB", "red"), ("1000 s", "tail-drop")] {
         let set = [format!("discipline.{name}.buffer={buffer}"), format!("disciplines=[\"{name}\"]")];
@@ -196,9 +196,9 @@ fn a_set_value_reaches_its_place_with_or_without_quotes() {
         spec(&["discipline.red.gentle=false"]).discipline.spec::<red::Spec>().unwrap().gentle,
         Some(false)
     );
-    // A table that was not there.
+    // A table that did not exist.
     assert!(spec(&["discipline.faba.alpha=1.1"]).discipline.spec::<faba::Spec>().is_some());
-    assert_eq!(spec(&["warm_up=1 s", "warm_up=3 s"]).warm_up.to_string(), "3 s"); // the last one holds
+    assert_eq!(spec(&["warm_up=1 s", "warm_up=3 s"]).warm_up.to_string(), "3 s"); // the last one applies
 }
 
 #[test]
@@ -241,11 +241,11 @@ fn a_wrong_set_is_refused_at_what_was_typed_whatever_is_chosen_beside_it() {
     let (message, _, change) = refusal(&["flow.tcp.count=4"], &["faba", "{ red = { gentel = true } }"]);
     says(&message, &["--discipline:1:", "did you mean `gentle`?"]);
     assert_eq!(change, Some(1));
-    // A parameter that only what is chosen has, at its place in the changes of the file.
+    // A parameter that only the chosen discipline has, at its location in the changes of the file.
     let (message, typed, _) = refusal(&["discipline.blue.buffer=99999999 packets"], &["blue"]);
     says(&message, &["--set:1:24", "`discipline.blue.buffer`"]);
     assert_eq!(typed, "discipline.blue.buffer=99999999 packets");
-    // An entry of the file that is no more has no place.
+    // A removed entry of the file has no location.
     let own = "disciplines=[{ red = { gentle = true } }, 'tail-drop']";
     let (message, ..) = refusal(&[own], &["tail-drop,tail-drop"]);
     says(&message, &["--discipline:1:27", "is there already"]);
@@ -276,13 +276,13 @@ fn files_that_are_no_scenarios_are_refused_without_reading_them_whole() {
     says(&refused(folder.path()).to_string(), &["is a directory"]);
     std::fs::write(path("latin.toml"), b"name = \"caf\xe9\"").unwrap();
     says(&refused(&path("latin.toml")).to_string(), &["is not UTF-8", "byte 11 is 0xe9"]);
-    // A gigabyte, of which the file system stores nothing.
+    // A gigabyte that the file system does not store.
     std::fs::File::create(path("huge.toml")).unwrap().set_len(1 << 30).unwrap();
     assert!(matches!(
         refused(&path("huge.toml")).problem,
         Problem::TooLarge { bytes: Some(0x4000_0000), .. }
     ));
-    // A device without end, and a pipe without a writer.
+    // An endless device, and a pipe without a writer.
     assert!(matches!(refused(Path::new("/dev/zero")).problem, Problem::NotAFile { .. }));
     #[cfg(unix)]
     {

@@ -1,4 +1,4 @@
-//! The committed schema is the one that the code has.
+//! The committed schema equals the code's.
 
 #[test]
 fn the_committed_schema_is_current() {

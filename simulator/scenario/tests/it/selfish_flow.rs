@@ -1,4 +1,4 @@
-//! The demo's scenario gives the figures that it promises.
+//! The demo's scenario gives the promised figures.
 
 use fairwire_scenario::{Overrides, judge, parse, report, run_all};
 use std::sync::atomic::AtomicBool;

@@ -1,4 +1,4 @@
-//! Every source that a scenario can name is parsed, built and run; what makes no sense is refused.
+//! Every source that a scenario can name is parsed, built and run; invalid ones are refused.
 
 use fairwire_metrics::record::RunRecord;
 use fairwire_scenario::{
@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 
 const SECONDS: f64 = 60.0;
 
-/// One flow on a link that is wide enough for any of these.
+/// One flow on a link wide enough for all of these.
 fn text(flow: &str) -> String {
     format!(
         "format = 2\nname = \"one\"\nduration = \"{SECONDS} s\"\nseeds = 1\ndisciplines = [\"tail-drop\"]\n\
@@ -51,7 +51,7 @@ fn says(message: &str, parts: &[&str]) {
     }
 }
 
-/// Within this part of `expected`.
+/// Within this fraction of `expected`.
 fn is_about(flow: &str, expected_bps: f64, part: f64) {
     let measured = offered(flow);
     assert!((measured / expected_bps - 1.0).abs() < part, "{flow}: {measured}, not {expected_bps}");
@@ -59,15 +59,15 @@ fn is_about(flow: &str, expected_bps: f64, part: f64) {
 
 #[test]
 fn datagrams_come_at_the_rate_that_their_laws_say() {
-    // 5 packets of 1000 bytes take 40 ms at 1 Mbit/s, and 60 ms of pause follow: 400 kbit/s, but
-    // for one burst of 600.
+    // 5 packets of 1000 bytes take 40 ms at 1 Mbit/s, and 60 ms of pause follow: 400 kbit/s, within
+    // one burst of 600.
     is_about(
         "source = { on-off = { rate = \"1 Mbit/s\", packet = \"1000 B\", burst = { fixed = \"5 packets\" }, \
          idle = { fixed = \"60 ms\" } } }",
         400_000.0,
         0.002,
     );
-    // 6000 packets: the standard error is 1.3 %, of exponential sizes 1.8 %; 3.3 of them.
+    // 6000 packets: the standard error is 1.3 %, for exponential sizes 1.8 %; 3.3 of them.
     is_about("source = { poisson = { mean_gap = \"10 ms\" } }", 512.0 * 8.0 * 100.0, 0.043);
     let exponential = "source = { poisson = { mean_gap = \"10 ms\", size = { exponential = \"1 kB\" } } }";
     is_about(exponential, 800_000.0, 0.06);
@@ -104,7 +104,7 @@ fn users_that_wait_for_their_data_are_served_and_timed() {
     };
     let think = "source = { transfers = { size = { fixed = \"1 kB\" }, think = { fixed = \"1 s\" } } }";
     let [(kind, completed)] = &timed(think)[..] else { panic!("one kind") };
-    // Each takes about three round trips of 14 ms, and a second of thought.
+    // Each takes about three round trips of 14 ms, and a second of thinking.
     assert!(kind == "transfer" && (54..=59).contains(completed), "{kind}: {completed}");
     let bursts = timed("source = { bursts = { idle = { fixed = \"1 s\" }, renews = true } }");
     assert!((40..=59).contains(&bursts[0].1), "{bursts:?}");
@@ -187,7 +187,7 @@ fn values_out_of_range_are_refused() {
     says(&message("count = 400000\nsource = \"web\""), &["2400000 flows and connections"]);
 }
 
-/// A scenario beside the files that it names.
+/// A scenario together with the files that it names.
 struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -281,7 +281,7 @@ fn a_capture_that_is_none_is_refused_at_its_key() {
 
 #[test]
 fn a_capture_that_ends_by_itself_is_on_for_no_longer() {
-    let folder = Folder::new().file("a.pcap", &capture(101)); // of a second
+    let folder = Folder::new().file("a.pcap", &capture(101)); // over a second
     let once = REPLAY.replace("true", "false");
     let refused = |more: &str| refusal(folder.load(&text(&format!("{once}\n{more}"))), more);
     says(
@@ -297,7 +297,7 @@ fn a_capture_that_ends_by_itself_is_on_for_no_longer() {
     {
         let played = run(&folder.load(&text(&format!("{replay}\n{more}"))).expect("a good one"));
         let offered = played.flows[0].offered_bps.expect("open loop");
-        // 1000 bytes per 10 ms while it is on, and one more packet at the end of each on-time.
+        // 1000 bytes per 10 ms while it is on, plus one packet at the end of each on-time.
         assert!((offered / 800_000.0 - 1.0).abs() < 0.011, "{offered}");
         assert!((played.fairness.jain - 1.0).abs() < 1e-12);
     }
@@ -306,7 +306,7 @@ fn a_capture_that_ends_by_itself_is_on_for_no_longer() {
 #[test]
 fn packets_that_are_not_found_behind_their_link_are_noted() {
     let mut of_wifi = capture(9);
-    of_wifi[20] = 105; // what begins with 0x45 is no frame of data
+    of_wifi[20] = 105; // frames that begin with 0x45 are not data frames
     let folder = Folder::new().file("a.pcap", &of_wifi);
     let notes = folder.load(&text(REPLAY)).expect("a good one").notes().to_vec();
     assert!(
@@ -318,7 +318,7 @@ fn packets_that_are_not_found_behind_their_link_are_noted() {
 #[test]
 fn packets_below_their_headers_are_left_out_and_a_capture_that_is_cut_off_is_played_with_a_note() {
     let mut small = capture(100);
-    small[24 + 36 + 8] = 10; // of the second packet, 10 bytes were captured
+    small[24 + 36 + 8] = 10; // 10 bytes of the second packet were captured
     small[24 + 36 + 12..][..4].copy_from_slice(&10_u32.to_le_bytes());
     small.drain(24 + 36 + 16 + 10..24 + 72);
     let loaded = |file: &[u8]| Folder::new().file("a.pcap", file).load(&text(REPLAY));
@@ -353,7 +353,7 @@ fn on_link(keys: &str) -> String {
 
 #[test]
 fn a_link_changes_its_rate_and_shares_are_of_what_it_can_send() {
-    // 10 Mbit/s for 20 s, 1 for 20 and 4 for 20: 5 in the mean.
+    // 10 Mbit/s for 20 s, 1 for 20 and 4 for 20: 5 on average.
     let changes =
         "changes = [{ at = \"20 s\", rate = \"1 Mbit/s\" }, { at = \"40 s\", rate = \"4 Mbit/s\" }]";
     let text = on_link(changes);
@@ -361,7 +361,7 @@ fn a_link_changes_its_rate_and_shares_are_of_what_it_can_send() {
     let rate = run.links[0].rate_bps;
     assert!((rate - 5e6).abs() < 1.0, "{rate}");
     let share = run.fairness.group_share["g"];
-    // The queue never runs dry but for slow start, of less than a second, and timeouts at the
+    // The queue never runs dry except in slow start, for less than a second, and in timeouts at the
     // falls.
     assert!((0.9..=1.0).contains(&share), "{share}");
 }
@@ -395,8 +395,8 @@ fn links_of_a_network_change_in_both_directions_unless_the_way_back_has_a_rate()
     assert_eq!(network(own), [30, 20]);
 }
 
-/// A small demand is compared with itself, and greedy flows with the rest: not all with an equal
-/// part.
+/// A small demand is compared with itself, and greedy flows with the rest, not all with an equal
+/// share.
 #[test]
 fn a_share_is_of_what_a_user_requested() {
     let text = "format = 2\nname = \"two\"\nduration = \"60 s\"\nwarm_up = \"10 s\"\nseeds = 1\ndisciplines = [\"drr\"]\n\

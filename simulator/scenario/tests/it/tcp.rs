@@ -1,4 +1,4 @@
-//! Every constant of a TCP can be typed, and what makes no sense is refused.
+//! Every constant of a TCP can be entered, and invalid ones are refused.
 
 use fairwire_scenario::{Overrides, parse, run_all};
 use std::sync::atomic::AtomicBool;
@@ -21,7 +21,7 @@ tcp = { TCP }
 access = { rate = "100 Mbit/s", delay = "1 ms" }
 "#;
 
-/// The kind in the record.
+/// The type in the record.
 fn kind(tcp: &str) -> String {
     let scenario =
         parse("tcp.toml", &TEXT.replace("TCP", tcp), &Overrides::default()).unwrap_or_else(|e| panic!("{e}"));
@@ -168,8 +168,8 @@ fn bbr_without_selective_acknowledgements_is_refused() {
     assert_eq!(kind("profile = \"ns2-2002\", recovery = \"sack\", control = \"bbr\""), "bulk bbr");
 }
 
-/// How long packets wait in the mean, ms, behind one Vegas with Linux's arithmetic. A packet takes
-/// 1.2 ms on the link, and 40 ms back and forth with that.
+/// The mean queueing delay, ms, behind one Vegas with Linux's arithmetic. A packet takes 1.2 ms on
+/// the link, and 40 ms for a round trip including that.
 fn wait_ms_of_vegas(delayed_ack: &str) -> f64 {
     let text = format!(
         r#"
@@ -195,16 +195,16 @@ access = {{ rate = "100 Gbit/s", delay = "9.7 ms" }}
     outcome.runs[0].links[0].sojourn.as_ref().expect("it is measured").mean_s * 1e3
 }
 
-/// Half of the time a segment waits for the one with which it is acknowledged. So a window of w
-/// keeps (w - 1/2) 1.2 ms of queue, less 40.042 ms back and forth. Of these the acknowledgement
-/// itself takes 0.042. From slow start w falls by one in each round until less than 5 segments seem
-/// to wait. Where the first segment is acknowledged at once, its own time is the least round-trip
-/// time, and w is 37. Two at a time it has waited 1.2 ms for the second, and w is 39.
+/// On average a segment waits half of the time for the one with which it is acknowledged. So a
+/// window of w keeps (w - 1/2) 1.2 ms of queue, less 40.042 ms for the round trip. Of these the
+/// acknowledgement takes 0.042. From slow start w falls by one in each round until less than 5
+/// segments seem to wait. If the first segment is acknowledged at once, its own time is the minimum
+/// round-trip time, and w is 37. In pairs it has waited 1.2 ms for the second, and w is 39.
 #[test]
 fn vegas_keeps_less_where_its_first_segments_are_acknowledged_at_once() {
     for (delayed_ack, window) in [("{ quick_acks = 16 }", 37.0), ("{ quick_acks = 1 }", 37.0), ("{}", 39.0)] {
         let (wait_ms, expected) = (wait_ms_of_vegas(delayed_ack), (window - 0.5) * 1.2 - 40.0416);
-        // The access links' 0.0003.
+        // The access links add 0.0003.
         assert!((wait_ms - expected).abs() < 0.001, "{delayed_ack}: {wait_ms}");
     }
 }

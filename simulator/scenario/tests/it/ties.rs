@@ -20,8 +20,8 @@ const SCENARIOS: [(&str, &str); 7] = [
     ("two-way", include_str!("../../../../scenarios/two-way.toml")),
 ];
 
-/// Five flows at the very same instants, into a queue that can carry four: nothing but the tie rule
-/// says who is refused.
+/// Five flows at exactly the same instants, into a queue that can carry four: only the tie rule
+/// decides who is refused.
 const LATTICE: &str = r#"
 format = 2
 name = "lattice"
@@ -51,7 +51,7 @@ struct Row {
     measure: String,
     random: Estimate,
     fifo: Estimate,
-    /// Random minus fifo, seed by seed.
+    /// Random minus FIFO, seed by seed.
     difference: Estimate,
 }
 
@@ -66,7 +66,7 @@ impl Row {
         self.difference.mean.abs() <= half_width(&self.random) + half_width(&self.fifo)
     }
 
-    /// The measure is a share, or a count of packets.
+    /// Prints the measure, which is a share or a count of packets.
     fn print(&self, scenario: &str) {
         let places = if self.measure.starts_with("share.") { 4 } else { 0 };
         let printed =
@@ -82,7 +82,7 @@ fn half_width(estimate: &Estimate) -> f64 {
     estimate.half_width_95.expect("there are several seeds")
 }
 
-/// The runs of `text` under `rule`, called by it, one list per discipline.
+/// The runs of `text` under `rule`, named by it, one list per discipline.
 fn runs(text: &str, rule: &str, seeds: &str, set: &[&str]) -> Vec<(String, Vec<RunRecord>)> {
     let mut set: Vec<String> = set.iter().map(|text| text.to_string()).collect();
     set.push(format!("tie_rule={rule}"));

@@ -1,4 +1,4 @@
-//! Networks of links: what they share, how ways are found, and what is refused.
+//! Networks of links: how they are shared, how paths are found, and what is refused.
 
 use fairwire_metrics::summary::summarize;
 use fairwire_scenario::{Overrides, Scenario, judge, parse, report, run_all};
@@ -44,8 +44,8 @@ fn head(nodes: &str, disciplines: &str) -> String {
 }
 
 /// Greedy flows under fair queueing at every link get their max-min shares, within 2 %. The buffer
-/// of each TCP holds more than its bandwidth-delay product of 24 ms, so it never leaves its turn
-/// unused. Shares are counted in whole windows at the ends.
+/// of each TCP exceeds its bandwidth-delay product of 24 ms, so it never leaves its turn unused.
+/// Shares are counted in complete windows at the ends.
 #[track_caller]
 fn is_max_min(text: &str, expected_mbit: &[(&str, f64)]) {
     let outcome = run_all(&read(text, &[]), 0, &|_| {}, &AtomicBool::new(false)).unwrap();
@@ -63,7 +63,7 @@ fn is_max_min(text: &str, expected_mbit: &[(&str, f64)]) {
     }
 }
 
-/// Acknowledgements have a queue of their own here, which data does not share.
+/// Acknowledgements have a separate queue here, which data does not share.
 #[test]
 fn a_parking_lot_under_fair_queueing_is_shared_max_min_fairly() {
     let text = head("[\"a\", \"b\", \"c\", \"d\"]", "[\"drr\", \"sfq-start\"]")
@@ -77,7 +77,7 @@ fn a_parking_lot_under_fair_queueing_is_shared_max_min_fairly() {
     is_max_min(&text, &[("long", 3.0), ("one", 7.0), ("two", 3.0), ("three", 7.0)]);
 }
 
-/// Ways of one link and of two that overlap, so that three links fill up at three levels.
+/// Paths of one and two links that overlap, so three links fill up at three levels.
 #[test]
 fn overlapping_ways_under_fair_queueing_are_shared_max_min_fairly() {
     let text = head("[\"a\", \"b\", \"c\", \"d\"]", "[\"drr\"]")
@@ -126,7 +126,7 @@ fn results_have_the_marked_link_first_and_each_direction_by_its_name() {
     assert!(links[3].packets_out > 0, "acknowledgements come back over c-b");
 }
 
-/// A constant rate goes where `via` says, although another way is shorter.
+/// A constant rate takes the path of `via`, although another is shorter.
 #[test]
 fn a_flow_takes_the_shortest_route_or_the_one_that_is_given() {
     let busy = |via: &str| {
