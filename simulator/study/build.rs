@@ -2,8 +2,8 @@
 //!
 //! `studies.rs` in the output folder lists every file of every study. `FAIRWIRE_WATCHERS` and
 //! `FAIRWIRE_COMPUTED` are hashes of the sources here on which a result depends, besides the
-//! engine's (`fairwire_scenario::ENGINE`). They keep a stored result of other sources from being
-//! taken for a current one; comments and tests are not hashed.
+//! engine's (`fairwire_scenario::ENGINE`). They prevent a stored result of other sources from
+//! counting as current; comments and tests are not hashed.
 
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ use std::{env, fs, io};
 /// The sources of this crate between a run and its result on disk.
 const WATCHERS: [&str; 2] = ["src/packets.rs", "src/watch.rs"];
 
-/// What computed exhibits read besides their seed.
+/// The files that computed exhibits read, besides using their seed.
 const COMPUTED_READS: [&str; 1] = ["studies/2003-pan-afd/mixed.toml"];
 
 fn main() -> io::Result<()> {
@@ -56,7 +56,7 @@ fn studies(folder: &Path) -> io::Result<()> {
     fs::write(out.join("studies.rs"), text)
 }
 
-/// All files under `folder`; none where there is no folder.
+/// All files under `folder`; none if it does not exist.
 fn gather(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     if !folder.is_dir() {
         return Ok(());
@@ -68,7 +68,7 @@ fn gather(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// Of the code in `files`, by their paths from `root`.
+/// The hash of the code in `files`, by their paths from `root`.
 fn hash(mut files: Vec<PathBuf>, root: &Path) -> io::Result<String> {
     files.retain(|path| path.extension().is_some_and(|ending| ending == "rs" || ending == "toml"));
     files.sort();

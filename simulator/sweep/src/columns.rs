@@ -1,4 +1,4 @@
-//! Tables of results: columns of one length, each with a name and values of one kind.
+//! Tables of results: columns of equal length, each with a name and values of one type.
 
 use crate::values::Value;
 use std::collections::HashMap;
@@ -15,35 +15,35 @@ pub struct Table {
 pub struct Column {
     /// Its name.
     pub name: String,
-    /// Description, with the unit. Empty where none is known.
+    /// Description, with the unit. Empty if none is known.
     pub about: String,
     /// Its values, one for each row.
     pub cells: Cells,
 }
 
-/// The values of a column. What is absent is `None`.
+/// The values of a column; absent ones are `None`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cells {
     /// Numbers.
     Reals(Vec<Option<f64>>),
-    /// Whole numbers.
+    /// Integers.
     Counts(Vec<Option<u64>>),
     /// Texts.
     Texts(Texts),
 }
 
-/// Kind of the values of a column.
+/// The type of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// 64 bit floating point.
     Real,
-    /// 64 bit without a sign.
+    /// 64 bit, unsigned.
     Count,
     /// UTF-8.
     Text,
 }
 
-/// Texts, of which each is kept once however many rows have it.
+/// Texts, each stored once, however many rows have it.
 #[derive(Clone, Debug, Default)]
 pub struct Texts {
     distinct: Vec<Arc<str>>,
@@ -55,7 +55,7 @@ impl Table {
     /// A table of these columns.
     ///
     /// # Panics
-    /// If they are not of one length.
+    /// If their lengths differ.
     pub fn new(columns: Vec<Column>) -> Self {
         let len = columns.first().map_or(0, |column| column.cells.len());
         for column in &columns {
@@ -84,22 +84,22 @@ impl Table {
         self.columns
     }
 
-    /// The values of the column of this name.
+    /// The values of the column with this name.
     pub fn column(&self, name: &str) -> Option<&Cells> {
         Some(&self.columns.iter().find(|column| column.name == name)?.cells)
     }
 
-    /// The rows of which `is_wanted` is true.
+    /// The rows for which `is_wanted` is true.
     pub(crate) fn filtered(&self, is_wanted: impl Fn(usize) -> bool) -> Table {
         let rows: Vec<usize> = (0..self.len()).filter(|row| is_wanted(*row)).collect();
         let of = |column: &Column| Column { cells: column.cells.rows(&rows), ..column.clone() };
         Table { columns: self.columns.iter().map(of).collect() }
     }
 
-    /// Adds the rows of `other`, which has columns of the same names and kinds in any order.
+    /// Adds the rows of `other`, whose columns have the same names and types, in any order.
     ///
     /// # Panics
-    /// If it has not.
+    /// If they do not.
     pub(crate) fn append(&mut self, other: &Table) {
         for column in &mut self.columns {
             column.cells.append(other.column(&column.name).expect("a column of this name"));
@@ -108,29 +108,29 @@ impl Table {
 }
 
 impl Column {
-    /// A column of this name, about which nothing is said.
+    /// A column of this name, without a description.
     pub fn new(name: impl Into<String>, cells: Cells) -> Self {
         Column { name: name.into(), about: String::new(), cells }
     }
 }
 
 impl Cells {
-    /// A column of texts, one for each row.
+    /// A column of texts, one per row.
     pub fn texts<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Self {
         Cells::Texts(texts.into_iter().map(Some).collect())
     }
 
-    /// A column of numbers, one for each row.
+    /// A column of numbers, one per row.
     pub fn reals(numbers: impl IntoIterator<Item = f64>) -> Self {
         Cells::Reals(numbers.into_iter().map(Some).collect())
     }
 
-    /// A column of whole numbers, one for each row.
+    /// A column of integers, one per row.
     pub fn counts(counts: impl IntoIterator<Item = u64>) -> Self {
         Cells::Counts(counts.into_iter().map(Some).collect())
     }
 
-    /// A column of values of axes: numbers where the first is one, else texts.
+    /// A column of axis values: numbers if the first is one, else texts.
     pub(crate) fn of_values<'a>(mut values: impl Iterator<Item = &'a Value> + Clone) -> Self {
         let number = |value: &Value| match value {
             Value::Number(number) => Some(*number),
@@ -161,7 +161,7 @@ impl Cells {
         self.len() == 0
     }
 
-    /// Kind of its values.
+    /// The type of its values.
     pub fn kind(&self) -> Kind {
         match self {
             Cells::Reals(_) => Kind::Real,
@@ -213,7 +213,7 @@ impl Texts {
         &self.distinct
     }
 
-    /// Of each row, the place of its text among those.
+    /// For each row, the index of its text among those.
     pub fn places(&self) -> &[Option<u32>] {
         &self.rows
     }

@@ -1,9 +1,9 @@
-//! Why a sweep did not go on.
+//! The reasons why a sweep stops.
 
 use crate::store::StoreError;
 use fairwire_scenario::{RunError, ScenarioError};
 
-/// Why a sweep did not go on. What was finished is stored.
+/// Why a sweep stopped. Finished results are stored.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SweepError {
@@ -16,17 +16,17 @@ pub enum SweepError {
     /// A run.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// Another fairwire made the shard.
+    /// Another fairwire created the shard.
     #[error(
         "a shard of fairwire {given}; this worker is {} (engine {}); allowed: the same fairwire on every worker",
         env!("CARGO_PKG_VERSION"),
         fairwire_scenario::ENGINE
     )]
     Version {
-        /// The version that made it.
+        /// The version that created it.
         given: String,
     },
-    /// The scenario's files are others here.
+    /// The scenario's files differ here.
     #[error(
         "the scenario `{0}` is another one on this worker: a file that it names differs; allowed: the same files on every worker"
     )]

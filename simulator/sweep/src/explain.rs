@@ -9,16 +9,16 @@ use fairwire_scenario::ENGINE;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// Why a run is missing, or where it is.
+/// The reason for a missing run, or its presence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Explained {
     /// It is in the store.
     Stored,
-    /// The run is there, but not all that the plan keeps of it: these are not.
+    /// The run is there, but lacks these items that the plan keeps.
     Kept(Vec<String>),
-    /// Nothing like it is there: no run with these values, this discipline and this seed.
+    /// There is no run with these values, this discipline and this seed.
     New,
-    /// A run with the same values, discipline and seed is there, of which these inputs were others.
+    /// A run with the same values, discipline and seed is there, for which these inputs differed.
     Changed(Vec<String>),
 }
 
@@ -46,7 +46,7 @@ impl Plan {
         (run.cell < self.cells.len()).then_some(run)
     }
 
-    /// Why `run` is missing in the store.
+    /// Explains why `run` is missing in the store.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -97,7 +97,7 @@ impl Plan {
         })
     }
 
-    /// Has this row the values and the discipline of `run`?
+    /// Does this row have the values and the discipline of `run`?
     fn is_like(&self, run: Run, rows: &Table, row: usize) -> bool {
         let cell = &self.cells[run.cell];
         let has = |name: &str, value: &Value| match (text(rows, name, row), number(rows, name, row), value) {
@@ -122,7 +122,7 @@ impl Plan {
         inputs
     }
 
-    /// The keys of the scenario with other values than in `text` with the changes `set`.
+    /// The keys of the scenario whose values differ from those in `text` with the changes `set`.
     fn scenario_differences(&self, text: Option<&str>, set: Option<&str>) -> Vec<String> {
         let values = |text: &str, set: &[String]| {
             let mut all = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! A sweep on this machine, and what it will cost.
+//! A sweep on this machine, and its cost.
 
 use crate::error::SweepError;
 use crate::plan::{Plan, Run, Stores};
@@ -8,23 +8,23 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// How long a shard takes here.
+/// The duration of a shard here.
 const SHARD_SECONDS: f64 = 2.0;
-/// The number of runs of a shard is at most this.
+/// The maximum number of runs of a shard.
 const MAX_RUNS: usize = 10_000;
-/// The part of the runs that a pilot makes, and the longest time that it takes.
+/// The fraction of the runs in a pilot, and its maximum duration.
 const PILOT: (f64, f64) = (0.01, 10.0);
-/// About how long the longest shard of a pilot takes.
+/// The approximate duration of a pilot's longest shard.
 const PILOT_SHARD_SECONDS: f64 = 1.0;
-/// More threads than any machine has cores for.
+/// More threads than any machine has cores.
 const MAX_THREADS: usize = 1024;
 
 /// One of several processes that share a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// Which, from 1.
+    /// Its number, from 1.
     pub index: u32,
-    /// Of how many.
+    /// The number of processes.
     pub of: u32,
 }
 
@@ -32,8 +32,8 @@ impl Share {
     /// All of the sweep.
     pub const ALL: Share = Share { index: 1, of: 1 };
 
-    /// Is this run one of its own? That does not depend on what is missing. With a precision all
-    /// runs of a cell are of one process, which looks at their interval.
+    /// Is this run its own? That does not depend on what is missing. With a precision, all runs of
+    /// a cell belong to one process, which examines their interval.
     fn has(self, plan: &Plan, run: Run) -> bool {
         let seed = if plan.precision.is_some() { 0 } else { run.seed as u64 };
         let hash = plan.cells[run.cell].hash.bytes().fold(seed, |hash, byte| {
@@ -43,55 +43,55 @@ impl Share {
     }
 }
 
-/// What a sweep takes.
+/// The cost of a sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Cost {
-    /// All runs of the plan; with a precision, the most.
+    /// All runs of the plan; with a precision, the maximum.
     pub runs: usize,
-    /// Those that the store lacks now; with a precision, those of the next round.
+    /// Runs currently missing in the store; with a precision, those of the next round.
     pub missing: usize,
-    /// Runs that were made to know it. They are stored.
+    /// Runs made for this estimate. They are stored.
     pub pilot: usize,
-    /// About how many seconds of one core the missing ones take.
+    /// The approximate seconds of one core for the missing runs.
     pub seconds: f64,
-    /// About how many bytes they take on disk.
+    /// Their approximate bytes on disk.
     pub bytes: u64,
 }
 
-/// How a sweep is run here.
+/// How to run a sweep here.
 pub struct Local<'a> {
-    /// Where results are kept.
+    /// The folder for results.
     pub folder: &'a Path,
-    /// Threads; 0 for one on each core.
+    /// Threads; 0 for one per core.
     pub jobs: usize,
-    /// Which part of the sweep.
+    /// Its share of the sweep.
     pub share: Share,
-    /// Invoked from any thread with the number of runs that are done and that are to be done.
+    /// Invoked from any thread with the numbers of finished and of all runs.
     pub progress: &'a (dyn Fn(usize, usize) + Sync),
-    /// Raised to stop: what is finished is stored.
+    /// Raised to stop: finished results are stored.
     pub stop: &'a AtomicBool,
 }
 
-/// The runs that no thread has taken, and how fast runs go.
+/// The runs not taken by any thread, and the speed of runs.
 struct Queue<'a> {
     plan: &'a Plan,
     todo: &'a [Run],
     /// Their weight.
     left: f64,
     ran: Ran,
-    /// What was made so far, by weight.
+    /// The work done so far, by weight.
     weight: f64,
     error: Option<SweepError>,
 }
 
 impl<'a> Queue<'a> {
-    /// The next shard: a single run until it is known how long one takes.
+    /// The next shard: a single run until its duration is known.
     fn take(&mut self, threads: usize) -> &'a [Run] {
         let weight = |run: &Run| self.plan.cells[run.cell].weight;
         let mut count = usize::from(!self.todo.is_empty());
         if self.weight > 0.0 {
             let rate = self.ran.seconds / self.weight;
-            // Smaller towards the end, so that all threads end at the same time.
+            // Smaller towards the end, so all threads end at the same time.
             let target = SHARD_SECONDS.min(self.left * rate / (2 * threads) as f64);
             let mut seconds = 0.0;
             count = self
@@ -113,11 +113,11 @@ impl<'a> Queue<'a> {
 }
 
 impl Plan {
-    /// Makes all runs that the store lacks, on this machine. With a precision that is until the
-    /// cells have seeds enough.
+    /// Makes all runs that the store lacks, on this machine; with a precision, until the cells have
+    /// enough seeds.
     ///
     /// # Errors
-    /// The first that a shard has; what the others finished is stored.
+    /// The first of a shard; what the others finished is stored.
     pub fn run(&self, local: &Local<'_>) -> Result<Ran, SweepError> {
         let stores = Stores::new(local.folder);
         let mut all = Ran::default();
@@ -128,7 +128,7 @@ impl Plan {
             if todo.is_empty() || all.stopped {
                 return Ok(all);
             }
-            stores.prepare(self.flows)?; // a store of which nothing is missing may be read-only
+            stores.prepare(self.flows)?; // a complete store may be read-only
             let before = all.runs;
             let progress = |done: usize| (local.progress)(before + done, before + todo.len());
             all += self.round(&todo, local, &progress)?;
@@ -179,8 +179,8 @@ impl Plan {
         error.map_or(Ok(ran), Err)
     }
 
-    /// What is missing, and about what it takes: a hundredth of the missing runs is made, for at
-    /// most ten seconds, and stored.
+    /// The missing runs, and their approximate cost: a hundredth of them is made, for at most ten
+    /// seconds, and stored.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -200,8 +200,8 @@ impl Plan {
         })
     }
 
-    /// Without compression: a number for each measure, and for each flow some twelve; and what says
-    /// of which run a row is.
+    /// Without compression: a number per measure, some twelve per flow, and the identification of
+    /// the run.
     pub(crate) fn bytes_of_a_run(&self) -> u64 {
         const IDENTITY: u64 = 16;
         let row = |numbers: u64| 8 * numbers + IDENTITY;
@@ -213,8 +213,8 @@ impl Plan {
         let count = ((todo.len() as f64 * PILOT.0).ceil() as usize).min(todo.len());
         let mut pilot = Pilot::default();
         let (mut next, mut size) = (0, 1);
-        // Spread over all cells. The time is looked at between shards, which grow up to
-        // PILOT_SHARD_SECONDS: a part for each run would take more than the runs.
+        // Spread over all cells. The time is checked between shards, which grow up to
+        // PILOT_SHARD_SECONDS: a part for each run would take longer than the runs.
         while next < count && pilot.ran.seconds <= PILOT.1 && !stop.load(Ordering::Relaxed) {
             let numbers = next..count.min(next + size);
             let runs: Vec<Run> = numbers.map(|number| todo[number * todo.len() / count]).collect();
@@ -229,8 +229,8 @@ impl Plan {
         Ok(pilot)
     }
 
-    /// Cuts what is missing into shards of about this number of seconds, at most `max` of them: for
-    /// workers in other processes. Where the number of runs is large, shards are longer.
+    /// Cuts the missing runs into shards of about this number of seconds, at most `max` of them,
+    /// for workers in other processes. With many runs, shards are longer.
     ///
     /// # Errors
     /// As [`run`](Self::run).

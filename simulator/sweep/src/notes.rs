@@ -1,20 +1,19 @@
-//! The notes on the scenarios of a sweep, each once, and what differs between cells besides what
-//! varies.
+//! The notes on a sweep's scenarios, each once, and unintended differences between cells.
 
 use crate::plan::Axis;
 use fairwire_scenario::{Scenario, TcpSpec};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// More notes than this are counted, and not named.
+/// More notes than this are counted, not named.
 const MAX_NAMED: usize = 8;
 
 /// The notes of the cells so far.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
     cells: usize,
-    /// Of each note: the first cell that has it, and how many do.
+    /// For each note: the first cell that has it, and their number.
     notes: BTreeMap<String, (usize, usize)>,
-    /// The values of each constant of a group's TCP that has a default of its own.
+    /// The values of each constant of a group's TCP that has its own default.
     constants: BTreeMap<(String, &'static str), BTreeSet<&'static str>>,
 }
 

@@ -1,7 +1,7 @@
 //! Tables in Apache Parquet.
 //!
-//! A column is written as a `DOUBLE`, as an `INT64` without a sign or as a `BYTE_ARRAY` of UTF-8, and
-//! may have nulls. It is compressed with Snappy, which every reader has.
+//! A column is written as a `DOUBLE`, as an unsigned `INT64` or as a `BYTE_ARRAY` of UTF-8, and may
+//! have nulls. It is compressed with Snappy, which every reader supports.
 
 use crate::columns::{Cells, Column, Kind, Table};
 use parquet::basic::{Compression, ConvertedType, LogicalType, Repetition, Type as Physical};
@@ -47,7 +47,7 @@ pub(crate) fn write_about(
         let mut writer = rows.next_column()?.expect("a column for each field");
         match &column.cells {
             Cells::Reals(numbers) => values::<DoubleType>(&mut writer, numbers.iter().copied()),
-            // Without a sign, as the schema says.
+            // Unsigned, as in the schema.
             Cells::Counts(counts) => values::<Int64Type>(
                 &mut writer,
                 counts.iter().map(|count| Some(count.as_ref()?.cast_signed())),
@@ -83,13 +83,13 @@ fn values<T: DataType>(
     writer.typed::<T>().write_batch(&values, Some(&levels), None).map(drop)
 }
 
-/// Values that are read at a time.
+/// Values read at a time.
 const VALUES: usize = 65_536;
 
-/// A Parquet file that is being read.
+/// A Parquet file being read.
 pub(crate) struct Reader<R: ChunkReader>(SerializedFileReader<R>);
 
-/// A column at the top of a file: where it is and what it gives.
+/// A column at the top of a file: its location and its type.
 struct Place {
     at: usize,
     name: String,
@@ -114,7 +114,7 @@ impl<R: ChunkReader + 'static> Reader<R> {
         self.places().into_iter().map(|place| (place.name, place.kind)).collect()
     }
 
-    /// The columns that a table can have: numbers and texts that are in no group.
+    /// The columns that a table can have: numbers and texts outside of groups.
     fn places(&self) -> Vec<Place> {
         let schema = self.0.metadata().file_metadata().schema_descr();
         let of = |at| {
@@ -130,7 +130,7 @@ impl<R: ChunkReader + 'static> Reader<R> {
         (0..schema.num_columns()).filter_map(of).collect()
     }
 
-    /// Calls `each` with the rows, some at a time: with these columns, or with all.
+    /// Calls `each` with the rows, in batches: with these columns, or with all.
     pub(crate) fn read<E: From<ParquetError>>(
         &self,
         wanted: Option<&[&str]>,
@@ -151,7 +151,7 @@ impl<R: ChunkReader + 'static> Reader<R> {
     }
 }
 
-/// Kind of the values that a column of a file gives; `None` if they are neither numbers nor texts.
+/// The type of a file column's values; `None` if they are neither numbers nor texts.
 fn kind(about: &ColumnDescriptor) -> Option<Kind> {
     let is_unsigned = match about.logical_type_ref() {
         Some(LogicalType::Integer(integer)) => !integer.is_signed,
@@ -192,7 +192,7 @@ fn cells(rows: &dyn RowGroupReader, place: &Place) -> Result<Cells, ParquetError
     })
 }
 
-/// The values of a column, with those that are absent.
+/// The values of a column, including absent ones.
 fn present<T: DataType, V>(
     mut column: ColumnReaderImpl<T>,
     place: &Place,
@@ -209,7 +209,7 @@ fn present<T: DataType, V>(
     Ok(levels.iter().map(value).collect())
 }
 
-/// Opens a file: to open a pipe without a writer would take for ever.
+/// Opens a file; opening a pipe without a writer would block forever.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     if fs::metadata(path)?.is_file() {
         return File::open(path);
@@ -217,8 +217,8 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     Err(io::Error::other("it is no regular file"))
 }
 
-/// Reads the table in the Parquet file at `path`, some rows at a time. Columns of other types than
-/// numbers and texts are left out.
+/// Reads the table in the Parquet file at `path`, in batches of rows. Omits columns that are
+/// neither numbers nor texts.
 ///
 /// # Errors
 /// If it cannot be read, or is none.
@@ -231,7 +231,7 @@ pub fn read(path: &Path, mut each: impl FnMut(Table)) -> io::Result<()> {
     done.map_err(io::Error::other)
 }
 
-/// The same of a file in memory.
+/// The same for a file in memory.
 ///
 /// # Errors
 /// As [`read`].

@@ -1,4 +1,4 @@
-//! A sweep that was checked: its cells, and which of their runs a store lacks.
+//! A checked sweep: its cells, and the runs that a store lacks.
 
 use crate::notes::Notes;
 use crate::precision;
@@ -23,7 +23,7 @@ const MAX_BYTES: u64 = 1 << 20;
 const MAX_CELLS: usize = 1_000_000;
 /// The name of the axis of disciplines.
 pub(crate) const DISCIPLINE: &str = "discipline";
-/// Keys of a scenario that a sweep has in another place, and that place.
+/// Keys of a scenario that belong elsewhere in a sweep, and where.
 const ELSEWHERE: [(&str, &str); 7] = [
     ("name", "keys that change what is run"),
     ("title", "keys that change what is run"),
@@ -34,12 +34,12 @@ const ELSEWHERE: [(&str, &str); 7] = [
     ("output", "`measures` and `flows` of the plan"),
 ];
 
-/// A key that varies.
+/// A varied key.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    /// The key, as `--set` takes it.
+    /// The key, as in `--set`.
     pub key: String,
-    /// Its values in TOML, and as columns have them: all numbers, or all texts.
+    /// Its values in TOML, and as in columns: all numbers, or all texts.
     pub values: Vec<(String, Value)>,
 }
 
@@ -48,13 +48,14 @@ pub struct Axis {
 pub struct Cell {
     /// The index of its value on each axis.
     pub at: Vec<usize>,
-    /// Its discipline, as `--discipline` takes it.
+    /// Its discipline, as in `--discipline`.
     pub(crate) given: Arc<str>,
-    /// Its discipline, as results call it.
+    /// Its discipline, as in results.
     pub discipline: Arc<str>,
-    /// A hash of all that its runs depend on besides the seed.
+    /// A hash of everything its runs depend on besides the seed.
     pub hash: Arc<str>,
-    /// About how long a run takes, in no unit: in proportion to the bits that links can carry.
+    /// The approximate duration of a run, without a unit: proportional to the bits that links can
+    /// carry.
     pub(crate) weight: f64,
 }
 
@@ -67,33 +68,33 @@ pub struct Run {
     pub seed: usize,
 }
 
-/// A sweep that was read and checked, every cell of it.
+/// A sweep that was read and checked, including every cell.
 #[derive(Debug)]
 pub struct Plan {
     pub(crate) base: Base,
-    /// The title of its scenario, or the name where that has none.
+    /// The title of its scenario, or else the name.
     pub title: String,
-    /// What varies besides the discipline.
+    /// The varied keys besides the discipline.
     pub axes: Vec<Axis>,
     /// Every combination. The last axis varies fastest, and the discipline faster.
     pub cells: Vec<Cell>,
     /// The seeds of each cell.
     pub seeds: Vec<u64>,
-    /// What is kept of each run.
+    /// The measures kept of each run.
     pub measures: Vec<String>,
     /// Are records of flows kept?
     pub flows: bool,
-    /// The number of flows in a run, where most of them are.
+    /// The number of flows in a run, for the cell with most.
     pub(crate) flows_of_a_run: u64,
-    /// When a cell has seeds enough.
+    /// The precision at which a cell has enough seeds.
     pub precision: Option<f64>,
-    /// The notes on its scenarios, and on what differs between cells besides what varies.
+    /// The notes on its scenarios, and on unintended differences between cells.
     pub notes: Vec<String>,
-    /// The folder that the plan names.
+    /// The folder named in the plan.
     pub store: Option<PathBuf>,
-    /// The most memory that a run takes.
+    /// The maximum memory of a run.
     memory: Memory,
-    /// What a cell has too much of by itself.
+    /// The excess of a single cell.
     too_much: Option<TooMuch>,
 }
 
@@ -101,7 +102,7 @@ impl Plan {
     /// Reads the plan in the file at `path`, its scenario, and all its cells.
     ///
     /// # Errors
-    /// What is wrong, at its place.
+    /// A problem, with its location.
     pub fn load(path: &Path) -> Result<Self, DocumentError> {
         let text = read_text(path, MAX_BYTES, "a plan of a sweep in TOML (`docs/sweeps.md` has one)")?;
         let (spec, locations) = read_document::<SweepSpec>(&path.display().to_string(), &text)?;
@@ -116,10 +117,10 @@ impl Plan {
         Ok(Plan { store: Some(store), ..Plan::of(base, &spec, &locations)? })
     }
 
-    /// The plan in `text`, of the scenario `base`.
+    /// The plan in `text`, for the scenario `base`.
     ///
     /// # Errors
-    /// What is wrong, at its place.
+    /// A problem, with its location.
     pub fn parse(name: &str, text: &str, base: Base) -> Result<Self, DocumentError> {
         let (spec, locations) = read_document::<SweepSpec>(name, text)?;
         if spec.scenario.is_some() {
@@ -162,16 +163,16 @@ impl Plan {
         })
     }
 
-    /// The number of runs, without regard to `precision`.
+    /// The number of runs, ignoring `precision`.
     pub fn runs(&self) -> usize {
         self.cells.len() * self.seeds.len()
     }
 
-    /// Refuses more runs than is sensible, more on disk, and more memory of those that go on at once:
-    /// `jobs` of them, 0 for one on each core. `key` calls that number.
+    /// Refuses too many runs, too much disk space, and too much memory for `jobs` concurrent runs
+    /// (0: one per core). `key` names that number.
     ///
     /// # Errors
-    /// When something is too much: the first thing that is.
+    /// When something is too much; reports the first such thing.
     pub fn check(&self, jobs: usize, key: &str) -> Result<(), TooMuch> {
         if let Some(too_much) = &self.too_much {
             return Err(too_much.clone());
@@ -194,13 +195,13 @@ impl Plan {
         })
     }
 
-    /// The changes of a cell, as `--set` takes them.
+    /// The changes of a cell, as in `--set`.
     pub(crate) fn set(&self, cell: &Cell) -> Vec<String> {
         set(&self.axes, &cell.at)
     }
 
-    /// The runs that `store` lacks. With a precision: those that come next, which are none once all
-    /// cells have seeds enough.
+    /// The runs that `store` lacks. With a precision: the next ones; none once all cells have
+    /// enough seeds.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -214,7 +215,7 @@ impl Plan {
         let mut missing = Vec::new();
         for (at, cell) in self.cells.iter().enumerate() {
             if !taken.insert(&cell.hash) {
-                continue; // another cell is the same runs
+                continue; // another cell has the same runs
             }
             let have = runs.get(&cell.hash);
             let is_missing = |seed: &usize| have.is_none_or(|seeds| !seeds.contains(&self.seeds[*seed]));
@@ -223,8 +224,8 @@ impl Plan {
         Ok(missing)
     }
 
-    /// How many seeds each cell is to have, by those that it has: enough that its intervals are
-    /// narrow enough, or the next number after which they are looked at.
+    /// The number of seeds for each cell, given those present: enough for narrow intervals, or the
+    /// next number after which they are examined.
     fn enough(&self, store: &Stores, precision: f64) -> Result<Vec<usize>, StoreError> {
         let values = crate::table::Values::read(self, store)?;
         Ok((0..self.cells.len()).map(|cell| self.seeds_of(&values, cell, precision)).collect())
@@ -242,7 +243,7 @@ impl Plan {
     }
 }
 
-/// The stores of a sweep: of runs, and of flows where they are kept.
+/// The stores of a sweep: for runs, and for flows if they are kept.
 #[derive(Debug)]
 pub struct Stores {
     /// A row for each run.
@@ -257,7 +258,7 @@ impl Stores {
         Stores { runs: Store::new(folder.join("runs")), flows: Store::new(folder.join("flows")) }
     }
 
-    /// Creates the folders that `plan` needs and proves that they can be written.
+    /// Creates the folders that `plan` needs and verifies that they are writable.
     ///
     /// # Errors
     /// If they cannot.
@@ -266,7 +267,7 @@ impl Stores {
         if flows { self.flows.prepare() } else { Ok(()) }
     }
 
-    /// The runs of which all is there that `plan` keeps.
+    /// The runs for which everything that `plan` keeps is present.
     fn runs(&self, plan: &Plan) -> Result<Runs, StoreError> {
         let mut runs = self.runs.runs(&plan.measures)?;
         if plan.flows {
@@ -284,7 +285,7 @@ fn set(axes: &[Axis], at: &[usize]) -> Vec<String> {
     axes.iter().zip(at).map(|(axis, at)| format!("{}={}", axis.key, axis.values[*at].0)).collect()
 }
 
-/// What a run depends on besides the seed, hashed.
+/// A hash of what a run depends on besides the seed.
 pub(crate) fn hash(scenario: &Scenario) -> Arc<str> {
     let mut all = Sha256::new();
     for part in [env!("CARGO_PKG_VERSION"), ENGINE, &scenario.run_sha256(0)] {
@@ -297,9 +298,9 @@ pub(crate) fn hash(scenario: &Scenario) -> Arc<str> {
 struct Maker<'a> {
     spec: &'a SweepSpec,
     locations: &'a Locations,
-    /// The scenario, with the changes that the plan makes in every cell.
+    /// The scenario, with the plan's changes for every cell.
     base: &'a Base,
-    /// How many changes it had before those.
+    /// The number of its changes before those.
     before: usize,
 }
 
@@ -311,14 +312,14 @@ struct Cells {
     too_much: Option<TooMuch>,
 }
 
-/// What is found of all cells while they are read.
+/// Findings about all cells while they are read.
 #[derive(Default)]
 struct Found {
     notes: Notes,
-    /// The most of a run.
+    /// The maximum for a run.
     memory: Memory,
     flows: u64,
-    /// Of the first cell that has too much.
+    /// From the first cell with an excess.
     too_much: Option<(usize, TooMuch)>,
 }
 
@@ -402,7 +403,7 @@ impl Maker<'_> {
         Ok(axes)
     }
 
-    /// The disciplines, as `--discipline` takes them.
+    /// The disciplines, as in `--discipline`.
     fn disciplines(&self, own: &Scenario) -> Result<Vec<Arc<str>>, DocumentError> {
         let axis = self.spec.vary.0.iter().find(|(key, _)| key == DISCIPLINE);
         let Some((key, axis)) = axis else {
@@ -415,20 +416,21 @@ impl Maker<'_> {
         Ok(self.values(key, axis)?.into_iter().map(text).collect())
     }
 
-    /// Where the plan has each change of a cell at these values of the axes, and its discipline.
+    /// The plan's paths of each change of a cell at these values of the axes, and of its
+    /// discipline.
     fn paths(&self, axes: &[Axis], at: &[usize], discipline: usize) -> Vec<String> {
         let set = (0..self.spec.set.len()).map(|at| format!("set.{at}"));
         let values = axes.iter().zip(at).map(|(axis, at)| format!("vary.{}.{at}", axis.key));
         set.chain(values).chain([format!("vary.{DISCIPLINE}.{discipline}")]).collect()
     }
 
-    /// `error` of the scenario after changes, at the place in the plan of the one that is wrong.
+    /// The scenario's `error` after changes, at the plan's location of the wrong one.
     fn placed(&self, error: DocumentError, paths: &[String]) -> DocumentError {
         let DocumentError { problem, location, more } = error;
         let path = location.as_ref().and_then(|location| {
             let path = paths.get(location.change?.checked_sub(self.before)?)?;
             let (axis, _) = path.rsplit_once('.')?;
-            // A key that is wrong is so with all of its values.
+            // A wrong key is wrong with all its values.
             let is_key = axis.strip_prefix("vary.").is_some_and(|key| location.column <= key.chars().count());
             Some(if is_key { axis } else { path })
         });
@@ -472,7 +474,7 @@ impl Maker<'_> {
                 let message = format!("`{given}` is several disciplines; allowed: one in each value");
                 return Err(self.refuse("vary.discipline", message));
             };
-            let memory = Memory::of(&scenario); // of many links this takes a while
+            let memory = Memory::of(&scenario); // takes a while with many links
             found.lock().unwrap_or_else(PoisonError::into_inner).add(number, &scenario, memory);
             Ok(Cell {
                 at,
@@ -483,7 +485,7 @@ impl Maker<'_> {
             })
         };
         let made: Result<Vec<Cell>, _> = (0..count).into_par_iter().map(cell).collect();
-        // Of several that cannot be, whichever was made first has failed: the first of the plan is
+        // If several cells are invalid, any may have failed first: the first of the plan is
         // reported.
         let cells =
             made.map_err(|error| (0..count).find_map(|number| cell(number).err()).unwrap_or(error))?;
@@ -503,10 +505,10 @@ impl Maker<'_> {
         Ok(Cells { cells, notes: notes.lines(axes), memory, flows_of_a_run, too_much })
     }
 
-    /// The measures that are kept; each is one that some cell has.
+    /// The measures kept; each must exist in some cell.
     fn measures(&self, axes: &[Axis], Cells { cells, .. }: &Cells) -> Result<Vec<String>, DocumentError> {
         let mut known: Vec<String> = Vec::new();
-        // Which measures there are may depend on any axis, but not on a pair of them.
+        // The measures may depend on any axis, but not on a pair of them.
         let on_one_axis = |cell: &&Cell| cell.at.iter().filter(|at| **at > 0).count() <= 1;
         let mut seen: BTreeSet<&[usize]> = BTreeSet::new();
         for cell in cells.iter().filter(on_one_axis).filter(|cell| seen.insert(&cell.at)) {

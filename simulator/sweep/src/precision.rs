@@ -1,14 +1,13 @@
-//! When a cell has seeds enough.
+//! Decides when a cell has enough seeds.
 
 use fairwire_metrics::interval::estimate;
 
-/// Before an interval is believed, this number of seeds has run.
+/// The number of seeds run before an interval is trusted.
 const FIRST: usize = 8;
 
-/// The number of seeds that a cell is to have, of at most `max`: after which its intervals are
-/// narrow, or of which not all are known yet. They are looked at after 8 seeds and then after half
-/// as many again each time, and never in between: so the number does not depend on the order in
-/// which runs were made.
+/// The number of seeds for a cell, of at most `max`: after which its intervals are narrow, or which
+/// are not all known yet. Intervals are examined after 8 seeds and then after each increase by
+/// half, and never in between. So the number does not depend on the order in which runs were made.
 pub(crate) fn seeds(
     max: usize,
     is_known: impl Fn(usize) -> bool,
@@ -21,10 +20,10 @@ pub(crate) fn seeds(
     looked
 }
 
-/// Is half of the 95 % interval of these runs at most `precision` of their mean?
+/// Is half of these runs' 95 % interval at most `precision` of their mean?
 pub(crate) fn is_narrow(runs: &[f64], precision: f64) -> bool {
     match estimate(runs) {
-        None => true, // it is not measured in this cell
+        None => true, // not measured in this cell
         Some(estimate) => estimate.half_width_95.is_some_and(|half| half <= precision * estimate.mean.abs()),
     }
 }
@@ -54,8 +53,8 @@ mod tests {
         assert_eq!(seeds(60, |_| true, |seeds| seeds >= 12), 12);
     }
 
-    /// The part of cells of which the last interval has the true mean, and the mean number of
-    /// seeds: of normal measures with this standard deviation around 1.
+    /// The fraction of cells whose last interval contains the true mean, and the mean number of
+    /// seeds, for normal measures with this standard deviation around 1.
     fn covered(deviation: f64, precision: f64, cells: u32) -> (f64, f64) {
         let mut rng = Seed(7).stream("normal");
         let mut normal = || (0..12).map(|_| rng.uniform()).sum::<f64>() - 6.0; // by the central limit theorem

@@ -1,7 +1,7 @@
 //! Tables from the records of a run.
 //!
-//! Which columns there are, of what type and with which description, is the schema of the record
-//! itself. So a field that is added to a record is a column, and its documentation goes along.
+//! The schema of the record determines the columns, their types and descriptions. So a field added
+//! to a record becomes a column, with its documentation.
 
 use crate::columns::{Cells, Column, Kind, Table};
 use schemars::{JsonSchema, generate::SchemaSettings};
@@ -9,17 +9,17 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
-/// A field of a record: its path in the JSON of the record, its kind and its description.
+/// A field of a record: its path in the JSON of the record, its type and its description.
 struct Field {
     path: Vec<String>,
-    /// Where it is among the others: at each step of the path its place, or its key in a map.
+    /// Its position among the others: at each step of the path its index, or its key in a map.
     place: Vec<Step>,
     kind: Kind,
     about: String,
 }
 
 impl Field {
-    /// The name: what leads there, with `_` between.
+    /// The name: its path, with `_` between steps.
     fn name(&self) -> String {
         self.path.join("_")
     }
@@ -28,7 +28,7 @@ impl Field {
         self.path.iter().try_fold(row, |value, key| value.get(key))
     }
 
-    /// No values yet, after this number of rows that have none.
+    /// No values yet, after this number of rows without any.
     fn none(&self, rows: usize) -> Cells {
         match self.kind {
             Kind::Real => Cells::Reals(vec![None; rows]),
@@ -59,14 +59,14 @@ enum Step {
     Key(String),
 }
 
-/// Records that are JSON at the same time: a million would take gigabytes.
+/// Records converted to JSON at a time: a million would take gigabytes.
 const BLOCK: usize = 4096;
 
-/// A table with a row for each of `records`. A map in a record, such as drops by cause, gives a
-/// column for each key that any of them has.
+/// A table with a row per record. A map in a record, such as drops by cause, gives a column for
+/// each key that any of them has.
 ///
 /// # Panics
-/// If a record is no JSON: if a key of a map in it is no text.
+/// If a record is not JSON: a map in it has a key that is not text.
 pub fn table<R: Serialize + JsonSchema>(records: impl Iterator<Item = R>) -> Table {
     let mut rows = records.map(|record| serde_json::to_value(record).expect("a record is JSON"));
     let schema = schema::<R>();
@@ -95,14 +95,14 @@ fn empty(field: Field) -> (Field, Cells) {
     (field, none)
 }
 
-/// A table of the columns `cells`, which are the fields of `R` in the order of their declaration.
-/// Long tables are made in this way, without a JSON value for each of their cells.
+/// A table of the columns `cells`, which are the fields of `R` in declaration order. Long tables
+/// are built like this, without a JSON value per cell.
 pub fn of_cells<R: JsonSchema>(cells: Vec<Cells>) -> Table {
     let fields = fields(&schema::<R>(), &[]).into_iter();
     Table::new(fields.zip(cells).map(|(field, cells)| field.column(cells)).collect())
 }
 
-/// The names of the columns of records of the type `R`, without those of its maps.
+/// The column names of records of the type `R`, without those of its maps.
 pub fn names<R: JsonSchema>() -> Vec<String> {
     fields(&schema::<R>(), &[]).iter().map(Field::name).collect()
 }
@@ -112,21 +112,21 @@ fn schema<R: JsonSchema>() -> Value {
     settings.into_generator().into_root_schema_for::<R>().to_value()
 }
 
-/// The fields of records with this schema; `rows` have the keys of its maps.
+/// The fields of records with this schema; `rows` supply the keys of its maps.
 fn fields(schema: &Value, rows: &[Value]) -> Vec<Field> {
     let mut fields = Vec::new();
     add(&mut fields, &mut Way::default(), schema, rows);
     fields
 }
 
-/// The way to a field.
+/// The path to a field.
 #[derive(Default)]
 struct Way {
     path: Vec<String>,
     place: Vec<Step>,
 }
 
-/// Adds the fields of what is at `path`, which has this schema.
+/// Adds the fields of the value at `way`, which has this schema.
 fn add(fields: &mut Vec<Field>, way: &mut Way, schema: &Value, rows: &[Value]) {
     let schema = some(schema);
     if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
@@ -145,8 +145,8 @@ fn add(fields: &mut Vec<Field>, way: &mut Way, schema: &Value, rows: &[Value]) {
     }
 }
 
-/// The names of `properties`: those that are always there in the order of their declaration, which
-/// the schema's list of them keeps, and then those that may be absent.
+/// The names of `properties`: first those that are always present, in declaration order, as listed
+/// in the schema, then the optional ones.
 fn in_order<'a>(schema: &'a Value, properties: &'a Map<String, Value>) -> Vec<&'a str> {
     let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
     let required: Vec<&str> = required.filter_map(Value::as_str).collect();
@@ -162,7 +162,7 @@ fn within(way: &mut Way, key: &str, step: Step, inside: impl FnOnce(&mut Way)) {
     way.place.pop();
 }
 
-/// Schema of a value, without the choice of its absence.
+/// Schema of a value, without the option of absence.
 fn some(schema: &Value) -> &Value {
     let choices = schema.get("anyOf").and_then(Value::as_array);
     let present = choices.and_then(|all| all.iter().find(|one| !is_type(one, "null")));
@@ -177,7 +177,7 @@ fn is_type(schema: &Value, name: &str) -> bool {
     }
 }
 
-/// Kind of the values of a field; `None` for a list, which needs a table of its own.
+/// The type of a field's values; `None` for a list, which needs a separate table.
 fn kind(schema: &Value) -> Option<Kind> {
     let of = |name| is_type(schema, name);
     match () {
@@ -194,7 +194,7 @@ fn is_choice(schema: &Value) -> bool {
     choices.is_some_and(|all| all.iter().all(|one| one.get("const").is_some_and(Value::is_string)))
 }
 
-/// The keys of the maps at `path`, in their order.
+/// The keys of the maps at `path`, in order.
 fn keys(path: &[String], rows: &[Value]) -> Vec<String> {
     let maps = rows.iter().filter_map(|row| path.iter().try_fold(row, |value, key| value.get(key)));
     let keys: BTreeSet<&String> = maps.filter_map(Value::as_object).flat_map(Map::keys).collect();

@@ -1,4 +1,4 @@
-//! The rows that runs leave in a store.
+//! The rows of runs in a store.
 
 use crate::columns::{Cells, Column, Table};
 use crate::records;
@@ -8,7 +8,7 @@ use fairwire_metrics::record::{FlowRecord, RunRecord};
 use fairwire_metrics::summary::values;
 use fairwire_scenario::ENGINE;
 
-/// What is kept of a run that is done.
+/// The results kept of a finished run.
 pub(crate) struct Done<'a> {
     cell: &'a ShardCell,
     scenario: String,
@@ -19,7 +19,7 @@ pub(crate) struct Done<'a> {
 }
 
 impl<'a> Done<'a> {
-    /// These measures of a run, and its flows if they are wanted.
+    /// These measures of a run, and its flows if requested.
     pub(crate) fn new(
         cell: &'a ShardCell,
         scenario: String,
@@ -33,12 +33,12 @@ impl<'a> Done<'a> {
     }
 }
 
-/// A row for each run, with these measures.
+/// A row per run, with these measures.
 pub(crate) fn runs(done: &[Done<'_>], axes: &[String], measures: &[String]) -> Table {
     let all: Vec<&Done<'_>> = done.iter().collect();
     let mut columns = identity(&all, axes);
     for (at, name) in measures.iter().enumerate() {
-        // A cause for which nothing was dropped is absent from a record.
+        // A cause without drops is absent from a record.
         let absent = name.starts_with("drops.").then_some(0.0);
         let numbers = done.iter().map(|done| done.measures[at].or(absent)).collect();
         columns.push(Column::new(name, Cells::Reals(numbers)));
@@ -46,7 +46,7 @@ pub(crate) fn runs(done: &[Done<'_>], axes: &[String], measures: &[String]) -> T
     Table::new(columns)
 }
 
-/// A row for each run and flow, with the fields of its record.
+/// A row per run and flow, with the fields of its record.
 pub(crate) fn flows(done: &[Done<'_>], axes: &[String]) -> Table {
     let each = || done.iter().flat_map(|done| done.flows.iter().map(move |flow| (done, flow)));
     let all: Vec<&Done<'_>> = each().map(|(done, _)| done).collect();
@@ -56,7 +56,7 @@ pub(crate) fn flows(done: &[Done<'_>], axes: &[String]) -> Table {
     Table::new(columns)
 }
 
-/// The columns that say of what run a row is.
+/// The columns that identify the run of a row.
 fn identity(rows: &[&Done<'_>], axes: &[String]) -> Vec<Column> {
     let texts = |name: &str, of: for<'b> fn(&'b Done<'_>) -> &'b str| {
         Column::new(name, Cells::texts(rows.iter().map(|done| of(done))))

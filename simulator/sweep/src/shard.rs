@@ -1,4 +1,4 @@
-//! A piece of a sweep that one worker does: some runs, wherever they are made.
+//! A part of a sweep for one worker: some runs, on any machine.
 
 use crate::error::SweepError;
 use crate::plan::{Plan, Run, Stores, hash};
@@ -13,11 +13,11 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Some runs of a sweep, with all that is needed to make them. As JSON it goes to another process,
-/// on any machine that has the same fairwire and sees the folder of the store.
+/// Some runs of a sweep, with everything needed to make them. Its JSON is sent to another process,
+/// on any machine that has the same fairwire and access to the store's folder.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Shard {
-    /// The version of fairwire that made it.
+    /// The version of fairwire that created it.
     version: String,
     /// Its engine.
     engine: String,
@@ -40,14 +40,14 @@ pub(crate) struct ShardCell {
     seeds: Vec<u64>,
 }
 
-/// What came of a shard.
+/// The outcome of a shard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ran {
-    /// Runs that were made and stored.
+    /// Runs made and stored.
     pub runs: usize,
-    /// Seconds that a processor was at work on them.
+    /// Processor seconds spent on them.
     pub seconds: f64,
-    /// Was it stopped before it was done? What was finished is stored.
+    /// Was it stopped early? Finished results are stored.
     pub stopped: bool,
 }
 
@@ -94,7 +94,7 @@ impl Shard {
     /// The shard in `text`, as [`to_json`](Self::to_json) wrote it.
     ///
     /// # Errors
-    /// If it is none.
+    /// If it is not a shard.
     pub fn from_json(text: &str) -> Result<Self, SweepError> {
         serde_json::from_str(text).map_err(|error| SweepError::NoShard(error.to_string()))
     }
@@ -104,14 +104,13 @@ impl Shard {
         self.cells.iter().map(|cell| cell.seeds.len()).sum()
     }
 
-    /// Makes the runs, one after the other, and writes them into the store as one part: of flows
-    /// first, so that no run is there without its flows. Half a second after a run at the latest,
-    /// the part is there with all that is finished, and a larger one takes its place later.
-    /// `progress` is invoked with the fraction that is done. When `stop` becomes true, what is
-    /// finished is written.
+    /// Makes the runs in succession, and writes them into the store as one part. Flows are written
+    /// first, so no run is present without its flows. Within half a second after a run, the part is
+    /// present with all finished runs, and a larger one replaces it later. `progress` is invoked
+    /// with the completed fraction. When `stop` becomes true, finished results are written.
     ///
     /// # Errors
-    /// If another version made the shard, a run fails, or the store cannot be written.
+    /// If another version created the shard, a run fails, or the store cannot be written.
     pub fn run(&self, progress: &mut dyn FnMut(f64), stop: &AtomicBool) -> Result<Ran, SweepError> {
         if (self.version.as_str(), self.engine.as_str()) != (env!("CARGO_PKG_VERSION"), ENGINE) {
             return Err(SweepError::Version { given: format!("{} (engine {})", self.version, self.engine) });
@@ -161,7 +160,7 @@ impl Shard {
         Ok(ran)
     }
 
-    /// Writes parts, and returns where they are.
+    /// Writes parts, and returns their paths.
     fn write(&self, stores: &Stores, done: &[Done<'_>]) -> Result<Vec<PathBuf>, SweepError> {
         let set = serde_json::to_string(&self.base.set).unwrap_or_default();
         let about = [("fairwire.scenario", self.base.text.as_str()), ("fairwire.set", &set)];
@@ -175,22 +174,22 @@ impl Shard {
     }
 }
 
-/// What is in the store of a shard that is being made.
+/// The stored results of a shard in progress.
 struct Kept<'a> {
     shard: &'a Shard,
     stores: &'a Stores,
-    /// Of how many runs.
+    /// The number of their runs.
     of: usize,
     parts: Vec<PathBuf>,
-    /// When that was looked at, in seconds.
+    /// When that was examined, in seconds.
     since: f64,
 }
 
-/// Seconds after its end, a run is in the store.
+/// A run is stored within this number of seconds after its end.
 const KEEP_SECONDS: f64 = 0.5;
 
 impl Kept<'_> {
-    /// Keeps what is done, once in a while.
+    /// Stores finished runs from time to time.
     fn keep_in_time(&mut self, done: &[Done<'_>]) -> Result<(), SweepError> {
         let now = clock_seconds();
         if done.len() == self.of {
@@ -199,7 +198,7 @@ impl Kept<'_> {
         if now - self.since < KEEP_SECONDS { Ok(()) } else { self.keep(done) }
     }
 
-    /// Writes all that is done, in place of what was written before.
+    /// Writes all finished runs, replacing what was written before.
     fn keep(&mut self, done: &[Done<'_>]) -> Result<(), SweepError> {
         self.since = clock_seconds();
         if done.len() == self.of {
@@ -215,29 +214,29 @@ impl Kept<'_> {
     }
 }
 
-/// The time of a clock that only goes on, in seconds. It says when results are written, and no
-/// result depends on it.
+/// A monotonic clock, in seconds. It determines when results are written; no result depends on it.
 #[cfg(unix)]
 fn clock_seconds() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
-/// Where there is none: the time of the day.
+/// Without such a clock: the time of day.
 #[cfg(not(unix))]
 fn clock_seconds() -> f64 {
     std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0.0, |since| since.as_secs_f64())
 }
 
-/// The processor time of this thread, in seconds. It says how work is cut, and what is left to do
-/// costs; no result depends on it, and other programs on the machine do not change it.
+/// The processor time of this thread, in seconds. It determines how work is divided, and the
+/// estimate of the remaining cost. No result depends on it, and other programs on the machine do
+/// not change it.
 #[cfg(unix)]
 fn processor_seconds() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
-/// Where a thread's processor time is not known: the time of the day.
+/// Without a thread's processor time: the time of day.
 #[cfg(not(unix))]
 fn processor_seconds() -> f64 {
     clock_seconds()

@@ -1,4 +1,4 @@
-//! The contents of a plan file, as typed.
+//! The contents of a plan file, as entered.
 
 use fairwire_scenario::Seeds;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -13,7 +13,7 @@ pub const FORMAT: u32 = 1;
 /// More values than an axis needs.
 const MAX_POINTS: u32 = 10_000;
 
-/// A sweep: a scenario, what varies in it, and what is kept of each run.
+/// A sweep: a scenario, its variations, and the results kept of each run.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "fairwire sweep")]
@@ -25,22 +25,21 @@ pub struct SweepSpec {
     /// Changes to the scenario in every cell, as `--set PATH=VALUE`.
     #[serde(default)]
     pub set: Vec<String>,
-    /// What varies. Each key is one that `--set` takes, in quotes if it has dots, or `discipline`.
-    /// Its values are a list, or a range. Every combination is a cell. Default: the scenario's
-    /// disciplines, and nothing else.
+    /// The variations. Each key is one of `--set`, in quotes if it has dots, or `discipline`. Its
+    /// values are a list, or a range. Every combination is a cell. Default: only the scenario's
+    /// disciplines.
     #[serde(default)]
     pub vary: Vary,
     /// The seeds of each cell. Default: the scenario's.
     pub seeds: Option<Seeds>,
-    /// The measures that are kept of each run, by the names of a summary. Default: all that a
-    /// summary has.
+    /// The measures kept of each run, by the names of a summary. Default: all that a summary has.
     #[serde(default)]
     pub measures: Vec<String>,
-    /// Are the records of flows kept too, a row for each run and flow? Default: false.
+    /// Keep the records of flows too, with a row for each run and flow? Default: false.
     #[serde(default)]
     pub flows: bool,
     /// Add seeds to a cell until half of the 95 % interval of each of `measures` is at most this
-    /// part of its mean, such as 0.01; `seeds` are then the most. Default: all seeds.
+    /// fraction of its mean, such as 0.01; `seeds` are then the maximum. Default: all seeds.
     pub precision: Option<f64>,
     /// The folder of the results, as a path from the plan's folder. Default: "results".
     pub store: Option<String>,
@@ -71,12 +70,12 @@ pub struct RangeSpec {
     pub to: toml::Value,
     /// The number of values: 2 or more.
     pub points: u32,
-    /// The same difference between neighbours, or the same ratio. Default: "linear".
+    /// Equal differences between neighbours, or equal ratios. Default: "linear".
     #[serde(default)]
     pub spacing: Spacing,
 }
 
-/// What an end may be, for the schema.
+/// An end of a range, for the schema.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "only its schema is used")]
@@ -85,14 +84,14 @@ enum NumberOrText {
     Text(String),
 }
 
-/// How the values of a range follow each other.
+/// The spacing of a range's values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Spacing {
-    /// The same difference.
+    /// Equal differences.
     #[default]
     Linear,
-    /// The same ratio.
+    /// Equal ratios.
     Log,
 }
 
@@ -100,7 +99,7 @@ impl AxisSpec {
     /// Its values.
     ///
     /// # Errors
-    /// What is wrong, and what is allowed.
+    /// A problem, and the allowed values.
     pub(crate) fn values(&self) -> Result<Vec<toml::Value>, String> {
         let values = match self {
             AxisSpec::List(values) => values.clone(),
@@ -119,11 +118,11 @@ impl AxisSpec {
 const WANTED: &str =
     "a list of values, or { from = …, to = …, points = … }; a key with dots is written in quotes";
 
-/// A number, and what follows it.
+/// A number, and the text after it.
 #[derive(Clone, Debug, PartialEq)]
 struct Measured {
     number: f64,
-    /// Is it written without a point?
+    /// Is it written without a decimal point?
     is_whole: bool,
     /// The unit after a space; `None` for a number.
     unit: Option<String>,
@@ -183,12 +182,12 @@ impl RangeSpec {
     }
 }
 
-/// Are there only whole numbers of this unit?
+/// Does this unit have only integers?
 fn is_counted(unit: &str) -> bool {
     matches!(unit, "packets" | "packet" | "B")
 }
 
-/// Rounded to twelve digits, so that three steps of 0.1 are 0.3; to whole numbers where they are.
+/// Rounded to twelve digits, so that three steps of 0.1 are 0.3; to integers if they are.
 fn written(number: f64, is_whole: bool, unit: Option<&str>) -> toml::Value {
     let number = if is_whole { number.round() } else { format!("{number:.11e}").parse().unwrap_or(number) };
     match unit {

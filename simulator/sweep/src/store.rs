@@ -1,11 +1,11 @@
-//! A folder of finished runs in Parquet files, which several processes may write at the same time.
+//! A folder of finished runs in Parquet files, which several processes may write concurrently.
 //!
-//! A file is a *part*: some rows, of which each says of what run it is. Parts are written beside
-//! their place and renamed, and never changed. A part is named by a hash of its content, so what is
-//! written twice is one file. A reader takes each run once, from any part that has it.
+//! A file is a *part*: some rows, each of which identifies its run. Parts are written under a
+//! temporary name and renamed, and never changed. A part is named by a hash of its content, so
+//! content written twice is one file. A reader takes each run once, from any part that has it.
 //!
-//! Each part has two columns by which runs are found: `cell` is a hash of all that the run depends
-//! on besides its seed, and `seed` is the seed.
+//! Two columns of each part identify runs: `cell` is a hash of everything the run depends on
+//! besides its seed, and `seed` is the seed.
 
 use crate::columns::{Cells, Kind, Table, Texts};
 use crate::parquet::{self, Reader};
@@ -20,45 +20,45 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The column with the hash of what a run depends on.
+/// The column with the hash of a run's inputs.
 pub(crate) const CELL: &str = "cell";
 /// The column with the seed.
 pub(crate) const SEED: &str = "seed";
 /// The version of the layout of a store, in the metadata of each part.
 const FORMAT: &str = "2";
-/// The versions that are read. In version 1 Arrow's readers took texts for dictionaries.
+/// The readable versions. In version 1 Arrow's readers took texts for dictionaries.
 const READ: [&str; 2] = ["1", FORMAT];
 /// The key of the version in the metadata of a part.
 const FORMAT_KEY: &str = "fairwire.store";
 const ENDING: &str = "parquet";
-/// Of the names of parts that are being written.
+/// The ending of parts being written.
 const HALF: &str = "half";
-/// How often a folder that changes is listed again.
+/// How often a changing folder is listed again.
 const MAX_LISTS: usize = 20;
-/// Compaction makes parts of about this number of rows.
+/// The approximate number of rows in a compacted part.
 const COMPACT_ROWS: usize = 200_000;
 
-/// What went wrong with a store.
+/// An error of a store.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// The file system refused.
+    /// An error of the file system.
     #[error("`{}`: {error}", path.display())]
     Io {
-        /// Where.
+        /// The path.
         path: PathBuf,
-        /// What it said.
+        /// The system's error.
         error: io::Error,
     },
-    /// A file that is no part.
+    /// A file that is not a part.
     #[error(
         "`{}`: {why}; allowed: what this version of fairwire wrote. Remove the file, and its runs are made again; or give another folder",
         path.display()
     )]
     Broken {
-        /// Which.
+        /// Its path.
         path: PathBuf,
-        /// Why it is none.
+        /// The reason.
         why: String,
     },
 }
@@ -75,10 +75,10 @@ impl StoreError {
     }
 }
 
-/// The runs that a part or a store has: the seeds of each cell.
+/// The runs of a part or a store: the seeds of each cell.
 pub type Runs = HashMap<Arc<str>, HashSet<u64>>;
 
-/// What parts have alike that can be one: their columns, and what was written about them.
+/// What parts must share to be merged: their columns, and their metadata.
 type Likeness<'a> = (&'a BTreeMap<String, Kind>, &'a BTreeMap<String, String>);
 
 /// A part, without its rows.
@@ -92,22 +92,22 @@ pub struct Part {
 }
 
 impl Part {
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What was written about it.
+    /// Its metadata under `key`.
     pub fn about(&self, key: &str) -> Option<&str> {
         self.about.get(key).map(String::as_str)
     }
 
-    /// Has it all of these columns?
+    /// Does it have all of these columns?
     fn has(&self, columns: &[String]) -> bool {
         columns.iter().all(|column| self.columns.contains_key(column))
     }
 
-    /// The cells of which it has runs.
+    /// The cells with runs in it.
     pub fn cells(&self) -> impl Iterator<Item = &str> {
         self.runs.keys().map(|cell| &**cell)
     }
@@ -122,7 +122,7 @@ impl Part {
 #[derive(Debug)]
 pub struct Store {
     folder: PathBuf,
-    /// By file name. Parts never change, so each is looked into once.
+    /// By file name. Parts never change, so each is examined once.
     known: Mutex<BTreeMap<String, Arc<Part>>>,
 }
 
@@ -137,7 +137,7 @@ impl Store {
         &self.folder
     }
 
-    /// Creates the folder and proves that it can be written, before any work is done for it.
+    /// Creates the folder and verifies that it is writable, before any work is done for it.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -146,7 +146,7 @@ impl Store {
         self.half().map(drop).map_err(StoreError::io(&self.folder))
     }
 
-    /// Writes `rows` as a part, whole or not at all. `about` goes into its metadata.
+    /// Writes `rows` as a part, completely or not at all. `about` goes into its metadata.
     ///
     /// # Errors
     /// If the folder cannot be written, or the file system is full.
@@ -160,14 +160,14 @@ impl Store {
         Ok(path)
     }
 
-    /// A file for a part that is being written, which all may read whom the user's umask lets.
+    /// A file for a part being written, readable according to the user's umask.
     fn half(&self) -> io::Result<tempfile::NamedTempFile> {
         let suffix = format!(".{HALF}");
         let mut builder = tempfile::Builder::new();
         builder.suffix(&suffix);
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        // The name of what is half done says nothing to who reads the error.
+        // The temporary name would mean nothing to the reader of the error.
         builder.tempfile_in(&self.folder).map_err(|error| io::Error::from(error.kind()))
     }
 
@@ -178,12 +178,13 @@ impl Store {
         half.persist(path).map(drop).map_err(|error| error.error)
     }
 
-    /// All parts that are there now, in the order of their names.
+    /// All current parts, in name order.
     ///
     /// # Errors
-    /// If the folder cannot be read, or has a Parquet file that is no part.
+    /// If the folder cannot be read, or has a Parquet file that is not a part.
     pub fn parts(&self) -> Result<Vec<Arc<Part>>, StoreError> {
-        // Where a part went meanwhile, another process made it part of a larger one, which is there.
+        // If a part disappeared meanwhile, another process merged it into a larger one, which is
+        // present.
         for _ in 0..MAX_LISTS {
             if let Some(parts) = self.listed()? {
                 return Ok(parts);
@@ -192,7 +193,7 @@ impl Store {
         Err(StoreError::io(&self.folder)(io::Error::other("it changes all the time: try again")))
     }
 
-    /// The parts; `None` where one went between the list and the look at it.
+    /// The parts; `None` if one disappeared between the listing and its reading.
     fn listed(&self) -> Result<Option<Vec<Arc<Part>>>, StoreError> {
         let entries = match fs::read_dir(&self.folder) {
             Ok(entries) => entries,
@@ -221,7 +222,7 @@ impl Store {
         Ok(is_whole.then(|| known.values().cloned().collect()))
     }
 
-    /// The runs of which some part has all of `columns`.
+    /// The runs for which some part has all of `columns`.
     ///
     /// # Errors
     /// As [`parts`](Self::parts).
@@ -235,8 +236,8 @@ impl Store {
         Ok(all)
     }
 
-    /// Reads `columns`, `cell` and `seed` of the parts that have them all and of which `is_wanted`,
-    /// a batch at a time.
+    /// Reads `columns`, `cell` and `seed` of the parts that have them all and for which
+    /// `is_wanted`, in batches.
     ///
     /// # Errors
     /// As [`parts`](Self::parts).
@@ -249,7 +250,7 @@ impl Store {
         for part in self.parts()?.iter().filter(|part| part.has(columns) && is_wanted(part)) {
             let names = [CELL, SEED].into_iter().chain(columns.iter().map(String::as_str));
             match read(&part.path, Some(&names.collect::<Vec<_>>()), &mut each) {
-                // Another process made it part of a larger one.
+                // Another process merged it into a larger one.
                 Err(StoreError::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => {
                     return Err(StoreError::Io {
                         path: part.path.clone(),
@@ -262,12 +263,13 @@ impl Store {
         Ok(())
     }
 
-    /// Makes few large parts of many small ones, with each run once, and removes the small ones.
-    /// Returns the number of parts before and after. Other processes may read and write meanwhile;
-    /// if this one is killed, some rows are there twice until the next time.
+    /// Merges many small parts into few large ones, with each run once, and removes the small ones.
+    /// Returns the number of parts before and after. Other processes may read and write meanwhile.
+    /// If this one is killed, some rows are present twice until the next time.
     ///
     /// # Errors
-    /// If the store cannot be read or written. Nothing is removed before what replaces it is there.
+    /// If the store cannot be read or written. Nothing is removed before its replacement is
+    /// present.
     pub fn compact(&self) -> Result<(usize, usize), StoreError> {
         let parts = self.parts()?;
         let mut groups: BTreeMap<Likeness<'_>, Vec<&Arc<Part>>> = BTreeMap::new();
@@ -326,7 +328,7 @@ impl Store {
     }
 }
 
-/// Rows of a part, each of which is of a run.
+/// Rows of a part, each belonging to a run.
 #[derive(Debug)]
 pub struct Batch {
     rows: Table,
@@ -352,7 +354,7 @@ impl Batch {
         }
     }
 
-    /// Its rows but for those of these runs.
+    /// Its rows, except those of these runs.
     fn without(&self, taken: &HashSet<(Arc<str>, u64)>) -> Table {
         self.rows.filtered(|row| {
             let (cell, seed) = self.run(row);
@@ -390,8 +392,8 @@ impl Batch {
     }
 }
 
-/// The part at `path`; `None` where it went meanwhile. All of it is read, to see that its name is
-/// that of its content: Parquet itself would not notice a number that was changed.
+/// The part at `path`; `None` if it disappeared meanwhile. It is read completely, to verify its
+/// name against its content: Parquet itself would not notice a changed number.
 fn look(path: &Path) -> Result<Option<Part>, StoreError> {
     let mut bytes = Vec::new();
     let bytes = match parquet::open(path).and_then(|mut file| file.read_to_end(&mut bytes)) {

@@ -1,4 +1,4 @@
-//! What a store has of a plan, as a table and as means.
+//! A store's results for a plan, as a table and as means.
 
 use crate::columns::{Cells, Column, Table};
 use crate::plan::{Plan, Run, Stores};
@@ -7,7 +7,7 @@ use fairwire_metrics::interval::estimate;
 use fairwire_metrics::record::Estimate;
 use std::collections::HashMap;
 
-/// The measures of the runs that a store has, by the place of each run in the plan.
+/// The measures of the runs in a store, by the index of each run in the plan.
 #[derive(Debug)]
 pub struct Values {
     seeds: usize,
@@ -17,7 +17,7 @@ pub struct Values {
 }
 
 impl Values {
-    /// Reads what is there of `plan`.
+    /// Reads the results present for `plan`.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -58,12 +58,12 @@ impl Values {
         run.cell * self.seeds + run.seed
     }
 
-    /// Is the run there?
+    /// Is the run present?
     pub fn has(&self, run: Run) -> bool {
         self.is_known[self.at(run)]
     }
 
-    /// Measure number `measure` of the run, if it has that.
+    /// Measure number `measure` of the run, if it has one.
     pub fn get(&self, measure: usize, run: Run) -> Option<f64> {
         Some(self.values[measure][self.at(run)]).filter(|value| !value.is_nan())
     }
@@ -76,13 +76,13 @@ pub struct CellSummary {
     pub cell: usize,
     /// The number of runs.
     pub runs: usize,
-    /// For each measure; `None` where no run has it.
+    /// For each measure; `None` if no run has it.
     pub measures: Vec<Option<Estimate>>,
 }
 
 impl Plan {
-    /// The runs that count: all seeds that are there, or with a precision those after which the
-    /// intervals were narrow enough.
+    /// The runs that count: all present seeds, or with a precision those after which the intervals
+    /// were narrow enough.
     fn counted(&self, values: &Values) -> Vec<Run> {
         let runs = |cell: usize| {
             let seeds = match self.precision {
@@ -94,8 +94,8 @@ impl Plan {
         (0..self.cells.len()).flat_map(runs).filter(|run| values.has(*run)).collect()
     }
 
-    /// A row for each run that is in the store, in the order of the plan: a column for each axis,
-    /// `discipline`, `seed`, and each measure. The order and the values depend on nothing else.
+    /// A row for each run in the store, in plan order: a column for each axis, `discipline`,
+    /// `seed`, and each measure. Order and values depend on nothing else.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -129,8 +129,8 @@ impl Plan {
         Ok(cells.map(summary).collect())
     }
 
-    /// The summary as a table: a row for each cell with a column for each axis, `discipline` and
-    /// `runs`, and for each measure its mean and, with `_half_width_95` after its name, half of its
+    /// The summary as a table: a row per cell, with a column for each axis, `discipline` and
+    /// `runs`. Each measure has its mean and, with the suffix `_half_width_95`, half of its
     /// interval.
     ///
     /// # Errors
@@ -149,7 +149,7 @@ impl Plan {
         Ok(Table::new(columns))
     }
 
-    /// A column for each axis, and that of the discipline, for rows of these cells.
+    /// A column for each axis, and one for the discipline, for rows of these cells.
     pub fn axis_values(&self, cells: impl Iterator<Item = usize> + Clone) -> Vec<Column> {
         let of_axis = |(at, axis): (usize, &crate::plan::Axis)| {
             let values = cells.clone().map(|cell| &axis.values[self.cells[cell].at[at]].1);

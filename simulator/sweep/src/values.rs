@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A value of an axis, as columns have it.
+/// A value of an axis, as in columns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
     /// A number.
     Number(f64),
-    /// Anything else, as typed.
+    /// Anything else, as entered.
     Text(String),
 }

@@ -1,4 +1,4 @@
-//! The scenario that a sweep varies.
+//! The scenario varied by a sweep.
 
 use fairwire_document::{DocumentError, read_text};
 use fairwire_scenario::{Overrides, Scenario, parse, parse_in};
@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 /// Larger than any scenario.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// A scenario as text, read once: all cells are of the same, even if its file changes meanwhile.
+/// A scenario as text, read once, so all cells use the same even if its file changes meanwhile.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Base {
-    /// What errors call it.
+    /// Its name in errors.
     name: String,
     pub(crate) text: String,
-    /// Where other files are that it names; none for a text that is no file.
+    /// The folder of other files that it names; none for a text without a file.
     folder: Option<PathBuf>,
     pub(crate) set: Vec<String>,
 }
@@ -27,7 +27,7 @@ impl Base {
     pub fn load(path: &Path) -> Result<Self, DocumentError> {
         let text =
             read_text(path, MAX_BYTES, "a scenario file in TOML, such as scenarios/selfish-flow.toml")?;
-        // Whole, for workers in other folders.
+        // Absolute, for workers in other folders.
         let folder =
             path.parent().map(|folder| std::path::absolute(folder).unwrap_or_else(|_| folder.into()));
         Ok(Base { name: path.display().to_string(), text, folder, set: Vec::new() })
@@ -38,14 +38,14 @@ impl Base {
         Base { name: "scenario".into(), text: text.into(), folder: None, set: Vec::new() }
     }
 
-    /// The same with these changes, as `--set` takes them, after those that it has.
+    /// The same with these changes, as in `--set`, after its existing ones.
     #[must_use]
     pub fn with(mut self, set: &[String]) -> Self {
         self.set.extend_from_slice(set);
         self
     }
 
-    /// The scenario with its changes and then these.
+    /// The scenario with its changes, then these.
     pub(crate) fn scenario(&self, overrides: &Overrides) -> Result<Scenario, DocumentError> {
         let overrides =
             Overrides { set: self.set.iter().chain(&overrides.set).cloned().collect(), ..overrides.clone() };

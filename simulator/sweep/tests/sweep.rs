@@ -1,4 +1,4 @@
-//! A sweep from a plan to its table: what is made, kept, found again, and refused.
+//! A sweep from a plan to its table: results made, kept, found again, and refused.
 
 use fairwire_sweep::columns::{Cells, Table};
 use fairwire_sweep::{Base, Local, Plan, Run, Shard, Share, Stores, SweepError, Value};
@@ -130,7 +130,7 @@ fn others_may_read_a_store_and_one_that_is_whole_needs_no_right_to_write() {
     run(&plan, folder.path(), 2, Share::ALL);
     let part = Stores::new(folder.path()).runs.parts().unwrap()[0].path().to_path_buf();
     let new = folder.path().join("new");
-    fs::write(&new, "").unwrap(); // with what the umask lets
+    fs::write(&new, "").unwrap(); // with the permissions of the umask
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
     assert_eq!(mode(&part), mode(&new));
     let runs = folder.path().join("runs");
@@ -140,7 +140,7 @@ fn others_may_read_a_store_and_one_that_is_whole_needs_no_right_to_write() {
     assert_eq!(written(), before, "whether it can be written is not tried");
 }
 
-/// The value of a run is what the scenario itself gives.
+/// The value of a run equals that of the scenario.
 #[test]
 fn values_are_those_of_the_scenario() {
     let folder = tempfile::tempdir().unwrap();
@@ -183,7 +183,7 @@ fn no_run_is_made_twice_and_what_is_stored_is_found_by_what_it_depends_on() {
     let folder = tempfile::tempdir().unwrap();
     run(&plan(PLAN), folder.path(), 2, Share::ALL);
     assert_eq!(run(&plan(PLAN), folder.path(), 2, Share::ALL), 0);
-    // A value that is equal to its default, and a parameter of a discipline that is not run.
+    // An explicit default, and a parameter of a discipline that is not run.
     let same = PLAN.replace(
         "format = 1",
         "format = 1\nset = [\"tie_rule=random\", \"discipline.red.max_probability=0.3\"]",
@@ -231,7 +231,7 @@ fn flows_have_a_row_for_each_run_and_flow() {
     let rows: usize = stores.flows.parts().unwrap().iter().map(|part| part.rows()).sum();
     // Six runs of each count of TCP flows in each of two cells, and a UDP flow in each.
     assert_eq!(rows, 12 * (1 + 1) + 12 * (3 + 1));
-    // Without its flows, a run is not there.
+    // Without its flows, a run counts as missing.
     for part in stores.flows.parts().unwrap() {
         fs::remove_file(part.path()).unwrap();
     }
@@ -270,7 +270,7 @@ fn with_a_precision_cells_get_seeds_until_their_intervals_are_narrow() {
         let estimate = cell.measures[0].unwrap();
         assert!(cell.runs == 60 || estimate.half_width_95.unwrap() <= 0.02 * estimate.mean, "{cell:?}");
     }
-    // The seeds that are more than the rough one needs do not count there.
+    // Seeds beyond those that the rough one needs do not count there.
     let counted: BTreeSet<usize> =
         rough.summary(&Stores::new(folder.path())).unwrap().iter().map(|cell| cell.runs).collect();
     assert_eq!(counted, BTreeSet::from([8]));
@@ -376,10 +376,10 @@ fn a_store_that_is_none_of_ours_is_refused_and_stays() {
         assert_eq!(fs::read_to_string(&path).unwrap(), content);
     }
     fs::remove_file(&path).unwrap();
-    // Of a run that was killed while it wrote.
+    // From a run that was killed while writing.
     fs::write(runs.join("abc.half"), "PAR1").unwrap();
     assert_eq!(plan.missing(&Stores::new(folder.path())).unwrap().len(), 24);
-    // A file where the folder is to be.
+    // A file in place of the folder.
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
     let local = Local { folder: &file, jobs: 1, share: Share::ALL, progress: &|_, _| {}, stop: &NEVER };
