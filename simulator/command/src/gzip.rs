@@ -1,4 +1,4 @@
-//! Files of gzip (RFC 1952) with one member.
+//! Single-member gzip files (RFC 1952).
 
 use miniz_oxide::inflate::TINFLStatus;
 use std::io;
@@ -6,14 +6,14 @@ use std::io;
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
 const DEFLATE: u8 = 8;
 const HEADER_BYTES: usize = 10;
-/// CRC-32 and length of what was compressed.
+/// CRC-32 and length of the uncompressed data.
 const TRAILER_BYTES: usize = 8;
-/// The maximum of what is unpacked, bytes: a data file of flent of 30 million rows of samples, the most
-/// that is recorded without `--yes`, has some 90 MB.
+/// The largest unpacked size, in bytes. A flent data file of 30 million rows of samples, the most
+/// recorded without `--yes`, has some 90 MB.
 const MOST: usize = 128 << 20;
 const LEVEL: u8 = 6;
 
-/// `bytes`, compressed. The same bytes give the same file.
+/// `bytes`, compressed. Equal input gives an equal file.
 pub(crate) fn packed(bytes: &[u8]) -> Vec<u8> {
     let mut out = vec![MAGIC[0], MAGIC[1], DEFLATE, 0, 0, 0, 0, 0, 0, 255]; // no time, no system
     out.extend(miniz_oxide::deflate::compress_to_vec(bytes, LEVEL));
@@ -22,10 +22,10 @@ pub(crate) fn packed(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// What the file `packed` holds.
+/// Unpacks the file `packed`.
 ///
 /// # Errors
-/// If it is no such file, was damaged, or holds more than 128 MiB.
+/// If it is not a gzip file, is damaged, or holds more than 128 MiB.
 pub(crate) fn unpacked(packed: &[u8]) -> io::Result<Vec<u8>> {
     up_to(MOST, packed)
 }
@@ -46,7 +46,7 @@ fn up_to(most: usize, packed: &[u8]) -> io::Result<Vec<u8>> {
     if expected == trailer { Ok(bytes) } else { Err(refuse("it is damaged: its checksum is another")) }
 }
 
-/// What follows the header.
+/// The part after the header.
 fn body(packed: &[u8]) -> Option<&[u8]> {
     let (header, mut rest) = packed.split_first_chunk::<HEADER_BYTES>()?;
     let flags = header[3];
@@ -64,7 +64,7 @@ fn body(packed: &[u8]) -> Option<&[u8]> {
     if flags & 2 != 0 { rest.get(2..) } else { Some(rest) }
 }
 
-/// CRC-32 of IEEE 802.3, the lowest bit first.
+/// CRC-32 of IEEE 802.3, least significant bit first.
 fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(u32::MAX, |crc, byte| {
         (0..8).fold(crc ^ u32::from(*byte), |crc, _| (crc >> 1) ^ (0xedb8_8320 & (crc & 1).wrapping_neg()))
@@ -84,7 +84,7 @@ mod tests {
         for at in 0..file.len() {
             let mut damaged = file.clone();
             damaged[at] ^= 0x10;
-            // Time, level and system are not looked at.
+            // Time, level and system are ignored.
             assert!((4..HEADER_BYTES).contains(&at) || unpacked(&damaged).is_err(), "{at}");
             assert!(unpacked(&file[..at]).is_err(), "{at}");
         }

@@ -1,18 +1,18 @@
-//! The shell of a page that is one file: its head, style, search and script. It needs no network,
-//! and is whole without the script.
+//! The shell of a single-file page: head, style, search and script. It needs no network, and is
+//! complete without the script.
 
 use fairwire_figures::{escaped, sheet};
 use fairwire_web::report::{SCRIPT, STYLE};
 
-/// A choice among the items of a page. An item has the words of each choice that it meets in
-/// `data-is`.
+/// A filter for the items of a page. Each item lists in `data-is` the words of the options that it
+/// matches.
 #[derive(Debug)]
 pub(crate) struct Choice {
-    /// What is chosen by.
+    /// Its label.
     pub label: String,
-    /// What is shown where nothing is chosen.
+    /// Its text while nothing is selected.
     pub all: String,
-    /// The word of each, and what is shown for it.
+    /// The word and the text of each option.
     pub options: Vec<(String, String)>,
 }
 
@@ -27,8 +27,8 @@ pub(crate) fn open(title: &str) -> String {
     )
 }
 
-/// A search among the items of a page, which are called `items`, and choices among them. Without
-/// the script there is no search, so it is the script that shows it.
+/// A search among the page's `items`, and filters for them. The script shows it, because without
+/// the script there is no search.
 pub(crate) fn filter(out: &mut String, items: &str, choices: &[Choice]) {
     *out += &format!(
         "<form class=\"filter\" role=\"search\" data-items=\"{items}\" hidden>\n\
@@ -53,7 +53,7 @@ pub(crate) fn close(out: &mut String) {
     *out += &format!("</main>\n<script type=\"module\">\n{SCRIPT}</script>\n</body>\n</html>\n");
 }
 
-/// Does `html` close each element that it opens? Text between is passed over, and the script.
+/// Does `html` close each element that it opens? Skips text and the script.
 #[cfg(test)]
 pub(crate) fn is_balanced(html: &str) -> bool {
     const EMPTY: [&str; 3] = ["meta", "!doctype", "input"];

@@ -1,8 +1,8 @@
 //! The `fairwire` command.
 //!
-//! Exit codes: 0 done; 1 our fault; 2 the user's (a bad file or argument); 3 an expectation stated
-//! in a scenario failed; 130 interrupted (what was finished has been reported).
-// These macros panic where the stream is gone: `notice` and `report::print` do not.
+//! Exit codes: 0 done; 1 our fault; 2 the user's (a bad file or argument); 3 a scenario's
+//! expectation failed; 130 interrupted (finished runs have been reported).
+// These macros panic if the stream is closed; `notice` and `report::print` do not.
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
 mod args;
@@ -34,8 +34,9 @@ pub fn main() -> ExitCode {
     start::main("FAIRWIRE_COMPLETE", dispatch)
 }
 
-/// The same with parts of your own: `registered` has the outcome of registering each. Where one was
-/// not registered, or has the name of a part of another kind, nothing runs, and the exit code is 2.
+/// Runs the command with additional parts: `registered` has the outcome of registering each. If one
+/// was not registered, or has the name of another type of part, nothing runs and the exit code is
+/// 2.
 pub fn main_with(registered: impl IntoIterator<Item = Result<(), NotRegistered>>) -> ExitCode {
     let registered = registered.into_iter().collect::<Result<(), _>>();
     let problem = registered.err().map(|error| error.to_string()).or_else(parts::taken_twice);
@@ -65,7 +66,7 @@ fn dispatch(cli: Cli) -> Result<Ending, Failure> {
         Command::Schema { which } => command::schema::schema(which),
         Command::Completions { shell } => manual::completions(Cli::command(), shell),
         Command::Gateway { args } => command::gateway::gateway(&args),
-        // The pages of the gateway are those of its own program.
+        // The gateway's own program writes its manual pages.
         Command::Man { out } => {
             manual::pages(Cli::command().mut_subcommand("gateway", |own| own.hide(true)), &out)
         }

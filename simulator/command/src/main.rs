@@ -1,5 +1,4 @@
-//! The `fairwire` command: see the library beside it, which the compiler makes while it still works
-//! on the gateway.
+//! The `fairwire` command, a shell around the library, which compiles in parallel with the gateway.
 use std::process::ExitCode;
 
 fn main() -> ExitCode {

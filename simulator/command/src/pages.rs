@@ -1,44 +1,42 @@
-//! Where the simulator's memory comes from: the system's allocator, with large pieces in huge
-//! pages.
+//! The simulator's allocator: the system's, with large pieces in huge pages.
 //!
-//! A run of a million flows touches hundreds of megabytes at random. In pages of 4 KiB most of
-//! those touches miss the processor's table of pages as well, and the kernel clears each page by
-//! itself. Where the kernel gives huge pages on request (its default in most distributions), this
+//! A run of a million flows touches hundreds of megabytes at random. With 4 KiB pages, most of
+//! these accesses also miss the TLB, and the kernel clears each page separately. Where the kernel
+//! gives huge pages on request (the default of most distributions), this allocator requests them.
 //! requests them.
 //!
-//! Large pieces come from the kernel directly, each at the beginning of a huge page. One that grows
-//! is moved page by page, which is a change of tables: nothing is copied, and nothing cleared
-//! twice.
+//! Large pieces come directly from the kernel, each aligned to a huge page. To grow one, the kernel
+//! remaps its pages: no data is copied, and nothing is cleared twice.
 #![allow(unsafe_code, reason = "each block says why it is sound")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
-/// The system's allocator, and the kernel for pieces of [`LARGE`] bytes and more.
+/// The system's allocator, and the kernel for pieces of at least [`LARGE`] bytes.
 #[derive(Debug)]
 pub(crate) struct HugePages;
 
-/// Smaller pieces are left alone: they fill no huge page.
+/// Smaller pieces fill no huge page and stay with the system's allocator.
 const LARGE: usize = HUGE;
 
-/// A huge page of x86-64, and of most others that have pages of 4 KiB.
+/// The size of a huge page on x86-64 and most other machines with 4 KiB pages.
 const HUGE: usize = 2 << 20;
 
-/// Is a piece of this layout the kernel's?
+/// Does a piece of this layout come from the kernel?
 #[inline]
 fn is_large(layout: Layout) -> bool {
     cfg!(target_os = "linux") && layout.size() >= LARGE && layout.align() <= HUGE
 }
 
-// SAFETY: a piece is `System`'s or the kernel's by its layout alone, so it goes back to whom it
-// came from. Those of the kernel begin at a multiple of `HUGE`, which every alignment that is let
-// through divides, and are all zero at first.
+// SAFETY: the layout alone decides whether a piece is `System`'s or the kernel's, so it returns to
+// its origin. The kernel's pieces start at multiples of `HUGE`, which every accepted alignment
+// divides, and are initially zero.
 unsafe impl GlobalAlloc for HugePages {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if is_large(layout) {
             return kernel::take(layout.size());
         }
-        // SAFETY: the caller keeps to the contract of `alloc`, which is `System`'s.
+        // SAFETY: the caller upholds the contract of `alloc`, which is `System`'s.
         unsafe { System.alloc(layout) }
     }
 
@@ -53,14 +51,14 @@ unsafe impl GlobalAlloc for HugePages {
 
     #[inline]
     unsafe fn realloc(&self, piece: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: the caller vouches that this is a layout.
+        // SAFETY: the caller guarantees that this is a valid layout.
         let wanted = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
         match (is_large(layout), is_large(wanted)) {
             // SAFETY: as above.
             (false, false) => unsafe { System.realloc(piece, layout, size) },
-            // SAFETY: the piece was taken with this size.
+            // SAFETY: the piece was allocated with this size.
             (true, true) => unsafe { kernel::resize(piece, layout.size(), size) },
-            // SAFETY: both pieces are as long as what is copied, and lie apart.
+            // SAFETY: both pieces are at least as long as the copy, and do not overlap.
             _ => unsafe {
                 let other = self.alloc(wanted);
                 if !other.is_null() {
@@ -75,7 +73,7 @@ unsafe impl GlobalAlloc for HugePages {
     #[inline]
     unsafe fn dealloc(&self, piece: *mut u8, layout: Layout) {
         if is_large(layout) {
-            // SAFETY: the piece was taken with this size.
+            // SAFETY: the piece was allocated with this size.
             unsafe { kernel::give_back(piece, layout.size()) };
         } else {
             // SAFETY: as above.
@@ -91,27 +89,26 @@ mod kernel {
     use libc::{PROT_READ, PROT_WRITE, c_void, madvise, mmap, mremap, munmap};
     use std::ptr;
 
-    /// Whole huge pages for this number of bytes, which are not more than `isize::MAX`.
+    /// The size in complete huge pages for `size` bytes, at most `isize::MAX`.
     fn whole(size: usize) -> usize {
         size.next_multiple_of(HUGE)
     }
 
-    /// A piece of this number of bytes, all zero; null where there is none.
+    /// A zeroed piece of `size` bytes; null if there is no memory.
     #[cold]
     pub(super) fn take(size: usize) -> *mut u8 {
         let Some(piece) = mapped(whole(size)) else { return ptr::null_mut() };
-        // SAFETY: the range was just mapped. Where the kernel knows no huge pages it says so, and
+        // SAFETY: the range was just mapped. A kernel without huge pages returns an error, and
         // nothing is lost.
         unsafe { madvise(piece, whole(size), MADV_HUGEPAGE) };
         piece.cast()
     }
 
-    /// Fresh pages from a multiple of `HUGE` on: more than that are mapped, and what is too much is
-    /// given back.
+    /// Fresh pages starting at a multiple of `HUGE`: maps more, and unmaps the excess.
     fn mapped(size: usize) -> Option<*mut c_void> {
         let most = size.checked_add(HUGE)?;
-        // SAFETY: an anonymous mapping at a place of the kernel's choice touches nothing that
-        // exists.
+        // SAFETY: an anonymous mapping at an address that the kernel chooses touches no existing
+        // memory.
         let start = unsafe {
             mmap(ptr::null_mut(), most, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
         };
@@ -119,8 +116,7 @@ mod kernel {
             return None;
         }
         let before = start.align_offset(HUGE);
-        // SAFETY: both ranges are the ends of what was just mapped, and no other code knows of
-        // them.
+        // SAFETY: both ranges are ends of the new mapping, and no other code knows of them.
         unsafe {
             if before > 0 {
                 munmap(start, before);
@@ -130,22 +126,22 @@ mod kernel {
         }
     }
 
-    /// The piece with `size` bytes, perhaps elsewhere; null, and nothing has changed, where there
-    /// is no memory.
+    /// The piece resized to `size` bytes, possibly moved; null if there is no memory, with the
+    /// piece unchanged.
     ///
     /// # Safety
-    /// The piece was taken, or resized last, with `old` bytes, and is used no more under its old
+    /// The piece was allocated, or last resized, with `old` bytes, and is no longer used at its old
     /// address.
     #[cold]
     pub(super) unsafe fn resize(piece: *mut u8, old: usize, size: usize) -> *mut u8 {
         let (old, size) = (whole(old), whole(size));
-        // SAFETY: by the contract the range is a mapping of ours.
+        // SAFETY: by the contract, the range is a mapping of ours.
         let in_place = unsafe { mremap(piece.cast(), old, size, 0) };
         if in_place != MAP_FAILED {
             return piece;
         }
         let Some(other) = mapped(size) else { return ptr::null_mut() };
-        // SAFETY: as above; the range at `other` was just mapped, and what moves there replaces it.
+        // SAFETY: as above; the range at `other` was just mapped, and the moved pages replace it.
         let moved = unsafe { mremap(piece.cast(), old, size, MREMAP_MAYMOVE | MREMAP_FIXED, other) };
         if moved == MAP_FAILED {
             // SAFETY: no other code knows of it.
@@ -155,20 +151,20 @@ mod kernel {
         moved.cast()
     }
 
-    /// Gives a piece back.
+    /// Unmaps a piece.
     ///
     /// # Safety
-    /// The piece was taken, or resized last, with `size` bytes, and is used no more.
+    /// The piece was allocated, or last resized, with `size` bytes, and is no longer used.
     #[cold]
     pub(super) unsafe fn give_back(piece: *mut u8, size: usize) {
-        // SAFETY: by the contract the range is a mapping of ours.
+        // SAFETY: by the contract, the range is a mapping of ours.
         unsafe { munmap(piece.cast(), whole(size)) };
     }
 }
 
 #[cfg(not(target_os = "linux"))]
 mod kernel {
-    /// Never called: no piece is large here.
+    /// Never called: no piece is large on this platform.
     pub(super) fn take(_: usize) -> *mut u8 {
         std::ptr::null_mut()
     }
@@ -191,8 +187,7 @@ mod tests {
     #[test]
     fn a_large_piece_begins_with_a_huge_page_and_is_all_zero() {
         for size in [LARGE, LARGE + 1, 3 * LARGE - 5] {
-            // SAFETY: the piece is used for its size, and given back with the layout that it was
-            // allocated with.
+            // SAFETY: the piece is used within its size, and freed with its layout.
             unsafe {
                 let piece = HugePages.alloc_zeroed(layout(size));
                 assert_eq!(piece as usize % HUGE, 0);
@@ -207,8 +202,8 @@ mod tests {
     fn what_is_in_a_piece_stays_however_it_grows_and_shrinks() {
         const MIB: usize = 1 << 20;
         let sizes = [100, MIB, 3 * MIB, 3 * MIB + 1, 40 * MIB, 5 * MIB, 2 * MIB, 17 * MIB, 2 * MIB - 1, 7];
-        // SAFETY: as above; after each change only what is within both sizes is read before it is
-        // written.
+        // SAFETY: as above; after each change, only bytes within both sizes are read before a
+        // write.
         unsafe {
             let mut piece = HugePages.alloc(layout(sizes[0]));
             let byte = |at: usize| (at / 4096 * 7 + at) as u8;
@@ -227,7 +222,7 @@ mod tests {
     fn more_than_there_is_is_refused() {
         let most =
             Layout::from_size_align(isize::MAX as usize - 63, 64).expect("within what a layout may be");
-        // SAFETY: nothing is done with what comes, but that a small piece goes back as it came.
+        // SAFETY: the result is not used, except that a small piece is freed again.
         unsafe {
             assert!(HugePages.alloc(most).is_null());
             let piece = HugePages.alloc(layout(LARGE));

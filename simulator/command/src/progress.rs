@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 const STEPS: u64 = 1000;
-/// What is beside the message: a bar of ten letters, `100 %`, and the times.
+/// The columns besides the message: a bar of ten letters, `100 %`, and the times.
 const BESIDE: usize = 44;
-/// Before this part is done, and this time has passed, the rest cannot be estimated.
+/// The fraction and the time before which the remaining time is not estimated.
 const FIRST_GUESS: (f64, Duration) = (0.05, Duration::from_secs(2));
 
-/// The part of a whole command that is shown: what came before, and when the whole began.
+/// The part of a command that is shown: its start, and when the command began.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
     begun: Instant,
@@ -22,32 +22,31 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// All of a command that begins now.
+    /// An entire command that begins now.
     #[expect(clippy::disallowed_methods, reason = "the command line may read a clock: people wait")]
     pub(crate) fn whole() -> Self {
         Part { begun: Instant::now(), from: 0.0, to: 1.0 }
     }
 
-    /// From the start to `fraction` of the whole.
+    /// From the start of the command to `fraction`.
     pub(crate) fn until(self, fraction: f64) -> Self {
         Part { to: fraction, ..self }
     }
 
-    /// A part of this part, from one fraction of it to another.
+    /// A part of this part, between two of its fractions.
     pub(crate) fn between(self, from: f64, to: f64) -> Self {
         let length = self.to - self.from;
         Part { from: self.from + length * from, to: self.from + length * to, ..self }
     }
 
-    /// The rest of the whole, which will take `rest`: what was done until now counts with the time
-    /// that it took.
+    /// The remaining part, which will take `rest`; the work so far counts with its elapsed time.
     pub(crate) fn rest(self, rest: Duration) -> Self {
         let done = self.begun.elapsed().as_secs_f64();
         Part { from: done / (done + rest.as_secs_f64()).max(1e-9), to: 1.0, ..self }
     }
 }
 
-/// How far a command has come.
+/// The progress of a command.
 pub(crate) enum Progress {
     Bar(ProgressBar, Part),
     Lines { what: String, lines: u64, shown: AtomicU64 },
@@ -55,8 +54,8 @@ pub(crate) enum Progress {
 }
 
 impl Progress {
-    /// Starts to show the progress of `what`, which is `part` of the command: where there is no
-    /// terminal, in this number of `lines` after the first.
+    /// Starts to show the progress of `what`, which is `part` of the command; without a terminal,
+    /// in `lines` lines after the first.
     pub(crate) fn new(what: &str, lines: u64, part: Part, quiet: bool) -> Self {
         if quiet {
             Progress::Quiet
@@ -70,14 +69,14 @@ impl Progress {
         }
     }
 
-    /// What is done now.
+    /// Names the current step.
     pub(crate) fn say(&self, what: &str) {
         if let Progress::Bar(bar, _) = self {
             bar.set_message(cut(what, columns_of_stderr().unwrap_or(0)));
         }
     }
 
-    /// `fraction` of it, 0 to 1, is done.
+    /// Records that `fraction` of it, 0 to 1, is done.
     pub(crate) fn reach(&self, fraction: f64) {
         match self {
             Progress::Bar(bar, part) => {
@@ -105,8 +104,8 @@ impl Drop for Progress {
 }
 
 fn bar(what: &str, columns: usize) -> ProgressBar {
-    // The bar takes what room is left, so that a line never is longer than the terminal: what wraps
-    // is not cleared.
+    // The bar takes the remaining columns, because a line longer than the terminal wraps and is not
+    // cleared.
     let style = ProgressStyle::with_template("{msg} [{wide_bar}] {prefix}")
         .expect("the template is right")
         .progress_chars("=> ");
@@ -114,12 +113,12 @@ fn bar(what: &str, columns: usize) -> ProgressBar {
     bar.with_style(style).with_message(cut(what, columns)).with_prefix(shown(0.0, Duration::ZERO))
 }
 
-/// As much of `what` as has room beside a bar on `columns`.
+/// The beginning of `what` that fits next to a bar on `columns`.
 fn cut(what: &str, columns: usize) -> String {
     fairwire_figures::cut(what, columns.saturating_sub(BESIDE).max(8) as f64)
 }
 
-/// `45 %  12s of about 27s`: the guess only once there is something to go by.
+/// `45 %  12s of about 27s`, with the estimate only once there is a basis for it.
 fn shown(fraction: f64, elapsed: Duration) -> String {
     let percent = (100.0 * fraction) as u32;
     let (enough, long) = FIRST_GUESS;

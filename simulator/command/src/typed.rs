@@ -1,8 +1,8 @@
-//! The command as it was typed, for results to show how they came about.
+//! The command as typed, for the record in results.
 
 use std::path::Path;
 
-/// The whole command line, as a shell would take it again. The program is named without its folder.
+/// The complete command line, quoted for a shell, with the program's name without its folder.
 pub(crate) fn command() -> String {
     let mut words = std::env::args_os();
     let program = words.next().unwrap_or_default();
@@ -12,7 +12,7 @@ pub(crate) fn command() -> String {
     std::iter::once(program).chain(words).collect::<Vec<_>>().join(" ")
 }
 
-/// `word` as it is where no shell would see more in it, otherwise in quotes.
+/// `word` unchanged if a shell takes it literally, otherwise quoted.
 pub(crate) fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./,:=+@%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {

@@ -5,14 +5,14 @@ use clap::ValueEnum;
 /// How results are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// For people.
+    /// A table for people.
     Table,
-    /// Everything, as in the schema that `fairwire schema results` prints.
+    /// Everything, following the schema that `fairwire schema results` prints.
     Json,
     /// The summary: one line per discipline and measure; with --paired also one per difference and
     /// measure.
     Csv,
-    /// The table, for LaTeX: with booktabs and siunitx.
+    /// The table in LaTeX, using booktabs and siunitx.
     Latex,
 }
 

@@ -7,21 +7,20 @@ use std::env;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
-/// What `current` may become: the keys of the table that it is in, and in a list the names of its
-/// elements.
+/// Completions of `current`: the keys of its table or, in a list, the names of its elements.
 pub(super) fn candidates(current: &OsStr) -> Vec<CompletionCandidate> {
     let Some(current) = current.to_str().filter(|current| !current.contains('=')) else { return Vec::new() };
     let spec = scenario().and_then(|path| Some(load(&path, &Overrides::default()).ok()?.spec().clone()));
     keys(&schema(), spec.as_ref(), current).into_iter().map(CompletionCandidate::new).collect()
 }
 
-/// The scenario on the command line that is completed.
+/// The scenario on the command line being completed.
 fn scenario() -> Option<PathBuf> {
     let mut words = env::args_os().map(PathBuf::from);
     words.find(|word| word.extension().is_some_and(|ending| ending == "toml") && word.is_file())
 }
 
-/// Every key or name that begins as `current` does, with what comes after it: a dot, or `=`.
+/// Every key or name that begins with `current`, followed by a dot or `=`.
 fn keys(schema: &Value, spec: Option<&Spec>, current: &str) -> Vec<String> {
     let path = current.rsplit_once('.').map_or("", |(path, _)| path);
     let mut here = forms(schema, schema);
@@ -47,7 +46,7 @@ fn keys(schema: &Value, spec: Option<&Spec>, current: &str) -> Vec<String> {
     all
 }
 
-/// The forms that a value may have, each without a reference.
+/// The forms that a value may have, with references resolved.
 fn forms<'a>(schema: &'a Value, form: &'a Value) -> Vec<&'a Value> {
     if let Some(name) = form["$ref"].as_str().and_then(|name| name.strip_prefix("#/$defs/")) {
         return forms(schema, &schema["$defs"][name]);

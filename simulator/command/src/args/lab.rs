@@ -38,120 +38,120 @@ The exit code is the command's. In it you are root of its own namespaces, and of
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum LabCommand {
-    /// TCP flows of this kernel against one UDP flow, through a gateway that runs a discipline.
+    /// Run TCP flows of this kernel against one UDP flow, through a gateway that runs a discipline.
     #[command(after_help = SHARE_EXAMPLES)]
     Share(ShareArgs),
-    /// Run a shell, or any command, behind a link with a discipline: all that it sends and receives
-    /// passes the link.
+    /// Run a shell, or any command, behind a link with a discipline: all its traffic passes the
+    /// link.
     #[command(after_help = SHELL_EXAMPLES)]
     Shell(ShellArgs),
 }
 
-/// Each option changes the scenario, as `--set` does.
+/// The arguments of `lab shell`. Each option changes the scenario, as `--set` does.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ShellArgs {
-    /// A scenario, whose `[link]` leads to the command and whose `[return]` leads away from it.
-    /// Left out: 10 Mbit/s, 20 ms and 100 packets, each way.
+    /// A scenario: its `[link]` leads to the command, its `[return]` away from it. Default: 10
+    /// Mbit/s, 20 ms and 100 packets in each direction.
     #[arg(value_name = "FILE")]
     pub scenario: Option<PathBuf>,
-    /// The rate, each way.
+    /// The rate in each direction.
     #[arg(long)]
     pub rate: Option<Rate>,
-    /// The rate to the command.
+    /// The rate towards the command.
     #[arg(long, value_name = "RATE")]
     pub down: Option<Rate>,
-    /// The rate away from it.
+    /// The rate from the command.
     #[arg(long, value_name = "RATE")]
     pub up: Option<Rate>,
-    /// The delay, each way: a round trip takes twice as long.
+    /// The one-way delay in each direction; a round trip takes twice as long.
     #[arg(long)]
     pub delay: Option<Duration>,
-    /// How much may wait, each way: packets, bytes, time at the link's rate, or `1.5 bdp`.
+    /// The buffer in each direction: packets, bytes, time at the link's rate, or `1.5 bdp`.
     #[arg(long)]
     pub buffer: Option<Room>,
-    /// What shares the link, each way. A name, or a table as in a scenario. Left out: the
-    /// scenario's first, or else tail-drop.
+    /// The discipline in each direction: a name, or a table as in a scenario. Default: the
+    /// scenario's first, or tail-drop.
     #[arg(long, value_name = "NAME")]
     pub discipline: Option<String>,
-    /// A file of delivery opportunities as mahimahi has them, or of seconds and Mbit/s in two columns,
-    /// to the command; or a trace that comes along, such as `lte`.
+    /// A trace of the rate towards the command: mahimahi delivery opportunities, two columns of
+    /// seconds and Mbit/s, or the name of a built-in trace such as `lte`.
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
-    /// The same, away from it.
+    /// The same, for the rate from the command.
     #[arg(long, value_name = "FILE")]
     pub up_trace: Option<PathBuf>,
-    /// Change the scenario: a dotted path; may be given again.
+    /// Change a value of the scenario by its dotted path; repeatable.
     #[arg(long, value_name = "PATH=VALUE", add = ArgValueCompleter::new(keys::candidates))]
     pub set: Vec<String>,
-    /// The part of the packets that is lost on the wire, each way: 0 to 0.99.
+    /// The share of packets lost on the wire in each direction: 0 to 0.99.
     #[arg(long, value_name = "P", value_parser = loss)]
     pub loss: Option<f64>,
-    /// The seed of all that is random.
+    /// The seed of all randomness.
     #[arg(long, default_value_t = 1, value_parser = whole(0..=u64::MAX))]
     pub seed: u64,
-    /// What is on the other side.
+    /// What the link leads to.
     #[arg(long, value_enum, default_value_t = Outside::Any)]
     pub outside: Outside,
-    /// Watch a shell that is running, in this terminal; by its process number where there are
-    /// several.
+    /// Watch a running shell in this terminal; give its process number if several are running.
     #[arg(long, value_name = "PID", num_args = 0..=1, default_missing_value = "0", value_parser = process, conflicts_with_all = ["scenario", "command"])]
     pub watch: Option<u32>,
-    /// The command and its arguments. Left out: your shell.
+    /// The command and its arguments. Default: your shell.
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
 }
 
-/// What is on the other side of a shell's link.
+/// What is on the far side of a shell's link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Outside {
-    /// This machine where that is allowed, and a relay elsewhere.
+    /// This machine where that is permitted, otherwise a relay.
     Any,
-    /// This machine's network, by an interface and a rule of NAT that go with the command.
+    /// This machine's network, through an interface and a NAT rule that are removed with the
+    /// command.
     Machine,
-    /// A relay of TCP connections, which needs no rights and changes nothing of this machine.
+    /// A relay of TCP connections, which needs no privileges and changes nothing on this machine.
     Relay,
 }
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ShareArgs {
-    /// Run this discipline; may be given again, or several with commas. A name, or a table as in a
-    /// scenario. Left out: tail-drop, then faba.
+    /// Run this discipline: a name, or a table as in a scenario. Repeatable, or a list with commas.
+    /// Default: tail-drop, then faba.
     #[arg(long, value_name = "NAME")]
     pub discipline: Vec<String>,
-    /// Rate of the shared link.
+    /// The rate of the shared link.
     #[arg(long, default_value = "10 Mbit/s")]
     pub rate: Rate,
-    /// Round-trip time without queueing.
+    /// The round-trip time without queueing.
     #[arg(long, default_value = "32 ms")]
     pub rtt: Duration,
-    /// How much may wait: packets, bytes, or time at the link's rate.
+    /// The buffer: packets, bytes, or time at the link's rate.
     #[arg(long, default_value = "780 packets")]
     pub buffer: Amount,
-    /// TCP flows.
+    /// The number of TCP flows.
     #[arg(long, default_value_t = 9, value_parser = whole(0..=200_u32))]
     pub tcp: u32,
-    /// Rate of the UDP flow.
+    /// The rate of the UDP flow.
     #[arg(long, default_value = "5 Mbit/s")]
     pub udp: Rate,
-    /// A UDP packet on the IP level, and the payload of a TCP segment.
+    /// The size of a UDP packet including its IP header, and the payload of a TCP segment.
     #[arg(long, default_value = "512 B", value_parser = packet)]
     pub packet: u32,
-    /// Congestion control of the TCP flows, as the kernel calls it.
+    /// The congestion control of the TCP flows, by its kernel name.
     #[arg(long, default_value = "reno")]
     pub congestion: String,
-    /// Length of each run in seconds, warm-up included.
+    /// The length of each run in seconds, including the warm-up.
     #[arg(long, default_value_t = 10.0, allow_negative_numbers = true, value_parser = seconds)]
     pub seconds: f64,
-    /// Seconds at the start that are not measured; a fifth of the run when left out.
+    /// Seconds at the start that are not measured. Default: a fifth of the run.
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = warm_up)]
     pub warm_up: Option<f64>,
-    /// Repetitions of each discipline.
+    /// The number of runs of each discipline.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole(1..=1000_u32))]
     pub runs: u32,
-    /// Show the link in the terminal while the contest goes on.
+    /// Show the link in the terminal during the contest.
     #[arg(long)]
     pub watch: bool,
-    /// How to print the results.
+    /// The format of the results.
     #[arg(long, default_value = "table")]
     pub format: Format,
     /// Also write report.json, runs.csv, flows.csv, summary.csv and shares.svg into this folder.

@@ -22,65 +22,65 @@ pub(crate) enum List {
     /// The queue disciplines.
     #[command(after_help = LIST_EXAMPLES)]
     Disciplines {
-        /// How to print them.
+        /// The output format.
         #[arg(long, default_value = "table")]
         format: Format,
-        /// Also their other names, state, cost and source.
+        /// Also show their other names, state, cost and source.
         #[arg(long)]
         long: bool,
     },
-    /// The exhibits of papers that `fairwire reproduce` makes again, with the verdicts recorded.
+    /// The exhibits of papers that `fairwire reproduce` repeats, with the recorded verdicts.
     #[command(after_help = LIST_EXAMPLES)]
     Exhibits {
-        /// How to print them.
+        /// The output format.
         #[arg(long, default_value = "table")]
         format: Format,
-        /// Read the studies in this folder in place of those that came with the command.
+        /// Read the studies from this folder instead of the built-in ones.
         #[arg(long, value_name = "DIR")]
         studies: Option<PathBuf>,
     },
-    /// The stages on which a scenario can be run, for `run --on`.
+    /// The stages that can run a scenario, for `run --on`.
     #[command(after_help = LIST_EXAMPLES)]
     Stages {
-        /// How to print them.
+        /// The output format.
         #[arg(long, default_value = "table")]
         format: Format,
     },
-    /// The congestion controllers of TCP.
+    /// The TCP congestion controllers.
     #[command(after_help = LIST_EXAMPLES)]
     Controllers {
-        /// How to print them.
+        /// The output format.
         #[arg(long, default_value = "table")]
         format: Format,
     },
-    /// The sources of traffic.
+    /// The traffic sources.
     #[command(after_help = LIST_EXAMPLES)]
     Sources {
-        /// How to print them.
+        /// The output format.
         #[arg(long, default_value = "table")]
         format: Format,
     },
-    /// The markers, which colour packets in front of a discipline.
+    /// The markers, which colour packets before a discipline.
     #[command(after_help = LIST_EXAMPLES)]
     Markers {
-        /// How to print them.
+        /// The output format.
         #[arg(long, default_value = "table")]
         format: Format,
     },
-    /// The networks that are generated, each with what it is.
+    /// The generated networks, each with a description.
     #[command(after_help = LIST_EXAMPLES)]
     Networks {
-        /// How to print them.
+        /// The output format.
         #[arg(long, default_value = "table")]
         format: Format,
     },
     /// The lessons and exercises in folders of scenarios, each with its question.
     #[command(after_help = LIST_EXAMPLES)]
     Lessons {
-        /// How to print them.
+        /// The output format.
         #[arg(long, default_value = "table")]
         format: Format,
-        /// The folders; `lessons` and `exercises` when none is given.
+        /// The folders. Default: `lessons` and `exercises`.
         folders: Vec<PathBuf>,
     },
 }

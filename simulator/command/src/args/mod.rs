@@ -104,8 +104,8 @@ Examples:
   fairwire play scenarios/mixed-rtt.toml
   fairwire play scenarios/lessons/01-distance.toml --port 8000 --no-open";
 
-/// The version and the engine: builds of one version may simulate differently; where both agree,
-/// they do not.
+/// The version and the engine. Builds of one version may simulate differently; builds whose engine
+/// agrees do not.
 static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
     format!("{}\nengine {} (simulated results agree where this does)", env!("CARGO_PKG_VERSION"), ENGINE)
 });
@@ -126,19 +126,18 @@ pub(crate) enum Command {
     /// Run scenarios under each of their disciplines and seeds.
     #[command(after_help = RUN_EXAMPLES)]
     Run(RunArgs),
-    /// Make the figures and tables of papers again, and hold each claim against what was measured.
+    /// Repeat the figures and tables of papers, and check each claim against the measurements.
     #[command(after_help = REPRODUCE_EXAMPLES)]
     Reproduce(ReproduceArgs),
-    /// Draw the settings that papers leave open: which printed numbers can be reached, and how much
-    /// of each claim depends on them.
+    /// Vary the settings that papers leave open: which printed numbers can be reached, and how much
+    /// each claim depends on them.
     #[command(after_help = CALIBRATE_EXAMPLES)]
     Calibrate(CalibrateArgs),
     /// Run a scenario under every combination of values, disciplines and seeds, and keep the
     /// results.
     #[command(after_help = SWEEP_EXAMPLES)]
     Sweep(SweepArgs),
-    /// Show where `run` and `reproduce` keep finished runs, how much room they take, and how much
-    /// they may.
+    /// Show where `run` and `reproduce` keep finished runs, their size, and the limit.
     #[command(after_help = CACHE_EXAMPLES)]
     Cache {
         #[command(subcommand)]
@@ -148,44 +147,44 @@ pub(crate) enum Command {
     /// distributions, throughput over round-trip time, bars, sweeps.
     #[command(after_help = PLOT_EXAMPLES)]
     Plot(PlotArgs),
-    /// List what there is.
+    /// List disciplines, controllers, sources, stages and other parts.
     #[command(after_help = LIST_EXAMPLES)]
     List {
         #[command(subcommand)]
         list: List,
     },
-    /// Show one discipline or marker: what it does, its parameters with unit, default and source,
-    /// an example.
+    /// Show one discipline or marker: its function, its parameters with unit, default and source,
+    /// and an example.
     #[command(after_help = DESCRIBE_EXAMPLES)]
     Describe(DescribeArgs),
-    /// Contests with this machine's own network stack, and a shell behind a link.
+    /// Run contests on this machine's own network stack, or a shell behind a link.
     #[command(after_help = LAB_EXAMPLES)]
     Lab {
         #[command(subcommand)]
         lab: LabCommand,
     },
-    /// Show the product: nine TCP flows against a selfish one, simulated and live.
+    /// Show fairwire at work: nine TCP flows against a selfish one, simulated and live.
     #[command(after_help = DEMO_EXAMPLES)]
     Demo,
-    /// Open a page on which one watches a contest and changes it while it runs.
+    /// Open a page that shows a contest and lets you change it while it runs.
     #[command(after_help = PLAY_EXAMPLES)]
     Play(PlayArgs),
     /// Write a commented scenario from five answers.
     #[command(after_help = NEW_EXAMPLES)]
     New(NewArgs),
-    /// Play a run in the terminal, and change it while it goes on.
+    /// Play a run in the terminal, and change it while it runs.
     #[command(after_help = WATCH_EXAMPLES)]
     Watch(WatchArgs),
-    /// Look into a capture.
+    /// Analyse a capture.
     #[command(after_help = RATES_EXAMPLES)]
     Trace {
         #[command(subcommand)]
         trace: TraceCommand,
     },
-    /// Print the JSON Schema of scenario files, of results or of plans of sweeps.
+    /// Print the JSON Schema of scenarios, results or sweep plans.
     #[command(after_help = SCHEMA_EXAMPLES)]
     Schema {
-        /// Which schema.
+        /// The schema.
         which: SchemaKind,
     },
     /// Print completions for a shell.
@@ -197,18 +196,18 @@ pub(crate) enum Command {
     /// Shape a real link: runs the program fairwire-gateway with these arguments.
     #[command(disable_help_flag = true)]
     Gateway {
-        /// The arguments; `--help` lists them.
+        /// The arguments of fairwire-gateway; `--help` lists them.
         #[arg(value_name = "ARGUMENT", trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<OsString>,
     },
     /// Write the manual pages of all commands.
     #[command(hide = true)]
     Man {
-        /// Into this folder.
+        /// The folder to write to.
         #[arg(long, value_name = "DIR")]
         out: PathBuf,
     },
-    /// One process of a live contest. Started by `lab share`, not by people.
+    /// Run one process of a live contest; started by `lab share`, not by people.
     #[command(hide = true, name = "lab-agent", disable_help_flag = true)]
     LabAgent {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -218,12 +217,12 @@ pub(crate) enum Command {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct PlayArgs {
-    /// The scenario to begin with. Without one, TCP flows of two distances meet a flood.
+    /// The first scenario. Default: TCP flows at two distances, and a flood.
     pub scenario: Option<PathBuf>,
-    /// The port on this machine's own address, 127.0.0.1; 0 takes any that is free.
+    /// The port on 127.0.0.1; 0 takes any free one.
     #[arg(long, value_name = "N", default_value_t = 8417)]
     pub port: u16,
-    /// Open no browser; the address is printed in any case.
+    /// Do not open a browser; the address is printed in any case.
     #[arg(long)]
     pub no_open: bool,
 }
@@ -237,35 +236,35 @@ pub(crate) enum CacheCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// A scenario file, in TOML; or several, or folders, of which each file `*.toml` is run.
+    /// TOML scenario files, or folders whose `*.toml` files are all run.
     #[arg(required = true, value_name = "FILE")]
     pub scenarios: Vec<PathBuf>,
-    /// Compare this discipline instead of the scenario's; may be given again, or several with
-    /// commas. A name, or a table as in a scenario.
+    /// Compare this discipline instead of the scenario's: a name, or a table as in a scenario.
+    /// Repeatable, or a list with commas.
     #[arg(long, value_name = "NAME")]
     pub discipline: Vec<String>,
-    /// Change the scenario first: a dotted path, groups of flows by name; may be given again.
+    /// Change a value of the scenario by its dotted path, with groups of flows by name; repeatable.
     #[arg(long, value_name = "PATH=VALUE", add = ArgValueCompleter::new(keys::candidates))]
     pub set: Vec<String>,
     /// Run under these seeds: 7, 1,2,3 or 1..=10.
     #[arg(long)]
     pub seeds: Option<String>,
-    /// Run on these stages, side by side: sim, lab; `fairwire list stages` has all. The first is what
-    /// the others are compared with. Left out: sim.
+    /// Run on these stages and compare the others with the first: sim, lab; `fairwire list stages`
+    /// shows all. Default: sim.
     #[arg(long, value_name = "STAGE", value_delimiter = ',')]
     pub on: Vec<String>,
-    /// Runs at the same time, in the simulator, in ns-2 and in guests; as many as there are cores
-    /// when left out or 0.
+    /// The number of simultaneous runs in the simulator, ns-2 and guests. Default, or 0: the number
+    /// of cores.
     #[arg(long, value_name = "N", value_parser = whole(0..=u16::MAX))]
     pub jobs: Option<u16>,
-    /// Make all runs again, and keep none (`fairwire cache` shows where finished runs are).
+    /// Repeat all runs, and keep none (`fairwire cache` shows where finished runs are).
     #[arg(long)]
     pub no_cache: bool,
-    /// How to print the results.
+    /// The format of the results.
     #[arg(long, default_value = "table")]
     pub format: Format,
-    /// Also write report.json, runs.csv, flows.csv, summary.csv, shares.svg, and scenario.toml to
-    /// run it again, into this folder; of several files each into one of its own there.
+    /// Also write report.json, runs.csv, flows.csv, summary.csv, shares.svg, and a scenario.toml
+    /// that repeats the run, into this folder; with several scenarios, one subfolder each.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     #[command(flatten)]
@@ -276,38 +275,38 @@ pub(crate) struct RunArgs {
 pub(crate) struct DescribeArgs {
     /// The name of a discipline, a marker, a controller, a source, a network or a parameter.
     pub name: Option<String>,
-    /// How to print it.
+    /// The output format.
     #[arg(long, default_value = "text")]
     pub format: Look,
-    /// Write the pages of all disciplines and markers into this folder, in Markdown.
+    /// Write the Markdown pages of all disciplines and markers into this folder.
     #[arg(long, value_name = "DIR", conflicts_with = "name")]
     pub out: Option<PathBuf>,
 }
 
-/// How a page is printed.
+/// The format of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Look {
-    /// For people.
+    /// Text for people.
     Text,
-    /// As in docs/reference.
+    /// Markdown, as in docs/reference.
     Markdown,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TraceCommand {
-    /// How fast the flows of a capture are, and which part of the bytes the fastest tenth has.
+    /// Show the rates of a capture's flows, and the share of the bytes in the fastest tenth.
     #[command(after_help = RATES_EXAMPLES)]
     Rates(RatesArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RatesArgs {
-    /// The capture, pcap or pcapng.
+    /// The capture: pcap or pcapng.
     pub file: PathBuf,
-    /// Rates are means over intervals of this length.
+    /// The interval over which rates are averaged.
     #[arg(long, value_name = "DURATION", default_value = "1 s")]
     pub interval: Duration,
-    /// How to print the rates: as CSV, only their complementary distribution.
+    /// The output format; CSV has only the complementary distribution.
     #[arg(long, default_value = "table")]
     pub format: Format,
 }
@@ -316,8 +315,8 @@ pub(crate) struct RatesArgs {
 pub(crate) enum SchemaKind {
     /// Scenario files.
     Scenario,
-    /// What `--format json` prints.
+    /// Results, as `--format json` prints them.
     Results,
-    /// Plans of sweeps.
+    /// Sweep plans.
     Sweep,
 }

@@ -13,10 +13,11 @@ Examples:
 A sender is a congestion controller (`fairwire list controllers`), or a source (`fairwire list sources`), perhaps with a
 number before it and a rate behind it. A file that is there is never written over.";
 
-/// What is left out is read from the input, a line each; where that ends it has its default.
+/// The arguments of `new`. An option left out is read from the input, one line each; past the end
+/// of the input it takes its default.
 #[derive(Debug, Args)]
 pub(crate) struct NewArgs {
-    /// The file to write, which must not be there yet.
+    /// The file to write, which must not exist yet.
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// The rate of the shared link [default: 10 Mbit/s].
@@ -25,13 +26,13 @@ pub(crate) struct NewArgs {
     /// The round-trip time without queueing [default: 40 ms].
     #[arg(long)]
     pub rtt: Option<Duration>,
-    /// Who sends [default: 4 cubic, 1 cbr 2 Mbit/s].
+    /// The senders [default: 4 cubic, 1 cbr 2 Mbit/s].
     #[arg(long, value_name = "LIST")]
     pub senders: Option<String>,
     /// The disciplines to compare [default: tail-drop, fq-codel].
     #[arg(long, value_name = "LIST")]
     pub disciplines: Option<String>,
-    /// How long a run is, the first fifth of which is not measured [default: 30 s].
+    /// The length of a run, the first fifth of which is not measured [default: 30 s].
     #[arg(long)]
     pub duration: Option<Duration>,
 }

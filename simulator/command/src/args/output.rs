@@ -1,39 +1,38 @@
-//! Outputs beside the report, as options.
+//! The options for outputs other than the report.
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use fairwire_core::Duration;
 use fairwire_scenario::Output;
 use std::path::{Path, PathBuf};
 
-/// Outputs beside the report.
+/// The outputs other than the report.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Outputs")]
 pub(crate) struct OutputArgs {
     #[command(flatten)]
     pub files: OutputFiles,
-    /// With --series: also of each flow, with its windows.
+    /// With --series: also sample each flow, with its windows.
     #[arg(long, requires = "series")]
     pub series_flows: bool,
-    /// The time between two samples; 100 ms when left out.
+    /// The time between two samples. Default: 100 ms.
     #[arg(long, value_name = "DURATION")]
     pub every: Option<Duration>,
-    /// Warn where MSER-5, on the sampled throughput, finds a warm-up longer than the one left out.
+    /// Warn if MSER-5, on the sampled throughput, finds a warm-up longer than the configured one.
     #[arg(long)]
     pub check_warm_up: bool,
-    /// Of delays, also each flow's one-way delay.
+    /// With delays: also record each flow's one-way delay.
     #[arg(long)]
     pub one_way: bool,
-    /// Also the differences of the other disciplines from this one (the first when left out), seed
-    /// by seed.
+    /// Also compare the other disciplines with this one, seed by seed. Default: the first.
     #[arg(long, value_name = "BASELINE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub paired: Option<String>,
-    /// Record also more than 30 million rows of samples or 100 million lines of traces, and make runs
-    /// that together take more than 8 GB of memory.
+    /// Permit more than 30 million rows of samples or 100 million lines of traces, and runs that
+    /// together take more than 8 GB of memory.
     #[arg(long)]
     pub yes: bool,
 }
 
-/// The files to write: an option for each output that is declared.
+/// The files to write: one option for each declared output.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OutputFiles(Vec<(Output, PathBuf)>);
 
@@ -43,7 +42,7 @@ impl OutputFiles {
         self.0.iter().find(|(given, _)| *given == output).map(|(_, path)| path.as_path())
     }
 
-    /// The first output for which a file is given; each takes what one scenario leaves.
+    /// The first output that has a file; each holds the output of one scenario.
     pub(crate) fn first(&self) -> Option<Output> {
         self.0.first().map(|(output, _)| *output)
     }

@@ -17,44 +17,44 @@ Examples:
 #[derive(Debug, Args)]
 pub(crate) struct PlotArgs {
     /// Finished results: a folder of `run --out`, the store of a sweep, or files of `--series`,
-    /// `--flows`, `--transfers` or `--histogram`. Those of a report say where measuring begins.
+    /// `--flows`, `--transfers` or `--histogram`. Results of a report state where measuring begins.
     #[arg(required = true, value_name = "RESULTS")]
     pub results: Vec<PathBuf>,
     /// Write the picture to this file: .svg, .pdf, or .tex for pgfplots.
     #[arg(long, value_name = "FILE")]
     pub figure: PathBuf,
-    /// What is shown. Left out: the first of these of which there are results.
+    /// What to draw. Default: the first of these that the results contain.
     #[arg(long, value_name = "WHAT")]
     pub show: Option<Show>,
-    /// Of these measures, with commas: one of a series, those of a summary (`share.` is all that
-    /// begin so), those of a sweep.
+    /// Draw these measures, separated by commas: one of a series, those of a summary (`share.`
+    /// selects all with this prefix), or those of a sweep.
     #[arg(long, value_name = "MEASURE", value_delimiter = ',')]
     pub of: Vec<String>,
-    /// Over these axes of a sweep: one for lines, two for a heat map.
+    /// Draw over these axes of a sweep: one for lines, two for a heat map.
     #[arg(long, value_name = "KEY", value_delimiter = ',')]
     pub over: Vec<String>,
-    /// For lines of a sweep: a panel for each value of this axis.
+    /// For lines of a sweep: draw one panel for each value of this axis.
     #[arg(long, value_name = "KEY")]
     pub panels: Option<String>,
-    /// Only these groups, flows, or links' delays, with commas; of a sweep, only these disciplines, in
-    /// this order, and values of axes.
+    /// Draw only these groups, flows, or links' delays, separated by commas; of a sweep, only these
+    /// disciplines (in this order) and axis values.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub only: Vec<String>,
-    /// Over time: under this seed. Left out: the first.
+    /// Over time: the seed to draw. Default: the first.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// For a paper: without title and conditions, which are in its caption.
+    /// For a paper: omit the title and the conditions, which belong in its caption.
     #[arg(long)]
     pub bare: bool,
-    /// For a paper: as wide as one column (88.9 mm) or two (181.9 mm).
+    /// For a paper: the width of one column (88.9 mm) or two (181.9 mm).
     #[arg(long, value_name = "one-column|two-column", hide_possible_values = true)]
     pub width: Option<Columns>,
-    /// The title. Left out: what is shown.
+    /// The title. Default: what is drawn.
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
 }
 
-/// How wide a figure is.
+/// The width of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Columns {
     /// 88.9 mm.
@@ -64,7 +64,7 @@ pub(crate) enum Columns {
 }
 
 impl PlotArgs {
-    /// What is to be drawn.
+    /// The figure to draw.
     pub(crate) fn wanted(&self) -> Wanted {
         let PlotArgs { show, of, over, panels, only, seed, .. } = self;
         Wanted {
@@ -77,7 +77,7 @@ impl PlotArgs {
         }
     }
 
-    /// How it looks on paper, if it is for paper.
+    /// The format for a paper, if either option requests one.
     pub(crate) fn paper(&self) -> Option<Paper> {
         let width = match self.width {
             Some(Columns::TwoColumn) => Width::TwoColumns,

@@ -25,34 +25,34 @@ goes on where it was stopped, and gives the same answer with any number of jobs.
 
 #[derive(Debug, Args)]
 pub(crate) struct ReproduceArgs {
-    /// Only these: a paper such as `faba`, or an exhibit such as `faba.table1`. Left out: all.
+    /// Only these: a paper such as `faba`, or an exhibit such as `faba.table1`. Default: all.
     #[arg(value_name = "PAPER[.EXHIBIT]")]
     pub exhibits: Vec<String>,
-    /// Few seeds, and of long sweeps not every point; this is so when neither is given.
+    /// Few seeds, and only some points of long sweeps (the default).
     #[arg(long, conflicts_with = "full")]
     pub quick: bool,
-    /// As many seeds as a verdict deserves, and every point.
+    /// All seeds that a verdict needs, and every point.
     #[arg(long)]
     pub full: bool,
-    /// Runs at the same time; as many as there are cores when left out or 0.
+    /// The number of simultaneous runs. Default, or 0: the number of cores.
     #[arg(long, value_name = "N", value_parser = whole(0..=u16::MAX))]
     pub jobs: Option<u16>,
-    /// How to print the claims.
+    /// The format of the claims.
     #[arg(long, default_value = "table")]
     pub format: Format,
     /// Write results, figures and the report into this folder.
     #[arg(long, value_name = "DIR", default_value = "out/reproduction")]
     pub out: PathBuf,
-    /// Make every run again, also where there is a result.
+    /// Repeat every run, even if it has a stored result.
     #[arg(long)]
     pub fresh: bool,
-    /// Read the studies in this folder in place of those that came with the command.
+    /// Read the studies from this folder instead of the built-in ones.
     #[arg(long, value_name = "DIR")]
     pub studies: Option<PathBuf>,
     /// Write the verdicts into the `verdicts.toml` of each study.
     #[arg(long, requires = "studies")]
     pub record: bool,
-    /// Write what came of each claim as a page of the documentation, of all exhibits.
+    /// Write the outcome of each claim of all exhibits as a documentation page.
     #[arg(
         long,
         value_name = "FILE",
@@ -62,40 +62,40 @@ pub(crate) struct ReproduceArgs {
         conflicts_with = "exhibits"
     )]
     pub write_docs: Option<PathBuf>,
-    /// End with code 3 where a verdict is not the recorded one.
+    /// Exit with code 3 if a verdict differs from the recorded one.
     #[arg(long)]
     pub expect_recorded: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CalibrateArgs {
-    /// Only these: a paper such as `faba`, or an exhibit such as `faba.table1`. Left out: all
-    /// papers with a `space.toml`.
+    /// Only these: a paper such as `faba`, or an exhibit such as `faba.table1`. Default: all papers
+    /// with a `space.toml`.
     #[arg(value_name = "PAPER[.EXHIBIT]")]
     pub exhibits: Vec<String>,
-    /// 8 draws; this is so when neither is given.
+    /// 8 draws (the default).
     #[arg(long, conflicts_with = "full")]
     pub quick: bool,
     /// 32 draws.
     #[arg(long)]
     pub full: bool,
-    /// This number of draws in place of those; powers of two fill the space most evenly.
+    /// Use this number of draws instead; powers of two fill the space most evenly.
     #[arg(long, value_name = "N", conflicts_with_all = ["quick", "full"], value_parser = whole(1..=65_536_u32))]
     pub draws: Option<u32>,
-    /// Runs at the same time; as many as there are cores when left out or 0.
+    /// The number of simultaneous runs. Default, or 0: the number of cores.
     #[arg(long, value_name = "N", value_parser = whole(0..=u16::MAX))]
     pub jobs: Option<u16>,
-    /// How to print the claims.
+    /// The format of the claims.
     #[arg(long, default_value = "table")]
     pub format: Format,
-    /// Make every run again, also where there is a result.
+    /// Repeat every run, even if it has a stored result.
     #[arg(long)]
     pub fresh: bool,
-    /// Read the studies in this folder in place of those that came with the command.
+    /// Read the studies from this folder instead of the built-in ones.
     #[arg(long, value_name = "DIR")]
     pub studies: Option<PathBuf>,
-    /// Write what was found into the `calibration.toml` of each study, for `reproduce` to show;
-    /// whole papers only.
+    /// Write the findings into the `calibration.toml` of each study, for `reproduce` to show;
+    /// entire papers only.
     #[arg(long, requires = "studies")]
     pub record: bool,
 }

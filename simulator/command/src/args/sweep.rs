@@ -34,72 +34,72 @@ pub(crate) struct SweepArgs {
 pub(crate) struct SweepRunArgs {
     #[command(flatten)]
     pub plan: PlanArgs,
-    /// Runs at the same time; as many as there are cores when left out or 0.
+    /// The number of simultaneous runs. Default, or 0: the number of cores.
     #[arg(long, value_name = "N", value_parser = whole(0..=u16::MAX))]
     pub jobs: Option<u16>,
-    /// Make only this part of the runs, as one of several processes: 3/8 is the third of eight.
+    /// Run only this part, as one of several processes: 3/8 is the third of eight.
     #[arg(long, value_name = "I/N", value_parser = share, default_value = "1/1", hide_default_value = true)]
     pub shard: Share,
-    /// How to print the means: a table, JSON or CSV, each with a row for each cell.
+    /// The format of the means: a table, JSON or CSV, with one row per cell.
     #[arg(long, value_name = "table|json|csv", default_value = "table", hide_possible_values = true)]
     pub format: Format,
-    /// Draw the means over the first axis that has numbers, a panel for each of `measures`. With
-    /// the extension .html: a page that has the table besides and needs no network.
+    /// Draw the means over the first numeric axis, with one panel for each of `measures`. With the
+    /// extension .html: a page with the figure and the table that needs no network.
     #[arg(long, value_name = "FILE.svg|html")]
     pub plot: Option<PathBuf>,
-    /// Make also more than 10 million runs, or more than 20 GB on disk, and runs that together take
-    /// more than 8 GB of memory.
+    /// Permit more than 10 million runs, more than 20 GB on disk, and runs that together take more
+    /// than 8 GB of memory.
     #[arg(long)]
     pub yes: bool,
 }
 
-/// A plan, and where its results are.
+/// A plan, and the location of its results.
 #[derive(Debug, Args)]
 pub(crate) struct PlanArgs {
-    /// The plan.
+    /// The plan of the sweep.
     #[arg(value_name = "PLAN.toml", required = true)]
     pub plan: Option<PathBuf>,
-    /// Keep results in this folder, in place of the one that the plan names.
+    /// Keep results in this folder instead of the one that the plan names.
     #[arg(long, value_name = "DIR")]
     pub store: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SweepCommand {
-    /// Show how many runs are missing, and about how long they take: a hundredth of them is made.
+    /// Show how many runs are missing and estimate their duration, by making one run in a hundred.
     Cost {
         #[command(flatten)]
         plan: PlanArgs,
-        /// How to print it: a table, JSON or CSV.
+        /// The output format: a table, JSON or CSV.
         #[arg(long, value_name = "table|json|csv", default_value = "table", hide_possible_values = true)]
         format: Format,
     },
-    /// List the runs that the store lacks, as CSV.
+    /// List the runs missing from the store, as CSV.
     Missing(PlanArgs),
     /// Show why a run is missing: which input changed.
     Explain {
         #[command(flatten)]
         plan: PlanArgs,
-        /// The run, counted from 0 as `missing` counts them.
+        /// The run, counted from 0 as by `missing`.
         #[arg(value_name = "ROW", value_parser = whole(0..=u64::MAX))]
         row: u64,
     },
-    /// Make few large files of the many small ones in the store, with each run once.
+    /// Merge the many small files in the store into few large ones, with each run once.
     Compact(PlanArgs),
-    /// Print a script that makes the sweep with many jobs of a cluster.
+    /// Print a script that runs the sweep as many jobs on a cluster.
     Script {
         #[command(flatten)]
         plan: PlanArgs,
-        /// For Slurm: a job array.
+        /// Print a Slurm job array.
         #[arg(long, required = true)]
         slurm: bool,
         /// The number of jobs; many clusters allow 1000.
         #[arg(long, value_name = "N", value_parser = whole(1..=100_000u32), default_value = "100")]
         tasks: u32,
-        /// Cores of each job.
+        /// The number of cores of each job.
         #[arg(long, value_name = "N", value_parser = whole(1..=1024u16), default_value = "1")]
         cores: u16,
-        /// The longest time of a job, as Slurm takes it.
+        /// The time limit of a job, in Slurm's format.
         #[arg(long, value_name = "H:MM:SS", default_value = "1:00:00")]
         time: String,
     },

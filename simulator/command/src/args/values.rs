@@ -1,19 +1,19 @@
-//! The values of options: what is allowed, for the message if it is something else.
+//! Parsers for option values, with the allowed values for their messages.
 
 use fairwire_core::units::Size;
 use fairwire_document::shortened;
 use fairwire_terminal::failure::Failure;
 use std::ops::RangeInclusive;
 
-/// Seconds of the shortest contest: a dozen round trips of the default 32 ms, below which nothing
+/// The shortest contest, in seconds: a dozen round trips of the default 32 ms, below which nothing
 /// settles.
 const SHORTEST: f64 = 0.4;
-/// Seconds of the longest contest that the lab holds.
+/// The longest contest in the lab, in seconds.
 const LONGEST: f64 = 3600.0;
-/// Bytes of the smallest and the largest packet that the lab sends.
+/// The smallest and largest packets that the lab sends, in bytes.
 const PACKETS: RangeInclusive<u64> = 64..=1460;
 
-/// The changes of `--set`, where none undoes one that is given before it.
+/// The changes of `--set`; an error if one undoes an earlier one.
 pub(crate) fn changes(set: &[String]) -> Result<Vec<String>, Failure> {
     let steps = |change: &str| -> Vec<String> {
         let path = change.split_once('=').map_or(change, |(path, _)| path);
@@ -37,12 +37,12 @@ pub(super) fn seconds(text: &str) -> Result<f64, String> {
     within(text, SHORTEST..=LONGEST)
 }
 
-/// What is not measured of a contest, in seconds.
+/// The unmeasured start of a contest, in seconds.
 pub(super) fn warm_up(text: &str) -> Result<f64, String> {
     within(text, 0.0..=LONGEST)
 }
 
-/// The part of the packets that is lost: of a link that loses all nothing can be seen.
+/// The share of packets lost; a link that loses everything shows nothing.
 pub(super) fn loss(text: &str) -> Result<f64, String> {
     number(text, 0.0..=0.99)
 }
@@ -52,12 +52,12 @@ pub(super) fn process(text: &str) -> Result<u32, String> {
     text.trim().parse().map_err(|_| "allowed: the number of a process that runs `lab shell`".into())
 }
 
-/// Simulated seconds a second.
+/// Simulated seconds per second.
 pub(super) fn speed(text: &str) -> Result<f64, String> {
     number(text, 0.1..=100.0)
 }
 
-/// A number of seconds in `allowed`. What is not a number is in no range.
+/// A number of seconds in `allowed`; NaN is in no range.
 fn within(text: &str, allowed: RangeInclusive<f64>) -> Result<f64, String> {
     let refuse = || format!("allowed: a number of seconds from {} to {}", allowed.start(), allowed.end());
     text.trim().parse().ok().filter(|seconds| allowed.contains(seconds)).ok_or_else(refuse)
@@ -68,7 +68,7 @@ fn number(text: &str, allowed: RangeInclusive<f64>) -> Result<f64, String> {
     text.trim().parse().ok().filter(|number| allowed.contains(number)).ok_or_else(refuse)
 }
 
-/// The length of a packet of the lab, in bytes.
+/// The length of a packet in the lab, in bytes.
 pub(super) fn packet(text: &str) -> Result<u32, String> {
     let size: Size = text.parse().map_err(|error| format!("{error}"))?;
     let bytes =

@@ -14,19 +14,19 @@ Keys: q quit, space pause, . step, + - speed (0.1 to 100), up down rate, [ ] buf
 
 #[derive(Debug, Args)]
 pub(crate) struct WatchArgs {
-    /// The scenario; its first two disciplines are side by side.
+    /// The scenario; its first two disciplines are shown side by side.
     #[arg(value_name = "FILE")]
     pub scenario: PathBuf,
-    /// These disciplines instead of the scenario's; may be given again, or two with a comma.
+    /// Show these disciplines instead of the scenario's: repeatable, or two with a comma.
     #[arg(long, value_name = "NAME")]
     pub discipline: Vec<String>,
-    /// Change the scenario first: a dotted path, groups of flows by name; may be given again.
+    /// Change a value of the scenario by its dotted path, with groups of flows by name; repeatable.
     #[arg(long, value_name = "PATH=VALUE", add = ArgValueCompleter::new(keys::candidates))]
     pub set: Vec<String>,
-    /// The seed. Left out: the scenario's first.
+    /// The seed. Default: the scenario's first.
     #[arg(long, value_name = "N")]
     pub seed: Option<String>,
-    /// Simulated seconds a second at the start, 0.1 to 100.
+    /// Simulated seconds per second at the start, 0.1 to 100.
     #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = super::values::speed)]
     pub speed: f64,
 }

@@ -18,7 +18,7 @@ use std::path::Path;
 /// The draws of `--quick` and of `--full`.
 const DRAWS: [u32; 2] = [8, 32];
 
-/// Runs draws of what papers leave open, and shows in how many of them each claim holds.
+/// Draws the settings that papers leave open, and shows in how many draws each claim holds.
 pub(crate) fn calibrate(args: &CalibrateArgs, quiet: bool) -> Result<Ending, Failure> {
     if matches!(args.format, Format::Csv | Format::Latex) {
         return Err(Failure::user(
@@ -26,7 +26,7 @@ pub(crate) fn calibrate(args: &CalibrateArgs, quiet: bool) -> Result<Ending, Fai
             "allowed: `table` or `json`",
         ));
     }
-    interrupt::flag(); // from here on, Ctrl-C lets us tidy up
+    interrupt::flag(); // from here on, Ctrl-C lets us clean up
     let studies = studies(args.studies.as_deref())?;
     let draws = args.draws.unwrap_or(DRAWS[usize::from(args.full)]);
     let wanted = chosen(&studies, &args.exhibits)?;
@@ -93,7 +93,7 @@ fn record(folder: &Path, study: &Study, found: &Calibration) -> Result<(), Failu
     Ok(())
 }
 
-/// One line for each claim, and what was found as a whole below.
+/// One line per claim, and the overall findings below.
 fn table(study: &Study, found: &Calibration) -> String {
     let columns = terminal::columns().min(120);
     let mut out = bold(&wrapped(&format!("{}: {}", study.spec.paper, study.spec.title), columns, "  "));

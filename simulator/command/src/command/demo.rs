@@ -1,4 +1,4 @@
-//! `fairwire demo`: the product in under two minutes.
+//! `fairwire demo`: simulated and live contests in under two minutes.
 
 use super::{lab, run};
 use crate::args::{Cli, Command, Format, LabCommand, OutputArgs, ShareArgs};
@@ -17,7 +17,7 @@ const SCENARIO: &str = include_str!("../../demo.toml");
 /// Where the results go.
 const OUT: &str = "out/demo";
 
-/// The simulated half takes some seconds, the live one a minute.
+/// The simulated part of the time: some seconds, against a live minute.
 const SIMULATED: f64 = 0.05;
 
 /// Shows the simulated half, then the live half.
@@ -71,8 +71,7 @@ fn print_place(out: &Path) -> Result<(), Failure> {
     report::print(format!("picture: {}\n", out.join(report::PICTURE).display()).as_bytes())
 }
 
-/// What `fairwire lab share` does without options, three times over: an interval needs more than
-/// one run.
+/// `fairwire lab share` without options, with three runs: an interval needs more than one.
 fn defaults() -> ShareArgs {
     match Cli::parse_from(["fairwire", "lab", "share", "--runs", "3"]).command {
         Command::Lab { lab: LabCommand::Share(args) } => args,

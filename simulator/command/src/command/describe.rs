@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-/// Where the names are.
+/// The lists with the allowed names.
 pub(crate) const LISTS: &str = "`fairwire list disciplines`, `list markers`, `list controllers`, `list sources` and `list networks` have the names";
 
 /// Longer lines are hard to read.
@@ -44,7 +44,7 @@ pub(crate) fn describe(args: &DescribeArgs) -> Result<Ending, Failure> {
     Ok(Ending::Done)
 }
 
-/// The page of what is called `name`.
+/// The page on `name`.
 fn page(name: &str) -> Result<Page, Failure> {
     parts::page(name).map_err(|error| match &error {
         NoPage::Unknown { likely, .. } => {
@@ -108,7 +108,7 @@ fn write_all(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The part of the index on schedulers and on what disciplines have in common.
+/// The index entries of schedulers and of what disciplines share.
 fn of_schedulers() -> String {
     let mut index = String::from(
         "\n# The schedulers\n\nThey are what `scheduler` names, and what comes before the `+` of `drr+faba`. Any serves any dropper: see \
@@ -130,7 +130,7 @@ fn of_schedulers() -> String {
     index
 }
 
-/// Adds the pages of sources; their part of the index.
+/// Adds the pages of sources; returns their part of the index.
 fn of_sources(files: &mut Vec<(String, String)>) -> Result<String, Failure> {
     let mut index = String::from(
         "\n# The sources\n\nThey are what `source` names in a [scenario](../scenario.md).\n\n\
@@ -145,7 +145,7 @@ fn of_sources(files: &mut Vec<(String, String)>) -> Result<String, Failure> {
     Ok(index)
 }
 
-/// Adds the pages of the parts of this kind; their part of the index, below `heading`.
+/// Adds the pages of this kind of part; returns their part of the index, below `heading`.
 fn of_kind(kind: &str, heading: &str, files: &mut Vec<(String, String)>) -> Result<String, Failure> {
     let mut index = format!("\n{heading}\n\n| name | what it is | source |\n|---|---|---|\n");
     for Part { name, summary, source, .. } in parts::all().filter(|part| part.kind == kind) {
@@ -187,7 +187,7 @@ fn plain(markdown: &str) -> String {
     markdown.replace('`', "")
 }
 
-/// Paragraphs and items of lists in lines of `columns`. Code and tables stay as they are.
+/// Wraps paragraphs and list items at `columns`, leaving code and tables unchanged.
 fn prose(markdown: &str, columns: usize) -> String {
     let mut blocks: Vec<Block> = Vec::new();
     let mut is_code = false;
@@ -211,10 +211,10 @@ fn prose(markdown: &str, columns: usize) -> String {
     blocks.iter().map(filled).collect::<Vec<_>>().join("\n")
 }
 
-/// Lines that belong together.
+/// Consecutive lines of one paragraph or item.
 struct Block {
     text: String,
-    /// Is it a line whose form counts, such as one of code?
+    /// Must the line stay as it is, such as code?
     is_set: bool,
 }
 
@@ -223,8 +223,8 @@ fn begins_item(line: &str) -> bool {
     line.starts_with("- ") || line.starts_with("* ") || number.len() < line.len() && number.starts_with(". ")
 }
 
-/// Name, unit and default on a line, and under it what it is, what is allowed, and where the
-/// default comes from.
+/// Name, unit and default on one line; below it the meaning, the allowed values and the source of
+/// the default.
 fn parameters(page: &Page, columns: usize) -> String {
     let mut text = String::new();
     for parameter in &page.parameters {

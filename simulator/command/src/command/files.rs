@@ -1,4 +1,4 @@
-//! `fairwire run` over several files and folders.
+//! `fairwire run` with several files and folders.
 
 use super::kind::{self, Kind};
 use super::run::{self, Judged, Order};
@@ -20,24 +20,24 @@ use std::{fs, io};
 pub(super) struct File {
     pub path: PathBuf,
     pub scenario: Scenario,
-    /// Is it the one file that was named, and no other?
+    /// Is it the only file named?
     pub is_alone: bool,
 }
 
 impl File {
-    /// What results call it.
+    /// Its name in results.
     fn name(&self) -> String {
         self.path.display().to_string()
     }
 
-    /// The folder of its results.
+    /// The folder for its results.
     fn stem(&self) -> &Path {
         self.path.file_stem().map_or(Path::new("scenario"), Path::new)
     }
 }
 
-/// Reads every scenario that is named, those in folders in the order of their names. All mistakes
-/// are reported before anything is run.
+/// Reads every named scenario, and those of folders in order of their names. Reports all mistakes
+/// before anything runs.
 pub(super) fn read(args: &RunArgs) -> Result<Vec<File>, Failure> {
     let overrides = Overrides {
         set: changes(&args.set)?,
@@ -95,7 +95,7 @@ pub(super) fn in_folder(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(paths)
 }
 
-/// What one place has room for is of one file.
+/// Refuses several files for an output that holds only one.
 fn check_outputs(args: &RunArgs, files: &[File]) -> Result<(), Failure> {
     if let Some(output) = args.output.files.first() {
         let help = "allowed: one scenario; or `[output]` in each of them, or `--out`";
@@ -115,7 +115,7 @@ fn check_outputs(args: &RunArgs, files: &[File]) -> Result<(), Failure> {
     }
 }
 
-/// Runs one after the other, and ends with a line for each. After Ctrl-C what was finished is
+/// Runs the files in turn, and ends with one line for each. After Ctrl-C, finished runs are
 /// reported.
 pub(super) fn carry_out(files: &[File], order: Order<'_>, quiet: bool) -> Result<Ending, Failure> {
     let (whole, sequence) = (Part::whole(), Sequence::default());
@@ -147,13 +147,13 @@ pub(super) fn carry_out(files: &[File], order: Order<'_>, quiet: bool) -> Result
     Ok(ending(&ended))
 }
 
-/// How long its runs are together, in seconds of theirs, for a guess of what is left.
+/// The length of its runs in simulated seconds, to estimate the remaining time.
 fn length(file: &File) -> f64 {
     let spec = file.scenario.spec();
     (spec.disciplines.len() * spec.seeds.as_slice().len()) as f64 * spec.duration.0.secs()
 }
 
-/// How a file ended. A failure is reported, and the other files run all the same.
+/// The outcome of a file. A failure is reported, and the other files still run.
 fn reported(run: Result<(Judged, Option<Failure>), Failure>) -> Judged {
     match run {
         Ok((judged, trouble)) => Judged { ending: trouble.map_or(judged.ending, Failure::report), ..judged },
@@ -161,7 +161,7 @@ fn reported(run: Result<(Judged, Option<Failure>), Failure>) -> Judged {
     }
 }
 
-/// How a file ended, in a word: the worst of its verdicts.
+/// The outcome of a file in a word: its worst verdict.
 fn word(judged: &Judged) -> &'static str {
     match judged.ending {
         Ending::Failed(_) | Ending::Agent(_) | Ending::Command(_) => "failed",
@@ -179,7 +179,7 @@ fn word(judged: &Judged) -> &'static str {
     }
 }
 
-/// How the command ends: as the worst of its files.
+/// The exit of the command: that of its worst file.
 fn ending(ended: &[Judged]) -> Ending {
     let is_interrupted = interrupt::is_requested().then_some(Ending::Interrupted);
     let failed = ended.iter().map(|one| one.ending).find(|ending| matches!(ending, Ending::Failed(_)));
@@ -187,7 +187,7 @@ fn ending(ended: &[Judged]) -> Ending {
     is_interrupted.or(failed).or(missed).unwrap_or(Ending::Done)
 }
 
-/// A line for each file, one for all, and one for each reason for which a stage left something out.
+/// One line per file, a total, and one line per reason for which a stage omitted something.
 fn summary(files: &[File], ended: &[Judged]) -> String {
     let columns = ["file", "verdict", "agree", "unclear", "known", "differ", "expected", "not run"];
     let mut table = table::empty();
@@ -224,12 +224,12 @@ fn row(file: &File, judged: Option<&Judged>) -> Vec<Cell> {
     row
 }
 
-/// A discipline on a stage is a cell: how many of them were not run.
+/// The number of cells (a discipline on a stage) that were not run.
 fn cells(judged: &Judged) -> usize {
     judged.left_out.iter().map(|left| left.disciplines.len()).sum()
 }
 
-/// Why a stage did not run what, over all files.
+/// Why a stage omitted something, over all files.
 struct Reason<'a> {
     stage: &'static str,
     why: &'a CannotRun,
@@ -237,10 +237,10 @@ struct Reason<'a> {
     cells: usize,
 }
 
-/// Files that are named in a reason; more are counted.
+/// The maximum of files named in a reason; the others are counted.
 const NAMED: usize = 3;
 
-/// A line for each reason.
+/// One line per reason.
 fn left_out(files: &[File], ended: &[Judged]) -> String {
     let mut reasons: Vec<Reason<'_>> = Vec::new();
     for (file, judged) in files.iter().zip(ended) {

@@ -1,4 +1,4 @@
-//! `fairwire gateway`: the program fairwire-gateway, where it is installed.
+//! `fairwire gateway`: starts the program fairwire-gateway if it is installed.
 
 use fairwire_linux::program::find;
 use fairwire_terminal::failure::{Ending, Failure};
@@ -8,7 +8,7 @@ use std::process::Command;
 
 const PROGRAM: &str = "fairwire-gateway";
 
-/// Becomes the gateway's program with `args`. Returns only where that fails.
+/// Replaces this process by the gateway's program with `args`. Returns only on failure.
 pub(crate) fn gateway(args: &[OsString]) -> Result<Ending, Failure> {
     let Some(file) = find(PROGRAM) else {
         return Err(Failure::user(

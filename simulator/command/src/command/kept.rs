@@ -9,40 +9,40 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What is kept, as a part of its name: another form of records has another.
+/// The format of kept records; part of their name, so another format has other names.
 const FORM: &str = "run 1";
-/// The same of samples.
+/// The format of kept samples.
 const SAMPLES: &str = "samples 1";
-/// To keep a record takes about a millisecond, and 10 us for each flow; what would take more than a
-/// fiftieth of the run is not kept.
+/// Keeping a record takes about 1 ms, plus 10 us per flow; a run for which this exceeds a fiftieth
+/// of its own time is not kept.
 const WORTH: Duration = Duration::from_millis(50);
 const WORTH_OF_FLOW: Duration = Duration::from_micros(500);
-/// To keep a row of samples takes 0.7 us (docs/outputs.md). A picture is drawn again more often
-/// than a run is made again, so that may take a fifth of the run.
+/// Keeping a row of samples takes 0.7 us (docs/outputs.md). It may take a fifth of the run's time,
+/// because pictures are drawn again more often than runs are made.
 const WORTH_OF_ROW: Duration = Duration::from_nanos(3500);
 
-/// The outputs of a scenario's runs, and the runs that are kept.
+/// The outputs of a scenario's runs, and the kept runs.
 ///
-/// A run is taken from there where its record is enough, or its samples, of which series and
-/// pictures are made. What looks at more, such as a trace, has it made again.
+/// A kept run is used if its record is enough, or its samples, from which series and pictures are
+/// made. An output that needs more, such as a trace, repeats the run.
 pub(crate) struct Kept<'a> {
     outputs: &'a Outputs<'a>,
     cache: Cache,
-    /// Of each discipline what its runs depend on, but for the seed, and its label.
+    /// Per discipline: everything its runs depend on except the seed, and its label.
     disciplines: Vec<(String, String)>,
     seeds: usize,
-    /// What is known of each run that was made, until it is kept.
+    /// Data of each new run, until it is kept.
     made: Mutex<BTreeMap<usize, Made>>,
 }
 
-/// A run that was made.
+/// A new run.
 struct Made {
     took: Duration,
     rows: Option<SampledRows>,
 }
 
 impl<'a> Kept<'a> {
-    /// Those of `scenario`; none where `is_off`.
+    /// The kept runs of `scenario`; none if `is_off`.
     pub(crate) fn of(scenario: &Scenario, outputs: &'a Outputs<'a>, is_off: bool) -> Self {
         let cache = if is_off || cache::has_parts_from_outside() { Cache::none() } else { cache::open() };
         let compared = scenario.spec().disciplines.iter().enumerate();
@@ -52,7 +52,7 @@ impl<'a> Kept<'a> {
         Kept { outputs, cache, disciplines, seeds, made: Mutex::default() }
     }
 
-    /// The name under which a run is kept; with `samples`, that of what was sampled in it.
+    /// The key of a run; with `samples`, the key of its samples.
     fn key(&self, which: RunId<'_>, samples: Option<&str>) -> Option<String> {
         let (sha256, _) = self.disciplines.get(which.index / self.seeds)?;
         let seed = which.seed.to_string();
@@ -62,7 +62,7 @@ impl<'a> Kept<'a> {
     }
 }
 
-/// What samples depend on beside their run, where they are wanted.
+/// What samples depend on besides their run, if they are requested.
 fn sampling(enough: Enough) -> Option<String> {
     match enough {
         Enough::Record => None,
@@ -92,11 +92,11 @@ impl Observers for Kept<'_> {
             let rows: SampledRows = self.cache.load(&self.key(which, Some(&sampling))?)?;
             self.outputs.replay(which, &rows);
         }
-        // What it is called is no part of what it depends on.
+        // The label is not part of the key.
         Some(RunRecord { discipline: which.discipline.into(), ..record })
     }
 
-    /// The process is about to end, and so does its memory.
+    /// The process is about to end, which frees its memory.
     fn stopped(&self, rest: Rest) {
         std::mem::forget(rest);
     }

@@ -1,20 +1,20 @@
-//! What a file that was refused is, where it is for another command.
+//! The type of a rejected file, in case it belongs to another command.
 
 use std::fs;
 use std::path::Path;
 
-/// More of a file is not read.
+/// The maximum of bytes read from a file.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// What a file is.
+/// The type of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Scenario,
     Plan,
 }
 
-/// What the file at `path` is, by the tables that one of the two alone has; `None` where it is
-/// neither, or has both.
+/// The type of the file at `path`, from tables that only one type has; `None` if it has tables of
+/// neither or of both.
 pub(super) fn of(path: &Path) -> Option<Kind> {
     let about = fs::metadata(path).ok().filter(|about| about.is_file() && about.len() <= MAX_BYTES)?;
     let text = if about.len() == 0 { String::new() } else { fs::read_to_string(path).ok()? };

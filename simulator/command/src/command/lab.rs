@@ -1,4 +1,4 @@
-//! `fairwire lab`: a scenario made of arguments, run on the stage `lab`.
+//! `fairwire lab`: a scenario built from arguments, run on the stage `lab`.
 
 use super::run;
 use crate::args::{Format, OutputArgs, ShareArgs};
@@ -13,17 +13,17 @@ use std::fmt::Write as _;
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
-/// Holds the live contest and prints what came out.
+/// Runs the live contest and prints the results.
 pub(crate) fn share(args: &ShareArgs, quiet: bool) -> Result<Ending, Failure> {
     if args.watch && !io::stdout().is_terminal() {
         let what = "`--watch` fills a terminal, but the output is none";
         return Err(Failure::user(what, "allowed: a terminal; `--format json` writes what came out"));
     }
-    // Progress would be written into the picture.
+    // Progress would overwrite the picture.
     carry_out(args, args.format, args.out.as_deref(), Part::whole(), quiet || args.watch)
 }
 
-/// Holds the contest of `args`, writes and prints what came out.
+/// Runs the contest of `args`, and writes and prints the results.
 pub(crate) fn carry_out(
     args: &ShareArgs,
     format: Format,
@@ -48,7 +48,7 @@ pub(crate) fn carry_out(
     run::carry_out(&scenario, &order, part, quiet)
 }
 
-/// How long all contests of `args` take.
+/// The duration of all contests of `args`.
 pub(crate) fn length(args: &ShareArgs) -> std::time::Duration {
     let contests = disciplines(args).len() * args.runs as usize;
     std::time::Duration::from_secs_f64(args.seconds * contests as f64)
@@ -59,14 +59,14 @@ pub(crate) fn agent(args: Vec<String>) -> Ending {
     Ending::Agent(u8::try_from(agent::main(args)).unwrap_or(1))
 }
 
-/// Without `--discipline`.
+/// The disciplines without `--discipline`.
 const DEFAULTS: [&str; 2] = ["tail-drop", "faba"];
 
-/// The contest as a scenario: the link has all of the delay.
+/// The contest as a scenario; the link has the entire delay.
 fn scenario(args: &ShareArgs) -> Result<Scenario, Failure> {
     let ShareArgs { rate, rtt, buffer, tcp, udp, packet, seconds, runs, .. } = args;
     let warm_up = warm_up(args);
-    // So that no two flows move in step.
+    // Different starts keep the flows from synchronizing.
     let start = match (warm_up / 2.0).min(1.0) {
         0.0 => "0 s".to_owned(),
         spread => format!("0 s..{spread} s"),
@@ -94,7 +94,7 @@ fn scenario(args: &ShareArgs) -> Result<Scenario, Failure> {
     Ok(parse("lab share", &text, &Overrides::default())?)
 }
 
-/// The disciplines, as a scenario has them.
+/// The disciplines, in the form of a scenario.
 fn disciplines(args: &ShareArgs) -> Vec<String> {
     match args.discipline.as_slice() {
         [] => entries(&DEFAULTS.map(String::from)),

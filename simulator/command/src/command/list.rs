@@ -59,8 +59,8 @@ pub(crate) fn list(list: &List) -> Result<Ending, Failure> {
 /// A header and rows.
 type Rows = Vec<Vec<String>>;
 
-/// Names on the left, and what is said of each beside them, in lines of `columns`. Where that
-/// leaves little room, it is below.
+/// Names on the left with their descriptions next to them, in lines of `columns`; below them if
+/// little space remains.
 fn beside(names: &[(String, String)], columns: usize) -> String {
     const LITTLE: usize = 40;
     let longest = names.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
@@ -83,7 +83,7 @@ fn group(heading: &str, names: &[(String, String)], columns: usize) -> String {
     format!("{}\n{}", bold(&wrapped(heading, columns, "")), beside(names, columns))
 }
 
-/// Name and what it does, by family.
+/// Names and descriptions, by family.
 fn disciplines_in_short(columns: usize) -> String {
     let mut families: Vec<String> = Vec::new();
     for family in catalogue::all().iter().map(|entry| entry.about.family.to_string()) {
@@ -105,7 +105,7 @@ fn disciplines_in_short(columns: usize) -> String {
     families.iter().map(of).collect::<String>() + &wrapped(&pairs, columns, "") + "\n"
 }
 
-/// All that is listed of each.
+/// Every listed property of each.
 fn disciplines_in_full(columns: usize) -> String {
     let rows = disciplines();
     let (head, rows) = rows.split_first().expect("a header");
@@ -124,7 +124,7 @@ fn markers_in_short(columns: usize) -> String {
     beside(&names.collect::<Vec<_>>(), columns)
 }
 
-/// By paper.
+/// The exhibits by paper.
 fn exhibits_in_short(exhibits: &[State], columns: usize) -> String {
     let papers = exhibits.chunk_by(|one, next| one.study == next.study);
     let of = |paper: &[State]| {
@@ -166,19 +166,19 @@ fn disciplines_as_json() -> Value {
     catalogue::all().iter().map(one).collect()
 }
 
-/// An exhibit, and what is recorded of it.
+/// An exhibit and its recorded verdicts.
 struct State {
     name: String,
     study: String,
     title: String,
     source: String,
     claims: usize,
-    /// Of which depth the recorded verdicts are, and how many there are of each kind.
+    /// The depth of the recorded verdicts, and the number of each type.
     recorded: Option<(&'static str, [usize; 3])>,
 }
 
 impl State {
-    /// What is recorded, in words.
+    /// The record, in words.
     fn shown(&self) -> String {
         match self.recorded {
             None if self.claims == 0 => "no claims".into(),
@@ -317,10 +317,10 @@ fn networks_as_json() -> Value {
         .collect()
 }
 
-/// The folders of lessons, where none is given.
+/// The folders of lessons if none is given.
 const LESSONS: [&str; 2] = ["scenarios/lessons", "scenarios/exercises"];
 
-/// A scenario that is to teach something, and its file.
+/// A teaching scenario and its file.
 type Lesson = (PathBuf, Scenario);
 
 fn lessons(folders: &[PathBuf]) -> Result<Vec<Lesson>, Failure> {
@@ -338,7 +338,7 @@ fn lessons(folders: &[PathBuf]) -> Result<Vec<Lesson>, Failure> {
     Ok(lessons)
 }
 
-/// What is shown of a lesson: file, title, question.
+/// The columns of a lesson: file, title, question.
 fn shown((path, scenario): &Lesson) -> [String; 3] {
     let spec = scenario.spec();
     let question = spec.lesson.as_ref().map_or("", |lesson| lesson.question.as_str());

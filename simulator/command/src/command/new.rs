@@ -18,7 +18,7 @@ pub(crate) fn new(args: &NewArgs) -> Result<Ending, Failure> {
     new_file::check_free(path)?;
     let answers = Answers::of(args)?;
     let text = scenario(&answers, &new_file::name_of(path, "scenario"));
-    // What is written can be run: it is read as `run` reads it.
+    // The new scenario must run, so it is parsed as `run` does.
     parse(&path.display().to_string(), &text, &Overrides::default())?;
     new_file::write(path, &text)?;
     notice(format_args!("written: {0}; `fairwire run {0}` runs it", path.display()));
@@ -40,7 +40,7 @@ struct Question {
     option: &'static str,
     text: &'static str,
     default: &'static str,
-    /// Reads an answer.
+    /// Stores an answer.
     put: fn(&mut Answers, &str) -> Result<(), String>,
 }
 
@@ -82,7 +82,7 @@ fn read<T: FromStr<Err: ToString>>(text: &str) -> Result<T, String> {
 }
 
 impl Answers {
-    /// Those of the arguments; the others from the terminal, or what is piped in.
+    /// Takes answers from the arguments, and the others from the terminal or a pipe.
     fn of(args: &NewArgs) -> Result<Answers, Failure> {
         let mut questions = Questions::new("fairwire new");
         let given = [
@@ -92,7 +92,7 @@ impl Answers {
             args.disciplines.clone(),
             args.duration.map(|duration| duration.to_string()),
         ];
-        // What is given comes first: an answer has to go with it.
+        // Given answers come first, because the others must fit them.
         let mut all = Answers::defaults();
         for (question, given) in QUESTIONS.iter().zip(&given).filter(|(_, given)| given.is_some()) {
             let read = |text: &str| all.with(question, text);
@@ -125,7 +125,7 @@ impl Answers {
         (question.put)(&mut all, text).map(|()| all)
     }
 
-    /// The same, unless this is the answer for which the scenario cannot be run.
+    /// These answers and this one, unless it is the one that makes the scenario invalid.
     fn with_answer(&self, question: &Question, text: &str) -> Result<Answers, String> {
         let all = self.with(question, text)?;
         match all.refusal() {
@@ -134,7 +134,7 @@ impl Answers {
         }
     }
 
-    /// Why the scenario cannot be run, if so.
+    /// Why the scenario cannot run, if so.
     fn refusal(&self) -> Option<String> {
         let error = parse("scenario", &scenario(self, "scenario"), &Overrides::default()).err()?;
         let advice = error.problem.advice().map_or_else(String::new, |advice| format!("; {advice}"));
@@ -142,7 +142,7 @@ impl Answers {
     }
 }
 
-/// Senders of one kind.
+/// Senders of one type.
 #[derive(Clone, Debug, PartialEq)]
 struct Sender {
     count: u32,
@@ -152,13 +152,13 @@ struct Sender {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// Endless data, under this congestion controller.
+    /// Unlimited data, under this congestion controller.
     Controller(&'static str),
-    /// A source, by its name, its example and whether it is TCP's.
+    /// A source: its name, its example and whether it uses TCP.
     Source { name: &'static str, example: &'static str, is_tcp: bool, has_rate: bool },
 }
 
-/// Flows of one kind at most.
+/// The maximum of flows of one type.
 const MAX_COUNT: u32 = 1000;
 
 fn senders(text: &str) -> Result<Vec<Sender>, String> {
@@ -199,7 +199,7 @@ fn sender(text: &str) -> Result<Sender, String> {
     }
 }
 
-/// The sources that can be made here: not one that needs a file of its own.
+/// The available sources, except those that need a separate file.
 fn sources() -> impl Iterator<Item = &'static source::Entry> {
     source::all().iter().filter(|entry| entry.name != "replay")
 }
@@ -233,7 +233,7 @@ fn disciplines(text: &str) -> Result<Vec<String>, String> {
     Ok(all)
 }
 
-/// The scenario as text, each key below what its declaration says of it.
+/// The scenario as text, each key below its description.
 fn scenario(answers: &Answers, name: &str) -> String {
     let Answers { rate, rtt, disciplines, duration, .. } = answers;
     let schema = schema();
@@ -259,7 +259,7 @@ fn scenario(answers: &Answers, name: &str) -> String {
     out.text
 }
 
-/// Bytes of ten full packets.
+/// The bytes of ten full-size packets.
 const TEN_PACKETS: f64 = 15_000.0;
 
 fn buffer(rate: Rate, rtt: Duration) -> String {
@@ -267,17 +267,17 @@ fn buffer(rate: Rate, rtt: Duration) -> String {
     if fits { rtt.to_string() } else { "10 packets".into() }
 }
 
-/// A scenario that is being written.
+/// A scenario under construction.
 struct Text<'a> {
     schema: &'a Value,
     text: String,
 }
 
-/// Columns of a comment.
+/// The width of a comment, in columns.
 const COLUMNS: usize = 98;
 
 impl Text<'_> {
-    /// A line for a key, below what the schema says of it.
+    /// Adds a line for a key, below its description in the schema.
     fn key(&mut self, table: &str, key: &str, value: &str) {
         let properties = match table {
             "Spec" => &self.schema["properties"],
@@ -295,7 +295,7 @@ impl Text<'_> {
         }
     }
 
-    /// What a part is, in a line.
+    /// Describes a part in one line.
     fn part(&mut self, kind: &str, name: &str) {
         if let Some(part) =
             fairwire_scenario::parts::all().find(|part| part.kind == kind && part.name == name)
@@ -308,7 +308,7 @@ impl Text<'_> {
         let name = match kind {
             Kind::Controller(name) | Kind::Source { name, .. } => *name,
         };
-        // Two kinds of one name differ by their rate.
+        // Two senders of one name differ in rate.
         let same = groups.iter().filter(|group| group.split('_').next() == Some(name)).count();
         let group = if same == 0 { name.to_owned() } else { format!("{name}_{}", same + 1) };
         self.text += "\n[[flow]]";
@@ -343,10 +343,10 @@ fn source_of(kind: &Kind, rate: Option<Rate>) -> String {
     }
 }
 
-/// The example with this rate in place of its own.
+/// The example with `rate` instead of its own.
 fn at_rate(example: &str, rate: Rate) -> String {
     let is_rate = |part: &&str| part.starts_with("rate = ");
-    // Between values, and not within one.
+    // Split between values, never within one.
     let others = example.split_inclusive("\", ").flat_map(|part| part.split_inclusive("}, "));
     let others: String = others.filter(|part| !is_rate(part)).collect();
     let others = others.trim_end_matches(", ");
@@ -419,7 +419,7 @@ mod tests {
         let why = all.with_answer(question("--duration"), "1 s").expect_err("no flow starts in time");
         assert!(why.contains("the run is over by then; allowed: "), "{why}");
         assert!(all.with_answer(question("--duration"), "20 s").is_ok());
-        // What is wrong already is not the fault of another answer.
+        // An earlier mistake is not the fault of another answer.
         let short = all.with(question("--duration"), "1 s").expect("it is a time");
         assert!(short.with_answer(question("--rate"), "20 Mbit/s").is_ok());
     }

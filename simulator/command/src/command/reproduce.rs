@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// Runs the exhibits, shows what came of each claim, and writes all of it into a folder.
+/// Runs the exhibits, shows the verdict on each claim, and writes everything into a folder.
 pub(crate) fn reproduce(args: &ReproduceArgs, quiet: bool) -> Result<Ending, Failure> {
     let form = Form::of(args.format)?;
     if let Some(document) = &args.write_docs {
@@ -84,8 +84,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, quiet: bool) -> Result<Ending, Fai
     Ok(if differing.is_empty() { Ending::Done } else { Ending::ExpectationFailed })
 }
 
-/// Are the markers of all pages that are written into right? That is known before any time is
-/// spent.
+/// Checks the markers of all pages to be written, before any time is spent.
 fn check_markers(args: &ReproduceArgs, studies: &[Study]) -> Result<(), Failure> {
     for readme in readmes(args, studies)? {
         reproduction::readme::check(&readme.name(), &readme.text, readme.study)?;
@@ -112,7 +111,7 @@ impl Readme<'_> {
 /// Larger than any README.
 const MAX_README: u64 = 1 << 20;
 
-/// Those of `studies`, as far as there are any.
+/// The READMEs of `studies` that exist.
 fn readmes<'a>(args: &ReproduceArgs, studies: &'a [Study]) -> Result<Vec<Readme<'a>>, Failure> {
     let folder = args.studies.as_deref().unwrap_or(Path::new("studies"));
     let mut readmes = Vec::new();
@@ -126,7 +125,7 @@ fn readmes<'a>(args: &ReproduceArgs, studies: &'a [Study]) -> Result<Vec<Readme<
     Ok(readmes)
 }
 
-/// Puts the numbers of `results` where the markers of `readmes` are.
+/// Inserts the numbers of `results` at the markers of `readmes`.
 fn fill_in(readmes: &[Readme<'_>], results: &Results) -> Result<(), Failure> {
     for readme in readmes {
         let of_it = results.exhibits.iter().filter(|exhibit| exhibit.paper == readme.study.spec.paper);
@@ -136,7 +135,7 @@ fn fill_in(readmes: &[Readme<'_>], results: &Results) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes `filled` to `path`, unless it is the `text` that is there.
+/// Writes `filled` to `path`, unless it equals the current `text`.
 fn rewrite(path: &Path, text: &str, filled: &str) -> Result<(), Failure> {
     if text != filled {
         file::write(path, filled.as_bytes())?;
@@ -145,7 +144,7 @@ fn rewrite(path: &Path, text: &str, filled: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The page of advice beside the document, where there is one: its place and its text.
+/// The path and text of the page of advice next to the document, if there is one.
 fn advice(args: &ReproduceArgs) -> Result<Option<(PathBuf, String)>, Failure> {
     let Some(path) = args.write_docs.as_ref().map(|document| document.with_file_name("choosing.md")) else {
         return Ok(None);
@@ -157,7 +156,7 @@ fn advice(args: &ReproduceArgs) -> Result<Option<(PathBuf, String)>, Failure> {
     Ok(Some((path, text)))
 }
 
-/// What the page is headed, where it is not about what came with the command.
+/// The heading of the page, if it shows other studies than the built-in ones.
 fn heading(plans: &[Plan<'_>]) -> String {
     let mut own: Vec<&Study> = Vec::new();
     for plan in plans.iter().filter(|plan| !library::is_embedded(&plan.study.folder)) {
@@ -174,7 +173,7 @@ fn heading(plans: &[Plan<'_>]) -> String {
     }
 }
 
-/// The command of an exhibit that did not come with ours says where its study is.
+/// Adds the location of the study to the command of an exhibit that is not built in.
 fn say_where(results: &mut Results, studies: &[Study], folder: Option<&Path>) {
     let Some(folder) = folder else { return };
     let own = |exhibit: &&mut Exhibit| {
@@ -189,7 +188,7 @@ fn say_where(results: &mut Results, studies: &[Study], folder: Option<&Path>) {
 /// Longer lines are hard to read.
 const MAX_COLUMNS: usize = 120;
 
-/// How claims are printed.
+/// How to print claims.
 #[derive(Clone, Copy)]
 pub(crate) enum Form {
     Table,
@@ -209,7 +208,7 @@ impl Form {
     }
 }
 
-/// The studies compiled in, or those in `folder`.
+/// The built-in studies, or those in `folder`.
 pub(crate) fn studies(folder: Option<&Path>) -> Result<Vec<Study>, Failure> {
     let folders = match folder {
         Some(path) => library::read(path)?,
@@ -235,7 +234,7 @@ pub(crate) fn studies(folder: Option<&Path>) -> Result<Vec<Study>, Failure> {
     Ok(studies)
 }
 
-/// The exhibits named by `names`, each `PAPER` or `PAPER.EXHIBIT`; all where nothing is named.
+/// The exhibits named by `names`, each `PAPER` or `PAPER.EXHIBIT`; all if there are no names.
 pub(crate) fn chosen<'a>(studies: &'a [Study], names: &[String]) -> Result<Vec<(&'a Study, usize)>, Failure> {
     fairwire_study::chosen(studies, names).map_err(|error| {
         let near =
@@ -245,9 +244,9 @@ pub(crate) fn chosen<'a>(studies: &'a [Study], names: &[String]) -> Result<Vec<(
     })
 }
 
-/// Proves that results can be written into `out` before any time is spent.
+/// Checks that results can be written into `out` before any time is spent.
 pub(crate) fn prove(out: &Path) -> Result<(), Failure> {
-    interrupt::flag(); // from here on, Ctrl-C lets us tidy up
+    interrupt::flag(); // from here on, Ctrl-C lets us clean up
     let proven = fs::create_dir_all(out).and_then(|()| file::Scratch::begin(&out.join("results.json")));
     proven.map(drop).map_err(|error| {
         let help = "allowed: a folder that can be made or written";
@@ -255,7 +254,7 @@ pub(crate) fn prove(out: &Path) -> Result<(), Failure> {
     })
 }
 
-/// Makes what `plans` need, `jobs` at a time; progress is called `what`.
+/// Runs everything `plans` need, `jobs` at a time, with progress under the name `what`.
 pub(crate) fn run(
     plans: &[Plan<'_>],
     what: &str,
@@ -309,7 +308,7 @@ fn show(results: &Results, form: Form) -> Result<(), Failure> {
     }
 }
 
-/// The claims of each exhibit in lines of `columns`, and how many came out how.
+/// The claims of each exhibit in lines of `columns`, and the number of each verdict.
 fn claims(results: &Results, columns: usize) -> String {
     let columns = columns.min(MAX_COLUMNS);
     let mut text = String::new();
@@ -329,7 +328,7 @@ fn claims(results: &Results, columns: usize) -> String {
     text + &wrapped(&sum, columns, "  ") + "\n"
 }
 
-/// The verdict and what is claimed, and below it what was measured.
+/// The verdict and the claim, and the measurement below.
 fn claim(claim: &Claim, columns: usize) -> String {
     let (sign, colour) = match claim.verdict {
         Verdict::Holds => ('\u{2713}', Color::Green),
@@ -351,8 +350,7 @@ fn claim(claim: &Claim, columns: usize) -> String {
     format!("{line}\n{detail}")
 }
 
-/// The verdicts of `exhibits`, by exhibit and claim, as they are recorded: what is unclear does not
-/// hold.
+/// The verdicts of `exhibits`, by exhibit and claim, as recorded: an unclear claim does not hold.
 fn verdicts<'a>(exhibits: impl Iterator<Item = &'a Exhibit>) -> BTreeMap<String, Verdict> {
     let of = |exhibit: &'a Exhibit| {
         exhibit
@@ -370,8 +368,8 @@ fn of_depth(recorded: &mut Recorded, depth: Depth) -> &mut BTreeMap<String, Verd
     }
 }
 
-/// Writes the verdicts into the `verdicts.toml` of each study. Of exhibits that were not run, those
-/// there stay.
+/// Writes the verdicts into the `verdicts.toml` of each study; those of exhibits that were not run
+/// remain.
 fn record(args: &ReproduceArgs, studies: &[Study], results: &Results) -> Result<(), Failure> {
     let Some(folder) = &args.studies else {
         return Err(Failure::user(
@@ -400,7 +398,7 @@ fn record(args: &ReproduceArgs, studies: &[Study], results: &Results) -> Result<
     Ok(())
 }
 
-/// Verdicts that are not those recorded, in words.
+/// The verdicts that differ from the recorded ones, in words.
 fn differing(studies: &[Study], results: &Results) -> Vec<String> {
     let mut lines = Vec::new();
     for exhibit in &results.exhibits {

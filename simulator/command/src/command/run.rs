@@ -19,7 +19,7 @@ use fairwire_terminal::notice::notice;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Runs scenarios, prints what came out, and holds it against what was expected.
+/// Runs scenarios, prints the results, and checks them against the expectations.
 pub(crate) fn run(args: &RunArgs, quiet: bool) -> Result<Ending, Failure> {
     let files = files::read(args)?;
     if let Some(seed) = args.seeds.as_ref().and_then(|seeds| seeds.trim().parse::<u64>().ok())
@@ -52,50 +52,49 @@ pub(crate) fn run(args: &RunArgs, quiet: bool) -> Result<Ending, Failure> {
     }
 }
 
-/// How a scenario is to be run, and where its results go.
+/// How to run a scenario, and where to put its results.
 pub(crate) struct Order<'a> {
-    /// Runs at the same time; 0 for as many as there are cores.
+    /// The number of simultaneous runs; 0 for the number of cores.
     pub jobs: usize,
-    /// How the results are printed.
+    /// The format of the printed results.
     pub format: Format,
-    /// A folder for them, too.
+    /// A folder for the results.
     pub out: Option<&'a Path>,
-    /// Outputs beside the report.
+    /// Outputs other than the report.
     pub output: &'a OutputArgs,
-    /// The folder of the scenario's file, where it has one: other files that it names are relative
-    /// to it.
+    /// The folder of the scenario's file, if any, to which other file names in it are relative.
     pub folder: Option<&'a Path>,
-    /// Where it is run, side by side; empty for the simulator, whom results then do not name.
+    /// The stages, run side by side; empty for only the simulator, which results then do not name.
     pub stages: &'a [&'a dyn Stage],
-    /// Is no run taken from those that are kept, and none added?
+    /// Is the cache neither read nor written?
     pub is_uncached: bool,
-    /// What a contest is called that fills the terminal while it goes on, if it is to.
+    /// The title of a contest shown in the terminal while it runs, if it is.
     pub watched: Option<String>,
-    /// The lines above the table, where they are not made from the scenario.
+    /// The lines above the table, if not derived from the scenario.
     pub headline: Option<Headline>,
-    /// Which of several scenarios it is; `None` where it is the only one.
+    /// The position among several scenarios; `None` if there is only one.
     pub member: Option<Member<'a>>,
 }
 
-/// What came of a scenario.
+/// The outcome of a scenario.
 #[derive(Debug)]
 pub(crate) struct Judged {
-    /// How it ended.
+    /// The exit of the command.
     pub ending: Ending,
-    /// The verdicts on what stages differ by.
+    /// The verdicts on differences between stages.
     pub agreements: Vec<Verdict>,
-    /// The verdicts on what the scenario expects.
+    /// The verdicts on the scenario's expectations.
     pub expectations: Vec<Verdict>,
-    /// What stages did not run.
+    /// Parts that stages did not run.
     pub left_out: Vec<LeftOut>,
-    /// Were stages to be compared, and there is no verdict on any?
+    /// Was a comparison of stages requested that yielded no verdict?
     pub is_uncompared: bool,
-    /// Was something not judged, though this machine has what it needs?
+    /// Was something not judged although this machine could have?
     pub is_open: bool,
 }
 
 impl Judged {
-    /// Nothing is judged.
+    /// An outcome without verdicts.
     pub(crate) fn ended(ending: Ending) -> Judged {
         let [agreements, expectations] = Default::default();
         let [is_uncompared, is_open] = [false; 2];
@@ -103,7 +102,7 @@ impl Judged {
     }
 }
 
-/// Runs the scenario, writes and prints what came out, and holds it against what was expected.
+/// Runs the scenario, writes and prints the results, and checks them against the expectations.
 pub(crate) fn carry_out(
     scenario: &Scenario,
     order: &Order<'_>,
@@ -114,8 +113,8 @@ pub(crate) fn carry_out(
     trouble.map_or(Ok(judged.ending), Err)
 }
 
-/// As [`carry_out`], but returns every verdict, and what went wrong on a stage while the others
-/// went on.
+/// As [`carry_out`], but returns every verdict, and the error of a stage that failed while others
+/// continued.
 pub(super) fn judged(
     scenario: &Scenario,
     order: &Order<'_>,
@@ -140,12 +139,12 @@ pub(super) fn judged(
         views: showing.as_ref().map(Showing::views),
     };
     let done = stages::carry_out(scenario, &how);
-    // What follows is printed on the terminal that it filled.
+    // The following is printed on the terminal that the picture filled.
     let Done { mut report, trouble, left_out } = showing.map_or(Ok(()), Showing::end).and(done)?;
     let _writing = interrupt::writing();
     report.manifest.command = typed::command();
     if order.format != Format::Table && !quiet {
-        // The table has them.
+        // The table contains them.
         report.manifest.notes.iter().for_each(|note| notice(format_args!("note: {note}")));
     }
     if order.member.is_none() {
@@ -162,7 +161,7 @@ pub(super) fn judged(
     let headline = order.headline.clone().unwrap_or_else(|| headline(scenario, &report));
     let taken = destination.take(&report, &headline, || judgement(scenario, &report, left_out));
     if order.member.is_none() {
-        // The process is about to end, mostly: to free a million records before would take time.
+        // The process usually ends now; freeing a million records first would take time.
         std::mem::forget(report);
     }
     closed.and(taken).map(|judged| (judged, trouble))
@@ -182,7 +181,7 @@ fn headline(scenario: &Scenario, report: &Report) -> Headline {
     Headline { title, detail }
 }
 
-/// The headline before anything was run: it does not say that a run was interrupted.
+/// The headline before any run; it cannot mention an interruption.
 fn announced(scenario: &Scenario, stages: &[String]) -> Headline {
     let spec = scenario.spec();
     let run = if stages.is_empty() { "simulated".into() } else { format!("on {}", stages.join(" and ")) };
@@ -198,12 +197,12 @@ fn announced(scenario: &Scenario, stages: &[String]) -> Headline {
     }
 }
 
-/// `, the first 10 s not measured`; nothing where all is.
+/// `, the first 10 s not measured`; empty if everything is measured.
 pub(crate) fn not_measured(warm_up: Duration) -> String {
     if warm_up == Duration::ZERO { String::new() } else { format!(", the first {warm_up} not measured") }
 }
 
-/// The links in a few words.
+/// A short description of the links.
 fn place(scenario: &Scenario) -> String {
     match &scenario.spec().link {
         Some(Links::Shared(link)) => {
@@ -235,8 +234,8 @@ fn place(scenario: &Scenario) -> String {
     }
 }
 
-/// The shared link's rate. With a trace it is the mean rate of that, and `rate`, if given, is what
-/// disciplines reckon with.
+/// The shared link's rate. For a trace, the mean rate, together with the `rate`, if given, that
+/// disciplines assume.
 fn rate(scenario: &Scenario, link: &LinkSpec) -> String {
     let Some(QueueView { rate, trace_mean, .. }) = scenario.queues().next() else { return String::new() };
     let typed = || link.rate.map_or(String::new(), |_| format!(" (disciplines go by {rate})"));
@@ -247,7 +246,7 @@ fn rate(scenario: &Scenario, link: &LinkSpec) -> String {
     }
 }
 
-/// The shared link's delay, or the mean of those of its file.
+/// The shared link's delay, or the mean of its file.
 fn delay(scenario: &Scenario, link: &LinkSpec) -> String {
     let delay = scenario.queues().next().map_or(Duration::ZERO, |queue| queue.delay);
     match &link.delays {
@@ -256,7 +255,7 @@ fn delay(scenario: &Scenario, link: &LinkSpec) -> String {
     }
 }
 
-/// Says which expectations failed, and how the command ends.
+/// Reports failed expectations; returns the outcome.
 fn judgement(scenario: &Scenario, report: &Report, left_out: Vec<LeftOut>) -> Judged {
     if report.manifest.interrupted {
         return Judged { left_out, ..Judged::ended(Ending::Interrupted) };
@@ -283,8 +282,8 @@ fn judgement(scenario: &Scenario, report: &Report, left_out: Vec<LeftOut>) -> Ju
     Judged { ending, agreements, expectations, left_out, is_uncompared, is_open }
 }
 
-/// Says which `[[agree]]` were not judged, and on which stages nothing was. Could this machine have
-/// judged some of that?
+/// Reports the `[[agree]]` tables that were not judged, and the stages without any verdict. Could
+/// this machine have judged some of them?
 fn report_open(scenario: &Scenario, report: &Report, left_out: &[LeftOut]) -> bool {
     let first = report.manifest.stages.first().map_or("", String::as_str);
     let open = unjudged(scenario, report, left_out);
@@ -304,7 +303,7 @@ fn report_open(scenario: &Scenario, report: &Report, left_out: &[LeftOut]) -> bo
     !open.is_empty() || uncompared.iter().any(|one| one.is_run)
 }
 
-/// Says which expectations failed of what was measured on one stage, and gives the verdict on each.
+/// Reports the expectations that failed on one stage, and returns all verdicts.
 fn expected(scenario: &Scenario, report: &Report) -> Vec<Verdict> {
     report_unjudged(scenario, report);
     let judgements = judge(scenario.spec(), report);
@@ -321,7 +320,7 @@ fn expected(scenario: &Scenario, report: &Report) -> Vec<Verdict> {
     judgements.iter().map(Judgement::verdict).collect()
 }
 
-/// Says which expectations are about disciplines that were not run.
+/// Reports expectations about disciplines that were not run.
 fn report_unjudged(scenario: &Scenario, report: &Report) {
     let all = scenario.spec().expect.len();
     if let (true, Some(first)) = (all > 0 && report.summary.is_empty(), report.manifest.stages.first()) {

@@ -1,4 +1,4 @@
-//! `fairwire lab shell`: a command of the user's behind a link.
+//! `fairwire lab shell`: a user's command behind a link.
 
 use crate::args::{self, Outside, ShellArgs};
 use crate::scene;
@@ -14,7 +14,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
-/// Runs the command, and ends as it does.
+/// Runs the command, and exits with its code.
 pub(crate) fn shell(args: &ShellArgs, quiet: bool) -> Result<Ending, Failure> {
     if let Some(number) = args.watch {
         return watch(number);
@@ -37,7 +37,7 @@ pub(crate) fn shell(args: &ShellArgs, quiet: bool) -> Result<Ending, Failure> {
     ended.map(Ending::Command).map_err(|error| refused(&error))
 }
 
-/// Shows the links of a shell that runs: of process `number`, or of the only one where it is 0.
+/// Shows the links of a running shell: of process `number`, or of the only one if it is 0.
 fn watch(number: u32) -> Result<Ending, Failure> {
     let running = shell::running();
     let listed = running.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
@@ -85,7 +85,7 @@ fn refused(error: &ShellError) -> Failure {
     }
 }
 
-/// The file, or the link of the arguments alone; then what the arguments change.
+/// The scenario file, or a link from the arguments, changed by the arguments.
 fn scenario(args: &ShellArgs) -> Result<Scenario, Failure> {
     let set = changes(args)?;
     let disciplines = args.discipline.iter().cloned().collect();
@@ -104,8 +104,8 @@ fn scenario(args: &ShellArgs) -> Result<Scenario, Failure> {
     Ok(scenario)
 }
 
-/// A link both ways. Disciplines go by the rate; that of a trace is its mean. The flow is not run:
-/// it says how long packets are.
+/// A link in both directions. Disciplines use the rate, or the mean rate of a trace. The flow is
+/// not run: it defines the packet size.
 fn base(args: &ShellArgs) -> String {
     let rate = |trace: bool| if trace { "" } else { "rate = \"10 Mbit/s\"\n" };
     let (down, up) = (rate(args.trace.is_some()), rate(args.up_trace.is_some()));
@@ -118,7 +118,7 @@ fn base(args: &ShellArgs) -> String {
     )
 }
 
-/// The options as changes of a scenario, and those of `--set` after them.
+/// The options as changes to a scenario, followed by those of `--set`.
 fn changes(args: &ShellArgs) -> Result<Vec<String>, Failure> {
     let mut all = Vec::new();
     let mut both = |key: &str, value: Option<String>| {
@@ -141,8 +141,8 @@ fn changes(args: &ShellArgs) -> Result<Vec<String>, Failure> {
     Ok(all)
 }
 
-/// A scenario looks for files where it is, and an option where the user is. The name of a trace
-/// that comes along is that one.
+/// An absolute path, because a scenario's paths are relative to its file and an option's to the
+/// user. The name of a built-in trace stays.
 fn absolute(path: &Path) -> Result<String, Failure> {
     if let Some(known) = path.to_str().and_then(NamedTrace::find) {
         return Ok(known.name.into());
@@ -151,7 +151,7 @@ fn absolute(path: &Path) -> Result<String, Failure> {
     Ok(path.to_string_lossy().into_owned())
 }
 
-/// The link in a few words, for a prompt.
+/// A short description of the link, for a prompt.
 fn described(scenario: &Scenario) -> String {
     let delay = scenario.queues().next().map_or(Duration::ZERO, |queue| queue.delay);
     let rates: Vec<String> =
@@ -164,7 +164,7 @@ fn described(scenario: &Scenario) -> String {
     format!("{rates} {delay} {discipline}")
 }
 
-/// What is run: a program that is there.
+/// The command to run, after checking that the program exists.
 fn command(args: &ShellArgs) -> Result<Vec<OsString>, Failure> {
     if args.command.is_empty() {
         let shell = std::env::var_os("SHELL").filter(|shell| !shell.is_empty());

@@ -16,7 +16,7 @@ use fairwire_terminal::notice::notice;
 use std::sync::OnceLock;
 use std::sync::mpsc::Sender;
 
-/// Those that are `requested`; the simulator where none is.
+/// The `requested` stages, or the simulator if there are none.
 pub(crate) fn or_simulator<'a>(requested: &'a [&'a dyn Stage]) -> Stages<'a> {
     match requested {
         [] => Stages { all: &[&Sim], are_named: false },
@@ -24,7 +24,7 @@ pub(crate) fn or_simulator<'a>(requested: &'a [&'a dyn Stage]) -> Stages<'a> {
     }
 }
 
-/// The stages of these names, each once.
+/// The stages of these names, without duplicates.
 pub(crate) fn named(names: &[String]) -> Result<Vec<&'static dyn Stage>, Failure> {
     let mut stages: Vec<&'static dyn Stage> = Vec::new();
     for name in names {
@@ -42,35 +42,35 @@ pub(crate) fn named(names: &[String]) -> Result<Vec<&'static dyn Stage>, Failure
     Ok(stages)
 }
 
-/// How the runs are done and shown.
+/// How to run and show the runs.
 pub(crate) struct Order<'a> {
-    /// Where they are done.
+    /// The stages.
     pub stages: Stages<'a>,
-    /// Runs at the same time, where a stage can do that; 0 for as many as there are cores.
+    /// The number of simultaneous runs, on stages that support it; 0 for the number of cores.
     pub jobs: usize,
-    /// The part of the command that it is.
+    /// Its part of the command.
     pub part: Part,
-    /// Is no progress shown?
+    /// Is progress hidden?
     pub quiet: bool,
-    /// What watches the simulator.
+    /// The observers of the simulator.
     pub outputs: &'a Outputs<'a>,
-    /// Is no run of the simulator taken from those that are kept, and none added?
+    /// Is the simulator's cache neither read nor written?
     pub is_uncached: bool,
-    /// Where what is seen of a contest is sent, if it is watched.
+    /// The receiver of a contest's views, if it is watched.
     pub views: Option<&'a Sender<View>>,
 }
 
-/// What came out on all stages, and what went wrong on one of them.
+/// The results of all stages, and the error of a stage that failed.
 pub(crate) struct Done {
-    /// What was finished.
+    /// The finished runs.
     pub report: Report,
     /// Why a stage did not finish.
     pub trouble: Option<Failure>,
-    /// What stages did not run.
+    /// Parts that stages did not run.
     pub left_out: Vec<LeftOut>,
 }
 
-/// Runs `scenario` on its stages, as far as each can.
+/// Runs `scenario` on its stages, as far as each supports it.
 pub(crate) fn carry_out(scenario: &Scenario, order: &Order<'_>) -> Result<Done, Failure> {
     let stages = order.stages.all;
     let all = stages.len() as f64;
@@ -125,7 +125,7 @@ fn on_stage(
     stage.run_all(scenario, disciplines, order.jobs, &watch, interrupt::flag())
 }
 
-/// Follows the runs on a stage.
+/// Follows the runs of a stage.
 struct Watching<'a> {
     stage: &'static str,
     scenario: &'a Scenario,
@@ -154,7 +154,7 @@ impl WatchRuns for Watching<'_> {
 struct WatchingOne<'a> {
     outputs: &'a Outputs<'a>,
     views: Option<&'a Sender<View>>,
-    /// Writes down what is sampled.
+    /// Records the samples.
     run: Option<StageRun<'a>>,
 }
 
@@ -169,7 +169,7 @@ impl WatchRun for WatchingOne<'_> {
         self.views.is_some()
     }
     fn view(&mut self, view: View) {
-        // A picture that was ended wants no more.
+        // A closed picture takes no more views.
         let _ = self.views.map(|views| views.send(view));
     }
     fn finished(self: Box<Self>) {
@@ -177,7 +177,7 @@ impl WatchRun for WatchingOne<'_> {
     }
 }
 
-/// What was measured on the first stage alone, which is what a scenario's expectations are about.
+/// The results of the first stage, to which a scenario's expectations apply.
 pub(crate) fn of_first(report: &Report) -> Report {
     let Some(first) = report.manifest.stages.first() else { return report.clone() };
     let runs: Vec<RunRecord> = report.runs.iter().filter(|run| run.stage == *first).cloned().collect();

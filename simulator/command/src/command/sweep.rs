@@ -14,7 +14,7 @@ use fairwire_terminal::notice::notice;
 use fairwire_terminal::{file, interrupt};
 use std::path::{Path, PathBuf};
 
-/// Makes what is missing of a sweep, or says something of it.
+/// Runs the missing part of a sweep, or reports on it.
 pub(crate) fn sweep(args: &SweepArgs, quiet: bool) -> Result<Ending, Failure> {
     match &args.command {
         Some(command) => other(command),
@@ -122,7 +122,7 @@ fn run(args: &SweepRunArgs, quiet: bool) -> Result<Ending, Failure> {
     Ok(Ending::Done)
 }
 
-/// What is drawn, by the extension of its file.
+/// The drawing, by the extension of its file.
 #[derive(Clone, Copy)]
 enum Plot<'a> {
     Picture(&'a Path),
@@ -130,7 +130,7 @@ enum Plot<'a> {
 }
 
 impl<'a> Plot<'a> {
-    /// Checks, before any time is spent, that it can be drawn and written.
+    /// Checks before any run that it can be drawn and written.
     fn checked(path: &'a Path, plan: &Plan) -> Result<Self, Failure> {
         if file::check_writable("--plot", path, &["svg", "html"])? == "html" {
             return Ok(Plot::Page(path));
@@ -153,7 +153,7 @@ fn read(args: &PlanArgs) -> Result<(Plan, PathBuf), Failure> {
     Ok((plan, folder))
 }
 
-/// The plan's file: clap lets no command begin without it, but for one that has a subcommand.
+/// The plan's file; clap requires it unless there is a subcommand.
 fn path(args: &PlanArgs) -> &Path {
     args.plan.as_deref().unwrap_or(Path::new(""))
 }
@@ -165,7 +165,7 @@ fn failure(error: &SweepError) -> Failure {
         | SweepError::Version { .. }
         | SweepError::Changed(_) => {
             let text = error.to_string();
-            // What is wrong comes before what is allowed.
+            // The error comes before the allowed values.
             match text.split_once("; allowed: ") {
                 Some((message, allowed)) => Failure::user(message, format!("allowed: {allowed}")),
                 None => Failure::user(

@@ -12,10 +12,10 @@ use fairwire_wire::pcap;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// The capture is in memory as a whole.
+/// The largest capture in bytes, because the entire file is read into memory.
 const LARGEST: u64 = 1 << 30;
 
-/// The parts of the flows that the table shows, from the fastest on.
+/// The shares of the flows in the table, fastest first.
 const PARTS: [f64; 7] = [0.0001, 0.001, 0.01, 0.1, 0.25, 0.5, 1.0];
 
 /// Prints the rates of the flows of a capture.
@@ -55,7 +55,7 @@ fn packets(file: &Path, quiet: bool) -> Result<Vec<Seen>, Failure> {
     Ok(packets.into_iter().map(|p| Seen { at: p.at, flow: p.flow, bytes: p.bytes }).collect())
 }
 
-/// How many flows there are, of which the numbers begin at 0.
+/// The number of flows, which are numbered from 0.
 fn flows(packets: &[Seen]) -> u32 {
     packets.iter().map(|packet| packet.flow).max().map_or(0, |last| last + 1)
 }
@@ -71,7 +71,7 @@ fn as_table(args: &RatesArgs, packets: &[Seen], rates: &FlowRates) -> String {
         "have at least, kbit/s",
         "have of the bytes, %",
     ]));
-    // Of a few flows, the smallest parts are not even one.
+    // With few flows, the smallest shares are less than one flow.
     for part in PARTS.into_iter().filter(|part| part * rates.len() as f64 >= 1.0) {
         let (rate, share) = (rates.rate_of_fastest(part) / 1000.0, 100.0 * rates.share_of_fastest(part));
         rows.add_row([format!("{} %", 100.0 * part), format!("{rate:.3}"), format!("{share:.1}")]);
@@ -100,7 +100,7 @@ fn as_json(args: &RatesArgs, packets: &[Seen], rates: &FlowRates) -> Value {
     })
 }
 
-/// A heading and a row for each point.
+/// A heading, and a row for each point.
 fn points(rates: &FlowRates) -> impl Iterator<Item = Vec<String>> {
     let head = ["rate_bps", "fraction"].map(String::from).to_vec();
     let points = rates.complementary().into_iter().map(|(rate, f)| vec![rate.to_string(), f.to_string()]);

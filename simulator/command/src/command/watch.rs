@@ -1,4 +1,4 @@
-//! `fairwire watch`: a run that is played in the terminal, and changed while it goes on.
+//! `fairwire watch`: plays a run in the terminal, and changes it while it runs.
 
 use crate::args::{WatchArgs, changes};
 use crate::scene::{Scene, draw};
@@ -14,13 +14,13 @@ use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, Ke
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
-/// The time between two pictures.
+/// The time between two frames.
 const FRAME: Duration = Duration::from_millis(50);
-/// Simulated seconds a second that keys choose between.
+/// The simulated seconds per second that keys select.
 const SPEEDS: [f64; 10] = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0];
-/// A step: a sample.
+/// The length of a step: one sample.
 const STEP_S: f64 = 0.01;
-/// What a key makes of a rate or a buffer.
+/// The factor by which a key changes a rate or a buffer.
 const FACTOR: f64 = 1.25;
 const KEYS: &str = "q quit  space pause  . step  +/- speed  up/down rate  [/] buffer  d/D discipline";
 const WITHOUT: &str = "`fairwire run --plot` draws the same into a file";
@@ -66,17 +66,17 @@ fn play(terminal: &mut DefaultTerminal, playing: &mut Playing) -> io::Result<()>
     Ok(())
 }
 
-/// A run that is played, and how.
+/// A run being played, and its state.
 pub(super) struct Playing {
     player: Player,
     pub(super) scene: Scene,
     flows: Vec<String>,
-    /// The simulated time to which it is played.
+    /// The simulated time reached.
     at_s: f64,
     speed: usize,
     is_paused: bool,
     is_over: bool,
-    /// Packets dropped since the start: by side, and of each by flow.
+    /// Packets dropped since the start: per side, in total and per flow.
     dropped: Vec<(u64, Vec<u64>)>,
 }
 
@@ -101,10 +101,10 @@ impl Playing {
         Ok(playing)
     }
 
-    /// A time has passed on the clock.
+    /// Advances by `time` on the clock.
     pub(super) fn pass(&mut self, time: Duration) {
         if !self.is_paused && !self.is_over {
-            // After a pause of the process, as with Ctrl-Z, it does not run after what it missed.
+            // After the process was suspended (Ctrl-Z), the run does not catch up.
             self.go_on(time.min(4 * FRAME).as_secs_f64() * SPEEDS[self.speed]);
         }
         self.say();
@@ -134,7 +134,7 @@ impl Playing {
         View { at_s: frame.now_s, links }
     }
 
-    /// What is going on, above the pictures.
+    /// Shows the status above the pictures.
     fn say(&mut self) {
         let spec = self.player.scenario().spec();
         let how = match (self.is_over, self.is_paused) {
@@ -152,7 +152,7 @@ impl Playing {
         self.scene.title = format!("{}  {:.2} s of {}  {how}{link}", spec.name, self.at_s, spec.duration);
     }
 
-    /// Does what a key says. True for the one that ends it.
+    /// Handles a key; returns true if it ends the run.
     pub(super) fn is_last(&mut self, key: KeyEvent) -> bool {
         if key.kind != KeyEventKind::Press {
             return false;
@@ -162,7 +162,7 @@ impl Playing {
             matches!(key.code, KeyCode::Up | KeyCode::Down | KeyCode::Char(']' | '[' | 'd' | 'D'));
         match key.code {
             _ if is_interrupt => return true,
-            // The pictures stay, and so does what is said of the link.
+            // The pictures stay, and so does the description of the link.
             _ if is_change && self.is_over => {
                 self.scene.trouble = Some("the run is at its end, and nothing changes any more".into());
             }
@@ -201,7 +201,7 @@ impl Playing {
             self.scene.trouble = Some("keys change the buffer of one `[link]`".into());
             return;
         };
-        // At least one more or less.
+        // The value changes by at least one.
         let times = |value: f64| {
             let product = if by > 1.0 { (value * by).ceil() } else { (value * by).floor() };
             product.max(1.0)
@@ -219,7 +219,7 @@ impl Playing {
         self.set(Some(format!("link.buffer={amount}")));
     }
 
-    /// Gives this side the next discipline of the catalogue that can be there.
+    /// Gives this side the next discipline of the catalogue that can run here.
     fn change_discipline(&mut self, side: usize) {
         let disciplines = &self.player.scenario().spec().disciplines;
         let mut labels: Vec<String> =
@@ -248,7 +248,7 @@ impl Playing {
     }
 }
 
-/// What was seen of one side since the picture before.
+/// The state of one side since the previous frame.
 fn link(side: &SideFrame, dropped: &mut (u64, Vec<u64>), name: String, flows: &[String]) -> LinkView {
     let SideFrame { samples, levels } = side;
     let count = samples.len().max(1) as f64;

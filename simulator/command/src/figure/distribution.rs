@@ -1,16 +1,16 @@
-//! Distributions: which part of the transfers, or of the packets, took no longer.
+//! Distributions: the share of transfers or packets that took no longer.
 
 use super::table::Table;
 use fairwire_figures::panel::{Axis, Kind, Line, Mark, Panel, Scale};
 use std::collections::BTreeMap;
 
-/// A curve has no more points: a picture shows no more.
+/// The maximum of points in a curve; a picture cannot show more.
 const MAX_POINTS: usize = 1000;
-/// From this ratio of the ends on, the axis is logarithmic.
+/// The ratio of the ends from which the axis is logarithmic.
 const LOG_RATIO: f64 = 30.0;
 
-/// The times or slowdowns in this column, pooled over seeds: a panel for each kind and group, and a
-/// line for each discipline.
+/// The times or slowdowns in this column, pooled over seeds: one panel per kind and group, one line
+/// per discipline.
 pub(super) fn of_transfers(table: &Table, column: &str, label: &str, only: &[String]) -> Vec<Panel> {
     let mut all: Curves = Curves::new();
     let mut disciplines = Vec::new();
@@ -24,7 +24,7 @@ pub(super) fn of_transfers(table: &Table, column: &str, label: &str, only: &[Str
     panels(all, &disciplines, label, if column == "slowdown" { "part below" } else { share })
 }
 
-/// How long packets waited, or took: a panel for each link or flow, and a line for each discipline.
+/// The waiting times or delays of packets: one panel per link or flow, one line per discipline.
 pub(super) fn of_delays(table: &Table, only: &[String]) -> Vec<Panel> {
     let mut all: Curves = Curves::new();
     let mut disciplines = Vec::new();
@@ -41,15 +41,15 @@ pub(super) fn of_delays(table: &Table, only: &[String]) -> Vec<Panel> {
     panels(all, &disciplines, "delay, ms", "part of the packets")
 }
 
-/// By panel, then by discipline: values, and how often each was.
+/// By panel, then by discipline: values and their counts.
 type Curves = BTreeMap<String, BTreeMap<usize, Vec<(f64, f64)>>>;
 
-/// Is `name` among those that are wanted? All are if none is named.
+/// Is `name` selected? All are if `only` is empty.
 pub(super) fn is_wanted(name: &str, only: &[String]) -> bool {
     only.is_empty() || only.iter().any(|one| one == name)
 }
 
-/// The place of `name` in `all`, which it joins.
+/// The index of `name` in `all`, to which it is added if missing.
 pub(super) fn place(all: &mut Vec<String>, name: String) -> usize {
     all.iter().position(|one| *one == name).unwrap_or_else(|| {
         all.push(name);
@@ -81,7 +81,7 @@ fn panels(curves: Curves, disciplines: &[String], x: &str, y: &str) -> Vec<Panel
     curves.into_iter().map(panel).collect()
 }
 
-/// The empirical distribution: at each value the part that is not above it.
+/// The empirical distribution: at each value, the share at or below it.
 fn steps(mut values: Vec<(f64, f64)>) -> Vec<Mark> {
     values.sort_by(|a, b| a.0.total_cmp(&b.0));
     let total: f64 = values.iter().map(|(_, count)| count).sum();
@@ -91,7 +91,7 @@ fn steps(mut values: Vec<(f64, f64)>) -> Vec<Mark> {
         let y = below / total;
         match marks.last_mut() {
             Some(last) if last.x == x => last.y = y,
-            // Both ends of the curve stay exact; between them each step is a thousandth.
+            // Both ends of the curve stay exact; between them, each step is a thousandth.
             Some(last) if y < 1.0 && y - last.y < 1.0 / MAX_POINTS as f64 => {}
             _ => marks.push(Mark { x, y, ..Mark::default() }),
         }

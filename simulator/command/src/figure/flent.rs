@@ -1,4 +1,4 @@
-//! Data files of flent (flent.org), ours and its own, as time series.
+//! flent (flent.org) data files, from fairwire or flent itself, as time series.
 
 use super::table::Table;
 use crate::gzip;
@@ -9,13 +9,13 @@ use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use std::io;
 
-/// The version that is read: flent writes it since 1.0.
+/// The supported version, which flent has written since 1.0.
 const VERSION: u64 = 4;
 
-/// More values are not drawn: in a table they take 2.5 GB.
+/// The maximum of values drawn; in a table they take 2.5 GB.
 const MAX_VALUES: usize = 5_000_000;
 
-/// What is read of a file.
+/// The fields read from a file.
 #[derive(Deserialize)]
 struct File {
     #[serde(default)]
@@ -30,13 +30,12 @@ struct File {
 enum Cell {
     Number(f64),
     Missing(()),
-    /// Some series are of no numbers.
+    /// A value that is not a number; some series have them.
     Other(IgnoredAny),
 }
 
 /// The series of the file `packed`: rates as what left the link for a group, in bit/s, and times as
-/// the measure `ping`, in s. Sums and means of other series are left out, and so is what is of
-/// another unit.
+/// the measure `ping`, in s. Sums and means of other series are omitted, as are other units.
 pub(super) fn table(packed: &[u8]) -> io::Result<Table> {
     let bytes = gzip::unpacked(packed)?;
     let File { metadata: meta, x_values: times, results } = read(&bytes)?;
@@ -49,7 +48,7 @@ pub(super) fn table(packed: &[u8]) -> io::Result<Table> {
         |keys: [&str; 2]| keys.iter().find_map(|key| meta[key].as_str()).unwrap_or("flent").to_owned();
     let discipline = words(["DISCIPLINE", "TITLE"]);
     let seed = match &meta["SEED"] {
-        Json::Null => 1.0, // one of flent's own is the first repetition
+        Json::Null => 1.0, // a file of flent itself is the first repetition
         given => given.as_f64().ok_or_else(|| refuse(format!("`SEED` is {given}; allowed: a number")))?,
     };
     let text = |text: &str| Value::Text(text.to_owned());
@@ -91,13 +90,13 @@ fn refuse(why: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why)
 }
 
-/// The file in `bytes`, if it is of the version that is read.
+/// Parses the file in `bytes`, if its version is supported.
 fn read(bytes: &[u8]) -> io::Result<File> {
     #[derive(Deserialize)]
     struct OfVersion {
         version: Option<Json>,
     }
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes); // a mark of the order of bytes
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes); // byte order mark
     match serde_json::from_slice::<OfVersion>(bytes)?.version {
         None => Err(refuse("it is no data file of flent: it has no `version`".into())),
         Some(version) if version == VERSION => serde_json::from_slice(bytes)
@@ -106,7 +105,7 @@ fn read(bytes: &[u8]) -> io::Result<File> {
     }
 }
 
-/// What a series is of.
+/// The meaning of a series.
 #[derive(Clone, Copy)]
 struct Of {
     measure: &'static str,
@@ -114,7 +113,7 @@ struct Of {
     scale: f64,
 }
 
-/// By its unit, or where none is given by its name.
+/// Found by its unit or, without one, by its name.
 fn of(name: &str, meta: &Json) -> Option<Of> {
     const RATE: Of = Of { measure: "egress", unit: "bit/s", scale: 1e6 };
     const TIME: Of = Of { measure: "ping", unit: "s", scale: 1e-3 };

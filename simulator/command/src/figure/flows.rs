@@ -5,8 +5,8 @@ use super::table::Table;
 use fairwire_figures::panel::{Axis, Kind, Line, Mark, Panel, Reference};
 use fairwire_metrics::record::{Report, Summary};
 
-/// What each flow got over its round-trip time in the empty network: a panel for each discipline,
-/// and marks of one kind for each group.
+/// Each flow's throughput over its round-trip time in the empty network: one panel per discipline,
+/// one type of mark per group.
 pub(super) fn scatter(table: &Table, only: &[String]) -> Vec<Panel> {
     let (mut disciplines, mut groups) = (Vec::new(), Vec::new());
     let mut marks: Vec<(usize, usize, Mark)> = Vec::new();
@@ -38,8 +38,8 @@ pub(super) fn scatter(table: &Table, only: &[String]) -> Vec<Panel> {
     disciplines.iter().enumerate().map(panel).collect()
 }
 
-/// Bars of `measures`, each with its 95 % interval: a bar for each measure at each discipline. One
-/// that ends with a dot is all that begin so.
+/// Bars of `measures`, each with its 95 % interval: one bar per measure and discipline. A measure
+/// that ends with a dot selects all with that prefix.
 pub(super) fn bars(report: &Report, measures: &[String]) -> Vec<Panel> {
     let panel = |measure: &String| {
         let named = named(report, measure);
@@ -77,7 +77,7 @@ pub(super) fn bars(report: &Report, measures: &[String]) -> Vec<Panel> {
     measures.iter().map(panel).collect()
 }
 
-/// The measures of `report` that `measure` names.
+/// The measures of `report` that `measure` selects.
 pub(super) fn named(report: &Report, measure: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for name in report.summary.iter().flat_map(|summary| summary.measures.keys()) {

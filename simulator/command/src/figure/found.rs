@@ -1,4 +1,4 @@
-//! What there is in the results that were given: reports, and tables by what they hold.
+//! The contents of the given results: reports, and tables by type.
 
 use super::table::{Table, bytes};
 use fairwire_metrics::record::Report;
@@ -6,7 +6,7 @@ use fairwire_terminal::failure::Failure;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// Results, by what they are.
+/// Results, by type.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub report: Option<Report>,
@@ -14,7 +14,7 @@ pub(crate) struct Found {
     pub(super) flows: Table,
     pub(super) transfers: Table,
     pub(super) histogram: Table,
-    /// The runs of the store of a sweep.
+    /// The runs in the store of a sweep.
     pub(super) runs: Table,
 }
 
@@ -44,7 +44,7 @@ impl Found {
         Ok(found)
     }
 
-    /// Is there anything known in the folder?
+    /// Reads the folder; was anything in it recognized?
     fn folder(&mut self, path: &Path) -> Result<bool, Failure> {
         let runs = path.join("runs");
         if runs.is_dir() {
@@ -61,7 +61,7 @@ impl Found {
         Ok(is_known)
     }
 
-    /// Is the file known?
+    /// Reads the file, if its type is known; is it?
     fn file(&mut self, path: &Path) -> Result<bool, Failure> {
         if ending(path) == "json" {
             let report = bytes(path).and_then(|bytes| Ok(serde_json::from_slice(&bytes)?));
@@ -88,7 +88,7 @@ fn ending(path: &Path) -> &str {
     path.extension().and_then(|ending| ending.to_str()).unwrap_or_default()
 }
 
-/// The files of a folder, in the order of their names.
+/// The files of a folder, sorted by name.
 fn listed(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let entries = fs::read_dir(folder).and_then(|all| all.map(|entry| Ok(entry?.path())).collect());
     let mut paths: Vec<PathBuf> = entries.map_err(|error| refused(folder, &error))?;

@@ -1,5 +1,5 @@
-//! Pictures of results: panels made of what runs left, while they run (`run --plot`) or from their
-//! files (`fairwire plot`).
+//! Pictures of results: panels from runs in progress (`run --plot`) or from their files (`fairwire
+//! plot`).
 
 mod distribution;
 mod flent;
@@ -16,10 +16,10 @@ pub(crate) use show::{Picture, Show, Wanted};
 
 use fairwire_figures::{Figure, Paper, Setting};
 
-/// Draws a figure, for a screen or for paper; each form has its own choice where none is given.
+/// Draws a figure, for a screen or for paper; without a choice, each format uses its own default.
 pub(crate) type Form = fn(&Figure<'_>, Option<Paper>) -> Vec<u8>;
 
-/// The formats, by their extensions.
+/// The formats, by extension.
 pub(crate) const FORMS: [(&str, Form); 3] = [("svg", svg), ("pdf", pdf), ("tex", tex)];
 
 fn svg(figure: &Figure<'_>, paper: Option<Paper>) -> Vec<u8> {

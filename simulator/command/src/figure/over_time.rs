@@ -1,20 +1,20 @@
-//! What was sampled, over time: under the first seed, a panel for each discipline with a line for
-//! each link, group or flow. With several stages there is a panel for each discipline and group,
-//! with a line for each stage, to show what a stage changes.
+//! Samples over time, under the first seed: one panel per discipline, with one line per link, group
+//! or flow. With several stages, there is one panel per discipline and group, with one line per
+//! stage, to show the effect of a stage.
 //!
-//! Of rates it draws what leaves, and not what arrives in order: there, a hole that is filled is a
-//! spike far above the link's rate. The capacity of the link is a line of its own, and the axis
-//! fits what was measured: a spike in the warm-up is cut off.
+//! Rates show what leaves the link rather than what arrives in order, where a filled hole is a
+//! spike far above the link's rate. The link's capacity is a separate line. The axis fits the
+//! measured part: a spike in the warm-up is cut off.
 
 use fairwire_core::Duration;
 use fairwire_figures::panel::{Axis, Kind, Line, Mark, Panel};
 use fairwire_scenario::Row;
 use std::collections::BTreeSet;
 
-/// When a sample was taken, seconds, and its value.
+/// The time of a sample in seconds, and its value.
 type Point = (f64, f64);
 
-/// One number of a sample, as it is sampled or read from a file.
+/// One number of a sample, either just taken or read from a file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seen<'a> {
     pub kind: &'a str,
@@ -30,25 +30,25 @@ impl<'a> From<Row<'a>> for Seen<'a> {
     }
 }
 
-/// What is drawn over time.
+/// What to draw over time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Over<'a> {
-    /// Of what: links, groups or flows.
+    /// The types of objects: links, groups or flows.
     pub kinds: &'a [&'a str],
-    /// The measure, and its unit.
+    /// The measure and its unit.
     pub measure: &'a str,
     pub unit: &'a str,
-    /// The label of the axis.
+    /// The axis label.
     pub label: &'a str,
-    /// By this values are divided, to be in the unit of the label.
+    /// The divisor that converts values to the label's unit.
     pub scale: f64,
-    /// Is there a line for what the link could have sent?
+    /// Is there a line for the capacity of the link?
     pub has_capacity: bool,
-    /// A gauge of the discipline's parts that is the same of each of them: each has a line, too.
+    /// A gauge that every part of the discipline has; each part has a line, too.
     pub of_parts: Option<&'a str>,
 }
 
-/// What leaves the link, by group: data first sent and sent again.
+/// The rate leaving the link by group, including retransmissions.
 pub(crate) const RATE: Over<'static> = Over {
     kinds: &["group"],
     measure: "egress",
@@ -60,24 +60,24 @@ pub(crate) const RATE: Over<'static> = Over {
 };
 
 impl Over<'_> {
-    /// Is a row drawn, or the capacity that is drawn with it?
+    /// Is the row drawn, or the capacity with it?
     fn wants(&self, row: &Seen<'_>) -> bool {
         let is_drawn = row.measure == self.measure || self.part(row.measure).is_some();
         (is_drawn && row.unit == self.unit && self.kinds.contains(&row.kind))
             || self.has_capacity && row.kind == "link" && row.measure == "capacity"
     }
 
-    /// The part that a gauge is of, as `l4s` in `gauge l4s/backlog_packets`.
+    /// The part that a gauge describes, such as `l4s` in `gauge l4s/backlog_packets`.
     fn part<'m>(&self, measure: &'m str) -> Option<&'m str> {
         let (part, gauge) = measure.strip_prefix("gauge ")?.rsplit_once('/')?;
         (Some(gauge) == self.of_parts).then_some(part)
     }
 }
 
-/// More parts would hide what they are parts of.
+/// The maximum of parts; more would hide the totals.
 const MAX_PARTS: usize = 8;
 
-/// What was sampled of a link, a group or a flow, or of a part of a link's discipline.
+/// The samples of a link, a group, a flow or a part of a link's discipline.
 #[derive(Clone, Debug)]
 struct Curve {
     name: String,
@@ -92,31 +92,31 @@ impl Curve {
     }
 }
 
-/// What was sampled of one run, as far as it is drawn.
+/// The drawn samples of one run.
 #[derive(Clone, Debug)]
 pub(crate) struct Sampled {
     pub discipline: String,
-    /// Where it was run; empty for the simulator alone.
+    /// The stage; empty for only the simulator.
     pub stage: String,
     pub seed: u64,
     /// The time between two samples, seconds.
     pub every_s: f64,
     curves: Vec<Curve>,
-    /// What the first link could have sent.
+    /// The capacity of the first link.
     capacity: Vec<Point>,
     /// The links' names.
     links: Vec<String>,
 }
 
 impl Sampled {
-    /// Of a run of which nothing was sampled yet.
+    /// A run without samples yet.
     pub(crate) fn new(discipline: &str, stage: &str, seed: u64, every_s: f64) -> Self {
         let (discipline, stage) = (discipline.into(), stage.into());
         let (curves, capacity, links) = Default::default();
         Sampled { discipline, stage, seed, every_s, curves, capacity, links }
     }
 
-    /// A row of a sample taken `at_s` seconds after the start.
+    /// Adds a row of a sample taken `at_s` seconds after the start.
     pub(crate) fn row(&mut self, at_s: f64, row: Seen<'_>, over: &Over<'_>) {
         if !over.wants(&row) {
             return;
@@ -142,24 +142,24 @@ impl Sampled {
         }
     }
 
-    /// Has it several links?
+    /// Are there several links?
     pub(crate) fn is_of_network(&self) -> bool {
         self.links.len() > 1
     }
 
-    /// A line for each of what was sampled.
+    /// One line per sampled object.
     fn lines(&self, over: &Over<'_>) -> Vec<Line> {
         let curves = self.drawn().enumerate();
         curves.map(|(at, curve)| self.line(curve.label(), at, &curve.points, over)).collect()
     }
 
-    /// All curves, or where there are too many parts all but these.
+    /// All curves, except those of parts if there are too many.
     fn drawn(&self) -> impl Iterator<Item = &Curve> {
         let parts = self.curves.iter().filter(|curve| curve.part.is_some()).count();
         self.curves.iter().filter(move |curve| curve.part.is_none() || parts <= MAX_PARTS)
     }
 
-    /// The line of one, called after the stage.
+    /// The curve's line, labelled with the stage.
     fn of(&self, label: &str, nth: usize, over: &Over<'_>) -> Option<Line> {
         let curve = self.drawn().find(|curve| curve.label() == label)?;
         let line = self.line(self.stage.clone(), nth, &curve.points, over);
@@ -170,7 +170,7 @@ impl Sampled {
         Line { label, colour, marks: self.marks(points, over), ..Line::default() }
     }
 
-    /// What could have been sent.
+    /// The line of the capacity.
     fn limit(&self, over: &Over<'_>) -> Line {
         let label = match self.links.as_slice() {
             [] | [_] => "the link's rate".into(),
@@ -179,8 +179,8 @@ impl Sampled {
         Line { label, is_limit: true, marks: self.marks(&self.capacity, over), ..Line::default() }
     }
 
-    /// Each sample at the middle of its interval. Where samples are missing there is a mark without
-    /// a value, at which a line breaks.
+    /// Each sample at the middle of its interval. Missing samples become a mark without a value,
+    /// which breaks the line.
     fn marks(&self, points: &[Point], over: &Over<'_>) -> Vec<Mark> {
         let half = self.every_s / 2.0;
         let mark = |at: f64, value: f64| Mark { x: at - half, y: value / over.scale, ..Mark::default() };
@@ -197,8 +197,8 @@ impl Sampled {
     }
 }
 
-/// The panels of the first of each discipline's `runs`; before `measured_from` nothing is measured.
-/// The first of these runs comes with them.
+/// The panels of the first of each discipline's `runs`, and the first run itself; nothing is
+/// measured before `measured_from`.
 pub(crate) fn over_time<'a>(
     runs: &'a [Sampled],
     over: &Over<'_>,
@@ -212,14 +212,14 @@ pub(crate) fn over_time<'a>(
     (first.first().copied(), panels.collect())
 }
 
-/// The conditions of a picture, of which this is the first run.
+/// The conditions of a picture whose first run is `first`.
 pub(crate) fn conditions(first: &Sampled, measured_from: Option<f64>) -> String {
     let every = Duration::from_ns((first.every_s * 1e9).round() as u64);
     let cut = measured_from.map_or("", |_| "; what is before the dashed line is not measured");
     format!("seed {}, a sample every {every}{cut}", first.seed)
 }
 
-/// The panels of one discipline on all stages, the first of which is solid.
+/// The panels of one discipline on all stages; the first stage is solid.
 fn panels(runs: &[&Sampled], over: &Over<'_>) -> Vec<Panel> {
     let [first, others @ ..] = runs else { return Vec::new() };
     if others.is_empty() {
@@ -233,7 +233,7 @@ fn panels(runs: &[&Sampled], over: &Over<'_>) -> Vec<Panel> {
     first.drawn().map(of).collect()
 }
 
-/// These lines, and what could have been sent.
+/// These lines and the capacity.
 fn panel(run: &Sampled, title: String, mut lines: Vec<Line>, over: &Over<'_>) -> Panel {
     let axis = |label: &str| Axis { label: label.into(), ..Axis::default() };
     if over.has_capacity {

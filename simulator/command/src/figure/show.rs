@@ -1,4 +1,4 @@
-//! What a picture shows, and which results it needs.
+//! What a picture shows, and the results that it needs.
 
 use super::distribution::{self, is_wanted};
 use super::flows;
@@ -11,14 +11,14 @@ use fairwire_figures::panel::Panel;
 use fairwire_terminal::failure::Failure;
 use std::collections::BTreeSet;
 
-/// What is shown.
+/// What to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Show {
-    /// What leaves the link over time, by group, with the link's rate.
+    /// The rate leaving the link over time, by group, with the link's rate.
     Rate,
-    /// What waits at each link over time, and in each part of its discipline.
+    /// The queue of each link over time, and of each part of its discipline.
     Queue,
-    /// How long packets waited at each link over time, or the packets of the groups of `--only`.
+    /// The queueing delay of packets at each link over time, or of the groups in `--only`.
     Delay,
     /// The congestion window of each flow over time.
     Window,
@@ -26,9 +26,9 @@ pub(crate) enum Show {
     Completion,
     /// The distribution of slowdowns.
     Slowdown,
-    /// The distribution of delays of packets.
+    /// The distribution of packet delays.
     Wait,
-    /// What each flow got over its round-trip time.
+    /// The throughput of each flow over its round-trip time.
     Scatter,
     /// Means with their intervals, by discipline.
     Bars,
@@ -38,37 +38,37 @@ pub(crate) enum Show {
     Heat,
 }
 
-/// What is requested.
+/// The request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Wanted {
-    /// What is shown; left out, the first of which there are results.
+    /// What to show; if absent, the first that the results contain.
     pub show: Option<Show>,
     /// The measures.
     pub of: Vec<String>,
     /// The axes of a sweep.
     pub over: Vec<String>,
-    /// The axis of a sweep with a panel for each value.
+    /// The axis of a sweep with one panel per value.
     pub panels: Option<String>,
-    /// These groups, links or flows alone.
+    /// Only these groups, links or flows.
     pub only: Vec<String>,
-    /// This seed; left out, the first.
+    /// The seed; if absent, the first.
     pub seed: Option<u64>,
 }
 
-/// The panels of a picture, and what is said above them.
+/// The panels of a picture, and the text above them.
 #[derive(Clone, Debug)]
 pub(crate) struct Picture {
-    /// What it shows, in words.
+    /// The content, in words.
     pub what: String,
     /// The conditions.
     pub detail: String,
     pub panels: Vec<Panel>,
-    /// Have all panels one vertical axis?
+    /// Do all panels share one vertical axis?
     pub has_one_scale: bool,
 }
 
 impl Show {
-    /// The results that it needs, as the options that write them.
+    /// The results needed, as the options that write them.
     fn needs(self) -> &'static str {
         match self {
             Show::Rate | Show::Queue | Show::Delay => "a file of `--series`",
@@ -81,7 +81,7 @@ impl Show {
         }
     }
 
-    /// The options that say more of what is drawn.
+    /// The options that refine the drawing.
     fn options(self) -> &'static [&'static str] {
         match self {
             Show::Rate | Show::Queue | Show::Delay | Show::Window => &["--of", "--only", "--seed"],
@@ -92,7 +92,7 @@ impl Show {
         }
     }
 
-    /// Refuses an option that would change nothing.
+    /// Refuses an option without effect.
     fn refuse_unused(self, wanted: &Wanted) -> Result<(), Failure> {
         let given = [
             ("--of", !wanted.of.is_empty()),
@@ -110,7 +110,7 @@ impl Show {
         }
     }
 
-    /// What there are results of, the first first.
+    /// The first type of picture that the results contain.
     fn first_of(found: &Found) -> Option<Show> {
         let there = [
             (found.series.len() > 0, Show::Rate),
@@ -129,7 +129,7 @@ impl Show {
 }
 
 impl Picture {
-    /// The picture that is wanted of what was found.
+    /// The requested picture of the results.
     pub(crate) fn of(found: &Found, wanted: &Wanted) -> Result<Picture, Failure> {
         let show = wanted.show.or_else(|| Show::first_of(found)).ok_or_else(|| {
             Failure::user("the results have nothing to draw", "allowed: results of at least one run")
@@ -174,7 +174,7 @@ impl Picture {
     }
 }
 
-/// Where the results are from, as far as they say it.
+/// The origin of the results, as far as they state it.
 fn detail(found: &Found, show: Show) -> String {
     let Some(manifest) = found.report.as_ref().map(|report| &report.manifest) else { return String::new() };
     let seeds = manifest.seeds.len();
@@ -185,7 +185,7 @@ fn detail(found: &Found, show: Show) -> String {
     }
 }
 
-/// What `show` draws over time where no measure is named.
+/// The default drawing of `show` over time, if no measure is named.
 fn usual(show: Show) -> Over<'static> {
     match show {
         Show::Queue => Over {
@@ -219,7 +219,7 @@ fn usual(show: Show) -> Over<'static> {
     }
 }
 
-/// Panels over time, of one seed, what they show and under which conditions.
+/// Panels over time under one seed, their content and their conditions.
 fn sampled(found: &Found, wanted: &Wanted, show: Show) -> Result<(String, Vec<Panel>, String), Failure> {
     let table = &found.series;
     let own = usual(show);
@@ -237,7 +237,7 @@ fn sampled(found: &Found, wanted: &Wanted, show: Show) -> Result<(String, Vec<Pa
     };
     let rows = || (0..table.len()).filter(|row| table.text(*row, "measure") == measure);
     let is_own = |row: &usize| own.kinds.contains(&table.text(*row, "kind").as_str());
-    // A measure that only others have is theirs: `gauge average` is the link's.
+    // A measure that only other objects have belongs to them: `gauge average` is the link's.
     let Some(first) = rows().find(is_own).or_else(|| rows().next()) else {
         return Err(absent(&measure, names(table, "measure"), show));
     };
@@ -280,7 +280,7 @@ fn sampled(found: &Found, wanted: &Wanted, show: Show) -> Result<(String, Vec<Pa
     Ok((what, panels, conditions))
 }
 
-/// The runs under the seed that is wanted, with what is drawn of each.
+/// The runs under the requested seed, with the samples to draw.
 fn runs(found: &Found, wanted: &Wanted, over: &Over<'_>) -> Vec<Sampled> {
     let table = &found.series;
     let seed = wanted.seed.or_else(|| Some(table.number(0, "seed")? as u64));
@@ -312,10 +312,10 @@ fn runs(found: &Found, wanted: &Wanted, over: &Over<'_>) -> Vec<Sampled> {
     runs
 }
 
-/// Refuses names of `--only`, and a seed, that the results do not have.
+/// Refuses names of `--only` and seeds that are not in the results.
 fn refuse_other_names(found: &Found, wanted: &Wanted, show: Show) -> Result<(), Failure> {
     let (table, column) = match show {
-        Show::Lines | Show::Heat => return Ok(()), // the sweep knows its values
+        Show::Lines | Show::Heat => return Ok(()), // the sweep checks its own values
         Show::Completion | Show::Slowdown => (&found.transfers, "group"),
         Show::Wait => (&found.histogram, "of"),
         Show::Scatter => (&found.flows, "group"),
@@ -332,7 +332,7 @@ fn refuse_other_names(found: &Found, wanted: &Wanted, show: Show) -> Result<(), 
     }
 }
 
-/// Refuses a name of `--only` that is not `there`.
+/// Refuses a name of `--only` that is not in `there`.
 fn refuse_unknown(only: &[String], there: &[String]) -> Result<(), Failure> {
     let Some(other) = only.iter().find(|only| !there.contains(only)) else { return Ok(()) };
     let near = spelling::hint(other, there.iter().map(String::as_str));
@@ -342,13 +342,13 @@ fn refuse_unknown(only: &[String], there: &[String]) -> Result<(), Failure> {
     ))
 }
 
-/// The different texts of a column.
+/// The distinct texts of a column.
 fn names(table: &super::table::Table, column: &str) -> Vec<String> {
     let all: BTreeSet<String> = (0..table.len()).map(|row| table.text(row, column)).collect();
     all.into_iter().filter(|name| !name.is_empty()).collect()
 }
 
-/// There is no such measure.
+/// The error for a missing measure.
 fn absent(measure: &str, there: Vec<String>, show: Show) -> Failure {
     if there.is_empty() {
         let message = format!("`--show` is `{}`, but the results have nothing of it", show.name());

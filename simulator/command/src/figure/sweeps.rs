@@ -1,4 +1,4 @@
-//! Sweeps: means over one axis as lines, and over two as a heat map.
+//! Sweeps: means over one axis as lines, over two as a heat map.
 
 use super::distribution::place;
 use super::table::{Table, leading, unit, worded};
@@ -8,18 +8,18 @@ use fairwire_metrics::record::Estimate;
 use fairwire_sweep::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// From this ratio of the ends on, an axis is logarithmic where its values are.
+/// The ratio of the ends from which an axis of numbers is logarithmic.
 const LOG_RATIO: f64 = 10.0;
 
 /// The runs of a sweep, by cell.
 #[derive(Debug)]
 pub(crate) struct Sweep<'a> {
     table: &'a Table,
-    /// What varies, beside the discipline.
+    /// What varies, besides the discipline.
     pub axes: Vec<String>,
-    /// What is kept of each run.
+    /// The recorded measures of each run.
     pub measures: Vec<String>,
-    /// The rows of each cell: each seed once, and of the engine that has most of them.
+    /// The rows of each cell: each seed once, from the engine with the most rows.
     cells: Vec<Vec<usize>>,
 }
 
@@ -48,7 +48,7 @@ impl<'a> Sweep<'a> {
                 None => by_cell.push((cell, vec![row])),
             }
         }
-        // Parts are in no order of their own.
+        // The parts have no order.
         let values = |row: usize| axes.iter().map(move |axis| table.value(row, axis));
         let of = |row: usize| (table.text(row, "discipline"), values(row));
         by_cell.sort_by(|(_, one), (_, other)| {
@@ -66,7 +66,7 @@ impl<'a> Sweep<'a> {
         Sweep { table, measures, axes, cells: by_cell.into_iter().map(|(_, rows)| rows).collect() }
     }
 
-    /// The axes with two numbers or more, on which means may be drawn.
+    /// The axes with at least two numbers, over which means may be drawn.
     pub(super) fn numeric(&self) -> Vec<String> {
         let is_one = |axis: &&String| {
             let values: Option<BTreeSet<u64>> =
@@ -101,7 +101,7 @@ impl<'a> Sweep<'a> {
         Axis { label, scale, range: None }
     }
 
-    /// The discipline of a cell, and the values of the axes that are not drawn.
+    /// The discipline of a cell, and its values on the other axes.
     fn others(&self, rows: &[usize], drawn: &[&str]) -> Vec<String> {
         let others = self.axes.iter().filter(|axis| !drawn.contains(&axis.as_str()));
         let others = others.filter_map(|axis| Some(worded(self.value(rows, axis)?)));
@@ -116,8 +116,8 @@ impl<'a> Sweep<'a> {
         [disciplines.into_iter().collect()].into_iter().chain(axes).collect()
     }
 
-    /// The cells whose values are in `only`, in each of the [`dimensions`](Sweep::dimensions) of which
-    /// it names any.
+    /// The cells whose values are in `only`, in each of the [`dimensions`](Sweep::dimensions) of
+    /// which it names any.
     pub(super) fn only(mut self, only: &[String], dimensions: &[Vec<String>]) -> Self {
         let is_named = |at: &usize| dimensions[*at].iter().any(|value| only.contains(value));
         let named: Vec<usize> = (0..dimensions.len()).filter(is_named).collect();
@@ -130,7 +130,7 @@ impl<'a> Sweep<'a> {
             named.iter().all(|at| own(rows, *at).is_some_and(|value| only.contains(&value)))
         };
         self.cells = cells.into_iter().filter(is_wanted).collect();
-        // Disciplines are in the order in which they are named; a store knows none of its plan.
+        // Disciplines keep the order in which they are named; a store does not know its plan.
         let table = &self.table;
         let place =
             |rows: &Vec<usize>| only.iter().position(|name| *name == table.text(rows[0], "discipline"));
@@ -138,8 +138,8 @@ impl<'a> Sweep<'a> {
         self
     }
 
-    /// Means over an axis: a panel for each measure, and for each value of the axis `panels` where there
-    /// is one. A line is a combination of the others.
+    /// Means over an axis: one panel per measure, and per value of the axis `panels` if given. Each
+    /// line is a combination of the other axes.
     pub(super) fn lines(&self, measures: &[String], over: &str, panels: Option<&str>) -> Vec<Panel> {
         let drawn: Vec<&str> = [over].into_iter().chain(panels).collect();
         let mut labels = Vec::new();
@@ -187,7 +187,7 @@ impl<'a> Sweep<'a> {
         measures.iter().flat_map(of_measure).collect()
     }
 
-    /// Means over two axes, the first across and the second upwards: a panel for each measure and
+    /// Means over two axes, the first across and the second upwards: one panel per measure and
     /// combination of the others.
     pub(super) fn heat(&self, measures: &[String], [across, up]: [&str; 2]) -> Vec<Panel> {
         let (xs, ys) = (self.values(across), self.values(up));
@@ -196,7 +196,7 @@ impl<'a> Sweep<'a> {
         let panel_of: Vec<usize> = self.cells.iter().map(|rows| place(&mut labels, label(rows))).collect();
         let panel = |(measure, (at, label)): (&String, (usize, &String))| {
             let own = || self.cells.iter().zip(&panel_of).filter(move |(_, of)| **of == at);
-            // The largest on top, as on an axis.
+            // The largest is on top, as on an axis.
             let line = |(colour, y): (usize, &String)| {
                 let in_row = own().filter(|(rows, _)| self.value(rows, up).map(worded).as_ref() == Some(y));
                 let mark = |(rows, _): (&Vec<usize>, &usize)| {
@@ -221,7 +221,7 @@ impl<'a> Sweep<'a> {
         let pairs =
             measures.iter().flat_map(|measure| labels.iter().enumerate().map(move |one| (measure, one)));
         let mut panels: Vec<Panel> = pairs.map(panel).collect();
-        // A shade is one value in all panels of a measure.
+        // A shade has one value in all panels of a measure.
         for panels in panels.chunks_mut(labels.len().max(1)) {
             let marks = panels.iter().flat_map(|panel| &panel.lines).flat_map(|line| &line.marks);
             let (low, high) = marks
@@ -233,7 +233,7 @@ impl<'a> Sweep<'a> {
         panels
     }
 
-    /// The values of an axis, in order.
+    /// The sorted values of an axis.
     fn values(&self, axis: &str) -> Vec<String> {
         let mut values: Vec<(f64, String)> = Vec::new();
         for value in self.cells.iter().filter_map(|rows| self.value(rows, axis)) {

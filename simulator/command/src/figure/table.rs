@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::{fs, io};
 
-/// Results of this size and more are not read: in memory they take ten times as much.
+/// The size from which results are not read, in bytes; in memory they take ten times as much.
 const MAX_BYTES: u64 = 1 << 30;
 
 /// The bytes of a file of results.
@@ -61,7 +61,7 @@ impl Table {
         Table { names: names.map(str::to_owned).to_vec(), columns }
     }
 
-    /// Adds the rows of `other`. A column that one of the two lacks is empty there.
+    /// Appends the rows of `other`. A column that one of them lacks is empty there.
     pub(super) fn append(&mut self, other: Table) {
         let (mine, theirs) = (self.len(), other.len());
         for (name, values) in other.names.into_iter().zip(other.columns) {
@@ -81,7 +81,7 @@ impl Table {
         self.columns.first().map_or(0, Vec::len)
     }
 
-    /// Has it all of these columns?
+    /// Does it have all of these columns?
     pub(super) fn has(&self, names: &[&str]) -> bool {
         names.iter().all(|name| self.names.iter().any(|own| own == name))
     }
@@ -98,13 +98,13 @@ impl Table {
         }
     }
 
-    /// The text of a cell; empty where there is none.
+    /// The text of a cell; empty if absent.
     pub(super) fn text(&self, row: usize, name: &str) -> String {
         self.value(row, name).map_or(String::new(), worded)
     }
 }
 
-/// A value as it was typed.
+/// A value as typed.
 pub(super) fn worded(value: &Value) -> String {
     match value {
         Value::Number(number) => number.to_string(),
@@ -112,7 +112,7 @@ pub(super) fn worded(value: &Value) -> String {
     }
 }
 
-/// The number with which a value begins: that of `50 packets` too.
+/// The number at the start of a value, such as `50 packets`.
 pub(super) fn leading(value: &Value) -> Option<f64> {
     match value {
         Value::Number(number) => Some(*number),

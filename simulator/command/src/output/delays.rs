@@ -1,4 +1,4 @@
-//! Delays, counted: as histograms and as tables of percentiles.
+//! Delays, counted in histograms and as tables of percentiles.
 
 use super::formats;
 use super::plan::{Destination, Request};
@@ -22,7 +22,7 @@ pub(super) const HISTOGRAMS: [(&str, Histograms); 1] = [("csv", formats::csv::hi
 /// The formats of percentiles, by their extensions.
 pub(super) const PERCENTILES: [(&str, Percentiles); 1] = [("csv", formats::csv::percentiles)];
 
-/// One-way delays are counted for no more flows: each histogram takes 60 kB.
+/// The maximum of flows with one-way delays; each histogram takes 60 kB.
 const MAX_ONE_WAY: u32 = 10_000;
 
 pub(super) fn prepare<'a>(request: &Request<'a>) -> Result<Option<Box<dyn Writer + 'a>>, Failure> {
@@ -46,9 +46,9 @@ pub(super) fn prepare<'a>(request: &Request<'a>) -> Result<Option<Box<dyn Writer
 struct Delays {
     histogram: Option<(Destination, Histograms)>,
     percentiles: Option<(Destination, Percentiles)>,
-    /// Are the delays from source to receiver requested?
+    /// Are one-way delays requested?
     has_one_way: bool,
-    /// When counting begins.
+    /// When counting starts.
     from: Time,
     kept: Kept<(Vec<DelayRecord>, Vec<Histogram>)>,
 }
@@ -91,7 +91,7 @@ struct OfRun<'a> {
     at: Place,
     discipline: String,
     seed: u64,
-    /// The delays from source to receiver, if requested.
+    /// The one-way delays, if requested.
     one_way: Option<OneWay>,
     records: Vec<DelayRecord>,
     histograms: Vec<Histogram>,
@@ -101,7 +101,7 @@ struct OfRun<'a> {
 #[derive(Debug, Default)]
 struct OneWay {
     flows: Vec<(FlowName, DelayHistogram)>,
-    /// Of each connection, the place of its flow.
+    /// The flow index of each connection.
     of: Vec<usize>,
 }
 
@@ -117,7 +117,7 @@ impl Recorder for OfRun<'_> {
         }
     }
 
-    /// Data that was delivered, first or again: all of it was on the way.
+    /// Counts delivered data, first sent or retransmitted: all of it was in transit.
     fn packet(&mut self, event: &PacketEvent) {
         let is_data =
             matches!((event.what, event.content), (What::Deliver, Content::Data { .. } | Content::Datagram));
@@ -147,7 +147,7 @@ impl Recorder for OfRun<'_> {
 }
 
 impl OfRun<'_> {
-    /// What `make` makes of the delays of each link, and of each flow where those are counted.
+    /// Maps the delays of each link, and of each flow if counted, with `make`.
     fn each<T>(&self, view: &View<'_>, make: impl Fn(&str, String, &DelayHistogram) -> T) -> Vec<T> {
         let links = view.links().map(|link| make("queueing", link.name.into(), link.sojourn));
         let one_way = self.one_way.iter().flat_map(|one_way| &one_way.flows);
@@ -171,7 +171,7 @@ impl OfRun<'_> {
 /// The histogram of the delays of a link or a flow in one run.
 #[derive(Debug)]
 pub(super) struct Histogram {
-    /// Discipline, seed, kind, and of what.
+    /// Discipline, seed, type of object, and its name.
     pub run: [String; 4],
     pub bins: Vec<Bin>,
 }

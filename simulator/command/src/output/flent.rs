@@ -1,4 +1,4 @@
-//! What each flow got and how long a packet took over time, as a data file of flent.
+//! Throughput per flow and packet delay over time, as a flent data file.
 
 use super::formats;
 use super::plan::{Destination, Request};
@@ -9,49 +9,49 @@ use fairwire_scenario::{DirectionSpec, FlowSpec, OnTime, Output, Row, Spec};
 use fairwire_terminal::failure::Failure;
 use fairwire_terminal::file;
 
-/// Makes the file of one run.
+/// Encodes the file of one run.
 type Form = fn(&Sampled) -> Vec<u8>;
 
-/// The formats, by their extensions.
+/// The formats, by extension.
 pub(super) const FORMS: [(&str, Form); 1] = [("gz", formats::flent::file)];
 
-/// flent opens no file of another name.
+/// flent opens only files with this suffix.
 const SUFFIX: &str = ".flent.gz";
 
-/// What a run showed after its warm-up.
+/// The measurements of a run after its warm-up.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sampled {
     pub scenario: String,
     pub discipline: String,
-    /// Empty for the simulator alone.
+    /// Empty for only the simulator.
     pub stage: String,
     pub seed: u64,
     pub engine: String,
     pub version: String,
     pub every_s: f64,
-    /// For how long it was measured.
+    /// The measured time, in seconds.
     pub length_s: f64,
     /// When samples were taken, seconds after the start of the run.
     pub times: Vec<f64>,
     pub flows: Vec<Flow>,
-    /// How long a packet and its answer would have taken; none where no packet waited.
+    /// The round-trip time of a packet and its answer; none if no packet waited.
     pub ping_ms: Vec<Option<f64>>,
 }
 
-/// What a flow got.
+/// The throughput of a flow.
 #[derive(Clone, Debug)]
 pub(super) struct Flow {
     pub name: String,
     pub is_tcp: bool,
-    /// Does it go over the link's way back?
+    /// Does it use the link's return direction?
     pub is_up: bool,
-    /// At each sample; none where it is not on.
+    /// Per sample; none while the flow is off.
     pub mbps: Vec<Option<f64>>,
     on: Vec<OnTime>,
 }
 
 impl Flow {
-    /// Is it on at `at`? It is always, where it never stops.
+    /// Is it on at `at`? A flow that never stops always is.
     fn is_on(&self, at: Duration) -> bool {
         self.on.is_empty() || self.on.iter().any(|on| (on.from..on.until).contains(&at))
     }
@@ -76,13 +76,13 @@ pub(super) fn prepare<'a>(request: &Request<'a>) -> Result<Option<Box<dyn Writer
     )
 }
 
-/// The files of all runs: one for each.
+/// The files of all runs, one each.
 struct Files<'a> {
     place: Destination,
     form: Form,
     spec: &'a Spec,
     every: Duration,
-    /// Is there one run alone?
+    /// Is there only one run?
     is_one: bool,
     kept: Kept<Sampled>,
 }
@@ -121,7 +121,7 @@ impl Writer for Files<'_> {
     }
 }
 
-/// The path with `part` before the whole suffix.
+/// The path with `part` before the complete suffix.
 fn named(place: &Destination, part: &str) -> std::path::PathBuf {
     let name = place.path.file_name().unwrap_or_default().to_string_lossy();
     let stem = name.strip_suffix(SUFFIX).unwrap_or(&name);
@@ -132,7 +132,7 @@ fn named(place: &Destination, part: &str) -> std::path::PathBuf {
 struct Sampling<'a> {
     files: &'a Files<'a>,
     at: Place,
-    /// The measure that says what a flow got.
+    /// The measure of a flow's throughput.
     measure: &'static str,
     sampled: Sampled,
 }
@@ -175,7 +175,7 @@ impl Recorder for Sampling<'_> {
 }
 
 impl Files<'_> {
-    /// A flow of this name without values.
+    /// A flow of this name, without values.
     fn flow(&self, name: &str) -> Flow {
         let group = name.rsplit_once('.').map_or(name, |(group, _)| group);
         let group = self.spec.flow.iter().find(|flow| flow.group == group);
@@ -187,8 +187,8 @@ impl Files<'_> {
 }
 
 impl Sampled {
-    /// With what the report knows of the run. To what packets waited comes the shortest round trip
-    /// of an empty network.
+    /// Adds data from the run's report. The shortest round-trip time of an empty network is added
+    /// to the queueing delay.
     fn completed(mut self, report: &Report) -> Self {
         let is_of = |run: &&RunRecord| {
             run.discipline == self.discipline && run.seed == self.seed && run.stage == self.stage

@@ -1,4 +1,4 @@
-//! A row for each run and flow.
+//! One row per run and flow.
 
 use super::formats;
 use super::plan::{Destination, Request};
@@ -11,7 +11,7 @@ use std::path::Path;
 /// Writes the flows of a report to a file.
 type Form = fn(&Path, &Report) -> Result<(), Failure>;
 
-/// The formats, by their extensions.
+/// The formats, by extension.
 pub(super) const FORMS: [(&str, Form); 2] =
     [("csv", formats::csv::flows), ("parquet", formats::parquet::flows)];
 
@@ -20,7 +20,7 @@ pub(super) fn prepare<'a>(request: &Request<'a>) -> Result<Option<Box<dyn Writer
     Ok(place.map(|(place, form)| Box::new(Flows { place, form }) as _))
 }
 
-/// The flows of all runs, which the report has.
+/// The flows of all runs, from the report.
 struct Flows {
     place: Destination,
     form: Form,

@@ -1,10 +1,10 @@
-//! What a run leaves beside its report: time series, packet traces, tables of delays, records of
-//! flows and of transfers, a picture.
+//! A run's outputs besides its report: time series, packet traces, delay tables, records of flows
+//! and transfers, a picture.
 //!
 //! An output is a declaration (`fairwire_scenario::Output`: its key, its option, its extensions)
-//! and a file here, which writes it: [`ALL`] has them. Paths are checked before a run. A run writes
-//! to a hidden file beside the final path, so that a stopped run leaves nothing half done, and a
-//! finished one is kept.
+//! and a file in this folder that writes it; [`ALL`] lists them. Paths are checked before a run. A
+//! run writes to a hidden file next to the final path, so a stopped run leaves nothing incomplete
+//! and a finished one is kept.
 
 mod delays;
 mod flent;
@@ -36,7 +36,7 @@ use written::{Done, Looks, Recorder, Run, Wants, Writer};
 /// Prepares an output; `None` if it is not requested.
 type Prepare = for<'a> fn(&Request<'a>) -> Result<Option<Box<dyn Writer + 'a>>, Failure>;
 
-/// Every output, in the order in which they are written.
+/// Every output, in the order of writing.
 const ALL: [Prepare; 8] = [
     trace::prepare,
     flows::prepare,
@@ -48,22 +48,22 @@ const ALL: [Prepare; 8] = [
     warm_up::prepare,
 ];
 
-/// The outputs beside the report, checked before the run.
+/// The outputs besides the report, checked before the run.
 pub(crate) struct Outputs<'a> {
     writers: Vec<Box<dyn Writer + 'a>>,
     every: Duration,
     baseline: Option<String>,
-    /// Where it is run; empty where results do not name it.
+    /// The stages; empty if results do not name them.
     stages: Vec<&'static str>,
-    /// What is requested that only the simulator has.
+    /// The requested outputs that only the simulator has.
     of_simulator: Vec<String>,
-    /// What went wrong first in runs, by the place of the writer.
+    /// The first error in a run, by the index of the writer.
     failed: Mutex<BTreeMap<usize, Failure>>,
 }
 
 impl<'a> Outputs<'a> {
-    /// Checks the outputs that `args` request of runs of `scenario` on `stages`, as results name
-    /// them, `at_once` at the same time. Is the report written or printed with all that it has?
+    /// Checks the outputs that `args` request of runs of `scenario` on `stages`, with `at_once` at
+    /// the same time. Is the complete report written or printed?
     pub(crate) fn prepare(
         args: &'a OutputArgs,
         scenario: &'a Scenario,
@@ -109,13 +109,13 @@ impl<'a> Outputs<'a> {
         self.writers.iter().map(|writer| writer.wants()).fold(Wants::default(), Wants::and)
     }
 
-    /// What watches a run on `stage`; `None` if nothing of it is wanted.
+    /// The observer of a run on `stage`; `None` if no output needs it.
     fn watcher(&self, which: RunId<'_>, stage: &str) -> Option<Watcher<'_>> {
         let at = self.stages.iter().position(|name| *name == stage);
         let stage = at.map(|at| self.stages[at]);
         let is_simulated = stage.is_none_or(|stage| stage == SIMULATOR);
         let run = Run { which, stage, at_stage: at.unwrap_or(0), is_simulated };
-        // What cannot be begun is reported, and the rest is worth having without it.
+        // If an output cannot begin, it is reported; the others are still useful.
         let mut recorders: Vec<Numbered<'_>> = Vec::new();
         for (at, writer) in self.writers.iter().enumerate() {
             match writer.begin(run) {
@@ -131,9 +131,9 @@ impl<'a> Outputs<'a> {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner).entry(writer).or_insert(failure);
     }
 
-    /// Writes the results of the runs to files, and adds to `report` what belongs there. Every
-    /// output is tried, but for those that lack a run; the first failure is returned. Where no run
-    /// was finished, what earlier commands wrote stays.
+    /// Writes the results of the runs to files, and adds their data to `report`. Tries every output
+    /// except those that lack a run, and returns the first failure. If no run finished, the files
+    /// of earlier commands stay.
     pub(crate) fn close(self, report: &mut Report) -> Result<(), Failure> {
         if is_without_results(report) {
             return Ok(());
@@ -163,14 +163,14 @@ impl<'a> Outputs<'a> {
         self.wants().samples.then_some(self.every)
     }
 
-    /// Begins to write down what is sampled in a run on `stage`, which is not the simulator.
+    /// Starts to record the samples of a run on `stage`, other than the simulator.
     pub(crate) fn begin(&self, which: RunId<'_>, stage: &'static str) -> Option<StageRun<'_>> {
         self.every()?;
         self.watcher(which, stage).map(StageRun)
     }
 
-    /// What is enough to write all outputs of a run, beside its record: `None` where each needs to
-    /// see the run itself.
+    /// What all outputs of a run can be written from, besides its record; `None` if they need the
+    /// run itself.
     pub(crate) fn enough(&self) -> Option<Enough> {
         let Wants { flows, .. } = self.wants();
         match self.writers.iter().map(|writer| writer.looks()).max().unwrap_or(Looks::AtRecords) {
@@ -180,8 +180,8 @@ impl<'a> Outputs<'a> {
         }
     }
 
-    /// Calls `go` with what watches a run of the simulator, and returns the rows of a finished run,
-    /// where they are to be kept and are not too many.
+    /// Calls `go` with the observer of a simulated run. Returns the rows of a finished run if they
+    /// are to be kept and not too many.
     pub(crate) fn observe(
         &self,
         which: RunId<'_>,
@@ -201,7 +201,7 @@ impl<'a> Outputs<'a> {
         rows
     }
 
-    /// Writes the rows of a run that was made before.
+    /// Writes the rows of an earlier run.
     pub(crate) fn replay(&self, which: RunId<'_>, rows: &SampledRows) {
         if let Some(mut watcher) = self.watcher(which, SIMULATOR) {
             rows.iter().for_each(|(at, row)| watcher.row(at, row));
@@ -215,26 +215,26 @@ impl<'a> Outputs<'a> {
     }
 }
 
-/// Was it stopped before any run was finished?
+/// Was it stopped before any run finished?
 pub(crate) fn is_without_results(report: &Report) -> bool {
     report.manifest.interrupted && report.runs.is_empty()
 }
 
-/// What is too much, as a message.
+/// The message for an excess.
 pub(crate) fn refused(TooMuch { what, most, by }: TooMuch) -> Failure {
     Failure::user(what, format!("allowed: {most}, by {by}; or more with `--yes`"))
 }
 
-/// What all outputs of a run can be written from.
+/// The data that all outputs of a run can be written from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Enough {
     /// Its record.
     Record,
-    /// Its record and its samples, taken so often.
+    /// Its record and its samples at this interval.
     Samples { every: Duration, has_flows: bool },
 }
 
-/// What writes down the samples of a run on a stage other than the simulator.
+/// Records the samples of a run on a stage other than the simulator.
 pub(crate) struct StageRun<'a>(Watcher<'a>);
 
 impl StageRun<'_> {
@@ -245,13 +245,13 @@ impl StageRun<'_> {
         }
     }
 
-    /// The run was finished.
+    /// Finishes the run.
     pub(crate) fn finish(self) {
         self.0.finish();
     }
 }
 
-/// What records a run, and the place of its writer.
+/// A run's recorder, and the index of its writer.
 type Numbered<'a> = (usize, Box<dyn Recorder + 'a>);
 
 /// Watches one run, for all outputs.
@@ -259,15 +259,15 @@ struct Watcher<'a> {
     outputs: &'a Outputs<'a>,
     wants: Wants,
     recorders: Vec<Numbered<'a>>,
-    /// Its rows, where they are kept and are not too many.
+    /// Its rows, if they are kept and not too many.
     rows: Option<SampledRows>,
 }
 
-/// More rows, or more series, are not kept: they take some 24 MB while a run goes on.
+/// The maximum of rows, or series, that are kept; they take some 24 MB during a run.
 const MAX_ROWS: usize = 1_000_000;
 const MAX_SERIES: usize = 1000;
 
-/// Adds a row to those that are kept, if they are not too many then.
+/// Keeps a row, unless this makes too many.
 fn keep(kept: &mut Option<SampledRows>, at: Time, row: Row<'_>) {
     let Some(rows) = kept else { return };
     rows.add(at, row);
@@ -277,7 +277,7 @@ fn keep(kept: &mut Option<SampledRows>, at: Time, row: Row<'_>) {
 }
 
 impl Watcher<'_> {
-    /// A row of the sample taken at `at`.
+    /// Receives a row of the sample taken at `at`.
     fn row(&mut self, at: Time, row: Row<'_>) {
         self.recorders.iter_mut().for_each(|(_, recorder)| recorder.row(at, row));
         keep(&mut self.rows, at, row);

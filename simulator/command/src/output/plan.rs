@@ -1,4 +1,4 @@
-//! What is to be written: options of the command line, or else the scenario's `[output]`.
+//! What to write: the options of the command line, or else the scenario's `[output]`.
 
 use crate::args::OutputArgs;
 use fairwire_core::{Duration, Time};
@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 /// The default interval between two samples.
 const EVERY: Duration = Duration::from_ms(100);
 
-/// The stage whose runs are watched by observers, packet by packet.
+/// The stage that observers watch packet by packet.
 pub(super) const SIMULATOR: &str = "sim";
 
 /// The files that only the simulator writes.
 const OF_SIMULATOR: [Output; 4] = [Output::Trace, Output::Transfers, Output::Histogram, Output::Percentiles];
 
-/// What is requested, of which runs. Options go before the scenario's keys.
+/// The request, and the runs that it concerns. Options precede the scenario's keys.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request<'a> {
     args: &'a OutputArgs,
@@ -32,8 +32,8 @@ impl<'a> Request<'a> {
         Request { args, spec: &scenario.spec().output, scenario, has_stages }
     }
 
-    /// Where `output` goes, and how: the one of `forms` that has the extension of its file. `None`
-    /// if it is not requested. Checks that the file can be written.
+    /// The file for `output`, and the one of `forms` with its extension. `None` if not requested.
+    /// Checks that the file can be written.
     pub(super) fn destination<F: Copy>(
         &self,
         output: Output,
@@ -46,15 +46,15 @@ impl<'a> Request<'a> {
         Ok(Some((Destination { given_by, path: path.into() }, *form)))
     }
 
-    /// The options, and the keys as options, of what only the simulator can write.
+    /// The options, and keys in the form of options, that only the simulator supports.
     pub(super) fn of_simulator(&self) -> Vec<String> {
         let is_requested =
             |output: Output| self.args.files.of(output).is_some() || self.spec.file(output).is_some();
         options_of_simulator(is_requested, self.checks_warm_up())
     }
 
-    /// Refuses options that none of `stages` has. What the scenario's `[output]` has of them is for
-    /// runs in the simulator.
+    /// Refuses options that none of `stages` supports. Entries of the scenario's `[output]` apply
+    /// to simulated runs.
     pub(super) fn check_stages(&self, stages: &[&str]) -> Result<(), Failure> {
         let given =
             options_of_simulator(|output| self.args.files.of(output).is_some(), self.args.check_warm_up);
@@ -70,7 +70,7 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// What gives the path of this file, an option or else the scenario, and that path.
+    /// The option or key that gives the path of this file, and the path.
     fn given(&self, output: Output) -> Option<(String, &'a Path)> {
         let option = self.args.files.of(output).map(|path| (format!("--{}", output.key()), path));
         let key = || self.spec.file(output).map(|path| (format!("output.{}", output.key()), Path::new(path)));
@@ -82,7 +82,7 @@ impl<'a> Request<'a> {
         self.given(output).is_some()
     }
 
-    /// Refuses two outputs in one file: the second would take the place of the first.
+    /// Refuses two outputs to one file: the second would replace the first.
     pub(super) fn check_apart(&self) -> Result<(), Failure> {
         let given: Vec<(String, &Path)> =
             Output::ALL.iter().filter_map(|output| self.given(*output)).collect();
@@ -98,7 +98,7 @@ impl<'a> Request<'a> {
         Ok(())
     }
 
-    /// Refuses an interval where nothing is sampled.
+    /// Refuses a sampling interval without samples.
     pub(super) fn check_every(&self) -> Result<(), Failure> {
         let is_sampled = [Output::Series, Output::Plot, Output::Flent].iter().any(|output| self.has(*output));
         if self.args.every.is_none() || self.checks_warm_up() || is_sampled {
@@ -108,7 +108,7 @@ impl<'a> Request<'a> {
         Err(Failure::user("`--every` is given, but nothing is sampled", help))
     }
 
-    /// Refuses one-way delays that nothing shows.
+    /// Refuses one-way delays without an output that shows them.
     pub(super) fn check_one_way(&self, is_reported: bool) -> Result<(), Failure> {
         let is_shown = is_reported || self.has(Output::Histogram) || self.has(Output::Percentiles);
         if !self.args.one_way || is_shown {
@@ -123,7 +123,7 @@ impl<'a> Request<'a> {
         self.args.every.or(self.spec.every.map(|every| every.0)).unwrap_or(EVERY)
     }
 
-    /// What gave it.
+    /// The option or key that set it.
     pub(super) fn name_of_every(&self) -> &'static str {
         if self.args.every.is_none() && self.spec.every.is_some() { "output.every" } else { "--every" }
     }
@@ -140,13 +140,13 @@ impl<'a> Request<'a> {
         self.args.check_warm_up || self.spec.check_warm_up
     }
 
-    /// When measuring begins.
+    /// The time when measuring starts.
     pub(super) fn warm_up(&self) -> Time {
         Time::ZERO + self.scenario.spec().warm_up.0
     }
 
-    /// The baseline of paired differences. If the scenario names a discipline that is not run, or
-    /// is run alone, there is none.
+    /// The baseline of paired differences. There is none if the scenario names a discipline that is
+    /// not run, or is the only one.
     pub(super) fn baseline(&self) -> Result<Option<String>, Failure> {
         let scenario = self.scenario;
         let labels: Vec<&str> = scenario.spec().disciplines.iter().map(|compared| compared.label()).collect();
@@ -171,7 +171,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// The options of the simulator alone that request something.
+/// The requested options that only the simulator supports.
 fn options_of_simulator(is_requested: impl Fn(Output) -> bool, checks_warm_up: bool) -> Vec<String> {
     let files = OF_SIMULATOR.into_iter().filter(|output| is_requested(*output)).map(Output::key);
     files.chain(checks_warm_up.then_some("check-warm-up")).map(|key| format!("--{key}")).collect()

@@ -1,4 +1,4 @@
-//! The picture of what leaves the link over time.
+//! The picture of the rate leaving the link over time.
 
 use super::plan::{Destination, Request};
 use super::written::{Done, Kept, Looks, Place, Recorder, Run, Wants, Writer};
@@ -49,7 +49,7 @@ impl Writer for Plot {
     }
 }
 
-/// Keeps what is drawn of one run.
+/// Keeps the drawn samples of one run.
 struct OfRun<'a> {
     plot: &'a Plot,
     at: Place,
@@ -87,7 +87,7 @@ mod tests {
 
     const EVERY: Duration = Duration::from_ms(100);
 
-    /// These groups, each with a value every 100 ms, over a link of 4 Mbit/s.
+    /// These groups, with a value every 100 ms, on a link of 4 Mbit/s.
     fn sampled(discipline: &str, stage: &str, groups: &[(&str, Vec<f64>)]) -> Sampled {
         let mut run = Sampled::new(discipline, stage, 1, EVERY.secs());
         for at in 0..groups[0].1.len() {
@@ -128,8 +128,7 @@ mod tests {
 
     #[test]
     fn the_axis_goes_by_what_was_measured_and_the_links_rate_is_a_line() {
-        // A spike of 200 Mbit/s in the first second, and 3 of the 4 Mbit/s of the link from then
-        // on.
+        // A spike of 200 Mbit/s in the first second, then 3 of the link's 4 Mbit/s.
         let values = (0..100).map(|at| if at < 10 { 200e6 } else { 3e6 }).collect();
         let run = [sampled("red", "", &[("tcp", values)])];
         let after = |ms| svg(&run, Time::ZERO + Duration::from_ms(ms));

@@ -1,4 +1,4 @@
-//! Time series: a row for each time, object and measure.
+//! Time series: one row per time, object and measure.
 
 use super::formats;
 use super::plan::{Destination, Request};
@@ -13,24 +13,24 @@ use std::path::Path;
 
 pub(super) use fairwire_scenario::Row;
 
-/// The formats, by their extensions.
+/// The formats, by extension.
 pub(super) const FORMS: [(&str, Form); 2] =
     [("csv", formats::csv::SERIES), ("ndjson", formats::ndjson::SERIES)];
 
-/// How rows are written.
+/// A format of rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Form {
-    /// The header above the rows of all runs: for the simulator alone, and for several stages.
+    /// The header of all rows: for only the simulator, and for several stages.
     pub head: [&'static str; 2],
     /// Writes a row of a run, at a time in seconds.
     pub row: fn(&mut dyn Write, Of<'_>, &str, Row<'_>) -> io::Result<()>,
 }
 
-/// The run that a row is of.
+/// The run of a row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Of<'a> {
     pub discipline: &'a str,
-    /// Where it was run, where that is not the simulator alone.
+    /// The stage, if not only the simulator.
     pub stage: Option<&'static str>,
     pub seed: u64,
 }
@@ -56,7 +56,7 @@ struct AllSeries {
 }
 
 impl AllSeries {
-    /// The parts that the runs wrote, in the order of the runs.
+    /// Joins the parts written by the runs, in their order.
     fn joined(&self, path: &Path) -> io::Result<()> {
         let mut out = Scratch::begin(path)?;
         out.write_all(self.form.head[usize::from(self.has_stages)].as_bytes())?;

@@ -1,4 +1,4 @@
-//! Packet traces: each packet of a run, as its format writes it.
+//! Packet traces: each packet of a run, in a format of its choice.
 
 use super::formats;
 use super::plan::{Destination, Request};
@@ -12,14 +12,14 @@ use fairwire_terminal::file::{self, Scratch};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-/// The formats, by their extensions.
+/// The formats, by extension.
 pub(super) const FORMS: [(&str, Form); 2] =
     [("pcapng", formats::pcapng::packets), ("ndjson", formats::ndjson::packets)];
 
-/// The number of traces that are named if there are many.
+/// The maximum of traces listed by name.
 const MAX_NAMED: usize = 4;
 
-/// Makes what writes the packets of one run.
+/// Creates the writer of one run's packets.
 pub(super) type Form = fn() -> Box<dyn Packets>;
 
 /// Writes packets.
@@ -27,11 +27,11 @@ pub(super) trait Packets: Debug + Send {
     /// Writes the header.
     fn start(&mut self, _names: &Names, _out: &mut Vec<u8>) {}
 
-    /// One of them.
+    /// Writes one packet.
     fn packet(&mut self, event: &PacketEvent, names: &Names, out: &mut Vec<u8>);
 }
 
-/// What a run, its links and its flows are called.
+/// The names of a run, its links and its flows.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     pub title: String,
@@ -42,9 +42,9 @@ pub(super) struct Names {
 /// A flow, or a connection of one.
 #[derive(Debug)]
 pub(super) struct Flow {
-    /// As in records.
+    /// Its name in records.
     pub name: FlowName,
-    /// Which of its connections, where it has several.
+    /// The number of the connection, if there are several.
     pub connection: Option<u32>,
     pub dscp: u8,
     pub data_bytes: u32,
@@ -57,13 +57,13 @@ pub(super) fn prepare<'a>(request: &Request<'a>) -> Result<Option<Box<dyn Writer
     Ok(place.map(|(place, form)| Box::new(Traces { place, form, is_one, kept: Kept::default() }) as _))
 }
 
-/// The packets of all runs: a file for each run.
+/// The packets of all runs, one file each.
 struct Traces {
     place: Destination,
     form: Form,
-    /// Is there one run alone?
+    /// Is there only one run?
     is_one: bool,
-    /// Where the packets of finished runs are.
+    /// The packets of finished runs.
     kept: Kept<PathBuf>,
 }
 

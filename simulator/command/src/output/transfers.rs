@@ -1,4 +1,4 @@
-//! Every transfer and page that a run completed, as a record.
+//! Every transfer and page completed in a run, as a record.
 
 use super::formats;
 use super::plan::{Destination, Request};
@@ -11,10 +11,10 @@ use fairwire_scenario::{FlowSpec, Output, TransferEvent, View};
 use fairwire_terminal::failure::Failure;
 use std::path::Path;
 
-/// Writes a row per completed transfer and page to a file.
+/// Writes one row per completed transfer and page to a file.
 type Form = fn(&Path, &[CompletedRecord]) -> Result<(), Failure>;
 
-/// The formats, by their extensions.
+/// The formats, by extension.
 pub(super) const FORMS: [(&str, Form); 2] =
     [("csv", formats::csv::transfers), ("parquet", formats::parquet::transfers)];
 
@@ -28,7 +28,7 @@ pub(super) fn prepare<'a>(request: &Request<'a>) -> Result<Option<Box<dyn Writer
 struct Transfers {
     place: Destination,
     form: Form,
-    /// What was completed before is not kept.
+    /// Earlier transfers are not kept.
     from: Time,
     kept: Kept<Vec<CompletedRecord>>,
 }
@@ -63,7 +63,7 @@ struct OfRun<'a> {
     at: Place,
     discipline: String,
     seed: u64,
-    /// Of each flow, or connection, its group and its user.
+    /// The group and the user of each flow or connection.
     flows: Vec<(String, FlowName)>,
     completed: Vec<CompletedRecord>,
 }
@@ -92,7 +92,7 @@ impl Recorder for OfRun<'_> {
         });
     }
 
-    /// In the order in which they were requested.
+    /// In the order of their requests.
     fn finish(mut self: Box<Self>) -> Result<(), Failure> {
         self.completed.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
         self.transfers.kept.keep(self.at, self.completed);
@@ -100,7 +100,7 @@ impl Recorder for OfRun<'_> {
     }
 }
 
-/// Checks that something in the scenario ends, for `option` wants to know how long it took.
+/// Checks that something in the scenario completes, because `option` records durations.
 fn check(option: &str, flows: &[FlowSpec]) -> Result<(), Failure> {
     let has_transfers = |about: &About| about.timed.contains(&Kind::Transfer);
     let may_end = |about: &About| {

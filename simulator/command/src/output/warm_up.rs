@@ -21,7 +21,7 @@ struct WarmUps {
     kept: Kept<Totals>,
 }
 
-/// What reached receivers in order and once in one run, of all groups, sample by sample.
+/// In-order goodput of one run, over all groups, sample by sample.
 #[derive(Debug)]
 struct Totals {
     discipline: String,
@@ -59,7 +59,7 @@ struct OfRun<'a> {
     all: &'a WarmUps,
     at: Place,
     totals: Totals,
-    /// When the latest of these was sampled.
+    /// The time of the latest sample.
     since: Time,
 }
 
@@ -83,7 +83,7 @@ impl Recorder for OfRun<'_> {
     }
 }
 
-/// What to say if MSER-5 would leave out more than `warm_up`, or gives no result.
+/// The warning, if MSER-5 would leave out more than `warm_up`, or gives no result.
 fn warning(totals: &[f64], every: Duration, warm_up: Time) -> Option<String> {
     let every = every.secs();
     let discard = warm_up.since(Time::ZERO).secs();
@@ -104,7 +104,7 @@ fn warning(totals: &[f64], every: Duration, warm_up: Time) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// A second of nothing, then an even rate, sampled each 10 ms.
+    /// A second without data, then a constant rate, sampled every 10 ms.
     fn warning_of(samples: usize, warm_up: Time) -> Option<String> {
         let rates: Vec<f64> = (0..samples).map(|at| if at < 100 { 0.0 } else { 1e6 }).collect();
         warning(&rates, Duration::from_ms(10), warm_up)

@@ -1,4 +1,4 @@
-//! An output: what writes it, what records a run for it, and what was kept until all are done.
+//! An output: its writer, its recorder of a run, and the data kept until all runs are done.
 
 use fairwire_core::Time;
 use fairwire_metrics::record::Report;
@@ -8,19 +8,19 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// One run, as an output sees it.
+/// One run, from the view of an output.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run<'a> {
     pub which: RunId<'a>,
-    /// Where it is run; `None` for the simulator alone.
+    /// The stage; `None` for only the simulator.
     pub stage: Option<&'static str>,
-    /// The place of that among the stages.
+    /// Its index among the stages.
     pub at_stage: usize,
-    /// Is each of its packets seen? Elsewhere there are samples alone.
+    /// Is every packet observed? Other stages only have samples.
     pub is_simulated: bool,
 }
 
-/// What an output has to see of runs.
+/// What an output needs to observe in runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Wants {
     /// Samples of links and groups.
@@ -29,7 +29,7 @@ pub(super) struct Wants {
     pub flows: bool,
     /// Each packet.
     pub packets: bool,
-    /// Each packet, to write it down.
+    /// Each packet, to record it.
     pub traces: bool,
     /// Each transfer.
     pub transfers: bool,
@@ -47,70 +47,70 @@ impl Wants {
     }
 }
 
-/// How far an output looks into runs.
+/// How closely an output observes runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Looks {
-    /// At their records alone.
+    /// Only their records.
     AtRecords,
-    /// At their samples, too.
+    /// Their samples, too.
     AtSamples,
-    /// At whatever happens.
+    /// Every event.
     IntoRuns,
 }
 
 /// Writes an output of all runs.
 pub(super) trait Writer: Sync {
-    /// How far it looks into runs.
+    /// How closely it observes runs.
     fn looks(&self) -> Looks {
         Looks::IntoRuns
     }
 
-    /// What has to be seen of each run.
+    /// What it needs to observe in each run.
     fn wants(&self) -> Wants {
         Wants::default()
     }
 
-    /// What records a run; `None` if nothing of it is needed.
+    /// The recorder of a run; `None` if none is needed.
     ///
     /// # Errors
-    /// If a file for it cannot be begun.
+    /// If its file cannot be created.
     fn begin<'a>(&'a self, _run: Run<'_>) -> Result<Option<Box<dyn Recorder + 'a>>, Failure> {
         Ok(None)
     }
 
-    /// Writes what the runs left, and adds to `report` what belongs there.
+    /// Writes the data of the runs, and adds its part to `report`.
     fn close(&self, report: &mut Report, done: &mut Done);
 
-    /// In place of [`close`](Self::close), where a run could not be recorded: only what each run has
-    /// for itself is there.
+    /// Called instead of [`close`](Self::close) if a run could not be recorded; only data of single
+    /// runs exists.
     fn give_up(&self, _done: &mut Done) {}
 }
 
-/// Records one run. Dropped before it is finished, it leaves nothing.
+/// Records one run. If dropped before it finishes, it leaves nothing.
 pub(super) trait Recorder: Send {
-    /// Before anything has happened.
+    /// Called before the first event.
     fn start(&mut self, _view: &View<'_>) {}
     /// A row of the sample taken at `at`.
     fn row(&mut self, _at: Time, _row: Row<'_>) {}
     fn packet(&mut self, _event: &PacketEvent) {}
     fn transfer(&mut self, _event: &TransferEvent) {}
-    /// At the end of a simulated run.
+    /// Called at the end of a simulated run.
     fn end(&mut self, _view: &View<'_>) {}
-    /// Keeps what it recorded.
+    /// Keeps the recording.
     ///
     /// # Errors
-    /// If that could not be written down.
+    /// If it could not be written.
     fn finish(self: Box<Self>) -> Result<(), Failure>;
 }
 
-/// The place of what a run leaves: by runs, and the stages of a run are adjacent.
+/// The position of a run's data: by runs, with the stages of a run adjacent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     run: usize,
     stage: usize,
 }
 
-/// What finished runs left, in the order of their places.
+/// The data of finished runs, by position.
 #[derive(Debug)]
 pub(super) struct Kept<T>(Mutex<BTreeMap<Place, T>>);
 
@@ -125,20 +125,20 @@ impl<T> Kept<T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(at, what);
     }
 
-    /// All, once.
+    /// Takes all data.
     pub(super) fn take(&self) -> Vec<T> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_values().collect()
     }
 }
 
 impl Run<'_> {
-    /// The place of what it leaves.
+    /// The position of its data.
     pub(super) fn place(&self) -> Place {
         Place { run: self.which.index, stage: self.at_stage }
     }
 }
 
-/// What became of the outputs.
+/// The outcome of the outputs.
 #[derive(Debug, Default)]
 pub(super) struct Done {
     /// The files that were written.
@@ -147,7 +147,7 @@ pub(super) struct Done {
 }
 
 impl Done {
-    /// `path` was written, or could not be.
+    /// Records that `path` was written, or why it could not be.
     pub(super) fn wrote(&mut self, path: &Path, result: Result<(), Failure>) {
         match result {
             Ok(()) => self.places.push(path.display().to_string()),

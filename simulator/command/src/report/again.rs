@@ -1,4 +1,4 @@
-//! What it takes to run a scenario again from a folder of results: its text, and the files that it
+//! The data needed to repeat a scenario from a folder of results: its text, and the files that it
 //! names.
 
 use fairwire_document::{Change, changed, quoted};
@@ -10,30 +10,30 @@ use std::path::{Component, Path, PathBuf};
 
 /// The scenario in a folder of results.
 pub(super) const SCENARIO: &str = "scenario.toml";
-/// Where files go whose names lead out of the scenario's folder.
+/// The folder for files outside the scenario's folder.
 const FOLDER: &str = "files";
 
-/// A scenario that can be run again from a folder.
+/// A scenario that can be repeated from a folder.
 #[derive(Debug)]
 pub(crate) struct Again<'a> {
     /// Its text.
     pub text: String,
-    /// What it names.
+    /// The files that it names.
     pub files: Vec<Carried<'a>>,
 }
 
-/// A file that a scenario names, on its way into the folder.
+/// A named file, to be copied into the folder.
 #[derive(Debug)]
 pub(crate) struct Carried<'a> {
     file: &'a NamedFile,
     from: PathBuf,
-    /// Where it goes, from the folder of results on.
+    /// Its path relative to the folder of results.
     pub to: PathBuf,
 }
 
 impl<'a> Again<'a> {
-    /// Of `scenario`, which was read from a file in `folder`. A name within that folder stays as it
-    /// is, so that the scenario does too; any other file gets a place below `files`.
+    /// From `scenario`, read from a file in `folder`. A name within that folder is unchanged, which
+    /// leaves the scenario unchanged; any other file moves below `files`.
     pub(crate) fn of(scenario: &'a Scenario, folder: &Path) -> Result<Self, Failure> {
         let mut places: BTreeMap<&str, PathBuf> = BTreeMap::new();
         let (mut changes, mut files) = (Vec::new(), Vec::new());
@@ -58,7 +58,7 @@ impl<'a> Again<'a> {
 }
 
 impl Carried<'_> {
-    /// What is in it, if it is still what was run.
+    /// Its content, if unchanged since the run.
     pub(crate) fn content(&self) -> Result<Vec<u8>, String> {
         let shown = self.from.display();
         let bytes = fs::read(&self.from).map_err(|error| format!("`{shown}` could not be read: {error}"))?;
@@ -68,14 +68,14 @@ impl Carried<'_> {
         Err(format!("`{shown}` has changed since the scenario was read; the results are of what it was"))
     }
 
-    /// Is it there already, since the results go beside the scenario?
+    /// Is it in place already, because the results are next to the scenario?
     pub(crate) fn is_at(&self, place: &Path) -> bool {
         let same = |path: &Path| path.canonicalize().ok();
         same(place).is_some_and(|place| same(&self.from) == Some(place))
     }
 }
 
-/// Does `name` stay in the folder, without replacing anything?
+/// Can `name` keep its place in the folder without replacing anything?
 fn stays(name: &Path) -> bool {
     let is_ours = |first: &Path| super::folder::names().any(|own| Path::new(own) == first);
     let mut parts = name.components();
@@ -83,8 +83,7 @@ fn stays(name: &Path) -> bool {
     parts.all(|part| matches!(part, Component::Normal(_))) && !first.is_some_and(|first| is_ours(&first))
 }
 
-/// The place of `name` in the folder of results: the same, or else one below [`FOLDER`] that is not
-/// taken.
+/// The path of `name` in the folder of results: unchanged, or else a free one below [`FOLDER`].
 fn place(name: &Path, is_taken: impl Fn(&Path) -> bool) -> PathBuf {
     if stays(name) {
         return name.into();

@@ -1,4 +1,4 @@
-//! How long transfers took, and how much longer than alone: percentiles, by size.
+//! Transfer times and slowdowns: percentiles, by size.
 
 use super::table::{Look, shown, table, width};
 use comfy_table::{Attribute, Cell, Table};
@@ -9,7 +9,7 @@ use fairwire_metrics::{Kind, OfTransfers};
 /// Percentiles of one table.
 struct Part {
     heading: &'static str,
-    /// Their measures, between the kind of transfer and the group.
+    /// The measures, named between the kind of transfer and the group.
     percentiles: [&'static str; 5],
     look: Look,
 }
@@ -27,7 +27,7 @@ const PARTS: [Part; 2] = [
     },
 ];
 
-/// Transfers whose percentiles are a row.
+/// The transfers of one row of percentiles.
 struct Row<'a> {
     kind: Kind,
     group: &'a str,
@@ -36,7 +36,7 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// The measure of their number.
+    /// The measure of their count.
     fn number(&self) -> String {
         format!("{}.{}", self.kind.plural(), self.of())
     }
@@ -45,14 +45,14 @@ impl Row<'_> {
         format!("{}_{percentile}.{}", self.kind.name(), self.of())
     }
 
-    /// The end of their measures.
+    /// The suffix of their measures.
     fn of(&self) -> String {
         self.size.as_ref().map_or_else(|| self.group.to_owned(), |size| format!("{}.{size}", self.group))
     }
 }
 
-/// Tables of the transfers and pages of `report`, where it has some. Without the intervals of the
-/// means where those do not fit on `columns`, and none where that does not fit either.
+/// Tables of the transfers and pages of `report`, if any. Omits the intervals of the means if they
+/// do not fit on `columns`, and the tables if those do not fit either.
 pub(super) fn text(report: &Report, columns: usize) -> String {
     let rows = rows(report);
     let measures: Vec<String> = rows
@@ -110,10 +110,10 @@ impl Part {
     }
 }
 
-/// What may have been completed: of each group its pages and transfers, all and by size.
+/// The possible rows: for each group its pages and transfers, in total and by size.
 fn rows(report: &Report) -> Vec<Row<'_>> {
     let records = || report.runs.iter().flat_map(|run| &run.transfers);
-    // A viewer sees no chunk of a video.
+    // A viewer does not notice single chunks of a video.
     let is_video = |group: &str| records().any(|it| it.group == group && it.kind == Kind::Stall.name());
     let mut rows: Vec<Row<'_>> = Vec::new();
     for TransferRecord { group, kind, .. } in records().filter(|record| !is_video(&record.group)) {
@@ -168,7 +168,7 @@ mod tests {
     fn each_size_has_percentiles_of_times_and_slowdowns_for_each_discipline() {
         let text = text(&report(), usize::MAX);
         let rows = |part: &str| text.lines().filter(|line| line.contains(part)).count();
-        // All, two sizes and pages of two disciplines; pages have no slowdown.
+        // All, two sizes and pages, for two disciplines; pages have no slowdown.
         assert_eq!((rows(" d0 |"), rows(" d1 |")), (4 + 3, 4 + 3), "{text}");
         let cells = |line: &str| line.split('|').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
         let row = text.lines().find(|line| line.contains("to_10kB")).expect("the class");

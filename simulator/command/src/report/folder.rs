@@ -1,4 +1,4 @@
-//! The folder of `--out`: proven writable before a run, filled after it.
+//! The folder of `--out`: checked for writing before a run, filled after it.
 
 use super::again::{Again, SCENARIO};
 use super::shown::Headline;
@@ -11,13 +11,13 @@ use fairwire_terminal::notice::notice;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// Always written. The first marks a folder of results.
+/// The files that are always written. The first marks a folder of results.
 const FILES: [&str; 5] = ["report.json", "summary.csv", "runs.csv", "flows.csv", PICTURE];
 
 /// Written only where the report has differences.
 const DIFFERENCES: &str = "differences.csv";
 
-/// What is written into a folder of results, or may be.
+/// The files that may be in a folder of results.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     FILES.into_iter().chain([DIFFERENCES, SCENARIO])
 }
@@ -25,20 +25,19 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
 /// The picture in a folder of results.
 pub(crate) const PICTURE: &str = "shares.svg";
 
-/// A folder that takes the results. Dropped without any, it removes the folders that were made for
-/// it.
+/// A folder for the results. If dropped without any, it removes the folders that it created.
 #[derive(Debug)]
 pub(crate) struct Folder {
     path: PathBuf,
-    /// The folders that were not there before, the innermost first.
+    /// The folders created for it, innermost first.
     made: Vec<PathBuf>,
-    /// Are there earlier results, which are replaced?
+    /// Are there earlier results to be replaced?
     has_results: bool,
 }
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // Innermost first. One that holds results, or was not made, cannot be removed and stays.
+        // Innermost first. A folder that holds results cannot be removed and stays.
         for folder in &self.made {
             let _ = fs::remove_dir(folder);
         }
@@ -46,10 +45,10 @@ impl Drop for Folder {
 }
 
 impl Folder {
-    /// Makes the folder at `path` and proves that files can be written into it, before any time is
+    /// Creates the folder at `path` and checks that files can be written there, before any time is
     /// spent.
     pub(crate) fn prepare(path: &Path, again: Option<&Again<'_>>) -> Result<Self, Failure> {
-        // From here on, Ctrl-C lets us tidy up.
+        // From here on, Ctrl-C lets us clean up.
         interrupt::flag();
         let has_results = path.join(FILES[0]).is_file();
         let folder = Folder { path: path.into(), made: missing(path), has_results };
@@ -60,8 +59,8 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Makes the folder, and proves that it takes a file and that no name to be written is a
-    /// folder's.
+    /// Creates the folder; checks that it accepts a file, and that no file to be written is a
+    /// folder.
     fn prove(&self) -> Result<(), String> {
         fs::create_dir_all(&self.path).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => "that is a file".into(),
@@ -74,7 +73,7 @@ impl Folder {
         probe.map(drop).map_err(|error| format!("it cannot be written: {error}"))
     }
 
-    /// A scenario that a user wrote is no result, and is not written over.
+    /// Refuses to overwrite a scenario that is not a result.
     fn spare(&self, again: Option<&Again<'_>>) -> Result<(), String> {
         let there = fs::read(self.path.join(SCENARIO)).ok();
         let is_lost = |there: &Vec<u8>| again.is_some_and(|again| again.text.as_bytes() != *there);
@@ -86,8 +85,8 @@ impl Folder {
         ))
     }
 
-    /// Writes all files of `report`, or none, and says where they are. Of earlier results nothing
-    /// stays.
+    /// Writes all files of `report` or none, and reports their location. Removes all earlier
+    /// results.
     pub(crate) fn write(
         &self,
         report: &Report,
@@ -112,7 +111,7 @@ impl Folder {
         placed.map_err(|error| file::fault(&self.path, &error))?;
         let is_stale = |name: &&str| self.has_results && files.iter().all(|(other, _)| other != name);
         for name in names().filter(is_stale) {
-            let _ = fs::remove_file(self.path.join(name)); // mostly it is not there
+            let _ = fs::remove_file(self.path.join(name)); // usually absent
         }
         let places: Vec<String> =
             files.iter().map(|(name, _)| self.path.join(name).display().to_string()).collect();
@@ -120,7 +119,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Writes the file called `name`, which is yet to be placed.
+    /// Writes the file called `name`, to be moved into place later.
     fn whole(&self, name: &Path, content: &[u8]) -> Result<Whole, Failure> {
         let path = self.path.join(name);
         let below = path.parent().unwrap_or(Path::new(""));
@@ -129,13 +128,13 @@ impl Folder {
     }
 }
 
-/// The folders on the way to `path` that are not there, the innermost first.
+/// The missing folders of `path`, innermost first.
 fn missing(path: &Path) -> Vec<PathBuf> {
     let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
     path.ancestors().take_while(is_missing).map(PathBuf::from).collect()
 }
 
-/// What the files will hold, in the order of [`FILES`].
+/// The contents of the files, in the order of [`FILES`].
 fn contents(report: &Report, headline: &Headline) -> Result<[String; 5], Failure> {
     Ok([
         json::text(report),

@@ -1,12 +1,12 @@
-//! Results as a table for LaTeX: lines by `booktabs`, and columns of numbers, with their intervals, by
+//! Results as a LaTeX table: rules by `booktabs`, and columns of numbers with intervals by
 //! `siunitx`.
 
-/// Shown above the table: what its document needs.
+/// A comment above the table with the packages that its document needs.
 const NEEDS: &str =
     "% \\usepackage{booktabs,siunitx}\n% \\sisetup{separate-uncertainty,retain-zero-uncertainty}\n";
 
-/// A table of `rows` below `head`. A column is one of numbers if each cell is a number, a number with
-/// `±` an interval, or empty.
+/// A table of `rows` below `head`. A column is numeric if each cell is a number, a number with a
+/// `±` interval, or empty.
 pub(crate) fn table(head: &[String], rows: &[Vec<String>]) -> String {
     let is_numbers = |column: usize| {
         let cells = || rows.iter().filter_map(|row| row.get(column)).filter(|cell| !cell.is_empty());
@@ -30,7 +30,7 @@ pub(crate) fn table(head: &[String], rows: &[Vec<String>]) -> String {
     )
 }
 
-/// A number as siunitx reads it: `3.87 \pm 0.56 e7` for `3.87e7 ± 0.56e7`.
+/// A number in siunitx's form: `3.87 \pm 0.56 e7` for `3.87e7 ± 0.56e7`.
 fn number(cell: &str) -> String {
     let Some((mean, half)) = cell.split_once(" ± ") else { return cell.into() };
     match (mean.split_once('e'), half.split_once('e')) {
@@ -45,7 +45,7 @@ fn is_number(cell: &str) -> bool {
     cell.split(" ± ").all(|number| number.parse::<f64>().is_ok_and(f64::is_finite))
 }
 
-/// The text with the ten characters escaped that mean something to TeX.
+/// The text with TeX's ten special characters escaped.
 fn escaped(text: &str) -> String {
     text.chars()
         .map(|c| match c {

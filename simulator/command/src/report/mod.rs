@@ -27,22 +27,22 @@ use fairwire_terminal::print::checked;
 pub(crate) use fairwire_terminal::print::print;
 use std::io;
 
-/// Where results go.
+/// The destination of results.
 #[derive(Debug)]
 pub(crate) struct Destination<'a> {
-    /// How they are printed.
+    /// The format of printed results.
     pub format: Format,
     /// The folder of `--out`.
     pub folder: Option<&'a Folder>,
-    /// What is written there so that it can be run again.
+    /// The files that allow a repetition, to be written there.
     pub again: Option<&'a Again<'a>>,
-    /// Where it is one of several: which.
+    /// The position among several scenarios.
     pub member: Option<Member<'a>>,
 }
 
 impl Destination<'_> {
-    /// Writes the folder, then lets `judge` speak, then prints: neither files nor a verdict are
-    /// lost when the printing fails, nor is the printing when the files do.
+    /// Writes the folder, calls `judge`, then prints. If printing fails, the files and the verdict
+    /// remain; if the files fail, the results are still printed.
     pub(crate) fn take<J>(
         &self,
         report: &Report,

@@ -1,15 +1,15 @@
-//! How soon flows had their new shares after some came or went.
+//! How soon flows reached their new shares after others started or stopped.
 
 use super::table::{Look, shown, table};
 use comfy_table::{Attribute, Cell};
 use fairwire_metrics::interval::estimate;
 use fairwire_metrics::record::{ChangeRecord, Report, RunRecord, Summary};
 
-/// More rows say nothing that a file does not say better.
+/// The maximum of rows; beyond it, a file is clearer.
 const MAX_ROWS: usize = 20;
 const SECONDS: Look = Look { scale: 1.0, digits: 3, unit: "" };
 
-/// A row for each change, and a column for each discipline; nothing where no flow stops.
+/// One row per change, one column per discipline; empty if no flow stops.
 pub(super) fn text(report: &Report) -> String {
     let of = |run: &RunRecord| run.presence.as_ref().map_or(0, |all| all.changes.len());
     let Some(longest) = report.runs.iter().max_by_key(|run| of(run)).filter(|run| of(run) > 0) else {
@@ -20,7 +20,7 @@ pub(super) fn text(report: &Report) -> String {
     header.extend(report.summary.iter().map(|summary| Cell::new(summary.label())));
     let header = header.into_iter().map(|cell| cell.add_attribute(Attribute::Bold)).collect();
     let row = |(at, change): (usize, &ChangeRecord)| {
-        let mut row = vec![Cell::new(change.at_s), Cell::new(named(change))]; // to the nanosecond
+        let mut row = vec![Cell::new(change.at_s), Cell::new(named(change))]; // exact
         row.extend(report.summary.iter().map(|summary| reached(report, summary, at)));
         row
     };
@@ -33,7 +33,7 @@ pub(super) fn text(report: &Report) -> String {
     )
 }
 
-/// The mean over the runs of a discipline in which it was reached.
+/// The mean over the runs of a discipline that reached it.
 fn reached(report: &Report, summary: &Summary, at: usize) -> Cell {
     let is_of = |run: &&RunRecord| run.discipline == summary.discipline && run.stage == summary.stage;
     let runs = report.runs.iter().filter(is_of);

@@ -4,7 +4,7 @@ use super::Headline;
 use fairwire_metrics::record::{FlowRecord, Report, RunRecord};
 use fairwire_metrics::summary::summarize;
 
-/// A report of three runs of each of `disciplines`, each with this number of `groups` of one flow.
+/// A report of three runs of each of `disciplines`, each with `groups` groups of one flow.
 pub(super) fn report(disciplines: usize, groups: usize) -> Report {
     named(disciplines, groups, "g")
 }
@@ -32,8 +32,7 @@ pub(super) fn named(disciplines: usize, groups: usize, prefix: &str) -> Report {
     }
 }
 
-/// Gives the report something of all that may be absent, and takes away something that is mostly
-/// there.
+/// Adds every optional part to the report, and removes one that is usually present.
 pub(super) fn fill(report: &mut Report) {
     let estimate = serde_json::json!({ "mean": 0.1, "min": 0.0, "max": 1e300 });
     let transfer = serde_json::json!({
@@ -62,7 +61,7 @@ pub(super) fn headline() -> Headline {
 }
 
 fn run(discipline: &str, seed: u64, groups: &[String]) -> RunRecord {
-    // Thirds have as many digits as numbers can have.
+    // A third has as many digits as a number can have.
     let value = seed as f64 / 3.0;
     let shares: serde_json::Map<_, _> = groups.iter().map(|group| (group.clone(), value.into())).collect();
     let run = serde_json::json!({

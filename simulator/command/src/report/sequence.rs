@@ -1,4 +1,4 @@
-//! Reports of several scenarios, printed one after the other as one text.
+//! Reports of several scenarios, printed in sequence as one text.
 
 use super::shown::Headline;
 use super::{checked, csv, json, print, table};
@@ -8,7 +8,7 @@ use fairwire_terminal::failure::Failure;
 use std::cell::Cell;
 use std::io;
 
-/// How many were printed. JSON is one array of them, CSV one table with a column `file`.
+/// The number printed so far. JSON is one array, CSV one table with a column `file`.
 #[derive(Debug, Default)]
 pub(crate) struct Sequence {
     printed: Cell<usize>,
@@ -18,12 +18,12 @@ pub(crate) struct Sequence {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Member<'a> {
     pub sequence: &'a Sequence,
-    /// The scenario's file, as results call it.
+    /// The scenario's file, as named in results.
     pub file: &'a str,
 }
 
 impl Sequence {
-    /// Prints what ends them.
+    /// Prints the end of the sequence.
     pub(crate) fn end(&self, format: Format) -> Result<(), Failure> {
         match (format, self.printed.get()) {
             (Format::Json, 0) => print(b"[]\n"),
@@ -34,7 +34,7 @@ impl Sequence {
 }
 
 impl Member<'_> {
-    /// Prints `report` behind those before it.
+    /// Prints `report` after the earlier ones.
     pub(super) fn show(&self, report: &Report, headline: &Headline, format: Format) -> Result<(), Failure> {
         let is_first = self.sequence.printed.replace(self.sequence.printed.get() + 1) == 0;
         match format {

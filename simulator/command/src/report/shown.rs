@@ -1,13 +1,13 @@
-//! What the table and the picture of results have in common.
+//! The common parts of the table and the picture of results.
 
 use fairwire_metrics::record::Report;
 
 /// The lines above a table and a picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Headline {
-    /// What was compared.
+    /// The comparison.
     pub title: String,
-    /// Under which conditions.
+    /// Its conditions.
     pub detail: String,
 }
 

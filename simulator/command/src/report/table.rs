@@ -11,12 +11,12 @@ use fairwire_metrics::record::{Agreement, Difference, Estimate, Report, Summary}
 use fairwire_terminal::terminal::{self, has_colour, wrapped};
 use std::io::IsTerminal;
 
-/// A number's look: `value * scale` with this number of digits after the point.
+/// The format of a number: `value * scale` with this number of decimals.
 #[derive(Clone, Copy)]
 pub(super) struct Look {
     pub scale: f64,
     pub digits: usize,
-    /// Behind the number, where no heading has it.
+    /// The unit after the number, if no heading has it.
     pub unit: &'static str,
 }
 
@@ -26,7 +26,7 @@ const MILLISECONDS: Look = Look { scale: 1e3, digits: 1, unit: " ms" };
 const SECONDS: Look = Look { scale: 1.0, digits: 3, unit: " s" };
 const PERCENT: Look = Look { scale: 100.0, digits: 2, unit: " %" };
 
-/// What every run has, beside the shares.
+/// The measures of every run, besides the shares.
 const PLAIN: [(&str, Look); 5] = [
     ("jain", SHARE),
     ("drops", COUNT),
@@ -35,20 +35,20 @@ const PLAIN: [(&str, Look); 5] = [
     ("utilization", PERCENT),
 ];
 
-/// The whole text: headline, table, and what the columns mean.
+/// The complete text: headline, table, and the meaning of the columns.
 pub(crate) fn text(report: &Report, headline: &Headline) -> String {
     text_within(report, headline, terminal::columns())
 }
 
-/// The table alone, for LaTeX.
+/// Only the table, for LaTeX.
 pub(crate) fn for_latex(report: &Report, headline: &Headline) -> String {
     let rows = rows(report).into_iter().map(|row| row.iter().map(Cell::content).collect());
     let rows: Vec<Vec<String>> = rows.collect();
     format!("% {}\n{}", headline.title, latex::table(&rows[0], &rows[1..]))
 }
 
-/// As [`text`], on `columns`. No number is ever broken: what is too wide is turned on its side, and
-/// where there are still too many disciplines, several tables follow one another.
+/// As [`text`], on `columns`. No number is ever broken: a table that is too wide is transposed and,
+/// with too many disciplines, split into several.
 fn text_within(report: &Report, headline: &Headline, columns: usize) -> String {
     let [title, detail] = [&headline.title, &headline.detail].map(|line| wrapped(line, columns, ""));
     let mut out = format!("{title}\n{detail}\n");
@@ -72,7 +72,7 @@ fn text_within(report: &Report, headline: &Headline, columns: usize) -> String {
         + &differences(report)
 }
 
-/// Paired differences, a line each: `share.tcp: faba - red = 0.104 ± 0.012`.
+/// Paired differences, one line each: `share.tcp: faba - red = 0.104 ± 0.012`.
 fn differences(report: &Report) -> String {
     let mut out = String::new();
     for difference in &report.differences {
@@ -93,7 +93,7 @@ fn differences(report: &Report) -> String {
     out
 }
 
-/// The header and a row per discipline.
+/// The header and one row per discipline.
 fn rows(report: &Report) -> Vec<Vec<Cell>> {
     let groups = groups(report);
     let mut columns: Vec<String> = vec!["discipline".into()];
@@ -108,12 +108,12 @@ fn rows(report: &Report) -> Vec<Vec<Cell>> {
     std::iter::once(header(&columns)).chain(rows).collect()
 }
 
-/// Was it run on stages that are to be kept apart?
+/// Do results name stages?
 fn has_stages(report: &Report) -> bool {
     report.summary.iter().any(|summary| !summary.stage.is_empty())
 }
 
-/// How near stages came to each other: a line each.
+/// The agreement of stages, one line each.
 fn agreement(report: &Report) -> String {
     let Some(first) = report.agreement.first() else { return String::new() };
     let columns = ["discipline", "stage", "measure", "difference", "allowed", "verdict"];
@@ -146,7 +146,7 @@ fn agreement(report: &Report) -> String {
     text
 }
 
-/// A fraction differs by points.
+/// Fractions differ by percentage points.
 fn look_of_difference(measure: &str) -> Look {
     match measure.split('.').next().unwrap_or(measure) {
         "fraction" | "utilization" => Look { scale: 100.0, digits: 2, unit: " points" },
@@ -168,7 +168,7 @@ fn look_of_difference(measure: &str) -> Look {
     }
 }
 
-/// What the verdict on a difference is called: stages agree or differ.
+/// The name of a verdict on a difference: stages agree or differ.
 fn verdict(verdict: Option<Verdict>) -> Cell {
     let (text, colour) = match verdict {
         Some(Verdict::Holds) => ("agrees", Some(Color::Green)),
@@ -184,19 +184,18 @@ fn verdict(verdict: Option<Verdict>) -> Cell {
     }
 }
 
-/// Are there other numbers of runs than of seeds, as after Ctrl-C?
+/// Do the numbers of runs and seeds differ, as after Ctrl-C?
 fn counts_runs(report: &Report) -> bool {
     report.summary.iter().any(|summary| summary.runs != report.manifest.seeds.len() as u64)
 }
 
-/// Headings and measures that not every report has: marks, where there were some; of the groups
-/// whose transfers are timed, of their pages, where they have some; of calls and videos; of
-/// aggregates; and of wires with faults.
+/// Optional headings and measures: marks; times of groups with timed transfers, and of their pages;
+/// calls and videos; aggregates; and wires with faults.
 fn timed(report: &Report, groups: &[&str]) -> Vec<(String, String)> {
     let is_there =
         &|measure: &String| report.summary.iter().any(|summary| summary.measures.contains_key(measure));
     let of = |group: &&str| {
-        // A viewer sees no chunk of a video.
+        // A viewer does not notice single chunks of a video.
         let is_video = is_there(&format!("{}.{group}", Kind::Stall.plural()));
         let timed = [Kind::Page, Kind::Transfer].into_iter().filter(|_| !is_video);
         timed.chain([Kind::Frame]).map(Kind::name).find_map(|kind| {
@@ -224,11 +223,11 @@ fn timed(report: &Report, groups: &[&str]) -> Vec<(String, String)> {
     marks.into_iter().chain(timed).chain(gains).chain(lost).collect()
 }
 
-/// What a viewer of a call or a video notices beside late frames, and its measures.
+/// What a viewer of a call or a video notices besides late frames, and the measures.
 const VIEWERS: [(&str, &str); 4] =
     [("freezes", "freezes"), ("stalls", "stalls"), ("stalled part", "stall_part"), ("bitrate", "play_bps")];
 
-/// The unit of such a measure, in its heading.
+/// The unit of that measure, in its heading.
 fn unit_of(measure: &str) -> &'static str {
     match measure.split('.').next() {
         Some("play_bps") => ", Mbit/s",
@@ -237,7 +236,7 @@ fn unit_of(measure: &str) -> &'static str {
     }
 }
 
-/// Tables with a row for each measure, and as many disciplines in each as have room on `columns`.
+/// Tables with one row per measure, and as many disciplines each as fit on `columns`.
 fn on_their_side(rows: &[Vec<Cell>], columns: usize) -> Vec<Table> {
     let (header, mut rest) = rows.split_first().expect("a header");
     let with_header = |rows: &[Vec<Cell>]| table(&transposed(&[std::slice::from_ref(header), rows].concat()));
@@ -256,7 +255,7 @@ fn transposed(rows: &[Vec<Cell>]) -> Vec<Vec<Cell>> {
     (0..rows[0].len()).map(|at| rows.iter().map(|row| row[at].clone()).collect()).collect()
 }
 
-/// A table of `rows`, the first of which is its header, with numbers to the right and no line
+/// A table of `rows`, the first of which is its header, with numbers right-aligned and no line
 /// broken.
 pub(super) fn table(rows: &[Vec<Cell>]) -> Table {
     let mut table = empty();
@@ -269,13 +268,13 @@ pub(super) fn table(rows: &[Vec<Cell>]) -> Table {
     table
 }
 
-/// The columns of a terminal that `table` takes: each cell has a space on either side, and a line
-/// before it; one ends it.
+/// The width of `table` in terminal columns: each cell has a space on either side and a line before
+/// it; one more line ends the row.
 pub(super) fn width(table: &Table) -> usize {
     table.column_max_content_widths().iter().map(|content| usize::from(*content) + 3).sum::<usize>() + 1
 }
 
-/// An empty table in the style that fits where stdout goes.
+/// An empty table in the style for the current stdout.
 pub(crate) fn empty() -> Table {
     let mut table = Table::new();
     if std::io::stdout().is_terminal() {
@@ -316,7 +315,7 @@ fn row(report: &Report, summary: &Summary, groups: &[&str], timed: &[(String, St
     row
 }
 
-/// How a measure looks that not every scenario has: a count of marks, a time of transfers, or a
+/// The format of an optional measure: a count of marks, a transfer time, or a gain.
 /// gain.
 fn look_of(measure: &str) -> Look {
     match measure.split('.').next().unwrap_or(measure) {
@@ -329,7 +328,7 @@ fn look_of(measure: &str) -> Look {
     }
 }
 
-/// A share in a colour: green near 1, red where a group is robbed or robs.
+/// A share in a colour: green near 1, red for a group that gets far too little or too much.
 fn share(estimate: Option<&Estimate>) -> Cell {
     let colour = match estimate.map(|estimate| estimate.mean) {
         Some(mean) if (0.9..=1.1).contains(&mean) => Color::Green,

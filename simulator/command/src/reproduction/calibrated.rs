@@ -1,4 +1,4 @@
-//! The summary of each paper: the claims that do not hold, or that depend on what is not printed,
+//! The summary of each paper: the claims that do not hold, or that depend on settings not printed,
 //! and why.
 
 use super::cause::{Cause, cause};
@@ -8,7 +8,7 @@ use fairwire_study::calibration::{Held, Summary};
 use fairwire_study::record::{Claim, Results, Verdict};
 use std::fmt::Write;
 
-/// A claim that holds in this share of the draws does not depend on them.
+/// The share of draws from which a claim counts as independent of them.
 const NEARLY_ALL: f64 = 0.95;
 
 /// Appends the text above all tables.
@@ -58,7 +58,7 @@ pub(super) fn table(out: &mut String, results: &Results, paper: &Paper<'_>) {
     let _ = writeln!(out, "{}", format!("{are}{open}").trim());
 }
 
-/// Does `claim` hold in nearly all draws? A claim that cannot be tested counts as such.
+/// Does `claim` hold in nearly all draws? An untestable claim counts as if it did.
 fn is_independent(claim: &Claim) -> bool {
     let share = claim.calibrated.and_then(|held| held.share());
     !claim.is_missed() && share.is_none_or(|(share, _)| share >= NEARLY_ALL)
@@ -81,7 +81,7 @@ fn row(out: &mut String, exhibit: &str, claim: &Claim, is_calibrated: bool) {
     let _ = writeln!(out, " {} |", cause(claim).map_or(String::new(), short));
 }
 
-/// A short form for the table: the share is beside it.
+/// A short form for the table, which has the share next to it.
 fn short(cause: Cause<'_>) -> String {
     match cause {
         Cause::Genuine { .. } => "genuine".into(),

@@ -1,23 +1,23 @@
-//! The cause of a claim that does not hold, as far as the draws and the study show it.
+//! The cause of a claim that does not hold, as far as the draws and the study reveal it.
 
 use fairwire_study::record::{Claim, Verdict};
 
-/// Why not.
+/// The cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cause<'a> {
-    /// It holds in no draw of what the paper leaves open: genuine.
+    /// It holds in no draw of the open settings: genuine.
     Genuine { of: usize },
-    /// It holds in some: the set-up or a reading of ours.
+    /// It holds in some draws: the set-up or our reading.
     SetUp { held: usize, of: usize },
-    /// The check requires more than the paper says, and why.
+    /// The check requires more than the paper claims, for this reason.
     Stricter(&'a str),
-    /// The mean holds, but the interval does not: there are too few seeds.
+    /// The mean holds but not the interval: too few seeds.
     Undecided,
-    /// Nothing was drawn.
+    /// No draws were made.
     Unknown,
 }
 
-/// Why `claim` does not hold; nothing where it does, or where it cannot be tested.
+/// Why `claim` does not hold; `None` if it does, or cannot be tested.
 pub(super) fn cause(claim: &Claim) -> Option<Cause<'_>> {
     if !claim.is_missed() {
         return None;

@@ -1,16 +1,16 @@
-//! Tables of numbers in the page: figures that are tables, and the numbers behind a figure.
+//! Tables of numbers in the page: figures that are tables, and the data of figures.
 
 use super::crosstab::{Crosstab, tables};
 use fairwire_figures::escaped;
 use fairwire_figures::number::{number, with_interval};
 use fairwire_study::record::{Exhibit, Kind, Line, Mark, Measured, Panel};
 
-/// Shades of a grid's cells, from the least value to the greatest.
+/// The shades of a grid's cells, from the least value to the greatest.
 const SHADES: f64 = 9.0;
-/// Digits that count, where nothing is printed beside.
+/// The significant digits of a number without a printed counterpart.
 const DIGITS: usize = 3;
 
-/// Appends `panel`, which is a table.
+/// Appends the table `panel`.
 pub(super) fn figure(out: &mut String, panel: &Panel) {
     if !panel.title.is_empty() {
         *out += &format!("<h4>{}</h4>\n", escaped(&panel.title));
@@ -44,7 +44,7 @@ pub(super) fn figure(out: &mut String, panel: &Panel) {
     }
 }
 
-/// A row for each line, a column for each place.
+/// One row per line, one column per place.
 fn plain(out: &mut String, panel: &Panel) {
     *out += &format!("<tr><th>{}</th>", escaped(&panel.x.label));
     panel.categories.iter().for_each(|name| head(out, name));
@@ -58,7 +58,7 @@ fn plain(out: &mut String, panel: &Panel) {
     }
 }
 
-/// A row for each place; beside each other the series, and within each its measures.
+/// One row per place; the series are side by side, each with its measures.
 fn grouped(out: &mut String, panel: &Panel, series: &[&str]) {
     let of = |name: &&str| panel.lines.iter().filter(|line| line.series == *name).collect::<Vec<&Line>>();
     let groups: Vec<Vec<&Line>> = series.iter().map(of).collect();
@@ -80,7 +80,7 @@ fn head(out: &mut String, name: &str) {
     *out += &format!("<th>{}</th>", escaped(name));
 }
 
-/// Ours, and below it in small the paper's. The interval is in the title.
+/// Our value, with the paper's in small type below. The interval is in the title.
 fn cell(out: &mut String, panel: &Panel, line: &Line, place: usize) {
     let is_here = |mark: &&Mark| (mark.x - place as f64).abs() < 0.5;
     let (ours, theirs) = (line.marks.iter().find(is_here), line.published.iter().find(is_here));
@@ -107,21 +107,21 @@ fn printed<'a>(line: &'a Line, mark: &Mark) -> Option<&'a Mark> {
     line.published.iter().find(|other| (other.x - mark.x).abs() < 0.5)
 }
 
-/// Is `mark` further from the printed one than the claim allows?
+/// Is `mark` farther from the printed value than the claim allows?
 fn is_off(mark: &Mark, printed: Option<&Mark>) -> bool {
     printed.is_some_and(|printed| {
         printed.allowed.is_some_and(|allowed| (mark.y - printed.y).abs() > allowed * (1.0 + 1e-9))
     })
 }
 
-/// `value` with as many decimals as the paper's numbers of its line.
+/// `value` with as many decimals as the paper's numbers on its line.
 fn as_printed(line: &Line, value: f64) -> String {
     let decimals = |mark: &Mark| mark.y.to_string().split_once('.').map_or(0, |(_, rest)| rest.len());
     let most = line.published.iter().map(decimals).max().unwrap_or(0).min(6);
     format!("{value:.most$}")
 }
 
-/// Appends all numbers of `exhibit`, a table for each measure.
+/// Appends all numbers of `exhibit`, one table per measure.
 pub(super) fn numbers(out: &mut String, exhibit: &Exhibit) {
     let measures: Vec<&Measured> = exhibit.measures.iter().collect();
     for table in tables(exhibit, &measures) {

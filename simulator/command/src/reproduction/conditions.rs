@@ -1,8 +1,8 @@
-//! Under which conditions the numbers of an exhibit came about.
+//! The conditions under which an exhibit's numbers were measured.
 
 use fairwire_study::record::{Depth, Exhibit};
 
-/// Under which conditions numbers and curves came about.
+/// The conditions of numbers and curves.
 pub(super) fn conditions(exhibit: &Exhibit) -> String {
     let numbers = numbers_came(exhibit);
     match exhibit.panels.iter().find_map(|panel| panel.seed) {
@@ -31,7 +31,7 @@ fn numbers_came(exhibit: &Exhibit) -> String {
     }
 }
 
-/// `seeds` as they are typed: those that follow each other as a range.
+/// `seeds` as typed, with consecutive ones as a range.
 fn listed(seeds: &[u64]) -> String {
     let runs = seeds.chunk_by(|first, second| first.checked_add(1) == Some(*second));
     let text: Vec<String> = runs

@@ -1,27 +1,26 @@
-//! The numbers of one measure across and down: a row for each series, a column for each point, or
-//! the other way round.
+//! The numbers of one measure in a grid: one row per series and one column per point, or
+//! transposed.
 
 use fairwire_study::record::{Exhibit, Measured, Number, Published};
 
-/// With more points than this, and fewer series than points, each point has a row.
+/// With more points than this, and fewer series than points, each point gets a row.
 const MAX_ACROSS: usize = 8;
 
 /// One table of numbers.
 pub(super) struct Crosstab<'a> {
-    /// What all of it is of; the measure with its unit, unless the measures are the columns.
+    /// The subject of the table: the measure with its unit, unless the measures are the columns.
     pub of: String,
     pub columns: Vec<String>,
     pub rows: Vec<(String, Vec<Option<Cell<'a>>>)>,
 }
 
-/// A number of ours, and the printed one where there is one.
+/// Our number, and the printed one if any.
 pub(super) struct Cell<'a> {
     pub number: &'a Number,
     pub printed: Option<&'a Published>,
 }
 
-/// The tables of `measures` of `exhibit`: one for each, or one for all where there is only one
-/// point.
+/// The tables of `measures` of `exhibit`: one each, or one for all if there is only one point.
 pub(super) fn tables<'a>(exhibit: &'a Exhibit, measures: &[&'a Measured]) -> Vec<Crosstab<'a>> {
     let of =
         |measure: &Measured| exhibit.numbers.iter().filter(|n| n.measure == measure.id).collect::<Vec<_>>();
@@ -61,7 +60,7 @@ fn table<'a>(exhibit: &'a Exhibit, measure: &Measured, numbers: &[&'a Number]) -
         (down.to_string(), cells.collect())
     };
     let (of, columns) = match across.as_slice() {
-        // A single point has no name: the measure is above its column.
+        // A single point has no name, so the measure heads its column.
         [""] => (String::new(), vec![named(measure)]),
         names => (named(measure), names.iter().map(|name| name.to_string()).collect()),
     };

@@ -1,4 +1,4 @@
-//! An exhibit's numbers as CSV, the paper's beside ours.
+//! An exhibit's numbers as CSV, next to the paper's.
 
 use crate::report::csv::text;
 use fairwire_study::record::{Exhibit, Kind, Number, Published};
@@ -8,8 +8,7 @@ use std::iter::once;
 const HEAD: [&str; 11] =
     ["measure", "unit", "series", "x", "at", "mean", "half_width_95", "min", "max", "published", "where"];
 
-/// A row for each number, with a column for each seed; then the numbers of the paper without one of
-/// ours.
+/// One row per number, with one column per seed; then the paper's numbers without a counterpart.
 pub(super) fn numbers(exhibit: &Exhibit) -> Result<String, Failure> {
     let seeds = exhibit.seeds.iter().map(|seed| format!("seed_{seed}"));
     let head = HEAD.map(String::from).into_iter().chain(seeds).collect();
@@ -53,13 +52,13 @@ fn lonely_row(exhibit: &Exhibit, published: &Published) -> Vec<String> {
     row
 }
 
-/// The file of [`samples`].
+/// The file name of [`samples`].
 pub(super) fn samples_name(exhibit: &Exhibit) -> String {
     format!("{}.samples.csv", exhibit.name())
 }
 
-/// A row for each sample of what is drawn over time or in steps, none of which is among the
-/// numbers; `None` without such.
+/// One row per sample of curves over time or in steps, which are not among the numbers; `None`
+/// without them.
 pub(super) fn samples(exhibit: &Exhibit) -> Result<Option<String>, Failure> {
     let is_sampled = |kind: Kind| matches!(kind, Kind::Time | Kind::Steps);
     if !exhibit.panels.iter().any(|panel| is_sampled(panel.kind)) {
@@ -68,7 +67,7 @@ pub(super) fn samples(exhibit: &Exhibit) -> Result<Option<String>, Failure> {
     let head = ["panel", "line", "x", "y"].map(String::from).to_vec();
     let panels = exhibit.panels.iter().enumerate().filter(|(_, panel)| is_sampled(panel.kind));
     let rows = panels.flat_map(|(at, panel)| {
-        // Two panels may have one title, or none: then their numbers distinguish them.
+        // If panels share a title, or have none, their numbers distinguish them.
         let is_name = exhibit.panels.iter().filter(|other| other.title == panel.title).count() == 1;
         let is_name = is_name && !panel.title.is_empty();
         let name = if is_name { panel.title.clone() } else { format!("{}", at + 1) };

@@ -1,4 +1,4 @@
-//! `docs/reproduction.md`: what came of each claim.
+//! `docs/reproduction.md`: the verdict on each claim.
 
 use super::calibrated;
 use super::conditions::conditions;
@@ -7,7 +7,7 @@ use fairwire_figures::{cut, escaped};
 use fairwire_study::record::{Claim, Depth, Exhibit, Results};
 use std::fmt::Write;
 
-/// The maximum length of a detail, in letters; the report has all of it.
+/// The maximum length of a detail in characters; the report has the complete text.
 const MAX_DETAIL: f64 = 160.0;
 
 /// The text above the second table.
@@ -52,7 +52,7 @@ pub(crate) fn document(results: &Results) -> String {
     out
 }
 
-/// What the papers say first; then what is claimed besides.
+/// The papers' own claims first, then the others.
 fn counts(out: &mut String, papers: &[Paper<'_>]) {
     let heads = Count::HEADS.join(" | ");
     let _ = write!(out, "| paper | exhibits | {heads} |\n|---|---:|---:|---:|---:|---:|---:|\n");
@@ -106,8 +106,7 @@ fn claim_row(out: &mut String, exhibit: &Exhibit, claim: &Claim) {
     );
 }
 
-/// Text for a cell, in which a bar or a line's end would end it, and marks would be read as
-/// Markdown.
+/// Text for a table cell: escapes bars, line ends and Markdown's marks.
 pub(super) fn cell(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {

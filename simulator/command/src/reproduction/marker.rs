@@ -1,5 +1,4 @@
-//! Markers in a page written by hand, between which numbers are filled in: comments of HTML, which
-//! a reader does not see.
+//! HTML comments that mark places for numbers in hand-written pages; readers do not see them.
 
 use fairwire_core::spelling;
 use fairwire_terminal::failure::Failure;
@@ -7,25 +6,25 @@ use std::ops::{Range, RangeInclusive};
 
 const CLOSE: &str = "-->";
 
-/// A kind of marker.
+/// A type of marker.
 #[derive(Debug)]
 pub(super) struct Kind {
-    /// How it begins, up to its words.
+    /// Its beginning, before its words.
     pub open: &'static str,
-    /// What ends what it encloses.
+    /// The end of the enclosed text.
     pub end: &'static str,
-    /// How many words it has.
+    /// The number of its words.
     pub words: RangeInclusive<usize>,
-    /// What these are, for a message.
+    /// The form of its words, for a message.
     pub form: &'static str,
 }
 
 /// A marker, and the text up to its end.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Marked {
-    /// How its marker begins.
+    /// The beginning of its marker.
     pub kind: &'static str,
-    /// Where in the text.
+    /// Its range in the text.
     pub content: Range<usize>,
     pub line: usize,
     /// The words of its marker.
@@ -72,7 +71,7 @@ pub(super) fn marks(path: &str, text: &str, kinds: &[Kind]) -> Result<Vec<Marked
     }
 }
 
-/// Words between blanks, those in quotes whole.
+/// Splits at blanks, keeping quoted text together.
 fn split(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for (at, part) in text.split('"').enumerate() {
@@ -84,7 +83,7 @@ fn split(text: &str) -> Vec<String> {
     words
 }
 
-/// Is `given`, a name in the marker at `place`, one of `allowed`?
+/// Is `given`, a name in the marker at `place`, in `allowed`?
 pub(super) fn known(place: &str, what: &str, given: &str, allowed: &[String]) -> Result<(), Failure> {
     if allowed.iter().any(|name| name == given) {
         return Ok(());

@@ -1,5 +1,5 @@
-//! What `fairwire reproduce` leaves for readers: a picture and a CSV of each exhibit, a page of
-//! all, and the document in `docs`.
+//! The output of `fairwire reproduce`: a picture and a CSV per exhibit, a page of all, and the
+//! document in `docs`.
 
 mod calibrated;
 mod cause;
@@ -31,7 +31,7 @@ use std::path::{Path, PathBuf};
 /// The page of all exhibits.
 pub(crate) const PAGE: &str = "report.html";
 
-/// Writes into `folder`, each file whole or not at all, and gives the page's place.
+/// Writes everything into `folder`, each file atomically, and returns the path of the page.
 pub(crate) fn write(results: &Results, folder: &Path) -> Result<PathBuf, Failure> {
     for exhibit in &results.exhibits {
         let name = exhibit.name();
@@ -45,8 +45,8 @@ pub(crate) fn write(results: &Results, folder: &Path) -> Result<PathBuf, Failure
     Ok(folder.join(PAGE))
 }
 
-/// The picture of `exhibit`, with `panels` of it. The page says around it what a picture alone has
-/// to say itself.
+/// The picture of `exhibit` with `panels`. The page has text around it that a separate picture must
+/// include.
 fn picture(exhibit: &Exhibit, panels: Vec<Panel>, setting: Setting) -> String {
     let title = format!("{}: {}", exhibit.name(), exhibit.title);
     let mut detail = match setting {
@@ -57,10 +57,10 @@ fn picture(exhibit: &Exhibit, panels: Vec<Panel>, setting: Setting) -> String {
     Figure { title: &title, detail, panels: &panels, ..Figure::default() }.svg(setting)
 }
 
-/// Said of a figure beside which nothing of the paper's can be drawn.
+/// The note on a figure without printed numbers to draw.
 const NO_NUMBERS: &str = "the paper prints no numbers of this figure";
 
-/// Is it a figure of a paper that prints no numbers of it?
+/// Is it a figure for which the paper prints no numbers?
 fn is_without_numbers(exhibit: &Exhibit) -> bool {
     let is_of_paper = exhibit.claims.iter().any(|claim| claim.origin.is_of_the_paper());
     exhibit.id.starts_with("fig") && is_of_paper && exhibit.published.is_empty()

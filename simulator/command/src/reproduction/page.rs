@@ -1,5 +1,5 @@
-//! The page of all exhibits: HTML that needs no network, and no script but for its search. Many
-//! exhibits of several papers have a page for each paper.
+//! The page of all exhibits: HTML that needs no network, and no script except for its search. Many
+//! exhibits of several papers are split into one page per paper.
 
 use super::cause::{Cause, cause};
 use super::cells;
@@ -11,11 +11,11 @@ use crate::html::{self, Choice};
 use fairwire_figures::{Setting, escaped};
 use fairwire_study::record::{Claim, Depth, Exhibit, Panel, Results, Verdict};
 
-/// Up to this number, exhibits are listed without a click.
+/// Up to this number, the list of exhibits is open.
 const SHORT: usize = 12;
-/// A table of more numbers is left to the CSV.
+/// The maximum of numbers in a table; the CSV has larger ones.
 const MAX_NUMBERS: usize = 36;
-/// What the page of the studies is headed that came with the command.
+/// The heading of the page on the built-in studies.
 const PAPERS: &str = "The papers, reproduced";
 const CHECKS: &str = " Checks are made on means over seeds with their 95 % intervals (Student t), and on paired differences where \
      two schemes are compared.";
@@ -23,21 +23,21 @@ const CHECKS: &str = " Checks are made on means over seeds with their 95 % inter
 const OTHERS: &str = "Not counted as the papers': checks at points that a paper does not print, claims of ours, and arithmetic, \
      which cannot fail.";
 
-/// More exhibits than these, of several papers, are too much for one page.
+/// The maximum of exhibits of several papers on one page.
 const MAX_TOGETHER: usize = 40;
 
-/// Where a page has its exhibits.
+/// The location of the exhibits of a page.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Layout {
     /// Below, on this page.
     Here,
-    /// Below, on this page of one paper.
+    /// Below, on this page about one paper.
     HereOfOne,
-    /// On a page for each paper.
+    /// On a separate page per paper.
     Apart,
 }
 
-/// Every page by the name of its file, that of all first.
+/// Every page with its file name, the overview first.
 pub(super) fn pages(results: &Results) -> Vec<(String, String)> {
     let papers = papers(results);
     if papers.len() < 2 || results.exhibits.len() <= MAX_TOGETHER {
@@ -54,7 +54,7 @@ pub(super) fn pages(results: &Results) -> Vec<(String, String)> {
     std::iter::once((PAGE.into(), page(results, Layout::Apart))).chain(each).collect()
 }
 
-/// The page of one paper.
+/// The file of one paper's page.
 fn file(paper: &str) -> String {
     format!("{}.html", anchor(paper))
 }
@@ -133,7 +133,7 @@ fn head(results: &Results) -> String {
     out
 }
 
-/// What the papers say first; then what is claimed besides.
+/// The papers' own claims first, then the others.
 fn counts(out: &mut String, papers: &[Paper<'_>], layout: Layout) {
     let (lines, sum) = headline(papers);
     if !lines.is_empty() {
@@ -183,10 +183,10 @@ fn count_row(out: &mut String, class: &str, names: &[String], count: Count) {
     out.push_str("</tr>\n");
 }
 
-/// Has an exhibit of these counts of verdicts what is chosen?
+/// Does an exhibit with these counts of verdicts match the filter?
 type Has = fn([usize; 3]) -> bool;
 
-/// What an exhibit may be chosen by: the word of it, what is shown, and which exhibits have it.
+/// The filters for exhibits: word, label, and the exhibits that match.
 const VERDICTS: [(&str, &str, Has); 3] = [
     ("fails", "a claim does not hold", |[_, fail, _]| fail > 0),
     ("holds", "every claim holds", |[hold, fail, _]| hold > 0 && fail == 0),
@@ -227,12 +227,12 @@ fn link(exhibit: &Exhibit, text: &str, layout: Layout) -> String {
     )
 }
 
-/// A name as a target of links: whatever a study may be called.
+/// A name as a link target, for any name of a study.
 fn anchor(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' || c == '-' { c } else { '-' }).collect()
 }
 
-/// Where in the paper; and whose claim it is where it is not the paper's own.
+/// The location in the paper; and the origin of the claim, if not the paper itself.
 fn place(claim: &Claim) -> String {
     let own = if claim.origin.is_of_the_paper() { String::new() } else { claim.origin.to_string() };
     let parts: Vec<&str> =
@@ -243,7 +243,7 @@ fn place(claim: &Claim) -> String {
     format!(" <span class=\"faint\">({})</span>", escaped(&parts.join("; ")))
 }
 
-/// The verdict: by sign and word, and by colour besides.
+/// The verdict as a sign, a word and a colour.
 fn badge(claim: &Claim) -> String {
     let (class, sign) = match claim.verdict {
         Verdict::Holds => ("holds", "\u{2713}"),
@@ -293,7 +293,7 @@ fn sentence(text: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// What does not hold, open; the others folded.
+/// Claims that do not hold are open; the others are folded.
 fn claims(out: &mut String, exhibit: &Exhibit) {
     if exhibit.claims.is_empty() {
         out.push_str("<p class=\"faint\">No claim is made of this one.</p>\n");
@@ -326,7 +326,7 @@ fn counted(exhibit: &Exhibit) -> String {
     text
 }
 
-/// What the list of the claims that are no misses is called.
+/// The label of the list of claims that are not misses.
 fn folded(exhibit: &Exhibit) -> String {
     let [hold, _, open] = exhibit.counted();
     let holds = if hold == 1 { "the one that holds".into() } else { format!("the {hold} that hold") };
@@ -368,7 +368,7 @@ fn checked(out: &mut String, claim: &Claim) {
     }
 }
 
-/// The numbers, folded away: a picture is not read by everybody.
+/// The numbers, folded: an alternative to the picture.
 fn numbers(out: &mut String, exhibit: &Exhibit) {
     let are_shown = !exhibit.panels.is_empty() && exhibit.panels.iter().all(Panel::is_table);
     if exhibit.numbers.is_empty() || exhibit.numbers.len() > MAX_NUMBERS || are_shown {
@@ -386,7 +386,7 @@ mod tests {
     use super::*;
     use crate::html::is_balanced;
 
-    /// The one page of `results`.
+    /// The single page of `results`.
     fn whole(results: &Results) -> String {
         page(results, Layout::Here)
     }
@@ -442,7 +442,7 @@ mod tests {
             for target in html.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap()) {
                 let (file, place) = target.split_once('#').unwrap_or((target, ""));
                 let file = if file.is_empty() { name } else { file };
-                // Pictures and numbers lie beside the pages.
+                // Pictures and numbers are next to the pages.
                 if file.ends_with(".html") {
                     let there = pages.iter().find(|(name, _)| name == file).expect(file);
                     assert!(place.is_empty() || there.1.contains(&format!("id=\"{place}\"")), "{target}");

@@ -1,4 +1,4 @@
-//! Numbers in the README of a study: filled in from the results, never typed.
+//! Numbers in the README of a study, filled in from the results, never typed.
 //!
 //! `<!-- results: EXHIBIT MEASURE... -->` up to `<!-- end -->` becomes a table, and `<!-- = EXHIBIT
 //! MEASURE SERIES AT -->` up to `<!-- / -->` one number.
@@ -22,10 +22,10 @@ const BLOCK: Kind = Kind {
 /// One number.
 const ONE: Kind =
     Kind { open: "<!-- = ", end: "<!-- / -->", words: 3..=4, form: "EXHIBIT MEASURE SERIES [AT]" };
-/// One number has no more digits that count.
+/// The maximum of significant digits of one number.
 const MAX_DIGITS: i32 = 4;
 
-/// Checks the markers of `text`, the README at `path` of `study`, as far as possible without a run.
+/// Checks the markers of `text`, the README at `path` of `study`, as far as possible without runs.
 pub(crate) fn check(path: &str, text: &str, study: &Study) -> Result<(), Failure> {
     let ids: Vec<String> = study.spec.exhibit.iter().map(|exhibit| exhibit.id.clone()).collect();
     for marked in marks(path, text, &[BLOCK, ONE])? {
@@ -35,15 +35,15 @@ pub(crate) fn check(path: &str, text: &str, study: &Study) -> Result<(), Failure
         let plan = Plan::of(study, at, Depth::Full)?;
         let measures: Vec<String> = plan.measures.iter().map(|measure| measure.id.clone()).collect();
         let points: Vec<String> = plan.points.iter().map(|point| point.at.clone()).collect();
-        // The series and points of what is computed are known when it was made.
+        // The series and points of a computed exhibit are known only after the computation.
         let has_names = plan.spec().compute.is_none();
         names(&place, &marked, &measures, has_names.then_some((&plan.series, &points)))?;
     }
     Ok(())
 }
 
-/// `text` with its markers filled from `exhibits`, all of one study. Those of exhibits that are not
-/// here stay as they are.
+/// `text` with its markers filled from `exhibits`, all of one study; markers of other exhibits
+/// stay.
 pub(crate) fn filled(path: &str, text: &str, exhibits: &[&Exhibit]) -> Result<String, Failure> {
     let mut out = String::new();
     let mut done = 0;
@@ -65,7 +65,7 @@ fn is_block(marked: &Marked) -> bool {
     marked.kind == BLOCK.open
 }
 
-/// Are the names of `marked` those that its exhibit has?
+/// Does the exhibit of `marked` have these names?
 fn names(
     place: &str,
     marked: &Marked,
@@ -90,7 +90,7 @@ fn measures(exhibit: &Exhibit) -> Vec<String> {
     exhibit.measures.iter().map(|measure| measure.id.clone()).collect()
 }
 
-/// A table for each measure, or one for all at a single point.
+/// One table per measure, or one for all at a single point.
 fn block(place: &str, marked: &Marked, exhibit: &Exhibit) -> Result<String, Failure> {
     names(place, marked, &measures(exhibit), None)?;
     let by_name = |name: &String| exhibit.measures.iter().find(|measure| measure.id == *name);
@@ -116,7 +116,7 @@ fn block(place: &str, marked: &Marked, exhibit: &Exhibit) -> Result<String, Fail
     Ok(out.replacen("\n|", "\n\n|", 1) + "\n")
 }
 
-/// Ours with its interval, and the printed one.
+/// Our number with its interval, and the printed one.
 fn text_of(cell: &Cell<'_>) -> String {
     let ours = cell.number.estimate.map_or("no value".into(), |e| with_interval(e.mean, e.half_width_95));
     cell.printed.map_or(ours.clone(), |printed| format!("{ours} ({})", shown(printed.value)))
@@ -139,7 +139,7 @@ fn one(place: &str, marked: &Marked, exhibit: &Exhibit) -> Result<String, Failur
     Ok(found.and_then(|number| number.estimate).map_or("no value".into(), |e| plain(e.mean, e.half_width_95)))
 }
 
-/// `mean` to the second digit of its interval that counts, and to no more than four of its own.
+/// `mean` to the second significant digit of its interval, and at most four of its own.
 fn plain(mean: f64, half: Option<f64>) -> String {
     let places = |value: f64, digits: i32| digits - 1 - value.abs().log10().floor() as i32;
     let Some(half) = half.filter(|half| *half > 1e-9 * mean.abs() && half.is_finite()) else {

@@ -49,7 +49,7 @@ pub(crate) fn exhibit(paper: &str, id: &str, kind: Kind) -> Exhibit {
     }
 }
 
-/// FABA's Table 1 with numbers, printed ones beside them.
+/// FABA's Table 1 with numbers and the printed ones.
 pub(crate) fn table1() -> Exhibit {
     let table = exhibit("faba", "table1", Kind::Table);
     let panel: Panel = drawn::table1(Kind::Table);
@@ -101,7 +101,7 @@ fn results(exhibits: Vec<Exhibit>) -> Results {
     }
 }
 
-/// An exhibit of each kind, of three papers.
+/// An exhibit of each type, from three papers.
 pub(crate) fn all_kinds() -> Results {
     let with = |exhibit: Exhibit, verdict| Exhibit { claims: vec![claim("shape", verdict)], ..exhibit };
     results(vec![
@@ -114,14 +114,14 @@ pub(crate) fn all_kinds() -> Results {
     ])
 }
 
-/// As many exhibits as the papers have.
+/// As many exhibits as in all the papers.
 pub(crate) fn many() -> Results {
     let all = all_kinds().exhibits;
     let copies = (0..57).map(|at| Exhibit { id: format!("fig{at}"), ..all[at % all.len()].clone() });
     results(copies.collect())
 }
 
-/// What a study may contain that wants to break a page.
+/// A study with text that could break a page.
 pub(crate) fn hostile() -> Results {
     const TEXT: &str = "</svg><script>alert(\"1\")</script> & \u{1b}[31m\n]]> | ` \u{ffff}";
     let mut bad = table1();

@@ -1,4 +1,4 @@
-//! Shares of settings in a page of advice: in how many draws the claim behind a sentence holds.
+//! Shares of draws in a page of advice: in how many the claim behind a sentence holds.
 //!
 //! `<!-- share: PAPER EXHIBIT.CLAIM -->` up to `<!-- / -->` becomes `30 of 32`.
 
@@ -11,7 +11,7 @@ use fairwire_terminal::failure::Failure;
 const SHARE: Kind =
     Kind { open: "<!-- share: ", end: "<!-- / -->", words: 2..=2, form: "PAPER EXHIBIT.CLAIM" };
 
-/// Do the markers of `text`, the page at `path`, name claims of `studies`?
+/// Checks that the markers of `text`, the page at `path`, name claims of `studies`.
 pub(crate) fn check(path: &str, text: &str, studies: &[Study]) -> Result<(), Failure> {
     let papers: Vec<String> = studies.iter().map(|study| study.spec.paper.clone()).collect();
     for marked in marks(path, text, &[SHARE])? {
@@ -25,8 +25,7 @@ pub(crate) fn check(path: &str, text: &str, studies: &[Study]) -> Result<(), Fai
     Ok(())
 }
 
-/// `text` with its markers filled from `results`. Those of papers that are not here stay as they
-/// are.
+/// `text` with its markers filled from `results`; markers of other papers stay.
 pub(crate) fn filled(path: &str, text: &str, results: &Results) -> Result<String, Failure> {
     let mut out = String::new();
     let mut done = 0;

@@ -1,32 +1,32 @@
-//! How many claims came out how, by paper.
+//! The number of claims with each verdict, by paper.
 
 use fairwire_study::record::{Claim, Exhibit, Origin, Results, Verdict};
 
-/// The exhibits of one paper, with what came of its claims.
+/// The exhibits of one paper, with the verdicts on its claims.
 #[derive(Debug)]
 pub(super) struct Paper<'a> {
-    /// As `fairwire reproduce` calls it.
+    /// Its name in `fairwire reproduce`.
     pub name: &'a str,
     /// The title of its study.
     pub study: &'a str,
-    /// In full.
+    /// The full citation.
     pub source: &'a str,
     pub exhibits: Vec<&'a Exhibit>,
 }
 
-/// How many claims there are, and how they came out.
+/// The number of claims, in total and by verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Count {
     pub claims: usize,
     pub hold: usize,
     pub fail: usize,
-    /// Of those that do not hold: by their interval alone.
+    /// Of those that do not hold: only because of their interval.
     pub undecided: usize,
     pub not_testable: usize,
 }
 
 impl Count {
-    /// What its numbers are headed, in their order.
+    /// The headings of its numbers, in order.
     pub(super) const HEADS: [&str; 5] =
         ["claims", "hold", "do not hold", "of these undecided", "not testable as printed"];
 
@@ -35,7 +35,7 @@ impl Count {
         [self.claims, self.hold, self.fail, self.undecided, self.not_testable]
     }
 
-    /// This and `other` together.
+    /// The sum of this and `other`.
     pub(super) fn and(self, other: Count) -> Count {
         Count {
             claims: self.claims + other.claims,
@@ -59,20 +59,19 @@ impl Count {
 }
 
 impl Paper<'_> {
-    /// Its claims of the origins for which `is_meant`.
+    /// Counts its claims of the origins that `is_meant` selects.
     pub(super) fn count(&self, is_meant: impl Fn(Origin) -> bool) -> Count {
         let claims = self.exhibits.iter().flat_map(|exhibit| &exhibit.claims);
         claims.filter(|claim| is_meant(claim.origin)).fold(Count::default(), Count::with)
     }
 
-    /// How many claims there are.
+    /// The number of claims.
     pub(super) fn claims(&self) -> usize {
         self.count(|_| true).claims
     }
 }
 
-/// What the papers say, paper by paper, and all of it. A study that makes other claims alone has no
-/// line.
+/// The papers' own claims, paper by paper and in total. A study with only other claims has no line.
 pub(super) fn headline<'a>(papers: &'a [Paper<'a>]) -> (Vec<(&'a Paper<'a>, Count)>, Count) {
     let counted = papers.iter().map(|paper| (paper, paper.count(Origin::is_of_the_paper)));
     let lines: Vec<_> = counted.filter(|(paper, count)| count.claims > 0 || paper.claims() == 0).collect();
@@ -88,7 +87,7 @@ pub(super) fn others<'a>(papers: &'a [Paper<'a>]) -> Vec<(&'a Paper<'a>, Origin,
     counted.filter(|(.., count)| count.claims > 0).collect()
 }
 
-/// The papers, in the order in which they come.
+/// The papers, in order of appearance.
 pub(super) fn papers(results: &Results) -> Vec<Paper<'_>> {
     let mut papers: Vec<Paper<'_>> = Vec::new();
     for exhibit in &results.exhibits {

@@ -8,22 +8,22 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Cell, Paragraph, Row, Table, Wrap};
 
-/// Narrower, links are one below the other, as far as there is room.
+/// The width in columns below which links are stacked, as far as there is room.
 const SIDE_BY_SIDE: u16 = 100;
-/// Lines of a link beside its flows: what it does, two pairs of pictures.
+/// The lines of a link next to its flows: its activity, and two pairs of pictures.
 const HEAD_LINES: u16 = 3;
-/// Lines of a small picture, its title included.
+/// The lines of a small picture, including its title.
 const PICTURE_LINES: u16 = 4;
-/// Lines of a message.
+/// The maximum of lines for a message.
 const MAX_TROUBLE_LINES: usize = 5;
-/// Lines of a link of which there is anything to see.
+/// The minimum of lines for a useful view of a link.
 const MIN_LINES: u16 = HEAD_LINES + 2;
 
-/// Draws `scene`: all links that fit, and of each what fits.
+/// Draws `scene`: all links that fit, with as much of each as fits.
 pub(crate) fn draw(frame: &mut Frame<'_>, scene: &Scene) {
     let said = scene.trouble.as_deref().unwrap_or_default();
     let lines = said.chars().count().div_ceil(usize::from(frame.area().width.max(1)));
-    // Words that are not broken may take a line more.
+    // Words that are not broken may need one more line.
     let lines = (lines + usize::from(lines > 1)).min(MAX_TROUBLE_LINES) as u16;
     let [title, links, trouble, keys] = Layout::vertical([
         Constraint::Length(1),
@@ -41,7 +41,7 @@ pub(crate) fn draw(frame: &mut Frame<'_>, scene: &Scene) {
     }
 }
 
-/// A place for each link.
+/// The area of each link.
 fn areas(area: Rect, scene: &Scene) -> Vec<Rect> {
     let count = scene.view.links.len().max(1);
     if area.width >= SIDE_BY_SIDE {
@@ -53,7 +53,7 @@ fn areas(area: Rect, scene: &Scene) -> Vec<Rect> {
 
 fn draw_link(frame: &mut Frame<'_>, view: &LinkView, past: &Past, area: Rect) {
     let room = area.height.saturating_sub(HEAD_LINES);
-    // Flows first: a picture that is squeezed out is missed less.
+    // Flows have priority: a missing picture matters less.
     let wanted = view.flows.len().min(usize::from(u16::MAX)) as u16 + 1;
     let rows = [2 * PICTURE_LINES, PICTURE_LINES, 0].into_iter();
     let pictures = rows.into_iter().find(|lines| room >= lines + wanted.min(6)).unwrap_or(0);
@@ -112,11 +112,11 @@ fn draw_pictures(frame: &mut Frame<'_>, view: &LinkView, of: &Past, area: Rect) 
     }
 }
 
-/// Who gets what: a bar of the link, with a stroke at the fair share where that is known.
+/// The shares: bars of the link, with a stroke at the fair share if known.
 fn table(view: &LinkView, area: Rect) -> Table<'static> {
     let has_windows = view.flows.iter().any(|flow| flow.window.is_some());
     let whole = if view.rate_bps > 0.0 { view.rate_bps } else { view.sent_bps.max(1.0) };
-    // The largest bar fills its cells where all are small.
+    // If all bars are small, the largest fills its cells.
     let largest =
         view.flows.iter().map(|flow| flow.bps.max(flow.fair_bps.unwrap_or(0.0))).fold(0.0, f64::max);
     let scale = if largest > 0.0 { largest.min(whole) } else { whole };

@@ -1,5 +1,5 @@
-//! Links that are looked at in the terminal: what they carry, what waits, what is dropped, and who
-//! gets what. The same of a simulated run, of a contest between sockets and of a shell's link.
+//! Links shown in the terminal: what they carry, queue and drop, and who gets what. It serves
+//! simulated runs, contests between sockets, and the link of a shell.
 
 mod draw;
 #[cfg(test)]
@@ -16,42 +16,42 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// What is on the screen.
+/// The contents of the screen.
 #[derive(Debug, Default)]
 pub(crate) struct Scene {
-    /// The line above all.
+    /// The line at the top.
     pub title: String,
-    /// The line below all: which keys there are.
+    /// The line at the bottom, which lists the keys.
     pub keys: String,
-    /// What went wrong with the last key.
+    /// The error of the last key.
     pub trouble: Option<String>,
     /// The latest view.
     pub view: View,
-    /// Of each link what was.
+    /// The history of each link.
     pasts: Vec<Past>,
 }
 
-/// What was on one link lately, the newest last.
+/// The recent history of one link, newest last.
 #[derive(Clone, Debug, Default)]
 struct Past {
     sent_bps: VecDeque<u64>,
     backlog_packets: VecDeque<u64>,
     wait_us: VecDeque<u64>,
     lost: VecDeque<u64>,
-    /// Dropped, marked and lost in the view before, if there was one.
+    /// Packets dropped, marked and lost up to the previous view, if any.
     total: Option<u64>,
 }
 
-/// Values kept: one a column.
+/// The number of values kept: one per column.
 const KEPT: usize = 512;
 
 impl Scene {
-    /// An empty one that has these keys.
+    /// An empty scene with these keys.
     pub(crate) fn of(keys: &str) -> Self {
         Scene { keys: keys.into(), ..Scene::default() }
     }
 
-    /// Another view, in which the last `seconds` are seen.
+    /// Adds a view, which covers the last `seconds`.
     pub(crate) fn take(&mut self, view: View) {
         self.pasts.resize(view.links.len(), Past::default());
         for (past, link) in self.pasts.iter_mut().zip(&view.links) {
@@ -61,10 +61,10 @@ impl Scene {
     }
 }
 
-/// The longest time between two looks at keys.
+/// The longest time between two checks for keys.
 const FRAME: Duration = Duration::from_millis(50);
 
-/// A picture in a thread of its own, of what is sent to it.
+/// A picture of the received views, in a separate thread.
 #[derive(Debug)]
 pub(crate) struct Showing {
     views: Sender<View>,
@@ -72,7 +72,7 @@ pub(crate) struct Showing {
 }
 
 impl Showing {
-    /// Begins it. Ctrl-C ends the picture and what is shown, `q` the picture alone.
+    /// Starts it. Ctrl-C ends the picture and the contest; `q` only the picture.
     pub(crate) fn begin(title: String) -> Self {
         let (views, receiver) = channel();
         let show = move || {
@@ -85,12 +85,12 @@ impl Showing {
         Showing { views, thread: std::thread::spawn(show) }
     }
 
-    /// Where views are sent.
+    /// The sender for views.
     pub(crate) fn views(&self) -> &Sender<View> {
         &self.views
     }
 
-    /// Ends it, and gives the terminal back.
+    /// Ends it, and restores the terminal.
     pub(crate) fn end(self) -> Result<(), Failure> {
         let Showing { views, thread } = self;
         drop(views);
@@ -98,20 +98,20 @@ impl Showing {
     }
 }
 
-/// Shows views as they come, until they end or a key ends it.
+/// Shows views as they arrive, until they end or a key ends it.
 pub(crate) fn follow(
     title: &str,
     views: impl Iterator<Item = View> + Send + 'static,
 ) -> Result<Ending, Failure> {
     let (sender, receiver) = channel();
-    // The process ends without it.
+    // The process ends without waiting for this thread.
     std::thread::spawn(move || {
         let _ = views.into_iter().try_for_each(|view| sender.send(view));
     });
     show(title, &receiver)
 }
 
-/// Shows what is received, until there is no sender any more or a key ends it.
+/// Shows received views until there is no sender left or a key ends it.
 pub(crate) fn show(title: &str, views: &Receiver<View>) -> Result<Ending, Failure> {
     let mut scene = Scene::of("q quit  p pause");
     let (mut is_paused, mut is_interrupted) = (false, false);
@@ -155,7 +155,7 @@ impl Past {
         push(&mut self.sent_bps, link.sent_bps);
         push(&mut self.backlog_packets, link.backlog_packets as f64);
         push(&mut self.wait_us, link.wait_p99_s * 1e6);
-        // What was before the first view is seen by none.
+        // Counts before the first view are not shown.
         let before = self.total.replace(total).unwrap_or(total);
         push(&mut self.lost, total.saturating_sub(before) as f64);
     }

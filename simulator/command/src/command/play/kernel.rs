@@ -1,20 +1,20 @@
-//! A contest of the page on this machine's kernel.
+//! A contest for the page on this machine's kernel.
 
 use std::process::{Command, Stdio};
 use std::{fs, io};
 
-/// How long a contest lasts: real time passes, and the page waits. The start is not measured.
+/// The length of a contest in real time, for which the page waits; the start is not measured.
 const LENGTH: [&str; 2] = ["duration=10 s", "warm_up=2 s"];
-/// The time between two samples. The kernel's counters are read that often.
+/// The time between two samples, at which the kernel's counters are read.
 const EVERY: &str = "100 ms";
 
 /// Runs `scenario` between real sockets and in the simulator, for some seconds and under its first
-/// two disciplines; returns the time series of both, as `fairwire run --series` writes them.
+/// two disciplines. Returns the time series of both, in the form of `fairwire run --series`.
 ///
-/// It is a process of its own: what goes wrong with namespaces ends that and not the page.
+/// It runs in a separate process, so an error with namespaces does not end the page.
 ///
 /// # Errors
-/// Why it could not run, as the command says it.
+/// The reason, in the words of the command, if it could not run.
 pub(super) fn contest(scenario: &str) -> Result<Vec<u8>, String> {
     let folder = tempfile::tempdir().map_err(|error| lost(&error))?;
     let (file, series) = (folder.path().join("contest.toml"), folder.path().join("series.csv"));
@@ -31,13 +31,13 @@ pub(super) fn contest(scenario: &str) -> Result<Vec<u8>, String> {
     };
     let output = run("lab,sim")?;
     let refusal = match fs::read(&series) {
-        // An expectation that does not hold is none of a contest's business.
+        // A failed expectation is irrelevant here.
         Ok(rows) if !rows.is_empty() && has_lab(&rows) => return Ok(rows),
-        // The lab cannot run it, and the simulator has: why not is what the lab says alone.
+        // The lab could not run it, but the simulator did: the reason is in the lab's own output.
         Ok(_) => run("lab")?.stderr,
         Err(_) => output.stderr,
     };
-    // Where the file lay for a moment says nothing to the reader.
+    // The location of the temporary file means nothing to the reader.
     Err(words(&refusal).replace(&format!("{}/", folder.path().display()), ""))
 }
 
@@ -45,12 +45,12 @@ fn lost(error: &io::Error) -> String {
     format!("the contest could not be run: {error}")
 }
 
-/// Is there a row of the stage `lab`, and not of the simulator alone?
+/// Is there a row of the stage `lab`?
 fn has_lab(rows: &[u8]) -> bool {
     rows.windows(5).any(|part| part == b",lab,")
 }
 
-/// What the command said, without the frame that terminals get.
+/// The command's message, without the frame for terminals.
 fn words(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
     let lines =

@@ -1,7 +1,7 @@
 //! `fairwire play`: the playground, served to a browser on this machine.
 //!
-//! The page has its player by WebAssembly. Browsers without it send the same messages here, and so
-//! does who wants a contest on this machine's kernel.
+//! The page runs its player in WebAssembly. Browsers without it send the same messages to this
+//! server, as do contests on this machine's kernel.
 
 mod kernel;
 
@@ -27,9 +27,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Pages that may have a player here at the same time; the one that was opened first is forgotten.
+/// The maximum of pages with a player on this server; the one opened first is forgotten.
 const MAX_PLAYERS: usize = 8;
-/// Messages worked on at the same time.
+/// The maximum of messages processed at the same time.
 const MAX_WORKERS: usize = 4;
 
 /// Serves the page until it is stopped.
@@ -62,7 +62,7 @@ fn broken(error: io::Error) -> Failure {
     Failure::Ours(format!("the page cannot be served: {error}"))
 }
 
-/// The text of a scenario that can be looked at.
+/// The text of a scenario, if the page can show it.
 fn read(path: &Path) -> Result<String, Failure> {
     let scenario = load(path, &Overrides::default())?;
     let text = scenario.toml().to_owned();
@@ -90,7 +90,7 @@ fn bind(port: u16) -> Result<std::net::TcpListener, Failure> {
     Ok(listener)
 }
 
-/// Shows the page in a browser, where there is a desktop. The address was printed in any case.
+/// Opens the page in a browser if there is a desktop; the address is printed in any case.
 fn open(url: &str) {
     let has_desktop = ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some());
     let opened = has_desktop
@@ -100,21 +100,21 @@ fn open(url: &str) {
     }
 }
 
-/// What all requests share.
+/// The state that all requests share.
 #[derive(Default)]
 struct Shared {
-    /// The scenario that the page begins with, where one was given.
+    /// The initial scenario of the page, if given.
     scenario: Option<String>,
     players: Mutex<Seats>,
-    /// Held while a contest runs on the kernel: two would share its processors.
+    /// Held while a contest runs on the kernel; two would share its processors.
     kernel: tokio::sync::Mutex<()>,
 }
 
-/// The players of pages, by the names that these gave themselves.
+/// The players of pages, by names that the pages chose.
 #[derive(Default)]
 struct Seats {
     players: BTreeMap<String, Arc<Mutex<Players>>>,
-    /// The names, the one that came first at the front.
+    /// The names, oldest first.
     order: Vec<String>,
 }
 

@@ -14,14 +14,14 @@ use std::path::Path;
 /// Writes a line for each row.
 pub(in crate::output) const SERIES: Form = Form { head: HEADS, row };
 
-/// The header of time series: for the simulator alone, and for several stages.
+/// The header of time series: for only the simulator, and for several stages.
 const HEADS: [&str; 2] = [
     "discipline,seed,time_s,kind,name,measure,unit,value\n",
     "discipline,stage,seed,time_s,kind,name,measure,unit,value\n",
 ];
 
-/// A row of a time series. Written without quotes, which it never needs: the scenario allows no
-/// commas in names, and the parts before a gauge's name have them replaced.
+/// A row of a time series. It never needs quotes: scenarios allow no commas in names, and commas
+/// before a gauge's name are replaced.
 fn row(out: &mut dyn Write, run: Of<'_>, time: &str, row: Row<'_>) -> io::Result<()> {
     let Of { discipline, stage, seed } = run;
     let Row { kind, name, measure, unit, value } = row;
@@ -32,12 +32,12 @@ fn row(out: &mut dyn Write, run: Of<'_>, time: &str, row: Row<'_>) -> io::Result
     writeln!(out, "{seed},{time},{kind},{name},{measure},{unit},{value}")
 }
 
-/// Flows: a row for each run and flow.
+/// Flows: one row per run and flow.
 pub(in crate::output) fn flows(path: &Path, report: &Report) -> Result<(), Failure> {
     file::write(path, csv::flows(report)?.as_bytes())
 }
 
-/// Transfers: a row for each, with the fields of its record.
+/// Transfers: one row each, with the fields of its record.
 pub(in crate::output) fn transfers(path: &Path, completed: &[CompletedRecord]) -> Result<(), Failure> {
     let fault = |error: ::csv::Error| Failure::Ours(format!("CSV could not be made: {error}"));
     let mut writer = ::csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
@@ -49,7 +49,7 @@ pub(in crate::output) fn transfers(path: &Path, completed: &[CompletedRecord]) -
     file::write(path, &bytes)
 }
 
-/// Histograms: a row for each bin that is not empty.
+/// Histograms: one row per bin that is not empty.
 pub(in crate::output) fn histograms(all: &[Histogram]) -> Result<String, Failure> {
     let head = ["discipline", "seed", "kind", "of", "from_s", "to_s", "packets"].map(String::from).to_vec();
     let row = |run: &[String; 4], bin: &Bin| {
@@ -61,7 +61,7 @@ pub(in crate::output) fn histograms(all: &[Histogram]) -> Result<String, Failure
     csv::text(std::iter::once(head).chain(rows))
 }
 
-/// Delays: a row for each percentile.
+/// Delays: one row per percentile.
 pub(in crate::output) fn percentiles(records: &[DelayRecord]) -> Result<String, Failure> {
     let head = ["discipline", "seed", "kind", "of", "packets", "mean_s", "percent", "delay_s"]
         .map(String::from)

@@ -1,4 +1,4 @@
-//! Data files of flent (flent.org), version 4: JSON, packed by gzip.
+//! flent (flent.org) data files, version 4: JSON compressed by gzip.
 
 use crate::gzip;
 use crate::output::flent::Sampled;
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 /// The version of the format.
 const VERSION: u32 = 4;
-/// The test of flent whose plots show any number of downloads and uploads, and a ping.
+/// The flent test whose plots show any number of downloads and uploads, and a ping.
 const TEST: &str = "rrul_be_nflows";
 /// Runs have no date.
 const T0: &str = "1970-01-01T00:00:00.000000Z";
@@ -70,10 +70,10 @@ fn metadata(run: &Sampled, series: Map<String, Value>) -> Value {
     })
 }
 
-/// Values at each sample; what is missing is null.
+/// Values per sample; a missing one is null.
 type Values = Vec<Option<f64>>;
 
-/// Each series: its key, the flow that it is of, its unit and its values. Rates are in Mbit/s.
+/// Each series: its key, its flow, its unit and its values. Rates are in Mbit/s.
 fn series(run: &Sampled) -> Vec<(String, Option<&str>, &'static str, Values)> {
     const RATE: &str = "Mbits/s";
     let mut all = Vec::new();
@@ -102,7 +102,7 @@ fn series(run: &Sampled) -> Vec<(String, Option<&str>, &'static str, Values)> {
     all
 }
 
-/// The sum at each sample, where there is any value.
+/// The sum at each sample that has a value.
 fn added<'a>(all: impl Iterator<Item = &'a Values> + Clone, len: usize) -> Values {
     let at = |sample: usize| all.clone().filter_map(|values| values[sample]).reduce(|sum, value| sum + value);
     (0..len).map(at).collect()

@@ -1,4 +1,4 @@
-//! The formats, each in a file of its own. Which of them an output has, its own file says.
+//! The formats, one file each; the outputs list the formats that they support.
 
 pub(super) mod csv;
 pub(super) mod flent;

@@ -1,4 +1,4 @@
-//! Records of flows in Apache Parquet: the columns of the CSV, each with its type.
+//! Flow records in Apache Parquet: the columns of the CSV, with their types.
 
 use crate::report::csv;
 use fairwire_metrics::record::{CompletedRecord, FlowRecord, Report, RunRecord};
@@ -10,12 +10,12 @@ use fairwire_terminal::file::{self, Scratch};
 use std::io;
 use std::path::Path;
 
-/// Flows: a row for each run and flow.
+/// Flows: one row per run and flow.
 pub(in crate::output) fn flows(path: &Path, report: &Report) -> Result<(), Failure> {
     write(path, &table(report)).map_err(|error| file::fault(path, &error))
 }
 
-/// Transfers and pages: a row for each.
+/// Transfers and pages: one row each.
 pub(in crate::output) fn transfers(path: &Path, completed: &[CompletedRecord]) -> Result<(), Failure> {
     write(path, &records::table(completed.iter())).map_err(|error| file::fault(path, &error))
 }
@@ -29,7 +29,7 @@ fn write(path: &Path, table: &Table) -> io::Result<()> {
     scratch.finish().map(drop)
 }
 
-/// A row per run and flow of `report`.
+/// One row per run and flow of `report`.
 fn table(report: &Report) -> Table {
     let rows: Vec<Row<'_>> =
         report.runs.iter().flat_map(|run| run.flows.iter().map(move |flow| (run, flow))).collect();
@@ -44,7 +44,7 @@ fn table(report: &Report) -> Table {
     Table::new(run.into_iter().chain(columns).collect())
 }
 
-/// The column at this place of `rows`. What is absent is a null.
+/// The column at index `at` of `rows`; an absent value is null.
 fn column(holds: Holds, at: usize, rows: &[Vec<Cell>]) -> Cells {
     let cells = rows.iter().map(|row| &row[at]);
     match holds {

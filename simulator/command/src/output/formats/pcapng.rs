@@ -1,4 +1,4 @@
-//! Packets as pcapng, with made-up headers.
+//! Packets as pcapng, with synthetic headers.
 
 use crate::output::trace::{Flow, Names, Packets};
 use fairwire_scenario::{Content, PacketEvent, What};
@@ -10,13 +10,13 @@ pub(in crate::output) fn packets() -> Box<dyn Packets> {
     Box::new(Frames::default())
 }
 
-/// Bytes of IPv4 and TCP headers without options: what a made-up segment has around its data.
+/// The bytes of IPv4 and TCP headers without options around a synthetic segment's data.
 const TCP_IP: u32 = 40;
 
-/// A frame for each packet.
+/// One frame per packet.
 #[derive(Debug, Default)]
 struct Frames {
-    /// Marked, and not yet sent: its causes, by frame.
+    /// Frames marked but not sent yet, with the cause of the mark.
     marked: BTreeMap<u32, &'static str>,
 }
 
@@ -58,8 +58,8 @@ impl Packets for Frames {
     }
 }
 
-/// The frame of a packet. Its data begins at sequence number 1, behind the opening of the
-/// connection, and every segment has as much as fits between the headers.
+/// The frame of a packet. Its data starts at sequence number 1, after the handshake, and every
+/// segment is full.
 fn made_up(event: &PacketEvent, flow: &Flow) -> MadeUp {
     let payload = u64::from(flow.data_bytes.saturating_sub(TCP_IP));
     let at = |number: u64| (1 + number * payload) as u32; // sequence numbers wrap (RFC 9293, section 3.4)

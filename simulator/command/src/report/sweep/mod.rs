@@ -17,11 +17,11 @@ use fairwire_terminal::failure::Failure;
 use fairwire_terminal::terminal::{columns, wrapped};
 use serde_json::json;
 
-/// Measures that a table has columns for.
+/// The maximum of measures with a column in a table.
 const MAX_COLUMNS: usize = 6;
-/// Panels of a picture.
+/// The maximum of panels in a picture.
 const MAX_PANELS: usize = 8;
-/// From this ratio of the ends on, an axis is logarithmic where its values are.
+/// The ratio of the ends from which an axis of numbers is logarithmic.
 const LOG_RATIO: f64 = 10.0;
 
 /// The run in words: `link.buffer=50 packets, discipline=faba, seed=3`.
@@ -53,7 +53,7 @@ fn heads(plan: &Plan) -> Vec<String> {
     plan.axes.iter().map(|axis| axis.key.clone()).chain(["discipline".to_owned()]).collect()
 }
 
-/// What it takes.
+/// The cost of the sweep.
 pub(crate) fn cost(plan: &Plan, cost: &Cost, format: Format) -> Result<String, Failure> {
     let hours = cost.seconds / 3600.0;
     Ok(match format {
@@ -90,7 +90,7 @@ pub(crate) fn cost(plan: &Plan, cost: &Cost, format: Format) -> Result<String, F
     })
 }
 
-/// The runs that are missing: the number of each, and what it is.
+/// The missing runs: the number and description of each.
 pub(crate) fn missing(plan: &Plan, missing: &[Run]) -> Result<String, Failure> {
     let head = ["row".to_owned()].into_iter().chain(heads(plan)).chain(["seed".to_owned()]).collect();
     let row = |run: &Run| {
@@ -153,7 +153,7 @@ fn json(value: &serde_json::Value) -> String {
     format!("{value:#}\n")
 }
 
-/// The headings and the rows of a table with the first `shown` of the measures.
+/// The heading and rows of a table with the first `shown` measures.
 fn cells(plan: &Plan, summary: &[CellSummary], shown: usize) -> (Vec<String>, Vec<Vec<String>>) {
     let names = heads(plan).into_iter().chain(["runs".to_owned()]);
     let names = names.chain(plan.measures[..shown].iter().cloned()).collect();
@@ -188,7 +188,7 @@ fn table(plan: &Plan, summary: &[CellSummary]) -> String {
     format!("{notes}{gap}{table}\n\nMeans over the seeds, each ± half of its 95 % interval.\n{more}")
 }
 
-/// A mean, with half of its interval: both to the second digit of the interval.
+/// A mean with half of its interval, both to the interval's second digit.
 fn estimate(estimate: &Estimate) -> String {
     let power = match estimate.mean.abs() {
         size if size == 0.0 || (1e-4..1e6).contains(&size) => 0,
@@ -196,7 +196,7 @@ fn estimate(estimate: &Estimate) -> String {
     };
     let by_interval = |half| number::spread_in_power(estimate.mean, half, power);
     match estimate.half_width_95 {
-        // Less is the rounding of equal numbers.
+        // Smaller intervals are rounding errors of equal numbers.
         Some(half) if half < 1e-12 * estimate.mean.abs() => format!("{} ± 0", digits(estimate.mean)),
         Some(half) => {
             by_interval(half).unwrap_or_else(|| format!("{} ± {}", digits(estimate.mean), digits(half)))
@@ -217,7 +217,7 @@ fn digits(number: f64) -> String {
     }
 }
 
-/// The first axis that has numbers, or a number with a unit, and these numbers.
+/// The first axis of numbers, with or without a unit, and its numbers.
 pub(crate) fn drawn_over(plan: &Plan) -> Result<(usize, Vec<f64>), Failure> {
     let numbers = |axis: &fairwire_sweep::Axis| -> Option<Vec<f64>> {
         axis.values.iter().map(|(_, value)| leading(value)).collect()
@@ -231,8 +231,8 @@ pub(crate) fn drawn_over(plan: &Plan) -> Result<(usize, Vec<f64>), Failure> {
     })
 }
 
-/// The means over the axis of [`drawn_over`]: a panel for each measure, and a line for each
-/// combination of the others.
+/// The means over the axis of [`drawn_over`]: one panel per measure, and one line per combination
+/// of the others.
 pub(crate) fn figure(plan: &Plan, summary: &[CellSummary], setting: Setting) -> Result<String, Failure> {
     let (along, xs) = drawn_over(plan)?;
     let axis = &plan.axes[along];
@@ -250,7 +250,7 @@ pub(crate) fn figure(plan: &Plan, summary: &[CellSummary], setting: Setting) -> 
     let line_of = |cell: &CellSummary| {
         let mut words = values(plan, cell.cell);
         words.remove(along);
-        words.rotate_right(1); // the discipline first
+        words.rotate_right(1); // discipline first
         words.join(", ")
     };
     let mut labels: Vec<String> = Vec::new();
@@ -291,12 +291,12 @@ pub(crate) fn figure(plan: &Plan, summary: &[CellSummary], setting: Setting) -> 
         Setting::Alone => {
             vec![format!("Means over at most {} seeds, with 95 % intervals", plan.seeds.len())]
         }
-        Setting::InPage => Vec::new(), // the page says it around the picture
+        Setting::InPage => Vec::new(), // the page has this text around the picture
     };
     Ok(Figure { title: &title, detail, panels: &panels, ..Figure::default() }.svg(setting))
 }
 
-/// The number with which a value begins.
+/// The number at the start of a value.
 fn leading(value: &Value) -> Option<f64> {
     match value {
         Value::Number(number) => Some(*number),

@@ -1,16 +1,16 @@
-//! The page of a sweep: its picture, and a row for each cell.
+//! The page of a sweep: its picture, and one row per cell.
 
 use super::{estimate, figure, heads, value};
 use crate::html::{self, Choice};
 use fairwire_figures::{Setting, escaped};
 use fairwire_sweep::{CellSummary, Plan};
 
-/// An axis of more values is searched, not chosen from.
+/// The maximum of an axis's values in a menu; larger axes are searched.
 const MAX_CHOICES: usize = 40;
-/// On paper, a table of more columns has a block for each row.
+/// The maximum of columns on paper; wider tables print each row as a block.
 const MAX_ON_PAPER: usize = 7;
 
-/// The page: `command` made it, and `missing` runs are not in it.
+/// The page, made by `command`; `missing` runs are absent from it.
 pub(crate) fn page(plan: &Plan, summary: &[CellSummary], command: &str, missing: usize) -> String {
     let axes = axes(plan);
     let keys: Vec<&str> = axes.iter().map(|axis| axis.key.as_str()).collect();
@@ -29,7 +29,7 @@ pub(crate) fn page(plan: &Plan, summary: &[CellSummary], command: &str, missing:
         );
     }
     plan.notes.iter().for_each(|note| out += &format!("<p>Note: {}</p>\n", escaped(note)));
-    // A sweep over words alone has no picture.
+    // A sweep only over words has no picture.
     if let Ok(picture) = figure(plan, summary, Setting::InPage) {
         out += &format!("<figure>\n{picture}</figure>\n");
     }
@@ -40,12 +40,12 @@ pub(crate) fn page(plan: &Plan, summary: &[CellSummary], command: &str, missing:
     out
 }
 
-/// A column by which cells differ: an axis of the plan, or the discipline.
+/// A column that distinguishes cells: an axis of the plan, or the discipline.
 struct Column {
     key: String,
-    /// Its values, each once, in the order of the plan.
+    /// Its distinct values, in the order of the plan.
     values: Vec<String>,
-    /// Of each cell, the index of its value.
+    /// The index of each cell's value.
     at: Vec<usize>,
 }
 
@@ -69,14 +69,14 @@ fn axes(plan: &Plan) -> Vec<Column> {
     heads(plan).into_iter().enumerate().map(column).collect()
 }
 
-/// The choice among the values of a column, if there is one to make.
+/// The filter for the values of a column, if there are several.
 fn choice(at: usize, column: &Column) -> Option<Choice> {
     let options = column.values.iter().enumerate().map(|(value, text)| (word(at, value), text.clone()));
     let choice = Choice { label: column.key.clone(), all: "all".into(), options: options.collect() };
     (2..=MAX_CHOICES).contains(&column.values.len()).then_some(choice)
 }
 
-/// The word by which the cells with a value of a column are chosen.
+/// The filter word of the cells with this value in this column.
 fn word(column: usize, value: usize) -> String {
     format!("{column}.{value}")
 }
@@ -97,7 +97,7 @@ fn table(out: &mut String, plan: &Plan, summary: &[CellSummary], axes: &[Column]
     out.push_str("</tbody>\n</table></div>\n");
 }
 
-/// The name of the column of the number of runs.
+/// The name of the column with the number of runs.
 const RUNS: &str = "runs";
 
 fn row(out: &mut String, plan: &Plan, cell: &CellSummary, axes: &[Column]) {
@@ -117,7 +117,7 @@ fn row(out: &mut String, plan: &Plan, cell: &CellSummary, axes: &[Column]) {
 
 const NUMBER: &str = " class=\"number\"";
 
-/// A cell of the table, with what it is sorted by. On paper it has its name with it.
+/// A cell of the table, with its sort key. On paper its name is next to it.
 fn field(out: &mut String, name: &str, order: Option<f64>, class: &str, text: &str) {
     let order = order.map_or(String::new(), |order| format!(" data-value=\"{order}\""));
     *out += &format!("<td{class}{order} data-name=\"{}\">{}</td>", escaped(name), escaped(text));
