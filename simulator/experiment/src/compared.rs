@@ -1,12 +1,12 @@
-//! How near stages came to each other.
+//! The agreement of stages.
 
 use fairwire_metrics::agreement::{Distance, Tolerance, agreement, is_called};
 use fairwire_metrics::record::{Agreement, RunRecord};
 use fairwire_scenario::Scenario;
 use std::collections::BTreeSet;
 
-/// The measures judged of a discipline and a stage of which a scenario says nothing, and those shown
-/// beside them. docs/stages.md has the reasons for the tolerances.
+/// The default measures to judge, for a discipline and a stage without entries in the scenario, and
+/// further measures to show. docs/stages.md gives the reasons for the tolerances.
 const DEFAULTS: [Tolerance<'static>; 5] = [
     Tolerance::of("fraction", 0.03),
     Tolerance::of("utilization", 0.05),
@@ -18,13 +18,13 @@ const DEFAULTS: [Tolerance<'static>; 5] = [
     Tolerance::shown("sojourn_mean_s"),
 ];
 
-/// The measures shown beside those of which a scenario says how near they are to be.
+/// Further measures shown if the scenario sets tolerances.
 const SHOWN: [Tolerance<'static>; 3] =
     [Tolerance::shown("jain"), Tolerance::shown("sojourn_mean_s"), Tolerance::shown("utilization")];
 
-/// How near each stage came to `against`, under each discipline: by what `scenario` says of it, and
-/// by defaults where it says nothing. What cannot differ is not compared: a single group's fraction,
-/// and stages of which none delivered anything.
+/// The agreement of each stage with `against` under each discipline, with the tolerances of
+/// `scenario` or else the defaults. Skips what cannot differ: the fraction of a single group, and
+/// stages of which neither delivered anything.
 pub fn compared(scenario: &Scenario, runs: &[RunRecord], against: &str) -> Vec<Agreement> {
     let own = scenario.tolerances();
     let delivers = |run: &&RunRecord| run.flows.iter().any(|flow| flow.throughput_bps > 0.0);
@@ -45,7 +45,7 @@ pub fn compared(scenario: &Scenario, runs: &[RunRecord], against: &str) -> Vec<A
     let mut further = scenario.further_measures();
     further.push("goodput_bps".into());
     let mut found = agreement(runs, against, &tolerances, &further);
-    // One group has all of what was delivered, on every stage.
+    // A single group has everything delivered, on every stage.
     let groups: BTreeSet<&str> = scenario.spec().flow.iter().map(|flow| flow.group.as_str()).collect();
     let is_empty = |one: &Agreement| groups.len() == 1 && is_called(&one.measure, "fraction");
     let is_served = |one: &Agreement| {
@@ -69,7 +69,7 @@ pub(crate) mod tests {
     use fairwire_scenario::{Outcome, Overrides, parse, run_single};
     use std::ops::ControlFlow;
 
-    /// One group on a link of 1 Mbit/s, and how near stages are to be.
+    /// One group on a link of 1 Mbit/s, with tolerances.
     pub(crate) fn scenario(agree: &str) -> Scenario {
         let text = format!(
             "format = 2\nname = \"one\"\nduration = \"2 s\"\nseeds = 1\ndisciplines = [\"tail-drop\", \"faba\"]\n\
@@ -79,7 +79,7 @@ pub(crate) mod tests {
         parse("one.toml", &text, &Overrides::default()).expect("a scenario")
     }
 
-    /// The first discipline on these stages, whose only group has this part of the link.
+    /// The first discipline on these stages; their only group has this share of the link.
     fn report(scenario: &Scenario, parts: &[(&str, f64)]) -> Report {
         let run = |(stage, part): &(&str, f64)| {
             let run = run_single(scenario, 0, 1, &mut |_| ControlFlow::Continue(()), None);

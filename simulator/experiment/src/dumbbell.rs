@@ -1,5 +1,5 @@
-//! What can be run with real senders: one link, and senders of endless data or of constant rate on
-//! either side of it.
+//! The plans that real senders can run: one link, with unlimited or constant-rate senders on either
+//! side.
 
 use crate::plan::Plan;
 use crate::stage::{CannotRun, Failed};
@@ -11,50 +11,50 @@ use fairwire_tcp::{Config, EcnMode};
 use fairwire_testbed::traffic::Sends;
 use std::borrow::Cow;
 
-/// One link that all senders share, and an uncontended way back.
+/// One link that all senders share, and an uncontended return path.
 pub struct Dumbbell {
     /// The link's name in results.
     pub name: String,
-    /// Its rate, counting IP packets; what disciplines go by, where it changes.
+    /// Its rate, counting IP packets; the rate that disciplines assume if it changes.
     pub rate: Rate,
-    /// How it changes from the start of the run on.
+    /// The law of its changes, from the start of the run.
     pub law: RateLaw,
-    /// Its delay one way, without faults.
+    /// Its one-way delay, without faults.
     pub delay: Duration,
-    /// What its wire does to packets, where it does anything.
+    /// The effect of its wire on packets, if any.
     pub wire: Option<WireLaw>,
-    /// What shares it.
+    /// The discipline that shares it.
     pub discipline: Box<dyn Discipline>,
-    /// The longest IP packet that a sender sends.
+    /// The longest IP packet of any sender.
     pub mtu: u32,
     /// The senders, in the order of results.
     pub senders: Vec<Sender>,
 }
 
-/// One flow of a dumbbell, or one on-time of it: its group, its source and its round-trip time.
+/// One flow of a dumbbell, or one of its on-times: its group, its source and its round-trip time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sender {
     /// Its name in results, such as `tcp.3`.
     pub name: String,
     /// Its group.
     pub group: String,
-    /// What results call its source.
+    /// The name of its source in results.
     pub kind: String,
-    /// What it sends.
+    /// The data that it sends.
     pub sends: Sends,
     /// When it starts.
     pub start: Duration,
-    /// When it stops; `None` for the end of the run. The on-times of a flow are senders of one name,
-    /// one after the other.
+    /// When it stops; `None` for the end of the run. The on-times of a flow are consecutive senders
+    /// with one name.
     pub stop: Option<Duration>,
-    /// Its round-trip time without waiting.
+    /// Its round-trip time without queueing.
     pub rtt: Duration,
-    /// Is its TCP ECN-capable?
+    /// Does its TCP use ECN?
     pub ecn: bool,
 }
 
 impl Sender {
-    /// Bit/s that it offers; none where it takes what it gets.
+    /// Its offered rate, bit/s; `None` if it takes all that it can get.
     pub fn offered_bps(&self) -> Option<f64> {
         match &self.sends {
             Sends::Udp { bps, .. } => Some(*bps as f64),
@@ -62,8 +62,8 @@ impl Sender {
         }
     }
 
-    /// Its record, where the link counted it for `count` within `window`, and the sink's programs
-    /// got `goodput_bps`.
+    /// Its record, if the link's `count` covers `window` and the sink's programs received
+    /// `goodput_bps`.
     pub fn record(&self, count: &FlowCount, window: Duration, goodput_bps: f64) -> FlowRecord {
         FlowRecord {
             name: self.name.clone().into(),
@@ -92,15 +92,15 @@ impl Sender {
 const UDP_HEADERS: u32 = 28;
 /// IPv4 and TCP headers without options.
 const TCP_HEADERS: u32 = 40;
-/// The same with all the options that there is room for.
+/// IPv4 and TCP headers with the maximum of options.
 const MAX_TCP_HEADERS: u32 = 80;
-/// A TCP segment of less is none to a kernel.
+/// The smallest TCP segment that a kernel accepts.
 const MIN_SEGMENT: u32 = 48;
-/// An Ethernet frame carries no longer IP packet.
+/// The longest IP packet in an Ethernet frame.
 const MAX_PACKET: u32 = 1500;
 /// A hundred threads at either end are enough.
 const MAX_SENDERS: usize = 1000;
-/// A gateway in user space does not get further on one core.
+/// The limit of a user-space gateway on one core.
 const MAX_RATE: u64 = 10_000_000_000;
 const MAX_RTT: Duration = Duration::from_secs(2);
 const MAX_DURATION: Duration = Duration::from_secs(3600);
@@ -109,10 +109,10 @@ const ONE_LINK: &str = "one `[link]` without `[return]`, all flows over it in on
 const SENDERS: &str = "`bulk`, which the kernel's TCP sends, and `cbr`";
 
 impl Dumbbell {
-    /// What real senders need to know of `plan` under `seed`.
+    /// The parts of `plan` under `seed` that real senders need.
     ///
     /// # Errors
-    /// What of the plan real senders cannot do.
+    /// The part of the plan that real senders cannot run.
     pub fn of(plan: &Plan<'_>, seed: u64) -> Result<Self, Failed> {
         check_spec(plan)?;
         let shared = Shared::of(plan, seed)?;
@@ -120,8 +120,7 @@ impl Dumbbell {
     }
 }
 
-/// One link, and the groups whose data goes over it; their acknowledgements go
-/// back over a wire.
+/// One link, and the groups that send data over it; their acknowledgements return over a wire.
 pub struct Shared {
     /// The link.
     pub link: LinkPlan,
@@ -130,10 +129,10 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// What `plan` is under `seed`.
+    /// Reduces `plan` to this form under `seed`.
     ///
     /// # Errors
-    /// Where there is more in it.
+    /// If it contains more.
     pub fn of(plan: &Plan<'_>, seed: u64) -> Result<Self, CannotRun> {
         let spec = plan.scenario.spec();
         if spec.shared_link().is_none() {
@@ -168,10 +167,10 @@ impl Shared {
         }
     }
 
-    /// How long acknowledgements of `group` take on their way back, without the access links.
+    /// The return delay of acknowledgements of `group`, without the access links.
     ///
     /// # Errors
-    /// Where its way is another.
+    /// If its path differs.
     pub fn back_delay(group: &GroupPlan) -> Result<Duration, CannotRun> {
         match group.back.as_slice() {
             [Hop::Wire { delay, .. }] if group.forward == [Hop::Link(0)] => Ok(*delay),
@@ -180,10 +179,10 @@ impl Shared {
     }
 }
 
-/// Have access links no faults?
+/// Checks that access links have no faults.
 ///
 /// # Errors
-/// Where they have.
+/// If any has.
 pub(crate) fn check_access(plan: &Plan<'_>) -> Result<(), CannotRun> {
     match plan.scenario.spec().flow.iter().find(|flow| flow.access.impair.is_some()) {
         Some(flow) => {
@@ -194,11 +193,11 @@ pub(crate) fn check_access(plan: &Plan<'_>) -> Result<(), CannotRun> {
     }
 }
 
-/// The steps of `law` in a run of this `duration`, for a stage whose link is given a rate and no
-/// single opportunities.
+/// The steps of `law` in a run of this `duration`, for a stage whose link is configured with rates
+/// rather than single delivery opportunities.
 ///
 /// # Errors
-/// Where it is a trace of opportunities, or repeats too often.
+/// If it is a trace of opportunities, or repeats too often.
 pub fn steps(law: &RateLaw, duration: Duration) -> Result<Cow<'_, [Step]>, CannotRun> {
     match law {
         RateLaw::Fixed => Ok(Cow::Borrowed(&[])),
@@ -218,14 +217,14 @@ pub fn steps(law: &RateLaw, duration: Duration) -> Result<Cow<'_, [Step]>, Canno
     }
 }
 
-/// Rates that a pattern is unrolled into: one each 10 ms for 100 s.
+/// The maximum of rates in an unrolled pattern: one per 10 ms for 100 s.
 const MAX_STEPS: usize = 10_000;
 
-/// The rates of `law` in a run of this `duration` and when they begin after the start, for a stage
-/// whose link is never down.
+/// The rates of `law` in a run of this `duration`, with their start times, for a stage whose link
+/// is never down.
 ///
 /// # Errors
-/// Where it is, or where it follows a trace.
+/// If it is down, or follows a trace.
 pub fn rates(law: &RateLaw, duration: Duration) -> Result<Vec<(Duration, Rate)>, CannotRun> {
     let given = |step: &Step| {
         let rate =
@@ -235,10 +234,10 @@ pub fn rates(law: &RateLaw, duration: Duration) -> Result<Vec<(Duration, Rate)>,
     steps(law, duration)?.iter().map(given).collect()
 }
 
-/// Refuses `group`, which has a `stop` or `on`, for `stage`, whose flows all send to the end.
+/// Refuses `group`, which has a `stop` or `on`, for `stage`, where all flows send until the end.
 ///
 /// # Errors
-/// Where there is such a group.
+/// If there is such a group.
 pub fn check_stops(group: Option<&str>, stage: &str) -> Result<(), CannotRun> {
     group.map_or(Ok(()), |group| {
         let given = format!("a `stop` or `on` of `{group}`: on `{stage}` all flows send to the end");
@@ -246,10 +245,11 @@ pub fn check_stops(group: Option<&str>, stage: &str) -> Result<(), CannotRun> {
     })
 }
 
-/// Has the link no device behind its discipline? `stage` has queues of its own alone.
+/// Checks that the link has no device behind its discipline, because `stage` only has its own
+/// queues.
 ///
 /// # Errors
-/// Where it has one.
+/// If it has one.
 pub fn check_device(plan: &Plan<'_>, stage: &str) -> Result<(), CannotRun> {
     match plan.scenario.spec().shared_link().and_then(|link| link.device) {
         None => Ok(()),
@@ -261,7 +261,7 @@ pub fn check_device(plan: &Plan<'_>, stage: &str) -> Result<(), CannotRun> {
 }
 
 impl Dumbbell {
-    /// The same with this congestion control, as a kernel calls it, for every TCP flow.
+    /// The same dumbbell with this congestion control, named as in the kernel, for every TCP flow.
     #[must_use]
     pub(crate) fn with_congestion_control(mut self, control: &str) -> Self {
         for sender in &mut self.senders {
@@ -274,7 +274,7 @@ impl Dumbbell {
     }
 }
 
-/// What one shared link does not show.
+/// Refuses features that a single shared link lacks.
 fn check_spec(plan: &Plan<'_>) -> Result<(), CannotRun> {
     let spec = plan.scenario.spec();
     if !spec.aggregate.is_empty() {
@@ -320,7 +320,7 @@ fn of_shared(Shared { link, groups }: Shared) -> Result<Dumbbell, CannotRun> {
     Ok(Dumbbell { name, rate, law, delay, wire, discipline, mtu: mtu.bytes()?, senders })
 }
 
-/// The rates that `link` has one after the other.
+/// The consecutive rates of `link`.
 fn all_rates(link: &LinkPlan) -> impl Iterator<Item = Rate> {
     let (steps, fastest): (&[Step], _) = match &link.law {
         RateLaw::Steps(steps) => (steps, None),
@@ -330,8 +330,8 @@ fn all_rates(link: &LinkPlan) -> impl Iterator<Item = Rate> {
     std::iter::once(link.rate).chain(fastest).chain(steps.iter().filter_map(|step| step.rate))
 }
 
-/// The round-trip times of a group: the access links of both ends and the shared link, there and
-/// back.
+/// The round-trip times of a group: the access links of both ends and the shared link, in both
+/// directions.
 fn rtts(group: &GroupPlan, link: &LinkPlan) -> Result<Vec<Duration>, CannotRun> {
     let back = Shared::back_delay(group)?;
     let rtt = |access: Duration| Duration::from_ns(4 * access.ns() + link.delay.ns() + back.ns());
@@ -345,7 +345,7 @@ fn rtts(group: &GroupPlan, link: &LinkPlan) -> Result<Vec<Duration>, CannotRun> 
     }
 }
 
-/// What a group sends, and what results call that.
+/// The data that a group sends, and its name in results.
 fn sends(group: &GroupPlan, mtu: &mut Mtu) -> Result<(Sends, String), CannotRun> {
     let of = |what: String| format!("{what} of `{}`", group.name);
     match &group.source {
@@ -379,10 +379,10 @@ fn sends(group: &GroupPlan, mtu: &mut Mtu) -> Result<(Sends, String), CannotRun>
     }
 }
 
-/// A datagram has room for its number and its time.
+/// A datagram holds at least its number and its time.
 const MIN_UDP: u32 = UDP_HEADERS + fairwire_testbed::traffic::HEAD_BYTES as u32;
 
-/// The longest IP packet, which decides how long TCP's segments are.
+/// The longest IP packet, which determines the length of TCP segments.
 #[derive(Clone, Copy, Debug, Default)]
 struct Mtu {
     tcp: Option<u32>,
@@ -390,8 +390,8 @@ struct Mtu {
 }
 
 impl Mtu {
-    /// A wire carries packets of the scenario's length: what of it are headers is the kernel's
-    /// affair, 40 bytes or, with its timestamps, 52.
+    /// A wire carries packets of the scenario's length. The kernel decides how much of that is
+    /// headers: 40 bytes, or 52 with timestamps.
     fn tcp(&mut self, tcp: &Config, group: &str) -> Result<(), CannotRun> {
         let headers = tcp.header_bytes.clamp(TCP_HEADERS, MAX_TCP_HEADERS);
         let (segment, allowed) = (tcp.segment_bytes, MIN_SEGMENT..=MAX_PACKET - headers);
@@ -412,7 +412,7 @@ impl Mtu {
         self.udp = self.udp.max(packet);
     }
 
-    /// A wire has one MTU, and the kernel fills it with its segments.
+    /// A wire has one MTU, which the kernel fills with its segments.
     fn bytes(self) -> Result<u32, CannotRun> {
         let Some(tcp) = self.tcp else { return Ok(self.udp) };
         if self.udp > tcp {

@@ -1,5 +1,4 @@
-//! What the stage `lab` and a shell have in common: a way through the datapath, and what is seen of
-//! it.
+//! The common parts of the stage `lab` and a shell: a direction of the datapath, and views of it.
 
 use crate::view::{FlowView, LinkView};
 use fairwire_core::units::Amount;
@@ -12,26 +11,25 @@ use fairwire_wire::flow_key::FlowHasher;
 
 /// The interval of views.
 pub(crate) const VIEW_EVERY: Duration = Duration::from_ms(100);
-/// Frames beside those that the queue needs: a discipline may have a buffer of its own, as FQ-CoDel
-/// has one of 10240 packets.
+/// Frames besides those that the queue needs: a discipline may have a separate buffer, such as
+/// FQ-CoDel's of 10240 packets.
 const SPARE_FRAMES: f64 = 16_384.0;
 
-/// Counts IP packets alone, as the simulator does.
+/// Counts only IP packets, as the simulator does.
 pub(crate) fn classifier() -> Classifier {
     Classifier::new(FlowHasher::new(secret()), -ETHERNET_HEADER_BYTES)
 }
 
-/// Twice the longest frames that fit `buffer` at `rate`, and some more for a burst.
+/// Twice the longest frames that fit `buffer` at `rate`, plus some for a burst.
 pub(crate) fn pool_size(buffer: Amount, rate: Rate, frame_bytes: u32) -> PoolSize {
     let waiting = buffer.in_packets(frame_bytes, rate);
-    // At most a million, lest a wild scenario take all memory; what does not fit is counted as
+    // At most a million, or an extreme scenario could take all memory; frames beyond that count as
     // lost.
     let frames = (2.0 * waiting + SPARE_FRAMES).min(1_048_576.0) as u32;
     PoolSize { frames, frame_bytes }
 }
 
-/// What is seen at `now` of `link`, which has this name and this rate. Its wait is that of the last
-/// second.
+/// The view at `now` of `link` with this name and rate; waits are those of the last second.
 pub(crate) fn link_view(
     name: &str,
     rate_bps: f64,
@@ -55,7 +53,7 @@ pub(crate) fn link_view(
     }
 }
 
-/// What is seen of a flow that got `since` in the last `seconds`.
+/// The view of a flow with the counts `since` in the last `seconds`.
 pub(crate) fn flow_view(name: String, since: &FlowCount, dropped: u64, seconds: f64) -> FlowView {
     FlowView { name, bps: since.bytes_out as f64 * 8.0 / seconds, fair_bps: None, dropped, window: None }
 }

@@ -1,4 +1,4 @@
-//! What stages do not run of a scenario, and which of its `[[agree]]` are not judged.
+//! The parts of a scenario that stages do not run, and its `[[agree]]` tables that are not judged.
 
 use crate::plan::Plan;
 use crate::stage::{CannotRun, Failed, Stage};
@@ -6,19 +6,19 @@ use fairwire_metrics::agreement::{Tolerance, is_called};
 use fairwire_metrics::record::Report;
 use fairwire_scenario::Scenario;
 
-/// Disciplines of a scenario that a stage does not run, for one reason.
+/// Disciplines of a scenario that a stage does not run, all for one reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
     /// The stage.
     pub stage: &'static str,
-    /// Their places in the scenario's list.
+    /// Their indices in the scenario's list.
     pub disciplines: Vec<usize>,
-    /// Why.
+    /// The reason.
     pub why: CannotRun,
 }
 
 impl LeftOut {
-    /// What is not run of `scenario`, and why.
+    /// The omitted parts of `scenario` and the reason, in words.
     pub fn in_words(&self, scenario: &Scenario) -> String {
         let LeftOut { stage, disciplines, why } = self;
         let all = &scenario.spec().disciplines;
@@ -29,7 +29,7 @@ impl LeftOut {
     }
 }
 
-/// What `stage` cannot run of `scenario`, by reason.
+/// The parts of `scenario` that `stage` cannot run, by reason.
 pub fn left_out(stage: &dyn Stage, scenario: &Scenario) -> Vec<LeftOut> {
     let mut found: Vec<LeftOut> = Vec::new();
     for discipline in 0..scenario.spec().disciplines.len() {
@@ -42,30 +42,30 @@ pub fn left_out(stage: &dyn Stage, scenario: &Scenario) -> Vec<LeftOut> {
     found
 }
 
-/// Measures on which a stage was to agree, and which are judged under no discipline.
+/// Measures on which a stage should agree, and that are not judged under any discipline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unjudged<'a> {
     /// The stage.
     pub stage: &'a str,
-    /// The measures, as the scenario names them.
+    /// The measures, by their names in the scenario.
     pub measures: Vec<&'a str>,
-    /// Why.
+    /// The reason.
     pub because: Because<'a>,
 }
 
 /// Why a measure is not judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Because<'a> {
-    /// This was not run, by the stage or by the one with which it is compared.
+    /// Omitted by the stage, or by the one with which it is compared.
     LeftOut(&'a LeftOut),
-    /// One of the two does not have the measure, or it cannot differ: neither delivered anything, or
+    /// One of the two lacks the measure, or it cannot differ: neither stage delivered anything, or
     /// it is the fraction of a single group.
     NotMeasured,
 }
 
-/// The `[[agree]]` of `scenario` that are judged under none of their disciplines on one of their
-/// stages in `report`. Others are compared with the first stage. Something was `left_out`, or there
-/// is no such measure. Not those for which this machine alone lacks something.
+/// The `[[agree]]` tables of `scenario` that are judged under none of their disciplines on one of
+/// their stages in `report`, because something was `left_out` or the measure is missing. The first
+/// stage is the reference. Excludes those for which only this machine lacks something.
 pub fn unjudged<'a>(
     scenario: &'a Scenario,
     report: &'a Report,
@@ -98,8 +98,8 @@ pub fn unjudged<'a>(
     found
 }
 
-/// Is nothing judged of `tolerance`, though `stage` and the first one ran a discipline that it is
-/// for?
+/// Is nothing of `tolerance` judged, although `stage` and the first stage ran one of its
+/// disciplines?
 fn is_unmeasured(tolerance: &Tolerance<'_>, report: &Report, stage: &str) -> bool {
     let is_run = runs_beside_first(report, stage).any(|label| tolerance.is_under(label, stage));
     let is_judged = report.agreement.iter().any(|one| {
@@ -120,17 +120,16 @@ fn runs_beside_first<'a>(report: &'a Report, stage: &'a str) -> impl Iterator<It
         .filter(move |label| on(first).any(|summary| summary.discipline == *label))
 }
 
-/// A stage that has no verdict.
+/// A stage without a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Uncompared<'a> {
     /// The stage.
     pub stage: &'a str,
-    /// Did it run a discipline that the first stage ran too?
+    /// Did it run a discipline that the first stage also ran?
     pub is_run: bool,
 }
 
-/// The stages of `report` on which nothing was judged, but the first, with which the others are
-/// compared.
+/// The stages of `report` on which nothing was judged, except the first, which is the reference.
 pub fn uncompared(report: &Report) -> Vec<Uncompared<'_>> {
     let has_verdict =
         |stage: &str| report.agreement.iter().any(|one| one.stage == stage && one.verdict.is_some());
@@ -147,7 +146,7 @@ mod tests {
     use crate::compared;
     use fairwire_scenario::Outcome;
 
-    /// Two disciplines, and what stages are to agree on.
+    /// Two disciplines, and the required agreement of stages.
     fn scenario(agree: &str) -> Scenario {
         let jain = "[[agree]]\nmeasure = \"jain\"\ntolerance = 0.1\nbecause = \"it is a test\"\n";
         compared::tests::scenario(&format!("{jain}{agree}"))
@@ -158,7 +157,7 @@ mod tests {
         LeftOut { stage, disciplines: disciplines.to_vec(), why }
     }
 
-    /// The stages on which something is not judged, `sim` being the first.
+    /// The stages on which something is not judged; `sim` is the first stage.
     fn stages(agree: &str, left_out: &[LeftOut]) -> Vec<String> {
         let scenario = scenario(agree);
         let mut report =

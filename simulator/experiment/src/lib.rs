@@ -1,14 +1,13 @@
 //! One experiment, run anywhere.
 //!
-//! A scenario says which flows share which link under which disciplines. A [`Stage`] is a place
-//! where it can be run. [`Sim`](sim::Sim) is the packet simulator, and [`Lab`](lab::Lab) sends this
-//! kernel's own TCP and UDP through the same compiled discipline. Stages of other crates are
-//! [offered](offer) to them. Every stage leaves the same record, so results can be compared:
-//! [`compared`] says how near they came.
+//! A scenario specifies flows, shared links and disciplines. A [`Stage`] can run it:
+//! [`Sim`](sim::Sim) is the packet simulator, and [`Lab`](lab::Lab) sends this kernel's own TCP and
+//! UDP through the same compiled discipline. Other crates [offer](offer) further stages. Every
+//! stage produces the same record, so results can be [`compared`].
 //!
-//! A stage says which part of a scenario it cannot run, and the others go on.
+//! A stage reports the parts of a scenario that it cannot run, and the others continue.
 //!
-//! A [shell] is no stage: what runs behind the scenario's link is the user's own command.
+//! A [shell] is not a stage: a user's own command runs behind the scenario's link.
 
 #![forbid(unsafe_code)]
 
@@ -41,10 +40,10 @@ pub use watch::Watch;
 
 use fairwire_scenario::{Scenario, ScenarioError};
 
-/// Are the stages that `scenario` names there?
+/// Checks that the stages named by `scenario` exist.
 ///
 /// # Errors
-/// Where one is not: what is allowed, and the nearest right spelling.
+/// If one does not: the allowed names, and the nearest spelling.
 pub fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
     let elsewhere = ELSEWHERE.iter().copied();
     let known: Vec<&str> = all().map(|stage| stage.name()).chain(elsewhere).collect();

@@ -1,4 +1,4 @@
-//! What a stage is given.
+//! The input of a stage.
 
 use fairwire_catalogue::{BuildError, Choice};
 use fairwire_core::Duration;
@@ -14,7 +14,7 @@ use fairwire_sim::Network;
 pub struct Plan<'a> {
     /// The scenario.
     pub scenario: &'a Scenario,
-    /// The place of the discipline in its list.
+    /// The index of the discipline in its list.
     pub discipline: usize,
 }
 
@@ -24,26 +24,25 @@ impl Plan<'_> {
         self.scenario.spec().disciplines[self.discipline].label()
     }
 
-    /// Links, disciplines and senders, under `seed`: what the simulator runs.
+    /// Links, disciplines and senders under `seed`, as the simulator runs them.
     ///
     /// # Errors
-    /// When the discipline cannot be built.
+    /// If the discipline cannot be built.
     pub fn network(&self, seed: u64) -> Result<Network, BuildError> {
         fairwire_scenario::network(self.scenario, self.discipline, seed)
     }
 
-    /// The discipline with its parameters, as another file may have it.
+    /// The discipline with its parameters, in the form used by other files.
     pub fn choice(&self) -> Choice {
         fairwire_scenario::discipline(self.scenario, self.discipline)
     }
 
-    /// What `answer` makes of the discipline's parameters, where it works first.
+    /// Applies `answer` to the discipline's parameters, at the first link where it works.
     pub fn of_part<R>(&self, answer: impl FnOnce(&dyn Part, &Site<'_>) -> Option<R>) -> Option<R> {
         fairwire_scenario::of_part(self.scenario, self.discipline, answer)
     }
 
-    /// The record of a run under `seed` on one link, of which no more was measured than flows and
-    /// link.
+    /// The record of a run under `seed` on one link, from measurements of only flows and link.
     pub fn record(
         &self,
         seed: u64,
@@ -54,7 +53,7 @@ impl Plan<'_> {
         let (fairness, presence) = fairwire_scenario::fairness(self.scenario, &mut flows, presence);
         RunRecord {
             discipline: self.label().into(),
-            stage: String::new(), // the caller that runs a stage names it
+            stage: String::new(), // filled in by the caller
             seed,
             fairness,
             presence,
@@ -66,12 +65,12 @@ impl Plan<'_> {
         }
     }
 
-    /// Length of a run, warm-up included.
+    /// The length of a run, including the warm-up.
     pub fn duration(&self) -> Duration {
         self.scenario.spec().duration.0
     }
 
-    /// What is not measured, at the start.
+    /// The unmeasured time at the start.
     pub fn warm_up(&self) -> Duration {
         self.scenario.spec().warm_up.0
     }

@@ -10,18 +10,17 @@ use fairwire_scenario::{Observers, Row, RunId, Scenario, Unobserved, threads};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Follows the runs of a scenario on a stage. Where they go on side by side, each has a thread of
-/// its own.
+/// Follows the runs of a scenario on a stage. Concurrent runs have one thread each.
 pub trait WatchRuns: Sync {
-    /// Invoked when a run begins, on its thread. Returns the watcher of this run. `which` is as in
-    /// the simulator, so runs of all stages have the same places.
+    /// Called when a run starts, on its thread; returns the watcher of this run. `which` is as in
+    /// the simulator, so runs have the same places on all stages.
     fn begins<'a>(&'a self, which: RunId<'_>) -> Box<dyn WatchRun + 'a>;
 
-    /// Invoked some times a second with the fraction of all runs that is done.
+    /// Called several times a second with the fraction of all runs that is done.
     fn reached(&self, fraction: f64);
 
-    /// What watches runs of the simulator in place of [`begins`](Self::begins): each packet of them
-    /// can be seen, and runs may be known before.
+    /// The observers of runs in the simulator, used instead of [`begins`](Self::begins): they
+    /// observe each packet, and may know runs already.
     fn observers(&self) -> &dyn Observers {
         &Unobserved
     }
@@ -32,22 +31,22 @@ pub trait WatchRun {
     /// How often values are sampled; `None` for never.
     fn every(&self) -> Option<Duration>;
 
-    /// Invoked with each value sampled: see [`Watch::sample`].
+    /// Called with each sampled value: see [`Watch::sample`].
     fn sample(&mut self, at: Duration, row: Row<'_>);
 
-    /// Is what is seen of the link wanted: see [`Watch::wants_views`].
+    /// Are views of the link requested? See [`Watch::wants_views`].
     fn wants_views(&self) -> bool {
         false
     }
 
-    /// Invoked with it: see [`Watch::view`].
+    /// Receives a view: see [`Watch::view`].
     fn view(&mut self, _view: View) {}
 
-    /// Invoked when the run was finished.
+    /// Called when the run has finished.
     fn finished(self: Box<Self>);
 }
 
-/// [`Stage::run_all`] by [`Stage::run`].
+/// [`Stage::run_all`] implemented with [`Stage::run`].
 pub(crate) fn one_by_one<S: Stage + ?Sized>(
     stage: &S,
     scenario: &Scenario,
@@ -75,21 +74,21 @@ pub(crate) fn one_by_one<S: Stage + ?Sized>(
     let side_by_side = if stage.about().clock == Clock::Machine { 1 } else { threads(jobs, runs.all.len()) };
     std::thread::scope(|scope| {
         (1..side_by_side).for_each(|_| drop(scope.spawn(|| runs.work())));
-        runs.work(); // a stage that runs alone has the thread of the caller
+        runs.work(); // a single run uses the caller's thread
     });
     let finished = runs.finished.into_inner().unwrap_or_else(PoisonError::into_inner);
     finished.into_iter().flatten().collect()
 }
 
-/// Runs that are to be made, and how far they have come.
+/// The runs to make, and their progress.
 struct Runs<'a, S: ?Sized> {
     stage: &'a S,
     scenario: &'a Scenario,
-    /// Each by the places of its discipline and its seed.
+    /// The indices of the discipline and the seed of each run.
     all: Vec<(usize, usize)>,
-    /// The first that is not made yet.
+    /// The next run to start.
     next: AtomicUsize,
-    /// What part of each is done.
+    /// The fraction done of each run.
     done: Mutex<Vec<f64>>,
     finished: Mutex<Vec<Option<Result<RunRecord, Failed>>>>,
     has_failed: AtomicBool,
@@ -98,7 +97,7 @@ struct Runs<'a, S: ?Sized> {
 }
 
 impl<S: Stage + ?Sized> Runs<'_, S> {
-    /// Makes one run after the other, until all are made.
+    /// Makes runs until none is left.
     fn work(&self) {
         while !self.stop.load(Ordering::Relaxed) && !self.has_failed.load(Ordering::Relaxed) {
             let place = self.next.fetch_add(1, Ordering::Relaxed);
@@ -108,7 +107,7 @@ impl<S: Stage + ?Sized> Runs<'_, S> {
         }
     }
 
-    /// The run at this place; `None` when it was stopped.
+    /// The run at this index; `None` if it was stopped.
     fn one(&self, place: usize) -> Result<Option<RunRecord>, Failed> {
         let (discipline, at) = self.all[place];
         let plan = Plan { scenario: self.scenario, discipline };
@@ -124,7 +123,7 @@ impl<S: Stage + ?Sized> Runs<'_, S> {
         Ok(run)
     }
 
-    /// This part of the run at this place is done.
+    /// Records the progress of the run at this index.
     fn reached(&self, place: usize, fraction: f64) {
         let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         done[place] = fraction;
@@ -166,7 +165,7 @@ mod tests {
     use std::collections::BTreeMap;
     use std::sync::Barrier;
 
-    /// Returns a run for each request, and counts how many were made at once.
+    /// Returns a run for each request, and counts concurrent runs.
     struct Counting {
         clock: Clock,
         at_work: AtomicUsize,
@@ -199,7 +198,7 @@ mod tests {
             let now = self.at_work.fetch_add(1, Ordering::Relaxed) + 1;
             self.together.fetch_max(now, Ordering::Relaxed);
             if let Some(barrier) = &self.barrier {
-                barrier.wait(); // goes on only where another run is there, too
+                barrier.wait(); // continues only when another run has arrived
             }
             watch.reached(0.5);
             self.at_work.fetch_sub(1, Ordering::Relaxed);
@@ -227,7 +226,7 @@ mod tests {
         }
     }
 
-    /// What was heard of the runs.
+    /// The calls received.
     #[derive(Default)]
     struct Heard {
         fractions: Mutex<Vec<f64>>,

@@ -1,5 +1,5 @@
-//! Time series of stages with real senders: the rows that the simulator has, and what a kernel's
-//! TCP knows of itself.
+//! Time series of stages with real senders: the simulator's rows, and the state of the kernel's
+//! TCP.
 
 use crate::contest::by_flow;
 use crate::dumbbell::Sender;
@@ -10,20 +10,20 @@ use fairwire_scenario::{Row, Subject};
 use fairwire_testbed::traffic::{FlowSeen, Seen, TcpSample};
 use std::collections::BTreeMap;
 
-/// The state of the shared link at an instant, counted since the start of the run.
+/// The state of the shared link at an instant, with counts since the start of the run.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
-    /// When, after the start.
+    /// The time after the start.
     pub at: Duration,
-    /// What waits.
+    /// The queue.
     pub backlog: Backlog,
-    /// All that was on the link, of all flows.
+    /// The counts of all flows on the link.
     pub link: Count,
-    /// By flow.
+    /// Per flow.
     pub flows: Vec<Count>,
 }
 
-/// Counts of packets at the link: sent, dropped and marked.
+/// Counts of packets at the link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     /// Bytes that left.
@@ -35,7 +35,7 @@ pub struct Count {
 }
 
 impl Count {
-    /// The sum of both.
+    /// The sum of both counts.
     pub fn plus(self, other: Count) -> Count {
         Count {
             left_bytes: self.left_bytes + other.left_bytes,
@@ -44,7 +44,7 @@ impl Count {
         }
     }
 
-    /// What was counted since `other`.
+    /// The counts since `other`.
     pub fn minus(self, other: Count) -> Count {
         Count {
             left_bytes: self.left_bytes.saturating_sub(other.left_bytes),
@@ -54,13 +54,12 @@ impl Count {
     }
 }
 
-/// When the link is looked at: at every multiple of an interval after the start of a run, until its
-/// end.
+/// The times of snapshots: every multiple of an interval after the start of a run, until its end.
 #[derive(Clone, Copy, Debug)]
 pub struct Rhythm {
-    /// The interval, and when the next one is over; none where no samples are wanted.
+    /// The interval, and the end of the next one; `None` without samples.
     next: Option<(Duration, Duration)>,
-    /// The end.
+    /// The end of the run.
     until: Duration,
 }
 
@@ -74,13 +73,13 @@ impl Rhythm {
         self.next.filter(|(_, next)| *next <= self.until)
     }
 
-    /// When the next sample is due in a run that began at `start`.
+    /// The time of the next sample in a run that began at `start`.
     pub fn due(&self, start: Time) -> Time {
         self.next().map_or(Time::MAX, |(_, next)| start + next)
     }
 
-    /// The sample that is due `now`, by its time after the start. Of several that a busy machine
-    /// missed, the last.
+    /// The sample due `now`, by its time after the start; if a busy machine missed several, the
+    /// last.
     pub fn take(&mut self, start: Time, now: Time) -> Option<Duration> {
         let (every, mut next) = self.next().filter(|(_, next)| start + *next <= now)?;
         while start + next + every <= now && next + every <= self.until {
@@ -91,13 +90,13 @@ impl Rhythm {
     }
 }
 
-/// All samples of a run stay in memory until it is over.
+/// The maximum of samples, all of which stay in memory until the end of the run.
 const MAX_SAMPLES: f64 = 2e6;
 
-/// Are there too many samples of the flows of a run?
+/// Checks the number of samples of a run's flows.
 ///
 /// # Errors
-/// When they are.
+/// If there are too many.
 pub fn check(every: Option<Duration>, flows: usize, duration: Duration) -> Result<(), CannotRun> {
     let Some(every) = every else { return Ok(()) };
     let samples = flows as f64 * duration.secs() / every.secs();
@@ -111,24 +110,24 @@ pub fn check(every: Option<Duration>, flows: usize, duration: Duration) -> Resul
     ))
 }
 
-/// A run, as far as its series show it.
+/// The data of a run that its series show.
 pub struct Series<'a> {
     /// The link's name.
     pub link: &'a str,
     /// Its rate.
     pub rate: Rate,
-    /// How it changes from the start on.
+    /// The law of its changes, from the start.
     pub law: &'a RateLaw,
     /// The senders.
     pub senders: &'a [Sender],
-    /// The link at each interval; empty where it was not sampled.
+    /// The link at each interval; empty if not sampled.
     pub snapshots: &'a [Snapshot],
-    /// What the hosts saw.
+    /// The report of the hosts.
     pub seen: &'a Seen,
 }
 
 impl Series<'_> {
-    /// Gives every row to `watch`: by time, and at each the link, its groups, and its flows.
+    /// Passes every row to `watch`: by time, and then the link, its groups, and its flows.
     pub fn give(&self, watch: &mut dyn Watch) {
         let mut states: BTreeMap<u64, Vec<(usize, &TcpSample, u32)>> = BTreeMap::new();
         for (flow, FlowSeen { tcp, .. }) in self.seen.flows.iter().enumerate() {
@@ -199,7 +198,7 @@ impl Series<'_> {
     }
 }
 
-/// What became of each flow's packets since the snapshot before.
+/// The counts of each flow since the previous snapshot.
 fn since<'a>(now: &'a Snapshot, before: Option<&'a Snapshot>) -> impl Iterator<Item = Count> + 'a {
     let earlier = move |flow: usize| before.map_or(Count::default(), |before| before.flows[flow]);
     now.flows.iter().enumerate().map(move |(flow, count)| count.minus(earlier(flow)))

@@ -10,40 +10,41 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// The stages on which a scenario is run.
 #[derive(Clone, Copy)]
 pub struct Stages<'a> {
-    /// In the order of results. The others are compared with the first.
+    /// In the order of results; the first is the reference for the others.
     pub all: &'a [&'a dyn Stage],
-    /// Do results name them? They do not where none was requested, and the simulator is taken.
+    /// Do results name them? Not if none was requested and the simulator is the default.
     pub are_named: bool,
 }
 
-/// What came of a scenario on its stages.
+/// The results of a scenario on its stages.
 pub struct SideBySide {
-    /// What was finished.
+    /// The finished runs.
     pub report: Report,
-    /// What they did not run.
+    /// The omitted parts.
     pub left_out: Vec<LeftOut>,
-    /// Those that failed while others went on, and why.
+    /// Stages that failed while others continued, and why.
     pub failed: Vec<(&'static str, String)>,
-    /// The number of runs that were to be made.
+    /// The number of runs planned.
     pub expected: usize,
 }
 
-/// Runs a scenario on one stage, under those of its disciplines that are at these places. The last
-/// argument is the place of the stage.
+/// Runs a scenario on one stage, under the disciplines with these indices. The last argument is the
+/// index of the stage.
 pub type RunOn<'a> = dyn FnMut(&dyn Stage, &[usize], usize) -> Result<Vec<RunRecord>, Failed> + 'a;
 
 impl<'a> Stages<'a> {
-    /// What results call them; none where they do not name them.
+    /// Their names in results; none if results do not name them.
     pub fn names(self) -> impl Iterator<Item = &'static str> + 'a {
         self.all.iter().filter(move |_| self.are_named).map(|stage| stage.name())
     }
 
-    /// What results call `stage`.
+    /// The name of `stage` in results.
     pub fn name_of(self, stage: &dyn Stage) -> &'static str {
         if self.are_named { stage.name() } else { "" }
     }
 
-    /// Runs `scenario` on each by `run`, as far as it can. None begins after `stop` became true.
+    /// Calls `run` for `scenario` on each stage, as far as it can. None starts after `stop` became
+    /// true.
     pub fn run(self, scenario: &Scenario, stop: &AtomicBool, run: &mut RunOn<'_>) -> SideBySide {
         let mut left: Vec<LeftOut> = self.all.iter().flat_map(|stage| left_out(*stage, scenario)).collect();
         let able: Vec<Vec<usize>> = self.all.iter().map(|stage| able(scenario, *stage, &left)).collect();
@@ -73,7 +74,7 @@ impl<'a> Stages<'a> {
         SideBySide { report, left_out: left, failed, expected }
     }
 
-    /// One report of all: the runs of a discipline are together, in the order of the stages.
+    /// One report on all stages: the runs of a discipline are adjacent, in the order of the stages.
     fn report(self, scenario: &Scenario, mut outcome: Outcome, notes: Vec<String>) -> Report {
         let names: Vec<&str> = self.names().collect();
         let mut agreement = Vec::new();
@@ -95,7 +96,7 @@ impl<'a> Stages<'a> {
     }
 }
 
-/// The disciplines that `stage` can run, by their places in the scenario.
+/// The indices in the scenario of the disciplines that `stage` can run.
 fn able(scenario: &Scenario, stage: &dyn Stage, left: &[LeftOut]) -> Vec<usize> {
     let is_left =
         |place: &usize| left.iter().any(|one| one.stage == stage.name() && one.disciplines.contains(place));

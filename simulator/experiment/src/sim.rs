@@ -10,7 +10,7 @@ use fairwire_scenario::{Scenario, run_single, run_some};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The packet simulator: the same bits for the same seed, on every machine.
+/// The packet simulator: bit-identical for the same seed on every machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Sim;
 
@@ -24,10 +24,10 @@ impl Stage for Sim {
     }
 
     fn can_run(&self, _: &Plan<'_>) -> Result<(), Failed> {
-        Ok(()) // a scenario was checked for the simulator when it was read
+        Ok(()) // the parser checked the scenario for the simulator
     }
 
-    /// Without samples: the simulator's own observers give them, with packets and more.
+    /// Without samples; the simulator's own observers provide them, with packets and more.
     fn run(
         &self,
         plan: &Plan<'_>,
@@ -43,7 +43,7 @@ impl Stage for Sim {
         Ok(run_single(plan.scenario, plan.discipline, seed, &mut go_on, None)?)
     }
 
-    /// With what observers see.
+    /// With observers.
     fn run_all(
         &self,
         scenario: &Scenario,

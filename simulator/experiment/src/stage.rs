@@ -1,4 +1,4 @@
-//! What a place is where an experiment can be run.
+//! The interface of a stage, which runs an experiment.
 
 use crate::plan::Plan;
 use crate::runs::{WatchRuns, one_by_one};
@@ -7,9 +7,9 @@ use fairwire_metrics::record::RunRecord;
 use fairwire_scenario::{RunError, Scenario};
 use std::sync::atomic::AtomicBool;
 
-/// A place where an experiment can be run.
+/// An environment that can run an experiment.
 pub trait Stage: Sync {
-    /// What it is.
+    /// Its description.
     fn about(&self) -> About;
 
     /// Its name, as typed after `--on` and in results.
@@ -17,19 +17,19 @@ pub trait Stage: Sync {
         self.about().name
     }
 
-    /// Can it run this plan, here and now? Whatever is started to find that out has ended when this
-    /// returns.
+    /// Checks that it can run this plan, here and now. Anything started for this check has ended
+    /// when it returns.
     ///
     /// # Errors
-    /// What of the plan it cannot run, or what is missing on this machine.
+    /// The part of the plan that it cannot run, or what this machine lacks.
     fn can_run(&self, plan: &Plan<'_>) -> Result<(), Failed>;
 
     /// Runs the plan under `seed`. `watch` follows it.
     ///
-    /// Returns `None` when `stop` became true; nothing is left behind then either.
+    /// Returns `None` if `stop` became true; nothing is left behind then either.
     ///
     /// # Errors
-    /// When the run failed. Others may still succeed.
+    /// If the run failed. Others may still succeed.
     fn run(
         &self,
         plan: &Plan<'_>,
@@ -38,14 +38,14 @@ pub trait Stage: Sync {
         stop: &AtomicBool,
     ) -> Result<Option<RunRecord>, Failed>;
 
-    /// Runs `scenario` under each of its `disciplines` (places in its list) and seeds: one after
-    /// the other, or `jobs` at a time (0: one per core) where its [`Clock`] is no machine's.
+    /// Runs `scenario` under each of its `disciplines` (indices in its list) and seeds. Runs are
+    /// sequential, or `jobs` at a time (0: one per core) if its [`Clock`] is not a machine's.
     ///
-    /// What is finished is returned when `stop` becomes true, in the order of disciplines and
-    /// seeds. The caller names the stage in the records.
+    /// If `stop` becomes true, returns the finished runs, in the order of disciplines and seeds.
+    /// The caller names the stage in the records.
     ///
     /// # Errors
-    /// When a run failed: no other begins then, and those that were finished are lost with it.
+    /// If a run failed: no other starts then, and the finished ones are lost with it.
     fn run_all(
         &self,
         scenario: &Scenario,
@@ -63,21 +63,21 @@ pub trait Stage: Sync {
 pub struct About {
     /// Its name, as typed after `--on` and in results.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// Its description in one line.
     pub summary: &'static str,
-    /// By what its time passes.
+    /// The clock that it uses.
     pub clock: Clock,
 }
 
-/// By what the time of a stage passes.
+/// The clock of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
-    /// The clock of this machine. A run needs the machine for itself.
+    /// The clock of this machine. A run needs the entire machine.
     Machine,
-    /// A clock of its own, for real packets. Several runs can go on side by side, and give what
-    /// they give one by one; each keeps about one core busy.
+    /// A virtual clock, for real packets. Runs can be concurrent, with the same results as
+    /// sequential ones; each keeps about one core busy.
     Virtual,
-    /// A clock of its own, for simulated packets. Runs can go on side by side, too.
+    /// A virtual clock, for simulated packets. Runs can also be concurrent.
     Simulated,
 }
 
@@ -85,21 +85,21 @@ pub enum Clock {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{given}; allowed: {allowed}")]
 pub struct CannotRun {
-    /// What of the plan it is, or what is missing.
+    /// The part of the plan, or what is missing.
     pub given: String,
-    /// What the stage can run, or what to do.
+    /// What the stage can run, or a remedy.
     pub allowed: String,
-    /// Is it this machine that lacks something, so that another may run the plan?
+    /// Is only this machine at fault, so that another may run the plan?
     pub is_machines: bool,
 }
 
 impl CannotRun {
-    /// Of the plan: `given` is what it is; `allowed` what could be there.
+    /// An error of the plan: `given` is its content, `allowed` the alternatives.
     pub fn new(given: impl Into<String>, allowed: impl Into<String>) -> Self {
         CannotRun { given: given.into(), allowed: allowed.into(), is_machines: false }
     }
 
-    /// Of this machine: `given` is what it lacks; `allowed` what to do.
+    /// An error of this machine: `given` is what it lacks, `allowed` the remedy.
     pub fn lacking(given: impl Into<String>, allowed: impl Into<String>) -> Self {
         CannotRun { is_machines: true, ..CannotRun::new(given, allowed) }
     }
@@ -111,7 +111,7 @@ pub enum Failed {
     /// The plan, or something that the machine lacks: another plan may run.
     #[error(transparent)]
     Plan(#[from] CannotRun),
-    /// The machine, or we.
+    /// The machine, or our own fault.
     #[error("{0}")]
     Machine(String),
 }
@@ -123,7 +123,7 @@ impl From<RunError> for Failed {
 }
 
 impl Failed {
-    /// The same, of a plan that was only to be looked at.
+    /// The reason, for a plan that was only checked.
     pub fn why(self) -> CannotRun {
         match self {
             Failed::Plan(why) => why,

@@ -1,4 +1,4 @@
-//! The stages that there are.
+//! The list of stages.
 
 use crate::lab::Lab;
 use crate::sim::Sim;
@@ -6,19 +6,18 @@ use crate::stage::{CannotRun, Stage};
 use fairwire_core::spelling;
 use std::sync::OnceLock;
 
-/// The stages of the program `fairwire-proof`, which holds the other programs against what we did
-/// not write. A scenario may name them everywhere.
+/// The stages of the program `fairwire-proof`, which compares fairwire with external programs. A
+/// scenario may name them in any program.
 pub const ELSEWHERE: &[&str] = &["gateway", "linux", "kernel", "ns2"];
 
 static OFFERED: OnceLock<&'static [&'static dyn Stage]> = OnceLock::new();
 
-/// Adds `stages` to those that there are. To be called once, when a program begins; a second call
-/// changes nothing.
+/// Adds `stages` to the list. Call this once, when a program starts; a second call has no effect.
 pub fn offer(stages: &'static [&'static dyn Stage]) {
     let _ = OFFERED.set(stages);
 }
 
-/// Every stage, in the order in which they are listed to people.
+/// Every stage, in display order.
 pub fn all() -> impl Iterator<Item = &'static dyn Stage> {
     const LAB: &Lab = &Lab { congestion_control: None };
     const OWN: [&dyn Stage; 2] = [&Sim, LAB];
@@ -28,7 +27,7 @@ pub fn all() -> impl Iterator<Item = &'static dyn Stage> {
 /// The stage called `name`.
 ///
 /// # Errors
-/// When there is none: what was given, what is allowed, and the nearest right spelling.
+/// If there is none: the given name, the allowed ones, and the nearest spelling.
 pub fn find(name: &str) -> Result<&'static dyn Stage, CannotRun> {
     all().find(|stage| stage.name() == name).ok_or_else(|| {
         let names: Vec<&str> = all().map(|stage| stage.name()).collect();

@@ -1,4 +1,4 @@
-//! What is seen of a run while it goes on.
+//! The observer of a run in progress.
 
 use crate::view::View;
 use fairwire_core::Duration;
@@ -6,7 +6,7 @@ use fairwire_scenario::Row;
 
 /// Follows a run.
 pub trait Watch {
-    /// Invoked some times a second with the fraction done, 0 to 1.
+    /// Called several times a second with the fraction done, 0 to 1.
     fn reached(&mut self, fraction: f64);
 
     /// How often values are sampled; `None` for never.
@@ -14,16 +14,16 @@ pub trait Watch {
         None
     }
 
-    /// Invoked with each value sampled, `at` after the start of the run, in the order of time;
-    /// perhaps only when the run is over.
+    /// Called with each sampled value, `at` after the start of the run, in the order of time;
+    /// possibly only after the run.
     fn sample(&mut self, _at: Duration, _row: Row<'_>) {}
 
-    /// Is what is seen of the link wanted while the run goes on?
+    /// Are views of the link requested during the run?
     fn wants_views(&self) -> bool {
         false
     }
 
-    /// Invoked some times a second with what is seen, where it is wanted and the stage can say it.
+    /// Called several times a second with a view, if requested and if the stage provides views.
     fn view(&mut self, _view: View) {}
 }
 

@@ -1,29 +1,29 @@
-//! What a simulator says of a run, and how it says it.
+//! The results of a simulator, and their formats.
 
 use crate::child::Failure;
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What was counted over a whole run: nothing is left out as a warm-up.
+/// The counts over an entire run, without a warm-up.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Answer {
     /// Packets that left the bottleneck.
     pub packets_out: u64,
     /// Packets dropped there.
     pub drops: u64,
-    /// What all TCP flows got together, bit/s in order and once, headers included.
+    /// The goodput of all TCP flows, bit/s, headers included.
     pub tcp_bps: f64,
-    /// Events handled, where the simulator counts them.
+    /// Events handled, if the simulator counts them.
     pub events: Option<u64>,
 }
 
-/// How a simulator answers.
+/// The format of a simulator's answer.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Dialect {
     /// fairwire's JSON report.
     Json,
-    /// Lines such as `link packets_out 188205`: our scripts and programs for others.
+    /// Lines such as `link packets_out 188205`, from our scripts and programs for the others.
     Lines,
 }
 
@@ -45,7 +45,7 @@ impl Dialect {
     }
 }
 
-/// The part of a report that is of interest: a million flows are skipped rather than kept.
+/// The relevant part of a report; a million flows are skipped.
 #[derive(Deserialize)]
 struct Report {
     runs: Vec<Run>,

@@ -1,4 +1,4 @@
-//! The dumbbells, which are scenarios in `proof/suite/peers`, and how each simulator is given one.
+//! The dumbbells, defined as scenarios in `proof/suite/peers`, and their form for each simulator.
 
 use crate::answer::Dialect;
 use crate::child::{Failure, Took, measured};
@@ -8,61 +8,61 @@ use fairwire_scenario::{Delays, FlowSpec, Overrides, load};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// One size of the dumbbell, as its scenario has it.
+/// One size of the dumbbell, from its scenario.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
-    /// What it is called; its file, too.
+    /// Its name, also that of its file.
     pub name: &'static str,
     /// The scenario.
     file: PathBuf,
-    /// TCP flows.
+    /// The number of TCP flows.
     tcp: u32,
-    /// UDP flows of 5 Mbit/s.
+    /// The number of UDP flows of 5 Mbit/s.
     cbr: u32,
-    /// Rate of the shared link.
+    /// The rate of the shared link.
     rate: Rate,
-    /// Packets that may wait.
+    /// The buffer, in packets.
     buffer: u64,
-    /// Flows start at random before this.
+    /// The flows start at random times before this one.
     starts: Duration,
-    /// Simulated time.
+    /// The simulated time.
     pub lasts: Duration,
-    /// Has each flow links of its own?
+    /// Does each flow have access links?
     has_access: bool,
-    /// What ns-3 simulates of it, where it can.
+    /// What ns-3 simulates of it, if it can.
     pub in_ns3: Option<InNs3>,
 }
 
-/// What ns-3 simulates: less time, since it is slow, and pairs of hosts that share the flows, which
-/// is its faster layout.
+/// What ns-3 simulates: a shorter time, because it is slow, and pairs of hosts that share the
+/// flows, which is its faster layout.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InNs3 {
-    /// Pairs of hosts; 0 for one for each flow.
+    /// Pairs of hosts; 0 for one per flow.
     hosts: u32,
-    /// Simulated time.
+    /// The simulated time.
     pub lasts: Duration,
 }
 
-/// Those that are compared.
+/// The cases compared.
 pub(crate) const COMPARED: [&str; 4] = ["nine", "nine-lean", "thousand", "ten-thousand"];
 
-/// What ns-3 simulates of them.
+/// What ns-3 simulates of these cases.
 const IN_NS3: [(&str, InNs3); 3] = [
     ("nine", InNs3 { hosts: 0, lasts: Duration::from_secs(100) }),
     ("thousand", InNs3 { hosts: 32, lasts: Duration::from_secs(2) }),
     ("ten-thousand", InNs3 { hosts: 100, lasts: Duration::from_ms(400) }),
 ];
 
-/// Ours alone: 1 Mbit/s for each flow up to a hundred thousand, then a million on the same link;
-/// and a thousand on that link.
+/// Only fairwire: 1 Mbit/s per flow up to 100 000 flows, then a million flows on the same link, and
+/// a thousand on that link.
 pub(crate) const LADDER: [&str; 7] =
     ["ladder-10", "ladder-100", "ladder-1000", "ladder-10000", "ladder-100000", "million", "thousand-fast"];
 
-/// A hundred thousand flows that do not get to send.
+/// A hundred thousand flows that have no time to send.
 pub(crate) const SET_UP: &str = "set-up";
 
 impl Case {
-    /// The case of this name, in the checkout at `root`.
+    /// The case of this name, from the checkout at `root`.
     pub(crate) fn read(name: &'static str, root: &Path) -> Result<Case, Failure> {
         let file = root.join(format!("proof/suite/peers/{name}.toml"));
         let scenario = load(&file, &Overrides::default())?;
@@ -88,13 +88,13 @@ impl Case {
         })
     }
 
-    /// TCP and UDP flows.
+    /// The number of TCP and UDP flows.
     pub(crate) fn flows(&self) -> u32 {
         self.tcp + self.cbr
     }
 }
 
-/// Do the links of its own take a flow's packets time?
+/// Does a flow's access link delay its packets?
 fn has_access(flow: &FlowSpec) -> bool {
     flow.access.delay != Some(Delays::Fixed(Duration::ZERO))
 }
@@ -102,11 +102,11 @@ fn has_access(flow: &FlowSpec) -> bool {
 /// One simulator.
 #[derive(Clone, Debug)]
 pub(crate) enum Contestant {
-    /// Ours, built with this benchmark.
+    /// fairwire, built with this benchmark.
     Fairwire,
-    /// ns-2 with our script.
+    /// ns-2, with our script.
     Ns2,
-    /// ns-3 with our program, compiled here.
+    /// ns-3, with our program, compiled here.
     Ns3(PathBuf),
 }
 
@@ -120,7 +120,7 @@ impl Contestant {
         }
     }
 
-    /// Simulates `case` once; none where it cannot.
+    /// Simulates `case` once; `None` if the simulator cannot.
     pub(crate) fn run(&self, case: &Case, root: &Path) -> Result<Option<Took>, Failure> {
         Ok(Some(match (self, case.in_ns3) {
             (Contestant::Fairwire, _) => measured(&fairwire(case), Dialect::Json)?,
@@ -152,7 +152,7 @@ fn ns3(case: &Case, size: InNs3, program: &Path) -> Vec<String> {
     program.chain(options.map(|(name, value)| format!("--{name}={value}"))).collect()
 }
 
-/// What a simulator that is not ours is given of a case.
+/// A case's parameters for the other simulators.
 fn sizes(case: &Case, lasts: Duration) -> [(&'static str, String); 6] {
     [
         ("flows", case.tcp.to_string()),
@@ -166,13 +166,12 @@ fn sizes(case: &Case, lasts: Duration) -> [(&'static str, String); 6] {
 
 /// Is there a program `ns` on the path?
 pub(crate) fn has_ns2() -> bool {
-    // With nothing to read, ns-2 ends at once.
+    // With empty input, ns-2 exits immediately.
     let started = Command::new("ns").stdin(Stdio::null()).stdout(Stdio::null()).status();
     started.is_ok_and(|status| status.success())
 }
 
-/// Our program for ns-3, compiled against the one installed; none where there is none, or no
-/// compiler.
+/// Our program for ns-3, compiled against the installed version; `None` without ns-3 or a compiler.
 pub(crate) fn compiled_ns3(root: &Path) -> Option<PathBuf> {
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ns3-dumbbell");
     let libraries = ["applications", "internet", "point-to-point", "traffic-control", "network", "core"];

@@ -1,9 +1,9 @@
-//! What one child process took: CPU time and peak memory, as the kernel counted them.
+//! The CPU time and peak memory of one child process, from the kernel.
 //!
 //! The kernel reports the sum of the CPU time and the maximum of the memory of *all* children that
-//! a process waited for. So each program runs under a process of its own, which is this benchmark
-//! again and waits for that program only. That process also reads what the program says, since a
-//! report on a million flows is long.
+//! a process has waited for. Each program therefore runs under a separate process, another instance
+//! of this benchmark, which waits for only that program. It also parses the program's output,
+//! because a report on a million flows is long.
 
 use crate::answer::{Answer, Dialect};
 use nix::sys::resource::{UsageWho, getrusage};
@@ -11,20 +11,20 @@ use nix::sys::time::TimeValLike;
 use serde::{Deserialize, Serialize};
 use std::process::{Command, Stdio};
 
-/// Something broke.
+/// An error of the benchmark.
 pub(crate) type Failure = Box<dyn std::error::Error>;
 
-/// The hidden subcommand that runs one program and reports what it took.
+/// The hidden subcommand that runs one program and reports its cost.
 pub(crate) const MEASURE: &str = "measure";
 
-/// What a program took, and what it said.
+/// The cost and the output of a program.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Took {
-    /// Seconds of CPU, user and system, from exec to exit.
+    /// CPU seconds, user and system, from exec to exit.
     pub cpu_s: f64,
     /// Peak resident memory, bytes.
     pub peak_rss_bytes: u64,
-    /// What it counted.
+    /// Its counts.
     pub answer: Answer,
 }
 
@@ -35,7 +35,7 @@ impl Took {
     }
 }
 
-/// Runs `command` to its end under a process of its own, which reads its answer in `dialect`.
+/// Runs `command` under a separate process, which parses its answer in `dialect`.
 pub(crate) fn measured(command: &[String], dialect: Dialect) -> Result<Took, Failure> {
     let this = std::env::current_exe()?;
     let arguments = [MEASURE, dialect.name(), "--"];

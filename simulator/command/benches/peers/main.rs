@@ -1,8 +1,8 @@
-//! `make bench-peers`: fairwire against ns-2 and ns-3 on dumbbells of 10 to 10 000 flows, and alone
-//! up to a million.
+//! `make bench-peers`: fairwire against ns-2 and ns-3 on dumbbells of 10 to 10 000 flows, and by
+//! itself on up to a million.
 //!
-//! `cargo bench -p fairwire --bench peers -- --help` shows the options; `proof/bench/README.md` says what
-//! is measured and why.
+//! `cargo bench -p fairwire --bench peers -- --help` shows the options; `proof/bench/README.md`
+//! explains what is measured and why.
 
 mod answer;
 mod case;
@@ -18,31 +18,30 @@ use report::{Report, Row};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// fairwire against ns-2 and ns-3: bottleneck packets per CPU second, set-up included, and peak
+/// fairwire against ns-2 and ns-3: bottleneck packets per CPU second, including set-up, and peak
 /// memory.
 ///
-/// Exit codes: 0 done, 1 something broke, 2 a bad argument, 3 with --check: a promise not kept.
+/// Exit codes: 0 done, 1 an error, 2 a bad argument, 3 with --check: a promise not kept.
 #[derive(Parser)]
 #[command(name = "peers")]
 struct Options {
-    /// Measure only this: nine, nine-lean, thousand, ten-thousand, ladder or set-up; may be given
-    /// again
+    /// Measure only this: nine, nine-lean, thousand, ten-thousand, ladder or set-up; repeatable
     #[arg(long)]
     only: Vec<String>,
-    /// Runs of each simulator, taken in turns; of ours, the slower of two counts each time
+    /// Runs of each simulator, in turns; for fairwire, each run is the slower of two
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
-    /// A program to run in place of proof/bench/ns3/dumbbell.cc compiled against the system's ns-3: the
-    /// same, built with another
+    /// A program to run instead of proof/bench/ns3/dumbbell.cc compiled against the system's ns-3:
+    /// the same source, built differently
     #[arg(long, value_name = "PROGRAM")]
     ns3: Option<PathBuf>,
-    /// Exit 3 when a promise is not kept
+    /// Exit with code 3 if a promise is not kept
     #[arg(long)]
     check: bool,
-    /// Write what was measured to proof/bench/results/peers.json and peers.svg
+    /// Write the measurements to proof/bench/results/peers.json and peers.svg
     #[arg(long)]
     record: bool,
-    /// What `cargo bench` says to every benchmark
+    /// Passed by `cargo bench` to every benchmark
     #[arg(long, hide = true)]
     bench: bool,
     #[command(subcommand)]
@@ -51,7 +50,7 @@ struct Options {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Run one program and print what it took
+    /// Run one program and print its cost
     #[command(name = child::MEASURE, hide = true)]
     Measure {
         dialect: Dialect,
@@ -83,7 +82,7 @@ impl Options {
         self.only.is_empty() || self.only.iter().any(|only| only == what)
     }
 
-    /// Is everything that is needed there?
+    /// Checks that everything needed is present.
     fn check_names(&self) -> Result<(), Failure> {
         let known: Vec<&str> = COMPARED.into_iter().chain(["ladder", SET_UP]).collect();
         match self.only.iter().find(|only| !known.contains(&only.as_str())) {
@@ -123,7 +122,7 @@ fn compare(options: &Options) -> Result<ExitCode, Failure> {
     Ok(if options.check && !broken.is_empty() { ExitCode::from(3) } else { ExitCode::SUCCESS })
 }
 
-/// Whom ours is compared with, as far as they are here and needed.
+/// The simulators to compare, if needed and installed.
 fn peers(options: &Options, root: &Path) -> Vec<Contestant> {
     let mut peers = Vec::new();
     if !COMPARED.into_iter().any(|name| options.wants(name)) {
@@ -141,7 +140,7 @@ fn peers(options: &Options, root: &Path) -> Vec<Contestant> {
     peers
 }
 
-/// Runs the simulators in turns, so that a busy or a throttled minute meets all of them.
+/// Runs the simulators in turns, so a busy or throttled minute affects all of them.
 fn take_turns(case: &Case, peers: &[Contestant], rounds: u32, root: &Path) -> Result<Vec<Row>, Failure> {
     let mut ours = Vec::new();
     let mut theirs: Vec<Vec<Took>> = vec![Vec::new(); peers.len()];
@@ -163,7 +162,7 @@ fn slower_of_two(case: &Case, root: &Path) -> Result<Took, Failure> {
     both.max_by(|a, b| a.cpu_s.total_cmp(&b.cpu_s)).ok_or_else(|| "ours can run every case".into())
 }
 
-/// Ours alone, from 10 flows to a million.
+/// Only fairwire, from 10 flows to a million.
 fn climb(rounds: u32, root: &Path) -> Result<Vec<Row>, Failure> {
     let rungs = LADDER.into_iter().map(|name| Case::read(name, root)).collect::<Result<Vec<_>, _>>()?;
     let mut runs: Vec<Vec<Took>> = vec![Vec::new(); rungs.len()];
@@ -184,7 +183,7 @@ fn set_up(rounds: u32, root: &Path) -> Result<Vec<f64>, Failure> {
     (0..rounds).map(one).collect()
 }
 
-/// Which ns-3 it was.
+/// The version of ns-3.
 fn ns3_version(options: &Options) -> String {
     if let Some(program) = &options.ns3 {
         let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -1,4 +1,4 @@
-//! The record as a picture: packets per CPU second over the number of flows, ours and others'.
+//! The record as a picture: packets per CPU second over the number of flows, for all simulators.
 
 use crate::child::Failure;
 use crate::report::Row;
@@ -49,8 +49,8 @@ pub(crate) fn draw(record: &Value, path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Flows and speed of each size of the full dumbbell: of ours with 1 Mbit/s for each flow, and with
-/// a million.
+/// Flows and speed of each size of the full dumbbell; for fairwire, of 1 Mbit/s per flow, and of a
+/// million flows.
 fn points(record: &Value, simulator: &str) -> Result<Vec<(f64, f64)>, Failure> {
     let rows: Vec<Row> = if simulator == "fairwire" {
         let ladder = record.get("ladder").and_then(Value::as_array).cloned().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What was measured, as a table for people and as JSON for the record.
+//! The measurements, as a table for people and as JSON for the record.
 
 use crate::case::{Case, Contestant, LADDER};
 use crate::child::{Failure, Took};
@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What is said when there is nothing to compare with.
+/// The message if ns-2 is missing.
 pub(crate) const NO_NS2: &str =
     "*** ns-2 IS NOT INSTALLED: that ratio cannot be measured. On Debian: apt-get install ns2";
-/// The same for ns-3.
+/// The message if ns-3 is missing.
 pub(crate) const NO_NS3: &str = "*** ns-3 IS NOT INSTALLED, or g++ is not: that ratio cannot be measured. On Debian: apt-get install libns3-dev g++";
 
-/// What was measured of one simulator on one case.
+/// The measurements of one simulator on one case.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Row {
     /// The simulator.
@@ -22,11 +22,11 @@ pub(crate) struct Row {
     pub flows: u32,
     /// Simulated milliseconds.
     pub lasts_ms: u32,
-    /// Round by round.
+    /// One per round.
     pub runs: Vec<Took>,
     /// Bottleneck packets per CPU second.
     pub packets_per_cpu_s: Spread,
-    /// Ours over its, round by round.
+    /// fairwire's speed divided by this one's, round by round.
     pub ratio: Option<Spread>,
 }
 
@@ -35,9 +35,9 @@ pub(crate) struct Row {
 pub(crate) struct Spread {
     /// The median.
     pub median: f64,
-    /// The least.
+    /// The minimum.
     pub min: f64,
-    /// The most.
+    /// The maximum.
     pub max: f64,
 }
 
@@ -52,8 +52,7 @@ impl Spread {
 }
 
 impl Row {
-    /// The figures of `runs`, of which there is at least one; `ours` are the runs of fairwire in
-    /// the same rounds.
+    /// The statistics of `runs`, at least one; `ours` are the runs of fairwire in the same rounds.
     pub(crate) fn new(contestant: &Contestant, case: &Case, runs: Vec<Took>, ours: Option<&[Took]>) -> Self {
         let lasts = match (contestant, case.in_ns3) {
             (Contestant::Ns3(_), Some(size)) => size.lasts,
@@ -76,12 +75,12 @@ impl Row {
         1e9 / self.packets_per_cpu_s.median
     }
 
-    /// The most memory of its runs, bytes.
+    /// The peak memory of its runs, bytes.
     pub(crate) fn peak(&self) -> u64 {
         self.runs.iter().map(|run| run.peak_rss_bytes).max().unwrap_or(0)
     }
 
-    /// Events per bottleneck packet, where they are counted.
+    /// Events per bottleneck packet, if counted.
     pub(crate) fn events_per_packet(&self) -> Option<f64> {
         let answer = &self.runs.first()?.answer;
         answer.events.map(|events| events as f64 / answer.packets_out as f64)
@@ -106,18 +105,18 @@ impl Row {
     }
 }
 
-/// Everything that was measured: rows by the name of their case.
+/// All measurements; rows are stored by the name of their case.
 #[derive(Default)]
 pub(crate) struct Report {
-    /// Those that are compared.
+    /// The compared cases.
     pub compared: BTreeMap<&'static str, Vec<Row>>,
-    /// Ours alone, in the order of [`LADDER`].
+    /// Only fairwire, in the order of [`LADDER`].
     pub ladder: Vec<Row>,
     /// CPU seconds of each run that only sets up.
     pub set_up_s: Vec<f64>,
 }
 
-/// At least this many times the packets per CPU second of a peer.
+/// The minimum of fairwire's packets per CPU second, as a multiple of a peer's.
 const RATIOS: [(&str, &str, f64); 5] = [
     ("nine", "ns-2", 8.0),
     ("nine", "ns-3", 120.0),
@@ -134,8 +133,8 @@ const MAX_GROWTH: f64 = 2.5;
 const MAX_PER_FLOW: f64 = 2048.0;
 /// CPU seconds to set up a hundred thousand flows, process and report included.
 const MAX_SET_UP_S: f64 = 0.05;
-/// ns-2 must let through the same number of packets, or the two did not simulate the same thing:
-/// the ten thousand start at other random moments, and two seconds hold little but their start.
+/// ns-2 must deliver the same number of packets, or the two did not simulate the same thing. Ten
+/// thousand flows start at other random moments, and two seconds contain little but their start.
 const SAME_PACKETS: f64 = 0.05;
 
 impl Report {
@@ -160,7 +159,7 @@ impl Report {
         }
     }
 
-    /// The promises that these runs do not keep, in words.
+    /// The promises that these runs break, in words.
     pub(crate) fn broken_promises(&self) -> Vec<String> {
         let mut broken = Vec::new();
         for (case, peer, least) in RATIOS {
@@ -186,7 +185,7 @@ impl Report {
         self.compared.get(case)?.iter().find(|row| row.simulator == simulator)
     }
 
-    /// Speeds compare nothing when the two did not simulate the same thing.
+    /// Speeds are incomparable if the two did not simulate the same thing.
     fn different_work(&self) -> Vec<String> {
         let mut broken = Vec::new();
         for case in self.compared.keys() {
@@ -202,7 +201,7 @@ impl Report {
         broken
     }
 
-    /// A million flows, held against the cheaper of the two thousands.
+    /// A million flows, compared with the cheaper of the two cases of a thousand.
     fn growth(&self) -> Vec<String> {
         let rung = |at: usize| self.ladder.get(at);
         let (Some(slow), Some(million), Some(fast)) = (rung(2), rung(5), rung(6)) else { return Vec::new() };
@@ -220,14 +219,14 @@ impl Report {
         broken
     }
 
-    /// Writes what was measured into the record; what was not measured this time stays there.
+    /// Writes the measurements into the record; entries not measured this time remain.
     pub(crate) fn write(&self, path: &Path, ns3: Option<&str>) -> Result<Value, Failure> {
         let mut record: Value = match std::fs::read_to_string(path) {
             Ok(text) => serde_json::from_str(&text)?,
             Err(_) => json!({}),
         };
         if record.get("compared").is_none() {
-            record = json!({ "compared": {} }); // of another shape
+            record = json!({ "compared": {} }); // another format
         }
         record["fairwire_version"] = env!("CARGO_PKG_VERSION").into();
         record["processor"] = processor().into();

@@ -1,5 +1,4 @@
-//! The exercises: as they are written they fail, and with the answer of `docs/exercises.md` they
-//! pass.
+//! The exercises: unchanged, they fail; with the answer of `docs/exercises.md`, they pass.
 
 use crate::common::{code, run, stderr};
 use std::fs;
@@ -9,7 +8,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The files, and the question of each.
+/// The files and their questions.
 fn exercises() -> Vec<(String, String)> {
     let folder = fs::read_dir(root().join("scenarios/exercises")).expect("a folder");
     let mut names: Vec<String> =
@@ -40,7 +39,7 @@ fn an_exercise_fails_as_it_is_written() {
     }
 }
 
-/// The commands of the page are run by the tests of documents, and must pass there.
+/// The tests of documents run the commands of the page, which must pass there.
 #[test]
 fn the_page_has_each_question_and_an_answer_to_it() {
     let page = fs::read_to_string(root().join("docs/exercises.md")).expect("UTF-8");

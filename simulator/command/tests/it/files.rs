@@ -1,10 +1,9 @@
-//! Several scenario files in one command, and what a scenario wants of stages.
+//! Several scenario files in one command, and a scenario's requirements on stages.
 
 use crate::common::{Contest, SCENARIO, code, run, stderr, stdout};
 use serde_json::Value;
 
-/// A folder with two scenarios, `a.toml` and `b.toml`, of which the second expects what does not
-/// come.
+/// A folder with two scenarios, `a.toml` and `b.toml`; the second has an expectation that fails.
 fn folder() -> Contest {
     let contest = Contest::of(SCENARIO);
     let missed = "[[expect]]\nmeasure = \"jain\"\nmin = 2.0\n";
@@ -82,8 +81,8 @@ fn a_bad_file_among_several_is_named_before_anything_runs() {
     refused(&["run", &empty.display().to_string()], "has no scenario");
 }
 
-/// Three files, of which real senders can run the first: the second has none of it in `[[agree]]`,
-/// the third does.
+/// Three files, of which real senders can run the first. The second does not name them in
+/// `[[agree]]`; the third does.
 fn partly_for_real_senders() -> Contest {
     let contest = folder();
     std::fs::remove_file(contest.path("b.toml")).expect("it is there");

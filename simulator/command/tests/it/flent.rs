@@ -1,4 +1,4 @@
-//! Data files of flent: as flent itself reads them, and drawn by `fairwire plot`.
+//! flent data files: read by flent itself, and drawn by `fairwire plot`.
 
 use crate::common;
 

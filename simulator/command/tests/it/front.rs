@@ -69,14 +69,14 @@ fn disciplines_are_listed_in_every_format() {
     assert_eq!(csv.lines().count(), names.len() + 1);
 }
 
-/// What `args` print on `columns`, line by line.
+/// The lines that `args` print on `columns`.
 fn on_columns(args: &[&str], columns: usize) -> Vec<String> {
     let output = fairwire().args(args).env("COLUMNS", columns.to_string()).output().unwrap();
     assert_eq!(code(&output), 0, "{args:?}: {}", stderr(&output));
     stdout(&output).lines().map(String::from).collect()
 }
 
-/// Each line ends between words: all words of `lines` are words of `whole`.
+/// Checks that each line ends between words: all words of `lines` are words of `whole`.
 fn breaks_no_word(lines: &[String], whole: &str) {
     let words: std::collections::BTreeSet<&str> = whole.split_whitespace().collect();
     for word in lines.iter().flat_map(|line| line.split_whitespace()) {
@@ -115,7 +115,7 @@ fn a_description_is_set_for_the_terminal_and_says_nothing_twice() {
         for columns in [60, 80] {
             let lines = on_columns(&["describe", name], columns);
             breaks_no_word(&lines, &whole);
-            // The example is TOML, which is not broken.
+            // The example is TOML, which is not wrapped.
             let end = lines.iter().position(|line| line.starts_with("EXAMPLE")).unwrap();
             for line in &lines[..end] {
                 assert!(line.chars().count() <= columns, "{name}, {columns}: {line}");

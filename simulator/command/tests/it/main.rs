@@ -1,4 +1,5 @@
-//! Integration tests of the command: one binary, since each would be linked with everything again.
+//! Integration tests of the command, in one binary because each would be linked with everything
+//! again.
 
 mod common;
 mod exercises;

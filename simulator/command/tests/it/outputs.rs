@@ -1,5 +1,5 @@
-//! What a run leaves beside the report: against values worked out by hand, and read back by a
-//! reader of this test's own.
+//! A run's outputs besides the report: compared with values calculated by hand, and read back by a
+//! separate reader.
 
 use crate::common;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-/// One source alone: 1000 bytes each millisecond.
+/// Only one source: 1000 bytes every millisecond.
 ///
 /// A packet takes 0.1 ms and 1 ms on its access link, 1 ms at the link, 5 ms over it, 0.1 ms and 1
 /// ms at the other end: the n-th, from 0, is delivered at n + 8.2 ms.
@@ -54,7 +54,7 @@ fn read(contest: &Contest, name: &str) -> String {
     fs::read_to_string(contest.path(name)).expect("it was written")
 }
 
-/// The names of the files beside the scenario.
+/// The names of the files next to the scenario.
 fn files(contest: &Contest) -> Vec<String> {
     let entries = fs::read_dir(contest.folder()).expect("a folder");
     let mut names: Vec<String> =
@@ -73,7 +73,7 @@ fn a_series_holds_what_happened_since_the_sample_before() {
     assert_eq!(of("group,udp,egress,bit/s")[1], "tail-drop,1,0.020000000,group,udp,egress,bit/s,8000000");
     let throughput = of("group,udp,throughput,bit/s");
     assert_eq!(throughput.len(), 10);
-    // Two packets in the first 10 ms, ten in each after.
+    // Two packets in the first 10 ms, and ten in each later interval.
     assert_eq!(throughput[0], "tail-drop,1,0.010000000,group,udp,throughput,bit/s,1600000");
     assert_eq!(throughput[1], "tail-drop,1,0.020000000,group,udp,throughput,bit/s,8000000");
     assert_eq!(throughput[9], "tail-drop,1,0.100000000,group,udp,throughput,bit/s,8000000");
@@ -140,7 +140,7 @@ fn ndjson_holds_the_same_rows_as_csv() {
 #[test]
 fn observers_change_no_bit_of_the_report() {
     let contest = Contest::of(SCENARIO);
-    // Only the command is another.
+    // Only the command differs.
     let report = |args: &[&str]| {
         let mut report: Value = serde_json::from_str(&done(&contest, args)).expect("JSON");
         assert!(report["manifest"].as_object_mut().expect("an object").remove("command").is_some());
@@ -155,7 +155,7 @@ fn observers_change_no_bit_of_the_report() {
     assert_eq!(report(&[&all[..], &["--jobs", "1"]].concat()), plain);
 }
 
-/// Users of the web, with six connections each, beside a bulk flow.
+/// Web users with six connections each, competing with a bulk flow.
 const WEB: &str = r#"format = 2
 name = "web"
 duration = "20 s"
@@ -231,7 +231,7 @@ fn a_flow_has_one_name_in_every_file() {
         }
     }
     assert_eq!(seen.into_iter().max(), Some(6));
-    // So a join on the name is right: the drops of the trace are those of the record.
+    // A join on the name is therefore correct: the drops of the trace are those of the record.
     let text = read(&contest, "f.csv");
     for row in text.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>()) {
         let dropped: u64 = row[9].parse().expect("a number");
@@ -258,7 +258,7 @@ fn what_leaves_the_link_never_exceeds_its_rate_also_where_holes_are_filled() {
         }
         sums.into_values().fold(0.0, f64::max)
     };
-    // A packet of 552 bytes counts when it begins to leave: one more in 50 ms is 88 kbit/s.
+    // A packet of 552 bytes counts when its transmission starts: one more in 50 ms is 88 kbit/s.
     assert!(highest("egress") <= 2e6 + 88_320.0, "{}", highest("egress"));
     assert!(highest("egress") > 1.9e6, "{}", highest("egress"));
     assert!(highest("throughput") > 2.2e6, "a filled hole is a spike: {}", highest("throughput"));
@@ -270,8 +270,8 @@ fn what_leaves_the_link_never_exceeds_its_rate_also_where_holes_are_filled() {
     );
 }
 
-/// A frame in a pcapng file: its interface's name, its time in ns, its bytes, its whole length, its
-/// comment.
+/// A frame in a pcapng file: the name of its interface, its time in ns, its bytes, its original
+/// length, its comment.
 struct Frame {
     interface: String,
     at: u64,
@@ -280,7 +280,7 @@ struct Frame {
     comment: Option<String>,
 }
 
-/// Reads pcapng, as the draft has it: nothing is shared with the writer.
+/// Reads pcapng according to the draft, independently of the writer.
 fn frames(file: &[u8]) -> Vec<Frame> {
     let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap());
     let half = |at: usize| usize::from(u16::from_le_bytes(file[at..at + 2].try_into().unwrap()));
@@ -408,7 +408,7 @@ fn a_trace_has_the_blocks_that_acknowledgements_report() {
         if frame.interface != "delivered" || !tcp.ack() || tcp.source_port() != 5001 {
             continue;
         }
-        let number = |seq: u32| (seq - 1) / 512; // data begins at 1
+        let number = |seq: u32| (seq - 1) / 512; // data starts at 1
         for option in tcp.options_iterator() {
             if let etherparse::TcpOptionElement::SelectiveAcknowledgement(first, rest) =
                 option.expect("valid")
@@ -438,7 +438,7 @@ fn a_trace_has_the_blocks_that_acknowledgements_report() {
     assert_eq!(from_frames, from_lines);
 }
 
-/// The scenario requests files as the options do.
+/// The scenario requests files, as the options do.
 const OUTPUTS: &str = "[output]\nevery = \"10 ms\"\nseries = \"s.csv\"\nflows = \"f.csv\"\nhistogram = \"h.csv\"\none_way = true\n\
     paired = \"red\"\n";
 
@@ -501,15 +501,15 @@ fn a_table_of_delays_is_in_its_file_and_in_the_report() {
     assert_eq!((&delays[0]["kind"], &delays[0]["of"]), (&"queueing".into(), &"bottleneck".into()));
     assert_eq!((&delays[1]["kind"], &delays[1]["of"]), (&"one-way".into(), &"udp.1".into()));
     assert_eq!(delays[0]["mean_s"], 0.0);
-    // Delivered from 20 ms on: those with n from 12 to 91. All took 8.2 ms, within the histogram's
-    // 0.4 %; the maximum is exact.
+    // Delivered from 20 ms on: n from 12 to 91. All took 8.2 ms, within the histogram's 0.4 %; the
+    // maximum is exact.
     assert_eq!(delays[1]["packets"], 80);
     let percentiles = delays[1]["percentiles"].as_array().unwrap();
     assert!(percentiles.iter().all(|at| (at["delay_s"].as_f64().unwrap() / 0.0082 - 1.0).abs() < 0.004));
     assert_eq!(percentiles.last().unwrap()["delay_s"], 0.0082);
     let text = read(&contest, "p.csv");
     assert_eq!(text.lines().count(), 1 + 2 * percentiles.len(), "{text}");
-    // A histogram: each packet is counted once, in a bin around what it took.
+    // A histogram: each packet is counted once, in a bin that includes its delay.
     let text = read(&contest, "h.csv");
     assert!(text.starts_with("discipline,seed,kind,of,from_s,to_s,packets\n"), "{text}");
     let one_way = text.lines().filter(|line| line.contains(",one-way,udp.1,"));
@@ -533,7 +533,7 @@ fn paired_differences_are_those_of_the_runs() {
         (&"tail-drop".into(), &"red".into(), &3.into())
     );
     let mean = shown["measures"]["share.udp"]["mean"].as_f64().unwrap();
-    assert!((mean - by_hand).abs() < 1e-12, "{mean} {by_hand}"); // rounding of sums near one
+    assert!((mean - by_hand).abs() < 1e-12, "{mean} {by_hand}"); // rounding error of sums near one
     assert!(done(&contest, &["--paired"]).contains("share.udp: red - tail-drop = "));
     let csv = done(&contest, &["--paired", "--format", "csv"]);
     assert!(
@@ -594,8 +594,8 @@ fn what_cannot_be_written_is_refused_before_the_run() {
 fn a_warm_up_that_is_too_short_is_reported() {
     let contest = Contest::of(ALONE);
     let file = contest.file();
-    // Nothing is delivered in the first 8.2 ms, then all is even: batches of five samples end at 10
-    // ms.
+    // Nothing is delivered in the first 8.2 ms; after that the rate is constant. Batches of five
+    // samples end at 10 ms.
     let said = |warm_up: &str| {
         let set = format!("warm_up={warm_up}");
         stderr(&run(&["run", &file, "--check-warm-up", "--every", "1 ms", "--set", &set]))
@@ -612,7 +612,7 @@ fn a_warm_up_that_is_too_short_is_reported() {
 fn an_interrupted_command_keeps_the_series_of_finished_runs_and_nothing_half_done() {
     let contest = Contest::of(SCENARIO);
     let (series, trace) = (path(&contest, "s.csv"), path(&contest, "t.ndjson"));
-    // The first run is short, those of thousands of seeds are not to be waited for.
+    // The first run is short; thousands of seeds would take too long.
     let mut child = fairwire()
         .args([
             "run",

@@ -1,5 +1,5 @@
-//! Records of flows in Parquet hold what those in CSV hold: read back by the library that wrote
-//! them, and by DuckDB or Arrow where Python has one of them.
+//! Flow records in Parquet equal those in CSV: read back by the library that wrote them, and by
+//! DuckDB or Arrow if Python has them.
 
 use crate::common::{Contest, SCENARIO, code, run, stderr};
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
@@ -8,7 +8,7 @@ use fairwire_testing::skipped_for_want_of_a_peer;
 use std::fs::{self, File};
 use std::process::Command;
 
-/// The columns of a file by name, each value as CSV has it.
+/// The columns of a file by name, each value in CSV form.
 pub(crate) fn columns(path: &str) -> Vec<(String, Vec<String>)> {
     let reader = SerializedFileReader::new(File::open(path).expect("it was written")).expect("a table");
     let fields = reader.metadata().file_metadata().schema().get_fields().iter();
@@ -28,7 +28,7 @@ pub(crate) fn columns(path: &str) -> Vec<(String, Vec<String>)> {
     columns
 }
 
-/// Both files of one contest: the Parquet's place, and the CSV's columns.
+/// Both files of one contest: the path of the Parquet file, and the columns of the CSV.
 fn both(contest: &Contest) -> (String, Vec<(String, Vec<String>)>) {
     let path = |name: &str| contest.path(name).display().to_string();
     for name in ["f.csv", "f.parquet"] {

@@ -25,7 +25,7 @@ impl Server {
         Server { address: address.expect(&line).to_owned(), process }
     }
 
-    /// The status and the body of the answer to a request with these headers.
+    /// The status and body of the answer to a request with these headers.
     fn answer(&self, request: &str, headers: &str, body: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.address).expect("it listens");
         let length = body.len();

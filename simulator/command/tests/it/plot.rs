@@ -1,10 +1,10 @@
-//! Pictures of finished results: every kind in every format, from files alone.
+//! Pictures of finished results: every type in every format, only from files.
 
 use crate::common::{Contest, code, run, stderr};
 use crate::transfers::WEB;
 use std::fs;
 
-/// What there is to show of one run.
+/// The pictures of one run.
 const SHOWN: [&str; 9] =
     ["rate", "queue", "delay", "window", "completion", "slowdown", "wait", "scatter", "bars"];
 
@@ -13,7 +13,7 @@ fn done(args: &[&str]) {
     assert_eq!(code(&output), 0, "{args:?}: {}", stderr(&output));
 }
 
-/// A contest with each kind of result in the folder `out`.
+/// A contest with each type of result in the folder `out`.
 fn finished() -> Contest {
     let contest = Contest::of(WEB);
     let path = |name: &str| contest.path(name).display().to_string();
@@ -89,7 +89,7 @@ fn two_queues_and_the_delays_of_groups_have_lines_of_their_own() {
     assert!(!delay.contains(">bottleneck<"), "{delay}");
 }
 
-/// A sender for each queue of `dualpi2`.
+/// One sender for each queue of `dualpi2`.
 const TWO_QUEUES: &str = r#"format = 2
     name = "two-queues"
     duration = "5 s"

@@ -1,4 +1,4 @@
-//! `fairwire reproduce` and `fairwire list exhibits` as a user meets them.
+//! `fairwire reproduce` and `fairwire list exhibits` from a user's view.
 
 use crate::common;
 
@@ -83,7 +83,7 @@ impl Studies {
         self.command().args(&args).output().expect("the binary starts")
     }
 
-    /// The command, with a cache of its own.
+    /// The command, with a separate cache.
     fn command(&self) -> std::process::Command {
         let mut command = fairwire();
         command.env("XDG_CACHE_HOME", self.path("caches"));
@@ -232,7 +232,8 @@ fn verdicts_are_recorded_and_held_to() {
 fn an_interrupted_study_reports_what_is_whole_and_goes_on_from_there() {
     let studies = Studies::new();
     let made = studies.path("studies/2000-made");
-    // Each run of its second exhibit takes many minutes; its first, of twenty runs, a second.
+    // Each run of its second exhibit takes many minutes; the twenty runs of the first take a
+    // second.
     let long = STUDY[STUDY.find("[[exhibit]]").unwrap()..].replace("fig1", "fig2");
     let long = long.replace("scenario =", "set = [\"duration=1000000 s\"]\nscenario =");
     fs::write(made.join("study.toml"), format!("{STUDY}{long}")).unwrap();
@@ -320,7 +321,7 @@ fn a_full_disk_under_the_cache_costs_only_the_cache() {
     let studies = Studies::new();
     let small = studies.path("small");
     fs::create_dir(&small).unwrap();
-    // Two or three results of six fit, and the folder itself.
+    // Two or three of six results fit, besides the folder.
     let mount = format!("mount -t tmpfs -o size=20k tmpfs {}", small.display());
     let mounting = |script: &str| {
         let mut command = std::process::Command::new("unshare");

@@ -65,7 +65,7 @@ fn seeds_differ_and_disciplines_meet_the_same_starts() {
     let report = json(&["run", &contest.file(), "--format", "json", "--set", "link.buffer=4000 packets"]);
     let flows = |run: usize| &report["runs"][run]["flows"];
     assert_ne!(flows(0), flows(1), "another seed is another run");
-    // A buffer that nothing fills: RED stays below its threshold, and so does what tail-drop does.
+    // Nothing fills the buffer. RED stays below its threshold, so it behaves like tail-drop.
     assert_eq!(flows(0), flows(3), "both disciplines meet the same traffic under one seed");
 }
 
@@ -131,8 +131,8 @@ fn out_writes_every_file_whole() {
     );
 }
 
-/// A scenario that runs for minutes. A failure to write after the run would be exit code 1, and so
-/// not be taken for one before it.
+/// A scenario that runs for minutes. A write failure after the run would have exit code 1, and is
+/// thus distinct from one before it.
 const ENDLESS: &[&str] = &["--set", "duration=200000 s"];
 
 #[track_caller]
@@ -154,7 +154,8 @@ fn a_place_that_cannot_be_written_is_an_error_before_the_run() {
     out_is_refused(&contest, &contest.path("taken").display().to_string(), "its `report.json` is a folder");
 }
 
-/// Runs `script` where it may mount: as root as it is, otherwise as the root of a user namespace.
+/// Runs `script` with the right to mount: as root if root, otherwise as the root of a user
+/// namespace.
 fn mounting(script: &str) -> std::io::Result<std::process::Output> {
     let rights: &[&str] = if is_root() { &["--mount"] } else { &["--user", "--map-root-user", "--mount"] };
     std::process::Command::new("unshare").args(rights).args(["sh", "-c", script]).output()
@@ -171,8 +172,8 @@ fn a_full_disk_is_an_error_and_leaves_nothing_half_written() {
     let small = contest.path("small");
     fs::create_dir(&small).unwrap();
     let mount = format!("mount -t tmpfs -o size=16k tmpfs {}", small.display());
-    // Tried without fairwire first, so that nothing which fairwire does can look like a machine
-    // that cannot mount.
+    // Tried first without fairwire, so no effect of fairwire can look like a machine that cannot
+    // mount.
     let tried = mounting(&mount).map_or_else(
         |error| Err(error.to_string()),
         |output| if output.status.success() { Ok(()) } else { Err(stderr(&output).trim().to_string()) },
@@ -239,8 +240,8 @@ fn set_and_choices_change_the_run() {
 
 #[test]
 fn an_interrupted_run_keeps_what_is_finished() {
-    // Each run takes about 10 ms and there are 19998 of them, minutes in all: after two seconds
-    // some are finished and most are not, also on a machine ten times faster or slower.
+    // Each run takes about 10 ms, and there are 19998 of them, which takes minutes. After two
+    // seconds some have finished and most have not, even on a machine ten times faster or slower.
     let contest = Contest::of(SCENARIO);
     let out = contest.path("out");
     let mut child = fairwire()
@@ -273,7 +274,7 @@ fn a_run_that_is_kept_is_taken_again_unless_something_looks_into_it() {
     let series = contest.path("series.csv").display().to_string();
     let report = |more: &[&str]| -> Value {
         let file = contest.file();
-        // Long enough to be worth keeping on any machine.
+        // Long enough to be kept on any machine.
         let args =
             ["run", file.as_str(), "--set", "duration=600 s", "--discipline", "red", "--format", "json"];
         let output = fairwire().args(args).args(more).env("XDG_CACHE_HOME", &cache).output().unwrap();
@@ -291,7 +292,7 @@ fn a_run_that_is_kept_is_taken_again_unless_something_looks_into_it() {
         all.map(|entry| entry.unwrap().path()).collect()
     };
     assert_eq!(kept().len(), 3, "a file for each seed");
-    // Each has the content of the next: what is shown is what is kept.
+    // Each has the content of the next: the output comes from the kept files.
     let contents: Vec<Vec<u8>> = kept().iter().map(|path| std::fs::read(path).unwrap()).collect();
     for (at, path) in kept().iter().enumerate() {
         std::fs::write(path, &contents[(at + 1) % 3]).unwrap();
@@ -324,7 +325,7 @@ fn a_series_and_a_picture_in_another_form_cost_no_run() {
     let series = written("--series", "a.csv", &[]);
     let samples = || -> Vec<PathBuf> {
         let all = std::fs::read_dir(cache.join("fairwire")).unwrap().map(|entry| entry.unwrap().path());
-        // A record of a run is longer than its samples here.
+        // A run's record is longer than its samples here.
         let mut all: Vec<PathBuf> = all.collect();
         all.sort_by_key(|path| std::fs::metadata(path).unwrap().len());
         all
@@ -335,7 +336,7 @@ fn a_series_and_a_picture_in_another_form_cost_no_run() {
         assert_eq!(written(option, name, &[]), written(option, name, &["--no-cache"]), "{name}");
     }
     assert_eq!(samples().len(), 6);
-    // Each has the samples of another run: what is written is what is kept.
+    // Each has the samples of another run: the output comes from the kept files.
     let paths: Vec<PathBuf> = samples();
     let contents: Vec<Vec<u8>> = paths.iter().map(|path| std::fs::read(path).unwrap()).collect();
     for half in [0, 3] {
@@ -366,18 +367,18 @@ fn a_new_scenario_is_written_once_and_runs() {
     let ran = run(&["run", &file, "--seeds", "1"]);
     assert_eq!(code(&ran), 0, "{}", stderr(&ran));
     assert!(stdout(&ran).contains("share of cubic") && stdout(&ran).contains("codel"), "{}", stdout(&ran));
-    // Where the input has ended, what is left out has its default.
+    // After the end of the input, missing answers have their defaults.
     let other = folder.path().join("other.toml").display().to_string();
     assert_eq!(code(&run(&["new", &other])), 0);
 }
 
-/// `fairwire new`, whose answers are piped in.
+/// `fairwire new` with piped answers.
 fn new_of(file: &std::path::Path, answers: &str) -> Output {
     let mut child = fairwire();
     child.args(["new", &file.display().to_string()]);
     child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = child.spawn().unwrap();
-    // It may have refused the file before it reads.
+    // It may have refused the file before reading.
     let _ = std::io::Write::write_all(&mut child.stdin.take().unwrap(), answers.as_bytes());
     child.wait_with_output().unwrap()
 }
@@ -400,7 +401,7 @@ fn answers_that_are_piped_in_are_read_and_a_refused_one_is_named() {
     assert!(stderr(&output).contains("there is no folder"), "{}", stderr(&output));
 }
 
-/// Runs `args` with a stdout without a reader.
+/// Runs `args` with a stdout that has no reader.
 fn unread(args: &[&str]) -> (Option<i32>, String) {
     let mut child = fairwire().args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
@@ -456,7 +457,7 @@ fn help_that_cannot_be_printed_is_a_failure() {
 fn a_stderr_that_cannot_be_written_loses_nothing() {
     let contest = Contest::of(SCENARIO);
     let out = contest.path("out").display().to_string();
-    // Without CI, so that progress is shown, too.
+    // Without CI, so progress is also shown.
     let with = |args: &[&str]| {
         let full = File::options().write(true).open("/dev/full").unwrap();
         fairwire().env_remove("CI").args(args).stderr(full).output().unwrap()
@@ -525,8 +526,7 @@ fn the_long_version_and_the_manifest_name_the_engine() {
     assert_eq!(short, format!("fairwire {}\n", report["manifest"]["fairwire_version"].as_str().unwrap()));
 }
 
-/// A link by a trace beside the scenario and a capture outside of its folder, and two settings of
-/// RED.
+/// A link with a trace next to the scenario, a capture outside its folder, and two settings of RED.
 fn with_files(contest: &Contest) -> String {
     let home = contest.path("home");
     fs::create_dir_all(home.join("traces")).unwrap();
@@ -605,7 +605,7 @@ fn a_folder_of_results_can_be_run_again_wherever_it_is() {
     {
         assert!(text.contains(part), "no `{part}` in {text}");
     }
-    // In place, and with nothing changed: the scenario stays as it is, and so does what it names.
+    // In place and unchanged: the scenario and the files that it names stay as they were.
     let place = moved.display().to_string();
     assert_eq!(code(&run(&["run", &again, "--out", &place])), 0);
     assert_eq!(fs::read_to_string(&again).unwrap(), text);

@@ -1,5 +1,5 @@
-//! Commands behind a link. What is outside is this process, by a relay: nothing of the machine's
-//! network is touched. Where an interface of a machine is needed, the machine is another shell.
+//! Commands behind a link. The outside is this process, through a relay: the machine's network is
+//! not touched. If a test needs a machine's interface, the machine is another shell.
 
 #![allow(clippy::disallowed_methods, reason = "a real link takes real time")]
 
@@ -13,7 +13,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-/// `fairwire lab shell --outside relay`, with `args`. None where this machine has no right to it.
+/// `fairwire lab shell --outside relay`, with `args`; `None` if this machine does not permit it.
 fn shell(args: &[&str]) -> Option<Output> {
     let output = fairwire().args(["lab", "shell", "--outside", "relay"]).args(args).output();
     let output = output.expect("the binary starts");
@@ -24,7 +24,7 @@ fn shell(args: &[&str]) -> Option<Output> {
     Some(output)
 }
 
-/// A service of this machine that sends `bytes` over each connection, and reads what it is sent.
+/// A service on this machine that sends `bytes` over each connection, and reads its input.
 fn service(bytes: usize) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let port = listener.local_addr().expect("it is bound").port();
@@ -40,7 +40,7 @@ fn service(bytes: usize) -> u16 {
     port
 }
 
-/// A command that prints how many bytes the service sent.
+/// A command that prints the number of bytes that the service sent.
 fn fetch(port: u16) -> String {
     format!("exec 3<>/dev/tcp/100.64.0.1/{port} && cat <&3 | wc -c")
 }
@@ -57,7 +57,7 @@ fn the_exit_code_is_the_commands_own() {
         let Some(output) = shell(args) else { return };
         assert_eq!(code(&output), expected, "{args:?}: {}", stderr(&output));
     }
-    // A shell that has nothing to read ends at once, and so do we.
+    // A shell with empty input exits immediately, and so does `fairwire`.
     let mut command = fairwire();
     command.args(["lab", "shell", "--outside", "relay"]).env("SHELL", "/bin/sh").stdin(Stdio::null());
     assert_eq!(code(&command.output().expect("the binary starts")), 0);
@@ -71,7 +71,7 @@ fn a_service_of_this_machine_is_reached_through_the_link_and_no_faster_than_it()
     let Some(output) = shell(&args) else { return };
     assert_eq!(stdout(&output).trim(), "300000", "{}", stderr(&output));
     // 300 000 B and the headers of 208 segments at 2 Mbit/s, and two round trips: 1.31 s. That it
-    // takes no longer is measured, and not tested: docs/lab-shell.md.
+    // takes no longer is measured (docs/lab-shell.md), but not tested.
     assert!(begun.elapsed() >= Duration::from_millis(1240), "{:?}", begun.elapsed());
 }
 
@@ -110,11 +110,11 @@ fn a_shell_within_a_shell_passes_both_links_and_leaves_the_outer_one_as_it_was()
     }
     assert!(text.contains("50000") && text.contains("as before"), "{text} {}", stderr(&output));
     let real = text.lines().find_map(|line| line.strip_prefix("real ")).expect("the time");
-    // Three round trips of 80 ms at least.
+    // At least three round trips of 80 ms.
     assert!(real.trim().parse::<f64>().expect("seconds") >= 0.24, "{real}");
 }
 
-/// All processes below `root`, by the kernel's table.
+/// All processes below `root`, from the kernel's table.
 fn below(root: u32) -> BTreeSet<u32> {
     let parent = |id: u32| -> Option<u32> {
         let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
@@ -182,7 +182,7 @@ fn a_request_to_end_ends_the_command_with_its_signal_number() {
     assert_eq!(status.code(), Some(143), "128 and the number of SIGTERM");
 }
 
-/// A service of this machine that hands over its connections.
+/// A service on this machine that hands over its connections.
 fn listener() -> (u16, Receiver<TcpStream>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let port = listener.local_addr().expect("it is bound").port();
@@ -196,7 +196,7 @@ fn what_a_command_has_sent_arrives_after_its_end() {
     let (port, connections) = listener();
     let send = format!("head -c 200000 /dev/zero > /dev/tcp/100.64.0.1/{port}");
     let args = ["--rate", "2 Mbit/s", "--delay", "50 ms", "--", "bash", "-c", &send];
-    // It is read meanwhile: the end is seen while `fairwire` still runs.
+    // Read in parallel: the end arrives while `fairwire` still runs.
     let read = thread::spawn(move || {
         let mut bytes = Vec::new();
         connections.recv().ok().map(|mut connection| connection.read_to_end(&mut bytes).map_err(|e| e.kind()))
@@ -217,8 +217,8 @@ fn a_connection_that_does_not_come_to_its_end_is_reset_and_a_second_signal_ends_
     command.args(["lab", "shell", "--outside", "relay", "--rate", "1 Gbit/s", "--", "bash", "-c", &send]);
     let mut child = command.stderr(Stdio::piped()).spawn().expect("the binary starts");
     let mut connection = connections.recv().expect("the command connects");
-    // After a mebibyte the buffers on the way are full of what follows. Nothing more is read, so not
-    // all of that can be passed on.
+    // After a mebibyte, the buffers along the path are full. Nothing more is read, so not all of
+    // that data can be delivered.
     connection.read_exact(&mut vec![0; 1 << 20]).expect("it has come");
     let status = ended_by_signals(&mut child);
     assert_eq!(status, Some(143), "128 and the number of SIGTERM");
@@ -229,10 +229,10 @@ fn a_connection_that_does_not_come_to_its_end_is_reset_and_a_second_signal_ends_
     assert_eq!(rest, Err(std::io::ErrorKind::ConnectionReset));
 }
 
-/// The exit code of a process that is sent SIGTERM until it ends: a second one before the first
-/// is noticed would be none.
+/// The exit code of a process that receives SIGTERM repeatedly until it ends: a second signal
+/// before the first is handled would be merged with it.
 fn ended_by_signals(child: &mut Child) -> Option<i32> {
-    let until = Instant::now() + Duration::from_secs(8); // less than it waits by itself
+    let until = Instant::now() + Duration::from_secs(8); // less than its own patience
     loop {
         let sent = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
         assert!(sent.expect("kill is there").success() && Instant::now() < until);

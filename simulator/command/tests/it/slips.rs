@@ -1,4 +1,4 @@
-//! Slips of those who type: what they meant is named, or done.
+//! Mistakes in typing: the message names the correction, or applies it.
 
 #![allow(clippy::disallowed_methods, reason = "what is kept of a sweep is a matter of real time")]
 
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 const PLAN: &str =
     "format = 1\nscenario = \"short.toml\"\nmeasures = [\"jain\"]\nseeds = \"1..=2\"\n\n[vary]\n";
 
-/// What is said of `args`, which are refused.
+/// The message that refuses `args`.
 fn refused(contest: &Contest, args: &[&str]) -> String {
     let output = fairwire().args(args).current_dir(contest.folder()).output().expect("the binary starts");
     assert_eq!((code(&output), stdout(&output).as_str()), (2, ""), "{args:?}: {}", stderr(&output));
@@ -139,7 +139,7 @@ fn what_a_sweep_has_finished_is_kept_within_a_second_also_when_it_is_killed() {
         command.args(["sweep", "missing", "plan.toml", "--store", "st"]).current_dir(contest.folder());
         stdout(&command.output().expect("the binary starts")).lines().count().saturating_sub(1)
     };
-    // The first run is there alone; the shard after it takes two seconds of a processor.
+    // Only the first run exists; the next shard takes two CPU seconds.
     let all = 400;
     while missing() + 1 >= all && begun.elapsed() < Duration::from_secs(60) {}
     let (first, since) = (missing(), Instant::now());

@@ -3,7 +3,7 @@
 use crate::common::{Contest, SCENARIO, code, run, stderr, stdout};
 use serde_json::Value;
 
-/// What the contest of the other tests lets real senders do: no more than `bulk` and `cbr`.
+/// Changes that let real senders run the other tests' contest: only `bulk` and `cbr`.
 const CHANGES: [&str; 4] = ["--seeds", "1", "--discipline", "tail-drop,faba"];
 
 #[test]
@@ -72,12 +72,12 @@ fn the_laboratory_is_beside_the_simulator_with_a_verdict_for_each_group() {
         ["sim", "lab"].iter().all(|stage| picture.contains(&format!(">{stage}<"))),
         "a line for each stage"
     );
-    // A short contest may differ; the exit code says so.
+    // A short contest may differ, which the exit code reports.
     let differs = judged.iter().any(|one| one["verdict"] == "does not hold");
     assert_eq!(code(&output), if differs { 3 } else { 0 }, "{}", stderr(&output));
 }
 
-/// A TCP beside a rate that comes twice.
+/// A TCP flow and a constant rate that is on twice.
 const COMES_AND_GOES: &str = r#"format = 2
 name = "comes-and-goes"
 duration = "8 s"
@@ -122,11 +122,11 @@ fn flows_come_and_go_in_the_laboratory_as_in_the_simulator() {
         let changes = presence["changes"].as_array().expect("an array");
         let at: Vec<f64> = changes.iter().filter_map(|one| one["at_s"].as_f64()).collect();
         assert_eq!(at, [0.0, 1.0, 3.0, 5.0, 7.0]);
-        // When the rate has stopped the whole link is the TCP's, which is there within a second.
+        // Once the constant rate stops, TCP gets the entire link within a second.
         let reached = changes[2]["reached_s"].as_f64();
         assert!(reached.is_some_and(|s| s <= 1.0), "{presence}");
         for group in ["tcp", "udp"] {
-            // Starts and stops take a few round trips of the seconds that each is on.
+            // Starts and stops take a few round trips of each flow's seconds on.
             let share = run["fairness"]["group_share"][group].as_f64().expect("a share");
             assert!((share - 1.0).abs() < 0.1, "{group}: {share}, {run}");
         }

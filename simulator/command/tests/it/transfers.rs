@@ -1,5 +1,5 @@
-//! The record of each transfer and page: beside the report's own counts, and against the time that
-//! a transfer takes where it is alone.
+//! The record of each transfer and page, compared with the report's counts and with the time of an
+//! isolated transfer.
 
 use crate::common::{Contest, code, run, stderr};
 use crate::parquet::columns;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 
-/// Two web clients beside a bulk transfer.
+/// Two web clients competing with a bulk transfer.
 pub(crate) const WEB: &str = r#"format = 2
 name = "web"
 duration = "20 s"
@@ -114,9 +114,9 @@ fn a_page_has_the_bytes_of_its_transfers() {
     assert!(pages > 10, "{pages} pages");
 }
 
-/// Alone: 0.104 ms on each access link and 1.04 ms at the link for the first segment of 1040 bytes,
-/// 22 ms of propagation, and 9 more segments of 1.04 ms. Before it, the opening: 40 bytes there and
-/// back in 0.048 ms and 22 ms each.
+/// In isolation: 0.104 ms on each access link and 1.04 ms at the link for the first segment of 1040
+/// bytes, 22 ms of propagation, and 9 more segments of 1.04 ms. The handshake before it takes 0.048
+/// ms and 22 ms each way for 40 bytes.
 #[test]
 fn a_transfer_without_others_takes_its_opening_and_the_time_that_it_takes_alone() {
     const ALONE_S: f64 = 0.032_608;
@@ -166,7 +166,7 @@ fn percentiles_in_the_report_are_those_of_its_rows() {
                 values.sort_by(f64::total_cmp);
                 values
             };
-            // The least value that this part of them did not exceed, but for half of a bin.
+            // The least value that this share of them did not exceed, up to half a bin.
             let mut holds = |record: &Value, key: &str, values: &[f64], part: f64| {
                 let at = (part * values.len() as f64 - 1e-9).ceil().max(1.0) as usize - 1;
                 let (actual, truth) = (record[key].as_f64().expect("a percentile"), values[at]);
@@ -200,7 +200,7 @@ fn a_transfer_alone_takes_its_base_round_trip_time_and_slowdowns_can_be_expected
     let flows = contest.path("f.csv").display().to_string();
     let output = run(&["run", &contest.file(), "--flows", &flows, "--format", "json"]);
     assert_eq!(code(&output), 0, "{}", stderr(&output));
-    // Classes of sizes are in a summary where they are named, and not where all transfers are.
+    // A summary contains size classes only if they are named.
     let report: Value = serde_json::from_slice(&output.stdout).expect("a report");
     let has = |name: &str| report["summary"][0]["measures"].get(name).is_some();
     assert!(has("transfer_slowdown_p99.one.to_10kB") && has("transfer_p99_s.one"));
@@ -211,7 +211,8 @@ fn a_transfer_alone_takes_its_base_round_trip_time_and_slowdowns_can_be_expected
         let at = lines[0].iter().position(|head| *head == name).expect("a column");
         lines[1][at].parse().expect("a number")
     };
-    // Data: two links of 80 Mbit/s and 1 ms, one of 8 Mbit/s and 20 ms. The same back for 40 bytes.
+    // Data: two links of 80 Mbit/s and 1 ms, one of 8 Mbit/s and 20 ms. The same in reverse for 40
+    // bytes.
     let there = 2.0 * (1040.0 * 8.0 / 80e6 + 1e-3) + 1040.0 * 8.0 / 8e6 + 20e-3;
     let back = 2.0 * (40.0 * 8.0 / 80e6 + 1e-3) + 40.0 * 8.0 / 8e6 + 20e-3;
     assert!((cell("base_rtt_s") - there - back).abs() < 10e-9, "{} {}", cell("base_rtt_s"), there + back);

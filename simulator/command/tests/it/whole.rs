@@ -1,4 +1,4 @@
-//! Files that cannot be whole are not there: with a full disk, and whenever a signal comes.
+//! No incomplete files remain, neither on a full disk nor after a signal at any time.
 
 #![allow(clippy::disallowed_methods, reason = "a signal takes real time")]
 
@@ -34,7 +34,7 @@ const OUTPUTS: [&str; 20] = [
     "out",
 ];
 
-/// What is below `folder`: its path there, and its content.
+/// The files below `folder`: relative path and content.
 fn all(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut folders = vec![folder.to_path_buf()];
@@ -52,12 +52,12 @@ fn all(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// Runs `args` in a folder of a disk of `size`, and returns what stderr says and what is there then;
-/// `None` where no disk can be mounted.
+/// Runs `args` in a folder on a disk of `size`. Returns its stderr and the files present
+/// afterwards; `None` if no disk can be mounted.
 fn on_disk(size: &str, args: &[&str]) -> Option<(String, BTreeMap<String, Vec<u8>>)> {
     let kept = tempfile::tempdir().expect("a scratch folder");
     let disk = tempfile::tempdir().expect("a scratch folder");
-    // The disk goes with the namespace, so what is there is copied out.
+    // The disk vanishes with the namespace, so its files are copied out.
     let script = format!(
         "mount -t tmpfs -o size={size} none \"$0\" || exit 77; cd \"$0\"; \"$@\" >/dev/null; code=$?; cp -a . {}; exit $code",
         kept.path().display()
@@ -98,7 +98,7 @@ fn on_a_full_disk_there_is_each_file_whole_or_not_at_all_and_none_is_called_writ
             assert!(
                 Path::new(name).file_name().is_some_and(|name| !name.as_encoded_bytes().starts_with(b"."))
             );
-            let is_report = name == "out/report.json"; // it says how it was made
+            let is_report = name == "out/report.json"; // it names its command
             assert!(is_report || whole.get(name) == Some(content), "{size}: {name} is half of it\n{said}");
         }
         let is_there = |name: &&str| found.contains_key(*name);
@@ -112,7 +112,7 @@ fn on_a_full_disk_there_is_each_file_whole_or_not_at_all_and_none_is_called_writ
 #[test]
 fn whenever_a_signal_comes_nothing_half_done_is_left() {
     let long = SCENARIO.replace("duration = \"2 s\"", "duration = \"2000 s\"");
-    let mut random = 0x9e37_79b9_u64; // a seed: another is as good
+    let mut random = 0x9e37_79b9_u64; // an arbitrary seed
     for round in 0..12 {
         let contest = Contest::of(&long);
         let (file, folder) = (contest.file(), contest.path("in"));
@@ -133,12 +133,12 @@ fn whenever_a_signal_comes_nothing_half_done_is_left() {
             thread::sleep(Duration::from_millis((random >> 13) % 30));
         }
         let ended = child.wait().expect("it ends").code();
-        // It takes 0.3 s at most on a machine of its own; tests share one.
+        // It takes at most 0.3 s on an idle machine; tests share one.
         assert!(sent.elapsed() < Duration::from_secs(5), "round {round}: {:?}", sent.elapsed());
         let names: Vec<String> = all(&folder).into_keys().collect();
         let is_hidden = |name: &String| name.split('/').any(|part| part.starts_with('.'));
         assert!(!names.iter().any(is_hidden), "round {round}: {names:?}");
-        // Before the handler is there, a signal has its usual effect.
+        // Before the handler is installed, a signal has its default effect.
         assert!(ended.is_none_or(|code| code == 130), "round {round}: {ended:?}");
     }
 }

@@ -13,70 +13,70 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Counts the packets on the link, for a contest.
 pub trait Meter {
-    /// Invoked some times a second while flows send, which they do since `start`.
+    /// Called several times a second from `start`, while flows send.
     fn look(&mut self, start: Time, now: Time) -> Result<(), ContestError>;
 
-    /// When `look` must be invoked next, in a contest that began at `start`; `Time::MAX` if soon is
+    /// When `look` must be called next, in a contest that began at `start`; `Time::MAX` if soon is
     /// enough.
     fn due(&self, _start: Time) -> Time {
         Time::MAX
     }
 
-    /// What is seen of the link now, if it is time for another view and the meter has any. Invoked
-    /// where that is watched.
+    /// The current view of the link, if one is due and the meter provides views. Called if the link
+    /// is watched.
     fn view(&mut self, _start: Time, _now: Time) -> Option<View> {
         None
     }
 
-    /// Invoked when measuring begins.
+    /// Called when measuring starts.
     fn begin(&mut self, now: Time) -> Result<(), ContestError>;
 
-    /// Invoked when measuring is over, until it returns what was counted since the beginning.
+    /// Called when measuring ends, until it returns the counts since the start of measuring.
     fn end(&mut self, now: Time) -> Result<Option<Counted>, ContestError>;
 }
 
-/// When the coordinator must be polled again.
+/// When to poll the coordinator again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// At this time.
     At(Time),
-    /// Never: the contest is over, or went wrong.
+    /// Never: the contest has ended or failed.
     Over,
 }
 
-/// Starts the hosts, has the flows begin, and says when to count.
+/// Starts the hosts and their flows, and decides when to count.
 pub struct Coordinator<'a> {
     plan: &'a ContestPlan,
     watch: &'a mut dyn Watch,
     stop: &'a AtomicBool,
     bed: BedProcesses,
-    /// What the hosts saw: it may come before we know what was counted.
+    /// The hosts' report, which may arrive before the counts.
     seen: Option<Seen>,
     phase: Option<Phase>,
 }
 
 enum Phase {
-    /// The TCP connections are being made; until then at most.
+    /// Waiting for the TCP connections, at most until this time.
     Connecting { until: Time },
-    /// The contest began, or will begin, at `start`.
+    /// The contest starts, or started, at `start`.
     Running { start: Time, is_measured: bool },
-    /// It is over, and the sink has still to report.
+    /// It has ended, and the sink still has to report.
     Reporting { until: Time, counted: Counted },
-    /// All is known.
+    /// Everything is known.
     Done(Counted, Seen),
-    /// It went wrong.
+    /// It failed.
     Failed(ContestError),
 }
 
-/// How often the helpers and the stop flag are looked at.
+/// The interval at which the helpers and the stop flag are checked.
 const TICK: Duration = Duration::from_ms(20);
-/// How long the helpers may take for each step of theirs: far more than they need.
+/// The time limit for each step of the helpers, far above their needs.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Between the order to start and the start.
+/// The time between the command to start and the start.
 const LEAD: Duration = Duration::from_ms(50);
 
 impl<'a> Coordinator<'a> {
-    /// Starts the helpers, which make the network, and what forwards there.
+    /// Starts the helpers, which build the network, and the gateway in it.
     pub fn new(
         plan: &'a ContestPlan,
         at_gateway: AtGateway,
@@ -88,8 +88,7 @@ impl<'a> Coordinator<'a> {
         Ok(Coordinator { plan, watch, stop, bed, seen: None, phase })
     }
 
-    /// Waits until the helpers have made the network, and gives the descriptors that they hand
-    /// over.
+    /// Waits until the helpers have built the network; returns the descriptors that they hand over.
     pub fn wait_for_wire(&mut self) -> Result<Vec<OwnedFd>, ContestError> {
         self.wait_for("making the network", &mut |report| match report {
             Some((Report::Wired, sockets)) => Some(sockets),
@@ -97,7 +96,7 @@ impl<'a> Coordinator<'a> {
         })
     }
 
-    /// Waits until what forwards `is_ready`.
+    /// Waits until the gateway `is_ready`.
     pub fn wait_for_gateway(&mut self, is_ready: &dyn Fn() -> bool) -> Result<(), ContestError> {
         self.wait_for("starting the gateway", &mut |_| is_ready().then_some(()))
     }
@@ -120,13 +119,13 @@ impl<'a> Coordinator<'a> {
         Err(stalled(what))
     }
 
-    /// Has the flows connected: from now on [`follow`](Coordinator::follow) leads.
+    /// Connects the flows; from now on, [`follow`](Coordinator::follow) controls the contest.
     pub fn connect(&mut self) -> Result<(), ContestError> {
         self.phase = Some(Phase::Connecting { until: clock::now() + PATIENCE });
         Ok(self.bed.connect(&self.plan.traffic())?)
     }
 
-    /// Does what is due `now`.
+    /// Performs the work due `now`.
     pub fn follow(&mut self, now: Time, meter: &mut dyn Meter) -> Next {
         let phase = self.phase.take().expect("a phase follows every phase");
         let phase = match self.next_phase(phase, now, meter) {
@@ -195,7 +194,7 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// When to be polled again: soon, and exactly at the end of the warm-up and of the contest.
+    /// The time of the next poll: soon, or exactly at the end of the warm-up or of the contest.
     fn next(&self, phase: &Phase, now: Time, meter: &dyn Meter) -> Next {
         let soon = now + TICK;
         let due = |time: Time| if time > now { time.min(soon) } else { soon };
@@ -209,7 +208,7 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// What came out.
+    /// The outcome.
     pub fn outcome(mut self) -> Result<(Counted, Seen), ContestError> {
         match self.phase.take() {
             Some(Phase::Done(counted, seen)) => Ok((counted, seen)),
@@ -218,8 +217,9 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// A request to a gateway that has just ended fails before its parent reports the end, with the
-    /// cause. A port of a network whose host has ended is gone. So the cause is waited for.
+    /// A request to a gateway that has just ended fails before its parent reports the end and its
+    /// cause. Likewise, a network port disappears with its host. This therefore waits for the
+    /// cause.
     pub(crate) fn cause_of(&mut self, error: ContestError) -> ContestError {
         let until = clock::now() + Duration::from_ms(500);
         let may_have_another = matches!(error, ContestError::Gateway(_) | ContestError::Port(_));

@@ -1,4 +1,4 @@
-//! A contest of this kernel's own senders over one link, whatever forwards between them: its plan,
+//! A contest between this kernel's own senders over one link, for any type of forwarding: its plan
 //! and its record.
 
 mod coordinator;
@@ -27,39 +27,39 @@ use rustix::net::{AddressFamily, SocketType, socket, sockopt};
 use std::ops::Range;
 use std::os::fd::OwnedFd;
 
-/// The flows and the link of a contest, and how long it lasts.
+/// The flows, the link and the duration of a contest.
 #[derive(Clone, Debug)]
 pub struct ContestPlan {
     /// The link's name in results.
     pub name: String,
     /// Its rate, counting IP packets.
     pub rate: Rate,
-    /// How it changes from the start on.
+    /// The law of its changes, from the start.
     pub law: RateLaw,
-    /// How much may wait.
+    /// The buffer.
     pub buffer: Amount,
     /// The longest IP packet.
     pub mtu: u32,
-    /// The wire behind it, where that has faults.
+    /// The wire behind it, if that has faults.
     pub wire: Option<Lane>,
-    /// Of what is drawn for it.
+    /// The seed of its random draws.
     pub seed: u64,
     /// The senders.
     pub senders: Vec<Sender>,
-    /// The whole length, warm-up included.
+    /// The total length, including the warm-up.
     pub duration: Duration,
-    /// What is not measured, at the start.
+    /// The unmeasured time at the start.
     pub warm_up: Duration,
-    /// How often series are sampled; `None` for never.
+    /// The sampling interval of series; `None` for no series.
     pub every: Option<Duration>,
-    /// How long flows go on after that, for stages that receive the counts with a delay.
+    /// How long flows continue afterwards, for stages that receive the counts with a delay.
     pub tail: Duration,
 }
 
 impl ContestPlan {
-    /// What is between what forwards and the sink.
+    /// The path between the gateway and the sink.
     fn path(&self) -> Path {
-        // Where data take the time of their wire, acknowledgements take the rest.
+        // If data packets take their wire's delay, acknowledgements take the rest.
         let there = self.wire.as_ref().map_or(Duration::ZERO, |lane| Duration::from_ns(lane.others_ns));
         let path = Path::round_trips(self.senders.iter().map(|sender| sender.rtt - there));
         let run = Run { from_ns: self.warm_up.ns(), until_ns: self.duration.ns() };
@@ -69,7 +69,7 @@ impl ContestPlan {
         }
     }
 
-    /// What the hosts send. Counted is what arrives between the warm-up and the end.
+    /// The traffic of the hosts. Arrivals between the warm-up and the end are counted.
     fn traffic(&self) -> Traffic {
         let (warm_up_ns, duration_ns) = (self.warm_up.ns(), self.duration.ns());
         let sent_ns = duration_ns + self.tail.ns();
@@ -87,7 +87,7 @@ impl ContestPlan {
         let count = if self.has_stops() { (duration_ns - warm_up_ns).div_ceil(self.slot().ns()) } else { 1 };
         let each_ns = if count > 1 { self.slot().ns() } else { duration_ns - warm_up_ns };
         let slots = Slots { from_ns: warm_up_ns, each_ns, count: count as usize };
-        // What forwards counts what is on the link.
+        // The gateway counts the packets on the link.
         Traffic {
             flows: self.senders.iter().map(flow).collect(),
             duration_ns: sent_ns,
@@ -105,8 +105,8 @@ impl ContestPlan {
         presence::slot(self.duration - self.warm_up, self.senders.len())
     }
 
-    /// When the flows were on, and what their sinks got, where any of them stops. `flows` are the
-    /// records of the senders, which say how much more is on the link than a sink gets.
+    /// The on-times of the flows and the data received, if any flow stops. `flows` are the records
+    /// of the senders, which include the overhead on the link.
     fn presence(&self, seen: &Seen, flows: &[FlowRecord]) -> Option<Presence> {
         if !self.has_stops() {
             return None;
@@ -139,7 +139,7 @@ impl ContestPlan {
         Some(Presence { from_s, until_s, on, slot_s: self.slot().seconds(), bytes })
     }
 
-    /// What the packets of sender number `flow` have in common.
+    /// The flow key of the packets of sender number `flow`.
     pub fn flow_key(&self, flow: usize) -> FlowKey {
         let is_tcp = matches!(self.senders[flow].sends, Sends::Tcp(_));
         let (protocol, destination) = if is_tcp { (TCP, TCP_PORT) } else { (UDP, UDP_PORT) };
@@ -170,10 +170,10 @@ impl ContestPlan {
         }
     }
 
-    /// The same, of which `watch` gets samples.
+    /// As [`of`](Self::of), with samples for `watch`.
     ///
     /// # Errors
-    /// Where those would be too many.
+    /// If there would be too many samples.
     pub fn watched(
         plan: &Plan<'_>,
         seed: u64,
@@ -184,16 +184,16 @@ impl ContestPlan {
         series::check(contest.every, contest.senders.len(), contest.duration).map(|()| contest)
     }
 
-    /// The mean rate while it is measured, which a link's record has.
+    /// The mean rate over the measured time, as in a link's record.
     pub fn mean_rate(&self) -> Rate {
         self.law.mean(self.rate, self.warm_up, self.duration)
     }
 
-    /// What a stage returns for a contest of `plan` that was `held`: its record, and to `watch` its
-    /// series; `None` where the caller stopped it.
+    /// The result of a stage for a contest of `plan` that was `held`: its record, and its series
+    /// for `watch`; `None` if the caller stopped it.
     ///
     /// # Errors
-    /// Why it could not be held.
+    /// Why it could not run.
     pub fn outcome(
         &self,
         plan: &Plan<'_>,
@@ -229,10 +229,10 @@ impl ContestPlan {
         plan.record(self.seed, joined(flows, presence.as_ref()), presence.as_ref(), link)
     }
 
-    /// Throughput is what left for the sink, which with all drops before it is what the sink gets:
-    /// bytes that arrive twice are below a thousandth. Goodput is what the sink's programs got. The
-    /// sink's own count is no measure of a link's share in a short contest. Data from the warm-up
-    /// waits there for its gaps to be filled, and then comes all at once.
+    /// Throughput is what left for the sink. As all drops happen before that, the sink receives it;
+    /// less than a thousandth of the bytes arrives twice. Goodput is what the sink's programs
+    /// received. In a short contest, the sink's own count does not measure a link's share. Data
+    /// from the warm-up waits there until its gaps are filled, and then arrives all at once.
     fn flow_records(&self, counted: &Counted, seen: &Seen) -> Vec<FlowRecord> {
         let window = self.duration - self.warm_up;
         let goodput_bps =
@@ -242,7 +242,7 @@ impl ContestPlan {
     }
 }
 
-/// The senders of each flow: those of one name are adjacent.
+/// The senders of each flow; those with one name are adjacent.
 pub(crate) fn by_flow(senders: &[Sender]) -> impl Iterator<Item = Range<usize>> {
     let mut first = 0;
     senders.chunk_by(|a, b| a.name == b.name).map(move |same| {
@@ -252,8 +252,7 @@ pub(crate) fn by_flow(senders: &[Sender]) -> impl Iterator<Item = Range<usize>> 
     })
 }
 
-/// The records of the on-times of each flow as one, whose rates are over the time in which it was
-/// on.
+/// Merges the records of each flow's on-times; rates are over the time that the flow was on.
 fn joined(flows: Vec<FlowRecord>, presence: Option<&Presence>) -> Vec<FlowRecord> {
     let Some(presence) = presence else { return flows };
     let mut all: Vec<FlowRecord> = Vec::new();
@@ -279,8 +278,8 @@ fn joined(flows: Vec<FlowRecord>, presence: Option<&Presence>) -> Vec<FlowRecord
     all
 }
 
-/// The wire of `dumbbell`, which does what `law` says, with the streams of the simulated one under
-/// `seed`: packet for packet it draws the same.
+/// The wire of `dumbbell` according to `law`, with the random streams of the simulated wire under
+/// `seed`: it draws the same for each packet.
 fn wire(dumbbell: &Dumbbell, law: &WireLaw, seed: u64) -> Lane {
     let delay_ns = dumbbell.delay.ns();
     Lane {
@@ -291,11 +290,11 @@ fn wire(dumbbell: &Dumbbell, law: &WireLaw, seed: u64) -> Lane {
     }
 }
 
-/// The outcome of a contest: counts, samples, and what the hosts saw.
+/// The outcome of a contest: counts, samples, and the hosts' report.
 pub struct Held {
-    /// What was measured at the link.
+    /// The counts at the link.
     pub counted: Counted,
-    /// What the hosts saw.
+    /// The report of the hosts.
     pub seen: Seen,
     /// The link at each interval.
     pub snapshots: Vec<Snapshot>,
@@ -303,28 +302,28 @@ pub struct Held {
 
 /// The counts of the link between the end of the warm-up and the end of the contest.
 pub struct Counted {
-    /// For how long, by the clock.
+    /// The measured time, by the clock.
     pub window: Duration,
-    /// By sender.
+    /// Per sender.
     pub flows: Vec<FlowCount>,
-    /// The link, with what was lost beside the discipline's drops.
+    /// The link, including losses other than the discipline's drops.
     pub link: LinkRecord,
 }
 
-/// Joins frames that never came to be counted, if there were some, to the drops of `link`.
+/// Adds frames that were never counted, if any, to the drops of `link`.
 pub fn add_unseen(link: &mut LinkRecord, health: PortHealth) {
     let unseen = [("receive-overflow", health.overflows), ("receive-truncated", health.truncated)];
     add_losses(link, unseen);
 }
 
-/// Joins losses by name, if there were some, to the drops of `link`.
+/// Adds losses by name, if any, to the drops of `link`.
 pub fn add_losses<'a>(link: &mut LinkRecord, losses: impl IntoIterator<Item = (&'a str, u64)>) {
     for (name, count) in losses.into_iter().filter(|(_, count)| *count > 0) {
         link.drops.insert(name.to_owned(), count);
     }
 }
 
-/// The sockets that helpers hand over.
+/// The sockets handed over by helpers.
 pub fn handed<const COUNT: usize>(sockets: Vec<OwnedFd>) -> Result<[OwnedFd; COUNT], TestbedError> {
     let count = sockets.len();
     sockets.try_into().map_err(|_| TestbedError::Helper {
@@ -334,10 +333,9 @@ pub fn handed<const COUNT: usize>(sockets: Vec<OwnedFd>) -> Result<[OwnedFd; COU
     })
 }
 
-/// Can this kernel's senders hold a contest of `dumbbell`?
+/// Checks that this kernel's senders can run a contest of `dumbbell`.
 ///
-/// The kernel loads a congestion control that it has as a module, so trying is the only way to
-/// know.
+/// The kernel loads congestion control modules on demand, so only an attempt can determine this.
 pub fn check(dumbbell: &Dumbbell) -> Result<(), CannotRun> {
     let mut tried: Vec<&str> = Vec::new();
     for sender in &dumbbell.senders {
@@ -347,7 +345,7 @@ pub fn check(dumbbell: &Dumbbell) -> Result<(), CannotRun> {
         }
         tried.push(control);
         let Ok(socket) = socket(AddressFamily::INET, SocketType::STREAM, None) else { continue };
-        // A user may be refused here what the root of the lab's own namespace is allowed.
+        // A user may be refused a control that the root of the lab's namespace may use.
         if let Err(Errno::NOENT | Errno::INVAL) = sockopt::set_tcp_congestion(&socket, control) {
             let list = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
             let available = list.unwrap_or_default().trim().replace(' ', ", ");
@@ -359,10 +357,10 @@ pub fn check(dumbbell: &Dumbbell) -> Result<(), CannotRun> {
     Ok(())
 }
 
-/// A contest that could not be held.
+/// A contest that failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ContestError {
-    /// There is no network for it, or its hosts failed.
+    /// The network could not be built, or its hosts failed.
     #[error(transparent)]
     Testbed(#[from] TestbedError),
     /// A port of the gateway failed.
@@ -374,15 +372,15 @@ pub enum ContestError {
     /// A helper process did not answer in time.
     #[error("the lab's helpers did not get as far as {what} within {seconds} s")]
     Stalled {
-        /// What was waited for.
+        /// The step.
         what: &'static str,
-        /// How long.
+        /// The time limit.
         seconds: u64,
     },
-    /// It cannot be held like that.
+    /// This contest cannot run.
     #[error(transparent)]
     CannotRun(#[from] CannotRun),
-    /// The sockets that watch the link came too late: what became of some packets is not known.
+    /// The sockets that watch the link missed packets, whose fate is unknown.
     #[error("{0} frames at the link were not seen in time: this machine is too busy for the link's rate")]
     Missed(u64),
     /// The caller requested the stop.
@@ -391,7 +389,7 @@ pub enum ContestError {
 }
 
 impl ContestError {
-    /// What a stage returns for it: nothing where the caller stopped it.
+    /// The result of a stage: `None` if the caller stopped it.
     pub fn stopped_or_failed<T>(self) -> Result<Option<T>, Failed> {
         match self {
             ContestError::Stopped => Ok(None),

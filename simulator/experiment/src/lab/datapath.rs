@@ -23,11 +23,11 @@ use fairwire_testbed::message::AtGateway;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::AtomicBool;
 
-/// Runs the contest of `plan` under `discipline`, which is called `label`. Returns what was
-/// counted, and what the hosts saw.
+/// Runs the contest of `plan` under `discipline` with the name `label`. Returns the counts and the
+/// hosts' report.
 ///
-/// Takes as long as the contest and a few tenths of a second. `watch` follows it. When
-/// `stop` becomes true the contest ends with [`ContestError::Stopped`].
+/// Takes as long as the contest and a few tenths of a second. `watch` follows it. When `stop`
+/// becomes true, the contest ends with [`ContestError::Stopped`].
 pub(super) fn hold(
     plan: &ContestPlan,
     label: &str,
@@ -60,12 +60,12 @@ pub(super) fn hold(
     Ok(Held { counted, seen, snapshots: samples.taken })
 }
 
-/// A busy machine may run us this much late without the link losing rate.
+/// How late a busy machine may run this process without a loss of link rate.
 const CATCH_UP: Duration = Duration::from_ms(10);
-/// Flows beside the contest's own: what the kernels say by themselves.
+/// Flows besides the contest's: traffic of the kernels themselves.
 const OTHER_FLOWS: usize = 64;
 
-/// Towards the sink the contest's link; back only a wire.
+/// The contest's link towards the sink, and only a wire in return.
 fn gateway(plan: &ContestPlan, classifier: &Classifier, discipline: Box<dyn Discipline>) -> DatapathPlan {
     // With a VLAN tag.
     let pool = pool_size(plan.buffer, plan.rate, plan.mtu + ETHERNET_HEADER_BYTES as u32 + 4);
@@ -84,7 +84,7 @@ struct Warm {
     flows: Vec<FlowCount>,
 }
 
-/// What is counted on the way to the sink.
+/// The counts on the path to the sink.
 struct AtLink<'a, 'p> {
     plan: &'a ContestPlan,
     classifier: &'a Classifier,
@@ -98,7 +98,7 @@ struct AtLink<'a, 'p> {
 }
 
 impl AtLink<'_, '_> {
-    /// What was counted of each flow since the start.
+    /// The counts of each flow since the start.
     fn flows(&self) -> Vec<FlowCount> {
         let count = |flow| self.link.accounts().of(self.classifier.flow(&self.plan.flow_key(flow)));
         (0..self.plan.senders.len()).map(count).collect()

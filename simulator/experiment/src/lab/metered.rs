@@ -1,4 +1,4 @@
-//! A discipline whose link is measured, as the simulator's is.
+//! A discipline whose link is measured like the simulator's.
 
 use fairwire_core::{
     Acknowledgement, Backlog, Cause, Control, Discipline, Packet, Probe, Rate, Room, Signals, Time,
@@ -7,17 +7,17 @@ use fairwire_metrics::LinkMeter;
 use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// A meter that the forwarding discipline writes and the contest reads.
+/// A meter that the discipline writes and the contest reads.
 #[derive(Clone)]
 pub(super) struct SharedMeter(Arc<Mutex<LinkMeter>>);
 
 impl SharedMeter {
-    /// It measures from `start` on.
+    /// A meter that measures from `start`.
     pub(super) fn new(start: Time) -> Self {
         SharedMeter(Arc::new(Mutex::new(LinkMeter::new(start))))
     }
 
-    /// The meter, for a moment.
+    /// Locks the meter.
     pub(super) fn get(&self) -> MutexGuard<'_, LinkMeter> {
         self.0.lock().expect("one thread has it, and does not panic")
     }
@@ -25,11 +25,11 @@ impl SharedMeter {
 
 /// A discipline whose packets `meter` counts.
 pub(super) struct Metered {
-    /// What is measured.
+    /// The measured discipline.
     pub discipline: Box<dyn Discipline>,
     /// The rate of its link.
     pub rate: Rate,
-    /// What takes note.
+    /// The meter.
     pub meter: SharedMeter,
 }
 
@@ -46,8 +46,7 @@ impl Discipline for Metered {
         let packet = self.discipline.dequeue(now, &mut Counted { meter: &mut meter, signals });
         meter.waiting(self.discipline.backlog(), now);
         if let Some(packet) = &packet {
-            // A process that woke late sends it sooner: that is less than a packet of a whole
-            // contest.
+            // A process that woke late sends it sooner, by less than a packet in an entire contest.
             meter.started(packet, now, now + self.rate.time_to_send(packet.len.into()));
         }
         packet
@@ -81,7 +80,7 @@ impl Control for Metered {
     }
 }
 
-/// Counts by cause, and passes on.
+/// Counts by cause, and forwards the signals.
 struct Counted<'a> {
     meter: &'a mut LinkMeter,
     signals: &'a mut dyn Signals,

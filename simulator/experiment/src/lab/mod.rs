@@ -1,14 +1,13 @@
 //! This machine's own TCP and UDP, in network namespaces, through the same compiled discipline.
 //!
-//! The hosts are [processes](fairwire_testbed::processes) of their own. They hand the gateway's two
-//! packet sockets to this process, which forwards every frame through the discipline. Between it
-//! and the sink is a [path](fairwire_testbed::path) that gives each flow its round-trip time. The
-//! program must hand its `lab-agent` command over to
-//! [`agent::main`](fairwire_testbed::agent::main).
+//! The hosts are separate [processes](fairwire_testbed::processes). They hand the gateway's two
+//! packet sockets to this process, which forwards every frame through the discipline. A
+//! [path](fairwire_testbed::path) between it and the sink gives each flow its round-trip time. The
+//! program must pass its `lab-agent` command to [`agent::main`](fairwire_testbed::agent::main).
 //!
-//! What is not as in the simulator: TCP is the kernel's, with selective acknowledgements and its
-//! own timers, whatever profile the scenario names; only the congestion control and the length of
-//! segments are the scenario's. Access links take no time beyond their delay.
+//! Differences from the simulator: TCP is the kernel's, with selective acknowledgements and its own
+//! timers, whatever profile the scenario names. Only the congestion control and the segment length
+//! come from the scenario. Access links add only their delay.
 
 mod datapath;
 mod metered;
@@ -23,11 +22,10 @@ use crate::watch::Watch;
 use fairwire_metrics::record::RunRecord;
 use std::sync::atomic::AtomicBool;
 
-/// The laboratory on this machine: real sockets, real frames, and our discipline between them.
+/// The laboratory on this machine: real sockets and frames, and our discipline between them.
 #[derive(Clone, Debug, Default)]
 pub struct Lab {
-    /// The congestion control of every TCP flow, as the kernel calls it, in place of the
-    /// scenario's.
+    /// The congestion control of every TCP flow, named as in the kernel, instead of the scenario's.
     pub congestion_control: Option<String>,
 }
 

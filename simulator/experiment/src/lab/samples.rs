@@ -1,4 +1,4 @@
-//! The link, looked at in even intervals.
+//! Snapshots of the link at a fixed interval.
 
 use crate::series::{Count, Rhythm, Snapshot};
 use fairwire_core::{Duration, FlowHash, Time};
@@ -9,7 +9,7 @@ pub(super) struct Samples {
     rhythm: Rhythm,
     /// The flows, in the order of results.
     flows: Vec<FlowHash>,
-    /// Those taken.
+    /// The snapshots so far.
     pub(super) taken: Vec<Snapshot>,
 }
 
@@ -18,12 +18,12 @@ impl Samples {
         Samples { rhythm: Rhythm::new(every, until), flows, taken: Vec::new() }
     }
 
-    /// When the next one is due in a run that began at `start`.
+    /// The time of the next snapshot in a run that began at `start`.
     pub(super) fn due(&self, start: Time) -> Time {
         self.rhythm.due(start)
     }
 
-    /// Takes the one that is due `now`, if one is.
+    /// Takes a snapshot if one is due `now`.
     pub(super) fn take(&mut self, start: Time, now: Time, link: &Direction) {
         let Some(at) = self.rhythm.take(start, now) else { return };
         let flows = self.counts(link);
@@ -31,7 +31,7 @@ impl Samples {
         self.taken.push(Snapshot { at, backlog: link.backlog(), link: all, flows });
     }
 
-    /// Since the start of the run.
+    /// Counts since the start of the run.
     fn counts(&self, link: &Direction) -> Vec<Count> {
         let count = |flow: &FlowHash| {
             let counted = link.accounts().of(*flow);

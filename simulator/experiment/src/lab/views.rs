@@ -1,4 +1,4 @@
-//! The link, seen while the contest goes on.
+//! Views of the link during the contest.
 
 use crate::contest::ContestPlan;
 use crate::dumbbell::Sender;
@@ -8,10 +8,10 @@ use fairwire_core::Time;
 use fairwire_datapath::account::FlowCount;
 use fairwire_datapath::direction::Direction;
 
-/// What the next view needs of those before.
+/// The state from earlier views that the next one needs.
 pub(super) struct Views<'a> {
     plan: &'a ContestPlan,
-    /// What the link is called.
+    /// The name of the link.
     label: &'a str,
     next: Time,
     before: Time,
@@ -24,8 +24,7 @@ impl<'a> Views<'a> {
         Views { plan, label, next: Time::ZERO, before: Time::ZERO, flows }
     }
 
-    /// The view that is due at `now`, of a contest that began at `start`, where the flows were
-    /// counted for `flows`.
+    /// The view due at `now`, in a contest that began at `start`, with the counts `flows`.
     pub(super) fn take(
         &mut self,
         start: Time,

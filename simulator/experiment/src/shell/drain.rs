@@ -1,30 +1,30 @@
-//! What is on its way when the command has ended.
+//! Data in transit when the command has ended.
 //!
-//! The kernel goes on with the connections of processes that have ended, as long as there is a
-//! network. So the links are there until all has arrived that the command has sent.
+//! The kernel continues the connections of ended processes as long as the network exists. The links
+//! therefore stay until everything that the command sent has arrived.
 
 use fairwire_core::{Duration, Time};
 use fairwire_testbed::enclosure::{Beyond, Network};
 use std::fmt;
 
-/// What has not arrived.
+/// Data that has not arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Left {
-    /// Bytes that the command's TCP has to send, or that are not acknowledged.
+    /// Bytes that the command's TCP has to send, or that are not acknowledged yet.
     bytes: u64,
     /// Packets on the link away from the command.
     packets: u64,
-    /// Connections of which the relay has not passed on all.
+    /// Connections with data that the relay has not passed on.
     relayed: usize,
 }
 
-/// How long nothing may come through before the rest is given up.
+/// How long there may be no progress before the rest is given up.
 const PATIENCE: Duration = Duration::from_ms(10_000);
 
 impl Left {
     pub(super) const NOTHING: Left = Left { bytes: 0, packets: 0, relayed: 0 };
 
-    /// With this many packets on the link.
+    /// The remaining data, with `packets` on the link.
     pub(super) fn of(network: &Network, beyond: &Beyond, packets: u64) -> Self {
         let relayed = match beyond {
             Beyond::Relay(relay) => relay.sending(),
@@ -45,17 +45,17 @@ impl fmt::Display for Left {
     }
 }
 
-/// What was left at the last look.
+/// The progress between checks.
 #[derive(Default)]
 pub(super) struct Progress {
     before: Option<Left>,
-    /// The fewest bytes so far, and since when.
+    /// The fewest bytes so far, and when that was first observed.
     least: Option<(u64, Time)>,
 }
 
 impl Progress {
-    /// Is there nothing to wait for? That nothing is left is taken for true when it is seen twice:
-    /// a connection may be between the kernel and the relay.
+    /// Is there nothing to wait for? Two consecutive checks must find nothing, because a connection
+    /// may be between the kernel and the relay.
     pub(super) fn is_over(&mut self, left: Left, now: Time) -> bool {
         let is_empty = left == Left::NOTHING && self.before == Some(left);
         self.before = Some(left);
@@ -80,7 +80,7 @@ mod tests {
         let mut progress = Progress::default();
         assert!(!progress.is_over(Left::NOTHING, at(0)));
         assert!(progress.is_over(Left::NOTHING, at(20)));
-        // As long as bytes are acknowledged it goes on, however long that takes.
+        // It continues for any length of time, while bytes are acknowledged.
         let mut progress = Progress::default();
         for step in 0..100 {
             assert!(!progress.is_over(some(1000 - step), at(9_999 * step)), "{step}");

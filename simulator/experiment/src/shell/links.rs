@@ -1,4 +1,4 @@
-//! The links of a scenario, as ways of a datapath and the wires behind them.
+//! A scenario's links, as directions of a datapath and the wires behind them.
 
 use crate::dumbbell::check_access;
 use crate::forwarding::{classifier, pool_size};
@@ -13,39 +13,40 @@ use fairwire_scenario::Scenario;
 use fairwire_sim::{Hop, LinkPlan};
 use fairwire_testbed::enclosure::MTU;
 
-/// The line that a command is behind.
+/// The line in front of a command.
 pub struct Line {
     pub(super) to_command: OneWay,
     pub(super) away: OneWay,
 }
 
-/// One way of it.
+/// One direction of it.
 pub(super) struct OneWay {
     pub(super) plan: DirectionPlan,
-    /// None where nothing waits.
+    /// `None` if nothing queues.
     pub(super) rate: Option<Varying>,
     /// The delay of the wire.
     pub(super) delay: Duration,
-    /// The wire, where it has faults.
+    /// The wire, if it has faults.
     pub(super) wire: Option<Wire>,
 }
 
-/// A rate that changes.
+/// A changing rate.
 pub(super) struct Varying {
     pub(super) at_first: Rate,
     pub(super) law: RateLaw,
 }
 
-/// Flows that are counted one by one.
+/// The number of flows counted individually.
 const FLOWS: usize = 4096;
-/// Of a way where nothing waits, for the parts of all super-packets that arrive at once.
+/// The pool of a direction without a queue, for the segments of all super-packets that arrive at
+/// once.
 const PASSING: PoolSize = PoolSize { frames: 4096, frame_bytes: MTU };
 
 /// The line of `scenario` under its first discipline: `[link]` leads to the command, and `[return]`
 /// away from it.
 ///
 /// # Errors
-/// Where there are more links, or the discipline cannot be built.
+/// If there are more links, or the discipline cannot be built.
 pub fn line(scenario: &Scenario, seed: u64) -> Result<Line, CannotRun> {
     let needed = "one `[link]`, and perhaps a `[return]`";
     if scenario.spec().shared_link().is_none() {
@@ -70,7 +71,7 @@ pub fn line(scenario: &Scenario, seed: u64) -> Result<Line, CannotRun> {
 }
 
 fn one_way(LinkPlan { rate, law, delay, wire, discipline, .. }: LinkPlan, buffer: Amount) -> OneWay {
-    // What is due is done at its own time: nothing has to be made up for.
+    // Events are handled at their due times, so nothing has to be caught up.
     let (not_ip, control) = (not_ip::default_rate(rate), control::default_rate(rate));
     let shaper = ShaperPlan { discipline, rate, catch_up: Duration::ZERO, not_ip, control };
     let plan = plan(Some(shaper), pool_size(buffer, rate, MTU));

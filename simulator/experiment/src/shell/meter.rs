@@ -1,4 +1,4 @@
-//! What is seen of both ways, for those who watch.
+//! Views of both directions, for watching processes.
 
 use super::Watched;
 use super::links::Varying;
@@ -12,32 +12,32 @@ use fairwire_wire::headers::{TCP, UDP};
 use std::cmp::Reverse;
 use std::fmt::Display;
 
-/// Passes on what is seen.
+/// Sends views to the watchers.
 pub(super) struct Meter {
     watched: Watched,
     rates: [Option<Varying>; 2],
     start: Time,
-    /// When the latest view was taken, and the accounts of both ways then, by place.
+    /// The time of the latest view, and the accounts of both directions then.
     before: Time,
     accounts: [Vec<Account>; 2],
 }
 
-/// One way, and the packets that its wire lost.
+/// One direction, and the packets that its wire lost.
 pub(super) struct Seen<'a> {
     pub(super) link: &'a Direction,
     pub(super) lost: u64,
 }
 
-/// Flows of a view.
+/// The maximum of flows in a view.
 const MAX_FLOWS: usize = 16;
 
 impl Meter {
-    /// Of ways with these rates, towards the command and away from it.
+    /// A meter for directions with these rates, towards the command and away from it.
     pub(super) fn new(watched: Watched, rates: [Option<Varying>; 2], start: Time) -> Self {
         Meter { watched, rates, start, before: start, accounts: Default::default() }
     }
 
-    /// Takes a view where one is due.
+    /// Takes a view if one is due.
     pub(super) fn look(&mut self, now: Time, [down, up]: [Seen<'_>; 2]) {
         if now >= self.before + VIEW_EVERY && self.watched.has_viewers() {
             let links = vec![self.view(0, "down", down, now), self.view(1, "up", up, now)];
@@ -46,7 +46,7 @@ impl Meter {
         }
     }
 
-    /// What `link` did since the latest view.
+    /// The activity of `link` since the latest view.
     fn view(&mut self, way: usize, name: &str, Seen { link, lost }: Seen<'_>, now: Time) -> LinkView {
         let (accounts, opened) = link.accounts().all();
         let before = std::mem::replace(&mut self.accounts[way], accounts.to_vec());
@@ -72,7 +72,7 @@ impl Meter {
     }
 }
 
-/// A flow in a few words.
+/// A short description of a flow.
 fn name_of(key: &FlowKey) -> String {
     match key {
         FlowKey::Ipv4(tuple) => ends(tuple),

@@ -1,10 +1,10 @@
-//! A command of the user's behind a scenario's link: all that it sends and receives passes a queue,
-//! a transmitter and a wire, each way.
+//! A user's command behind a scenario's link: all its traffic passes a queue, a transmitter and a
+//! wire in each direction.
 //!
-//! A [datapath](fairwire_datapath) forwards between two devices, each of which has a
-//! [wire](fairwire_testbed::path::WiredPort) behind it. It does what is due at the exact time at
-//! which it was due, however late this process wakes, so a busy machine takes nothing from the
-//! rate. The [enclosure](fairwire_testbed::enclosure) has the devices and the command.
+//! A [datapath](fairwire_datapath) forwards between two devices, each with a
+//! [wire](fairwire_testbed::path::WiredPort) behind it. Events are handled with their exact due
+//! times, however late this process wakes, so a busy machine does not reduce the rate. The
+//! [enclosure](fairwire_testbed::enclosure) contains the devices and the command.
 
 mod drain;
 mod links;
@@ -33,35 +33,35 @@ use std::ffi::OsString;
 use std::io;
 use std::net::Ipv4Addr;
 
-/// What is to be run, and how.
+/// The command to run, and its environment.
 #[derive(Clone, Debug)]
 pub struct Order {
     /// The command and its arguments.
     pub command: Vec<OsString>,
-    /// What the link is, in a few words: for the prompt of a shell.
+    /// A short description of the link, for a shell's prompt.
     pub prompt: String,
-    /// What is to be outside.
+    /// What the link leads to.
     pub way: Way,
 }
 
-/// Why a command could not be run behind a link, or not to its end.
+/// Why a command could not run behind a link, or not to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum ShellError {
-    /// The scenario has more than a link there and back.
+    /// The scenario has more than one link per direction.
     #[error(transparent)]
     Link(#[from] CannotRun),
-    /// There is no network for it.
+    /// The network could not be built.
     #[error(transparent)]
     Testbed(#[from] TestbedError),
     /// A device failed.
     #[error(transparent)]
     Port(#[from] PortError),
-    /// The system refused something else.
+    /// Another request to the system failed.
     #[error("{operation}: {source}")]
     System {
-        /// What was tried.
+        /// The operation.
         operation: &'static str,
-        /// Why it failed.
+        /// The cause.
         source: io::Error,
     },
 }
@@ -72,14 +72,14 @@ impl From<Trouble> for ShellError {
     }
 }
 
-/// How often the end of the command is looked for.
+/// The interval between checks for the end of the command.
 const LOOK: Duration = Duration::from_ms(20);
 
-/// Runs the command of `order` behind `line`, and returns its exit code once what it has sent has
-/// arrived. `say` is called with what the user should know before it starts and after its end.
+/// Runs the command of `order` behind `line`, and returns its exit code once everything that it
+/// sent has arrived. `say` receives notes for the user before the start and after the end.
 ///
-/// This process must have one thread only. Ctrl-C is left to the command; SIGTERM and SIGHUP end
-/// both. Once the command has ended, any of them ends what is left at once.
+/// This process must have only one thread. Ctrl-C is left to the command; SIGTERM and SIGHUP end
+/// both. After the command has ended, any of them ends the rest immediately.
 pub fn run(order: &Order, line: Line, say: &mut dyn FnMut(&str)) -> Result<u8, ShellError> {
     let signals = Signals::listen().map_err(|source| system("listening to signals", source))?;
     let enclosure = Enclosure::new(order.way)?;
@@ -96,7 +96,7 @@ pub fn run(order: &Order, line: Line, say: &mut dyn FnMut(&str)) -> Result<u8, S
         }
     })?;
     if signal.is_some() {
-        running.kill(); // with all that it started, and we end as by the signal
+        running.kill(); // with its children; we then exit as if by the signal
     }
     let code = running.exit_code()?;
     let left = |packets| Left::of(&network, &beyond, packets);
@@ -106,14 +106,14 @@ pub fn run(order: &Order, line: Line, say: &mut dyn FnMut(&str)) -> Result<u8, S
     Ok(signal.map_or(code, |signal| 128 + signal))
 }
 
-/// Goes on until nothing is left on its way, nothing comes through any more, or a signal has come.
-/// Returns what is lost, if anything.
+/// Continues until nothing is in transit, there is no more progress, or a signal has come. Returns
+/// the lost data, if any.
 fn drained(
     passing: &mut Passing,
     left: &dyn Fn(u64) -> Left,
     signals: &Signals,
 ) -> Result<Option<Left>, PortError> {
-    signals.is_interrupted(); // one that was the command's
+    signals.is_interrupted(); // discard one meant for the command
     let (mut progress, mut last) = (Progress::default(), Left::NOTHING);
     passing.until(&mut |now, packets| {
         last = left(packets);
@@ -128,16 +128,16 @@ struct Ends {
     outside: Tun,
 }
 
-/// What passes the line.
+/// The forwarding of the line.
 struct Passing {
-    /// Forward is towards the command.
+    /// The forward direction is towards the command.
     datapath: Datapath,
     wire: Wire<WiredPort<Tun>>,
     meter: Meter,
 }
 
 impl Passing {
-    /// Times of the line begin now.
+    /// The line's times start now.
     fn new(Line { to_command, away }: Line, Ends { inside, outside }: Ends, watched: Watched) -> Self {
         let plan = DatapathPlan { forward: to_command.plan, backward: away.plan };
         let (mut datapath, start) = (Datapath::new(plan), clock::now());
@@ -152,8 +152,8 @@ impl Passing {
         Passing { datapath, wire, meter: Meter::new(watched, rates, start) }
     }
 
-    /// Forwards until `is_over`. That is called now and then, with the time and the packets on the way
-    /// from the command.
+    /// Forwards until `is_over`, which is called regularly with the time and the number of packets
+    /// in transit from the command.
     fn until(&mut self, is_over: &mut dyn FnMut(Time, u64) -> bool) -> Result<(), PortError> {
         let Passing { datapath, wire, meter } = self;
         emulate(datapath, wire, &mut |now, datapath, wire| {
@@ -166,7 +166,8 @@ impl Passing {
     }
 }
 
-/// Serves what is outside, and gives the name server of the command; none for the machine's own.
+/// Provides the outside network, and returns the command's name server; `None` to keep the
+/// machine's own.
 fn open_beyond(enclosure: &Enclosure, say: &mut dyn FnMut(&str)) -> Result<Option<Ipv4Addr>, ShellError> {
     let address = enclosure.place.outside();
     match &enclosure.beyond {
@@ -191,19 +192,19 @@ fn open_beyond(enclosure: &Enclosure, say: &mut dyn FnMut(&str)) -> Result<Optio
     }
 }
 
-/// A name server at this machine's own address is not reached by another host: one is put in its
-/// place at `address`.
+/// A name server on a loopback address of this machine is unreachable from another host, so
+/// `address` replaces it.
 fn local_names(address: Ipv4Addr) -> Option<Ipv4Addr> {
     let is_local = name_server().is_some_and(|server| server.is_loopback());
     let served = || serve_names(listen_for_names(address).ok()?).ok();
     is_local.then(served).flatten().map(|()| address)
 }
 
-/// What the command finds in its environment.
+/// The environment variables of the command.
 fn environment(order: &Order, enclosure: &Enclosure) -> Vec<(String, String)> {
     let before = std::env::var(PROMPT).unwrap_or_default();
     let prompt = format!("{before}[{}] ", order.prompt);
-    // As bash has it: once, before the first prompt.
+    // For bash: once, before the first prompt.
     let once = format!("PS1=\"{prompt}$PS1\" PROMPT_COMMAND=");
     vec![
         (PROMPT.into(), prompt),
@@ -212,7 +213,7 @@ fn environment(order: &Order, enclosure: &Enclosure) -> Vec<(String, String)> {
     ]
 }
 
-/// What is before the prompt of a shell within another one.
+/// The text before the prompt of a nested shell.
 const PROMPT: &str = "FAIRWIRE_LAB";
 
 fn system(operation: &'static str, source: io::Error) -> ShellError {

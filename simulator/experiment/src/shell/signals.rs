@@ -5,10 +5,10 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The numbers of signals that have come.
+/// The numbers of received signals.
 pub(super) struct Signals {
     ends: Arc<AtomicUsize>,
-    /// Ctrl-C and Ctrl-\, which are the command's as long as it runs.
+    /// Ctrl-C and Ctrl-\, which belong to the command while it runs.
     interrupts: Arc<AtomicUsize>,
 }
 
@@ -25,7 +25,7 @@ impl Signals {
         Ok(signals)
     }
 
-    /// The number of the signal that requests the end, where one has come since the last call.
+    /// The number of a signal that requests the end, if received since the last call.
     pub(super) fn end(&self) -> Option<u8> {
         u8::try_from(self.ends.swap(0, Ordering::Relaxed)).ok().filter(|signal| *signal > 0)
     }

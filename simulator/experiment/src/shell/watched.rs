@@ -1,4 +1,4 @@
-//! Views for other processes of this machine, over a socket without a file: nothing is left of it.
+//! Views for other processes on this machine, over a socket without a file, so nothing remains.
 
 use crate::view::View;
 use std::io::{self, BufRead, BufReader, Write};
@@ -8,20 +8,19 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// What is shown to those who watch. Each is a process of the same user, in the same network
-/// namespace.
+/// The watchers of this process: processes of the same user in the same network namespace.
 #[derive(Clone, Debug)]
 pub struct Watched(Arc<Mutex<Vec<UnixStream>>>);
 
-/// Watchers at a time.
+/// The maximum of watchers.
 const MAX_VIEWERS: usize = 16;
-/// Before the number of the process that is watched.
+/// The name before the number of the watched process.
 const NAME: &str = "fairwire-lab-shell-";
 /// The list of sockets of this network namespace.
 const SOCKETS: &str = "/proc/self/net/unix";
 
 impl Watched {
-    /// Lets others watch this process from now on, by a thread.
+    /// Starts a thread that lets others watch this process.
     pub(super) fn serve() -> io::Result<Self> {
         let name = format!("{NAME}{}", std::process::id());
         let listener = UnixListener::bind_addr(&SocketAddr::from_abstract_name(name)?)?;
@@ -36,12 +35,12 @@ impl Watched {
         Ok(watched)
     }
 
-    /// A socket without a file has no permissions: the kernel says who is at the other end.
+    /// A socket without a file has no permissions, so the kernel identifies the peer.
     fn add(&self, viewer: UnixStream) {
         let is_own = rustix::net::sockopt::socket_peercred(&viewer)
             .is_ok_and(|peer| peer.uid == rustix::process::getuid() || peer.uid.is_root());
         let mut viewers = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        // One that does not read is given up: packets never wait for it.
+        // A viewer that does not read is dropped: packets never wait for it.
         if is_own && viewers.len() < MAX_VIEWERS && viewer.set_nonblocking(true).is_ok() {
             viewers.push(viewer);
         }
@@ -52,7 +51,7 @@ impl Watched {
         !self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).is_empty()
     }
 
-    /// Shows them `view`.
+    /// Sends them `view`.
     pub(super) fn show(&self, view: View) {
         let line = serde_json::to_string(&view).expect("a view is plain data") + "\n";
         let mut viewers = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -60,7 +59,7 @@ impl Watched {
     }
 }
 
-/// The processes that can be watched from here, by their numbers.
+/// The numbers of the processes that can be watched from here.
 pub fn running() -> Vec<u32> {
     let sockets = std::fs::read_to_string(SOCKETS).unwrap_or_default();
     let names = sockets.lines().filter_map(|line| line.rsplit_once(&format!("@{NAME}")));
@@ -70,10 +69,10 @@ pub fn running() -> Vec<u32> {
     all
 }
 
-/// The views of process `number` as they come, until it ends.
+/// The views of process `number` as they arrive, until it ends.
 ///
 /// # Errors
-/// Where there is none of this number.
+/// If no watchable process has this number.
 pub fn views(number: u32) -> io::Result<impl Iterator<Item = View> + Send> {
     let address = SocketAddr::from_abstract_name(format!("{NAME}{number}"))?;
     let stream = UnixStream::connect_addr(&address)?;

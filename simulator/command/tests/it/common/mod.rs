@@ -1,4 +1,4 @@
-//! What the tests of the binary share.
+//! Shared parts of the tests of the binary.
 #![allow(dead_code, reason = "not every test file needs all of it")]
 
 use fairwire_testing::program::Program;
@@ -20,7 +20,7 @@ pub(crate) fn run(args: &[&str]) -> Output {
     FAIRWIRE.run(args)
 }
 
-/// A short contest, in a file of its own.
+/// A short contest, in a separate file.
 pub(crate) struct Contest {
     folder: tempfile::TempDir,
 }
@@ -66,7 +66,7 @@ impl Contest {
         self.path("short.toml").display().to_string()
     }
 
-    /// A path beside it.
+    /// A path next to it.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
