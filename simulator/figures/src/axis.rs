@@ -17,7 +17,7 @@ const MAX_VALUE: f64 = 1e150;
 /// A value nearer to zero than this is drawn as zero.
 const MIN_VALUE: f64 = 1e-150;
 const MAX_TICKS: f64 = 7.0;
-/// The minimum distance of ticks with room for their labels, as a part of the axis.
+/// The minimum distance of labelled ticks, as a fraction of the axis.
 const APART: f64 = 0.055;
 /// Room beyond the outermost values.
 const ROOM: f64 = 0.02;
@@ -42,7 +42,7 @@ pub(super) fn fit(axis: &Axis, values: impl Iterator<Item = f64>, way: Orientati
     }
 }
 
-/// Is `end` an end of the paper's axis, which then stays as it is?
+/// Is `end` an end of the paper's axis, which then does not move?
 fn is_of_paper(axis: &Axis, end: f64) -> bool {
     axis.range.is_some_and(|range| range.contains(&end))
 }
@@ -67,7 +67,7 @@ fn linear(axis: &Axis, [mut low, mut high]: [f64; 2], way: Orientation) -> Span 
     }
     let first = (low / step - 1e-9).ceil();
     let count = ((high / step + 1e-9).floor() - first).clamp(0.0, 4.0 * MAX_TICKS) as usize;
-    // A tick of -0 would be labelled so.
+    // A tick of -0 would get the label -0.
     let ticks = (0..=count).map(|at| (first + at as f64) * step + 0.0).collect();
     Span { low, high, scale: Scale::Linear, ticks, step }
 }
@@ -99,14 +99,14 @@ fn tame(value: f64) -> f64 {
     if value.abs() < MIN_VALUE { 0.0 } else { value }
 }
 
-/// The distance of ticks: 1, 2 or 5 times a power of ten, for few enough of them.
+/// The distance of ticks: 1, 2 or 5 times a power of ten, large enough to limit their number.
 fn step(length: f64) -> f64 {
     let power = pow(10.0, log10(length / MAX_TICKS).floor());
     let fits = |step: &f64| length / step <= MAX_TICKS;
     [1.0, 2.0, 5.0].into_iter().map(|factor| factor * power).find(fits).unwrap_or(power * 10.0)
 }
 
-/// A range of values with its ticks.
+/// A range of values and its ticks.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Span {
     low: f64,
@@ -129,8 +129,8 @@ impl Span {
         [self.low, self.high]
     }
 
-    /// Puts a tick at the first and the last value, replacing those that are too near: between the
-    /// round numbers of a logarithmic axis their values cannot be read.
+    /// Puts a tick at the first and the last value, replacing those that are too near. Between the
+    /// round numbers of a logarithmic axis, their values cannot be read.
     fn name_ends(&mut self, ends: [f64; 2]) {
         for end in ends {
             let at = self.share(end);
@@ -148,7 +148,7 @@ impl Span {
         self.beyond(value.clamp(self.low, self.high)).clamp(0.0, 1.0)
     }
 
-    /// As [`Span::share`], and outside of 0 to 1 for values beyond the ends.
+    /// As [`Span::share`], but outside 0 to 1 for values beyond the ends.
     pub(super) fn beyond(&self, value: f64) -> f64 {
         let share = match self.scale {
             Scale::Linear => (value - self.low) / (self.high - self.low),
@@ -157,12 +157,12 @@ impl Span {
         if share.is_finite() { share } else { 0.0 }
     }
 
-    /// Is `value` on the axis, and not beyond its ends?
+    /// Is `value` between the ends of the axis?
     pub(super) fn holds(&self, value: f64) -> bool {
         value >= self.low && value <= self.high
     }
 
-    /// The value at which bars begin: zero, or else the end that is nearest to it.
+    /// The value at which bars begin: zero, or the end nearest to it.
     pub(super) fn foot(&self) -> f64 {
         match self.scale {
             Scale::Linear => self.share(0.0),
@@ -178,7 +178,7 @@ impl Span {
         }
     }
 
-    /// A label with as many digits as its neighbours have.
+    /// A label with as many decimals as its neighbours.
     fn even_name(&self, tick: f64) -> String {
         let largest = self.low.abs().max(self.high.abs());
         if tick == 0.0 {
@@ -239,7 +239,7 @@ mod tests {
             names(&log, &[1.0, 1e5], Orientation::Horizontal),
             ["1", "10", "100", "1000", "10k", "100k"]
         );
-        // In the middle, except for the rounding of logarithms.
+        // In the middle, up to rounding errors of logarithms.
         assert!(
             (fit(&log, [10.0, 1000.0].into_iter(), Orientation::Horizontal).share(100.0) - 0.5).abs() < 1e-12
         );

@@ -9,7 +9,7 @@ use crate::panel::{Line, Mark, Panel};
 use crate::reference;
 use crate::style::escaped;
 
-/// The part of a column between groups.
+/// The share of a column between groups.
 const GAP: f64 = 0.24;
 const MAX_WIDTH: f64 = 54.0;
 /// Room that the number above a bar needs.
@@ -36,7 +36,7 @@ pub(super) fn draw(out: &mut String, panel: &Panel, plot: &Plot) {
     for (at, line) in panel.lines.iter().enumerate() {
         line.marks.iter().filter_map(|mark| bar(line, mark, at)).for_each(|bar| bar.draw(out, plot));
     }
-    // On the bars, against which they must be visible, and below the numbers.
+    // Over the bars, to be visible, and below the numbers.
     reference::lines(out, panel, plot);
     for (at, line) in panel.lines.iter().enumerate() {
         for Bar { mark, left, .. } in line.published.iter().filter_map(|mark| bar(line, mark, at)) {
@@ -52,7 +52,7 @@ pub(super) fn draw(out: &mut String, panel: &Panel, plot: &Plot) {
     }
 }
 
-/// A bar: what it shows, and where it is.
+/// A bar: its value and its position.
 struct Bar<'a> {
     line: &'a Line,
     mark: &'a Mark,

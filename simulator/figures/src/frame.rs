@@ -7,7 +7,7 @@ use crate::style::{DETAIL_LETTER, MARGIN, cut, escaped, wrapped};
 use crate::{bars, legend, reference, table};
 
 const WIDTH: f64 = 900.0;
-/// The maximum width for bars: more of them get narrower instead.
+/// The maximum width for bars; beyond it, they become narrower.
 const MAX_WIDTH: f64 = 2400.0;
 /// Room for the ticks and the label of the vertical axis.
 const LEFT: f64 = 88.0;
@@ -16,11 +16,12 @@ const FOOT: f64 = 52.0;
 const LABEL: f64 = 20.0;
 const HEADING: f64 = 28.0;
 const NAME_LETTER: f64 = 7.4;
-/// Slanted names take this much of their length downwards.
+/// The fraction of their length that slanted names take downwards.
 const SLANT: f64 = 0.6;
 const MAX_SLANTED_LETTERS: usize = 18;
 const TICK_LETTER: f64 = 7.0;
-/// An interval makes an axis longer by at most this much of its length: means must stay readable.
+/// The maximum that an interval adds to an axis, as a fraction of its length, to keep means
+/// readable.
 const ROOM_FOR_INTERVALS: f64 = 0.3;
 
 /// The height of a picture, and the layout of each panel.
@@ -31,7 +32,7 @@ pub(super) struct Frame {
 
 /// The position of a panel.
 pub(super) struct Position {
-    /// The top of the whole panel, heading included.
+    /// The top of the panel, including its heading.
     top: f64,
     pub bounds: Bounds,
     /// Are names below it slanted?
@@ -66,7 +67,7 @@ impl Frame {
     }
 }
 
-/// The width of the picture: as much as a wide table needs, or many bars if they may have it.
+/// The width of the picture: enough for a wide table, or for many bars if permitted.
 pub(super) fn width(panels: &[Panel], is_as_wide_as_bars: bool) -> f64 {
     let wanted = |panel: &Panel| match panel.kind {
         Kind::Table | Kind::Grid => table::width(panel),
@@ -88,7 +89,7 @@ fn rounded(points: f64) -> f64 {
     (points * 10.0).round() / 10.0
 }
 
-/// Does an interval of `panel` leave its plot, at an end that is drawn?
+/// Does an interval of `panel` leave its plot at a drawn end?
 pub(super) fn has_interval_outside(panel: &Panel) -> bool {
     let (x, y) = (across(panel), up(panel));
     let marks = panel.lines.iter().flat_map(|line| &line.marks);
@@ -199,7 +200,7 @@ fn together(out: &mut String, grid: &str, anchor: &str, ticks: &str) {
     }
 }
 
-/// Draws names below the axis; slanted, and not all of them, where there is little room.
+/// Draws names below the axis; if space is short, slanted and only some of them.
 fn names(out: &mut String, panel: &Panel, plot: &Plot, is_slanted: bool) {
     let names = Columns::new(panel).names;
     let spread = (plot.bounds.right - plot.bounds.left) / names.len().max(1) as f64;
@@ -272,7 +273,7 @@ pub(super) fn up(panel: &Panel) -> Span {
     let ends = drawn(panel)
         .filter_map(|mark| mark.y_half_width.map(|half| [mark.y - half, mark.y + half]))
         .flatten();
-    // Where all means are above zero, the axis does not go below it.
+    // If all means are above zero, the axis does not extend below it.
     let lowest = if low >= 0.0 { (low - room).max(0.0) } else { low - room };
     let ends = ends.filter(|end| end.is_finite()).map(|end| end.clamp(lowest, high + room));
     fit(&panel.y, means.iter().copied().chain(ends), Orientation::Vertical)

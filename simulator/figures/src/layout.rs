@@ -4,7 +4,7 @@ use crate::axis::Span;
 use crate::number::number;
 use crate::panel::{Mark, Panel};
 
-/// A place in a picture: points from its upper left corner.
+/// A position in a picture, in points from its upper left corner.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Place {
     pub x: f64,
@@ -12,7 +12,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// The place that is so far to the right of it, and so far down.
+    /// The position shifted to the right and down.
     pub(super) fn by(self, right: f64, down: f64) -> Self {
         Place { x: self.x + right, y: self.y + down }
     }
@@ -29,9 +29,9 @@ pub(super) struct Bounds {
 
 /// The columns of an axis with names.
 pub(super) struct Columns {
-    /// The words below the axis, or the numbers at which bars are.
+    /// The words below the axis, or the numbers of the bars' positions.
     pub names: Vec<String>,
-    /// Those numbers, in order; empty if there are words.
+    /// Those numbers, sorted; empty if there are words.
     numbers: Vec<f64>,
 }
 
@@ -78,7 +78,7 @@ impl Plot {
         Place { x: self.x(mark.x), y: self.y(mark.y) }
     }
 
-    /// As [`Plot::y`], and outside of the plot for values beyond its ends.
+    /// As [`Plot::y`], but outside the plot for values beyond its ends.
     pub(super) fn y_beyond(&self, value: f64) -> f64 {
         self.up(self.y.beyond(value))
     }

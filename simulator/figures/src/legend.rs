@@ -1,4 +1,4 @@
-//! The legend, beside the data.
+//! The legend, next to the data.
 
 use crate::layout::{Bounds, Place};
 use crate::marker::{class, dash, diamond, outline, stroke};

@@ -1,9 +1,9 @@
-//! Figures: lines, bars, curves and tables of numbers, each one SVG that reads in light, in dark
-//! and in print. For papers they are SVG, PDF and pgfplots as wide as a column.
+//! Figures: lines, bars, curves and tables, each one SVG for light and dark screens and for print.
+//! For papers: SVG, PDF and pgfplots in column width.
 //!
-//! Written by hand, because colours follow the reader's theme by CSS. `plotters`, which draws the
-//! pictures of benchmarks, writes each colour into its element (0.3.7). A figure is made of
-//! [`Panel`]s: data without its origin.
+//! The SVG is written directly, because colours follow the reader's theme through CSS. `plotters`
+//! (0.3.7), which draws the benchmarks' pictures, writes each colour into its element. A figure
+//! consists of [`Panel`]s: data without its origin.
 #![forbid(unsafe_code)]
 
 mod axis;
@@ -54,7 +54,7 @@ impl Figure<'_> {
         let panels = self.drawn(setting);
         let mut head = Head::new(self.title, &detail, frame::width(&panels, self.is_as_wide_as_bars));
         if setting == Setting::InPage {
-            head.titles.clear(); // the page has the title as a heading
+            head.titles.clear(); // the page's heading has the title
         }
         let frame = Frame::new(&panels, head.height(), head.width);
         let mut out = String::new();
@@ -83,7 +83,7 @@ impl Figure<'_> {
         short(&out)
     }
 
-    /// The panels, with curves reduced to the points that are drawn.
+    /// The panels, with curves reduced to the drawn points.
     fn drawn(&self, setting: Setting) -> Vec<Panel> {
         let mut panels: Vec<Panel> = self.panels.iter().map(|panel| lines::thinned(panel, setting)).collect();
         if self.has_one_scale {
@@ -105,13 +105,13 @@ fn has_the_keys_of(panel: &Panel, other: &Panel) -> bool {
     !other.is_table() && keys(panel).eq(keys(other)) && are_there(panel, other)
 }
 
-/// A note on values that cannot be drawn, lest they be taken for zero.
+/// A note on values that cannot be drawn, which could be mistaken for zero.
 fn left_out(panels: &[Panel]) -> Option<String> {
     let lost = |panel: &Panel| {
         let marks = panel.lines.iter().flat_map(|line| line.marks.iter().chain(&line.published));
         let is_lost = |x: f64, y: f64| !can_show(&panel.y, y) || !can_show(&panel.x, x);
         match panel.kind {
-            Kind::Table | Kind::Grid => 0, // a table says so in its cell
+            Kind::Table | Kind::Grid => 0, // a table notes this in its cell
             Kind::Bars => marks.filter(|mark| !can_show(&panel.y, mark.y)).count(),
             _ => marks.filter(|mark| is_lost(mark.x, mark.y)).count(),
         }
@@ -129,7 +129,7 @@ fn leaving(panels: &[Panel]) -> Option<String> {
     panels.iter().any(is_one).then(|| "an arrowhead: the interval goes on outside of the picture".into())
 }
 
-/// Removes the `.0` of numbers in the tags of `svg`, to make the file shorter.
+/// Removes the `.0` of numbers in the tags of `svg`, to shorten the file.
 fn short(svg: &str) -> String {
     let mut out = String::with_capacity(svg.len());
     for part in svg.split_inclusive('>') {
@@ -151,8 +151,8 @@ fn short(svg: &str) -> String {
 const TITLE_LETTER: f64 = 10.6;
 const TITLE_LINE: f64 = 25.0;
 const DETAIL_LINE: f64 = 18.0;
-/// Maximum lines of the title and the detail. Longer text is cut; the picture's description has all
-/// of it.
+/// The maximum of lines for the title and for the detail. Longer text is cut; the picture's
+/// description has the complete text.
 const MAX_LINES: usize = 2;
 
 /// The text above the panels.

@@ -11,13 +11,13 @@ const RADIUS: f64 = 3.6;
 /// A published point is a ring around ours.
 const RING: f64 = 5.8;
 const CAP: f64 = 3.5;
-/// With more marks than this in a line, they are small and their intervals have no caps.
+/// The number of marks in a line from which they are small and their intervals have no caps.
 const MANY: usize = 40;
-/// The maximum number of points of a curve: neighbours are averaged, since a screen shows no more.
-/// A page has many curves.
+/// The maximum of points of a curve in a page, which has many curves. Neighbours are averaged,
+/// because a screen shows no more.
 const MAX_IN_PAGE: usize = 300;
 const MAX_ALONE: usize = 600;
-/// Steps nearer than this are one, in points of the picture.
+/// The distance below which steps merge, in points of the picture.
 const SEEN: f64 = 0.8;
 
 /// Draws our lines, and the paper's numbers above them.
@@ -57,7 +57,7 @@ pub(super) fn draw(out: &mut String, panel: &Panel, plot: &Plot, setting: Settin
     }
 }
 
-/// Draws a vertical line, and opens a nested picture that clips what leaves the plot.
+/// Draws a vertical line, and opens a nested picture that clips the data to the plot.
 fn begin_of_measuring(out: &mut String, plot: &Plot, from: f64) {
     let Bounds { left, right, ceiling, floor } = plot.bounds;
     let (x, width, height) = (plot.x(from), right - left, floor - ceiling);
@@ -94,8 +94,7 @@ fn marked(out: &mut String, panel: &Panel, line: &Line, plot: &Plot, setting: Se
     if !whiskers.is_empty() {
         *out += &format!("<path class=\"whisker s{}\" d=\"{whiskers}\"/>", class(line));
     }
-    // A page has the numbers in a table, so there the markers of a line are one path without
-    // titles.
+    // A page has a table of the numbers, so the markers of a line are one path without titles.
     let mut together = String::new();
     for mark in line.marks.iter().filter(|mark| is_drawn(panel, mark)) {
         let radius = if is_crowded { RADIUS / 2.0 } else { RADIUS };
@@ -117,7 +116,7 @@ fn marked(out: &mut String, panel: &Panel, line: &Line, plot: &Plot, setting: Se
     }
 }
 
-/// The range of the line under other settings: forth along the smallest values, back along the
+/// The range of the line under other settings: forwards along the smallest values, back along the
 /// largest.
 fn band(panel: &Panel, line: &Line, plot: &Plot) -> String {
     let drawn = line.marks.iter().filter(|mark| is_drawn(panel, mark));
@@ -135,7 +134,7 @@ fn band(panel: &Panel, line: &Line, plot: &Plot) -> String {
     path + "Z"
 }
 
-/// The intervals of `mark`. An end outside of the plot becomes an arrowhead at its edge.
+/// The intervals of `mark`. An end outside the plot becomes an arrowhead at its edge.
 fn whisker(mark: &Mark, plot: &Plot, cap: f64) -> String {
     let Place { x, y } = plot.place(mark);
     let mut path = String::new();
@@ -165,8 +164,8 @@ fn whisker(mark: &Mark, plot: &Plot, cap: f64) -> String {
     path
 }
 
-/// Marks where an interval leaves the plot: two strokes from `tip` back in the direction
-/// `[right, down]`.
+/// Draws two strokes from `tip` back in the direction `[right, down]`, where an interval leaves the
+/// plot.
 pub(super) fn arrowhead(tip: Place, [right, down]: [f64; 2]) -> String {
     const LONG: f64 = 5.0;
     const WIDE: f64 = 3.5;
@@ -181,7 +180,7 @@ pub(super) fn arrowhead(tip: Place, [right, down]: [f64; 2]) -> String {
     )
 }
 
-/// A line through `points`, broken where one is missing.
+/// A line through `points`, broken at missing ones.
 fn path(points: impl Iterator<Item = Option<Place>>, in_steps: bool) -> String {
     let mut path = String::new();
     let mut is_begun = false;
@@ -200,7 +199,7 @@ fn path(points: impl Iterator<Item = Option<Place>>, in_steps: bool) -> String {
     path
 }
 
-/// A curve of many points, broken where one is missing. Coordinates are relative, in points of the
+/// A curve of many points, broken at missing ones. Coordinates are relative, in points of the
 /// picture or tenths of them.
 fn curve(panel: &Panel, line: &Line, plot: &Plot, setting: Setting) -> String {
     let grain = if setting == Setting::InPage { 1.0 } else { 10.0 };
@@ -224,8 +223,8 @@ fn curve(panel: &Panel, line: &Line, plot: &Plot, setting: Setting) -> String {
     path
 }
 
-/// `panel` with its curves reduced to the points that are drawn. Each is the mean of its
-/// neighbours, or missing if one of these cannot be drawn.
+/// `panel` with its curves reduced to the drawn points. Each is the mean of its neighbours, or
+/// missing if one of them cannot be drawn.
 pub(super) fn thinned(panel: &Panel, setting: Setting) -> Panel {
     let mut panel = panel.clone();
     let most = if setting == Setting::InPage { MAX_IN_PAGE } else { MAX_ALONE };
@@ -242,7 +241,7 @@ pub(super) fn thinned(panel: &Panel, setting: Setting) -> Panel {
     panel
 }
 
-/// The steps that are visible, and the last.
+/// The visible steps, and the last one.
 fn seen(panel: &Panel, line: &Line, plot: &Plot) -> Vec<Option<Place>> {
     let mut kept: Vec<Option<Place>> = Vec::new();
     for (at, mark) in line.marks.iter().enumerate() {

@@ -55,7 +55,7 @@ pub(super) fn triangle(at: Place, r: f64, up: f64) -> [Place; 3] {
 }
 
 fn polygon(corners: &[Place]) -> String {
-    // Relative to the one before, which is shorter.
+    // Coordinates relative to the previous corner are shorter.
     let mut path = format!("M{:.1} {:.1}l", corners[0].x, corners[0].y);
     for pair in corners.windows(2) {
         path += &format!("{:.1} {:.1} ", pair[1].x - pair[0].x, pair[1].y - pair[0].y);

@@ -2,7 +2,7 @@
 
 /// The maximum number of digits after the point.
 const MAX_DIGITS: f64 = 12.0;
-/// Half an interval below this part of its mean is not chance but the rounding of sums.
+/// Half an interval below this fraction of its mean is rounding error, not chance.
 pub const ROUNDING: f64 = 1e-9;
 
 /// A unit of thousands, and the letter for it.
@@ -13,7 +13,7 @@ impl Unit {
     pub const ONE: Unit = Unit(1.0, "");
 }
 
-/// The unit for values up to `largest`; none where powers of ten read better.
+/// The unit for values up to `largest`; `None` if powers of ten read better.
 pub(super) fn unit(largest: f64) -> Option<Unit> {
     match largest {
         a if !(1e-3..1e15).contains(&a) => None,
@@ -25,8 +25,7 @@ pub(super) fn unit(largest: f64) -> Option<Unit> {
     }
 }
 
-/// `value` with this number of significant digits, in thousands, millions and so on where it is
-/// large.
+/// `value` with this number of significant digits; large values in thousands, millions and so on.
 pub fn number(value: f64, digits: usize) -> String {
     if !value.is_finite() {
         return "no number".into();
@@ -41,7 +40,7 @@ pub fn number(value: f64, digits: usize) -> String {
     format!("{}{letter}", trimmed(&format!("{value:.after$}")))
 }
 
-/// `mean` with its interval, if it has one, in thousands, millions and so on where they are large.
+/// `mean` with its interval, if any; large values in thousands, millions and so on.
 pub fn with_interval(mean: f64, half: Option<f64>) -> String {
     let Some(half) = half.filter(|half| half.is_finite() && *half > 0.0) else { return number(mean, 4) };
     match unit(mean.abs().max(half)) {
@@ -63,9 +62,8 @@ fn trimmed(text: &str) -> &str {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
 
-/// A mean and half of its interval, in `unit`. Both are rounded to the second
-/// significant digit of the interval; further digits are chance. `None` if there is no such digit:
-/// the interval is zero or not a number.
+/// A mean and half of its interval, in `unit`, both rounded to the second significant digit of the
+/// interval; further digits are chance. `None` if the interval is zero or not a number.
 pub fn spread(mean: f64, half: f64, Unit(unit, letter): Unit) -> Option<String> {
     spread_in(mean, half, unit, letter)
 }
@@ -79,7 +77,7 @@ fn spread_in(mean: f64, half: f64, unit: f64, letter: &str) -> Option<String> {
     })
 }
 
-/// The same in the unit of a power of ten: `3.87e7 ± 0.56e7`.
+/// As [`spread`], in a power of ten: `3.87e7 ± 0.56e7`.
 pub fn spread_in_power(mean: f64, half: f64, power: i32) -> Option<String> {
     let letter = if power == 0 { String::new() } else { format!("e{power}") };
     spread_in(mean, half, 10f64.powi(power), &letter)

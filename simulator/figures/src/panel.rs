@@ -1,13 +1,13 @@
-//! The content of a figure, as data: lines are identified here, and laid out elsewhere.
+//! The content of a figure as data: lines are identified here, and laid out elsewhere.
 
 use serde::{Deserialize, Serialize};
 
 /// One drawing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Panel {
-    /// Its title; empty if the figure's is enough.
+    /// Its title; empty if the figure's suffices.
     pub title: String,
-    /// How it is drawn.
+    /// The type of drawing.
     pub kind: Kind,
     /// The horizontal axis.
     pub x: Axis,
@@ -19,14 +19,14 @@ pub struct Panel {
     pub categories: Vec<String>,
     /// The lines, or the colours of bars.
     pub lines: Vec<Line>,
-    /// Values named by the paper, drawn across.
+    /// Values named by the paper, drawn as horizontal lines.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub reference: Vec<Reference>,
     /// The seed of its curves; absent if marks are means over all seeds.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub seed: Option<u64>,
-    /// The `x` at which measuring begins, if later than the start. A line marks it, and what is
-    /// before it may leave the plot. For [`Kind::Time`].
+    /// The `x` at which measuring begins, if later than the start. A line marks it, and earlier
+    /// data may leave the plot. For [`Kind::Time`].
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub measured_from: Option<f64>,
 }
@@ -64,25 +64,24 @@ pub struct Reference {
     pub band: Option<[f64; 2]>,
 }
 
-/// How a panel is drawn.
+/// The type of drawing of a panel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// Lines with error bars.
     #[default]
     Lines,
-    /// Bars in groups, one group for each place on the horizontal axis.
+    /// Bars in groups, one group per position on the horizontal axis.
     Bars,
     /// Curves over time, without error bars.
     Time,
-    /// No drawing: a table, one row for each line, one column for each place.
+    /// A table instead of a drawing, with one row per line and one column per position.
     Table,
-    /// Marks without lines, with error bars in both directions where there are any.
+    /// Marks without lines, with error bars in both directions if available.
     Scatter,
     /// A step curve: a distribution.
     Steps,
-    /// A table whose cells are coloured by their values: a row for each line, a column for each
-    /// place.
+    /// A table whose cells are coloured by their values: one row per line, one column per position.
     Grid,
 }
 
@@ -120,8 +119,8 @@ pub struct Line {
     /// The name of the measure in figures, if the line shows one.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub measure: String,
-    /// Lines of one colour number have one colour, in all panels of the figure. From 0, without
-    /// gaps.
+    /// The colour number: equal numbers have the same colour in all panels of the figure. Numbered
+    /// from 0 without gaps.
     pub colour: usize,
     /// Is it dashed, to differ from another line of the same colour?
     #[serde(skip_serializing_if = "is_false", default)]
@@ -143,17 +142,17 @@ pub struct Mark {
     pub x: f64,
     /// The vertical value.
     pub y: f64,
-    /// Half the width of the 95 % interval of `x`, if it is measured.
+    /// Half the width of the 95 % interval of `x`, if measured.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub x_half_width: Option<f64>,
     /// Half the width of the 95 % interval of `y`; absent with fewer than two seeds, and for the
-    /// paper's.
+    /// paper's marks.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub y_half_width: Option<f64>,
-    /// The smallest and the largest `y` over the draws of what the paper leaves open, if recorded.
+    /// The smallest and the largest `y` over the draws of open settings, if recorded.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub y_band: Option<[f64; 2]>,
-    /// For the paper's: the distance from ours that the claim comparing the two allows.
+    /// For the paper's marks: the distance from ours allowed by the claim that compares them.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub allowed: Option<f64>,
 }

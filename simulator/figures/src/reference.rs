@@ -1,11 +1,11 @@
-//! References of the paper for a whole panel: a line across, and a shaded band where it claims one.
+//! References of the paper for an entire panel: a horizontal line, and a shaded band if claimed.
 
 use crate::axis::can_show;
 use crate::layout::Plot;
 use crate::panel::{Kind, Panel, Reference};
 use crate::style::escaped;
 
-/// From the line to its label.
+/// The gap between a line and its label.
 const GAP: f64 = 5.0;
 
 /// The values of `panel`'s references that must be on its axis.
@@ -35,7 +35,7 @@ pub(super) fn bands(out: &mut String, panel: &Panel, plot: &Plot) {
     }
 }
 
-/// Draws the lines: below our lines, and above bars.
+/// Draws the lines, below our lines but above bars.
 pub(super) fn lines(out: &mut String, panel: &Panel, plot: &Plot) {
     for one in shown(panel) {
         let (left, right, y) = (plot.bounds.left, plot.bounds.right, plot.y(one.y));
@@ -43,8 +43,8 @@ pub(super) fn lines(out: &mut String, panel: &Panel, plot: &Plot) {
     }
 }
 
-/// Draws the labels of the lines at their right end. Bars would hide them, so there they are in the
-/// legend.
+/// Draws the labels of the lines at their right end. Bars would hide them, so a panel with bars has
+/// them in the legend.
 pub(super) fn names(out: &mut String, panel: &Panel, plot: &Plot) {
     for one in shown(panel) {
         let (x, y) = (plot.bounds.right - GAP, (plot.y(one.y) - GAP).max(0.0));

@@ -26,7 +26,7 @@ pub fn marks(points: &[(f64, f64)]) -> Vec<Mark> {
         .collect()
 }
 
-/// The paper's: marks without intervals.
+/// The paper's marks, without intervals.
 pub fn published(points: &[(f64, f64)]) -> Vec<Mark> {
     points.iter().map(|(x, y)| Mark { x: *x, y: *y, ..Mark::default() }).collect()
 }

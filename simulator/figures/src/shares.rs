@@ -1,4 +1,4 @@
-//! Bars of shares, against what is fair.
+//! Bars of shares, compared with the fair share.
 
 use crate::panel::{Axis, Kind, Line, Mark, Panel, Reference};
 
@@ -7,12 +7,12 @@ use crate::panel::{Axis, Kind, Line, Mark, Panel, Reference};
 pub struct Group {
     /// Its name.
     pub name: String,
-    /// For each category what it got over what is fair, and half of the 95 % interval; `None`
-    /// where there is no number.
+    /// Per category: throughput divided by the fair share, and half of the 95 % interval; `None` if
+    /// there is no number.
     pub shares: Vec<Option<(f64, Option<f64>)>>,
 }
 
-/// For each of `categories` a bar for each group, and a line where the share is fair.
+/// One bar per category and group, and a line at the fair share.
 pub fn panel(categories: Vec<String>, groups: Vec<Group>) -> Panel {
     let mark = |(at, share): (usize, Option<(f64, Option<f64>)>)| {
         let (y, y_half_width) = share.filter(|(share, _)| share.is_finite())?;

@@ -2,23 +2,23 @@
 
 /// The space between the edge, the title and the legend.
 pub(super) const MARGIN: f64 = 24.0;
-/// The width of a letter of the detail below the title, and along the axes.
+/// The width of a letter in the detail below the title, and along the axes.
 pub(super) const DETAIL_LETTER: f64 = 7.2;
 
-/// Does a picture bring its own style, or does the page have it?
+/// Does a picture include its style, or the page?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Setting {
-    /// A file of its own.
+    /// A separate file.
     Alone,
     /// Inside a page that holds [`sheet`].
     InPage,
 }
 
-/// Colours for light and dark ground.
+/// Colours for light and dark backgrounds.
 ///
 /// The first in each column are those of Okabe and Ito ("Color universal design", 2008). The others
-/// were searched for so that any two can be distinguished with any colour vision, which a test
-/// below verifies. Markers differ as well.
+/// were chosen by a search so that any two can be distinguished with any colour vision; a test
+/// below verifies this. Markers differ as well.
 pub(super) const PALETTE: [(&str, &str); 9] = [
     ("#0072b2", "#56b4e9"),
     ("#d55e00", "#ef8a4c"),
@@ -31,7 +31,7 @@ pub(super) const PALETTE: [(&str, &str); 9] = [
     ("#009dfd", "#70ffff"),
 ];
 
-/// The ground of a picture, light and dark.
+/// The background of a picture, light and dark.
 const GROUND: (&str, &str) = ("#ffffff", "#161a21");
 
 const SHAPES: &str = "
@@ -66,7 +66,7 @@ pub fn sheet() -> String {
         |pair| pair.1,
         &Theme { text: "#e8ebf0", faint: "#a3acba", grid: "#2a303b", edge: "#2c323d" },
     );
-    // Paper is light whatever the screen is.
+    // Paper is light even if the screen is dark.
     sheet += &format!("{light}\n  @media screen and (prefers-color-scheme: dark) {{{dark}\n  }}\n");
     sheet
 }
@@ -103,8 +103,8 @@ pub fn cut(text: &str, letters: f64) -> String {
     text.chars().take(letters.saturating_sub(1)).chain(['\u{2026}']).collect()
 }
 
-/// Escapes text for XML and HTML. Of control characters, white space becomes a space, and any other
-/// a replacement mark.
+/// Escapes text for XML and HTML. White space becomes a space; other control characters become a
+/// replacement mark.
 pub fn escaped(text: &str) -> String {
     let plain = |c: char| match c {
         '\n' | '\r' | '\t' => ' ',
@@ -115,7 +115,7 @@ pub fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// `text` in as many lines as it needs; after `max_lines` lines the last is cut.
+/// `text` wrapped into lines; after `max_lines`, the last is cut.
 pub(super) fn wrapped(text: &str, letters: f64, max_lines: usize) -> Vec<String> {
     let lines = textwrap::wrap(text, letters.max(1.0) as usize);
     let mut shown: Vec<String> = lines.iter().take(max_lines).map(|line| line.to_string()).collect();

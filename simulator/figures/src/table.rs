@@ -1,5 +1,5 @@
-//! Draws a table: a row per line, a column per position, the paper's number below ours. A grid's
-//! cells are coloured.
+//! Draws a table: one row per line, one column per position, the paper's number below ours. A
+//! grid's cells are coloured.
 
 use crate::axis::can_show;
 use crate::layout::{Bounds, Columns};
@@ -14,13 +14,13 @@ const LOW_ROW: f64 = 26.0;
 const HEAD: f64 = 30.0;
 const GAP: f64 = 22.0;
 const MAX_NAME: usize = 30;
-/// The strength of the colour of a grid's smallest and largest value: text stays readable on both.
+/// The colour strength of a grid's smallest and largest value; text stays readable on both.
 const SHADES: (f64, f64) = (0.04, 0.55);
-/// The scale of colours: its steps, and their width.
+/// The colour scale: its steps, and their width.
 const STEPS: u32 = 6;
 const STEP: f64 = 14.0;
 
-/// The width of the picture that it needs.
+/// The width of the picture needed.
 pub(super) fn width(panel: &Panel) -> f64 {
     2.0 * MARGIN + name_width(panel) + column_widths(panel).iter().sum::<f64>()
 }
@@ -53,14 +53,14 @@ fn column_widths(panel: &Panel) -> Vec<f64> {
         }
     }
     if panel.kind == Kind::Grid {
-        // Cells of one size, so that colours are compared rather than areas.
+        // Equal cells, so colours are compared rather than areas.
         let most = letters.iter().copied().max().unwrap_or(0);
         letters.fill(most);
     }
     letters.into_iter().map(|letters| letters as f64 * LETTER + GAP).collect()
 }
 
-/// Draws it, with wider columns where the picture is wider than needed.
+/// Draws it, with wider columns if the picture is wider than needed.
 pub(super) fn draw(out: &mut String, panel: &Panel, bounds: &Bounds) {
     let mut end = MARGIN + name_width(panel);
     let columns = column_widths(panel).into_iter().map(|width| {
@@ -121,7 +121,7 @@ fn caption(panel: &Panel) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// Draws the scale of a grid's colours, which ends at the horizontal position returned.
+/// Draws the scale of a grid's colours, and returns its right end.
 fn scale(out: &mut String, y: f64) -> f64 {
     for step in 0..STEPS {
         let strength = SHADES.0 + (SHADES.1 - SHADES.0) * f64::from(step) / f64::from(STEPS - 1);
@@ -157,14 +157,14 @@ fn shades(out: &mut String, panel: &Panel, columns: &[Column], ceiling: f64) {
     }
 }
 
-/// Where a column ends, and how wide it is.
+/// The end and the width of a column.
 #[derive(Clone, Copy)]
 struct Column {
     right: f64,
     width: f64,
 }
 
-/// The text anchor of a column: its right end, or in a grid the middle of its cell.
+/// The text anchor of a column: its right end or, in a grid, the middle of its cell.
 struct Anchor {
     x: f64,
     word: &'static str,
@@ -206,8 +206,8 @@ fn measured(panel: &Panel, mark: &Mark) -> String {
     if panel.kind == Kind::Grid { in_grid(panel, mark.y) } else { with_interval(mark.y, mark.y_half_width) }
 }
 
-/// A number with as many digits as its colour resolves: along a linear range a hundredth of it,
-/// else three digits. The title has all digits.
+/// A number with as many digits as its colour resolves: on a linear range a hundredth of it,
+/// otherwise three digits. The title has all digits.
 fn in_grid(panel: &Panel, y: f64) -> String {
     let range = panel.y.range.filter(|_| panel.y.scale == Scale::Linear);
     match range.map(|[low, high]| high - low) {

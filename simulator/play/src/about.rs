@@ -1,4 +1,4 @@
-//! What runs, as data for the page.
+//! The running contest, as data for the page.
 
 use crate::player::SAMPLE;
 use crate::recorder::{FlowAbout, Seen};
@@ -7,7 +7,7 @@ use fairwire_scenario::parts::{self, Field};
 use fairwire_scenario::{Scenario, source};
 use serde_json::{Value, json};
 
-/// What is known of the runs under the disciplines `labels`.
+/// A description of the runs under the disciplines `labels`.
 pub(crate) fn of(scenario: &Scenario, labels: &[&str], seen: &Seen) -> Value {
     let spec = scenario.spec();
     let flow = |flow: &FlowAbout| json!({ "name": flow.name, "group": flow.group, "is_tcp": flow.is_tcp });
@@ -37,8 +37,8 @@ pub(crate) fn of(scenario: &Scenario, labels: &[&str], seen: &Seen) -> Value {
     })
 }
 
-/// Every part that a scenario may name, with its parameters, as `fairwire list` and `fairwire
-/// describe` have them. Of a source also how it is typed where it has all it needs.
+/// Every part that a scenario may name, with its parameters, as in `fairwire list` and `fairwire
+/// describe`. For a source, also a complete example of its use.
 pub(crate) fn catalogue() -> Value {
     parts::all()
         .map(|part| {
@@ -60,7 +60,7 @@ fn field(field: &Field) -> Value {
     })
 }
 
-/// A source as a scenario has it: its name, or a table of it with its example.
+/// A source as written in a scenario: its name, or a table with its example.
 fn typed(entry: &source::Entry) -> Value {
     let name = entry.name;
     if entry.needed().is_none() {

@@ -1,22 +1,22 @@
-//! What happened between two looks at a run.
+//! The events between two requests for a run's state.
 
-/// What happened on every side.
+/// The state of every side.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frame {
     /// The simulated time, seconds.
     pub now_s: f64,
-    /// Are all runs at their end?
+    /// Have all runs ended?
     pub is_over: bool,
     /// The sides, in the order of their disciplines.
     pub sides: Vec<SideFrame>,
 }
 
-/// What happened under one discipline.
+/// The state under one discipline.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SideFrame {
     /// One for each [`SAMPLE`](crate::SAMPLE) of time since the last frame.
     pub samples: Vec<Sample>,
-    /// The last second of each flow.
+    /// The last second, per flow.
     pub levels: Vec<Level>,
 }
 
@@ -25,60 +25,58 @@ pub struct SideFrame {
 pub struct Sample {
     /// Its end, seconds.
     pub at_s: f64,
-    /// Packets that wait at its end.
+    /// Packets queued at its end.
     pub waiting_packets: f64,
-    /// Bytes that wait at its end.
+    /// Bytes queued at its end.
     pub waiting_bytes: f64,
     /// The rate of the link, bit/s.
     pub link_bps: f64,
-    /// The mean wait of the packets that left, seconds; not a number where none did. So are the
-    /// next two.
+    /// The mean wait of the packets that left, seconds; NaN if none did, as for the next two.
     pub wait_mean_s: f64,
-    /// The wait that half of them did not exceed.
+    /// The median of the waits.
     pub wait_p50_s: f64,
-    /// The wait that 99 of 100 did not exceed.
+    /// The 99th percentile of the waits.
     pub wait_p99_s: f64,
     /// Packets dropped, by the number of the cause.
     pub dropped: Vec<f64>,
-    /// Of each flow.
+    /// Per flow.
     pub flows: Vec<FlowSample>,
 }
 
 /// One flow in one interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowSample {
-    /// What left the last queued link on its way, bit/s on the wire.
+    /// The rate leaving the last queued link of its path, bit/s on the wire.
     pub rate_bps: f64,
-    /// What it offered to the first queue, bit/s on the wire.
+    /// The rate offered to the first queue, bit/s on the wire.
     pub offered_bps: f64,
     /// Its packets dropped.
     pub dropped: f64,
-    /// Its congestion window, segments; not a number where it has none. Of several connections the
-    /// sum.
+    /// Its congestion window, segments; NaN without one. With several connections, the sum.
     pub window: f64,
 }
 
-/// What a flow wants, gets and should get: means over the last second, bit/s.
+/// The demand, the rate and the fair share of a flow: means over the last second, bit/s.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Level {
-    /// What it would take alone; infinite where it takes all there is.
+    /// The rate that it would take alone; infinite if unlimited.
     pub demand_bps: f64,
-    /// What it got.
+    /// The rate delivered.
     pub delivered_bps: f64,
-    /// Its max-min fair share; not a number where flows share more than one link.
+    /// Its max-min fair share; NaN if flows share more than one link.
     pub share_bps: f64,
 }
 
-/// The numbers of a [`Sample`] before those of its causes and flows.
+/// The numbers in a [`Sample`] before those of causes and flows.
 pub(crate) const FIXED: usize = 7;
-/// The numbers of each flow in a sample.
+/// The numbers per flow in a sample.
 pub(crate) const OF_FLOW: usize = 4;
 
 impl Frame {
-    /// All of it as numbers of 64 bits, the least significant byte first:
+    /// Encodes everything as numbers of 64 bits, least significant byte first:
     ///
-    /// - the time; 1 if all is over, else 0; the number of sides;
-    /// - of each side: the number of flows, of causes and of samples; the three numbers of each
+    /// - the time; 1 if all runs have ended, else 0; the number of sides;
+    /// - for each side: the numbers of flows, of causes and of samples; the three numbers of each
     ///   flow's level; the numbers of each sample, in the order of its fields.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut numbers = vec![self.now_s, f64::from(u8::from(self.is_over)), self.sides.len() as f64];

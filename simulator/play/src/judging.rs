@@ -1,4 +1,4 @@
-//! What a scenario expects, held against its whole runs.
+//! Checks a scenario's expectations against complete runs.
 
 use crate::player::PlayError;
 use fairwire_metrics::record::RunRecord;
@@ -6,15 +6,14 @@ use fairwire_scenario::{self as scenario, Comparison, Judgement, Outcome, Scenar
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
 
-/// The runs that a verdict needs: every discipline and seed of a scenario, as `fairwire run` has
-/// them.
+/// The runs that a verdict needs: every discipline and seed of a scenario, as in `fairwire run`.
 #[derive(Default)]
 pub(crate) struct Judging {
     runs: Vec<RunRecord>,
 }
 
 impl Judging {
-    /// Makes one run more, and says how many there are. The judgements come with the last.
+    /// Makes one more run, and reports their number; the last call returns the judgements.
     pub(crate) fn advance(&mut self, scenario: &Scenario) -> Result<Value, PlayError> {
         let all = pairs(scenario);
         if let Some(&(discipline, seed)) = all.get(self.runs.len()) {
@@ -30,14 +29,14 @@ impl Judging {
     }
 }
 
-/// The disciplines, by their places, and seeds of all runs.
+/// The disciplines, by index, and seeds of all runs.
 pub(crate) fn pairs(scenario: &Scenario) -> Vec<(usize, u64)> {
     let spec = scenario.spec();
     let of = |discipline| spec.seeds.as_slice().iter().map(move |&seed| (discipline, seed));
     (0..spec.disciplines.len()).flat_map(of).collect()
 }
 
-/// A whole run, without a look at it.
+/// A complete run, without observation.
 pub(crate) fn whole(
     scenario: &Scenario,
     discipline: usize,
@@ -48,7 +47,7 @@ pub(crate) fn whole(
         .map_err(|error| PlayError(error.to_string()))
 }
 
-/// A mean that is none is `null`.
+/// A judgement; a missing mean is `null`.
 fn judgement(judgement: &Judgement) -> Value {
     let against = |Comparison { discipline, measure, side, margin, .. }: &Comparison| {
         json!({

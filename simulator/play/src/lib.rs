@@ -1,9 +1,9 @@
-//! A simulation that is looked at while it runs.
+//! A simulation that can be watched while it runs.
 //!
 //! A [`Player`] owns the runs of a scenario under its first two disciplines, side by side under one
-//! seed. It goes on to a simulated time, and gives what a page draws of the time between.
-//! [`answer`] is the same as messages of bytes, so that the page can have its player in WebAssembly
-//! or in a process.
+//! seed. It advances to a simulated time, and returns data for a page to draw the time between.
+//! [`answer`] provides the same as byte messages, so a page can have its player in WebAssembly or
+//! in another process.
 //!
 //! ```
 //! use fairwire_core::Time;

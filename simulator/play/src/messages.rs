@@ -1,4 +1,4 @@
-//! A player behind messages of bytes: the same in WebAssembly and over HTTP.
+//! A player behind byte messages, for WebAssembly and HTTP.
 
 use crate::about;
 use crate::judging::{pairs, whole};
@@ -12,14 +12,14 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// Where a page's player is kept between its messages, one at most, and its disciplines and links.
+/// The state of a page between messages: at most one player, and its disciplines and links.
 #[derive(Default)]
 pub struct Players {
     player: Option<Player>,
     objects: Objects,
 }
 
-/// How far to go on.
+/// How far to advance.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Advance {
@@ -27,36 +27,37 @@ struct Advance {
     to_s: f64,
 }
 
-/// What to change.
+/// The changes to make.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Set {
-    /// `PATH=VALUE` each, as `--set`.
+    /// `PATH=VALUE` each, as for `--set`.
     set: Vec<String>,
 }
 
 /// Answers the message `call` with the JSON text `input`.
 ///
 /// - `catalogue`: every part that a scenario may name, JSON.
-/// - `start` with a [`Wanted`]: what runs, JSON, in place of what ran. After an error that goes on.
+/// - `start` with a [`Wanted`]: starts these runs instead of the current ones, and describes them,
+///   JSON. After an error, the current ones continue.
 /// - `advance` with `{"to_s": SECONDS}`: a [`Frame`](crate::Frame) as bytes.
-/// - `set` with `{"set": [PATH=VALUE, …]}`: what runs from now on, JSON. It is refused where the
-///   change needs a new run.
-/// - `result`: of each side the measures of its whole run, JSON; `null` before the end.
-/// - `judge`: makes one whole run more of the scenario as it is now, until every discipline and seed
-///   has one; how many are `done` `of` all, and with the last the `judgements`, one for each
+/// - `set` with `{"set": [PATH=VALUE, …]}`: the changed runs, JSON. Refused if the change needs a
+///   new run.
+/// - `result`: the measures of each side's complete run, JSON; `null` before the end.
+/// - `judge`: makes one more complete run of the current scenario, until every discipline and seed
+///   has one. Returns how many are `done` `of` all and, with the last, the `judgements`, one per
 ///   `[[expect]]` and discipline, JSON.
-/// - `run` with a [`Wanted`]: the records of whole runs under every discipline and seed, JSON.
-/// - `discipline` and `link`: makes one, to be driven packet by packet with `send`, `take`, `look` and
-///   `free`, all JSON.
+/// - `run` with a [`Wanted`]: the records of complete runs under every discipline and seed, JSON.
+/// - `discipline` and `link`: creates one, to be driven packet by packet with `send`, `take`,
+///   `look` and `free`, all JSON.
 ///
 /// # Errors
-/// What is wrong, for people.
+/// A message for people.
 pub fn answer(players: &mut Players, call: &str, input: &[u8]) -> Result<Vec<u8>, PlayError> {
     match call {
         "catalogue" => Ok(text(&about::catalogue())),
         "start" => {
-            let player = Player::new(&read::<Wanted>(input)?)?; // an error leaves what runs
+            let player = Player::new(&read::<Wanted>(input)?)?; // an error keeps the current one
             let player = players.player.insert(player);
             Ok(text(&player.about()))
         }
@@ -98,7 +99,7 @@ fn text(value: &Value) -> Vec<u8> {
     value.to_string().into_bytes()
 }
 
-/// What `fairwire run` would record.
+/// The records of `fairwire run`.
 fn run(wanted: &Wanted) -> Result<Vec<RunRecord>, PlayError> {
     let scenario = wanted.checked()?;
     let mut records = Vec::new();
@@ -108,7 +109,7 @@ fn run(wanted: &Wanted) -> Result<Vec<RunRecord>, PlayError> {
     Ok(records)
 }
 
-/// What every summary has, and what the scenario names besides.
+/// The measures of every summary, and those that the scenario names.
 fn measures(scenario: &Scenario, records: &[RunRecord]) -> Value {
     let mut further = scenario.further_measures();
     further.extend(scenario.spec().lesson.iter().map(|lesson| lesson.measure.clone()));

@@ -1,7 +1,7 @@
-//! Disciplines and links that a program of a page drives packet by packet.
+//! Disciplines and links that a page's program drives packet by packet.
 //!
-//! Each is an object with a number, until `free`. Packets come and go as lists, so that one message
-//! carries many. Times are nanoseconds, and never go back: an earlier one counts as the latest.
+//! Each is an object with a number, until `free`. Packets are passed in lists, so one message
+//! carries many. Times are in nanoseconds and never decrease: an earlier one counts as the latest.
 
 use crate::player::PlayError;
 use fairwire_catalogue::{self as catalogue, Choice, Parameters};
@@ -14,9 +14,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// The most objects at a time.
+/// The maximum of objects at a time.
 const MAX_OBJECTS: usize = 1024;
-/// The most packets that one answer has.
+/// The maximum of packets in one answer.
 const MAX_PACKETS: usize = 4096;
 
 /// The objects of a page.
@@ -31,11 +31,11 @@ enum Object {
     Link(Box<Link<u32, std::time::Duration>>),
 }
 
-/// A discipline, and where it works.
+/// A discipline and its site.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DisciplineWanted {
-    /// Its name, or in braces a table of its name with its parameters, as TOML.
+    /// Its name, or a TOML table in braces with its name and parameters.
     discipline: String,
     rate: String,
     buffer: String,
@@ -49,7 +49,7 @@ fn full() -> u32 {
     1514
 }
 
-/// A link, as the methods of [`LinkBuilder`] have it.
+/// A link, with the settings of [`LinkBuilder`].
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LinkWanted {
@@ -75,11 +75,11 @@ fn hundred() -> String {
     "100 packets".into()
 }
 
-/// A packet, as a page writes it.
+/// A packet, as written by a page.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PacketGiven {
-    /// The page's own number of it.
+    /// The page's own number for it.
     id: u32,
     flow: u64,
     bytes: u32,
@@ -92,7 +92,7 @@ struct PacketGiven {
     dscp: u8,
 }
 
-/// Packets to an object, or a request for some of them.
+/// Packets for an object, or a request for packets.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Call {
@@ -101,13 +101,13 @@ struct Call {
     now_ns: u64,
     #[serde(default)]
     packets: Vec<PacketGiven>,
-    /// The most that are to come.
+    /// The maximum to return.
     #[serde(default)]
     most: usize,
 }
 
 impl Objects {
-    /// Answers the message `call`; `None` where it is none of an object.
+    /// Answers the message `call`; `None` if it does not concern an object.
     pub(crate) fn answer(&mut self, call: &str, input: &[u8]) -> Option<Result<Value, PlayError>> {
         Some(match call {
             "discipline" => read(input).and_then(|wanted| self.keep(discipline(&wanted)?)),
@@ -133,7 +133,7 @@ impl Objects {
         self.objects.get_mut(&number).ok_or_else(|| PlayError(format!("there is no object {number}")))
     }
 
-    /// Packets arrive, in their order.
+    /// Delivers packets to the object, in their order.
     fn send(&mut self, call: Call) -> Result<Value, PlayError> {
         let Call { object, now_ns, packets, .. } = call;
         let bad = |packet: &PacketGiven| packet.ecn > 3 || packet.dscp > 63 || packet.bytes == 0;
@@ -165,7 +165,7 @@ impl Objects {
         }
     }
 
-    /// What leaves a discipline, or has arrived at the far end of a link.
+    /// Packets that leave a discipline, or have arrived at the far end of a link.
     fn take(&mut self, call: &Call) -> Result<Value, PlayError> {
         let most = call.most.clamp(1, MAX_PACKETS);
         match self.object(call.object)? {
@@ -193,7 +193,7 @@ impl Objects {
         }
     }
 
-    /// What waits, and what became of the flows of a link.
+    /// The queue, and the counts of a link's flows.
     fn look(&mut self, object: u32) -> Result<Value, PlayError> {
         Ok(match self.object(object)? {
             Object::Discipline { discipline, .. } => {
@@ -228,7 +228,7 @@ fn discipline(wanted: &DisciplineWanted) -> Result<Object, PlayError> {
     Ok(Object::Discipline { discipline: built(wanted)?, now: Time::ZERO })
 }
 
-/// The discipline that is meant, by the reader that scenarios have.
+/// The discipline, parsed as in scenarios.
 fn built(wanted: &DisciplineWanted) -> Result<Box<dyn Discipline>, PlayError> {
     #[derive(Deserialize)]
     struct Typed {
@@ -273,12 +273,12 @@ fn link(wanted: LinkWanted) -> Result<Object, PlayError> {
     Ok(Object::Link(Box::new(link)))
 }
 
-/// When a link has something to be taken, if nothing more is sent.
+/// The time when a link next has a packet to take, if nothing more is sent.
 fn next_ns(link: &Link<u32, std::time::Duration>) -> Option<u64> {
     link.next_timeout().map(|next| next.as_nanos() as u64)
 }
 
-/// What a discipline signalled during a message.
+/// The signals of a discipline during a message.
 #[derive(Default)]
 struct Signalled {
     dropped: Vec<Value>,

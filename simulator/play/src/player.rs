@@ -14,38 +14,38 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The time between two samples.
 pub const SAMPLE: Duration = Duration::from_ms(10);
-/// The most flows that are looked at: each is a line in a picture.
+/// The maximum of flows; each is a line in a picture.
 pub const MAX_FLOWS: usize = 300;
-/// The most disciplines side by side.
+/// The maximum of disciplines side by side.
 const MAX_SIDES: usize = 2;
 
-/// What is to be run.
+/// The requested runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wanted {
     /// The scenario, as TOML.
     pub scenario: String,
-    /// `PATH=VALUE` each, as `--set`.
+    /// `PATH=VALUE` each, as for `--set`.
     #[serde(default)]
     pub set: Vec<String>,
-    /// Disciplines in place of the scenario's, as `--discipline`.
+    /// Disciplines instead of the scenario's, as for `--discipline`.
     #[serde(default)]
     pub disciplines: Vec<String>,
-    /// The seed. The scenario's first where there is none.
+    /// The seed; by default the scenario's first.
     #[serde(default)]
     pub seed: Option<u64>,
 }
 
 impl Wanted {
-    /// A scenario as it is.
+    /// An unchanged scenario.
     pub fn of(scenario: &str) -> Self {
         Wanted { scenario: scenario.into(), ..Wanted::default() }
     }
 
-    /// The scenario that is meant.
+    /// Parses and checks the scenario.
     ///
     /// # Errors
-    /// What is wrong with it, and where.
+    /// The mistake, and its location.
     pub fn checked(&self) -> Result<Scenario, PlayError> {
         let overrides = Overrides {
             set: self.set.clone(),
@@ -57,7 +57,7 @@ impl Wanted {
     }
 }
 
-/// Why there is no player, or why it cannot do what was wanted: a text for people.
+/// Why there is no player, or why it cannot do something: a text for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlayError(pub String);
 
@@ -69,7 +69,7 @@ impl fmt::Display for PlayError {
 
 impl std::error::Error for PlayError {}
 
-/// Runs that go on when they are looked at.
+/// Runs that advance on request.
 pub struct Player {
     scenario: Scenario,
     sides: Vec<Side>,
@@ -105,15 +105,15 @@ impl Side {
 }
 
 impl Player {
-    /// The runs at their start.
+    /// Starts the runs.
     ///
     /// # Errors
-    /// What is wrong with the scenario, or that it has more flows than can be looked at.
+    /// A mistake in the scenario, or too many flows.
     pub fn new(wanted: &Wanted) -> Result<Self, PlayError> {
         Player::of(wanted.checked()?)
     }
 
-    /// The runs of this scenario at their start.
+    /// Starts the runs of this scenario.
     ///
     /// # Errors
     /// As [`new`](Player::new).
@@ -130,17 +130,17 @@ impl Player {
         let sides = (0..compared).map(|discipline| Side::new(&scenario, discipline, seed));
         let sides = sides.collect::<Result<_, _>>()?;
         let mut player = Player { scenario, sides, judging: Judging::default() };
-        // What takes part is known once a run has begun: a step takes it there.
+        // The participants are known only once a run has begun, so this makes one step.
         player.sides.iter_mut().for_each(|side| side.is_over = !side.live.advance());
         Ok(player)
     }
 
-    /// The scenario that runs.
+    /// The running scenario.
     pub fn scenario(&self) -> &Scenario {
         &self.scenario
     }
 
-    /// Goes on to this time, or as far as its samples are full. Nothing happens where that is past.
+    /// Advances to this time, or until the samples are full. Does nothing if the time is past.
     pub fn advance(&mut self, to: Time) -> Frame {
         let sides: Vec<SideFrame> = self.sides.iter_mut().map(|side| side.advance(to)).collect();
         let now = self.sides.iter().map(|side| side.seen().now).max().unwrap_or(Time::ZERO);
@@ -148,14 +148,14 @@ impl Player {
         Frame { now_s: now.since(Time::ZERO).secs(), is_over, sides }
     }
 
-    /// Changes values while the runs go on, `PATH=VALUE` each, as `--set`: disciplines and their
+    /// Changes values during the runs, `PATH=VALUE` each, as for `--set`: disciplines and their
     /// parameters, and rates and buffers of links.
     ///
     /// # Errors
-    /// What is wrong with a value, or that a change needs a new run. Nothing has changed then.
+    /// A mistake in a value, or a change that needs a new run. Nothing has changed then.
     pub fn set(&mut self, set: &[String]) -> Result<(), PlayError> {
-        // All are of one scenario: what the last takes, whose discipline must still be in the list,
-        // the others take.
+        // All sides share one scenario. What the last accepts, whose discipline must still be in
+        // the list, the others accept.
         for side in self.sides.iter_mut().rev() {
             side.live.set_all(set).map_err(|error| PlayError(error.to_string()))?;
         }
@@ -166,11 +166,11 @@ impl Player {
         Ok(())
     }
 
-    /// Makes one whole run more of what the expectations of the scenario are held against, as it is
-    /// now: a change while a run goes on counts from its start. See [`answer`](crate::answer).
+    /// Makes one more complete run to check the current scenario's expectations: a change during a
+    /// run counts from its start. See [`answer`](crate::answer).
     ///
     /// # Errors
-    /// When the run fails.
+    /// If the run fails.
     pub fn judge(&mut self) -> Result<Value, PlayError> {
         self.judging.advance(&self.scenario)
     }
@@ -181,7 +181,7 @@ impl Player {
         first.map_or_else(Vec::new, |side| side.seen().flows.iter().map(|flow| flow.name.clone()).collect())
     }
 
-    /// What runs, for the page: names, flows, causes, the scenario as typed and as data.
+    /// A description for the page: names, flows, causes, the scenario as typed and as data.
     pub fn about(&self) -> Value {
         let labels: Vec<&str> =
             self.sides.iter().map(|side| self.scenario.spec().disciplines[side.discipline].label()).collect();
@@ -191,7 +191,7 @@ impl Player {
         }
     }
 
-    /// The records of the runs, once they are at their end: those of `fairwire run`, bit for bit.
+    /// The records of the runs after their end: those of `fairwire run`, bit for bit.
     pub fn records(&self) -> Option<Vec<RunRecord>> {
         self.sides.iter().map(|side| side.live.record()).collect()
     }

@@ -1,4 +1,4 @@
-//! The observer of a run: counts of each interval, kept until they are fetched.
+//! The observer of a run: counts per interval, kept until fetched.
 
 use crate::frame::{FlowSample, Level, Sample};
 use crate::player::SAMPLE;
@@ -8,10 +8,10 @@ use fairwire_scenario::{Content, Observer, PacketEvent, View, What};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The samples of which levels are means: one second.
+/// The number of samples that levels average over: one second.
 const WINDOW: usize = 100;
 
-/// A flow, by the name that its record has. Several connections may be one flow.
+/// A flow, named as in its record. Several connections may form one flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FlowAbout {
     pub(crate) name: String,
@@ -19,17 +19,17 @@ pub(crate) struct FlowAbout {
     pub(crate) is_tcp: bool,
 }
 
-/// What was seen of a run and not fetched yet, and what is needed to see on.
+/// The observations not fetched yet, and the state for further ones.
 #[derive(Default)]
 pub(crate) struct Seen {
     pub(crate) now: Time,
     pub(crate) samples: Vec<Sample>,
-    /// The flows that there are.
+    /// The flows.
     pub(crate) flows: Vec<FlowAbout>,
     pub(crate) links: usize,
-    /// Of each connection the flow that it is of.
+    /// The flow of each connection.
     flow_of: Vec<usize>,
-    /// Since the last sample: drops by cause at the first link, bytes offered by each flow.
+    /// Since the last sample: drops by cause at the first link, and bytes offered by each flow.
     dropped: [u64; Cause::ALL.len()],
     offered: Vec<u64>,
     /// The last second.
@@ -39,13 +39,13 @@ pub(crate) struct Seen {
 /// Rates of one sample, bit/s.
 struct Moment {
     link_bps: f64,
-    /// What each flow offered.
+    /// The rate that each flow offered.
     offered: Vec<f64>,
-    /// What of each flow left.
+    /// The rate of each flow that left.
     left: Vec<f64>,
 }
 
-/// Keeps what it sees where the player finds it.
+/// Stores observations for the player.
 pub(crate) struct Recorder(pub(crate) Arc<Mutex<Seen>>);
 
 impl Recorder {
@@ -70,7 +70,7 @@ impl Observer for Recorder {
     fn packet(&mut self, event: &PacketEvent) {
         self.seen().packet(event);
     }
-    /// The last interval is shorter where they do not make up the run.
+    /// The last interval is shorter if intervals do not divide the run.
     fn finished(&mut self, view: &View<'_>) {
         let mut seen = self.seen();
         if seen.now < view.now() {
@@ -93,7 +93,7 @@ impl Seen {
     }
 
     fn packet(&mut self, event: &PacketEvent) {
-        // What is dropped and offered is of the first link; acknowledgements may share it.
+        // Drops and offered bytes are those of the first link, which acknowledgements may share.
         if event.link != Some(0) {
             return;
         }
@@ -155,7 +155,7 @@ impl Seen {
         flows
     }
 
-    /// What each flow wanted, got and should have got in the last second.
+    /// The demand, rate and fair share of each flow in the last second.
     pub(crate) fn levels(&self) -> Vec<Level> {
         let count = self.recent.len().max(1) as f64;
         let mean = |of: &dyn Fn(&Moment) -> f64| self.recent.iter().map(of).sum::<f64>() / count;
@@ -176,8 +176,8 @@ impl Seen {
     }
 }
 
-/// Of the waits at the first link since the last sample the mean, the median and the 99th
-/// percentile, in seconds.
+/// The mean, the median and the 99th percentile of the waits at the first link since the last
+/// sample, in seconds.
 fn waits(view: &View<'_>) -> [f64; 3] {
     let mut waits: Vec<Duration> =
         view.waits().iter().filter(|wait| wait.link == 0).map(|wait| wait.wait).collect();
@@ -185,7 +185,7 @@ fn waits(view: &View<'_>) -> [f64; 3] {
         return [f64::NAN; 3];
     }
     waits.sort_unstable();
-    // The smallest value that this part of all do not exceed.
+    // The smallest value that this share of them does not exceed.
     let at = |part: f64| waits[((waits.len() as f64 * part).ceil() as usize).clamp(1, waits.len()) - 1];
     let sum: f64 = waits.iter().map(|wait| wait.secs()).sum();
     [sum / waits.len() as f64, at(0.5).secs(), at(0.99).secs()]

@@ -1,4 +1,4 @@
-//! A player beside a plain run.
+//! A player compared with an ordinary run.
 
 use fairwire_core::Time;
 use fairwire_play::{MAX_FLOWS, Player, Players, Wanted, answer};
@@ -183,7 +183,7 @@ fn expectations_are_held_against_all_seeds_of_the_scenario_as_it_is_now() {
     let outcome = scenario::run_all(&plain, 1, &|_| {}, &stop).expect("it runs");
     let mean = scenario::report(&plain, outcome).summary[0].measures["drop_fraction"].mean;
     assert_eq!(judged["judgements"][1]["mean"], json!(mean));
-    // The number of a lesson is there too, though no summary has it unnamed.
+    // A lesson's number is there too, although a summary includes it only if named.
     call("advance", &json!({ "to_s": 5 }));
     assert!(call("result", &json!({}))[0]["measures"]["drop_fraction"].as_f64() > Some(0.0001));
     call("set", &json!({ "set": ["link.rate=\"100 Mbit/s\""] }));

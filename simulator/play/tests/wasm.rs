@@ -1,6 +1,6 @@
-//! The simulator in WebAssembly, as it is checked in, beside the native one.
+//! The checked-in WebAssembly simulator, compared with the native one.
 //!
-//! Where results differ in a bit, what is checked in is stale: `make wasm`.
+//! If results differ in a bit, the checked-in file is stale: run `make wasm`.
 
 use fairwire_play::{Players, answer};
 use serde_json::json;
@@ -16,13 +16,13 @@ fn packed() -> PathBuf {
     root().join("web/public/player.wasm.gz")
 }
 
-/// The answers of the module to each message; `None` where there is no Node to run it.
+/// The module's answers to the messages; `None` without Node to run it.
 fn answers(messages: &[(&str, String)]) -> Option<Vec<String>> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wasm.mjs");
     let mut command = Command::new("node");
     command.arg(script).arg(packed()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let Ok(mut node) = command.spawn() else {
-        // Straight to stderr, which cargo does not capture.
+        // Directly to stderr, which cargo does not capture.
         let _ =
             writeln!(std::io::stderr(), "SKIPPED: WebAssembly beside the native simulator: node is missing");
         return None;
@@ -36,7 +36,7 @@ fn answers(messages: &[(&str, String)]) -> Option<Vec<String>> {
     Some(text.lines().map(|line| line.replace("\\n", "\n")).collect())
 }
 
-/// Scenarios of this repository, short.
+/// Short scenarios from this repository.
 fn scenarios() -> Vec<(&'static str, String)> {
     let read = |path: &'static str, set: &[&str]| {
         let text = std::fs::read_to_string(root().join(path)).expect(path);
@@ -75,10 +75,10 @@ fn the_module_knows_every_part_that_the_native_catalogue_has() {
 #[test]
 fn the_module_names_no_folder_of_a_machine_and_no_registry() {
     let packed = std::fs::read(packed()).expect("it is checked in");
-    // Ten bytes of head without a name, and eight of tail, are of gzip.
+    // gzip adds a header of ten bytes without a name, and eight bytes at the end.
     let module = miniz_oxide::inflate::decompress_to_vec(&packed[10..packed.len() - 8]).expect("gzip -n");
     assert!(module.starts_with(b"\0asm"));
-    // In two pieces each, so that this file does not break the rule on names of machines.
+    // Each in two pieces, so this file does not violate the rule on names of machines.
     let never = [
         concat!("/wo", "rk/"),
         concat!("/ro", "ot/"),

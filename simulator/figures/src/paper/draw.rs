@@ -1,4 +1,4 @@
-//! One panel: its axes, and its data.
+//! One panel: axes and data.
 
 use super::font::Ruler;
 use super::page::{LINE, Page, SIZE};
@@ -17,17 +17,17 @@ const EDGE: Stroke = Stroke { colour: BLACK, width: 0.6, dash: &[] };
 const REFERENCE: Stroke = Stroke { colour: [105, 105, 105], width: 0.7, dash: &[3.0, 2.0] };
 /// The darkest cell of a heat map.
 const DARK: Rgb = [0, 68, 110];
-/// Slanted names: degrees against the clock.
+/// The angle of slanted names, in degrees counterclockwise.
 const SLANT: f64 = 35.0;
-/// With more marks in a line, none is drawn: only the line.
+/// The number of marks from which only the line is drawn.
 const MANY: usize = 60;
 
-/// The width of what is left of the vertical axis.
+/// The width of everything left of the vertical axis.
 pub(super) fn ticks_width(ruler: &Ruler, panel: &Panel) -> f64 {
     upward(panel).iter().map(|name| ruler.width(name, SIZE)).fold(0.0, f64::max).min(80.0)
 }
 
-/// Draws `panel`, and returns how far down it goes.
+/// Draws `panel`, and returns its lower end.
 pub(super) fn panel(page: &mut Page, panel: &Panel, bounds: &Bounds) -> f64 {
     let plot = Plot { bounds: *bounds, x: frame::across(panel), y: frame::up(panel) };
     if panel.is_table() {
@@ -65,7 +65,7 @@ fn upward_axis(page: &mut Page, plot: &Plot) {
     }
 }
 
-/// Draws what is below the horizontal axis, and returns how high it is.
+/// Draws everything below the horizontal axis, and returns its height.
 fn across_axis(page: &mut Page, panel: &Panel, plot: &Plot) -> f64 {
     let Bounds { left, right, ceiling, floor } = plot.bounds;
     if !panel.is_table() {
@@ -90,7 +90,7 @@ fn across_axis(page: &mut Page, panel: &Panel, plot: &Plot) -> f64 {
     SIZE + 2.5
 }
 
-/// Draws names below their columns; slanted where they would touch.
+/// Draws names below their columns, slanted if they would touch.
 fn names(page: &mut Page, panel: &Panel, plot: &Plot) -> f64 {
     const MAX_WIDTH: f64 = 70.0;
     let names = Columns::new(panel).names;
@@ -164,7 +164,7 @@ fn lines(page: &mut Page, panel: &Panel, plot: &Plot) {
     }
 }
 
-/// The line through its marks, broken where one cannot be drawn.
+/// The line through its marks, broken at those that cannot be drawn.
 fn path(panel: &Panel, line: &Line, plot: &Plot) -> Vec<Step> {
     let mut path = Vec::new();
     let mut last: Option<Place> = None;
@@ -176,7 +176,7 @@ fn path(panel: &Panel, line: &Line, plot: &Plot) -> Vec<Step> {
         let here = Place { x: plot.x(mark.x), y: plot.y_beyond(mark.y).clamp(-1e4, 1e4) };
         match last {
             None => path.push(Step::To(here)),
-            // What is nearer cannot be seen.
+            // A shorter distance is invisible.
             Some(last) if (last.x - here.x).abs() + (last.y - here.y).abs() < 0.05 => continue,
             Some(last) if panel.kind == Kind::Steps => {
                 path.extend([Step::Line(Place { y: last.y, ..here }), Step::Line(here)]);
@@ -201,7 +201,7 @@ fn band(page: &mut Page, panel: &Panel, line: &Line, plot: &Plot) {
     }
 }
 
-/// The intervals of `mark`; a cap where an end is in the plot.
+/// The intervals of `mark`, with a cap at each end inside the plot.
 fn whiskers(page: &mut Page, mark: &Mark, plot: &Plot, colour: Rgb) {
     let thin = Stroke { colour, width: 0.6, dash: &[] };
     interval(page, mark, plot, plot.x(mark.x), thin, 1.8);
@@ -245,7 +245,7 @@ fn interval(page: &mut Page, mark: &Mark, plot: &Plot, x: f64, stroke: Stroke, c
     }
 }
 
-/// Draws a table of numbers; of a grid each cell is as dark as its value is large.
+/// Draws a table of numbers; in a grid, larger values have darker cells.
 fn cells(page: &mut Page, panel: &Panel, plot: &Plot) {
     let columns = Columns::new(panel);
     let Bounds { left, right, ceiling, .. } = plot.bounds;

@@ -1,9 +1,9 @@
-//! The font of figures for papers: DejaVu Sans Condensed, about as wide as Helvetica. It comes with
+//! The font of figures for papers: DejaVu Sans Condensed, about as wide as Helvetica. It is part of
 //! the command, so a figure has the same bytes on every machine.
 
 use ttf_parser::{Face, GlyphId};
 
-/// The name of the font in a PDF, before what is embedded of it.
+/// The name of the font in a PDF, without the prefix of a subset.
 pub(super) const NAME: &str = "DejaVuSansCondensed";
 
 /// The font's file.
@@ -11,17 +11,17 @@ pub(super) fn file() -> &'static [u8] {
     dejavu::sans_condensed::regular()
 }
 
-/// The font, read.
+/// The parsed font.
 pub(super) fn face() -> Face<'static> {
     Face::parse(file(), 0).expect("the font that comes with the command is one")
 }
 
-/// The glyph of a letter; that of a missing letter where the font has none.
+/// The glyph of a character, or the glyph for missing characters.
 pub(super) fn glyph(face: &Face<'_>, letter: char) -> u16 {
     face.glyph_index(letter).map_or(0, |GlyphId(glyph)| glyph)
 }
 
-/// How wide a glyph is, in thousandths of the size of the font.
+/// The width of a glyph, in thousandths of the font size.
 pub(super) fn advance(face: &Face<'_>, glyph: u16) -> f64 {
     let units = f64::from(face.units_per_em());
     f64::from(face.glyph_hor_advance(GlyphId(glyph)).unwrap_or(0)) * 1000.0 / units
@@ -35,13 +35,13 @@ impl Ruler {
         Ruler(face())
     }
 
-    /// The width of `text` in letters of this size, in points.
+    /// The width of `text` at this font size, in points.
     pub(super) fn width(&self, text: &str, size: f64) -> f64 {
         let thousandths: f64 = text.chars().map(|letter| advance(&self.0, glyph(&self.0, letter))).sum();
         thousandths * size / 1000.0
     }
 
-    /// `text`, shortened with an ellipsis where it is wider than `room`.
+    /// `text`, shortened with an ellipsis if wider than `room`.
     pub(super) fn cut(&self, text: &str, size: f64, room: f64) -> String {
         let mut letters: Vec<char> = text.chars().collect();
         if self.width(text, size) <= room {

@@ -1,4 +1,4 @@
-//! What each line is, in rows above the data.
+//! The keys of lines, in rows above the data.
 
 use super::font::Ruler;
 use super::page::{LINE, Page, SIZE};
@@ -9,22 +9,22 @@ use crate::panel::{Kind, Line, Panel};
 
 /// The length of the sample of a line.
 const SAMPLE: f64 = 18.0;
-/// From one key to the next.
+/// The gap between keys.
 const APART: f64 = 8.0;
 
-/// Have these two panels the same keys?
+/// Do these two panels have the same keys?
 pub(super) fn are_alike(one: &Panel, other: &Panel) -> bool {
     let key = |line: &Line| (line.label.clone(), line.colour, line.is_dashed, line.is_limit);
     one.kind == other.kind && one.lines.iter().map(key).eq(other.lines.iter().map(key))
 }
 
-/// Does it need keys? A table has the names of its lines at its rows, and a line alone needs none
-/// where it has no name.
+/// Does it need keys? A table has the names of lines in its rows, and a single unnamed line needs
+/// none.
 fn has_keys(panel: &Panel) -> bool {
     !panel.is_table() && panel.lines.iter().any(|line| !line.label.is_empty())
 }
 
-/// The place of each key: how far from the left, and in which row.
+/// The position of each key: the distance from the left, and the row.
 fn places(ruler: &Ruler, panel: &Panel, room: f64) -> Vec<(f64, usize)> {
     let mut left = 0.0;
     let mut row = 0;
@@ -40,7 +40,7 @@ fn places(ruler: &Ruler, panel: &Panel, room: f64) -> Vec<(f64, usize)> {
     panel.lines.iter().map(&mut place).collect()
 }
 
-/// How high they are.
+/// The height of the keys.
 pub(super) fn height(ruler: &Ruler, panel: &Panel, room: f64) -> f64 {
     if !has_keys(panel) {
         return 0.0;
@@ -48,7 +48,7 @@ pub(super) fn height(ruler: &Ruler, panel: &Panel, room: f64) -> f64 {
     places(ruler, panel, room).last().map_or(0.0, |(_, row)| (row + 1) as f64 * LINE)
 }
 
-/// Draws them from `at` on, in rows of this width, and returns how high they are.
+/// Draws them from `at`, in rows of width `room`, and returns their height.
 pub(super) fn draw(page: &mut Page, panel: &Panel, at: Place, room: f64) -> f64 {
     let height = height(&page.ruler, panel, room);
     if height == 0.0 {
@@ -76,7 +76,7 @@ fn sample(page: &mut Page, kind: Kind, line: &Line, at: Place) {
     }
 }
 
-/// A bar of `line`: tinted and hatched, so that bars differ in grey.
+/// A bar of `line`, tinted and hatched, so bars differ in grey.
 pub(super) fn bar(page: &mut Page, line: &Line, area: [f64; 4]) {
     let colour = shapes::colour(line);
     let part = [1.0, 0.25, 0.5, 0.12, 0.35][line.colour % 5];

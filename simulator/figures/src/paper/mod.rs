@@ -1,9 +1,9 @@
-//! Figures for papers: as wide as a column of print, in letters of seven points, as SVG, as PDF
-//! with its font embedded, or as pgfplots.
+//! Figures for papers: in column width with 7-point letters, as SVG, as PDF with the font embedded,
+//! or as pgfplots.
 //!
-//! They show the same [`Panel`]s as those for screens, laid out by rules of their own: one width,
-//! letters that can be read there, keys above the data. No line differs from another by its colour
-//! alone: dashes, markers and hatching differ too, so that a figure reads in grey.
+//! They show the same [`Panel`]s as those for screens, with their own layout: one width, letters
+//! readable at that size, keys above the data. Dashes, markers and hatching differ as well as
+//! colours, so a figure reads in grey.
 
 mod draw;
 mod font;
@@ -34,8 +34,8 @@ impl Figure<'_> {
         pdf::file(&self.sheet(paper))
     }
 
-    /// Renders the figure as a `tikzpicture` for LaTeX. A comment at its head has the packages that
-    /// it needs.
+    /// Renders the figure as a `tikzpicture` for LaTeX. A comment at the top lists the packages
+    /// that it needs.
     pub fn tex(&self, paper: Paper) -> String {
         tex::picture(self.title, &self.drawn(Setting::Alone), paper)
     }
@@ -79,12 +79,12 @@ impl Figure<'_> {
     }
 }
 
-/// Where panels are: all begin at the same distance from their column's left edge.
+/// The positions of panels: all start at the same distance from their column's left edge.
 struct Places {
     columns: usize,
     /// The width of a column of panels.
     outer: f64,
-    /// From the left edge of a column to the plot.
+    /// The distance from the left edge of a column to the plot.
     left: f64,
     width: Width,
 }
@@ -98,7 +98,7 @@ impl Places {
         Places { columns, outer: paper.width.points() / columns as f64, left, width: paper.width }
     }
 
-    /// The width of a plot. Half of the last number on its axis may reach beyond it.
+    /// The width of a plot. Half of the last number on its axis may extend beyond it.
     fn inner(&self) -> f64 {
         self.outer - self.left - 10.0
     }

@@ -1,11 +1,11 @@
-//! A sheet at work: how wide it is, its letters, and what is above the panels.
+//! A sheet in progress: its width, its letters, and the text above the panels.
 
 use super::font::Ruler;
 use super::sheet::{Anchor, BLACK, Rgb, Sheet, Text};
 use crate::layout::Place;
 use crate::panel::Panel;
 
-/// The width of a figure on paper: that of IEEE's columns.
+/// The width of a figure on paper, from IEEE's columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Width {
     /// One column: 88.9 mm.
@@ -25,28 +25,28 @@ impl Width {
     }
 }
 
-/// How a figure is to look on paper.
+/// The format of a figure on paper.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Paper {
     /// Its width.
     pub width: Width,
-    /// Without its title and its conditions, which a paper has in the caption.
+    /// Omit the title and the conditions, which a paper has in the caption?
     pub is_bare: bool,
 }
 
-/// The size of letters, points.
+/// The font size, points.
 pub(super) const SIZE: f64 = 7.0;
-/// The distance of lines of text.
+/// The line spacing.
 pub(super) const LINE: f64 = 9.0;
-/// What is left free at the edges.
+/// The margin at the edges.
 pub(super) const MARGIN: f64 = 2.0;
 
-/// Has it a title that is drawn? Several panels need theirs, to be kept apart.
+/// Does it have a title to draw? Several panels need theirs to be distinguishable.
 pub(super) fn has_title(panel: &Panel, panels: usize, paper: Paper) -> bool {
     !panel.title.is_empty() && (panels > 1 || !paper.is_bare)
 }
 
-/// A sheet at work.
+/// A sheet in progress.
 pub(super) struct Page {
     pub(super) ruler: Ruler,
     pub(super) sheet: Sheet,
@@ -61,7 +61,7 @@ impl Page {
         self.sheet.text(Text { at, size: SIZE, anchor, turn: 0.0, colour, text });
     }
 
-    /// Draws the title and the conditions, and returns where the panels begin.
+    /// Draws the title and the conditions; returns the vertical position where the panels begin.
     pub(super) fn head(&mut self, title: &str, detail: &[String], paper: Paper) -> f64 {
         let mut top = MARGIN;
         if paper.is_bare {
@@ -81,7 +81,7 @@ impl Page {
         top + 5.0
     }
 
-    /// `text` in lines of this width.
+    /// `text` wrapped to the width `room`.
     fn wrapped(&self, text: &str, size: f64, room: f64) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
         for word in text.split_whitespace() {

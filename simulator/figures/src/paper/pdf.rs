@@ -1,4 +1,4 @@
-//! A sheet as PDF, with the glyphs that it uses embedded: publishers refuse fonts that are not.
+//! A sheet as PDF with embedded glyphs, because publishers refuse fonts that are not embedded.
 
 use super::font;
 use super::sheet::{Anchor, Item, Rgb, Sheet, Step, Stroke, Text};
@@ -19,14 +19,14 @@ const FONT_FILE: Ref = Ref::new(8);
 const TO_UNICODE: Ref = Ref::new(9);
 const ABOUT: Ref = Ref::new(10);
 
-/// The registry of numbers of glyphs that are those of the font itself (ISO 32000-1, 9.7.3).
+/// The character collection whose glyph numbers are the font's own (ISO 32000-1, 9.7.3).
 const IDENTITY: SystemInfo<'static> =
     SystemInfo { registry: Str(b"Adobe"), ordering: Str(b"Identity"), supplement: 0 };
 
 /// The name of the font in the page's resources.
 const F: Name<'static> = Name(b"F");
 
-/// `sheet` as a file of one page of its size.
+/// `sheet` as a single-page file of its size.
 pub(super) fn file(sheet: &Sheet) -> Vec<u8> {
     let mut glyphs = Glyphs { face: font::face(), mapped: GlyphRemapper::new(), letters: BTreeMap::new() };
     let content = content(sheet, &mut glyphs);
@@ -46,12 +46,12 @@ pub(super) fn file(sheet: &Sheet) -> Vec<u8> {
     pdf.finish()
 }
 
-/// The glyphs that are used.
+/// The glyphs in use.
 struct Glyphs {
     face: Face<'static>,
     /// Their numbers in the embedded font.
     mapped: GlyphRemapper,
-    /// The letter and the width of each, by its number there.
+    /// The character and the width of each, by its embedded number.
     letters: BTreeMap<u16, (char, f64)>,
 }
 
@@ -74,7 +74,7 @@ impl Glyphs {
     fn embed(&self, pdf: &mut Pdf) {
         let file = subsetter::subset(font::file(), 0, &self.mapped);
         let file = file.expect("the font that comes with the command can be cut");
-        // A name of six letters before that of the font says that it is a part (9.6.4).
+        // A tag of six letters before the font's name marks a subset (9.6.4).
         let name = format!("FAIRWR+{}", font::NAME);
         let name = Name(name.as_bytes());
         pdf.type0_font(FONT)
@@ -113,7 +113,7 @@ impl Glyphs {
     }
 }
 
-/// The page itself. PDF counts upwards from the lower left corner.
+/// The page content. PDF coordinates increase upwards from the lower left corner.
 fn content(sheet: &Sheet, glyphs: &mut Glyphs) -> Vec<u8> {
     let mut out = Content::new();
     let up = |y: f64| (sheet.height - y) as f32;

@@ -6,7 +6,7 @@ use crate::marker::{rhombus, triangle};
 use crate::panel::Line;
 use crate::style::PALETTE;
 
-/// One for each colour, so that lines differ in grey.
+/// One per colour, so lines differ in grey.
 const DASHES: [&[f64]; 9] = [
     &[],
     &[4.0, 1.6],
@@ -19,7 +19,7 @@ const DASHES: [&[f64]; 9] = [
     &[0.8, 2.4],
 ];
 
-/// Of what is theory, or the rate of a link.
+/// The dashes of theoretical limits and link rates.
 const LIMIT: [f64; 2] = [0.8, 1.6];
 const GREY: Rgb = [105, 105, 105];
 
@@ -33,7 +33,7 @@ fn palette(number: usize) -> Rgb {
     [0, 2, 4].map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap_or(0))
 }
 
-/// `colour`, this part of it on white.
+/// `colour` mixed with white, in this proportion.
 pub(super) fn tint(colour: Rgb, part: f64) -> Rgb {
     [0, 1, 2].map(|at| {
         let (full, none) = (f64::from(colour[at]), f64::from(WHITE[at]));
@@ -41,7 +41,7 @@ pub(super) fn tint(colour: Rgb, part: f64) -> Rgb {
     })
 }
 
-/// How `line` is drawn.
+/// The stroke of `line`.
 pub(super) fn stroke(line: &Line) -> Stroke {
     if line.is_limit {
         return Stroke { colour: GREY, width: 0.8, dash: &LIMIT };
@@ -75,7 +75,7 @@ pub(super) fn rectangle([left, top, right, bottom]: [f64; 4]) -> Vec<Step> {
     polygon(&corners.map(|[x, y]| Place { x, y }))
 }
 
-/// Four Bézier curves: off by 0.03 % of the radius at most.
+/// Four Bézier curves, off by at most 0.03 % of the radius.
 fn circle(at: Place, r: f64) -> Vec<Step> {
     let Place { x, y } = at;
     let k = 0.5523 * r;
@@ -89,7 +89,7 @@ fn circle(at: Place, r: f64) -> Vec<Step> {
     ]
 }
 
-/// The strokes that fill a rectangle of the bars of this colour number, none of the first.
+/// The strokes that fill a rectangle for bars of this colour number; none for the first.
 pub(super) fn hatching(colour: usize, [left, top, right, bottom]: [f64; 4]) -> Vec<Step> {
     const APART: f64 = 3.0;
     let mut path = Vec::new();
@@ -98,7 +98,7 @@ pub(super) fn hatching(colour: usize, [left, top, right, bottom]: [f64; 4]) -> V
     let slanted = |line: &mut dyn FnMut(Place, Place), is_rising: bool| {
         let count = ((width + height) / APART) as usize;
         for at in 1..=count {
-            // From the left or the upper edge to the right or the lower one.
+            // From the left or upper edge to the right or lower one.
             let along = at as f64 * APART;
             let (x0, y0) = if along <= height { (0.0, along) } else { (along - height, height) };
             let (x1, y1) = if along <= width { (along, 0.0) } else { (width, along - width) };

@@ -1,10 +1,10 @@
-//! What is drawn, as data: paths and texts on a sheet, in points of 1/72 inch from its upper left
-//! corner. It becomes SVG here, and PDF in `pdf`.
+//! The drawing as data: paths and texts on a sheet, in points of 1/72 inch from its upper left
+//! corner. This module renders it as SVG, and `pdf` as PDF.
 
 use crate::layout::Place;
 use crate::style::escaped;
 
-/// A colour, red, green and blue, from 0 to 255.
+/// A colour: red, green and blue, from 0 to 255.
 pub(super) type Rgb = [u8; 3];
 
 pub(super) const BLACK: Rgb = [0, 0, 0];
@@ -19,7 +19,7 @@ pub(super) enum Step {
     Close,
 }
 
-/// How a line is drawn.
+/// The style of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Stroke {
     pub colour: Rgb,
@@ -28,7 +28,7 @@ pub(super) struct Stroke {
     pub dash: &'static [f64],
 }
 
-/// The place of a text beside its point.
+/// The position of a text relative to its point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,
@@ -42,13 +42,13 @@ pub(super) struct Text {
     pub at: Place,
     pub size: f64,
     pub anchor: Anchor,
-    /// By how much it is turned, degrees against the clock.
+    /// The rotation, in degrees counterclockwise.
     pub turn: f64,
     pub colour: Rgb,
     pub text: String,
 }
 
-/// One thing that is drawn.
+/// One drawn object.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Item {
     /// An outline: filled, stroked, or both, within a rectangle (left, top, right, bottom).
@@ -66,7 +66,7 @@ pub(super) enum Item {
 pub(super) struct Sheet {
     pub width: f64,
     pub height: f64,
-    /// What it is a picture of.
+    /// The title of the picture.
     pub title: String,
     pub items: Vec<Item>,
 }
@@ -127,7 +127,7 @@ impl Sheet {
     }
 }
 
-/// A number of an attribute: to a hundredth of a point, which no printer shows.
+/// A number for an attribute, to a hundredth of a point, which is below a printer's resolution.
 pub(super) fn number(value: f64) -> String {
     let text = format!("{value:.2}");
     let short = text.trim_end_matches('0').trim_end_matches('.');

@@ -1,4 +1,4 @@
-//! A figure for LaTeX, drawn there by pgfplots: its letters are those of the paper.
+//! A figure for LaTeX, drawn by pgfplots in the font of the paper.
 
 use super::page::{Paper, Width, has_title};
 use super::{keys, shapes};
@@ -9,11 +9,11 @@ use crate::panel::{Kind, Line, Mark, Panel, Scale};
 use crate::style::PALETTE;
 use std::fmt::Write;
 
-/// Dashes of lines, by their colour, as TikZ calls them.
+/// The dashes of lines by colour, in TikZ's names.
 const DASHES: [&str; 5] = ["solid", "dashed", "densely dotted", "dash dot", "loosely dashed"];
-/// Markers, likewise.
+/// The markers by colour.
 const MARKERS: [&str; 5] = ["*", "square*", "triangle*", "diamond*", "pentagon*"];
-/// Hatching of bars, likewise; the first has none.
+/// The hatching of bars by colour; the first has none.
 const PATTERNS: [&str; 5] = ["", "north east lines", "north west lines", "crosshatch", "horizontal lines"];
 
 /// The picture of these panels.
@@ -53,7 +53,7 @@ fn panel(out: &mut String, panel: &Panel, has_title: bool, has_keys: bool) {
         format!("ylabel={{{}}}", escaped(&panel.y.label)),
     ];
     if has_title {
-        // Above the keys, where it has any.
+        // Above the keys, if any.
         let lift = if has_keys && !panel.is_table() { "title style={yshift=10bp}, " } else { "" };
         options.push(format!("{lift}title={{{}}}", escaped(&panel.title)));
     }
@@ -113,7 +113,7 @@ fn panel(out: &mut String, panel: &Panel, has_title: bool, has_keys: bool) {
     }
 }
 
-/// The options of the vertical axis of a table, which has a row for each line.
+/// The options of the vertical axis of a table, which has one row per line.
 fn rows(panel: &Panel) -> Vec<String> {
     let rows: Vec<String> = panel.lines.iter().map(|line| braced(&line.label)).collect();
     let last = panel.lines.len() as f64 - 0.5;
@@ -160,7 +160,7 @@ fn plot(out: &mut String, panel: &Panel, line: &Line) {
     let _ = write!(out, "\\addplot[{style}{bars}] coordinates {{");
     let columns = Columns::new(panel);
     let has_names = frame::has_names(panel);
-    // A line breaks at a value that is none, by `unbounded coords=jump`.
+    // A line breaks at a value that is not a number, by `unbounded coords=jump`.
     let is_drawn = |mark: &&Mark| {
         (mark.y.is_nan() || can_show(&panel.y, mark.y)) && (has_names || can_show(&panel.x, mark.x))
     };
@@ -177,7 +177,7 @@ fn plot(out: &mut String, panel: &Panel, line: &Line) {
     out.push_str("\n};\n");
 }
 
-/// A heat map: a cell for each value, and its number in it.
+/// A heat map: one cell per value, with its number.
 fn grid(out: &mut String, panel: &Panel) {
     let columns = Columns::new(panel);
     let count = columns.names.len();
@@ -210,7 +210,7 @@ fn braced(text: &str) -> String {
     format!("{{{}}}", escaped(text))
 }
 
-/// Text without what TeX takes for a command.
+/// Text with TeX's special characters escaped.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
