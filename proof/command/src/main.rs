@@ -2,7 +2,7 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    fairwire_stages::linux::take_over(); // does not return where this process is one of User Mode Linux
+    fairwire_stages::linux::take_over(); // does not return in a process of User Mode Linux
     fairwire_experiment::offer(fairwire_stages::ALL);
     fairwire_command::main()
 }

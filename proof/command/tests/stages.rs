@@ -1,4 +1,4 @@
-//! What a scenario wants of stages that are other programs.
+//! A scenario's requirements on stages that are other programs.
 
 use fairwire_testing::program::{Program, code, stderr, stdout};
 use serde_json::Value;
@@ -41,7 +41,7 @@ source = { cbr = { rate = "1 Mbit/s" } }
 access = { rate = "100 Mbit/s", delay = "3 ms" }
 "#;
 
-/// The contest with this entry of `[[agree]]`, in a folder of its own.
+/// The contest with this entry of `[[agree]]`, in a separate folder.
 fn agreeing(entry: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let file = folder.path().join("short.toml");
@@ -103,7 +103,7 @@ fn a_difference_of_stages_is_judged_as_the_scenario_says_and_a_known_one_is_no_m
         all.filter_map(|one| one["verdict"].as_str().map(String::from)).collect()
     };
     assert_eq!((code(&first), verdicts(&first)), (0, vec!["holds".to_string(); 2]));
-    // RED draws, and each simulator has a generator of its own.
+    // RED is random, and each simulator has its own generator.
     let strict = of("tolerance = 0");
     assert_eq!((code(&strict), verdicts(&strict)), (3, vec!["does not hold".to_string(); 2]));
     let known = of("tolerance = 0\nknown = \"another simulator\"");

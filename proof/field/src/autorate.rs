@@ -1,10 +1,10 @@
-//! A gateway in front of a line that halves and comes back, whose modem holds a second of packets:
-//! with a fixed rate, and with `autorate`. And one in front of a line that stays as it is, with
-//! small conversations beside the downloads.
+//! A gateway in front of a line whose rate halves and recovers, and whose modem buffers a second of
+//! packets: with a fixed rate, and with `autorate`. Also a gateway in front of a constant line,
+//! with small conversations during downloads.
 //!
-//! The line is another gateway, with a plain queue. What is behind the path in the
-//! [`World`](crate::world::World), its inside, is the rest of the world here: round trips over the
-//! line then take some time. So the downloads of the gateway under test are what goes up there.
+//! The line is another gateway with a FIFO queue. The rest of the internet is behind the path, at
+//! the inside of the [`World`](crate::world::World), so round trips over the line take some time.
+//! Downloads of the gateway under test are therefore uploads there.
 
 use crate::config::{Document, direction};
 use crate::fallible::Fallible;
@@ -20,21 +20,21 @@ use fairwire_service::config::spec::{DirectionSpec, FlowsChoice};
 use fairwire_testbed::traffic::{Flow, Seen, Sends, Traffic};
 use fairwire_wire::Way;
 
-/// The rates of the line in turn, Mbit/s, and how long each lasts.
+/// The consecutive rates of the line, Mbit/s, and the length of each.
 const PHASES: [u64; 3] = [20, 10, 20];
 const PHASE_S: u64 = 20;
-/// What is not measured, at the start.
+/// The unmeasured start.
 const WARM_UP_S: u64 = 5;
-/// The rate of the file: what suits the line at first.
+/// The configured rate, which suits the line at first.
 const FIXED_MBPS: u64 = 19;
 /// The buffer of the modem: a second at 10 Mbit/s.
 const MODEM_BYTES: u64 = 1_250_000;
-/// Between the line and the rest of the world, each way.
+/// The one-way delay between the line and the rest of the internet.
 const DELAY: Duration = Duration::from_ms(10);
 const EVERY: Duration = Duration::from_ms(10);
 const FLOWS: u16 = 2;
 
-/// Each way, without and with; those whose names are wanted.
+/// The cases selected by name: each direction, without and with `autorate`.
 pub fn all(is_wanted: &dyn Fn(&str) -> bool) -> Vec<Happened> {
     let runs: [(&'static str, Way, bool); 4] = [
         ("autorate-download-fixed", Way::Download, false),
@@ -59,17 +59,17 @@ pub fn all(is_wanted: &dyn Fn(&str) -> bool) -> Vec<Happened> {
     varied.chain(beside).collect()
 }
 
-/// What two downloads have beside them on a line that does not change.
+/// The traffic next to two downloads on a constant line.
 struct Beside {
     name: &'static str,
-    /// Conversations over TCP: how many, and how often each end says 30 bytes.
+    /// TCP conversations: their number, and the interval at which each end sends 30 bytes.
     talks: u16,
     every_ms: u64,
-    /// Calls of 64 kbit/s each way.
+    /// Calls of 64 kbit/s in each direction.
     calls: u16,
 }
 
-/// A home of today, and the review's conversations that held a line at a tenth.
+/// A typical home, and the conversations of the review that held a line at a tenth.
 const BESIDE: [Beside; 10] = [
     talking("autorate-beside-none", 0, 40),
     talking("autorate-beside-1-each-40-ms", 1, 40),
@@ -80,10 +80,10 @@ const BESIDE: [Beside; 10] = [
     talking("autorate-beside-4-each-100-ms", 4, 100),
     talking("autorate-beside-8-each-100-ms", 8, 100),
     talking("autorate-beside-40-each-100-ms", 40, 100),
-    // A terminal says as much as a game does.
+    // A terminal sends as much as a game.
     Beside { name: "autorate-beside-calls-and-a-game", talks: 2, every_ms: 16, calls: 4 },
 ];
-/// How long each of these lasts. The last [`LAST_S`] of it are judged, as the review did.
+/// The length of each. The last [`LAST_S`] are judged, as in the review.
 const BESIDE_S: u64 = 18;
 const LAST_S: u64 = 8;
 
@@ -127,7 +127,7 @@ impl Beside {
     }
 }
 
-/// The way in the world of what goes `way` at the gateway under test.
+/// The direction in the world of the direction `way` at the gateway under test.
 fn in_world(way: Way) -> Way {
     match way {
         Way::Download => Way::Upload,
@@ -157,7 +157,7 @@ fn run(happened: &mut Happened, way: Way, follows: bool) -> Fallible<()> {
     happened.check_conservation(run.gateway())
 }
 
-/// Has the line change as it is to. Returns how late that is, seconds after the traffic began.
+/// Applies the scheduled rate changes; returns the worst lateness, in seconds.
 fn vary(run: &Run, way: Way) -> Fallible<f64> {
     let line = run.line.as_ref().ok_or("this run has no line")?;
     run.wait_until(0.0);
@@ -171,7 +171,7 @@ fn vary(run: &Run, way: Way) -> Fallible<f64> {
     }
 }
 
-/// Bulk TCP one way, and pings both ways.
+/// Bulk TCP in one direction, and pings in both.
 fn traffic(way: Way, seconds: u64) -> Traffic {
     let duration_ns = seconds * 1_000_000_000;
     let bulk = |number| flow("tcp", Sends::Tcp("cubic".into()), in_world(way), number, duration_ns);
@@ -180,7 +180,7 @@ fn traffic(way: Way, seconds: u64) -> Traffic {
     Traffic::new(flows, duration_ns)
 }
 
-/// The gateway under test: its inside is the outside of the world.
+/// The gateway under test; its inside is the outside of the world.
 fn gateway(follows: bool) -> Document {
     let fixed = direction(FIXED_MBPS, "fq-codel", None);
     let own = match follows {
@@ -193,7 +193,7 @@ fn gateway(follows: bool) -> Document {
     document
 }
 
-/// The line: a queue as deep as a modem's.
+/// The line, with a queue as deep as a modem's.
 fn line() -> Document {
     let plain = direction(PHASES[0], "tail-drop", Some(FlowsChoice::FiveTuple));
     let buffer = Some(Quantity(Amount::Bytes(MODEM_BYTES)));
@@ -236,7 +236,8 @@ fn judge(happened: &mut Happened, traffic: &Traffic, seen: &Seen, follows: bool)
     }
 }
 
-/// How long pings that were sent between two seconds took beyond the path, the median and 95 %, ms.
+/// The median and 95th percentile, in ms, of how long pings sent in this interval took beyond the
+/// path's delay.
 fn waited(traffic: &Traffic, seen: &Seen, from_s: u64, to_s: u64) -> [f64; 2] {
     let own = traffic.flows.iter().zip(&seen.flows).filter(|(flow, _)| flow.group == "ping");
     let range = from_s * 1_000_000_000..to_s * 1_000_000_000;

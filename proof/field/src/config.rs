@@ -9,23 +9,23 @@ use fairwire_service::config::spec::{
 };
 use std::path::Path;
 
-/// The name of the file with subscribers, beside the configuration.
+/// The name of the subscriber file, next to the configuration.
 pub const SUBSCRIBERS: &str = "subscribers.csv";
 
-/// The version of a gateway's configuration that is written.
+/// The version of the generated configuration.
 const FORMAT: u32 = 2;
 
-/// A gateway's configuration, and the file beside it.
+/// A gateway's configuration and its subscriber file.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// What it says, but for the socket.
+    /// The configuration, without the socket.
     pub spec: Spec,
-    /// The text of the file with subscribers.
+    /// The text of the subscriber file.
     subscribers: Option<String>,
 }
 
 impl Document {
-    /// A gateway that shapes these ways, and leaves a way alone that is `None`.
+    /// A gateway that shapes these directions; a `None` is not shaped.
     pub fn new(download: Option<DirectionSpec>, upload: Option<DirectionSpec>) -> Document {
         let spec = Spec {
             format: FORMAT,
@@ -49,19 +49,19 @@ impl Document {
         Document { spec, subscribers: None }
     }
 
-    /// A gateway that shapes both ways alike.
+    /// A gateway that shapes both directions equally.
     pub fn both_ways(direction: DirectionSpec) -> Document {
         Document::new(Some(direction.clone()), Some(direction))
     }
 
-    /// The same with the subscribers in `csv`.
+    /// The same configuration with the subscribers in `csv`.
     #[must_use]
     pub fn with_subscribers(mut self, csv: String) -> Document {
         self.spec.subscribers = Some(SubscribersSpec { file: SUBSCRIBERS.into(), bind: None });
         Document { subscribers: Some(csv), ..self }
     }
 
-    /// The text of the file with subscribers, where there is one.
+    /// The text of the subscriber file, if any.
     pub fn subscribers(&self) -> Option<&str> {
         self.subscribers.as_deref()
     }
@@ -74,8 +74,8 @@ impl Document {
     }
 }
 
-/// One way of a gateway: its rate in Mbit/s, its discipline, and what a flow is; a buffer of 50 ms,
-/// as by default.
+/// One direction of a gateway: its rate in Mbit/s, its discipline, and the definition of a flow;
+/// the buffer is the default of 50 ms.
 pub fn direction(mbps: u64, discipline: &str, flows: Option<FlowsChoice>) -> DirectionSpec {
     let text = format!("rate = \"{mbps} Mbit/s\"\ndiscipline = \"{discipline}\"\n");
     let direction = toml::from_str(&text).expect("it is a way of a gateway");

@@ -1,4 +1,4 @@
 //! The errors of a field run.
 
-/// What can fail here fails for a person who reads why.
+/// A result whose error a person reads.
 pub type Fallible<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;

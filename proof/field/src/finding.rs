@@ -1,4 +1,4 @@
-//! A promise, and what came of it: contests, faults, homes and soaks are all judged by findings.
+//! A promise and its outcome: the basis for judging contests, faults, homes and soaks.
 
 use crate::fallible::Fallible;
 use crate::gateway::Gateway;
@@ -7,42 +7,42 @@ use fairwire_metrics::judge::{Allowed, Rule, Value, Verdict, judge};
 use serde::Serialize;
 use std::fmt::Display;
 
-/// A promise, and what came of it.
+/// A promise and its outcome.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
-    /// What was measured, next to what is promised.
+    /// The measurement, next to the promise.
     pub what: String,
-    /// What it comes to.
+    /// The verdict.
     pub verdict: Verdict,
-    /// Why it misses, where that is known.
+    /// The reason for a miss, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
-    /// What it is about.
+    /// Its subject.
     pub subject: Subject,
 }
 
-/// What a promise is about, which says what else than the gateway can break it.
+/// The subject of a promise, which determines what else than the gateway can break it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Subject {
-    /// Shares, memory, and whatever else chance may spoil once.
+    /// Shares, memory, and other values that chance may spoil once.
     #[default]
     Shares,
-    /// Rate and delay, which are the machine's too, where it keeps the gateway from its processor.
+    /// Rate and delay, which also depend on the machine if it keeps the gateway from its processor.
     Time,
-    /// That each packet has its place: neither chance nor a busy machine excuses one that has none.
+    /// Accounting for every packet; neither chance nor a busy machine excuses a missing one.
     Places,
 }
 
 impl Finding {
-    /// That something is so, or is not.
+    /// A condition that must hold.
     pub fn fact(is_so: bool, what: impl Into<String>) -> Finding {
         let verdict = if is_so { Verdict::Holds } else { Verdict::Fails };
         Finding { what: what.into(), verdict, because: None, subject: Subject::default() }
     }
 
-    /// `value` of what is called `what`, held against what is `promised`; and, where it is missed,
-    /// against what is known to come instead, and why.
+    /// Compares the `value` of `what` with the `promised` bounds and, if missed, with the known
+    /// bounds and their reason.
     pub fn judged(
         what: impl Display,
         value: f64,
@@ -66,20 +66,20 @@ impl Finding {
         Finding { subject, ..self }
     }
 
-    /// Is it broken, and not as it is known to be?
+    /// Does it miss in an unknown manner?
     pub fn fails(&self) -> bool {
         self.verdict == Verdict::Fails
     }
 }
 
-/// Does each packet that came `way` have its place?
+/// Is each packet in direction `way` accounted for?
 fn balance(way: &WaySnapshot) -> Finding {
     let (came, placed) = way.totals.balance();
     let what = format!("{}: {came} packets in = {placed} out, dropped, lost or inside", way.way);
     Finding::fact(came == placed, what).about(Subject::Places)
 }
 
-/// The same of each way of `gateway`, by its own counters.
+/// The balance of each direction of `gateway`, from its own counters.
 pub fn balances(gateway: &Gateway) -> Fallible<Vec<Finding>> {
     Ok(gateway.status()?.ways.iter().map(balance).collect())
 }

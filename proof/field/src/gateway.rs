@@ -18,11 +18,11 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 
-/// The variable of the environment with the program to test: its path, with arguments before the
+/// The environment variable with the program to test: its path, and arguments before the
 /// configuration.
 pub const PROGRAM: &str = "FAIRWIRE_GATEWAY";
 
-/// A gateway at work.
+/// A running gateway.
 #[derive(Debug)]
 pub struct Gateway {
     child: Child,
@@ -30,16 +30,16 @@ pub struct Gateway {
     pub file: PathBuf,
     socket: PathBuf,
     log: PathBuf,
-    /// From its start to its first answer.
+    /// The time from its start to its first answer.
     pub took: Duration,
 }
 
-/// The most time that it may take to begin.
+/// The maximum start-up time.
 const PATIENCE: Duration = Duration::from_secs(20);
 const PAUSE: Duration = Duration::from_ms(2);
 
 impl Gateway {
-    /// Starts one at the gateway's place in `world`, and waits until it forwards.
+    /// Starts a gateway at its place in `world`, and waits until it forwards.
     pub fn start(world: &World, document: &Document) -> Fallible<Gateway> {
         let folder = Path::new(SCRATCH).join(format!("gateway-{}", clock::now().ns()));
         fs::create_dir_all(&folder)?;
@@ -49,9 +49,9 @@ impl Gateway {
         Gateway::start_in(&world.gateway, &folder, &|socket| document.text(socket))
     }
 
-    /// Starts one at `host`, by the file `gateway.toml` that is made in `folder`: `text_of` has its
-    /// text for the path of its socket. Waits until it forwards. This thread is at the host from
-    /// now on.
+    /// Starts a gateway at `host` with the file `gateway.toml`, created in `folder`: `text_of`
+    /// returns its text for the path of its socket. Waits until it forwards. This thread stays at
+    /// the host.
     pub fn start_in(host: &Host, folder: &Path, text_of: &dyn Fn(&Path) -> String) -> Fallible<Gateway> {
         host.enter()?;
         let began = clock::now();
@@ -88,7 +88,7 @@ impl Gateway {
         Ok(())
     }
 
-    /// The text that it wrote to its standard output and error.
+    /// Its output on stdout and stderr.
     pub fn last_words(&self) -> String {
         fs::read_to_string(&self.log).unwrap_or_default().trim().to_owned()
     }
@@ -103,7 +103,7 @@ impl Gateway {
         Ok(serde_json::from_str(&line).map_err(|error| format!("its answer `{}`: {error}", line.trim()))?)
     }
 
-    /// Gives a class or a subscriber another weight, and returns the one that it had.
+    /// Changes the weight of a class or a subscriber, and returns the old one.
     pub fn set_weight(&self, class: &str, weight: f64) -> Fallible<f64> {
         match self.send(&Request::SetWeight { class: class.into(), weight })? {
             Answer::WeightSet { before } => Ok(before),
@@ -111,12 +111,12 @@ impl Gateway {
         }
     }
 
-    /// What it measured.
+    /// Its measurements.
     pub fn status(&self) -> Fallible<Snapshot> {
         self.snapshot(false)
     }
 
-    /// The same, with all classes.
+    /// Its measurements, with all classes.
     pub fn status_with_classes(&self) -> Fallible<Snapshot> {
         self.snapshot(true)
     }
@@ -128,12 +128,12 @@ impl Gateway {
         }
     }
 
-    /// Frames that it did not fetch in time.
+    /// The number of frames that it did not fetch in time.
     pub fn overflows(&self) -> Fallible<u64> {
         Ok(self.status()?.ports.iter().map(|port| port.overflows).sum())
     }
 
-    /// Gives it another configuration.
+    /// Loads another configuration.
     pub fn reload(&self, document: &Document) -> Fallible<Reloaded> {
         write_files(document, &self.file, &self.socket)?;
         match self.send(&Request::Reload { files: Vec::new(), keeps: false, handed: Default::default() })? {
@@ -142,8 +142,8 @@ impl Gateway {
         }
     }
 
-    /// Has another process take the link over from it, and goes on with that one. Returns for how
-    /// long nothing was forwarded, milliseconds, by its own clock.
+    /// Lets another process take over the link, and continues with that process. Returns how long
+    /// nothing was forwarded, milliseconds, by its own clock.
     pub fn take_over(&mut self) -> Fallible<f64> {
         let (program, arguments) = program()?;
         let log = self.log.with_extension(clock::now().ns().to_string());
@@ -191,24 +191,24 @@ impl Gateway {
         Ok(kill_process(Pid::from_child(&self.child), signal)?)
     }
 
-    /// What it and the processes that it started hold of memory, bytes.
+    /// The memory of it and of its child processes, bytes.
     pub fn resident_bytes(&self) -> u64 {
         self.family().into_iter().map(|pid| field_kib(pid, "VmRSS:") * 1024).sum()
     }
 
-    /// Processor time that they took, seconds.
+    /// The CPU time of these processes, seconds.
     pub fn processor_s(&self) -> f64 {
         self.family().into_iter().map(processor_s).sum()
     }
 
-    /// The time that their threads were ready to run and no processor was free for them, seconds; 0
-    /// if the kernel does not report it.
+    /// How long their threads were ready without a free processor, seconds; 0 if the kernel does
+    /// not report it.
     pub fn waited_s(&self) -> f64 {
         let tasks = self.family().into_iter().flat_map(|pid| fs::read_dir(format!("/proc/{pid}/task")));
         tasks.flatten().flatten().map(|task| waited(&task.path()).secs()).sum()
     }
 
-    /// How long its threads ran on a processor, seconds: those of this name, and all others.
+    /// The CPU time of its threads, seconds: those of this name, and all others.
     pub fn ran_s(&self, name: &str) -> [f64; 2] {
         let tasks = self.family().into_iter().flat_map(|pid| fs::read_dir(format!("/proc/{pid}/task")));
         let mut sums = [0.0; 2];
@@ -248,13 +248,13 @@ impl Gateway {
 
 impl Drop for Gateway {
     fn drop(&mut self) {
-        // It may have ended already: either way it is waited for.
+        // It may have ended already; in either case, wait for it.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// The configuration, and the subscribers beside it.
+/// Writes the configuration, and the subscribers next to it.
 fn write_files(document: &Document, file: &Path, socket: &Path) -> Fallible<()> {
     fs::write(file, document.text(socket))?;
     if let Some(subscribers) = document.subscribers() {
@@ -263,8 +263,8 @@ fn write_files(document: &Document, file: &Path, socket: &Path) -> Fallible<()> 
     Ok(())
 }
 
-/// The program to test and its arguments: as the environment says, or the `fairwire-gateway`
-/// beside this program.
+/// The program to test and its arguments: from the environment, or the `fairwire-gateway` next to
+/// this program.
 pub fn program() -> Fallible<(PathBuf, Vec<String>)> {
     if let Ok(line) = std::env::var(PROGRAM) {
         let mut words = line.split_whitespace().map(str::to_owned);
@@ -282,13 +282,13 @@ fn field_kib(pid: u32, name: &str) -> u64 {
     line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
 }
 
-/// Clock ticks in a second, as `/proc` counts on every Linux (proc(5)).
+/// Clock ticks per second, as in `/proc` on every Linux (proc(5)).
 const TICKS: f64 = 100.0;
 
 fn processor_s(pid: u32) -> f64 {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let after_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
-    // Fields 14 and 15, user and system time; what follows the name begins with field 3.
+    // Fields 14 and 15 are user and system time; after the name comes field 3.
     let ticks: u64 =
         after_name.split_whitespace().skip(11).take(2).filter_map(|n| n.parse::<u64>().ok()).sum();
     ticks as f64 / TICKS

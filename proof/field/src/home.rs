@@ -1,6 +1,6 @@
-//! A home, as those who live there see it: what a heavy host leaves another, and how long pings of
-//! a quiet host and of the heavy one take. `proof/suite/field/home.toml` has the link, the hosts that
-//! share it, what the heavy host does, and what is promised.
+//! A home from its residents' view: what a heavy host leaves to another, and how long pings of a
+//! quiet host and of the heavy host take. `proof/suite/field/home.toml` defines the link, the types
+//! of sharing, the actions of the heavy host, and the promises.
 
 use crate::config::Document;
 use crate::contest::{Case, Delay, Group, UNCLAIMED, judge, read};
@@ -25,26 +25,26 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-/// A home as it is typed.
+/// A home, as written in the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Home {
-    /// One-way delay, between the gateway and the inside.
+    /// The one-way delay between the gateway and the inside.
     delay: Quantity<Duration>,
     promised: Promised,
     download: DirectionSpec,
     upload: DirectionSpec,
-    /// What is sent all the time.
+    /// The constant traffic.
     flow: Vec<Group>,
-    /// Who shares the link.
+    /// The types of sharing.
     #[serde(rename = "row")]
     pub rows: Vec<Row>,
-    /// What the heavy host does, the idle one first.
+    /// The actions of the heavy host, the idle one first.
     #[serde(rename = "trouble")]
     pub troubles: Vec<Trouble>,
 }
 
-/// What is promised of rows that promise something.
+/// The promises of rows with `is_promised`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Promised {
@@ -53,13 +53,13 @@ struct Promised {
     quiet_loss: f64,
 }
 
-/// Who shares the link.
+/// A method of sharing the link.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Row {
-    /// In a word.
+    /// A single word.
     pub name: String,
-    /// In a few.
+    /// A few words.
     pub title: String,
     discipline: Option<Choice>,
     flows: Option<FlowsSpec>,
@@ -71,20 +71,20 @@ pub struct Row {
     /// Is it a router with NAT?
     #[serde(default)]
     is_router: bool,
-    /// Are the promises of the home its own?
+    /// Do the promises of the home apply to it?
     #[serde(default)]
     is_promised: bool,
 }
 
-/// What the heavy host does.
+/// An action of the heavy host.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Trouble {
-    /// In a word, for names of contests.
+    /// A single word, for names of contests.
     pub name: String,
-    /// In a few, for people.
+    /// A few words, for people.
     pub title: String,
-    /// The way in which the other host's connection competes.
+    /// The direction in which the other host's connection competes.
     #[serde(default = "download")]
     direction: Way,
     #[serde(default)]
@@ -95,7 +95,7 @@ fn download() -> Way {
     Way::Download
 }
 
-/// The names of the heavy host's groups begin with this, and its network.
+/// The prefix of the heavy host's groups, and its network.
 const A: (&str, u8) = ("A", 1);
 /// Those of the other host.
 const B: (&str, u8) = ("B", 2);
@@ -112,28 +112,29 @@ const WIDE: Rate = match Rate::from_bps(1_000_000_000) {
 pub struct Pings {
     /// The median.
     pub p50_ms: f64,
-    /// 95 of 100 took less.
+    /// The 95th percentile.
     pub p95_ms: f64,
-    /// The part of them that did not come back.
+    /// The share of lost ones.
     pub loss: f64,
 }
 
-/// What a trouble came to.
+/// The result of a trouble.
 #[derive(Clone, Debug, Serialize)]
 pub struct Cell {
-    /// Who shared the link.
+    /// The method of sharing.
     pub row: String,
-    /// What the heavy host did.
+    /// The action of the heavy host.
     pub trouble: String,
-    /// Mbit/s of the heavy host and of the other, in the way in which they compete.
+    /// The rates of the heavy host and of the other, in the direction in which they compete,
+    /// Mbit/s.
     pub mbps: [f64; 2],
-    /// How far they are from their max-min fair shares of what left, as a part of these.
+    /// The deviations from their max-min fair shares of what left, relative to the shares.
     pub off: [f64; 2],
-    /// Of the quiet host.
+    /// The pings of the quiet host.
     pub quiet: Pings,
-    /// Of the heavy host.
+    /// The pings of the heavy host.
     pub own: Pings,
-    /// What is promised, and what came of it.
+    /// The promises, and their outcomes.
     pub findings: Vec<Finding>,
     /// How the machine kept the gateway from its work, if it did.
     pub starved: Option<String>,
@@ -150,7 +151,7 @@ impl Outcome for Cell {
 }
 
 impl Row {
-    /// What it needs that is missing on this machine, if anything.
+    /// What this machine lacks for it, if anything.
     pub fn needs(&self) -> Option<String> {
         self.htb.and_then(|_| crate::peers::check().err()).map(|error| error.to_string())
     }
@@ -160,12 +161,12 @@ impl Home {
     /// The home of the suite in `folder`.
     ///
     /// # Errors
-    /// What cannot be read, and where.
+    /// A part that cannot be read, and its location.
     pub fn read(folder: &Path) -> Result<Home, DocumentError> {
         Ok(read(&folder.join("home.toml"))?.0)
     }
 
-    /// Goes through all troubles of `row`, the idle one first; `report` hears of each.
+    /// Runs all troubles of `row`, the idle one first, and passes each result to `report`.
     pub fn hold(&self, row: &Row, seconds: u64, report: &mut dyn FnMut(&Cell)) -> Fallible<Vec<Cell>> {
         let mut cells: Vec<Cell> = Vec::new();
         for trouble in &self.troubles {
@@ -234,7 +235,7 @@ impl Home {
         })
     }
 
-    /// A bridge of the kernel before the gateway, with HTB both ways.
+    /// Commands for a kernel bridge before the gateway, with HTB in both directions.
     fn commands(&self, limits: [u32; 2]) -> Vec<String> {
         let mut commands = vec![
             "ip link add m0 type veth peer name m1".to_owned(),
@@ -259,7 +260,7 @@ impl Home {
         commands
     }
 
-    /// What is promised of `cell`, and what came of it.
+    /// The promises for `cell`, and their outcomes.
     fn findings(&self, cell: &Cell, idle: &Cell) -> Vec<Finding> {
         let mut findings = Vec::new();
         let promised = &self.promised;
@@ -315,14 +316,14 @@ impl Home {
     }
 }
 
-/// What the groups of a host got, acknowledgements too, and what is fair.
+/// The rate of a host's groups, including acknowledgements, and the fair share.
 fn of_host(groups: &BTreeMap<String, [f64; 2]>, host: &str) -> [f64; 2] {
     let own = groups.iter().filter(|(name, _)| name.trim_start_matches("acks of ").starts_with(host));
     own.fold([0.0; 2], |sums, (_, group)| [sums[0] + group[0], sums[1] + group[1]])
 }
 
-/// Round trips of the pings of `group`: of those of one number, which are to be sent both ways at
-/// the same time, how long both took together.
+/// Round trips of the pings of `group`: the sum of both one-way delays of pings with the same
+/// number, which are due in both directions at the same time.
 fn pings(traffic: &Traffic, seen: &Seen, group: &str, case: &Case) -> Pings {
     let own = || traffic.flows.iter().zip(&seen.flows).filter(|(flow, _)| flow.group == group);
     let every_ns = own().find_map(|(flow, _)| match flow.sends {

@@ -1,4 +1,4 @@
-//! Real networks that hold the gateway against its promises.
+//! Real networks that test the gateway's promises.
 //!
 //! ```text
 //!   network namespace          network namespace             network namespace
@@ -6,8 +6,8 @@
 //! ```
 //!
 //! The gateway is the program that an operator runs, started with a configuration file. Two more
-//! processes, this program started again, are the hosts outside and inside: they send with this
-//! kernel's TCP, UDP and raw frames from as many addresses as wanted, and count what arrives.
+//! processes, started from this program, are the hosts outside and inside. They send with this
+//! kernel's TCP, UDP and raw frames from any number of addresses, and count the arrivals.
 //! Everything lives in a [process namespace](fairwire_testbed::pid_namespace) and ends with it.
 #![forbid(unsafe_code)]
 

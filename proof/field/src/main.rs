@@ -1,5 +1,5 @@
-//! `fairwire-field`: real networks that hold the gateway against its promises. Started by
-//! `make field`, `make field-home`, `make soak` and `make field-peers`.
+//! `fairwire-field`: real networks that test the gateway's promises. Used by `make field`, `make
+//! field-home`, `make soak` and `make field-peers`.
 #![forbid(unsafe_code)]
 
 use fairwire_document::DocumentError;
@@ -18,8 +18,8 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// What is run by a name of its own, and leaves what happened in a file of that name. `is_wanted`
-/// says which parts of it are wanted, by their names.
+/// A separately named set of runs, with results in a file of that name. `is_wanted` selects parts
+/// of it by name.
 struct Target {
     name: &'static str,
     about: &'static str,
@@ -93,7 +93,7 @@ const TARGETS: [Target; 10] = [
     },
 ];
 
-/// What is printed for `--help`.
+/// The output of `--help`.
 fn usage() -> String {
     let in_all: Vec<&str> = TARGETS.iter().filter(|target| target.in_all).map(|target| target.name).collect();
     let all = format!("contests, faults, {} (the default)", in_all.join(", "));
@@ -256,7 +256,7 @@ impl Arguments {
         for fault in FAULTS {
             text += &format!("  {:<24} {}\n", fault.name, fault.promised);
         }
-        // The reader of a pipe may stop before the end.
+        // The reader of a pipe may close it early.
         let _ = std::io::stdout().write_all(text.as_bytes());
         Ok(true)
     }
@@ -391,7 +391,7 @@ impl Arguments {
         self.in_uml()
     }
 
-    /// What the oracle left, where it was run before.
+    /// Prints the oracle's results, if it has run before.
     fn in_uml(&self) -> Fallible<bool> {
         let mut all = Vec::new();
         for contest in peers::IN_UML {

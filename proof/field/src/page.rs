@@ -1,10 +1,10 @@
-//! What the gateway's page costs and withstands: viewers a hundred times a second, a search among
-//! 20 000 subscribers, and thousands of slow connections.
+//! The cost and robustness of the gateway's page: viewers at a hundred readings per second, a
+//! search among 20 000 subscribers, and thousands of slow connections.
 //!
-//! What viewers cost is taken as processor time and not as throughput: between two intervals of 2 s
-//! the throughput of one gateway differs by a tenth, and 1 % is hidden in that. What the thread
-//! that forwards does for viewers it does a hundred times a second, whatever it forwards. So the
-//! part of a core by which it is busier is the part of its greatest throughput that viewers take.
+//! The cost of viewers is measured as CPU time rather than throughput: the throughput of one
+//! gateway differs by a tenth between two intervals of 2 s, which hides 1 %. The forwarding thread
+//! works for viewers a hundred times per second, regardless of its load. The share of a core by
+//! which it is busier is therefore the share of its maximum throughput that viewers cost.
 
 use crate::config::{Document, direction};
 use crate::fallible::Fallible;
@@ -26,12 +26,12 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
-/// Where the page is, in the gateway's namespace.
+/// The address of the page, in the gateway's namespace.
 const ADDRESS: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 9821);
-/// No answer takes longer, or something is wrong.
+/// The maximum time for an answer; a longer one is an error.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
 
-/// Everything of the page, each once.
+/// All tests of the page, once each.
 pub fn all() -> Vec<Happened> {
     vec![
         Happened::tried(false, &mut || {
@@ -66,7 +66,7 @@ fn with_page(mut document: Document) -> Document {
     document
 }
 
-/// Begins a request. This thread is in the gateway's namespace.
+/// Sends a request from the gateway's namespace, where this thread is.
 fn request(path: &str) -> Fallible<TcpStream> {
     let mut stream = TcpStream::connect_timeout(&ADDRESS, PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;
@@ -74,7 +74,7 @@ fn request(path: &str) -> Fallible<TcpStream> {
     Ok(stream)
 }
 
-/// The body of an answer, and how long it took, ms.
+/// The body of an answer, and its duration, ms.
 fn answer(path: &str) -> Fallible<(String, f64)> {
     let began = clock::now();
     let mut text = String::new();
@@ -86,22 +86,22 @@ fn answer(path: &str) -> Fallible<(String, f64)> {
     }
 }
 
-/// Viewers, each of whom picked a flow of each way.
+/// Viewers, each with a selected flow in each direction.
 const VIEWERS: usize = 3;
 /// Pairs of an interval without viewers and one with them.
 const PAIRS: usize = 16;
 const INTERVAL: Duration = Duration::from_secs(1);
-/// From the first of a stream until it is read as often as it is going to be.
+/// The time until a new stream is read at its final rate.
 const SETTLING: Duration = Duration::from_ms(200);
-/// Packets a second, which take the thread that forwards a good part of a core.
+/// Packets per second, which take a good part of a core in the forwarding thread.
 const PACKETS: u64 = 20_000;
-/// Readings in a second.
+/// Readings per second.
 const READINGS: f64 = 100.0;
-/// A busy machine skips readings. What they cost is then scaled to all; with fewer than these it
-/// says nothing.
+/// A busy machine skips readings. Their cost is then scaled up to all; with fewer than this, the
+/// result is meaningless.
 const MIN_READINGS: f64 = 50.0;
 
-/// What was used within an interval, parts of a core.
+/// CPU use in an interval, as fractions of a core.
 #[derive(Clone, Copy)]
 struct Used {
     forwarding: f64,
@@ -132,7 +132,7 @@ fn viewers(happened: &mut Happened) -> Fallible<()> {
     happened.count("forwarding without viewers, % of a core", median_of(|used| used.forwarding, &without));
     let others = median_of(|used| used.others, &without);
     happened.count("other threads without viewers, % of a core", others);
-    // What all readings of three viewers cost more, % of a core, of each pair.
+    // The extra cost of all readings of three viewers, % of a core, for each pair.
     let more = |of: fn(&Used) -> f64| -> Vec<f64> {
         let pairs = with.iter().zip(&without).zip(&readings);
         pairs.map(|((with, without), read)| 100.0 * (of(with) - of(without)) * READINGS / read).collect()
@@ -149,7 +149,7 @@ fn viewers(happened: &mut Happened) -> Fallible<()> {
     happened.check_conservation(run.gateway())
 }
 
-/// A pick of the busiest flow, as `/api/stream` takes it.
+/// A selection of the busiest flow, in the form of `/api/stream`.
 fn picks(gateway: &Gateway) -> Fallible<String> {
     let snapshot = gateway.status()?;
     let flow = snapshot.ways.first().and_then(|way| way.flows.first()).ok_or("no flow to pick")?;
@@ -157,7 +157,7 @@ fn picks(gateway: &Gateway) -> Fallible<String> {
     Ok(percent_encoded(&picks.to_string()))
 }
 
-/// A text as a value in an address (RFC 3986, section 2.1).
+/// A text encoded as a URL value (RFC 3986, section 2.1).
 fn percent_encoded(text: &str) -> String {
     text.bytes()
         .map(|byte| match byte {
@@ -169,7 +169,7 @@ fn percent_encoded(text: &str) -> String {
         .collect()
 }
 
-/// What is used in an [`INTERVAL`] from now on.
+/// The CPU use in the following [`INTERVAL`].
 fn used(gateway: &Gateway) -> Used {
     let (began, before) = (clock::now(), gateway.ran_s(FORWARDING));
     clock::sleep_until(began + INTERVAL);
@@ -177,11 +177,11 @@ fn used(gateway: &Gateway) -> Used {
     Used { forwarding: (after[0] - before[0]) / took, others: (after[1] - before[1]) / took }
 }
 
-/// The name of the thread that forwards.
+/// The name of the forwarding thread.
 const FORWARDING: &str = "datapath";
 
-/// What `measure` gives while [`VIEWERS`] look, and the readings in a second of the one who got
-/// fewest.
+/// The result of `measure` while [`VIEWERS`] watch, and the readings per second of the slowest
+/// viewer.
 fn while_looked_at(picks: &str, measure: impl FnOnce() -> Used) -> Fallible<(Used, f64)> {
     let path = format!("/api/stream?picks={picks}");
     let mut streams = Vec::new();
@@ -217,7 +217,7 @@ fn while_looked_at(picks: &str, measure: impl FnOnce() -> Used) -> Fallible<(Use
     })
 }
 
-/// How a message with readings begins, and how many each has.
+/// The start of a message with readings, and the number of readings in it.
 const MESSAGE: &[u8] = b"event: pulse\n";
 const AT_ONCE: u64 = 5;
 
@@ -226,9 +226,9 @@ fn median(values: &mut [f64]) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// Searches, each for another name.
+/// The number of searches, each for another name.
 const SEARCHES: u32 = 40;
-/// The longest that one may take.
+/// The maximum duration of one.
 const LIST_MS: f64 = 300.0;
 
 fn list(happened: &mut Happened) -> Fallible<()> {
@@ -240,7 +240,7 @@ fn list(happened: &mut Happened) -> Fallible<()> {
     run.wait_until(1.0);
     let (mut took, mut listed) = (Vec::new(), 0);
     for number in 0..SEARCHES {
-        // Each finds 111 names: itself, and with one and two digits after it.
+        // Each finds 111 names: itself, and those with one or two more digits.
         let wanted = 100 + number;
         let (body, ms) = answer(&format!("/api/classes?way=download&search=s{wanted}&order=name"))?;
         let found: serde_json::Value = serde_json::from_str(&body)?;
@@ -262,14 +262,14 @@ fn list(happened: &mut Happened) -> Fallible<()> {
     happened.check_conservation(run.gateway())
 }
 
-/// Connections, and the threads that open them.
+/// The connections, and the threads that open them.
 const CONNECTIONS: usize = 10_000;
 const OPENERS: usize = 8;
 /// A connection sends another byte of its header after each number of further ones.
 const BETWEEN_BYTES: usize = 50;
 /// The shaped link.
 const MBPS: u64 = 40;
-/// When the connections come, seconds after the start.
+/// When the connections arrive, seconds after the start.
 const CROWD_S: f64 = 7.0;
 const SECONDS: f64 = 14.0;
 
@@ -311,7 +311,7 @@ fn crowd(happened: &mut Happened) -> Fallible<()> {
     };
     let (quiet, crowded) = (wait_ms(2.0, CROWD_S), wait_ms(CROWD_S, SECONDS));
     happened.count("95 of 100 pings took before, ms", quiet);
-    // A core that also answers 1400 connections a second keeps the one that forwards for some
+    // A core that also answers 1400 connections per second delays the forwarding thread by some
     // milliseconds.
     happened.expect_in_time("95 of 100 pings took with them, ms", crowded, Allowed::at_most(quiet + 10.0));
     happened.count("metrics for another reader, median, ms", median(&mut answers));
@@ -320,8 +320,8 @@ fn crowd(happened: &mut Happened) -> Fallible<()> {
     happened.check_conservation(run.gateway())
 }
 
-/// Opens its part of the connections, and sends a header by the byte over each that is still open.
-/// Returns how many were opened.
+/// Opens its share of the connections, and sends a header byte by byte over each open one. Returns
+/// how many were opened.
 fn open_slowly(stop: &AtomicBool) -> usize {
     let header = b"GET /metrics HTTP/1.1\r\nX-Slow: ".iter().copied().chain(std::iter::repeat(b'a'));
     let header: Vec<u8> = header.take(CONNECTIONS).collect();
@@ -343,8 +343,8 @@ fn open_slowly(stop: &AtomicBool) -> usize {
     opened
 }
 
-/// Where the crowd comes from. The server takes room from the address that has most connections, so
-/// the other reader is not of that one.
+/// The source address of the crowd. The server reclaims room from the address with the most
+/// connections, so the other reader uses another address.
 const CROWD: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(127, 0, 0, 2)), 0);
 
 /// A connection to the page from this address.
@@ -355,7 +355,7 @@ fn connected_from(address: SocketAddr) -> Fallible<TcpStream> {
     Ok(TcpStream::from(socket))
 }
 
-/// This process may have this number of connections open.
+/// Raises this process's limit of open connections.
 fn room_for(connections: usize) -> Fallible<()> {
     let wanted = connections as u64 + 1000;
     let now = getrlimit(Resource::Nofile);

@@ -1,5 +1,5 @@
-//! The same traffic through the kernel's own HTB on this machine, beside the gateway's disciplines;
-//! and what `fairwire-oracle` found of FQ-CoDel and CAKE in User Mode Linux.
+//! The same traffic through the kernel's own HTB on this machine, next to the gateway's
+//! disciplines; and the results of `fairwire-oracle` for FQ-CoDel and CAKE in User Mode Linux.
 
 use crate::contest::{Case, Delay, Judged};
 use crate::fallible::Fallible;
@@ -12,7 +12,7 @@ use fairwire_wire::Way;
 use serde::Serialize;
 use std::path::Path;
 
-/// Contests that HTB can hold too: IPv4, downloads, classes or a flat FIFO.
+/// Contests that HTB can also run: IPv4, downloads, classes or a flat FIFO.
 pub const CASES: &[&str] = &[
     "hfaba/tree-udp",
     "hfaba/tree-tcp",
@@ -22,7 +22,7 @@ pub const CASES: &[&str] = &[
     "drr+lqd/flood-10",
 ];
 
-/// Are the commands there that set the kernel up?
+/// Checks that the commands to configure the kernel are installed.
 pub fn check() -> Fallible<()> {
     for tool in ["tc -V", "ip -V"] {
         command(tool)
@@ -31,7 +31,7 @@ pub fn check() -> Fallible<()> {
     Ok(())
 }
 
-/// `case` through a bridge of the kernel with HTB towards the inside.
+/// Runs `case` through a kernel bridge with HTB towards the inside.
 pub fn through_htb(case: &Case) -> Fallible<Judged> {
     let commands = htb(case);
     let traffic = case.traffic();
@@ -40,13 +40,13 @@ pub fn through_htb(case: &Case) -> Fallible<Judged> {
     let took = run.kernel_s();
     let judged = crate::contest::judge(case, &run.traffic, &seen, took);
     let name = format!("htb/{}", case.name.split('/').nth(1).unwrap_or_default());
-    // HTB promised us nothing.
+    // HTB makes no promises to us.
     Ok(Judged { case: name, findings: Vec::new(), ..judged })
 }
 
-/// The commands of `tc` and `ip`: a bridge, and at its port to the inside a tree of HTB with a FIFO
-/// in each leaf. Its rates count what the gateway's do: `overhead 24 mpu 84`, less the Ethernet
-/// header that the kernel counts already.
+/// The `tc` and `ip` commands for a bridge whose port to the inside has an HTB tree with a FIFO in
+/// each leaf. Rates count the same bytes as the gateway's: `overhead 24 mpu 84`, less the Ethernet
+/// header that the kernel already counts.
 fn htb(case: &Case) -> Vec<String> {
     let device = INSIDE.name;
     let mbps = case.bps(Way::Download) / 1_000_000;
@@ -83,7 +83,7 @@ fn htb(case: &Case) -> Vec<String> {
     let unclaimed = if case.classes.is_empty() { 1.0 } else { sum_under(None) };
     leaf(99, "1".into(), 1.0, unclaimed, mbps as f64);
     let limit = mbps * 1_000_000 / 8 * 60 / 1000 / 1538; // 60 ms in packets, as the gateway's buffer
-    // HTB holds the contests of IPv4 alone.
+    // HTB runs only the IPv4 contests.
     let network =
         |class: &ClassSpec| class.matches.inside.iter().find(|prefix| prefix.contains('.')).cloned();
     let networks = case.classes.iter().enumerate().filter_map(|(at, class)| Some((10 + at, network(class)?)));
@@ -109,40 +109,41 @@ fn htb_class(rate_mbps: f64, ceiling_mbps: u64) -> String {
     format!("htb rate {kbit}kbit ceil {ceiling_mbps}mbit overhead 24 mpu 84 quantum 3000")
 }
 
-/// Disciplines of the kernel whose contests `fairwire-oracle` holds in User Mode Linux, by the
-/// names of the contests.
+/// Kernel disciplines whose contests `fairwire-oracle` runs in User Mode Linux, by the names of the
+/// contests.
 pub const IN_UML: &[&str] = &["flood-fq-codel", "flood-cake", "flood-pfifo"];
-/// Of those contests: the link, and the part of its rate that nine flows and a flood of twice the
-/// link may have each.
+/// The link of those contests, and the fair share of its rate for each of nine flows and a flood of
+/// twice the link.
 const UML_LINK_BPS: f64 = 10e6;
 const UML_WINDOW_S: f64 = 25.0;
 
-/// What a run in User Mode Linux left: a part of the oracle's tally.
+/// The results of a run in User Mode Linux: a part of the oracle's tally.
 #[derive(serde::Deserialize)]
 struct Tally {
     delivered_bytes: Vec<u64>,
     waits_ns: Vec<u64>,
 }
 
-/// A contest in User Mode Linux, over all of its runs.
+/// A contest in User Mode Linux, over all its runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct InUml {
     /// Its name.
     pub contest: String,
-    /// Runs found.
+    /// The number of runs found.
     pub runs: usize,
-    /// Payload delivered, as a part of the link.
+    /// The delivered payload, as a share of the link.
     pub delivered: f64,
-    /// Jain's index over what was delivered, the mean of the runs.
+    /// Jain's index over the delivered payload, averaged over the runs.
     pub jain: f64,
-    /// The largest difference of a flow's part from an even one, percentage points, the worst run.
+    /// The largest deviation of a flow's share from an equal one, percentage points, in the worst
+    /// run.
     pub share_error_points: f64,
-    /// How long packets waited.
+    /// The queueing delay.
     pub wait: Option<Delay>,
 }
 
-/// What the runs of `contest` in `folder`, where `fairwire-oracle` left them, gave; none where
-/// there are none.
+/// The results of `contest` in `folder`, where `fairwire-oracle` stored them; `None` if there are
+/// none.
 pub fn in_uml(folder: &Path, contest: &str) -> Fallible<Option<InUml>> {
     let (mut jains, mut errors, mut waits, mut delivered) = (Vec::new(), 0.0_f64, Vec::new(), 0.0);
     for seed in 1.. {
@@ -185,7 +186,7 @@ mod tests {
             "{commands:#?}"
         );
         for name in CASES {
-            find(name); // it is there
+            find(name); // exists
         }
     }
 }

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 
-/// A bar on standard error that counts `steps`.
+/// A bar on stderr that counts `steps`.
 pub fn bar(steps: usize) -> ProgressBar {
     let bar = ProgressBar::new(steps as u64);
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {msg}") {
@@ -50,8 +50,8 @@ pub fn rows(judged: &Judged) -> String {
     text + &misses(&judged.findings, judged.starved.as_deref())
 }
 
-/// What of `findings` does not hold, or misses as it is known to, a line each; and how the machine
-/// kept the gateway from its work.
+/// The `findings` that do not hold, or miss as known, one line each; and how the machine kept the
+/// gateway from its work.
 pub fn misses(findings: &[Finding], starved: Option<&str>) -> String {
     let mut text = String::new();
     if let Some(starved) = starved {
@@ -63,7 +63,7 @@ pub fn misses(findings: &[Finding], starved: Option<&str>) -> String {
     text
 }
 
-/// Why the known misses of `all` are, each reason once.
+/// The reasons of the known misses in `all`, without duplicates.
 pub fn reasons(all: &[Judged]) -> String {
     let findings = all.iter().flat_map(|judged| &judged.findings);
     let reasons: BTreeSet<&str> = findings.filter_map(|finding| finding.because.as_deref()).collect();

@@ -1,4 +1,4 @@
-//! One process takes a link over from another, twenty times, under this kernel's TCP.
+//! Twenty take-overs of a link by another process, under this kernel's TCP.
 
 use crate::config::{Document, direction};
 use crate::fallible::Fallible;
@@ -13,16 +13,16 @@ use fairwire_wire::Way;
 const LINK_MBPS: u64 = 100;
 const DELAYS: [Duration; 2] = [Duration::from_ms(5); 2];
 const EVERY: Duration = Duration::from_ms(1);
-/// Take-overs, and the seconds from one to the next.
+/// The number of take-overs, and the seconds between them.
 const TIMES: u32 = 20;
 const APART_S: f64 = 0.5;
-/// What is not measured, at the start.
+/// The unmeasured start.
 const WARM_UP_S: f64 = 3.0;
-/// For how long nothing may be forwarded, milliseconds.
+/// The maximum time without forwarding, milliseconds.
 const PAUSE_MS: f64 = 5.0;
 
-/// The same run without take-overs, which shows what the machine does, and with them; those whose
-/// names are wanted.
+/// The cases selected by name: a run without take-overs, which shows the machine's effect, and one
+/// with them.
 pub fn all(is_wanted: &dyn Fn(&str) -> bool) -> Vec<Happened> {
     let runs: [(&'static str, &'static str, u32); 2] = [
         ("restart-never", "nothing: what pings wait when no process takes over, to compare", 0),
@@ -45,7 +45,7 @@ fn run(happened: &mut Happened, times: u32) -> Fallible<()> {
     let mut flows: Vec<_> = (0..4)
         .map(|number| flow("tcp", Sends::Tcp("cubic".into()), Way::Download, number, duration_ns))
         .collect();
-    // It ends before the run does, so that all that were sent can arrive.
+    // Ends before the run does, so all sent pings can arrive.
     let ping_ns = duration_ns - 1_000_000_000;
     flows.push(flow("ping", Sends::Ping { every_ns: EVERY.ns() }, Way::Download, 50, ping_ns));
     let document = Document::both_ways(direction(LINK_MBPS, "fq-codel", None));

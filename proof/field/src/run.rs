@@ -1,4 +1,4 @@
-//! One run: a network, the gateway or the kernel in its middle, and traffic.
+//! One run: a network, with the gateway or the kernel in the middle, and traffic.
 
 use crate::config::Document;
 use crate::fallible::Fallible;
@@ -18,12 +18,12 @@ use fairwire_wire::Way;
 pub enum Middle<'a> {
     /// The gateway under test.
     Gateway(&'a Document),
-    /// The gateway under test, and another one between it and the inside, which is its line.
+    /// The gateway under test, and another one, its line, between it and the inside.
     BeforeLine(&'a Document, &'a Document),
-    /// The kernel, set up by these commands.
+    /// The kernel, configured by these commands.
     Kernel(&'a [String]),
-    /// The kernel, set up by these commands, and the gateway; hosts send no super-packets, so that
-    /// the kernel's queues hold single ones.
+    /// The kernel, configured by these commands, and the gateway. Hosts send no super-packets, so
+    /// the kernel's queues hold single packets.
     Both(&'a [String], &'a Document),
 }
 
@@ -32,24 +32,24 @@ pub enum Middle<'a> {
 pub struct Run {
     /// The network.
     pub world: World,
-    /// The gateway, where there is one.
+    /// The gateway, if any.
     pub gateway: Option<Gateway>,
-    /// The gateway that is its line, where there is one.
+    /// The gateway that acts as its line, if any.
     pub line: Option<Gateway>,
     /// When the traffic began.
     pub start: Time,
-    /// What is sent.
+    /// The traffic sent.
     pub traffic: Traffic,
     agents: Agents,
     kernel_before: KernelTime,
     waited_before_s: f64,
 }
 
-/// From the last connection to the start.
+/// The time from the last connection to the start.
 const LEAD: Duration = Duration::from_ms(50);
 
 impl Run {
-    /// Makes the network, starts the gateway, connects all flows, and starts the traffic.
+    /// Builds the network, starts the gateway, connects all flows, and starts the traffic.
     pub fn begin(wiring: Wiring, middle: Middle<'_>, traffic: Traffic) -> Fallible<Run> {
         let world = World::new(wiring)?;
         let mut line = None;
@@ -88,43 +88,43 @@ impl Run {
         clock::sleep_until(self.start + Duration::from_ns((seconds * 1e9) as u64));
     }
 
-    /// The gateway, of a run that has one.
+    /// The gateway of a run that has one.
     ///
     /// # Panics
-    /// Of a run that has none.
+    /// If the run has none.
     pub fn gateway(&mut self) -> &mut Gateway {
         self.gateway.as_mut().expect("this run has a gateway")
     }
 
-    /// Waits for the end, and returns what both hosts saw.
+    /// Waits for the end, and returns the observations of both hosts.
     pub fn finish(&mut self) -> Fallible<Seen> {
         let seen = self.agents.finish()?;
         Ok(Seen { path: self.world.finish_path()?, ..seen })
     }
 
-    /// How the machine kept the gateway, and the path behind it, from their work in a run of which
-    /// this was `seen`, if it did.
+    /// Whether the host starved the gateway or the path during the run with the observations
+    /// `seen`, and of what.
     pub fn starved(&mut self, seen: &Seen) -> Fallible<Option<String>> {
         let (path, waited_s) = (&seen.path, self.waited_s(seen));
         let unfetched = self.gateway().overflows()? + path.overflowed + path.failed;
         Ok(starved(waited_s, self.traffic.duration_ns as f64 / 1e9, unfetched))
     }
 
-    /// The time since the start that the threads of the gateway and of the path behind it were
-    /// ready and no processor was free for them, seconds.
+    /// How long the threads of the gateway and of the path were ready without a free processor
+    /// since the start, seconds.
     pub fn waited_s(&self, seen: &Seen) -> f64 {
         let gateway_s = self.gateway.as_ref().map_or(0.0, Gateway::waited_s) - self.waited_before_s;
         gateway_s + seen.path.waited_ns as f64 / 1e9
     }
 
-    /// Processor time of the machine outside of programs since the start, seconds: where the kernel
-    /// forwards.
+    /// The machine's CPU time outside of programs since the start, seconds: forwarding by the
+    /// kernel.
     pub fn kernel_s(&self) -> f64 {
         KernelTime::now().seconds - self.kernel_before.seconds
     }
 }
 
-/// The time spent on interrupts' later halves, where packets are forwarded, by `/proc/stat`.
+/// The time spent in softirqs, where packets are forwarded, from `/proc/stat`.
 #[derive(Debug)]
 struct KernelTime {
     seconds: f64,

@@ -1,4 +1,4 @@
-//! Twenty thousand subscribers in a tree of two levels.
+//! Twenty thousand subscribers in a two-level tree.
 
 use crate::config::{Document, class, direction};
 use crate::fallible::Fallible;
@@ -15,21 +15,20 @@ use std::net::Ipv4Addr;
 
 /// Subscribers.
 pub const SUBSCRIBERS: u32 = 20_000;
-/// Classes that they are under.
+/// The classes above them.
 const TOWERS: u32 = 20;
-/// All of these are to be less.
+/// The bound on memory for all of them.
 const MEMORY_MB: f64 = 64.0;
 const START_S: f64 = 2.0;
 const RELOAD_MS: f64 = 200.0;
-/// Subscribers that send and receive during the run.
+/// The subscribers with traffic during the run.
 const AT_WORK: u32 = 200;
 
-/// Disciplines that take a tree: one with a queue for all, and one with a queue, or several, in
-/// each leaf.
+/// Disciplines that take a tree: one with a shared queue, and one with one or more queues per leaf.
 pub const DISCIPLINES: [&str; 2] = ["hfaba", "classful"];
 
-/// The gateway of [`SUBSCRIBERS`] under `discipline`; those of weight 2 are every third, from
-/// `first`.
+/// The gateway of [`SUBSCRIBERS`] under `discipline`; every third subscriber from `first` has
+/// weight 2.
 pub fn document(discipline: &'static str, first: u32) -> Document {
     let mut csv = String::from("name,addresses,class,weight\n");
     for number in 0..SUBSCRIBERS {
@@ -99,13 +98,13 @@ fn measure(discipline: &'static str, happened: &mut Happened) -> Fallible<()> {
     happened.check_conservation(run.gateway())
 }
 
-/// Numbers of subscribers, of which one uses its plan, and the rest are silent.
+/// Numbers of subscribers, of which one uses its plan and the rest are silent.
 pub const AMONG: [u32; 3] = [10, 1000, 20_000];
 /// A plan, Mbit/s on the link.
 const PLAN_MBPS: u64 = 200;
 /// One-way delay.
 const PLAN_DELAY: Duration = Duration::from_ms(10);
-/// What one CUBIC is to get of it.
+/// The minimum for one CUBIC flow on it.
 const PLAN_MIN_MBPS: f64 = 190.0;
 
 /// The gateway of `subscribers` subscribers with plans of [`PLAN_MBPS`] down, on 1 Gbit/s.
@@ -117,10 +116,11 @@ pub fn plans(subscribers: u32) -> Document {
     Document::both_ways(direction(1000, "classful", None)).with_subscribers(csv)
 }
 
-/// One CUBIC on a plan of 200 Mbit/s with a round trip of 20 ms, [among](AMONG) silent subscribers.
+/// One CUBIC flow on a plan of 200 Mbit/s with a round trip of 20 ms, [among](AMONG) silent
+/// subscribers.
 ///
-/// Each may be [repeated](crate::tries::attempt): a machine that does other work keeps hosts and
-/// gateway from their processors for moments, and a window of TCP takes seconds to recover.
+/// Each may be [repeated](crate::tries::attempt): other work on the machine briefly keeps hosts and
+/// gateway from their processors, and a TCP window takes seconds to recover.
 pub fn one_on_its_plan() -> Vec<Happened> {
     let promised = "one CUBIC on a plan of 200 Mbit/s has 190 of it after 5 s, in less than 64 MB";
     let held = |(fault, subscribers)| {

@@ -1,5 +1,5 @@
-//! What `fairwire lab shell` promises of its link: its rate within 1 %, and its delay within 0.2 ms
-//! each way. This program is the command behind the link, too.
+//! The promises of `fairwire lab shell` about its link: its rate within 1 %, and its delay within
+//! 0.2 ms in each direction. This program is also the command behind the link.
 
 use crate::fallible::Fallible;
 use crate::fault::Happened;
@@ -16,12 +16,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-/// The word with which this program is started as a command behind a link.
+/// The argument that starts this program as a command behind a link.
 pub const PROBE_COMMAND: &str = "shell-probe";
-/// Where the machine is that a relay leads to.
+/// The address of the machine behind the relay.
 const OUTSIDE: Ipv4Addr = Ipv4Addr::new(100, 64, 0, 1);
 
-/// A round trip, and how much arrives in a second.
+/// A round trip, and the data that arrives per second.
 pub fn all() -> Vec<Happened> {
     vec![
         Happened::tried(false, &mut || {
@@ -33,7 +33,7 @@ pub fn all() -> Vec<Happened> {
     ]
 }
 
-/// An echo request with headers: 56 bytes of data, as `ping` sends.
+/// An echo request with headers: 56 bytes of data, as in `ping`.
 const ECHO_BYTES: u32 = 20 + 8 + 56;
 const ECHOES: usize = 200;
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(5);
@@ -59,7 +59,7 @@ fn delay(happened: &mut Happened) -> Fallible<()> {
 
 /// The payload of a full segment with its timestamps.
 const SEGMENT: (f64, f64) = (1448.0, 1500.0);
-/// How many seconds are counted, each by itself: in one in which the senders recover from losses
+/// The number of seconds counted, separately: in a second in which senders recover from losses,
 /// they leave a part of the link idle.
 const COUNTED: usize = 9;
 
@@ -85,19 +85,19 @@ fn rate(happened: &mut Happened) -> Fallible<()> {
     Ok(())
 }
 
-/// Sends until the reader goes away.
+/// Sends until the reader closes the connection.
 fn send_on(mut connection: &TcpStream) {
     let some = [0; 65536];
     while connection.write_all(&some).is_ok() {}
 }
 
-/// What this program prints when it is run with `words` behind a link.
+/// The output of this program, run with `words` behind a link.
 fn behind(rate_mbit: f64, delay_ms: f64, words: &[&str]) -> Fallible<String> {
     let (program, _) = program()?;
     let output = Command::new(program)
         .args(["--quiet", "lab", "shell", "--outside", "relay"])
         .args(["--rate", &format!("{rate_mbit} Mbit/s"), "--delay", &format!("{delay_ms} ms")])
-        // Room enough that senders keep the link busy.
+        // Enough for senders to keep the link busy.
         .args(["--buffer", "500 packets", "--"])
         .arg(std::env::current_exe()?)
         .arg(PROBE_COMMAND)
@@ -109,10 +109,10 @@ fn behind(rate_mbit: f64, delay_ms: f64, words: &[&str]) -> Fallible<String> {
     }
 }
 
-/// The command behind the link: prints what it measures.
+/// The command behind the link: prints its measurements.
 ///
 /// # Errors
-/// What the kernel refuses, or words that make no sense.
+/// A kernel error, or invalid words.
 pub fn probe(words: &[String]) -> Fallible<()> {
     match words {
         [word] if word == "echo" => echo(),
@@ -121,10 +121,10 @@ pub fn probe(words: &[String]) -> Fallible<()> {
     }
 }
 
-/// Prints how long each echo takes, ms.
+/// Prints the duration of each echo, ms.
 fn echo() -> Fallible<()> {
     let socket = socket(AddressFamily::INET, SocketType::RAW, Some(ipproto::ICMP))?;
-    set_socket_timeout(&socket, Timeout::Recv, Some(PATIENCE))?; // an answer that is lost ends it
+    set_socket_timeout(&socket, Timeout::Recv, Some(PATIENCE))?; // a lost answer ends it
     let to = SocketAddrV4::new(OUTSIDE, 0);
     for number in 0..ECHOES as u16 {
         let request = request(number);
@@ -157,10 +157,10 @@ fn request(number: u16) -> [u8; 64] {
 
 /// Several connections keep the link busy while one of them recovers from a loss.
 const CONNECTIONS: usize = 4;
-/// Slow starts and what they overshoot are over by then.
+/// Slow start and its overshoot are over by then.
 const SETTLING: Duration = Duration::from_secs(3);
 
-/// Prints how many bytes arrive in a second, for each of them.
+/// Prints the bytes that arrive in each second.
 fn receive(port: u16) -> Fallible<()> {
     let bytes = Arc::new(AtomicU64::new(0));
     for _ in 0..CONNECTIONS {

@@ -1,4 +1,5 @@
-//! A soak: full load and reloads for minutes; memory is flat and every packet has its place.
+//! A soak: full load and reloads for minutes. Memory must stay flat, and every packet be accounted
+//! for.
 
 use crate::config::{Document, direction};
 use crate::fallible::Fallible;
@@ -11,18 +12,18 @@ use fairwire_testbed::traffic::{Sends, Traffic};
 use fairwire_wire::Way;
 use indicatif::ProgressBar;
 
-/// Bulk flows each way.
+/// Bulk flows in each direction.
 const FLOWS: u16 = 20;
-/// The rate of each way, Mbit/s.
+/// The rate of each direction, Mbit/s.
 const MBPS: u64 = 200;
-/// Between two reloads, seconds.
+/// The time between reloads, seconds.
 const RELOAD_S: u64 = 10;
-/// What may grow, KiB a minute: a page now and then.
+/// The permitted growth, KiB per minute: an occasional page.
 const MAX_SLOPE_KIB: f64 = 64.0;
-/// The first part of a run, in which buffers are touched for the first time, is not judged.
+/// The initial share of a run that is not judged, while buffers are touched for the first time.
 const SETTLING: f64 = 0.1;
 
-/// In turn; each takes its own memory, so each is held against itself.
+/// Used in turn; each has its own memory, so each is compared only with itself.
 const DISCIPLINES: [&str; 3] = ["faba", "drr", "afd-nft"];
 
 fn turn(number: u64) -> usize {
@@ -83,7 +84,7 @@ fn run(minutes: f64, bar: &ProgressBar, happened: &mut Happened) -> Fallible<()>
     happened.check_conservation(run.gateway())
 }
 
-/// Holds the memory while `discipline` was in place to its promise; `samples` are minutes and KiB.
+/// Judges the memory while `discipline` was in place; `samples` are minutes and KiB.
 fn judge(discipline: &str, samples: &mut Vec<(f64, f64)>, happened: &mut Happened) {
     samples.drain(..(samples.len() as f64 * SETTLING) as usize);
     let (Some(first), Some(last)) = (samples.first(), samples.last()) else { return };
@@ -96,7 +97,7 @@ fn judge(discipline: &str, samples: &mut Vec<(f64, f64)>, happened: &mut Happene
     happened.expect(&what, slope(samples), Allowed::below(MAX_SLOPE_KIB));
 }
 
-/// The slope of the line of least squares through `points`.
+/// The slope of the least-squares line through `points`.
 fn slope(points: &[(f64, f64)]) -> f64 {
     let n = points.len() as f64;
     let mean = |value: fn(&(f64, f64)) -> f64| points.iter().map(value).sum::<f64>() / n;

@@ -1,5 +1,5 @@
-//! Subscribers as they come and go: what `setup` writes, plans with bursts, and changes of one
-//! among 20 000, by command and by RADIUS, beside this kernel's TCP.
+//! Changing subscribers: the output of `setup`, plans with bursts, and changes to one of 20 000, by
+//! command and by RADIUS, under this kernel's TCP.
 
 use crate::config::{Document, direction};
 use crate::fallible::Fallible;
@@ -18,22 +18,22 @@ use std::io::{BufRead, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// Of the link, both ways.
+/// The link rate in both directions.
 const LINK_MBPS: u64 = 100;
 const DELAYS: [Duration; 2] = [Duration::from_ms(5); 2];
-/// Subscribers beside those that send.
+/// The silent subscribers next to those that send.
 const SILENT: u32 = 20_000;
-/// The part of a plan that TCP is to use, as of every link here: while it repairs losses, it may
-/// leave some.
+/// The minimum use of a plan by TCP, as of every link here: TCP may leave some while it repairs
+/// losses.
 const USED: f64 = 0.95;
-/// No more than the ceiling passes, but for its bucket: of the shortest span that is measured, 1.5
-/// s, a hundredth is 15 ms.
+/// Only the ceiling and its bucket may pass: in the shortest measured interval of 1.5 s, a
+/// hundredth is 15 ms.
 const NOT_BEYOND: f64 = 1.01;
-/// The part of a burst's bytes that TCP has: its start and its repairs may leave a tenth, and a
-/// slot of 100 ms at the peak, by which bytes are counted, is a twentieth of the burst.
+/// The share of a burst's bytes that TCP gets: its start and its repairs may cost a tenth. Bytes
+/// are counted in slots of 100 ms, of which one at the peak is a twentieth of the burst.
 const BURST_HAD: [f64; 2] = [0.9, 1.05];
 
-/// Those whose names are wanted.
+/// The cases selected by name.
 pub fn all(is_wanted: &dyn Fn(&str) -> bool) -> Vec<Happened> {
     type Act = fn(&mut Happened) -> Fallible<()>;
     let runs: [(&'static str, &'static str, Act); 3] = [
@@ -52,7 +52,7 @@ pub fn all(is_wanted: &dyn Fn(&str) -> bool) -> Vec<Happened> {
     runs.into_iter().filter(|(name, ..)| is_wanted(name)).map(one).collect()
 }
 
-/// One CUBIC down to each of the first subscribers of class 1, who are called by these names.
+/// One CUBIC download to each of the first subscribers of class 1, with these names.
 fn downloads(names: &[&str], seconds: u64) -> Traffic {
     let duration_ns = seconds * 1_000_000_000;
     let one = |(number, name): (u16, &&str)| {
@@ -83,7 +83,7 @@ fn set_up(happened: &mut Happened) -> Fallible<()> {
     let traffic = downloads(&["tcp"], SECONDS);
     let mut run = Run::begin(wiring(), Middle::Gateway(&document), traffic)?;
     let seen = happened.finish(&mut run)?;
-    // The gateway gets 95 % of what the line can do.
+    // The gateway gets 95 % of the line's rate.
     let used = bps(&run.traffic, &seen, "tcp", 3.0, SECONDS as f64) / (0.95e6 * LINK_MBPS as f64);
     happened.expect_in_time("the part of the rate that TCP uses", used, Allowed::at_least(USED));
     happened.check_conservation(run.gateway())
@@ -118,7 +118,7 @@ fn burst(happened: &mut Happened) -> Fallible<()> {
     happened.check_conservation(run.gateway())
 }
 
-/// When what is changed, seconds.
+/// The times of the changes, seconds.
 const SUSPENDED: f64 = 4.0;
 const RESUMED: f64 = 7.0;
 const SLOWER: f64 = 12.0;
@@ -180,7 +180,7 @@ fn changes(happened: &mut Happened) -> Fallible<()> {
 /// The loopback interface of a namespace.
 const LOOPBACK: u32 = 1;
 
-/// Plans of three who send, of whom the last has no address yet, and of many who do not.
+/// Plans of three senders, the last without an address yet, and of many silent subscribers.
 fn many() -> Document {
     let mut csv = String::from("name,addresses,download_ceiling\n");
     for (name, address, mbps) in [
@@ -197,7 +197,7 @@ fn many() -> Document {
     Document::both_ways(direction(LINK_MBPS, "classful", None)).with_subscribers(csv)
 }
 
-/// Does `act`, and notes how long that took.
+/// Runs `act`, and notes its duration.
 fn timed<T>(happened: &mut Happened, what: &str, act: impl FnOnce() -> Fallible<T>) -> Fallible<T> {
     let began = clock::now();
     let outcome = act()?;
@@ -205,14 +205,14 @@ fn timed<T>(happened: &mut Happened, what: &str, act: impl FnOnce() -> Fallible<
     Ok(outcome)
 }
 
-/// Runs `fairwire-gateway` with `words`, and returns what it printed.
+/// Runs `fairwire-gateway` with `words`, and returns its output.
 fn fairwire(words: &[&str]) -> Fallible<String> {
     let output = Command::new(program()?.0).args(words).stdin(Stdio::null()).output()?;
     let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
     if output.status.success() { Ok(said) } else { Err(format!("`{}`: {said}", words.join(" ")).into()) }
 }
 
-/// `fairwire-gateway follow --radius` at work, ended with this.
+/// A running `fairwire-gateway follow --radius`, stopped on drop.
 struct Follower {
     child: Child,
     address: String,
@@ -221,7 +221,7 @@ struct Follower {
 const SECRET: &str = "testing123";
 
 impl Follower {
-    /// Follows for the gateway of the configuration `file`; none without FreeRADIUS' client.
+    /// Follows for the gateway with the configuration `file`; `None` without FreeRADIUS' client.
     fn start(file: &str) -> Fallible<Option<Follower>> {
         if Command::new("radclient").arg("-v").output().is_err() {
             return Ok(None);
@@ -245,12 +245,12 @@ impl Follower {
                 follower.address = line.trim().rsplit(' ').next().unwrap_or_default().to_owned();
             }
         }
-        // What it says later needs a reader, too.
+        // Its later output must also be read.
         std::thread::spawn(move || std::io::copy(&mut said, &mut std::io::sink()));
         Ok(Some(follower))
     }
 
-    /// A session of `name` begins, with the address of subscriber `number` of class 1.
+    /// Starts a session of `name`, with the address of subscriber `number` of class 1.
     fn begins(&mut self, name: &str, number: u16) -> Fallible<()> {
         let mut client = Command::new("radclient")
             .args(["-x", "-t", "10", &self.address, "acct", SECRET])
@@ -275,7 +275,7 @@ impl Follower {
 
 impl Drop for Follower {
     fn drop(&mut self) {
-        // It may have ended already: either way it is waited for.
+        // It may have ended already; in either case, wait for it.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,4 +1,4 @@
-//! A gateway with threads that send: shares, order and reloads are those of one thread.
+//! A gateway with sender threads: shares, order and reloads are the same as with one thread.
 
 use crate::config::{Document, direction};
 use crate::fallible::Fallible;
@@ -13,24 +13,24 @@ use fairwire_testbed::host::Host;
 use fairwire_testbed::traffic::{Sends, Traffic};
 use fairwire_wire::Way;
 
-/// More than one processor forwards: the machine is the limit, and all threads work.
+/// More than one processor can forward: the machine is the limit, and all threads work.
 const UNLIMITED_MBPS: u64 = 10_000;
-/// Less than one processor forwards: the discipline divides it.
+/// Less than one processor can forward: the discipline divides the rate.
 const LIMITED_MBPS: u64 = 200;
 const SECONDS: u64 = 12;
-/// What is not measured, at the start.
+/// The unmeasured start.
 const WARM_UP_S: u64 = 4;
 const FLOWS: u16 = 8;
 const DELAY: Duration = Duration::from_ms(2);
-/// The promise: a point.
+/// The promise: a percentage point.
 const SHARE_ERROR: f64 = 1.0;
 /// The name of the threads that only send.
 const SENDER: &str = "sender";
-/// Segments that came in another order than they were sent in, by the three ways in which a
-/// sender's kernel finds that out (`tcp_check_sack_reordering`, net/ipv4/tcp_input.c).
+/// Reordered segments, by the three methods with which a sender's kernel detects them
+/// (`tcp_check_sack_reordering`, net/ipv4/tcp_input.c).
 const REORDERED: [&str; 3] = ["TCPSACKReorder", "TCPRenoReorder", "TCPTSReorder"];
 
-/// With one thread and with two, at both rates; those whose names are wanted.
+/// The cases selected by name: one thread and two, at both rates.
 pub fn all(is_wanted: &dyn Fn(&str) -> bool) -> Vec<Happened> {
     let runs: [(&'static str, u32, u64); 4] = [
         ("threads-1-limited", 1, LIMITED_MBPS),
@@ -59,7 +59,7 @@ fn run(happened: &mut Happened, threads: u32, mbps: u64) -> Fallible<()> {
     let traffic = Traffic::new((0..FLOWS).map(bulk).collect(), stop_ns);
     let wiring = Wiring { delays: [DELAY; 2], ..Wiring::default() };
     let mut run = Run::begin(wiring, Middle::Gateway(&document(threads, mbps, "drr")), traffic)?;
-    // Another discipline and back, before anything is measured.
+    // Another discipline and back, before measuring starts.
     for (second, discipline) in [(1.0, "fq-codel"), (2.0, "drr")] {
         run.wait_until(second);
         let reloaded = run.gateway().reload(&document(threads, mbps, discipline))?;
@@ -99,7 +99,7 @@ fn reordered(sender: &Host) -> Fallible<u64> {
     REORDERED.iter().map(|name| kernel_count(sender, ("netstat", "TcpExt"), name)).sum()
 }
 
-/// The largest difference of a flow from an equal part of all, percentage points.
+/// The largest deviation of a flow from an equal share, percentage points.
 fn share_error(got: &[f64]) -> f64 {
     let (all, part) = (got.iter().sum::<f64>(), 1.0 / got.len() as f64);
     got.iter().map(|own| (own / all - part).abs() * 100.0).fold(0.0, f64::max)

@@ -1,19 +1,19 @@
-//! Promises held more than once: on machines that do other work a miss may be chance, or the
-//! machine's; a defect misses every time.
+//! Repeated tests of promises: on machines with other work, a miss may be caused by chance or by
+//! the machine; a defect misses every time.
 
 use crate::finding::{Finding, Subject};
 
-/// The most times that something is held.
+/// The maximum of attempts.
 const MAX_TRIES: usize = 3;
-/// The part of a run above which a gateway was starved: its threads, with that of the path behind
-/// it, were ready without a processor for longer, together. On 4 processors it is 0.07 to 0.44 with
-/// a load of 3 to 5, and everything holds. With a load of 15 to 20 it is 0.7 and more, and pings
-/// are late.
+/// The share of a run above which a gateway counts as starved: how long its threads and those of
+/// the path behind it were ready without a processor, together. On 4 processors, it is 0.07 to 0.44
+/// with a load of 3 to 5, and everything holds. With a load of 15 to 20, it is 0.7 and more, and
+/// pings are late.
 const STARVED: f64 = 0.5;
 
-/// What came of holding something once.
+/// The outcome of one attempt.
 pub trait Outcome {
-    /// What was promised, and what came of it.
+    /// The promises, and their outcomes.
     fn findings(&self) -> &[Finding];
 
     /// How the machine kept the gateway from its work, if it did.
@@ -21,8 +21,8 @@ pub trait Outcome {
         None
     }
 
-    /// What does not hold, and not as it is known to miss. Rate and delay do not count where the
-    /// machine kept the gateway from its work.
+    /// Findings that miss in an unknown manner. Rate and delay do not count if the machine kept the
+    /// gateway from its work.
     fn misses(&self) -> Vec<&Finding> {
         let is_starved = self.starved().is_some();
         let counts =
@@ -30,18 +30,18 @@ pub trait Outcome {
         self.findings().iter().filter(counts).collect()
     }
 
-    /// Does all that counts hold, or miss as it is known to?
+    /// Does everything that counts hold, or miss as known?
     fn holds(&self) -> bool {
         self.misses().is_empty()
     }
 }
 
-/// What became of something that was tried.
+/// The outcome of several attempts.
 #[derive(Clone, Debug)]
 pub struct Tried<T> {
-    /// What came of each try, the last one last.
+    /// The outcome of each attempt, in order.
     pub held: Vec<T>,
-    /// What does not hold, at any try; nothing where it passes.
+    /// The misses of all attempts; empty if it passes.
     pub bad: Vec<String>,
 }
 
@@ -54,13 +54,13 @@ pub fn starved(waited_s: f64, seconds: f64, overflows: u64) -> Option<String> {
     })
 }
 
-/// Holds something until it passes, at most three times. `is_exact` says that nothing is drawn at
+/// Repeats a test until it passes, up to three times. `is_exact` means that nothing is drawn at
 /// random.
 ///
-/// A packet without its place fails at once. So does a miss of what draws nothing, unless the
-/// machine kept the gateway from its work: neither chance nor the machine explains it. Rate and
-/// delay do not count if the machine did. With a load of 15 on 4 processors, the gateway was 3 of 4
-/// s without one. Then 95 of 100 pings took 20 ms rather than 10, in each of three tries.
+/// A packet that is not accounted for fails at once. So does a miss without random draws, unless
+/// the machine kept the gateway from its work, because nothing else explains it. Rate and delay do
+/// not count in that case. With a load of 15 on 4 processors, the gateway had none for 3 of 4 s; 95
+/// of 100 pings then took 20 ms rather than 10, in each of three attempts.
 ///
 /// # Errors
 /// As `hold`.
@@ -112,7 +112,7 @@ mod tests {
         Held { starved: starved(3.0, 4.0, 0), ..held }
     }
 
-    /// How often it is held, and does it pass?
+    /// The number of attempts, and whether it passes.
     fn outcome(is_exact: bool, mut all: Vec<Held>) -> (usize, bool) {
         all.reverse();
         let mut hold = || Ok::<_, Infallible>(all.pop().expect("not held so often"));

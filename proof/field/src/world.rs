@@ -1,4 +1,4 @@
-//! The network of a field run: the hosts outside and inside, and the gateway's between them.
+//! The network of a field run: the outside and inside hosts, with the gateway's host between them.
 
 use crate::fallible::Fallible;
 use fairwire_core::Duration;
@@ -12,11 +12,11 @@ use fairwire_testbed::traffic::{Flow, Sends};
 use fairwire_wire::Way;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The same, where it carries a VLAN, as the hosts use it.
+/// The hosts' interface when it carries a VLAN.
 const VLAN: End<'static> = End { name: "vlan0", index: 110 };
-/// The same, where it carries a tunnel.
+/// The interface when it carries a tunnel.
 const TUNNEL: &str = "vxlan0";
-/// The error if the kernel, or a missing iproute2, makes no tunnel.
+/// The error if the kernel cannot create a tunnel, or iproute2 is missing.
 pub const NO_TUNNEL: &str = "no VXLAN tunnel can be made here";
 /// The gateway's interface towards the outside.
 pub const OUTSIDE: End<'static> = End { name: "g-out", index: 100 };
@@ -27,25 +27,25 @@ pub const INSIDE: End<'static> = End { name: "g-in", index: 101 };
 pub const BETWEEN: [End<'static>; 2] =
     [End { name: "l-near", index: 102 }, End { name: "l-far", index: 103 }];
 
-/// What a network is like.
+/// The properties of a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wiring {
-    /// Of all interfaces, bytes.
+    /// The MTU of all interfaces, bytes.
     pub mtu: u32,
-    /// The VLAN in which the hosts speak; none for plain frames.
+    /// The VLAN of the hosts' traffic; `None` for untagged frames.
     pub vlan: Option<u16>,
-    /// The VXLAN tunnel in which they speak; none for plain frames.
+    /// The VXLAN tunnel of the hosts' traffic; `None` for plain frames.
     pub vxlan: Option<Vxlan>,
-    /// Is the gateway's host a router with source NAT, rather than a wire?
+    /// Is the gateway's host a router with source NAT, instead of a wire?
     pub is_router: bool,
-    /// How long what goes each [`Way`] takes between the gateway and the inside.
+    /// The one-way delay of each [`Way`] between the gateway and the inside.
     pub delays: [Duration; 2],
 }
 
 /// A VXLAN tunnel (RFC 7348).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Vxlan {
-    /// Have its UDP packets a checksum?
+    /// Do its UDP packets have a checksum?
     pub has_sum: bool,
 }
 
@@ -56,7 +56,7 @@ impl Default for Wiring {
 }
 
 impl Wiring {
-    /// The path between the gateway and the subscribers; none where nothing takes time.
+    /// The path between the gateway and the subscribers; `None` without delay.
     fn path(&self) -> Option<Path> {
         let lane = |way| Lane { others_ns: self.delays[way as usize].ns(), ..Lane::default() };
         let path = Path { to_sink: lane(Way::Download), to_source: lane(Way::Upload), ..Path::default() };
@@ -64,27 +64,27 @@ impl Wiring {
     }
 }
 
-/// The three hosts, alive as long as this is or a process is in them.
+/// The three hosts, alive as long as this value, or a process in them.
 #[derive(Debug)]
 pub struct World {
-    /// The rest of the world.
+    /// The rest of the internet.
     pub outside: Host,
-    /// Where the gateway's process runs: two interfaces, without an address but on a router.
+    /// The host of the gateway's process: two interfaces, with addresses only on a router.
     pub gateway: Host,
     /// The subscribers.
     pub inside: Host,
-    /// Between the gateway and the subscribers, where frames take time there.
+    /// The delay between the gateway and the subscribers, if any.
     path: Option<PathHost>,
 }
 
 impl World {
-    /// Makes all three. This thread is at the gateway from now on.
+    /// Creates all three. This thread stays at the gateway.
     pub fn new(wiring: Wiring) -> Fallible<World> {
         let path = wiring.path();
         let host = path.as_ref().map(|_| PathHost::new()).transpose()?;
         let mut world =
             World { outside: Host::new()?, inside: Host::new()?, path: host, gateway: Host::new()? };
-        // Nothing but the hosts speaks on the wire.
+        // Only the hosts' traffic may be on the wire.
         world.gateway.set_variable("net/ipv6/conf/default/disable_ipv6", "1")?;
         for side in Way::ALL {
             prepare(world.sender(side), side)?;
@@ -100,15 +100,15 @@ impl World {
         Ok(world)
     }
 
-    /// Lays the wire within the gateway's host.
+    /// Creates the wire within the gateway's host.
     pub fn lay_between(&self) -> Fallible<()> {
         let [here, there] = BETWEEN;
         self.gateway.join(&self.gateway, Wire { here, there, mtu: Wiring::default().mtu })?;
         Ok(BETWEEN.iter().try_for_each(|end| self.gateway.bring_up(end.index))?)
     }
 
-    /// Joins the gateway anew with the host that sends what goes `way`, after the interfaces
-    /// between them were removed. No path is there.
+    /// Reconnects the gateway with the host that sends in direction `way`, after the interfaces
+    /// between them were removed. There is no path.
     pub fn rejoin(&self, way: Way) -> Fallible<()> {
         self.join(Wiring::default(), way)?;
         Ok(self.gateway.enter()?)
@@ -128,8 +128,8 @@ impl World {
         connect(host, wiring, way)
     }
 
-    /// Makes a router of the gateway's host, where this thread is: addresses, routes, forwarding,
-    /// and source NAT as at home.
+    /// Makes the gateway's host, where this thread is, a router: addresses, routes, forwarding, and
+    /// source NAT as at home.
     fn route(&self) -> Fallible<()> {
         for (end, side) in [(OUTSIDE, Way::Download), (INSIDE, Way::Upload)] {
             let [host, router] = router_link(side);
@@ -140,12 +140,12 @@ impl World {
         Ok(masquerade(OUTSIDE.name)?)
     }
 
-    /// Ends the path to the subscribers, if there is one, and returns what became of its frames.
+    /// Ends the path to the subscribers, if any, and returns the counts of its frames.
     pub fn finish_path(&mut self) -> Fallible<Carried> {
         Ok(self.path.as_mut().map_or(Ok(Carried::default()), PathHost::finish)?)
     }
 
-    /// The host that sends what goes `way`.
+    /// The host that sends in direction `way`.
     pub fn sender(&self, way: Way) -> &Host {
         match way {
             Way::Download => &self.outside,
@@ -154,13 +154,13 @@ impl World {
     }
 }
 
-/// Sets the kernel options of `host`, and makes every address of its networks its own.
+/// Sets the kernel options of `host`, and makes every address of its networks local.
 fn prepare(host: &Host, side: Way) -> Fallible<()> {
     for (variable, value) in [
-        ("net/ipv4/tcp_no_metrics_save", "1"), // what a run has learnt is not for the next
+        ("net/ipv4/tcp_no_metrics_save", "1"), // runs must not learn from earlier ones
         ("net/ipv4/tcp_max_syn_backlog", "4096"),
         ("net/core/somaxconn", "4096"),
-        ("net/ipv6/ip_nonlocal_bind", "1"), // IPv6 refuses to bind to an address of a local network otherwise
+        ("net/ipv6/ip_nonlocal_bind", "1"), // IPv6 otherwise refuses to bind to an address of a local network
         ("net/ipv4/conf/all/rp_filter", "0"),
         ("net/ipv4/conf/default/rp_filter", "0"),
     ] {
@@ -172,7 +172,7 @@ fn prepare(host: &Host, side: Way) -> Fallible<()> {
     Ok(())
 }
 
-/// Addresses for the interface of `host`, and the other side's networks are behind the other host.
+/// Sets the addresses of `host`, and routes the other side's networks to the other host.
 fn connect(host: &Host, wiring: Wiring, side: Way) -> Fallible<()> {
     let other = if side == Way::Download { Way::Upload } else { Way::Download };
     host.set_ethernet_address(HOST.index, self::side(side).ethernet_address())?;
@@ -187,7 +187,7 @@ fn connect(host: &Host, wiring: Wiring, side: Way) -> Fallible<()> {
         }
     };
     if wiring.is_router {
-        // Behind NAT there is nothing to be found: only the inside knows the way.
+        // Behind NAT nothing can be found: only the inside has a route.
         let [own, router] = router_link(side);
         host.add_address(device, Address { ip: own, prefix_bits: 24 })?;
         if side == Way::Upload {
@@ -203,7 +203,7 @@ fn connect(host: &Host, wiring: Wiring, side: Way) -> Fallible<()> {
     Ok(())
 }
 
-/// Makes the end of a tunnel at `host`, by iproute2, and returns its number.
+/// Creates the end of a tunnel at `host` with iproute2, and returns its number.
 fn dig(host: &Host, vxlan: Vxlan, side: Way) -> Fallible<u32> {
     let own = under_address(side);
     let other = under_address(if side == Way::Download { Way::Upload } else { Way::Download });
@@ -225,7 +225,7 @@ fn under_address(way: Way) -> IpAddr {
     Ipv4Addr::new(192, 168, 200, 1 + way as u8).into()
 }
 
-/// The side of the gateway from which comes what goes `way`: the world is at its left.
+/// The side of the gateway that packets in direction `way` come from; the outside is on its left.
 pub const fn side(way: Way) -> Side {
     match way {
         Way::Download => Side::Left,
@@ -242,14 +242,14 @@ fn link_address(way: Way, is_ipv6: bool) -> IpAddr {
     }
 }
 
-/// The addresses on the wire between the router and the host that sends what goes `way`: the
+/// The addresses on the wire between the router and the host that sends in direction `way`: the
 /// host's, and the router's.
 fn router_link(way: Way) -> [IpAddr; 2] {
     let third = if way == Way::Download { 2 } else { 3 };
     [1, 254].map(|last| Ipv4Addr::new(192, 0, third, last).into())
 }
 
-/// The address that a router with NAT has outside, and all that comes from inside it.
+/// The outside address of a router with NAT, which is the source of all inside traffic.
 pub fn public_address() -> IpAddr {
     router_link(Way::Download)[1]
 }
@@ -284,8 +284,8 @@ pub fn server(number: u16, is_ipv6: bool) -> IpAddr {
     }
 }
 
-/// A flow that goes `way` from the start on, between outside host `number` and subscriber `number`
-/// of class 1.
+/// A flow in direction `way` from the start on, between outside host `number` and subscriber
+/// `number` of class 1.
 pub fn flow(group: &str, sends: Sends, way: Way, number: u16, stop_ns: u64) -> Flow {
     let (outside, inside) = (server(number, false), subscriber(1, number, false));
     let (source, destination) = if way == Way::Download { (outside, inside) } else { (inside, outside) };

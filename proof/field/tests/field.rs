@@ -1,6 +1,6 @@
 //! Real networks, the quick part: contests and faults with the gateway's own process and this
-//! kernel's TCP. This file has a `main` of its own, because the program starts itself again. Where
-//! network namespaces are refused it says so, loudly, and passes.
+//! kernel's TCP. This file has its own `main`, because the program starts itself again. If network
+//! namespaces are refused, it reports this prominently and passes.
 
 use fairwire_field::contest::{self, Case, Judged};
 use fairwire_field::fault::FAULTS;
@@ -17,7 +17,7 @@ use std::process::{Command, ExitCode};
 
 /// The contests of this project.
 const SUITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../suite/field");
-/// What is not measured, and the length of a contest, seconds: the shortest in which ten TCP flows
+/// The unmeasured start and the length of a contest, seconds: the shortest in which ten TCP flows
 /// settle.
 const WARM_UP: u64 = 1;
 const SECONDS: u64 = 4;
@@ -26,7 +26,7 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match words.first().map(String::as_str) {
         Some(AGENT_COMMAND) => std::process::exit(agent::main(words.into_iter().skip(1))),
-        Some("--list") => return ExitCode::SUCCESS, // for a test runner: there are no names to pick from
+        Some("--list") => return ExitCode::SUCCESS, // for a test runner: there are no names to select
         _ => {}
     }
     match pid_namespace::run(run) {
@@ -73,7 +73,7 @@ fn run() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Does the gateway's program know the command?
+/// Does the gateway's program have the command?
 fn has_service() -> bool {
     let Ok((program, arguments)) = gateway::program() else { return false };
     let is_whole = arguments.iter().any(|word| word == "run");

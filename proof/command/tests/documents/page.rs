@@ -1,8 +1,8 @@
-//! A page of Markdown: its blocks of commands, what they print, and the commands in its text.
+//! A Markdown page: its command blocks, their output, and the commands in its text.
 
 use std::path::Path;
 
-/// A line that means any lines, and within a line for any text.
+/// A line that matches any lines and, within a line, any text.
 const ANYTHING: &str = "…";
 
 /// A page.
@@ -14,11 +14,11 @@ pub(crate) struct Page {
     pub(crate) blocks: Vec<Block>,
     /// Commands in its text, and those of blocks that are not run.
     pub(crate) commands: Vec<Typed>,
-    /// What is wrong with how it is marked.
+    /// Mistakes in its marks.
     pub(crate) wrong: Vec<String>,
 }
 
-/// A command as it is typed.
+/// A command as typed.
 pub(crate) struct Typed {
     pub(crate) line: usize,
     pub(crate) words: Vec<String>,
@@ -26,7 +26,7 @@ pub(crate) struct Typed {
 
 /// A block of commands.
 pub(crate) struct Block {
-    /// Where it begins, from 1.
+    /// Its first line, counted from 1.
     pub(crate) line: usize,
     pub(crate) run: Run,
     pub(crate) code: String,
@@ -34,18 +34,18 @@ pub(crate) struct Block {
     pub(crate) output: Option<Output>,
 }
 
-/// What is printed, as the page has it.
+/// The output, as printed in the page.
 pub(crate) struct Output {
     pub(crate) line: usize,
     pub(crate) text: String,
 }
 
-/// Is a block run?
+/// Whether a block is run.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Run {
-    /// Where these are there: `root` or programs.
+    /// If these are present: `root` or programs.
     With(Vec<String>),
-    /// It is not.
+    /// Never.
     No,
 }
 
@@ -117,7 +117,7 @@ impl Page {
         }
     }
 
-    /// Commands in a paragraph: code may go on in its next line.
+    /// Adds commands in a paragraph; code may continue on its next line.
     fn take_paragraph(&mut self, (line, text): &mut (usize, String)) {
         for code in text.split('`').skip(1).step_by(2) {
             self.commands.extend(typed(*line, code));
@@ -151,7 +151,7 @@ impl Page {
         }
     }
 
-    /// The page with what was printed in the place of what it has. What has `…` is left.
+    /// The page with its output replaced by what was printed. Output with `…` is unchanged.
     pub(crate) fn renewed(&self, blocks: &[&Block], printed: &[String]) -> String {
         let mut text = self.text.clone();
         for (block, printed) in blocks.iter().zip(printed) {
@@ -165,7 +165,7 @@ impl Page {
     }
 }
 
-/// Reads what is behind `sh`: nothing, `needs: root, curl`, or `no-test: why`.
+/// Parses the mark after `sh`: nothing, `needs: root, curl`, or `no-test: why`.
 fn run(mark: &str) -> Result<Run, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     if mark.is_empty() {
@@ -180,12 +180,12 @@ fn run(mark: &str) -> Result<Run, String> {
     missing.map_or(Ok(Run::No), |path| Err(format!("`{path}` is not there")))
 }
 
-/// The commands of a block, those that go on over lines as one.
+/// The commands of a block, with continued lines joined.
 fn commands(code: &str) -> Vec<String> {
     code.replace("\\\n", " ").lines().map(str::to_owned).collect()
 }
 
-/// The words of a command that this project has, without `sudo`, comments and what it is piped to.
+/// The words of a command of this project, without `sudo`, comments and pipes.
 fn typed(line: usize, code: &str) -> Option<Typed> {
     let mut words = Vec::new();
     let (mut word, mut quote, mut is_word) = (String::new(), None, false);
@@ -220,7 +220,8 @@ fn typed(line: usize, code: &str) -> Option<Typed> {
     is_ours.then_some(Typed { line, words })
 }
 
-/// Is `printed` what the page has, where a line `…` is any lines, and `…` within a line any text?
+/// Does `printed` match the page, where a line `…` matches any lines, and `…` within a line any
+/// text?
 pub(crate) fn is_alike(page: &str, printed: &str) -> bool {
     let (page, printed): (Vec<&str>, Vec<&str>) = (page.lines().collect(), printed.lines().collect());
     lines_alike(&page, &printed)

@@ -1,5 +1,4 @@
-//! A folder in which the commands of a page run as they would in a checkout, without leaving
-//! anything in it.
+//! A folder in which a page's commands run as in a checkout, without leaving files in the checkout.
 
 use super::page::Block;
 use std::fmt::Write as _;
@@ -8,10 +7,10 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What a page may write to, and so is copied. All else is linked.
+/// Folders that a page may write to, which are copied. Everything else is linked.
 const COPIED: &[&str] = &["scenarios", "docs", "proof", "studies", "examples"];
 
-/// The folder of the programs, those of the examples among them. `make prove` builds all of them.
+/// The folder of the built programs and examples. `make prove` builds all of them.
 pub(crate) fn built() -> PathBuf {
     Path::new(env!("CARGO_BIN_EXE_fairwire-proof")).parent().expect("it is in a folder").to_path_buf()
 }
@@ -19,18 +18,18 @@ pub(crate) fn built() -> PathBuf {
 /// The programs of this repository.
 pub(crate) const PROGRAMS: [&str; 3] = ["fairwire", "fairwire-gateway", "fairwire-proof"];
 
-/// Between what two blocks print.
+/// The separator between the outputs of two blocks.
 const BETWEEN: char = '\u{1e}';
 
 /// The exit code of a command that cannot run here.
 const SKIPPED: i32 = 77;
 
-/// `sudo` runs what is behind it, and `make build` and `make build-gateway` have been done.
+/// `sudo` runs its arguments; `make build` and `make build-gateway` count as done.
 const SUDO: &str = "#!/bin/sh\nexec \"$@\"\n";
 const MAKE: &str = "#!/bin/sh\n[ \"$*\" = build ] || [ \"$*\" = build-gateway ] || { echo \"make $*: mark the block `no-test: WHY`\" >&2; exit 1; }\n";
 
-/// `cargo run -p NAME -- ARGUMENTS` runs what cargo has built for the tests of that crate. It
-/// builds nothing: that takes minutes.
+/// `cargo run -p NAME -- ARGUMENTS` runs the program that cargo built for that crate's tests. It
+/// builds nothing, because that takes minutes.
 const CARGO: &str = r#"#!/bin/sh
 case "$*" in "run -p "*) ;; *) echo "cargo $*: mark the block \`no-test: WHY\`" >&2; exit 1;; esac
 name=$3
@@ -40,7 +39,7 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do shift; done
 exec "$BUILT/$name" "$@"
 "#;
 
-/// Is a program there, or are there the rights of root, and namespaces?
+/// Is the program installed or, for `root`, are root's rights and namespaces available?
 pub(crate) fn is_there(tool: &str) -> bool {
     let mut command = Command::new("sh");
     let ended = match tool {
@@ -55,21 +54,21 @@ pub(crate) struct Sandbox {
     folder: tempfile::TempDir,
 }
 
-/// How the blocks of a page ended.
+/// The outcome of a page's blocks.
 pub(crate) enum Ended {
-    /// What each printed.
+    /// The output of each.
     Printed(Vec<String>),
-    /// The block, from 0, in which a command failed, and what was printed.
+    /// The block, from 0, in which a command failed, and the output.
     Failed(usize, String),
-    /// They cannot run here, and why.
+    /// They cannot run on this machine, for this reason.
     Skipped(String),
 }
 
 impl Sandbox {
-    /// Makes one of the checkout at `root`.
+    /// Creates a sandbox of the checkout at `root`.
     pub(crate) fn new(root: &Path) -> Sandbox {
         let folder = tempfile::tempdir().expect("a folder");
-        // Not root's alone: a gateway goes on as another user.
+        // Accessible to others than root: a gateway continues as another user.
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("it is ours");
         for entry in fs::read_dir(root).expect("the root is readable") {
             let path = entry.expect("an entry").path();
@@ -96,7 +95,7 @@ impl Sandbox {
         Sandbox { folder }
     }
 
-    /// Runs the blocks one after the other, in one shell. `is_apart`: in network, mount and process
+    /// Runs the blocks in sequence, in one shell. With `is_apart`, in network, mount and process
     /// namespaces that end with it.
     pub(crate) fn run(&self, blocks: &[&Block], is_apart: bool) -> Ended {
         let mut script = "set -eu\n".to_string();

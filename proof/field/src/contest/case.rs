@@ -1,4 +1,4 @@
-//! A contest: a discipline against a load, and what is promised of it.
+//! A contest: a discipline under a load, and its promises.
 
 use super::group::{Group, Source, UNCLAIMED};
 use super::judge::{Judged, WayJudged, judge};
@@ -15,7 +15,7 @@ use fairwire_testbed::traffic::Traffic;
 use fairwire_wire::Way;
 use serde::Deserialize;
 
-/// A discipline against a load.
+/// A discipline under a load.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// `discipline/load`.
@@ -24,19 +24,19 @@ pub struct Case {
     pub download: Option<DirectionSpec>,
     /// The shaping of uploads, if any.
     pub upload: Option<DirectionSpec>,
-    /// The tree.
+    /// The class tree.
     pub classes: Vec<ClassSpec>,
-    /// One-way delay of each way that is shaped, between the gateway and the inside.
+    /// The one-way delay of each shaped direction, between the gateway and the inside.
     pub delay: Duration,
     /// The traffic.
     pub groups: Vec<Group>,
-    /// Does each inside host have a share, rather than each connection?
+    /// Does each inside host have a share, instead of each connection?
     pub is_by_host: bool,
-    /// The start of the run, which is not measured, seconds.
+    /// The unmeasured start of the run, seconds.
     pub warm_up: u64,
-    /// The length of the run, warm-up included, seconds.
+    /// The length of the run, including the warm-up, seconds.
     pub seconds: u64,
-    /// Is it run by the tests of this crate too?
+    /// Do this crate's tests also run it?
     pub is_quick: bool,
     /// Does the discipline draw nothing at random, so that only the machine can make it miss?
     pub is_exact: bool,
@@ -55,17 +55,17 @@ pub(crate) struct Promise {
     pub known: Option<(Allowed, String)>,
 }
 
-/// A measure of each way.
+/// A measure of each direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Measure {
-    /// The part of the link in use.
+    /// The share of the link in use.
     Utilization,
-    /// The largest difference of a flow from its fair share, as a part of it.
+    /// The largest deviation of a flow from its fair share, relative to the share.
     WorstFlow,
-    /// The same of a group.
+    /// The largest such deviation of a group.
     WorstGroup,
-    /// The largest difference of a part of the link from the fair part, percentage points.
+    /// The largest deviation of a share of the link from the fair one, percentage points.
     ShareErrorPoints,
     /// The 95th percentile of pings, milliseconds.
     PingP95Ms,
@@ -94,7 +94,7 @@ impl Measure {
         }
     }
 
-    /// The part of it that chance alone may explain, if classes are drawn.
+    /// The part of it that chance alone may explain, if classes are random.
     fn chance(self, way: &WayJudged) -> Option<f64> {
         match self {
             Measure::WorstGroup => Some(way.chance_of_group),
@@ -111,21 +111,21 @@ impl Measure {
     }
 }
 
-/// A full packet on the link: 1500 bytes of IP, and 38 of Ethernet with preamble and gap.
+/// The bytes of a full packet on the link: 1500 of IP, and 38 of Ethernet with preamble and gap.
 pub(super) const FULL_BYTES: u32 = 1538;
 /// The default duration of a contest, seconds.
 pub(super) const USUAL_SECONDS: u64 = 20;
-/// The time from one ping to the next.
+/// The time between pings.
 const PING: Duration = Duration::from_ms(10);
 
 impl Case {
-    /// The same with another duration.
+    /// The same case with another duration.
     #[must_use]
     pub fn lasting(self, warm_up: u64, seconds: u64) -> Case {
         Case { warm_up, seconds, ..self }
     }
 
-    /// The same where usual ones last `seconds`, of which the first quarter is not measured.
+    /// The same case, scaled to usual ones of `seconds`; a quarter of that is not measured.
     #[must_use]
     pub fn beside(self, seconds: u64) -> Case {
         let scaled = (seconds * self.seconds).div_ceil(USUAL_SECONDS);
@@ -145,7 +145,7 @@ impl Case {
         Wiring { delays: Way::ALL.map(delay), ..Wiring::default() }
     }
 
-    /// The shaping of one way, if any.
+    /// The shaping of one direction, if any.
     pub fn direction(&self, way: Way) -> Option<&DirectionSpec> {
         match way {
             Way::Download => self.download.as_ref(),
@@ -153,12 +153,12 @@ impl Case {
         }
     }
 
-    /// The rate of a way, bit/s; 0 where it is not shaped.
+    /// The rate of a direction, bit/s; 0 if it is not shaped.
     pub fn bps(&self, way: Way) -> u64 {
         self.direction(way).map_or(0, |direction| direction.rate.0.bps())
     }
 
-    /// Its traffic, with pings on the ways that are loaded.
+    /// Its traffic, with pings in the loaded directions.
     pub fn traffic(&self) -> Traffic {
         let duration_ns = self.seconds * 1_000_000_000;
         let ping = |direction| Group {
@@ -177,7 +177,7 @@ impl Case {
         Traffic::new(flows.collect(), duration_ns)
     }
 
-    /// Runs it, and judges the result.
+    /// Runs it and judges the result.
     pub fn hold(&self) -> Fallible<Judged> {
         let document = self.document();
         let mut run = Run::begin(self.wiring(), Middle::Gateway(&document), self.traffic())?;
@@ -193,7 +193,7 @@ impl Case {
         Ok(judged)
     }
 
-    /// The promises for `way`, and what came of them.
+    /// The promises for `way`, and their outcomes.
     pub(super) fn findings<'a>(&'a self, way: &'a WayJudged) -> impl Iterator<Item = Finding> + 'a {
         self.promises.iter().filter_map(|Promise { measure, promised, known }| {
             let drawn = self.draws_classes.as_deref().zip(measure.chance(way));

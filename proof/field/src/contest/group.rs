@@ -1,4 +1,4 @@
-//! Flows of a contest that are alike.
+//! Identical flows of a contest.
 
 use crate::world::{flow, server, subscriber};
 use fairwire_core::{Duration, Rate};
@@ -7,7 +7,7 @@ use fairwire_testbed::traffic::{Flow, Sends, datagram_bytes};
 use fairwire_wire::Way;
 use serde::Deserialize;
 
-/// Flows that are alike, as they are typed.
+/// Identical flows, as written in the file.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Group {
@@ -16,9 +16,9 @@ pub struct Group {
     /// The number of flows.
     #[serde(default = "one")]
     pub count: u16,
-    /// What each sends.
+    /// The traffic of each.
     pub source: Source,
-    /// Their way through the gateway.
+    /// Their direction through the gateway.
     #[serde(default = "download")]
     pub direction: Way,
     /// IPv6 instead of IPv4?
@@ -27,37 +27,37 @@ pub struct Group {
     /// The network `k` of their inside hosts: 10.k.0.0/16 and 2001:db8:1:k::/64.
     #[serde(default = "unclaimed")]
     pub network: u8,
-    /// The number of inside hosts over which they are spread.
+    /// The number of inside hosts that they are spread over.
     #[serde(default = "one")]
     pub hosts: u16,
 }
 
-/// What a flow of a contest sends.
+/// The traffic of a flow.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Source {
-    /// Endless data over TCP.
+    /// Unlimited data over TCP.
     Bulk {
         /// The kernel's name of its congestion control.
         control: String,
     },
     /// UDP in full packets.
     Cbr {
-        /// The rate that it offers on the link.
+        /// The rate offered on the link.
         rate: Quantity<Rate>,
     },
-    /// Small datagrams, whose delay is measured.
+    /// Small datagrams with measured delay.
     Ping {
-        /// The time from one to the next.
+        /// The time between them.
         every: Quantity<Duration>,
     },
 }
 
 /// The network of hosts that no class claims.
 pub const UNCLAIMED: u8 = 99;
-/// Payload of a full UDP packet, of either version of IP.
+/// The payload of a full UDP packet, for either version of IP.
 const UDP_PAYLOAD: u32 = 1400;
-/// TCP flows begin one after another within the first half second.
+/// TCP flows start in turn within the first half second.
 const SPREAD_NS: u64 = 500_000_000;
 
 fn one() -> u16 {

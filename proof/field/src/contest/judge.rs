@@ -1,4 +1,4 @@
-//! The results of a contest, held against its promises.
+//! The results of a contest, compared with its promises.
 
 use super::case::{Case, FULL_BYTES};
 use super::tree::{Claimant, fair_shares};
@@ -19,13 +19,13 @@ use std::net::IpAddr;
 pub struct Judged {
     /// Its name.
     pub case: String,
-    /// Each loaded way.
+    /// Each loaded direction.
     pub ways: Vec<WayJudged>,
-    /// The promises, and what came of them.
+    /// The promises, and their outcomes.
     pub findings: Vec<Finding>,
     /// How the machine kept the gateway from its work, if it did.
     pub starved: Option<String>,
-    /// Microseconds of the gateway's processor time for each packet that it forwarded.
+    /// The gateway's CPU time per forwarded packet, in microseconds.
     pub processor_us_per_packet: f64,
 }
 
@@ -39,28 +39,28 @@ impl Outcome for Judged {
     }
 }
 
-/// One way of a contest.
+/// One direction of a contest.
 #[derive(Clone, Debug, Serialize)]
 pub struct WayJudged {
     /// Its direction.
     pub way: Way,
-    /// Flows that wanted more than they got.
+    /// The number of flows that demanded more than they got.
     pub saturated: usize,
-    /// The part of the link in use.
+    /// The share of the link in use.
     pub utilization: f64,
-    /// Jain's index over the rates of saturated flows, each by its fair share.
+    /// Jain's index over the rates of saturated flows, each divided by its fair share.
     pub jain: f64,
-    /// The largest difference of a saturated flow from its fair share, as a part of it.
+    /// The largest deviation of a saturated flow from its fair share, relative to the share.
     pub worst_flow: f64,
-    /// The same of a group of flows.
+    /// The largest such deviation of a group of flows.
     pub worst_group: f64,
-    /// The largest difference of a class's part of the link from its fair part, percentage points;
+    /// The largest deviation of a class's share of the link from its fair share, percentage points;
     /// without classes, of a group.
     pub share_error_points: f64,
-    /// What chance alone may do to such an error where the class of each full packet is drawn:
+    /// The part of such an error that chance alone may cause if each full packet's class is random:
     /// [`CHANCE_SD`] standard deviations.
     pub chance_points: f64,
-    /// The same of the worst group, as a part of its fair share.
+    /// The same for the worst group, relative to its fair share.
     pub chance_of_group: f64,
     /// Bit/s of each group, and its fair share.
     pub groups: BTreeMap<String, [f64; 2]>,
@@ -75,9 +75,9 @@ pub struct Delay {
     pub count: usize,
     /// The median.
     pub p50_ms: f64,
-    /// 95 of 100 took less.
+    /// The 95th percentile.
     pub p95_ms: f64,
-    /// 99 of 100 took less.
+    /// The 99th percentile.
     pub p99_ms: f64,
 }
 
@@ -93,13 +93,13 @@ impl Delay {
     }
 }
 
-/// The standard deviations that chance may explain: one of 16 000 draws is further off.
+/// The standard deviations that chance may explain; one of 16 000 draws is farther off.
 const CHANCE_SD: f64 = 4.0;
 
-/// A saturated flow wants at least this many times its fair share.
+/// The minimum demand of a saturated flow, as a multiple of its fair share.
 const WANTS_MORE: f64 = 1.05;
 
-/// Judges what was `seen` of `case`.
+/// Judges the observations `seen` of `case`.
 pub fn judge(case: &Case, traffic: &Traffic, seen: &Seen, processor_s: f64) -> Judged {
     let measured = Measured::new(case, traffic, seen);
     let loaded = Way::ALL.into_iter().filter(|way| case.bps(*way) > 0);
@@ -128,7 +128,7 @@ struct Measured<'a> {
     slots: std::ops::Range<usize>,
 }
 
-/// One flow on one way: data, or the acknowledgements of a flow of the other way.
+/// One flow in one direction: data, or the acknowledgements of a flow in the other direction.
 struct Part<'a> {
     flow: &'a Flow,
     is_data: bool,
@@ -221,8 +221,8 @@ impl<'a> Measured<'a> {
         }
     }
 
-    /// The rates and fair shares of the groups of which each flow wants all it can get, or far more
-    /// than it gets.
+    /// The rates and fair shares of the groups whose flows all demand unlimited rate, or far more
+    /// than they get.
     fn wanting(&self, groups: &BTreeMap<String, [f64; 2]>, parts: &[Part<'_>]) -> Vec<[f64; 2]> {
         let demand = |name: &str| -> f64 {
             parts
@@ -245,7 +245,7 @@ impl<'a> Measured<'a> {
     }
 }
 
-/// The standard deviation of the part of `packets` that are of a class, each with the same chance
+/// The standard deviation of a class's share of `packets`, if each packet has the probability
 /// `part`.
 fn chance_sd(part: f64, packets: f64) -> f64 {
     (part * (1.0 - part).max(0.0) / packets).sqrt()
@@ -263,7 +263,7 @@ mod tests {
     use crate::contest::find;
     use fairwire_testbed::traffic::FlowSeen;
 
-    /// The result if every flow had got `bps(flow)`.
+    /// The observations if every flow had got `bps(flow)`.
     fn seen(traffic: &Traffic, bps: impl Fn(&Flow) -> f64) -> Seen {
         let flow = |flow: &Flow| FlowSeen {
             link_bytes: vec![(bps(flow) / 8.0 * SLOT.secs()) as u64; traffic.slots.count],
@@ -302,7 +302,7 @@ mod tests {
 
     #[test]
     fn chance_is_that_of_draws_and_shrinks_with_time() {
-        // 13 000 draws, as 50 Mbit/s have in 3.2 s: a class of three eighths, one of an eighth.
+        // 13 000 draws, as for 50 Mbit/s in 3.2 s: a class of three eighths, and one of an eighth.
         assert!((chance_sd(0.375, 13_000.0) - 0.00425).abs() < 1e-5);
         assert!((chance_sd(0.125, 13_000.0) / 0.125 - 0.0232).abs() < 1e-4);
         let judged = |seconds: u64| {

@@ -1,4 +1,4 @@
-//! Contests: traffic against a discipline, held against the max-min oracle.
+//! Contests: traffic against a discipline, compared with the max-min oracle.
 
 mod case;
 mod group;

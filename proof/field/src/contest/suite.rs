@@ -1,5 +1,5 @@
-//! The contests of `proof/suite/field`: loads in the folder `contests`, and in `promises.toml` the
-//! disciplines and what is promised of all. What a gateway does is spelled as in its configuration.
+//! The contests of `proof/suite/field`: the folder `contests` has the loads, and `promises.toml`
+//! the disciplines and the common promises. Gateway settings are spelled as in its configuration.
 
 use super::case::{Case, FULL_BYTES, Measure, Promise, USUAL_SECONDS};
 use super::group::Group;
@@ -37,11 +37,11 @@ struct Promised {
     ping_slack: Quantity<Duration>,
 }
 
-/// A discipline that contests are held under.
+/// A discipline that contests run under.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Discipline {
-    /// Its name in the names of contests.
+    /// Its name within names of contests.
     name: String,
     /// Its form in a gateway's configuration. Default: `name`.
     discipline: Option<Choice>,
@@ -54,44 +54,44 @@ struct Discipline {
     miss: Vec<Miss>,
 }
 
-/// What a ping waits for.
+/// The wait of a ping.
 #[derive(Clone, Copy, PartialEq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum PingWait {
-    /// The whole buffer: there is one queue.
+    /// The entire buffer: there is one queue.
     Buffer,
-    /// One full packet of each of the other flows.
+    /// One full packet of every other flow.
     Turn,
 }
 
-/// Promises that are missed: the bounds that are kept, and why.
+/// A known miss: the bounds that still hold, and the reason.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Miss {
-    /// The discipline, in the file of a contest.
+    /// The discipline, in a contest's file.
     under: Option<String>,
     #[serde(default)]
     min: BTreeMap<Measure, f64>,
     #[serde(default)]
     max: BTreeMap<Measure, f64>,
-    /// Only contests of at most this length miss.
+    /// The miss affects only contests of at most this length.
     max_duration: Option<Quantity<Duration>>,
     because: String,
 }
 
-/// A load, under each of some disciplines.
+/// A load, under several disciplines.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Contest {
     disciplines: Vec<String>,
-    /// The disciplines under which it is a test too.
+    /// The disciplines under which it is also a test.
     #[serde(default)]
     tests: Vec<String>,
     duration: Quantity<Duration>,
     delay: Quantity<Duration>,
     download: DirectionSpec,
     upload: Option<DirectionSpec>,
-    /// The file with the tree, beside the folder.
+    /// The file with the tree, next to the folder.
     classes: Option<PathBuf>,
     flow: Vec<Group>,
     #[serde(default)]
@@ -104,10 +104,10 @@ struct Classes {
     class: Vec<ClassSpec>,
 }
 
-/// A longer file is refused.
+/// The maximum of bytes in a file.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// The content of the document `file`.
+/// Parses the document `file`.
 pub(crate) fn read<T: DeserializeOwned>(file: &Path) -> Result<(T, Locations), DocumentError> {
     let text = read_text(file, MAX_BYTES, "a file of the suite, such as proof/suite/field/promises.toml")?;
     read_document(&file.display().to_string(), &text)
@@ -116,7 +116,7 @@ pub(crate) fn read<T: DeserializeOwned>(file: &Path) -> Result<(T, Locations), D
 /// Every contest of the suite in `folder`, discipline by discipline.
 ///
 /// # Errors
-/// What cannot be read, or makes no sense, and where.
+/// A file that cannot be read or is invalid, and the location.
 pub fn read_all(folder: &Path) -> Result<Vec<Case>, DocumentError> {
     let (promises, _) = read::<Promises>(&folder.join("promises.toml"))?;
     let mut contests = Vec::new();
@@ -141,7 +141,7 @@ pub fn read_all(folder: &Path) -> Result<Vec<Case>, DocumentError> {
     Ok(promises.discipline.iter().flat_map(under).collect())
 }
 
-/// The files of the folder, by name.
+/// The files of the folder, sorted by name.
 fn files(folder: &Path) -> Result<Vec<PathBuf>, DocumentError> {
     let unreadable = |cause| Problem::Unreadable { path: folder.into(), cause };
     let entries = fs::read_dir(folder).map_err(unreadable)?.collect::<Result<Vec<_>, _>>();
@@ -152,7 +152,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, DocumentError> {
 }
 
 impl Contest {
-    /// Is there a promise for each of its disciplines?
+    /// Checks that there is a promise for each of its disciplines.
     fn check(&self, promises: &Promises, places: &Locations) -> Result<(), DocumentError> {
         let all: Vec<&String> = promises.discipline.iter().map(|discipline| &discipline.name).collect();
         let own: Vec<&String> = self.disciplines.iter().collect();
@@ -187,7 +187,7 @@ impl Contest {
             (Measure::ShareErrorPoints, Allowed::at_most(promised.share_error_points)),
             (Measure::PingP95Ms, Allowed::at_most(self.ping_ms(discipline.ping_waits_for, promised))),
         ];
-        // Within a class the leaf's discipline decides, and within a host nothing is promised.
+        // Within a class the leaf's discipline decides, and nothing is promised within a host.
         if classes.is_empty() && !is_by_host {
             all.insert(1, (Measure::WorstFlow, Allowed::at_most(promised.worst_flow)));
         }
@@ -232,8 +232,8 @@ impl Contest {
         })
     }
 
-    /// The bound of the 95th percentile of pings, milliseconds: their wait, their way, and what the
-    /// machine may add.
+    /// The bound of the 95th percentile of pings, milliseconds: their wait, their path, and an
+    /// allowance for the machine.
     fn ping_ms(&self, waits: PingWait, promised: &Promised) -> f64 {
         let packet_ms = |rate_bps: u64| f64::from(FULL_BYTES) * 8e3 / rate_bps as f64;
         let rate = self.download.rate.0;

@@ -1,4 +1,4 @@
-//! The oracle's tree: the classes of a contest with its flows in their places.
+//! The oracle's tree: the classes of a contest, with its flows.
 
 use fairwire_core::{ClassTerms, Weight};
 use fairwire_metrics::class_shares::class_shares;
@@ -8,17 +8,17 @@ use std::collections::BTreeMap;
 /// A flow for the oracle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Claimant {
-    /// The leaf that it is in, or the host where hosts share; none under the root.
+    /// Its leaf or, if hosts share, its host; `None` under the root.
     pub leaf: Option<usize>,
-    /// The most that it can use, bit/s.
+    /// Its demand, bit/s.
     pub demand: f64,
 }
 
-/// What weighted max-min fairness gives each of `claimants` of `capacity`.
+/// The weighted max-min fair share of each of `claimants` in `capacity`.
 ///
-/// Classes share by weight among siblings, and the flows of a leaf evenly. Those without a leaf are
-/// together in one class under the root, of weight 1, as the gateway has them. Without classes all
-/// flows are under the root, or each host with its flows.
+/// Siblings share by weight, and the flows of a leaf equally. As in the gateway, flows without a
+/// leaf form one class of weight 1 under the root. Without classes, all flows are under the root,
+/// or grouped by host.
 pub(super) fn fair_shares(classes: &[ClassSpec], claimants: &[Claimant], capacity: f64) -> Vec<f64> {
     let place = |name: &String| classes.iter().position(|class| class.name == *name).map(|at| at as u32);
     let terms = |class: &ClassSpec| {
@@ -26,7 +26,7 @@ pub(super) fn fair_shares(classes: &[ClassSpec], claimants: &[Claimant], capacit
         ClassTerms::new(class.parent.as_ref().and_then(place)).with_weight(weight)
     };
     let mut tree: Vec<ClassTerms> = classes.iter().map(terms).collect();
-    // Hosts, and unclaimed packets beside classes, get classes of their own, of weight 1.
+    // Hosts, and unclaimed packets next to classes, get their own classes of weight 1.
     let mut others = BTreeMap::new();
     let mut class_of = |leaf: Option<usize>| match leaf {
         Some(leaf) if !classes.is_empty() => Some(leaf as u32),

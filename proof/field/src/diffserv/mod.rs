@@ -1,6 +1,6 @@
-//! A DiffServ domain with adaptive token buckets, live: three gateways by the configurations of the
-//! recipe (`docs/gateway/diffserv.md`), and this kernel's TCP.
-//! What each contract gains is held against the simulation of the same domain.
+//! A live DiffServ domain with adaptive token buckets: three gateways, configured as in the recipe
+//! (`docs/gateway/diffserv.md`), and this kernel's TCP. The gain of each contract is compared with
+//! a simulation of the same domain.
 
 mod network;
 
@@ -30,45 +30,45 @@ const INGRESS: &str = include_str!("../../../../docs/gateway/diffserv/ingress.to
 const CORE: &str = include_str!("../../../../docs/gateway/diffserv/core.toml");
 const EGRESS: &str = include_str!("../../../../docs/gateway/diffserv/egress.toml");
 const SCENARIO: &str = include_str!("../../../../docs/gateway/diffserv/scenario.toml");
-/// The contracts in them, Mbit/s, and the rate that they share.
+/// Their contracts, Mbit/s, and the shared rate.
 const CONTRACTS: [(&str, f64); 4] = [("north", 1.0), ("east", 2.0), ("south", 3.0), ("west", 4.0)];
 const RATE_MBPS: f64 = 15.0;
-/// A rate that is less than all contracts together.
+/// A rate below the sum of all contracts.
 const OVER_MBPS: f64 = 8.0;
-/// Connections of each customer.
+/// The connections of each customer.
 const FLOWS: u16 = 20;
 /// The key of both edges.
 const KEY: &str = "this is no secret: it is a key for tests";
 /// The seeds of the simulation, whose gains differ by a percent or two.
 const SEEDS: &str = "1,2,3,4,5";
-/// How far live gains may be from simulated ones.
+/// The allowed deviation of live gains from simulated ones.
 const NEAR: f64 = 0.1;
-/// How far they were, in ten runs, where targets move and contracts are more than the link, and
-/// what is known of that.
+/// The deviation in ten runs with moving targets and contracts above the link rate, which is a
+/// known miss.
 const FAIRER: Allowed = Allowed { min: 0.7, max: 1.3 };
 const WHY_FAIRER: &str = "live targets come down to the link's rate, and simulated ones less: gains are nearer to 1 live; this \
                           kernel's receivers acknowledge more and its senders repair sooner, which explains a part \
                           (docs/gateway/measured.md)";
-/// The part of all traffic that reports may be, thousandths.
+/// The maximum share of reports in all traffic, thousandths.
 const REPORTS: f64 = 1.0;
 
 /// The markers of a domain.
 #[derive(Clone, Copy, PartialEq)]
 enum Markers {
-    /// Contracts as they are.
+    /// Fixed contracts.
     Fixed,
-    /// Targets that move.
+    /// Moving targets.
     Adaptive,
 }
 
-/// Where the files name the marker, and the same with fixed targets.
+/// The name of the marker in the files, and its replacement with fixed targets.
 const ADAPTIVE: [[&str; 2]; 2] = [
     ["marker = \"adaptive-token-bucket\"", "marker = \"token-bucket\""],
     ["marker = { adaptive-token-bucket =", "marker = { token-bucket ="],
 ];
 
 impl Markers {
-    /// A file of the recipe with these markers.
+    /// A file of the recipe, with these markers.
     fn in_file(self, text: &str) -> String {
         match self {
             Markers::Fixed => {
@@ -78,8 +78,8 @@ impl Markers {
         }
     }
 
-    /// How long a run lasts, and how much of it is not measured, seconds: targets move by 0.5 % of
-    /// the contract a second.
+    /// The length of a run and of its unmeasured start, seconds: targets move by 0.5 % of the
+    /// contract per second.
     fn seconds(self) -> (f64, f64) {
         match self {
             Markers::Fixed => (120.0, 40.0),
@@ -88,7 +88,7 @@ impl Markers {
     }
 }
 
-/// A name, a promise, and what is done to see whether it is kept.
+/// A name, a promise, and the function that tests it.
 type Promise = (&'static str, &'static str, fn(&mut Happened) -> Fallible<()>);
 
 const PROMISES: [Promise; 4] = [
@@ -100,7 +100,7 @@ const PROMISES: [Promise; 4] = [
 
 const GAINS: &str = "each contract gains what it does in the simulation, within 10 %";
 
-/// Gains under fixed and moving targets: those that are wanted.
+/// The selected cases: gains under fixed and moving targets.
 pub fn all(is_wanted: &dyn Fn(&str) -> bool) -> Vec<Happened> {
     let wanted = PROMISES.iter().filter(|(name, ..)| is_wanted(name));
     let held =
@@ -108,7 +108,7 @@ pub fn all(is_wanted: &dyn Fn(&str) -> bool) -> Vec<Happened> {
     wanted.map(held).collect()
 }
 
-/// A domain at work.
+/// A running domain.
 struct Run {
     domain: Domain,
     ingress: Gateway,
@@ -141,7 +141,7 @@ impl Run {
         [&self.ingress, &self.core, &self.egress].into_iter().map(Gateway::waited_s).sum()
     }
 
-    /// Waits for the end; each gateway has a place for every packet.
+    /// Waits for the end; each gateway must account for every packet.
     fn finish(mut self, happened: &mut Happened, seconds: f64) -> Fallible<()> {
         self.agents.finish()?;
         let path = self.domain.finish_path()?;
@@ -151,7 +151,7 @@ impl Run {
         let gateways = [&self.ingress, &self.core, &self.egress];
         let unfetched = gateways.into_iter().map(Gateway::overflows).sum::<Fallible<u64>>()?;
         let waited_s = self.gateways_waited_s() - self.waited_before_s + path.waited_ns as f64 / 1e9;
-        // What is allowed is that of one gateway.
+        // The limit applies to one gateway.
         let waited_s = waited_s / gateways.len() as f64;
         let kept = starved(waited_s, seconds, unfetched + path.overflowed + path.failed);
         happened.starved = happened.starved.take().or(kept);
@@ -159,7 +159,7 @@ impl Run {
     }
 }
 
-/// Starts the gateway of `text` at `host`, with the key beside its file.
+/// Starts the gateway of `text` at `host`, with the key next to its file.
 fn gateway(host: &fairwire_testbed::host::Host, name: &str, text: &str) -> Fallible<Gateway> {
     let folder = Path::new(SCRATCH).join(format!("{name}-{}", clock::now().ns()));
     fs::create_dir_all(&folder)?;
@@ -169,8 +169,7 @@ fn gateway(host: &fairwire_testbed::host::Host, name: &str, text: &str) -> Falli
     })
 }
 
-/// Every customer's connections, of which one begins after the other within a second, as in the
-/// scenario.
+/// Every customer's connections, which start in turn within a second, as in the scenario.
 fn traffic(seconds: f64) -> Traffic {
     let duration_ns = (seconds * 1e9) as u64;
     let flow = |class: usize, number: u16| {
@@ -191,14 +190,14 @@ fn traffic(seconds: f64) -> Traffic {
     Traffic { is_tapped: false, ..Traffic::new(flows.collect(), duration_ns) }
 }
 
-/// Holds what each contract gains against its simulation.
+/// Compares the gain of each contract with the simulation.
 fn gains(happened: &mut Happened, markers: Markers, rate_mbps: f64) -> Fallible<()> {
     let (seconds, warm_up) = markers.seconds();
     let simulated = simulated(&at_rate(&markers.in_file(SCENARIO), rate_mbps), seconds, warm_up)?;
     let run = Run::begin(&markers.in_file(INGRESS), &at_rate(CORE, rate_mbps), seconds)?;
     run.wait_until(warm_up);
     let before = classes(&run.egress)?;
-    run.wait_until(seconds - 0.5); // connections end one after the other
+    run.wait_until(seconds - 0.5); // connections end in turn
     let after = classes(&run.egress)?;
     let all = after.uptime_s - before.uptime_s;
     let contracts: f64 = CONTRACTS.iter().map(|(_, contract)| contract).sum();
@@ -222,7 +221,7 @@ fn gains(happened: &mut Happened, markers: Markers, rate_mbps: f64) -> Fallible<
         }
     }
     let reports = self::edge(&run.egress)?;
-    // UDP, IPv4, and Ethernet with check sequence, preamble and gap.
+    // UDP, IPv4, and Ethernet with checksum, preamble and gap.
     let sent = reports.report_bytes_sent as f64 + reports.reports_sent as f64 * (8.0 + 20.0 + 38.0);
     let core = run.core.status()?;
     let totals = &core.ways[1].totals;
@@ -246,7 +245,7 @@ fn classes(gateway: &Gateway) -> Fallible<Snapshot> {
     gateway.status_with_classes()
 }
 
-/// Bytes of the class that left by the download.
+/// The bytes of the class that left in the download direction.
 fn bytes_out(snapshot: &Snapshot, name: &str) -> f64 {
     let classes = snapshot.ways.first().map(|way| way.classes.as_slice()).unwrap_or_default();
     classes.iter().find(|class| class.class == name).map_or(f64::NAN, |class| class.bytes_out as f64)
@@ -256,12 +255,12 @@ fn edge(gateway: &Gateway) -> Fallible<EdgeSnapshot> {
     Ok(gateway.status()?.edge.ok_or("a gateway is no edge")?)
 }
 
-/// A file of the recipe whose core link has this rate.
+/// A file of the recipe with this rate on its core link.
 fn at_rate(text: &str, mbps: f64) -> String {
     text.replace(&format!("rate = \"{RATE_MBPS} Mbit/s\""), &format!("rate = \"{mbps} Mbit/s\""))
 }
 
-/// The mean gains of the simulated domain, in the order of [`CONTRACTS`].
+/// The mean gains in the simulated domain, in the order of [`CONTRACTS`].
 fn simulated(scenario: &str, seconds: f64, warm_up: f64) -> Fallible<Vec<f64>> {
     let file = PathBuf::from(SCRATCH).join(format!("scenario-{}.toml", clock::now().ns()));
     fs::write(&file, scenario)?;
@@ -289,13 +288,13 @@ fn simulated(scenario: &str, seconds: f64, warm_up: f64) -> Fallible<Vec<f64>> {
     Ok(all.ok_or("the simulation has no gains")?)
 }
 
-/// The step of targets in the run with faults, of the contract in 20 ms: they are at their contract
-/// again within seconds.
+/// The step of targets in the run with faults, per 20 ms: it brings them back to their contracts
+/// within seconds.
 const QUICK_STEP: &str = "delta = 0.005, burst";
-/// The part of the link that TCP uses all the time, percent.
+/// The share of the link that TCP always uses, percent.
 const IN_USE: f64 = 85.0;
 
-/// What may go wrong between edges, one after the other under load.
+/// Faults between edges, in sequence under load.
 pub(crate) fn faults_of_edges(happened: &mut Happened) -> Fallible<()> {
     let seconds = 30.0;
     let mut run = Run::begin(&INGRESS.replace("burst", QUICK_STEP), CORE, seconds)?;
@@ -341,11 +340,11 @@ pub(crate) fn faults_of_edges(happened: &mut Happened) -> Fallible<()> {
     run.finish(happened, seconds)
 }
 
-/// A target that has moved is farther than this from its contract.
+/// The distance from its contract that shows that a target has moved.
 const MOVED: Allowed = Allowed { min: 0.05, max: f64::INFINITY };
 const AT_CONTRACT: Allowed = Allowed { min: 0.0, max: 0.0 };
 
-/// How far the farthest target is from its contract, as a part of that.
+/// The largest distance of a target from its contract, relative to the contract.
 fn farthest(run: &Run) -> Fallible<f64> {
     let edge = edge(&run.ingress)?;
     let target = |name: &str| {
@@ -356,19 +355,19 @@ fn farthest(run: &Run) -> Fallible<f64> {
     Ok(off.fold(0.0, f64::max))
 }
 
-/// What the core sent, and when: seconds and bytes.
+/// The time, in seconds, and the bytes that the core had sent.
 fn core_bytes(run: &Run) -> Fallible<(f64, f64)> {
     let status = run.core.status()?;
     Ok((status.uptime_s, status.ways[1].totals.bytes_out as f64))
 }
 
-/// Sends the ingress what it must refuse, from where the egress is.
+/// Sends invalid reports to the ingress from the location of the egress.
 fn hostile(run: &Run) -> Fallible<()> {
     let class = ClassReport { class: ClassId::of("north"), request: RateRequest::Increase, estimate: 0.0 };
     let report = |sent_ns| Report { sent_ns, classes: vec![class] };
     let (now_ns, own) = (clock::calendar().ns(), Key::new(KEY.as_bytes()));
     let old = report(now_ns - 3_600_000_000_000).encode(&own);
-    let again = report(now_ns - 2_000_000_000).encode(&own); // newer ones were taken since
+    let again = report(now_ns - 2_000_000_000).encode(&own); // newer ones have been accepted since
     let forged = report(now_ns + 1_000_000_000).encode(&Key::new(b"another key of both"));
     run.domain.egress.at(|| {
         let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;

@@ -1,4 +1,4 @@
-//! A DiffServ domain out of network namespaces: customers, three gateways, receivers.
+//! A DiffServ domain of network namespaces: customers, three gateways, receivers.
 //!
 //! ```text
 //!   customers ── path ── ingress ── core ── egress ── receivers
@@ -13,17 +13,17 @@ use fairwire_testbed::host::{Host, Wire};
 use fairwire_testbed::path::{Carried, Path, PathHost};
 use std::net::{IpAddr, Ipv4Addr};
 
-/// The interfaces of every gateway, as the configurations call them.
+/// The interfaces of every gateway, as named in the configurations.
 const INSIDE: End<'static> = End { name: "in0", index: 101 };
 const OUTSIDE: End<'static> = End { name: "out0", index: 100 };
-/// Those of the two edges between which reports go.
+/// The interfaces of the two edges that exchange reports.
 const CONTROL: End<'static> = End { name: "ctl0", index: 120 };
-/// The MTU of the domain: a TCP segment of Linux has 448 bytes then, and a packet 500.
+/// The MTU of the domain, with which Linux sends TCP segments of 448 bytes in packets of 500.
 const MTU: u32 = 500;
-/// One way, between the customers and the ingress. There is no other delay.
+/// The one-way delay between the customers and the ingress. There is no other delay.
 const DELAY: Duration = Duration::from_ms(50);
 
-/// All hosts, alive as long as this is or a process is in them.
+/// All hosts, alive as long as this value, or a process in them.
 pub(super) struct Domain {
     pub customers: Host,
     path: PathHost,
@@ -34,11 +34,11 @@ pub(super) struct Domain {
 }
 
 impl Domain {
-    /// Makes all of them.
+    /// Creates all hosts.
     pub(super) fn new() -> Fallible<Domain> {
         let host = || -> Fallible<Host> {
             let host = Host::new()?;
-            // Nothing but the hosts speaks on the wires.
+            // Only the hosts' traffic may be on the wires.
             host.set_variable("net/ipv6/conf/default/disable_ipv6", "1")?;
             Ok(host)
         };
@@ -96,19 +96,19 @@ impl Domain {
         Ok(())
     }
 
-    /// Cuts the way of reports, or mends it.
+    /// Cuts or restores the path of reports.
     pub(super) fn set_reports(&self, go: bool) -> Fallible<()> {
         let set = if go { Host::bring_up } else { Host::take_down };
         Ok(set(&self.egress, CONTROL.index)?)
     }
 
-    /// Ends the path, and returns what became of its frames.
+    /// Ends the path, and returns the counts of its frames.
     pub(super) fn finish_path(&mut self) -> Fallible<Carried> {
         Ok(self.path.finish()?)
     }
 }
 
-/// The network of the host at `side`: the customers are at the right.
+/// The network of the host at `side`; the customers are on the right.
 fn network(side: Side) -> Address {
     match side {
         Side::Right => Address { ip: Ipv4Addr::new(10, 0, 0, 0).into(), prefix_bits: 8 },

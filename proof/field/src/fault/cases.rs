@@ -11,7 +11,7 @@ pub struct Fault {
     pub name: &'static str,
     /// The promise.
     pub promised: &'static str,
-    /// Is it run by the tests of this crate too?
+    /// Do this crate's tests also run it?
     pub is_quick: bool,
     act: fn(&mut Happened) -> Fallible<()>,
 }
@@ -153,8 +153,8 @@ impl Fault {
         Happened::of(self.name, self.promised, self.act)
     }
 
-    /// Runs it again if it misses while the machine kept the gateway from its processor, at most
-    /// three times.
+    /// Repeats it if it misses while the machine kept the gateway from its processor, up to three
+    /// runs.
     pub fn tried(&self) -> Happened {
         Happened::tried(true, &mut || self.happen())
     }

@@ -18,7 +18,7 @@ pub struct Happened {
     pub fault: &'static str,
     /// The promise.
     pub promised: &'static str,
-    /// What came of each part of the promise.
+    /// The outcome of each part of the promise.
     pub findings: Vec<Finding>,
     /// Further remarks, a line each.
     pub notes: Vec<String>,
@@ -53,8 +53,8 @@ impl Happened {
         happened
     }
 
-    /// The last of several [attempts](attempt) at `happen`, with the misses of those before it.
-    /// `is_exact` says that chance explains none.
+    /// The last of several [attempts](attempt) at `happen`, with the misses of earlier ones. With
+    /// `is_exact`, chance explains no miss.
     pub fn tried(is_exact: bool, happen: &mut dyn FnMut() -> Happened) -> Happened {
         let Ok(Tried { mut held, .. }) = attempt(is_exact, &mut || Ok::<_, Infallible>(happen()));
         let mut last = held.pop().expect("it is held at least once");
@@ -66,9 +66,8 @@ impl Happened {
         last
     }
 
-    /// Waits for the end of `run`, and takes note of how the machine kept the gateway from its
-    /// processor meanwhile. That frames were not fetched in time says nothing of the machine here:
-    /// there are faults that do it.
+    /// Waits for the end of `run`, and notes how the machine kept the gateway from its processor
+    /// meanwhile. Frames not fetched in time do not count here, because some faults cause them.
     pub(crate) fn finish(&mut self, run: &mut Run) -> Fallible<Seen> {
         let seen = run.finish()?;
         let starved = starved(run.waited_s(&seen), run.traffic.duration_ns as f64 / 1e9, 0);
@@ -76,18 +75,18 @@ impl Happened {
         Ok(seen)
     }
 
-    /// Notes whether something is as promised.
+    /// Notes whether a condition holds.
     pub(crate) fn check(&mut self, is_so: bool, what: impl Into<String>) {
         self.findings.push(Finding::fact(is_so, what));
     }
 
-    /// Holds `value` of what is called `name` against what is promised.
+    /// Compares the `value` of `name` with the promise.
     pub(crate) fn expect(&mut self, name: &str, value: f64, promised: Allowed) {
         self.count(name, value);
         self.findings.push(Finding::judged(name, value, promised, None));
     }
 
-    /// The same of a rate or a time, which are the machine's too, where it keeps the gateway from
+    /// The same for a rate or a time, which also depend on the machine if it keeps the gateway from
     /// its processor.
     pub(crate) fn expect_in_time(&mut self, name: &str, value: f64, promised: Allowed) {
         self.count(name, value);
@@ -98,7 +97,7 @@ impl Happened {
         self.counters.insert(name.to_owned(), value);
     }
 
-    /// Every packet that came in has its place, as the gateway's own counters say.
+    /// Checks that the gateway's counters account for every incoming packet.
     pub(crate) fn check_conservation(&mut self, gateway: &Gateway) -> Fallible<()> {
         self.findings.extend(balances(gateway)?);
         for way in gateway.status()?.ways {

@@ -1,4 +1,4 @@
-//! Hellos of routers and BFD on both sides of a gateway that is flooded.
+//! Router and BFD hellos on both sides of a flooded gateway.
 
 use super::happened::Happened;
 use super::plain::MBPS;
@@ -17,13 +17,13 @@ use fairwire_wire::Way;
 use std::thread;
 
 const SECONDS: u64 = 14;
-/// When the flood of forged hellos begins: routers are known by then.
+/// When the flood of forged hellos begins; routers are known by then.
 const FORGED_S: u64 = 7;
 const OSPF_EVERY: Duration = Duration::from_ms(250);
 const BFD_EVERY: Duration = Duration::from_ms(50);
-/// The end of a neighbour for BFD: three intervals.
+/// The time after which BFD declares a neighbour down: three intervals.
 const BFD_GAP_MS: f64 = 150.0;
-/// Of UDP, in the way that is flooded: three times the link.
+/// The UDP rate in the flooded direction: three times the link.
 const UDP_BPS: u64 = 60_000_000;
 const SPOOFED_PER_SECOND: u64 = 20_000;
 const FORGED_PER_MS: u64 = 2;
@@ -59,7 +59,7 @@ pub(super) fn control_survives_floods(happened: &mut Happened) -> Fallible<()> {
     Ok(())
 }
 
-/// A flood of datagrams and of made-up sources each way, and bulk TCP.
+/// A flood of datagrams and of forged sources in each direction, and bulk TCP.
 fn traffic() -> Traffic {
     let duration_ns = SECONDS * 1_000_000_000;
     let mut flows = Vec::new();
@@ -74,7 +74,7 @@ fn traffic() -> Traffic {
     Traffic::new(flows, duration_ns)
 }
 
-/// What was sent one way, and heard at its end: hellos and BFD.
+/// The hellos and BFD packets sent and received in one direction.
 #[derive(Clone, Copy, Default)]
 struct Heard {
     sent: [u64; 2],
@@ -89,7 +89,7 @@ struct Routers {
     ports: [AfPacket; 2],
 }
 
-/// The sources of frames: the two routers, and what is forged.
+/// The source addresses of frames: the two routers, and forged ones.
 const ROUTER: [u8; 5] = [0x02, 0x52, 0, 0, 0];
 const FORGER: u8 = 9;
 
@@ -98,7 +98,7 @@ impl Routers {
         Routers { ports }
     }
 
-    /// From `start` to the end of the run: what was heard, by way.
+    /// Sends from `start` to the end of the run; returns the counts by direction.
     fn speak(mut self, start: Time) -> Fallible<[Heard; 2]> {
         let mut heard = [Heard::default(); 2];
         let end = start + Duration::from_ms(SECONDS * 1000 - 500);
@@ -127,7 +127,7 @@ impl Routers {
         Ok(heard)
     }
 
-    /// What came at each side, of the other's.
+    /// Receives the packets of the other side at each side.
     fn listen(&mut self, heard: &mut [Heard; 2]) -> Fallible<()> {
         for (side, port) in self.ports.iter_mut().enumerate() {
             let heard = &mut heard[1 - side];
@@ -150,8 +150,8 @@ impl Routers {
     }
 }
 
-/// A hello of OSPF (RFC 2328, section A.3.2: IP protocol 89, hop limit 1), or a control packet of
-/// BFD (RFC 5881, section 4: port 3784, hop limit 255), always the same.
+/// A hello of OSPF (RFC 2328, section A.3.2: IP protocol 89, hop limit 1), or a BFD control packet
+/// (RFC 5881, section 4: port 3784, hop limit 255), always the same.
 fn frame(kind: usize, host: u8, source: [u8; 4]) -> Vec<u8> {
     let (destination, address, hops, protocol): ([u8; 6], [u8; 4], u8, u8) = match kind {
         0 => ([0x01, 0, 0x5e, 0, 0, 5], [224, 0, 0, 5], 1, 89),

@@ -12,7 +12,7 @@ use fairwire_service::config::spec::{FlowsChoice, FlowsSpec, OnFailure};
 use fairwire_testbed::traffic::{Sends, Traffic};
 use fairwire_wire::Way;
 
-/// Random frames a second, each way.
+/// Random frames per second, in each direction.
 const GARBAGE_PER_SECOND: u64 = 500;
 
 pub(super) fn malformed_frames(happened: &mut Happened) -> Fallible<()> {
@@ -34,8 +34,8 @@ pub(super) fn malformed_frames(happened: &mut Happened) -> Fallible<()> {
     happened.expect("frames of random bytes", sent as f64, Allowed::above(1000.0));
     let ended = run.gateway().end();
     happened.check(ended.is_none(), format!("its end: {ended:?}"));
-    // Random frames that pass for IP take part: 500 of 770 bytes a second are 3 Mbit/s, of flows of
-    // a packet each.
+    // Random frames that pass for IP take part: 500 per second of 770 bytes are 3 Mbit/s, in
+    // single-packet flows.
     let percent = tcp_percent(&run.traffic, &seen, 2.0, 6.0);
     happened.expect_in_time("of the link TCP used beside them, %", percent, Allowed::at_least(70.0));
     happened.check_conservation(run.gateway())
@@ -43,7 +43,7 @@ pub(super) fn malformed_frames(happened: &mut Happened) -> Fallible<()> {
 
 const SOURCES: u64 = 1_000_000;
 const PER_SECOND: u64 = 50_000;
-/// Payload of the frames, bytes: 50 000 of them a second are 34 Mbit/s on the link.
+/// The payload of the frames, bytes: 50 000 of them per second are 34 Mbit/s on the link.
 const PAYLOAD: u32 = 20;
 /// When the flood begins, nanoseconds.
 const FLOOD_NS: u64 = 5_000_000_000;
@@ -61,8 +61,7 @@ pub(super) fn million_sources(happened: &mut Happened) -> Fallible<()> {
     flood.start_ns = FLOOD_NS;
     flows.push(flood);
     let mut config = document(OnFailure::Closed);
-    // A share for each host inside: a flood has the share of the one at which it aims, whatever it
-    // says of its sources.
+    // Shares by inside host: a flood gets the share of its target, whatever sources it claims.
     for direction in [&mut config.spec.download, &mut config.spec.upload].into_iter().flatten() {
         direction.flows = Some(FlowsSpec::Named(FlowsChoice::Inside));
     }
@@ -86,12 +85,12 @@ pub(super) fn million_sources(happened: &mut Happened) -> Fallible<()> {
         .map(|(_, seen)| seen.link_bytes[slots.clone()].iter().sum::<u64>() as f64 * 8.0 / (to - from) / fair)
         .fold(f64::INFINITY, f64::min);
     happened.count("the flood, parts of its fair share", all[1] / fair);
-    // More is no fault: what the flood leaves is theirs.
+    // More is not a fault: they may use what the flood leaves.
     happened.expect("an established host, parts of its fair share", least, Allowed::at_least(0.95));
     happened.check_conservation(run.gateway())
 }
 
-/// Frames of 64 B a second from sources drawn at random: 40 of 50 Mbit/s.
+/// Frames of 64 B per second from random sources: 40 of 50 Mbit/s.
 const SPOOFED_PER_SECOND: u64 = 60_000;
 const SPOOFED_PAYLOAD: u32 = 18;
 const SPOOFED_SECONDS: u64 = 20;
@@ -124,15 +123,15 @@ pub(super) fn spoofed_on_a_free_link(happened: &mut Happened) -> Fallible<()> {
     Ok(())
 }
 
-/// Words that mean the wall clock in a Rust source.
+/// Words that indicate the wall clock in a Rust source.
 const WALL_CLOCK: [&str; 4] = ["SystemTime", "ClockId::Realtime", "CLOCK_REALTIME", "calendar("];
-/// Where it may be read: its one function, the time stamps of captures and of what changed, the
-/// metric of when the process began, and the reports between edges. These have the time at which
-/// they were sent; a step of more than 10 s has them refused and targets go back to contracts.
+/// Where it may be read: its one function, the time stamps of captures and changes, the metric of
+/// the process's start, and reports between edges, which contain their sending time. After a step
+/// of more than 10 s, reports are refused and targets return to contracts.
 const MAY_READ_IT: [&str; 5] =
     ["src/clock.rs", "edges/mod.rs", "src/capture.rs", "telemetry/changes.rs", "telemetry/process.rs"];
-/// The gateway's sources, as this program was built beside them. The page is none of them: its history
-/// is kept by the time of the day.
+/// The gateway's sources, next to which this program was built. They exclude the page, whose
+/// history uses the time of day.
 const SOURCES_OF_THE_GATEWAY: [&str; 4] = [
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../gateway/control/src"),
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../gateway/datapath/src"),

@@ -1,4 +1,4 @@
-//! Frames of all kinds, and tunnels.
+//! Frames of all types, and tunnels.
 
 use super::happened::Happened;
 use super::plain::{DOWNLOADS, MBPS, begin, document, traffic};
@@ -11,7 +11,7 @@ use fairwire_service::config::spec::{FlowsChoice, OnFailure};
 use fairwire_testbed::traffic::{FRAMING, Sends, Traffic};
 use fairwire_wire::Way;
 
-/// Frames a second: 41 Mbit/s on a link of 20.
+/// Frames per second: 41 Mbit/s on a link of 20.
 const PER_SECOND: u64 = 5000;
 
 pub(super) fn every_kind(happened: &mut Happened) -> Fallible<()> {
@@ -29,11 +29,11 @@ pub(super) fn every_kind(happened: &mut Happened) -> Fallible<()> {
     run.wait_until(5.5);
     let (ended, after) = (fairwire_linux::clock::now(), sent_by(INSIDE.name)?);
     happened.finish(&mut run)?;
-    // What the kernel counts at the interface, with what Ethernet adds to each frame. Short ones
-    // count as less than on the link.
+    // The kernel's count at the interface, plus Ethernet's overhead per frame. Short frames count
+    // as less than on the link.
     let bytes = after.bytes - before.bytes + (after.frames - before.frames) * u64::from(FRAMING);
     let percent = bytes as f64 * 8.0 / ended.since(began).secs() / (MBPS as f64 * 1e4);
-    // A burst of the catch-up (10 ms) and of what is not IP (eight full frames) in 3.5 s are 0.4 of
+    // A catch-up burst (10 ms) and a burst of non-IP frames (eight full ones) in 3.5 s are 0.4 of
     // 100.
     let in_use = Allowed { min: 90.0, max: 101.0 };
     happened.expect("of the rate left by the interface, of every kind, %", percent, in_use);
@@ -42,7 +42,7 @@ pub(super) fn every_kind(happened: &mut Happened) -> Fallible<()> {
     happened.check_conservation(run.gateway())
 }
 
-/// The kernel's counters of an interface in the namespace of this thread.
+/// The kernel's counters of an interface in this thread's namespace.
 struct Counted {
     bytes: u64,
     frames: u64,
@@ -59,7 +59,7 @@ fn sent_by(name: &str) -> Fallible<Counted> {
     }
 }
 
-/// The link of tunnels, Mbit/s, and the promised part of a tunnel.
+/// The link of tunnels, Mbit/s, and the share promised to a tunnel.
 const TUNNEL_MBPS: u64 = 100;
 const PROMISED_PERCENT: f64 = 90.0;
 /// A full frame on the link, and its TCP payload in VXLAN: the MTU of the tunnel is 1450, of which

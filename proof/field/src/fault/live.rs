@@ -1,4 +1,4 @@
-//! Faults of interfaces and of the process, with traffic under way.
+//! Faults of interfaces and of the process, under traffic.
 
 use super::happened::Happened;
 use super::plain::{MBPS, WATCHDOG, begin, document, longest_gap_ms, tcp_percent, traffic};
@@ -20,12 +20,12 @@ use fairwire_testbed::traffic::Seen;
 use fairwire_wire::Way;
 use rustix::process::Signal;
 
-/// A link that is in use again carries at least this part of its rate, percent.
+/// The minimum use of a recovered link, percent.
 const IN_USE: f64 = 80.0;
-/// Time for the bridge to be made and found by the hosts.
+/// The time for building the bridge and for the hosts to find it.
 const BRIDGING: Duration = Duration::from_ms(500);
 
-/// Waits for the end, and checks that the link is in use `from_s` after the start and later.
+/// Waits for the end, and checks that the link is in use from `from_s` after the start.
 fn expect_traffic(run: &mut Run, happened: &mut Happened, from_s: f64) -> Fallible<()> {
     let seen = happened.finish(run)?;
     let end = run.traffic.duration_ns as f64 / 1e9;
@@ -116,8 +116,8 @@ pub(super) fn stopped_open(happened: &mut Happened) -> Fallible<()> {
     happened.check_conservation(run.gateway())
 }
 
-/// Holds the longest gap between pings against the time in which the kernel is to bridge; where it
-/// is longer, with what the gateway and its guard said.
+/// Compares the longest gap between pings with the time limit of the bridge; if longer, quotes the
+/// log of the gateway and its guard.
 fn expect_bridge(run: &mut Run, happened: &mut Happened, gap_ms: f64) {
     let promised = Allowed::at_most((WATCHDOG + BRIDGING).secs() * 1e3);
     happened.expect_in_time("no ping until the kernel bridged, ms", gap_ms, promised);
@@ -149,7 +149,7 @@ pub(super) fn killed_open(happened: &mut Happened) -> Fallible<()> {
     Ok(())
 }
 
-/// Configurations between which reloads alternate: other rates, other disciplines.
+/// Configurations for alternating reloads: other rates, other disciplines.
 fn variant(number: usize) -> Document {
     let discipline = ["faba", "drr", "afd-nft"][number % 3];
     let mbps = MBPS + (number % 2) as u64;
@@ -157,23 +157,23 @@ fn variant(number: usize) -> Document {
 }
 
 const RELOADS: usize = 1000;
-/// After this number of them every variant has had its memory.
+/// The number of reloads after which every variant has allocated its memory.
 const SETTLED: usize = 100;
-/// The time from one to the next, milliseconds.
+/// The time between reloads, milliseconds.
 const APART_MS: u64 = 20;
 
 /// The pauses at each reload.
 #[derive(Default)]
 struct Pauses {
     clock_ms: Vec<f64>,
-    /// The longest, in processor time.
+    /// The longest, in CPU time.
     processor_ms: f64,
 }
 
 impl Pauses {
-    /// The time that other programs kept the processor meanwhile is not the gateway's. But what
-    /// waits for something else takes no processor time, and would show in most pauses: half of
-    /// them by the clock are below the promise too.
+    /// The time that other programs occupied the processor is not the gateway's. However, waiting
+    /// for something else takes no CPU time, and would show in most pauses. Half of the pauses must
+    /// therefore also be below the promise by the clock.
     fn check(mut self, happened: &mut Happened) {
         self.clock_ms.sort_by(f64::total_cmp);
         let median_ms = self.clock_ms.get(self.clock_ms.len() / 2).copied().unwrap_or(f64::NAN);
@@ -232,7 +232,7 @@ pub(super) fn thousand_reloads(happened: &mut Happened) -> Fallible<()> {
     let to = (reloading.min(seconds as f64) * 10.0).floor() / 10.0;
     let slots = |second: f64| (second * 10.0) as usize;
     let tcp = run.traffic.flows.iter().zip(&seen.flows).filter(|(flow, _)| flow.group == "tcp");
-    // A second, since TCP's least timer is 200 ms, and doubles.
+    // One second, because TCP's minimum timer is 200 ms, and doubles.
     let stalled = tcp
         .filter(|(_, seen)| {
             seen.link_bytes[slots(2.0)..slots(to)].chunks(10).any(|second| second.iter().sum::<u64>() == 0)
@@ -248,13 +248,13 @@ pub(super) fn thousand_reloads(happened: &mut Happened) -> Fallible<()> {
     happened.check_conservation(run.gateway())
 }
 
-/// Frames of 1250 bytes, one a millisecond: 10 Mbit/s beside a link of 20.
+/// Frames of 1250 bytes, one per millisecond: 10 Mbit/s next to a link of 20.
 const PAST_BYTES: usize = 1250;
 const PAST_S: [u64; 2] = [2, 13];
 
 pub(super) fn passed_by(happened: &mut Happened) -> Fallible<()> {
     let mut run = begin(&document(Closed), traffic(14))?;
-    // A program of the gateway's own machine.
+    // A program on the gateway's machine.
     let mut port = run.world.gateway.at(|| AfPacket::open(INSIDE.name))?;
     let start = run.start;
     let program = std::thread::spawn(move || {

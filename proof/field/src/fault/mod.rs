@@ -1,4 +1,4 @@
-//! Faults with the real process: for each what is promised, what happened, and the counters.
+//! Faults with the real process: each with its promise, its outcome, and the counters.
 
 mod cases;
 mod happened;

@@ -1,4 +1,4 @@
-//! The plain gateway and traffic of faults, and what is measured of them.
+//! The default gateway and traffic of faults, and their measurements.
 
 use crate::config::{Document, direction};
 use crate::fallible::Fallible;
@@ -13,10 +13,10 @@ use fairwire_wire::Way;
 /// The link of all faults.
 pub(super) const MBPS: u64 = 20;
 
-/// The watchdog's time of gateways that leave the link open.
+/// The watchdog time of gateways that fail open.
 pub(super) const WATCHDOG: Duration = Duration::from_ms(500);
 
-/// The plain gateway of faults, and what becomes of its link when it fails.
+/// The default gateway of faults, with this behaviour of its link on failure.
 pub(super) fn document(on_failure: OnFailure) -> Document {
     let mut document = Document::both_ways(direction(MBPS, "faba", Some(FlowsChoice::FiveTuple)));
     document.spec.safety.on_failure = on_failure;
@@ -24,7 +24,7 @@ pub(super) fn document(on_failure: OnFailure) -> Document {
     document
 }
 
-/// [`DOWNLOADS`] bulk downloads, and a ping each way every 5 ms, for `seconds`.
+/// [`DOWNLOADS`] bulk downloads, and a ping in each direction every 5 ms, for `seconds`.
 pub(super) fn traffic(seconds: u64) -> Traffic {
     let duration_ns = seconds * 1_000_000_000;
     let mut flows: Vec<Flow> = (0..DOWNLOADS)
@@ -36,15 +36,15 @@ pub(super) fn traffic(seconds: u64) -> Traffic {
     Traffic::new(flows, duration_ns)
 }
 
-/// Bulk downloads of the plain traffic.
+/// The number of bulk downloads in the default traffic.
 pub(super) const DOWNLOADS: u16 = 4;
 
-/// Begins a run with the plain wire.
+/// Starts a run with the default wire.
 pub(super) fn begin(document: &Document, traffic: Traffic) -> Fallible<Run> {
     Run::begin(Wiring::default(), Middle::Gateway(document), traffic)
 }
 
-/// Bit/s on the link of `group` between two seconds of a run.
+/// The rate of `group` on the link between two times of a run, bit/s.
 pub(crate) fn bps(traffic: &Traffic, seen: &Seen, group: &str, from_s: f64, to_s: f64) -> f64 {
     let slot = |s: f64| (s / SLOT.secs()).round() as usize;
     let flows = traffic.flows.iter().zip(&seen.flows).filter(|(flow, _)| flow.group == group);
@@ -53,13 +53,13 @@ pub(crate) fn bps(traffic: &Traffic, seen: &Seen, group: &str, from_s: f64, to_s
     bytes as f64 * 8.0 / (to_s - from_s)
 }
 
-/// The part of the link that TCP used between two seconds of a run, percent.
+/// The share of the link that TCP used between two times of a run, percent.
 pub(super) fn tcp_percent(traffic: &Traffic, seen: &Seen, from_s: f64, to_s: f64) -> f64 {
     bps(traffic, seen, "tcp", from_s, to_s) / (MBPS as f64 * 1e4)
 }
 
-/// The longest time between two pings that arrived of those sent between two seconds of a run, both
-/// ends included; both ways, milliseconds.
+/// The longest time without an arriving ping among those sent between two times of a run, including
+/// both ends; over both directions, milliseconds.
 pub(super) fn longest_gap_ms(traffic: &Traffic, seen: &Seen, from_s: f64, to_s: f64) -> f64 {
     let (from, to) = ((from_s * 1e9) as u64, (to_s * 1e9) as u64);
     let pings =

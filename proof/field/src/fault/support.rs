@@ -1,4 +1,4 @@
-//! Round trips and retransmissions, held against what the path and the hosts' own kernels say.
+//! Round trips and retransmissions, compared with the path and with the hosts' kernels.
 
 use super::happened::Happened;
 use super::plain::{MBPS, begin, document, traffic};
@@ -13,9 +13,9 @@ use fairwire_testbed::host::Host;
 use fairwire_testbed::traffic::Sends;
 use fairwire_wire::Way;
 
-/// One way between the gateway and the inside.
+/// The one-way delay in each direction between the gateway and the inside.
 const DELAYS: [Duration; 2] = [Duration::from_ms(25), Duration::from_ms(15)];
-/// How far a round trip may be off: 1 ms or a twentieth, whichever is more.
+/// The allowed error of a round trip: 1 ms or a twentieth, whichever is larger.
 const SLACK_MS: f64 = 1.0;
 const SLACK: f64 = 0.05;
 
@@ -69,12 +69,12 @@ pub(super) fn full_for_a_minute(happened: &mut Happened) -> Fallible<()> {
     happened.check_conservation(run.gateway())
 }
 
-/// TCP segments that `host` sent again (`TcpRetransSegs`, RFC 4022).
+/// TCP segments that `host` retransmitted (`TcpRetransSegs`, RFC 4022).
 fn retransmitted(host: &Host) -> Fallible<u64> {
     kernel_count(host, ("snmp", "Tcp"), "RetransSegs")
 }
 
-/// The counter `name` of the kernel at `host`: of a group of lines in a file of `/proc/net`.
+/// The kernel counter `name` at `host`, in a group of lines of a file in `/proc/net`.
 pub(crate) fn kernel_count(host: &Host, (file, group): (&str, &str), name: &str) -> Fallible<u64> {
     let table = host.at(|| std::fs::read_to_string(format!("/proc/thread-self/net/{file}")))?;
     let heading = format!("{group}: ");

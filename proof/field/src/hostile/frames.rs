@@ -5,23 +5,23 @@ use crate::world::{server, subscriber};
 use fairwire_testbed::bed::Side;
 use std::net::IpAddr;
 
-/// The attacker's own device.
+/// The MAC address of the attacker.
 pub(super) const ATTACKER_MAC: [u8; 6] = [0x02, 0x66, 0, 0, 0, 1];
 
 /// An attack.
 #[derive(Clone)]
 pub(super) struct Attack {
     pub name: &'static str,
-    /// Is it one on a home too? There a host is what its packets say.
+    /// Does it also apply to homes, where packets identify the host?
     pub on_homes: bool,
     pub per_second: u64,
-    /// The frame with a number.
+    /// The frame with this number.
     pub frame: fn(u64) -> Vec<u8>,
 }
 
-/// Full frames a second: 28 Mbit/s on a link of 20.
+/// Full frames per second: 28 Mbit/s on a link of 20.
 const BULK: u64 = 2600;
-/// Short ones.
+/// Short frames per second.
 const SHORT: u64 = 10_000;
 const BULK_BYTES: usize = 1300;
 
@@ -33,7 +33,7 @@ const fn on_providers(name: &'static str, per_second: u64, frame: fn(u64) -> Vec
     Attack { on_homes: false, ..attack(name, per_second, frame) }
 }
 
-/// Every attack, and none to compare.
+/// Every attack, and one without any for comparison.
 pub(super) const ATTACKS: &[Attack] = &[
     attack("nothing", 0, |_| Vec::new()),
     attack("flood", BULK, |n| ethernet(&IPV4, &v4(own(), 17, &udp(n, BULK_BYTES)))),
@@ -53,7 +53,7 @@ pub(super) const ATTACKS: &[Attack] = &[
     on_providers("fifty-addresses", BULK, |n| ethernet(&IPV6, &v6((n % 50) as u8, 17, &udp(n, BULK_BYTES)))),
     attack("fragments", BULK, |n| {
         let mut packet = v4(own(), 17, &udp(n, 1280));
-        // More follow; the place moves with each.
+        // More fragments follow; the offset changes with each.
         set(&mut packet, 4, (n as u16).to_be_bytes());
         set(&mut packet, 6, (0x2000 | ((n % 40) as u16 * 160)).to_be_bytes());
         ethernet(&IPV4, &summed(packet))
@@ -66,7 +66,7 @@ pub(super) const ATTACKS: &[Attack] = &[
     }),
     attack("options", BULK, |n| {
         let mut packet = v4(own(), 17, &udp(n, BULK_BYTES));
-        let route = [&[7, 39, 4][..], &[0; 37]].concat(); // record route, to the end of the header
+        let route = [&[7, 39, 4][..], &[0; 37]].concat(); // record route, up to the end of the header
         packet.splice(20..20, route);
         packet[0] = 0x4f;
         let len = packet.len() as u16;
@@ -91,7 +91,7 @@ pub(super) const ATTACKS: &[Attack] = &[
         ethernet(&IPV4, &packet)
     }),
     attack("extension-chain", BULK, |n| {
-        // Hop by hop, then destination options, seven times.
+        // Hop-by-hop, then destination options, seven times.
         let mut chain: Vec<u8> =
             (0..8).flat_map(|at| [if at < 7 { 60 } else { 17 }, 0, 1, 4, 0, 0, 0, 0]).collect();
         chain.extend(udp(n, 1200));
@@ -171,7 +171,7 @@ pub(super) const ATTACKS: &[Attack] = &[
     }),
     attack("marks-wanted", BULK, |n| {
         let mut packet = v4(own(), 17, &udp(n, BULK_BYTES));
-        packet[1] = 1; // ECT(1): it is marked, and does not care
+        packet[1] = 1; // ECT(1), but marks are ignored
         ethernet(&IPV4, &summed(packet))
     }),
 ];
@@ -194,18 +194,18 @@ fn octets(address: IpAddr) -> [u8; 4] {
     }
 }
 
-/// Another address inside for each number.
+/// A different inside address for each number.
 fn made_up(n: u64) -> [u8; 4] {
     let [.., a, b, c] = n.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes();
     [10, a | 0x80, b, c]
 }
 
-/// From the attacker to the world.
+/// A frame from the attacker to the outside.
 fn ethernet(kind: &[u8], packet: &[u8]) -> Vec<u8> {
     group(Side::Left.ethernet_address(), kind, packet)
 }
 
-/// From the attacker to `destination`.
+/// A frame from the attacker to `destination`.
 fn group(destination: [u8; 6], kind: &[u8], packet: &[u8]) -> Vec<u8> {
     [&destination[..], &ATTACKER_MAC, kind, packet].concat()
 }
@@ -214,7 +214,7 @@ fn set(packet: &mut [u8], at: usize, bytes: [u8; 2]) {
     packet[at..at + 2].copy_from_slice(&bytes);
 }
 
-/// An IPv4 packet to the world.
+/// An IPv4 packet to the outside.
 fn v4(source: [u8; 4], protocol: u8, body: &[u8]) -> Vec<u8> {
     let len = (20 + body.len()) as u16;
     let mut packet = vec![0x45, 0];
@@ -226,7 +226,7 @@ fn v4(source: [u8; 4], protocol: u8, body: &[u8]) -> Vec<u8> {
     summed(packet)
 }
 
-/// The same with the sum of its header.
+/// The packet with its header checksum.
 fn summed(mut packet: Vec<u8>) -> Vec<u8> {
     let header = (usize::from(packet[0] & 15) * 4).clamp(20, packet.len());
     set(&mut packet, 10, [0, 0]);
@@ -238,7 +238,7 @@ fn summed(mut packet: Vec<u8>) -> Vec<u8> {
     packet
 }
 
-/// An IPv6 packet to the world, from one of the attacker's addresses.
+/// An IPv6 packet to the outside, from one of the attacker's addresses.
 fn v6(host: u8, next: u8, body: &[u8]) -> Vec<u8> {
     let mut packet = vec![0x60, 0, 0, 0];
     packet.extend((body.len() as u16).to_be_bytes());
@@ -251,12 +251,12 @@ fn v6(host: u8, next: u8, body: &[u8]) -> Vec<u8> {
     packet
 }
 
-/// A datagram with `bytes` of payload, to another port for each number.
+/// A datagram with `bytes` of payload, with a different port for each number.
 fn udp(n: u64, bytes: usize) -> Vec<u8> {
     ports([(n % 60_000) as u16 + 1024, (n / 7 % 60_000) as u16 + 1024], &vec![0xab; bytes])
 }
 
-/// A datagram from and to these ports, without a checksum.
+/// A datagram between these ports, without a checksum.
 fn ports([source, destination]: [u16; 2], payload: &[u8]) -> Vec<u8> {
     let len = (8 + payload.len()) as u16;
     [&source.to_be_bytes()[..], &destination.to_be_bytes(), &len.to_be_bytes(), &[0, 0], payload].concat()

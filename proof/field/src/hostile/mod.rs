@@ -1,8 +1,8 @@
-//! A hostile customer: frames of every kind that may harm a neighbour, and what the neighbour keeps.
+//! A hostile customer: frames that may harm a neighbour, and the share that the neighbour keeps.
 //!
-//! The victim has a bulk upload and a call each way. The attacker, another host inside, sends one kind
-//! of frame at more than the link's rate, or at thousands a second. Each attack is made on a home,
-//! where hosts are known by their packets, and on a provider, where both are subscribers.
+//! The victim has a bulk upload and a call in each direction. The attacker, another inside host,
+//! sends one type of frame at more than the link's rate, or at thousands per second. Each attack
+//! runs on a home, where packets identify hosts, and on a provider, where both are subscribers.
 
 mod frames;
 
@@ -25,21 +25,21 @@ use std::thread;
 const MBPS: u64 = 20;
 const DELAYS: [Duration; 2] = [Duration::from_ms(5); 2];
 const SECONDS: u64 = 8;
-/// What is measured: TCP has found its rate, and the attack has begun.
+/// The measured interval: TCP has found its rate, and the attack has begun.
 const MEASURED_S: [f64; 2] = [3.0, 7.5];
 const ATTACK_S: [u64; 2] = [1, 8];
-/// The call ends before the run, so that all of it can arrive.
+/// The call ends before the run, so all of it can arrive.
 const CALL_NS: u64 = 7_500_000_000;
 /// The numbers of the victim and of the attacker.
 pub(crate) const VICTIM: u16 = 0;
 pub(crate) const ATTACKER: u16 = 1;
-/// What a victim keeps of its fair share, and what its call may lose.
+/// The share that a victim must keep, and the loss that its call may have.
 const KEEPS: f64 = 0.95;
 const LOSES: f64 = 0.01;
 
 const PROMISED: &str = "the neighbour of a hostile host keeps 0.95 of its share, and its call loses at most one packet of a hundred";
 
-/// Every attack whose name is wanted, on each network where it means something.
+/// Every attack selected by name, on each network where it is meaningful.
 pub fn all(is_wanted: &dyn Fn(&str) -> bool) -> Vec<Happened> {
     let wanted = ATTACKS.iter().filter(|attack| is_wanted(attack.name));
     wanted
@@ -117,14 +117,14 @@ fn suffer(happened: &mut Happened, attack: &Attack, network: &str) -> Fallible<(
     happened.check_conservation(run.gateway())
 }
 
-/// Sends the frames of `attack` by the clock. Returns their number.
+/// Sends the frames of `attack` on schedule; returns their number.
 fn strike(attack: &Attack, mut port: AfPacket, start: Time) -> u64 {
     let [from, to] = ATTACK_S.map(|s| start + Duration::from_secs(s));
     clock::sleep_until(from);
     let mut sent = 0;
     while clock::now() < to {
         let due = clock::now().since(from).ns() * attack.per_second / 1_000_000_000;
-        // What a busy machine has missed is not made up for at once.
+        // Frames that a busy machine missed are not sent in one burst.
         sent = sent.max(due.saturating_sub(attack.per_second / 20));
         while sent < due {
             port.transmit(&(attack.frame)(sent));
