@@ -1,6 +1,6 @@
-//! The cases, which are files in `proof/suite/packets`: a discipline of ours, its counterpart in the
-//! kernel, the traffic, and what may differ and why. Disciplines, quantities and sources are
-//! spelled as in scenarios.
+//! The cases, read from files in `proof/suite/packets`: our discipline, its counterpart in the
+//! kernel, the traffic, and the permitted differences with their reasons. Disciplines, quantities
+//! and sources are spelled as in scenarios.
 
 use crate::compare::{Figure, Tolerance};
 use crate::frame::FIRST_PORT;
@@ -11,8 +11,7 @@ use fairwire_core::{Discipline, Duration, Rate, Seed};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
-/// The rate of the link: one byte in one microsecond, so that service times are exact on both
-/// sides.
+/// The rate of the link: one byte per microsecond, so service times are exact on both sides.
 pub const RATE: Rate = match Rate::from_bps(8_000_000) {
     Some(rate) => rate,
     None => panic!("not zero"),
@@ -21,20 +20,19 @@ pub const RATE: Rate = match Rate::from_bps(8_000_000) {
 /// One case.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// Its name: that of its file.
+    /// Its name, also that of its file.
     pub name: String,
     /// Our discipline.
     pub ours: String,
     /// Its parameters.
     pub parameters: Parameters,
-    /// The kernel's.
+    /// The kernel's discipline.
     pub kernel: Kernel,
     /// The traffic.
     pub traffic: Traffic,
-    /// Runs, each under a seed of its own.
+    /// The number of runs, each under its own seed.
     pub runs: u64,
-    /// What may differ, by how much, and why. A figure without a tolerance is shown for
-    /// information.
+    /// The permitted differences and their reasons. A figure without a tolerance is only shown.
     pub tolerances: Vec<Tolerance>,
 }
 
@@ -42,19 +40,19 @@ pub struct Case {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Kernel {
-    /// Its discipline and the parameters, as `tc` takes them.
+    /// Its discipline and the parameters, in the form of `tc`.
     pub qdisc: String,
-    /// Further lines for `tc`, said for each flow: DEV is the interface, FLOW the flow's number
-    /// from 1 on, PORT its source port.
+    /// Further lines for `tc`, repeated per flow: DEV is the interface, FLOW the flow's number from
+    /// 1 on, PORT its source port.
     #[serde(default)]
     pub per_flow: Vec<String>,
-    /// Does the discipline limit the rate itself? Otherwise HTB does, with the discipline as its
+    /// Does the discipline limit the rate itself? Otherwise HTB does, with the discipline in its
     /// only class.
     #[serde(default)]
     pub shapes_itself: bool,
 }
 
-/// A case as it is typed.
+/// A case, as written in its file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Typed {
@@ -69,7 +67,7 @@ struct Typed {
     agree: Vec<TypedTolerance>,
 }
 
-/// A tolerance as it is typed, in units of scenarios: parts and seconds.
+/// A tolerance as written, in the units of scenarios: fractions and seconds.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TypedTolerance {
@@ -99,10 +97,10 @@ impl TypedTolerance {
 }
 
 impl Case {
-    /// The case in `file`. Its traffic is beside it, in the folder `traffic`.
+    /// The case in `file`. Its traffic is in the folder `traffic` next to it.
     ///
     /// # Errors
-    /// What cannot be read, or what it says that makes no sense.
+    /// A file that cannot be read, or an invalid value.
     pub fn read(file: &Path) -> Result<Case, String> {
         let fault = |what: &dyn std::fmt::Display| format!("{}: {what}", file.display());
         let text = |path: &Path| {
@@ -124,8 +122,7 @@ impl Case {
         })
     }
 
-    /// The `tc` commands for the kernel's discipline and its shaper; DEV is replaced by the
-    /// interface.
+    /// The `tc` commands for the kernel's discipline and its shaper, with DEV for the interface.
     pub fn commands(&self) -> Vec<String> {
         let (rate, qdisc) = (RATE.bps(), &self.kernel.qdisc);
         let mut lines = if self.kernel.shapes_itself {
@@ -147,18 +144,18 @@ impl Case {
         lines
     }
 
-    /// The kernel's module for the discipline, where it is none that is always there.
+    /// The kernel's module for the discipline, unless it is always built in.
     pub fn module(&self) -> String {
         format!("sch_{}", self.kernel.qdisc.split_whitespace().next().unwrap_or_default())
     }
 
-    /// How much lost time the kernel's shaper makes up for. One byte of burst is the smallest that
-    /// `tc` takes for HTB: 1 us at this rate, in ticks of 64 ns.
+    /// The lost time for which the kernel's shaper compensates. One byte of burst is the minimum
+    /// that `tc` accepts for HTB: 1 us at this rate, in ticks of 64 ns.
     pub fn credit(&self) -> Duration {
         if self.kernel.shapes_itself { Duration::ZERO } else { Duration::from_ns(960) }
     }
 
-    /// Our discipline, drawing under `seed`; or why it cannot be built.
+    /// Our discipline with random draws under `seed`, or why it cannot be built.
     pub fn discipline(&self, seed: u64) -> Result<Box<dyn Discipline>, String> {
         let site = Site {
             rate: RATE,
@@ -171,10 +168,10 @@ impl Case {
     }
 }
 
-/// The cases in `paths`: files, or folders of them, in the order of their names.
+/// The cases in `paths`: files, or folders of them, sorted by name.
 ///
 /// # Errors
-/// As [`Case::read`]; and a folder without a case.
+/// As [`Case::read`], and for a folder without a case.
 pub fn read_all(paths: &[PathBuf]) -> Result<Vec<Case>, String> {
     let mut cases = Vec::new();
     for path in paths {
@@ -197,7 +194,7 @@ pub fn read_all(paths: &[PathBuf]) -> Result<Vec<Case>, String> {
     Ok(cases)
 }
 
-/// The folder of the cases of this project, for tests.
+/// The folder of this project's cases, for tests.
 #[cfg(test)]
 pub(crate) const SUITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../suite/packets");
 

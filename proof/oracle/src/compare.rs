@@ -1,16 +1,16 @@
-//! What of two outcomes is compared, and how far they may lie apart.
+//! The figures compared between two outcomes, and their tolerances.
 
 use crate::outcome::Outcome;
 use crate::trace::Arrival;
 use fairwire_metrics::judge::{Allowed, Rule, Value, Verdict, judge};
 use serde::Serialize;
 
-/// What is compared.
+/// The figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Figure {
     /// Packets whose fate (sent, marked, dropped) differs, in percent of the arrivals. The kernel's
-    /// own is 0.
+    /// value is 0.
     Decisions,
     /// Packets dropped, in percent of the arrivals.
     Dropped,
@@ -18,20 +18,20 @@ pub enum Figure {
     Marked,
     /// The mean wait of the packets sent, in milliseconds.
     Wait,
-    /// One flow's part of the bytes sent, in percent. The flow whose difference takes up most of
-    /// its tolerance is reported; without a tolerance, the one with the largest difference.
+    /// One flow's share of the bytes sent, in percent. Reports the flow whose difference takes up
+    /// most of its tolerance; without a tolerance, the one with the largest difference.
     Share,
-    /// How far apart a packet leaves that both sides sent, on average, in milliseconds. The
-    /// kernel's own is 0.
+    /// The mean difference in departure time of the packets that both sides sent, in milliseconds.
+    /// The kernel's value is 0.
     Departure,
 }
 
 impl Figure {
-    /// Every figure, in the order in which they are shown.
+    /// Every figure, in display order.
     pub const ALL: [Figure; 6] =
         [Figure::Dropped, Figure::Marked, Figure::Wait, Figure::Share, Figure::Decisions, Figure::Departure];
 
-    /// The measure that cases name it by.
+    /// Its name in cases.
     pub const fn measure(self) -> &'static str {
         match self {
             Figure::Decisions => "other_fate_fraction",
@@ -43,8 +43,8 @@ impl Figure {
         }
     }
 
-    /// How many of the unit in which it is shown make one of the unit in cases: 100 percent a
-    /// fraction of 1, 1000 milliseconds a second.
+    /// The factor from the unit in cases to the displayed unit: 100 percent per fraction of 1, 1000
+    /// milliseconds per second.
     pub(crate) const fn shown_per_unit(self) -> f64 {
         match self {
             Figure::Wait | Figure::Departure => 1000.0,
@@ -52,7 +52,7 @@ impl Figure {
         }
     }
 
-    /// The name and the unit for people.
+    /// The displayed name and unit.
     pub const fn name(self) -> &'static str {
         match self {
             Figure::Decisions => "other fate, %",
@@ -65,17 +65,17 @@ impl Figure {
     }
 }
 
-/// How far apart a figure may lie.
+/// The tolerance of a figure.
 #[derive(Clone, Debug)]
 pub struct Tolerance {
-    /// Which figure.
+    /// The figure.
     pub figure: Figure,
-    /// In the unit in which the figure is shown.
+    /// In the displayed unit.
     pub allowed: f64,
-    /// This number of standard errors of the mean difference over the runs is allowed on top: what
-    /// random decisions account for.
+    /// The number of standard errors of the mean difference over the runs that are added, for
+    /// random decisions.
     pub deviations: f64,
-    /// Why that much.
+    /// The reason for the value.
     pub because: String,
 }
 
@@ -93,34 +93,34 @@ pub struct Pair {
 /// One line of the result: a figure, averaged over the runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
-    /// Which figure.
+    /// The figure.
     pub figure: Figure,
-    /// The flow that it is of, where it is of one.
+    /// The flow, if it concerns one.
     pub flow: Option<usize>,
-    /// The kernel's.
+    /// The kernel's value.
     pub kernel: f64,
-    /// Ours.
+    /// Our value.
     pub ours: f64,
-    /// How far apart they may lie; none where the figure is for information.
+    /// The tolerance; `None` if the figure is only shown.
     pub allowed: Option<f64>,
-    /// Why that much.
+    /// The reason for the tolerance.
     pub because: Option<String>,
 }
 
 impl Row {
-    /// Is it within its tolerance? `None` where it has none.
+    /// Is it within its tolerance? `None` without one.
     pub fn verdict(&self) -> Option<Verdict> {
         let difference = Value::exact(self.ours - self.kernel);
         self.allowed.map(|allowed| judge(difference, Allowed::near(0.0, allowed), Rule::Mean))
     }
 
-    /// Is it within its tolerance, or without any?
+    /// Is it within its tolerance, or without one?
     pub fn holds(&self) -> bool {
         self.verdict().is_none_or(|verdict| verdict == Verdict::Holds)
     }
 }
 
-/// Every figure of the runs in `pairs`, held against `tolerances`.
+/// Every figure of the runs in `pairs`, judged with `tolerances`.
 ///
 /// # Panics
 /// Without a run.
@@ -140,7 +140,7 @@ pub fn compare(pairs: &[Pair], tolerances: &[Tolerance]) -> Vec<Row> {
     Figure::ALL.into_iter().filter_map(row).collect()
 }
 
-/// How much of its tolerance a row takes up; where it has none, how far apart it lies.
+/// The fraction of its tolerance that a row takes up; without one, its difference.
 fn excess(row: &Row) -> f64 {
     (row.ours - row.kernel).abs() / row.allowed.unwrap_or(1.0).max(1e-9)
 }
@@ -150,14 +150,14 @@ fn row_of(pairs: &[Pair], figure: Figure, flow: Option<usize>, tolerance: Option
     let mean = |of: fn(&(f64, f64)) -> f64| values.iter().map(of).sum::<f64>() / values.len() as f64;
     let (kernel, ours) = (mean(|v| v.0), mean(|v| v.1));
     let allowed = tolerance.map(|tolerance| {
-        // Paired: both sides meet the same traffic in a run, so what differs between runs cancels.
+        // Paired: both sides have the same traffic in a run, so differences between runs cancel.
         let differences: Vec<f64> = values.iter().map(|v| v.1 - v.0).collect();
         tolerance.allowed + tolerance.deviations * standard_error(&differences)
     });
     Row { figure, flow, kernel, ours, allowed, because: tolerance.map(|tolerance| tolerance.because.clone()) }
 }
 
-/// The standard error of the mean; 0 where there is only one value.
+/// The standard error of the mean; 0 for a single value.
 fn standard_error(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     if n < 2.0 {
@@ -169,7 +169,7 @@ fn standard_error(values: &[f64]) -> f64 {
 }
 
 impl Pair {
-    /// The first packet whose fate differs, in the order of arrival.
+    /// The first packet whose fate differs, in order of arrival.
     pub fn first_apart(&self) -> Option<usize> {
         self.kernel.fates.iter().zip(&self.ours.fates).position(|(a, b)| !a.is_decided_as(*b))
     }
@@ -208,7 +208,7 @@ mod tests {
     use fairwire_core::Seed;
     use fairwire_core::units::Amount;
 
-    /// Ours against ours: as if the kernel did exactly the same.
+    /// Ours compared with ours, as if the kernel did exactly the same.
     fn twins(name: &str, seeds: (u64, u64)) -> Pair {
         let arrivals = find("pie").traffic.arrivals(1);
         let came: Vec<u64> = arrivals.iter().map(|arrival| arrival.at_ns).collect();

@@ -1,20 +1,20 @@
-//! A flood under disciplines of the kernel that a machine may lack: nine CUBIC flows, and UDP at
-//! twice the link, as in the field's contests.
+//! A flood under kernel disciplines that a machine may lack: nine CUBIC flows, and UDP at twice the
+//! link rate, as in the field's contests.
 //!
-//! Nothing of ours is held against it. `fairwire-field peers` shows what the runs left.
+//! Nothing of ours is compared with it. `fairwire-field peers` shows the results of the runs.
 
 use fairwire_core::Seed;
 use fairwire_stages::linux::contest::{Class, Contest};
 use fairwire_testbed::traffic::Sends;
 
-/// A discipline of the kernel under the flood.
+/// A kernel discipline under the flood.
 #[derive(Clone, Copy, Debug)]
 pub struct Flood {
     /// Its name.
     pub name: &'static str,
-    /// The discipline and its parameters, as `tc` takes them.
+    /// The discipline and its parameters, in the form of `tc`.
     pub kernel: &'static str,
-    /// The kernel's module for it; none where that is always there.
+    /// The kernel's module for it; `None` if it is always built in.
     module: Option<&'static str>,
 }
 
@@ -33,21 +33,21 @@ pub static FLOODS: [Flood; 3] = [
     Flood { name: "flood-pfifo", kernel: "pfifo limit 66", module: None },
 ];
 
-/// Runs of each.
+/// The number of runs of each.
 pub const RUNS: u64 = 6;
 
-/// IP packets of 1500 bytes with their Ethernet headers: so the kernel counts them.
+/// IP packets of 1500 bytes with their Ethernet headers, as the kernel counts them.
 const FRAME: u32 = 1514;
-/// Ethernet's, IPv4's and UDP's.
+/// The headers of Ethernet, IPv4 and UDP.
 const HEADERS: u32 = 14 + 20 + 8;
 
-/// The one called `name`.
+/// The flood called `name`.
 pub fn find(name: &str) -> Option<&'static Flood> {
     FLOODS.iter().find(|flood| flood.name == name)
 }
 
 impl Flood {
-    /// The contest in the run of `seed`: flows start within the first second.
+    /// The contest in the run of `seed`; flows start within the first second.
     pub fn contest(&self, seed: u64) -> Contest {
         let class = |sends, flows| Class { sends, flows, rtt_ns: 10_000_000, ecn: false };
         let udp = Sends::Udp { bps: 20_000_000, payload: FRAME - HEADERS, counted: FRAME };

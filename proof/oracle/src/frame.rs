@@ -4,9 +4,9 @@ use crate::trace::Arrival;
 use fairwire_core::Ecn;
 use fairwire_wire::checksum::checksum;
 
-/// The address of the interface that sends.
+/// The address of the sending interface.
 pub const SENDER: [u8; 6] = [2, 0, 0, 0, 0, 1];
-/// The address of the interface that receives.
+/// The address of the receiving interface.
 pub const RECEIVER: [u8; 6] = [2, 0, 0, 0, 0, 2];
 /// The source port of flow 0; the others follow.
 pub const FIRST_PORT: u16 = 1001;
@@ -21,6 +21,7 @@ const NUMBER: usize = ETHERNET + IP + UDP;
 /// source address and port.
 ///
 /// # Panics
+/// If the packet is too short for its headers and number, or too long for an IP packet.
 /// When the packet is too short for its headers and number, or too long for an IP packet.
 pub fn frame(number: u32, arrival: &Arrival) -> Vec<u8> {
     let mut frame = vec![0; arrival.bytes as usize];
@@ -47,7 +48,7 @@ pub fn frame(number: u32, arrival: &Arrival) -> Vec<u8> {
     frame
 }
 
-/// The number of a frame of ours and its ECN codepoint now; `None` for any other frame.
+/// The number of our frame and its current ECN codepoint; `None` for any other frame.
 pub fn read(frame: &[u8]) -> Option<(u32, Ecn)> {
     let headers = fairwire_wire::parse(frame);
     let transport = headers.transport?;

@@ -1,5 +1,5 @@
-//! What a guest of the oracle does. For a case it makes a link with the kernel's discipline, sends
-//! the trace into it, and writes down what comes out.
+//! The guest's part of the oracle. For a case, it builds a link with the kernel's discipline, sends
+//! the trace into it, and records the departures.
 
 use crate::frame;
 use crate::outcome::{Fate, Outcome};
@@ -17,33 +17,33 @@ use rustix::time::{
 };
 use serde::{Deserialize, Serialize};
 
-/// What a run gave.
+/// The result of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Result {
-    /// What became of each packet.
+    /// The fate of each packet.
     pub outcome: Outcome,
-    /// What the kernel counted itself (`tc -s -j qdisc`).
+    /// The kernel's own counters (`tc -s -j qdisc`).
     pub counters: serde_json::Value,
 }
 
 const SENDING: &str = "oracle0";
 const RECEIVING: &str = "oracle1";
-/// Between the set-up and the first packet: disciplines with timers are in their stride by then.
+/// The time between the set-up and the first packet, in which disciplines with timers settle.
 const PAUSE_NS: u64 = 1_000_000_000;
-/// After the last packet: what still waits has left long before. The largest buffer is below two
-/// seconds.
+/// The time after the last packet, in which the queue empties. The largest buffer holds less than
+/// two seconds.
 const DRAIN_NS: u64 = 5_000_000_000;
 
-/// What a guest of the oracle does, run after run.
+/// Runs the guest's part of the oracle.
 #[derive(Debug, Default)]
 pub struct Oracle {
     has_link: bool,
 }
 
-/// What a run is.
+/// The work of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Work {
-    /// That of a case.
+    /// A case.
     Trace(Trace),
     /// A contest.
     Contest(Box<Contest>),
@@ -52,21 +52,22 @@ pub enum Work {
 /// A trace for the kernel's discipline.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Trace {
-    /// The `tc` commands; DEV is replaced by the interface.
+    /// The `tc` commands, with DEV for the interface.
     pub commands: Vec<String>,
-    /// The kernel's module of the discipline.
+    /// The kernel module of the discipline.
     pub module: String,
-    /// The traffic, as it is typed.
+    /// The traffic, as written.
     pub traffic: String,
     /// The seed of the traffic.
     pub seed: u64,
 }
 
 impl Oracle {
-    /// What `run` gave, as JSON: a [`Result`] of a case, or a
+    /// The result of `run` as JSON: a [`Result`] of a case, or a
     /// [`Tally`](fairwire_stages::linux::Tally) of a contest.
     ///
     /// # Errors
+    /// If the kernel refuses a request.
     /// When the kernel refuses something.
     pub fn answer(&mut self, run: &Run, modules: &Modules) -> Fallible<Vec<u8>> {
         match serde_json::from_value(run.work.clone())? {
@@ -78,7 +79,7 @@ impl Oracle {
         }
     }
 
-    /// The link of all cases, once.
+    /// Builds the link of all cases, once.
     fn make_link(&mut self) -> Fallible<()> {
         if std::mem::replace(&mut self.has_link, true) {
             return Ok(());
@@ -108,9 +109,10 @@ fn measure(trace: &Trace, modules: &Modules) -> Fallible<Result> {
     Ok(Result { outcome, counters: serde_json::from_str(&counters)? })
 }
 
-/// Sends the arrivals at their times and records when each leaves at the other end.
+/// Sends the arrivals on schedule and records when each leaves at the other end.
 ///
-/// A packet leaves the discipline and the interface at the same instant: the guest's clock is
+/// A packet leaves the discipline and the interface at the same instant, because the guest's
+/// virtual clock does not advance while the kernel works.
 /// virtual, and does not advance while the kernel works.
 fn contest(arrivals: &[Arrival]) -> Fallible<Outcome> {
     let mut sending = AfPacket::open(SENDING)?;
@@ -121,8 +123,7 @@ fn contest(arrivals: &[Arrival]) -> Fallible<Outcome> {
     for (number, arrival) in arrivals.iter().enumerate() {
         receive_until(start_ns + arrival.at_ns, start_ns, &timer, &mut receiving, arrivals, &mut outcome)?;
         outcome.came_ns.push(clock::now().ns() - start_ns);
-        // Refused is not lost for us: the discipline dropped it, and that is what we are here to
-        // see.
+        // A refused packet is no error: the discipline dropped it, which is what we observe.
         let _ = sending.transmit(&frame::frame(number as u32, arrival));
     }
     let end_ns = start_ns + arrivals.last().map_or(0, |last| last.at_ns) + DRAIN_NS;
@@ -133,8 +134,7 @@ fn contest(arrivals: &[Arrival]) -> Fallible<Outcome> {
     Ok(outcome)
 }
 
-/// Receives what leaves until the clock reaches `until_ns`. A packet that leaves at that very
-/// instant comes first.
+/// Receives departures until the clock reaches `until_ns`, including those at that instant.
 fn receive_until(
     until_ns: u64,
     start_ns: u64,

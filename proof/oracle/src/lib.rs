@@ -1,10 +1,11 @@
 //! Linux's own queue disciplines as an oracle.
 //!
-//! One trace of arrivals goes through a discipline of the Linux kernel and through its counterpart
-//! here, at the same rate and with the same limits. The fate of each packet is compared.
+//! One trace of arrivals passes through a discipline of the Linux kernel and through its
+//! counterpart here, at the same rate and with the same limits. The fate of each packet is
+//! compared.
 //!
-//! The kernel is User Mode Linux: a separate program, of which nothing is copied. Its clock is
-//! virtual (see `fairwire_stages::linux`), so both sides see the same times, and disciplines
+//! The kernel is User Mode Linux, a separate program of which nothing is copied. Its clock is
+//! virtual (see `fairwire_stages::linux`), so both sides have the same times, and disciplines
 //! without randomness can be compared packet by packet. `docs/oracles.md` explains how to run it,
 //! and lists the findings.
 #![forbid(unsafe_code)]

@@ -1,4 +1,4 @@
-//! `fairwire-oracle`: Linux's own queue disciplines and netem's faults beside ours. Started by
+//! `fairwire-oracle`: compares Linux's own queue disciplines and netem's faults with ours. Used by
 //! `make oracle-linux` and `make oracle-netem`.
 #![forbid(unsafe_code)]
 
@@ -36,7 +36,7 @@ Usage: fairwire-oracle [--out FOLDER] [--list] [--again] [CASE | FOLDER | FLOOD 
 Exit codes: 0 all agree, or SKIPPED where User Mode Linux is missing; 1 a figure lies outside its tolerance, or the
 oracle failed; 2 wrong arguments.";
 
-/// The cases of this project, from its root on.
+/// The cases of this project, relative to its root.
 const SUITE: &str = "proof/suite/packets";
 
 fn main() -> ExitCode {
@@ -117,7 +117,7 @@ impl Arguments {
         Ok(if self.judge_cases(&folder)? && wires_agree { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
-    /// Lets guests do the runs; their answers are in the folder that it gives.
+    /// Runs the work in guests; returns the folder of their results.
     fn run_guest(&self) -> Result<PathBuf, Failure> {
         let uml = Uml::find()?;
         let folder = fresh(&self.out.join("guest"))
@@ -132,12 +132,12 @@ impl Arguments {
         Ok(folder)
     }
 
-    /// The target of `make` that has these arguments.
+    /// The `make` target with these arguments.
     fn target(&self) -> &'static str {
         if self.wires.is_empty() { "make oracle-linux" } else { "make oracle-netem" }
     }
 
-    /// Compares all wires with netem; do they agree?
+    /// Compares all wires with netem; returns whether they agree.
     fn judge_wires(&self, folder: &Path) -> Result<bool, Failure> {
         if self.wires.is_empty() {
             return Ok(true);
@@ -156,7 +156,7 @@ impl Arguments {
         Ok(bad == 0)
     }
 
-    /// Compares all cases; do they agree?
+    /// Compares all cases; returns whether they agree.
     fn judge_cases(&self, folder: &Path) -> Result<bool, Failure> {
         if self.cases.is_empty() {
             return Ok(true);
@@ -191,18 +191,18 @@ impl Arguments {
     }
 }
 
-/// What went wrong.
+/// The cause of a failure.
 #[derive(Debug, thiserror::Error)]
 enum Failure {
     /// The kernel did not answer.
     #[error(transparent)]
     Uml(#[from] UmlError),
-    /// The host refused something.
+    /// A request to the host failed.
     #[error("{0}: {1}")]
     System(String, std::io::Error),
 }
 
-/// A run of the guest, named by its case, flood or wire and its seed; and that seed.
+/// A guest's run, named after its case, flood or wire and its seed; and that seed.
 fn run_of(name: &str, seed: u64, work: &Work) -> (Run, u64) {
     (Run { name: format!("{name}-{seed}"), work: serde_json::to_value(work).expect("plain data") }, seed)
 }
@@ -228,7 +228,7 @@ fn of_wire(wire: &Faulty) -> (Run, u64) {
     run_of(wire.name, 1, &Work::Contest(Box::new(wire.contest())))
 }
 
-/// Stores the trace and our outcome of a run beside the guest's, to investigate a difference.
+/// Stores the trace and our outcome of a run next to the guest's, to investigate a difference.
 fn keep(folder: &Path, run: &Run, arrivals: &[Arrival], ours: &Outcome) -> Result<(), Failure> {
     let file = folder.join(format!("ours-{}", run.file()));
     let flows: Vec<usize> = arrivals.iter().map(|arrival| arrival.flow).collect();
@@ -238,7 +238,7 @@ fn keep(folder: &Path, run: &Run, arrivals: &[Arrival], ours: &Outcome) -> Resul
     std::fs::write(&file, text).map_err(|error| Failure::System(format!("writing {}", file.display()), error))
 }
 
-/// Compares the runs of `case`, which the guest has done.
+/// Compares the runs of `case` that the guest has completed.
 fn judge(case: &Case, folder: &Path) -> Result<Finding, Failure> {
     if catalogue::find(&case.ours).is_err() {
         return Ok(Finding::not_in_the_catalogue(case));
@@ -259,7 +259,8 @@ fn judge(case: &Case, folder: &Path) -> Result<Finding, Failure> {
     Ok(Finding::new(case, &pairs))
 }
 
-/// An empty folder at `path`, by its whole name: the guest has another working directory.
+/// Creates an empty folder at `path`; returns the absolute path, because the guest has another
+/// working directory.
 fn fresh(path: &Path) -> std::io::Result<PathBuf> {
     if path.exists() {
         std::fs::remove_dir_all(path)?;

@@ -1,31 +1,31 @@
-//! What became of each packet of a trace.
+//! The fate of each packet of a trace.
 
 use crate::trace::Arrival;
 use fairwire_core::Ecn;
 use serde::{Deserialize, Serialize};
 
-/// What became of one packet.
+/// The fate of one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Fate {
     /// It never left.
     #[serde(rename = "d")]
     Dropped,
-    /// It left unmarked; when it began to leave, in nanoseconds since the beginning of the trace.
+    /// It left unmarked, at this time: the start of transmission, in nanoseconds since the start of
+    /// the trace.
     #[serde(rename = "s")]
     Sent(u64),
-    /// It left with a mark that it did not come with.
+    /// It left with a mark that it did not have on arrival.
     #[serde(rename = "m")]
     Marked(u64),
 }
 
 impl Fate {
-    /// The fate of a packet that came with the codepoint `came` and began to leave at `at_ns` with
-    /// `left`.
+    /// The fate of a packet that arrived with the codepoint `came` and left at `at_ns` with `left`.
     pub fn of(came: Ecn, left: Ecn, at_ns: u64) -> Fate {
         if left == Ecn::Ce && came != Ecn::Ce { Fate::Marked(at_ns) } else { Fate::Sent(at_ns) }
     }
 
-    /// When it began to leave; `None` where it was dropped.
+    /// When its transmission started; `None` if it was dropped.
     pub fn left_ns(self) -> Option<u64> {
         match self {
             Fate::Dropped => None,
@@ -33,7 +33,7 @@ impl Fate {
         }
     }
 
-    /// Was the same decided, whenever?
+    /// Was the same decision made, at any time?
     pub fn is_decided_as(self, other: Fate) -> bool {
         core::mem::discriminant(&self) == core::mem::discriminant(&other)
     }
@@ -42,9 +42,9 @@ impl Fate {
 /// One run of one side.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// When each packet came, in nanoseconds since the beginning of the trace.
+    /// The arrival time of each packet, in nanoseconds since the start of the trace.
     pub came_ns: Vec<u64>,
-    /// What became of it.
+    /// The fate of each packet.
     pub fates: Vec<Fate>,
 }
 
@@ -65,7 +65,7 @@ impl Outcome {
         pairs.filter_map(|(fate, came)| Some((fate.left_ns()? - came) as f64 / 1e6)).collect()
     }
 
-    /// The part of `flow` (or of all flows) in the bytes that left.
+    /// The share of `flow` (or of all flows) in the bytes that left.
     pub fn share(&self, arrivals: &[Arrival], flow: Option<usize>) -> f64 {
         let sent = |wanted: Option<usize>| -> u64 {
             let pairs = self.fates.iter().zip(arrivals);

@@ -1,4 +1,4 @@
-//! Our side: the same arrivals through a discipline of ours, behind a server like the kernel's.
+//! Our side: the same arrivals through our discipline, behind a server like the kernel's.
 
 use crate::case::RATE;
 use crate::outcome::{Fate, Outcome};
@@ -6,12 +6,12 @@ use crate::trace::Arrival;
 use fairwire_core::rng::mix;
 use fairwire_core::{Cause, Discipline, Duration, Packet, Signals, Time, Transmitter};
 
-/// A shaper as the kernel's: deficit mode, with a bounded credit for lost time, and polls only
-/// while something waits.
+/// A shaper like the kernel's: deficit mode, with a bounded credit for lost time, which polls only
+/// while packets wait.
 ///
-/// It differs from `fairwire_core::Server` in these last two. HTB removes an empty class from its
-/// list and never polls it, so under it no discipline of the kernel learns that the link is idle.
-/// CAKE does not poll either when it is empty.
+/// It differs from `fairwire_core::Server` in the last two. HTB removes an empty class from its
+/// list and never polls it, so no kernel discipline under it learns that the link is idle. CAKE
+/// does not poll either when it is empty.
 struct Shaper<'a> {
     discipline: &'a mut dyn Discipline,
     transmitter: Transmitter,
@@ -31,7 +31,7 @@ impl Signals for Ledger<'_> {
 }
 
 impl Shaper<'_> {
-    /// Sends what is due before or at `now`.
+    /// Sends everything due up to `now`.
     fn run_until(&mut self, now: Time) {
         while !self.discipline.backlog().is_empty() && self.transmitter.free_at() <= now {
             if !self.poll(self.transmitter.free_at()) {
@@ -47,7 +47,7 @@ impl Shaper<'_> {
         }
     }
 
-    /// Polls for one packet; false when there was none.
+    /// Polls for one packet; returns false if there was none.
     fn poll(&mut self, now: Time) -> bool {
         let Some(packet) = self.discipline.dequeue(now, &mut self.ledger) else { return false };
         self.transmitter.start(packet.len, now);
@@ -57,10 +57,11 @@ impl Shaper<'_> {
     }
 }
 
-/// Runs `discipline` on `arrivals` that come at the times `came_ns`, in front of a shaper as the
-/// kernel's, which makes up for lost time up to `credit`.
+/// Runs `discipline` on `arrivals` at the times `came_ns`, in front of a shaper like the kernel's,
+/// which compensates for lost time up to `credit`.
 ///
 /// # Panics
+/// If a discipline holds packets although it is polled.
 /// When a discipline holds on to packets although it is polled.
 pub fn replay(
     discipline: &mut dyn Discipline,

@@ -1,4 +1,4 @@
-//! What is shown of the comparison.
+//! The output of the comparison.
 
 use crate::case::Case;
 use crate::compare::{Pair, Row, compare};
@@ -13,24 +13,24 @@ pub struct Finding {
     pub case: String,
     /// Our discipline.
     pub ours: String,
-    /// The kernel's, as `tc` takes it.
+    /// The kernel's, in the form of `tc`.
     pub kernel: String,
-    /// Runs.
+    /// The number of runs.
     pub runs: u64,
     /// Arrivals over all runs.
     pub arrivals: usize,
-    /// The worst of its figures; none where all are for information.
+    /// The worst verdict of its figures; `None` if all are only shown.
     pub verdict: Option<Verdict>,
-    /// Why ours was not run, where it was not.
+    /// Why our discipline was not run, if so.
     pub missing: Option<String>,
-    /// Of the first run: the first packet whose fate differs, by its number.
+    /// In the first run: the number of the first packet whose fate differs.
     pub first_apart: Option<usize>,
-    /// The figures; none where ours is missing.
+    /// The figures; empty if ours is missing.
     pub rows: Vec<Row>,
 }
 
 impl Finding {
-    /// The finding of a case that was compared.
+    /// The finding of a compared case.
     pub fn new(case: &Case, pairs: &[Pair]) -> Finding {
         let rows = compare(pairs, &case.tolerances);
         Finding {
@@ -42,19 +42,19 @@ impl Finding {
         }
     }
 
-    /// That of a case of which ours does not exist.
+    /// The finding of a case whose discipline we do not have.
     pub fn not_in_the_catalogue(case: &Case) -> Finding {
         let missing = Some(format!("not in the catalogue: {}", case.ours));
         Finding { verdict: Some(Verdict::NotTestable), missing, ..Self::without(case) }
     }
 
-    /// That of a case of which ours could not be built, and why.
+    /// The finding of a case whose discipline could not be built, and why.
     pub fn not_built(case: &Case, why: &str) -> Finding {
         let missing = Some(format!("NOT BUILT: {why}"));
         Finding { verdict: Some(Verdict::Fails), missing, ..Self::without(case) }
     }
 
-    /// Of no packet.
+    /// A finding without packets.
     fn without(case: &Case) -> Finding {
         Finding {
             case: case.name.clone(),
@@ -74,7 +74,7 @@ impl Finding {
         self.verdict == Some(Verdict::Fails)
     }
 
-    /// The finding as lines of text. Reasons are below the figures.
+    /// The finding as lines of text, with reasons below the figures.
     pub fn text(&self) -> String {
         let mut text = String::new();
         let what = match (&self.missing, self.verdict) {

@@ -9,20 +9,20 @@ use std::ops::RangeInclusive;
 /// The traffic of a case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Traffic {
-    /// As it is typed.
+    /// The text of the traffic.
     pub text: String,
-    /// How long packets arrive.
+    /// The duration of arrivals.
     pub duration: Duration,
     /// The flows, by number.
     pub flows: Vec<Flow>,
 }
 
-/// One flow: packets of one size, at random gaps.
+/// One flow: packets of one size, at random intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Flow {
-    /// Bytes of each packet on the wire, Ethernet header included.
+    /// The bytes of each packet on the wire, including the Ethernet header.
     pub bytes: u32,
-    /// Mean gap between packets; gaps are uniform from nothing to twice that.
+    /// The mean gap between packets; gaps are uniform between zero and twice the mean.
     pub mean_gap: Duration,
     /// Its ECN codepoint.
     pub ecn: Ecn,
@@ -32,7 +32,7 @@ pub struct Flow {
     pub stop: Duration,
 }
 
-/// Traffic as it is typed.
+/// Traffic, as written in its file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Typed {
@@ -73,30 +73,31 @@ enum TypedEcn {
     Ect1,
 }
 
-/// One packet of a trace. Its number in the trace is its name everywhere.
+/// One packet of a trace, identified everywhere by its number in the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// When, in nanoseconds since the beginning of the trace.
+    /// The arrival time, in nanoseconds since the start of the trace.
     pub at_ns: u64,
-    /// Which flow.
+    /// The index of its flow.
     pub flow: usize,
-    /// Bytes on the wire, Ethernet header included.
+    /// Bytes on the wire, including the Ethernet header.
     pub bytes: u32,
     /// Its ECN codepoint.
     pub ecn: Ecn,
 }
 
-/// The grid of arrivals, which is the step of the guest's clock.
+/// The resolution of arrival times, which is the step of the guest's clock.
 const STEP_NS: u64 = 256;
 
-/// A packet has room for its headers and its number.
+/// The limits of a packet's size, with room for its headers and its number.
 const PACKET_BYTES: RangeInclusive<u64> = 64..=1514;
 
 impl Traffic {
-    /// The traffic that `text` describes, as scenarios do: sources are `cbr`, with `dither = 1.0`.
+    /// The traffic that `text` describes, in the syntax of scenarios: sources are `cbr`, with
+    /// `dither = 1.0`.
     ///
     /// # Errors
-    /// What it says that makes no sense.
+    /// An invalid value.
     pub fn read(text: &str) -> Result<Traffic, String> {
         let typed: Typed = toml::from_str(text).map_err(|error| error.to_string())?;
         let duration = typed.duration.0;
@@ -104,7 +105,7 @@ impl Traffic {
         Ok(Traffic { text: text.into(), duration, flows })
     }
 
-    /// The arrivals under `seed`, in order of time.
+    /// The arrivals under `seed`, sorted by time.
     pub fn arrivals(&self, seed: u64) -> Vec<Arrival> {
         let mut arrivals = Vec::new();
         for (number, flow) in self.flows.iter().enumerate() {
@@ -120,7 +121,7 @@ impl Traffic {
             }
         }
         arrivals.sort_by_key(|arrival| (arrival.at_ns, arrival.flow));
-        // Two at one time would be in an arbitrary order.
+        // Simultaneous arrivals would have an arbitrary order.
         arrivals.dedup_by_key(|arrival| arrival.at_ns);
         arrivals
     }

@@ -1,8 +1,8 @@
-//! netem's faults beside those of our wire, from the same settings.
+//! netem's faults compared with those of our wire, from the same settings.
 //!
-//! The kernel sends datagrams over a link on which none waits, and netem is behind it. Our wire is
-//! given as many packets and more. Draws are of each side's own, so parts and moments are compared,
-//! and each has its standard error.
+//! The kernel sends datagrams over a link without queueing, followed by netem. Our wire gets more
+//! packets than that. Each side has its own random draws, so fractions and moments are compared,
+//! with their standard errors.
 
 use fairwire_core::{Duration, Fate, Seed, Time, Wire, WireLaw};
 use fairwire_laws::jitter::Normal;
@@ -25,7 +25,7 @@ pub struct Faulty {
     measures: &'static [Measure],
 }
 
-/// Every one of them.
+/// Every wire.
 pub static WIRES: [Faulty; 7] = [
     Faulty {
         name: "netem-loss",
@@ -74,51 +74,52 @@ pub static WIRES: [Faulty; 7] = [
     },
 ];
 
-/// Jitter that may overtake, of a law by its quantiles: nanoseconds by the part that takes less.
+/// Jitter that may reorder, with a distribution given by its quantiles: nanoseconds by the share
+/// that takes less.
 fn jitter(quantile: fn(f64) -> f64) -> Faults {
-    let steps = 16_384; // as many as netem has room for
+    let steps = 16_384; // the size of netem's table
     let of = |step| quantile((f64::from(step) + 0.5) / f64::from(steps)) as u64;
     Faults { jitter_ns: (0..steps).map(of).collect(), overtakes: true, ..Faults::default() }
 }
 
-/// Normal jitter, as a link's `jitter = { normal = … }` gives it to a stage.
+/// Normal jitter, as in a link's `jitter = { normal = … }`.
 fn normal() -> Faults {
     let law = Normal::new(Duration::from_ms(5), Duration::from_ms(1), 0.0).map(|law| Arc::new(law) as _);
     Faults::of(&WireLaw { jitter: law, overtakes: true, ..WireLaw::default() }, Seed(1))
 }
 
-/// Packets are that far apart: jitter of a few milliseconds overtakes some and not all.
+/// The gap between packets, in which jitter of a few milliseconds reorders some but not all.
 const BETWEEN: Duration = Duration::from_ms(1);
 const WARM_UP: Duration = Duration::from_secs(1);
-/// A packet in each of its milliseconds is measured: a fifth is known to 0.4 % of it.
+/// With one packet per millisecond, a share of a fifth is known to 0.4 % of itself.
 const MEASURED: Duration = Duration::from_secs(250);
-/// Packets of ours for each of the kernel's, so that the kernel's chance is nearly all there is.
+/// Our packets for each of the kernel's, so the kernel's chance dominates the error.
 const OURS_PER_KERNELS: u64 = 8;
 const BYTES: u32 = 125;
 const UDP_HEADERS: u32 = 28;
-/// How far apart two figures may be, as a part of ours.
+/// The tolerance of a figure, relative to ours.
 const ALLOWED: f64 = 0.02;
-/// What takes longer was held back by [`Faults::reorder`].
+/// The delay from which a packet counts as held back by [`Faults::reorder`].
 const IS_LATE_NS: u64 = 1_250_000;
-/// A standard error is that of the mean over this number of pieces of a run.
+/// The number of pieces of a run over which a standard error is estimated.
 const PIECES: usize = 200;
 
-/// What is compared.
+/// The measures compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Measure {
-    /// The part of the packets that is lost.
+    /// The share of lost packets.
     Lost,
-    /// How many are lost one after the other, in the mean.
+    /// The mean length of a run of losses.
     Burst,
-    /// What packets take, in the mean, ms.
+    /// The mean delay, ms.
     Mean,
-    /// The standard deviation of that, ms.
+    /// The standard deviation of the delay, ms.
     Deviation,
-    /// The part of those that arrive that was held back.
+    /// The share of arriving packets that were held back.
     HeldBack,
-    /// The part of those that arrive that does so before one that was sent earlier.
+    /// The share of arriving packets that overtook an earlier one.
     Overtook,
-    /// The part that arrives twice.
+    /// The share of duplicated packets.
     Twice,
 }
 
@@ -127,28 +128,28 @@ enum Measure {
 pub struct Figure {
     /// The wire.
     pub wire: &'static str,
-    /// What it is.
+    /// The measure.
     pub what: &'static str,
-    /// Of the kernel.
+    /// The kernel's value.
     pub kernel: f64,
-    /// Of our wire.
+    /// The value of our wire.
     pub ours: f64,
-    /// The standard error of their difference, as a part of ours.
+    /// The standard error of their difference, relative to ours.
     pub error: f64,
 }
 
 impl Figure {
-    /// How far the kernel's is from ours, as a part of ours.
+    /// The difference of the kernel's value from ours, relative to ours.
     pub fn difference(&self) -> f64 {
         self.kernel / self.ours - 1.0
     }
 
-    /// Are both within 2 %?
+    /// Do they agree within 2 %?
     pub fn verdict(&self) -> Verdict {
         judge(Value::exact(self.difference()), Allowed::near(0.0, ALLOWED), Rule::Mean)
     }
 
-    /// It as a line of the table in `docs/oracles.md`.
+    /// The figure as a line of the table in `docs/oracles.md`.
     pub fn line(&self) -> String {
         let Figure { wire, what, kernel, ours, error } = self;
         let (difference, error) = (self.difference() * 100.0, error * 100.0);
@@ -157,15 +158,15 @@ impl Figure {
     }
 }
 
-/// The packets that crossed a wire, in the order in which they were sent.
+/// The packets that crossed a wire, in the order of sending.
 struct Crossed {
-    /// What each took, nanoseconds; `None` where it was lost.
+    /// The delay of each, nanoseconds; `None` if lost.
     took_ns: Vec<Option<u64>>,
     twice: u64,
 }
 
 impl Faulty {
-    /// What the kernel does: datagrams at an even rate over a link on which none waits.
+    /// The kernel's work: datagrams at a constant rate over a link without queueing.
     pub fn contest(&self) -> Contest {
         let bps = u64::from(BYTES) * 8 * 1_000_000_000 / BETWEEN.ns();
         let sends = Sends::Udp { bps, payload: BYTES - UDP_HEADERS, counted: BYTES };
@@ -184,7 +185,7 @@ impl Faulty {
         }
     }
 
-    /// The figures of what the kernel did beside those of our wire.
+    /// The figures of the kernel's results and of our wire.
     pub fn figures(&self, kernel: &Tally) -> Vec<Figure> {
         let theirs = Crossed { took_ns: kernel.crossed_ns.clone(), twice: kernel.faults.duplicated };
         let ours = carried(&(self.faults)(), Seed(1), OURS_PER_KERNELS * theirs.took_ns.len() as u64);
@@ -203,7 +204,7 @@ impl Faulty {
     }
 }
 
-/// What our wire does to this number of packets.
+/// The effect of our wire on this number of packets.
 fn carried(faults: &Faults, seed: Seed, packets: u64) -> Crossed {
     let mut wire = Wire::new(faults.law(), seed, "wire/link");
     let mut crossed = Crossed { took_ns: Vec::new(), twice: 0 };
@@ -233,7 +234,7 @@ impl Measure {
         }
     }
 
-    /// Its value, and the standard error of that.
+    /// Its value, with the standard error.
     fn known(self, Crossed { took_ns, twice }: &Crossed) -> (f64, f64) {
         if self == Measure::Twice {
             let all = took_ns.len() as f64;
@@ -246,7 +247,7 @@ impl Measure {
         (self.of(took_ns), deviation / (values.len() as f64).sqrt())
     }
 
-    /// Of packets one after the other, by what they took.
+    /// Its value over consecutive packets, from their delays.
     fn of(self, took_ns: &[Option<u64>]) -> f64 {
         let arrived: Vec<u64> = took_ns.iter().copied().flatten().collect();
         let lost = (took_ns.len() - arrived.len()) as f64;
@@ -260,7 +261,7 @@ impl Measure {
                 arrived.iter().filter(|ns| **ns > IS_LATE_NS).count() as f64 / arrived.len() as f64
             }
             Measure::Overtook => overtaking(took_ns) as f64 / arrived.len() as f64,
-            Measure::Twice => f64::NAN, // what a packet took does not say it
+            Measure::Twice => f64::NAN, // delays do not show it
         }
     }
 }
@@ -270,7 +271,7 @@ fn bursts(took_ns: &[Option<u64>]) -> usize {
     took_ns.chunk_by(|a, b| a.is_none() == b.is_none()).filter(|run| run[0].is_none()).count()
 }
 
-/// Packets that arrive before one that was sent earlier.
+/// Packets that arrive before an earlier one.
 fn overtaking(took_ns: &[Option<u64>]) -> usize {
     let sent_ns = (0..).map(|number: u64| number * BETWEEN.ns());
     let arrivals = took_ns.iter().zip(sent_ns).filter_map(|(took, sent)| took.map(|ns| sent + ns));
@@ -292,7 +293,7 @@ fn moments(values: &[f64]) -> (f64, f64) {
     (mean, variance.sqrt())
 }
 
-/// The one called `name`.
+/// The wire called `name`.
 pub fn find(name: &str) -> Option<&'static Faulty> {
     WIRES.iter().find(|wire| wire.name == name)
 }
@@ -301,7 +302,7 @@ pub fn find(name: &str) -> Option<&'static Faulty> {
 mod tests {
     use super::*;
 
-    /// Our own wire under another seed, with `faults`, in place of the kernel.
+    /// Our own wire under another seed, with `faults`, instead of the kernel.
     fn in_place_of_the_kernel(faults: &Faults) -> Tally {
         let crossed = carried(faults, Seed(2), MEASURED.ns() / BETWEEN.ns());
         let mut tally = Tally { crossed_ns: crossed.took_ns, ..Tally::default() };

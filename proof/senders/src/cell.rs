@@ -1,4 +1,4 @@
-//! The cells of a grid, and what a stage makes of them.
+//! The cells of a grid, and their results on a stage.
 
 use crate::Failure;
 use crate::kept::Figure;
@@ -14,9 +14,9 @@ const CONTROL: &str = ".control";
 /// One cell: a sender over a wire.
 #[derive(Clone, Debug)]
 pub struct Cell {
-    /// The plan that has it, by the name of its file.
+    /// The plan, by the name of its file.
     pub plan: String,
-    /// Its name among those of the plan: the controller, the fault, and what else varies.
+    /// Its name within the plan: the controller, the fault, and the other axes.
     pub name: String,
     /// Its controller.
     pub controller: String,
@@ -26,10 +26,10 @@ pub struct Cell {
     pub scenario: fairwire_scenario::Scenario,
 }
 
-/// All cells of these plans, and of those in these folders, in the order of their names.
+/// All cells of these plans, and of the plans in these folders, sorted by name.
 ///
 /// # Errors
-/// A file that cannot be read or makes no sense, at its place.
+/// A file that cannot be read or is invalid, with the location.
 pub fn read(paths: &[PathBuf]) -> Result<Vec<Cell>, Failure> {
     let mut cells = Vec::new();
     for path in paths {
@@ -94,12 +94,12 @@ fn unquoted(text: &str) -> String {
     text.trim_matches('"').to_owned()
 }
 
-/// The name in `text`: that, or a table of one name with its parameters.
+/// The name in `text`, which is the name or a table of it with parameters.
 fn name_of(text: &str) -> String {
     unquoted(text.trim_start_matches(['{', ' ']).split([' ', '=']).next().unwrap_or(text))
 }
 
-/// What a wire with this `impair`, or a link with these `changes`, does, in a few words.
+/// A short description of a wire's `impair`, or of a link's `changes`.
 fn fault_of(text: &str) -> String {
     let table: toml::Table = format!("fault = {text}").parse().unwrap_or_default();
     let fault = table.get("fault");
@@ -129,11 +129,12 @@ fn fault_of(text: &str) -> String {
     if number("loss") > 0.0 { format!("loss {}", percent("loss")) } else { "none".into() }
 }
 
-/// The figures of `cells` on `stage`: means over the first `seeds` of theirs. Runs go on side by
-/// side where the stage's clock allows that. `done` is invoked with each cell that is finished. What the stage
-/// cannot run is `None`.
+/// The figures of `cells` on `stage`: means over their first `seeds`. Runs are concurrent if the
+/// stage's clock permits. `done` is called with each finished cell. A cell that the stage cannot
+/// run is `None`.
 ///
 /// # Errors
+/// The first run that failed.
 /// The first run that failed.
 pub fn run(
     cells: &[&Cell],

@@ -1,4 +1,4 @@
-//! How near ours come to a kernel's.
+//! The comparison of our results with a kernel's.
 
 use crate::Failure;
 use crate::cell::Cell;
@@ -8,22 +8,22 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// How far the goodput of a cell may be from the kernel's: this part of the link, or this part of
-/// the kernel's, whichever is wider (fixed before anything was compared).
+/// The tolerance of a cell's goodput: this share of the link or this share of the kernel's goodput,
+/// whichever is larger (fixed before any comparison).
 pub const ALLOWED: (f64, f64) = (0.05, 0.10);
-/// The part of the cells that is to be within that.
+/// The share of the cells that must be within the tolerance.
 pub const WITHIN: f64 = 0.9;
-/// How far the geometric mean of ours over the kernel's may be from 1, for each controller.
+/// The tolerance of each controller's geometric mean of our goodput over the kernel's, around 1.
 pub const BIAS: f64 = 0.03;
-/// Larger than any list of causes.
+/// The maximum of bytes in a list of causes.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// One cell on both sides.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// The plan that has the cell.
+    /// The plan of the cell.
     pub plan: String,
-    /// The cell's name there.
+    /// The cell's name in the plan.
     pub cell: String,
     /// Its controller.
     pub controller: String,
@@ -37,13 +37,13 @@ pub struct Row {
     pub kernels_bps: f64,
     /// Ours over the kernel's.
     pub ratio: f64,
-    /// Is it within what is allowed?
+    /// Is it within the tolerance?
     pub is_within: bool,
-    /// Why it is not, where that is known.
+    /// Why it is not, if known.
     pub because: Option<String>,
 }
 
-/// Why cells are outside. A key that is left out is any.
+/// Why cells are outside the tolerance. An absent key matches anything.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cause {
@@ -72,10 +72,10 @@ impl Cause {
     }
 }
 
-/// The causes in `file`; none where there is no file.
+/// The causes in `file`; empty if it does not exist.
 ///
 /// # Errors
-/// A file that makes no sense, at its place; a cause of no cell.
+/// An invalid file, with the location, or a cause that matches no cell.
 pub fn causes(file: &Path, cells: &[Cell]) -> Result<Vec<Cause>, Failure> {
     if !file.exists() {
         return Ok(Vec::new());
@@ -94,10 +94,10 @@ pub fn causes(file: &Path, cells: &[Cell]) -> Result<Vec<Cause>, Failure> {
 }
 
 impl Row {
-    /// Of `cell`: `ours`, and the kernel's.
+    /// Compares `ours` with the kernel's figure for `cell`.
     ///
     /// # Errors
-    /// Where the two are of different links.
+    /// If the two have different links.
     pub fn of(cell: &Cell, ours: &Figure, kernels: &Figure, causes: &[Cause]) -> Result<Row, Failure> {
         if (ours.rate_bps - kernels.rate_bps).abs() > 1.0 {
             return Err(Failure::User(format!(
@@ -124,14 +124,14 @@ impl Row {
     }
 }
 
-/// The distance of ours from the kernel's over several cells.
+/// The comparison over several cells.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sum {
-    /// Of which: a controller, a fault, or `all`.
+    /// The subject: a controller, a fault, or `all`.
     pub of: String,
-    /// How many cells.
+    /// The number of cells.
     pub cells: usize,
-    /// How many are within what is allowed.
+    /// The number within the tolerance.
     pub within: usize,
     /// The geometric mean of ours over the kernel's.
     pub mean_ratio: f64,
@@ -152,18 +152,18 @@ impl Sum {
 /// All rows together.
 #[derive(Clone, Debug, Serialize)]
 pub struct Verdict {
-    /// For each controller.
+    /// Per controller.
     pub controllers: Vec<Sum>,
-    /// For each fault.
+    /// Per fault.
     pub faults: Vec<Sum>,
     /// Over all cells.
     pub all: Sum,
-    /// Cells outside whose cause is not known.
+    /// Cells outside the tolerance without a known cause.
     pub unexplained: usize,
 }
 
 impl Verdict {
-    /// Of `rows`, of which there is one at least.
+    /// The verdict on `rows`, at least one.
     pub fn of(rows: &[Row]) -> Verdict {
         let by = |key: fn(&Row) -> &str| {
             let mut groups: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();

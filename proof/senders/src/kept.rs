@@ -1,4 +1,4 @@
-//! A kernel's figures as they were measured, one row for each cell.
+//! A kernel's stored figures, one row per cell.
 
 use crate::Failure;
 use serde::{Deserialize, Serialize};
@@ -8,21 +8,21 @@ use std::path::Path;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Figure {
-    /// The plan that has the cell.
+    /// The plan of the cell.
     pub plan: String,
-    /// The cell's name there.
+    /// The cell's name in the plan.
     pub cell: String,
     /// The stage.
     pub stage: String,
     /// The kernel's version.
     pub kernel: String,
-    /// Runs, each under a seed of its own.
+    /// The number of runs, each under its own seed.
     pub runs: usize,
     /// The link's mean rate, bit/s.
     pub rate_bps: f64,
-    /// Payload that the receiver read, bit/s.
+    /// The payload that the receiver read, bit/s.
     pub goodput_bps: f64,
-    /// The part of the link that was busy.
+    /// The share of the time that the link was busy.
     pub utilization: f64,
 }
 
@@ -33,10 +33,10 @@ impl Figure {
     }
 }
 
-/// The figures in `file`; none where there is no file.
+/// The figures in `file`; empty if it does not exist.
 ///
 /// # Errors
-/// A file of another kind.
+/// A file in another format.
 pub fn read(file: &Path) -> Result<Vec<Figure>, Failure> {
     if !file.exists() {
         return Ok(Vec::new());
@@ -45,10 +45,10 @@ pub fn read(file: &Path) -> Result<Vec<Figure>, Failure> {
     csv::Reader::from_path(file).map_err(why)?.deserialize().collect::<Result<_, _>>().map_err(why)
 }
 
-/// Writes `rows` with a head into `file`.
+/// Writes `rows` with a heading into `file`.
 ///
 /// # Errors
-/// A file that cannot be written.
+/// If the file cannot be written.
 pub fn write<T: Serialize>(file: &Path, rows: &[T]) -> Result<(), Failure> {
     let why = |error: csv::Error| Failure::Machine(format!("writing {}: {error}", file.display()));
     let mut writer = csv::Writer::from_path(file).map_err(why)?;

@@ -1,7 +1,7 @@
-//! A grid of wires with faults, on which our TCPs are held against a kernel's.
+//! A grid of wires with faults, on which our TCPs are compared with a kernel's.
 //!
-//! The cells are those of sweeps in `proof/suite/senders`. A kernel's figures are measured on a
-//! stage and kept beside them, so that ours are compared within seconds.
+//! Sweeps in `proof/suite/senders` define the cells. A kernel's figures are measured on a stage and
+//! stored next to them, so ours are compared within seconds.
 #![forbid(unsafe_code)]
 
 pub mod cell;
@@ -9,10 +9,10 @@ pub mod judge;
 pub mod kept;
 pub mod picture;
 
-/// Why there is no comparison.
+/// Why a comparison failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// Wrong arguments, or a file that makes no sense.
+    /// Wrong arguments, or an invalid file.
     #[error("{0}")]
     User(String),
     /// This machine lacks what a stage needs.

@@ -1,4 +1,4 @@
-//! `fairwire-senders`: our TCPs beside a kernel's, over a grid of wires with faults. Started by
+//! `fairwire-senders`: compares our TCPs with a kernel's over a grid of wires with faults. Used by
 //! `make senders`.
 #![forbid(unsafe_code)]
 
@@ -34,7 +34,7 @@ Exit codes: 0 ours are as near as is wanted, or SKIPPED where this machine lacks
 const SUITE: &str = "proof/suite/senders";
 
 fn main() -> ExitCode {
-    fairwire_stages::linux::take_over(); // does not return where this process is one of User Mode Linux
+    fairwire_stages::linux::take_over(); // does not return in a process of User Mode Linux
     fairwire_experiment::offer(fairwire_stages::ALL);
     let words: Vec<String> = std::env::args().skip(1).collect();
     if words.first().is_some_and(|first| first == AGENT_COMMAND) {
@@ -77,7 +77,7 @@ struct Arguments {
 }
 
 impl Arguments {
-    /// `None` where the usage is wanted.
+    /// Parses the arguments; `None` if the usage is requested.
     fn read(mut words: impl Iterator<Item = String>) -> Result<Option<Arguments>, Failure> {
         let suite = Path::new(SUITE);
         let (mut paths, mut only, mut measures, mut seeds, mut jobs) = (Vec::new(), Vec::new(), None, 1, 0);
@@ -147,7 +147,7 @@ impl Arguments {
         Ok(misses.is_empty())
     }
 
-    /// Runs `cells` on `stage`, and keeps what they came to; each as soon as it is known.
+    /// Runs `cells` on `stage`, and stores each result immediately.
     fn measure(&self, cells: &[&Cell], stage: &dyn Stage) -> Result<(), Failure> {
         let kernel = kernel_of(stage)?;
         let figures = Mutex::new(kept::read(&self.kept)?);
@@ -191,7 +191,7 @@ fn number(option: &str, given: &str, least: usize) -> Result<usize, Failure> {
     })
 }
 
-/// The stage called `name`, if a kernel sends there.
+/// The stage called `name`, if a kernel sends on it.
 fn stage(name: &str) -> Result<&'static dyn Stage, Failure> {
     const KERNELS: [&str; 3] = ["linux", "lab", "kernel"];
     let is_kernels = KERNELS.contains(&name);

@@ -1,13 +1,13 @@
-//! Ours over the kernel's as a picture.
+//! A picture of our goodput over the kernel's.
 
 use crate::judge::{ALLOWED, Row};
 use fairwire_figures::panel::{Axis, Kind, Line, Mark, Panel, Reference, Scale};
 use fairwire_figures::{Figure, Setting};
 
-/// The part of a place's width in which its marks are.
+/// The fraction of a place's width that holds its marks.
 const WIDTH: f64 = 0.6;
 
-/// A panel for each plan: faults side by side, a colour for each controller, a mark for each cell.
+/// One panel per plan: faults side by side, one colour per controller, one mark per cell.
 pub fn svg(rows: &[Row]) -> String {
     let controllers = distinct(rows.iter().map(|row| &row.controller));
     let plans = distinct(rows.iter().map(|row| &row.plan));
@@ -55,13 +55,13 @@ fn panel(rows: &[Row], plan: &str, controllers: &[String]) -> Panel {
     }
 }
 
-/// From half to twice the kernel's, or as far as marks are.
+/// From half to twice the kernel's, or as far as the marks reach.
 fn range(rows: &[Row]) -> [f64; 2] {
     let ends = |[low, high]: [f64; 2], row: &Row| [low.min(row.ratio), high.max(row.ratio)];
     rows.iter().fold([0.5, 2.0], ends)
 }
 
-/// Each once, in the order in which they come first.
+/// The distinct texts, in order of first occurrence.
 fn distinct<'a>(texts: impl Iterator<Item = &'a String>) -> Vec<String> {
     let mut distinct: Vec<String> = Vec::new();
     for text in texts {
