@@ -2,52 +2,45 @@
 
 /// Cookies by frame, in memory that was taken at construction.
 pub(crate) struct Cookies {
-    /// The cookie of a frame in use, or the next free frame.
-    all: Vec<u64>,
-    capacity: usize,
-    free: u64,
+    /// The cookie of each frame in use.
+    all: Box<[u64]>,
+    /// The free frames, from `used` on, each less its own place here: zeros, which take no memory
+    /// until they are touched, are every frame in order.
+    free: Box<[u32]>,
     used: usize,
 }
 
-const NONE: u64 = u64::MAX;
-
 impl Cookies {
     pub(crate) fn new(capacity: usize) -> Self {
-        Cookies { all: Vec::with_capacity(capacity), capacity, free: NONE, used: 0 }
+        Cookies { all: vec![0; capacity].into(), free: vec![0; capacity].into(), used: 0 }
     }
 
-    pub(crate) fn capacity(&self) -> usize {
-        self.capacity
-    }
-
-    pub(crate) fn used(&self) -> usize {
-        self.used
+    /// How many more can be put.
+    #[inline]
+    pub(crate) fn room(&self) -> usize {
+        self.free.len() - self.used
     }
 
     /// The frame of this cookie; `None` where all are in use.
     #[inline]
     pub(crate) fn put(&mut self, cookie: u64) -> Option<u32> {
-        let frame = self.free;
-        if let Some(place) = self.all.get_mut(frame as usize) {
-            self.free = std::mem::replace(place, cookie);
-        } else if self.all.len() < self.capacity {
-            self.all.push(cookie);
-            self.used += 1;
-            return Some(self.all.len() as u32 - 1);
-        } else {
-            return None;
-        }
+        let frame = self.free.get(self.used)?.wrapping_add(self.used as u32);
+        *self.all.get_mut(frame as usize)? = cookie;
         self.used += 1;
-        Some(frame as u32)
+        Some(frame)
     }
 
     /// The cookie of a frame, which is free from then on; 0 where there is no such frame, which only
     /// a discipline in C can name.
     #[inline]
     pub(crate) fn take(&mut self, frame: u32) -> u64 {
-        let Some(place) = self.all.get_mut(frame as usize) else { return 0 };
-        self.used = self.used.saturating_sub(1);
-        std::mem::replace(place, std::mem::replace(&mut self.free, frame.into()))
+        let Some(&cookie) = self.all.get(frame as usize) else { return 0 };
+        let used = self.used.saturating_sub(1);
+        if let Some(place) = self.free.get_mut(used) {
+            *place = frame.wrapping_sub(used as u32);
+        }
+        self.used = used;
+        cookie
     }
 
     /// The cookie of a frame, which stays in use.

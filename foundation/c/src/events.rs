@@ -6,6 +6,7 @@ use crate::cookies::Cookies;
 use crate::queue::{inner, is_right, outer};
 use crate::types::{FW_DROP, FW_MARK, fw_event, fw_events, fw_on_event, fw_packet};
 use core::ffi::c_void;
+use core::ptr::{NonNull, null_mut};
 use fairwire_core::{Cause, Packet, Signals, Time};
 use std::collections::VecDeque;
 
@@ -16,35 +17,46 @@ pub(crate) struct Callback {
     pub(crate) user: *mut c_void,
 }
 
-/// Where the drops and marks of one call go: to the callback if there is one, or else into the list.
+/// Where drops and marks go: to the callback if there is one, or else into the list of the call.
 /// Without either they are forgotten.
-pub(crate) struct Sink<'a> {
-    pub(crate) cookies: &'a mut Cookies,
+pub(crate) struct Sink {
+    pub(crate) cookies: Cookies,
     /// Drops that had no room in the list of their call.
-    kept: &'a mut VecDeque<fw_event>,
-    callback: Callback,
-    list: Option<&'a mut fw_events>,
+    pub(crate) kept: VecDeque<fw_event>,
+    pub(crate) callback: Callback,
+    /// That of the call that is inside, which is the only one to read it.
+    list: Option<NonNull<fw_events>>,
 }
 
-impl<'a> Sink<'a> {
-    /// Writes what is kept into the list first, which is empty.
-    #[inline]
-    pub(crate) fn new(
-        cookies: &'a mut Cookies,
-        kept: &'a mut VecDeque<fw_event>,
-        callback: Callback,
-        list: Option<&'a mut fw_events>,
-    ) -> Self {
-        let is_listed = callback.function.is_none();
-        let mut sink = Sink { cookies, kept, callback, list: list.filter(|_| is_listed) };
-        if let Some(list) = &mut sink.list {
-            while let Some(event) = sink.kept.front()
-                && write(list, event)
-            {
-                sink.kept.pop_front();
-            }
+impl Sink {
+    /// For at most `capacity` packets at any time.
+    pub(crate) fn new(capacity: usize) -> Self {
+        Sink {
+            cookies: Cookies::new(capacity),
+            kept: VecDeque::with_capacity(capacity),
+            callback: Callback { function: None, user: null_mut() },
+            list: None,
         }
-        sink
+    }
+
+    /// Begins a call, whose list is empty: drops that are kept come first.
+    #[inline(always)]
+    pub(crate) fn begin(&mut self, list: Option<&mut fw_events>) {
+        self.list = list.filter(|_| self.callback.function.is_none()).map(NonNull::from);
+        if !self.kept.is_empty() {
+            self.write_kept();
+        }
+    }
+
+    #[cold]
+    fn write_kept(&mut self) {
+        // SAFETY: the list of this call, which the call has borrowed.
+        let Some(list) = self.list.map(|mut list| unsafe { list.as_mut() }) else { return };
+        while let Some(event) = self.kept.front()
+            && write(list, event)
+        {
+            self.kept.pop_front();
+        }
     }
 
     /// A packet of the caller's, with a frame for its cookie. A drop that is kept has given its frame
@@ -54,18 +66,19 @@ impl<'a> Sink<'a> {
         if !is_right(packet) {
             return Err(FW_ERROR_PACKET);
         }
-        if self.cookies.used() + self.kept.len() >= self.cookies.capacity() {
+        if self.kept.len() >= self.cookies.room() {
             return Err(FW_ERROR_EVENTS);
         }
         let frame = self.cookies.put(packet.cookie).ok_or(FW_ERROR_EVENTS)?;
         Ok(inner(packet, frame, now))
     }
 
-    /// Says how many had no room.
-    #[inline]
-    pub(crate) fn finish(self) {
-        if let Some(list) = self.list {
-            list.kept = self.kept.len() as u32;
+    /// Ends a call: says how many had no room.
+    #[inline(always)]
+    pub(crate) fn end(&mut self) {
+        if let Some(mut list) = self.list.take() {
+            // SAFETY: as above.
+            unsafe { list.as_mut() }.kept = self.kept.len() as u32;
         }
     }
 
@@ -76,7 +89,8 @@ impl<'a> Sink<'a> {
             unsafe { function(self.callback.user, &event) };
             return;
         }
-        let Some(list) = &mut self.list else { return };
+        // SAFETY: as above.
+        let Some(list) = self.list.map(|mut list| unsafe { list.as_mut() }) else { return };
         let is_written = self.kept.is_empty() && write(list, &event);
         // There is room: each had a cookie, and the two together are bounded (see `framed`).
         if !is_written && event.kind == FW_DROP && self.kept.len() < self.kept.capacity() {
@@ -96,7 +110,7 @@ fn write(list: &mut fw_events, event: &fw_event) -> bool {
     has_room
 }
 
-impl Signals for Sink<'_> {
+impl Signals for Sink {
     fn dropped(&mut self, packet: Packet, cause: Cause) {
         let cookie = self.cookies.take(packet.frame);
         self.send(fw_event { packet: outer(&packet, cookie), kind: FW_DROP, cause: cause as u32 });

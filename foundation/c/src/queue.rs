@@ -1,17 +1,14 @@
 //! A discipline with what the border adds: cookies, events, and the order of time.
 
 use crate::code::*;
-use crate::cookies::Cookies;
 use crate::events::{Callback, Sink};
-use crate::types::{fw_backlog_size, fw_event, fw_events, fw_gauge, fw_on_event, fw_packet, fw_site};
+use crate::types::{fw_backlog_size, fw_events, fw_gauge, fw_on_event, fw_packet, fw_site};
 use core::ffi::{CStr, c_char, c_void};
 use core::mem::MaybeUninit;
-use core::ptr::null_mut;
 use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, Ecn, Packet, Probe, Rate, Seed, Time, Unit, Weight};
 use fairwire_laws::named::{self, NamedError};
 use fairwire_laws::{Site, role};
-use std::collections::VecDeque;
 
 /// An error: its code, and the text that the caller gets where there is more to say.
 pub type Refused = (i32, String);
@@ -19,9 +16,7 @@ pub type Refused = (i32, String);
 /// A queue.
 pub struct Queue {
     pub(crate) discipline: Box<dyn Discipline>,
-    cookies: Cookies,
-    kept: VecDeque<fw_event>,
-    callback: Callback,
+    sink: Sink,
     now: u64,
 }
 
@@ -63,17 +58,11 @@ impl Queue {
 
     /// A queue of at most `capacity` packets at any time.
     pub(crate) fn new(discipline: Box<dyn Discipline>, capacity: usize) -> Self {
-        Queue {
-            discipline,
-            cookies: Cookies::new(capacity),
-            kept: VecDeque::with_capacity(capacity),
-            callback: Callback { function: None, user: null_mut() },
-            now: 0,
-        }
+        Queue { discipline, sink: Sink::new(capacity), now: 0 }
     }
 
     pub(crate) fn on_event(&mut self, function: fw_on_event, user: *mut c_void) {
-        self.callback = Callback { function, user };
+        self.sink.callback = Callback { function, user };
     }
 
     /// Is `now` a time that may come next? Later calls may not be before it.
@@ -95,21 +84,19 @@ impl Queue {
         list: Option<&mut fw_events>,
     ) -> Result<usize, i32> {
         let now = self.advance(now)?;
-        let mut sink = Sink::new(&mut self.cookies, &mut self.kept, self.callback, list);
-        let mut refused = FW_OK;
-        let mut taken = 0;
-        for packet in packets {
-            match sink.framed(packet, now) {
-                Ok(packet) => self.discipline.enqueue(packet, now, &mut sink),
+        self.sink.begin(list);
+        let mut all = Ok(packets.len());
+        for (taken, packet) in packets.iter().enumerate() {
+            match self.sink.framed(packet, now) {
+                Ok(packet) => self.discipline.enqueue(packet, now, &mut self.sink),
                 Err(code) => {
-                    refused = code;
+                    all = if taken == 0 { Err(code) } else { Ok(taken) };
                     break;
                 }
             }
-            taken += 1;
         }
-        sink.finish();
-        if refused != FW_OK && taken == 0 { Err(refused) } else { Ok(taken) }
+        self.sink.end();
+        all
     }
 
     /// Dequeues up to the length of `out`, and returns how many.
@@ -121,15 +108,15 @@ impl Queue {
         list: Option<&mut fw_events>,
     ) -> Result<usize, i32> {
         let now = self.advance(now)?;
-        let mut sink = Sink::new(&mut self.cookies, &mut self.kept, self.callback, list);
+        self.sink.begin(list);
         let mut taken = 0;
         for place in out {
-            let Some(packet) = self.discipline.dequeue(now, &mut sink) else { break };
-            let cookie = sink.cookies.take(packet.frame);
+            let Some(packet) = self.discipline.dequeue(now, &mut self.sink) else { break };
+            let cookie = self.sink.cookies.take(packet.frame);
             place.write(outer(&packet, cookie));
             taken += 1;
         }
-        sink.finish();
+        self.sink.end();
         Ok(taken)
     }
 
@@ -144,7 +131,7 @@ impl Queue {
 
     /// Hands everything that waits to the caller, and what is kept too.
     pub(crate) fn drain(&mut self, out: &mut [MaybeUninit<fw_packet>]) -> Result<usize, i32> {
-        if (self.discipline.backlog().packets as usize + self.kept.len()) > out.len() {
+        if (self.discipline.backlog().packets as usize + self.sink.kept.len()) > out.len() {
             return Err(FW_ERROR_ROOM);
         }
         let mut places = out.iter_mut();
@@ -155,8 +142,8 @@ impl Queue {
                 taken += 1;
             }
         };
-        self.kept.drain(..).for_each(|event| hand(event.packet));
-        let cookies = &mut self.cookies;
+        self.sink.kept.drain(..).for_each(|event| hand(event.packet));
+        let cookies = &mut self.sink.cookies;
         self.discipline.drain(&mut |packet| {
             let cookie = cookies.take(packet.frame);
             hand(outer(&packet, cookie));
