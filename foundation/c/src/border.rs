@@ -185,8 +185,15 @@ pub unsafe extern "C" fn fw_enqueue(
     now: u64,
     events: *mut fw_events,
 ) -> i32 {
-    // SAFETY: one packet is at `packet`, unless it is null.
-    unsafe { fw_enqueue_batch(queue, packet, 1, now, events) }
+    // SAFETY: null, or the caller's list.
+    let events = unsafe { list_at(events) };
+    let enqueue = |queue: &mut Queue| {
+        // SAFETY: null, or the caller's packet.
+        let packet = unsafe { packet.as_ref() }.ok_or(FW_ERROR_NULL)?;
+        queue.enqueue(packet, now, events).map(|()| 1)
+    };
+    // SAFETY: the queue is the caller's.
+    unsafe { call(queue, enqueue) }
 }
 
 /// Enqueues `count` packets, at most FW_BATCH, in their order and all at `now`.
@@ -202,7 +209,7 @@ pub unsafe extern "C" fn fw_enqueue_batch(
     events: *mut fw_events,
 ) -> i32 {
     // SAFETY: null, or the caller's list.
-    let mut events = unsafe { list_at(events) };
+    let events = unsafe { list_at(events) };
     let enqueue = |queue: &mut Queue| {
         if count > FW_BATCH {
             return Err(FW_ERROR_BATCH);
@@ -215,7 +222,7 @@ pub unsafe extern "C" fn fw_enqueue_batch(
             // SAFETY: `count` packets are at `packets`.
             _ => unsafe { slice::from_raw_parts(packets, count as usize) },
         };
-        queue.enqueue(packets, now, events.take()).map(count_of)
+        queue.enqueue_all(packets, now, events).map(count_of)
     };
     // SAFETY: the queue is the caller's.
     unsafe { call(queue, enqueue) }
@@ -233,8 +240,15 @@ pub unsafe extern "C" fn fw_dequeue(
     packet: *mut fw_packet,
     events: *mut fw_events,
 ) -> i32 {
-    // SAFETY: there is room for one packet at `packet`, unless it is null.
-    unsafe { fw_dequeue_batch(queue, now, packet, 1, events) }
+    // SAFETY: null, or the caller's list.
+    let events = unsafe { list_at(events) };
+    let dequeue = |queue: &mut Queue| {
+        // SAFETY: null, or there is room for one packet.
+        let place = unsafe { packet.cast::<MaybeUninit<fw_packet>>().as_mut() }.ok_or(FW_ERROR_NULL)?;
+        queue.dequeue(place, now, events).map(i32::from)
+    };
+    // SAFETY: the queue is the caller's.
+    unsafe { call(queue, dequeue) }
 }
 
 /// Dequeues up to `room` packets, at most FW_BATCH, all at `now`, in the order in which they leave.
@@ -249,14 +263,14 @@ pub unsafe extern "C" fn fw_dequeue_batch(
     events: *mut fw_events,
 ) -> i32 {
     // SAFETY: null, or the caller's list.
-    let mut events = unsafe { list_at(events) };
+    let events = unsafe { list_at(events) };
     let dequeue = |queue: &mut Queue| {
         if room > FW_BATCH {
             return Err(FW_ERROR_BATCH);
         }
         // SAFETY: there is room for `room` packets.
         let out = unsafe { room_at(packets, room as usize) }?;
-        queue.dequeue(out, now, events.take()).map(count_of)
+        queue.dequeue_all(out, now, events).map(count_of)
     };
     // SAFETY: the queue is the caller's.
     unsafe { call(queue, dequeue) }

@@ -1,13 +1,12 @@
 //! Drops and marks on their way to the caller.
 #![allow(unsafe_code, reason = "the caller's list is written, and its callback invoked")]
 
-use crate::code::{FW_ERROR_EVENTS, FW_ERROR_PACKET};
 use crate::cookies::Cookies;
-use crate::queue::{inner, is_right, outer};
-use crate::types::{FW_DROP, FW_MARK, fw_event, fw_events, fw_on_event, fw_packet};
+use crate::queue::outer;
+use crate::types::{FW_DROP, FW_MARK, fw_event, fw_events, fw_on_event};
 use core::ffi::c_void;
 use core::ptr::{NonNull, null_mut};
-use fairwire_core::{Cause, Packet, Signals, Time};
+use fairwire_core::{Cause, Packet, Signals};
 use std::collections::VecDeque;
 
 /// The caller's callback, with what it is given.
@@ -39,19 +38,21 @@ impl Sink {
         }
     }
 
-    /// Begins a call, whose list is empty: drops that are kept come first.
+    /// Begins a call: drops that are kept come first in its list, which is empty.
     #[inline(always)]
     pub(crate) fn begin(&mut self, list: Option<&mut fw_events>) {
-        self.list = list.filter(|_| self.callback.function.is_none()).map(NonNull::from);
-        if !self.kept.is_empty() {
-            self.write_kept();
+        if let Some(list) = list
+            && self.callback.function.is_none()
+        {
+            if !self.kept.is_empty() {
+                self.write_kept(list);
+            }
+            self.list = Some(NonNull::from(list));
         }
     }
 
     #[cold]
-    fn write_kept(&mut self) {
-        // SAFETY: the list of this call, which the call has borrowed.
-        let Some(list) = self.list.map(|mut list| unsafe { list.as_mut() }) else { return };
+    fn write_kept(&mut self, list: &mut fw_events) {
         while let Some(event) = self.kept.front()
             && write(list, event)
         {
@@ -59,27 +60,21 @@ impl Sink {
         }
     }
 
-    /// A packet of the caller's, with a frame for its cookie. A drop that is kept has given its frame
-    /// back and still counts, so that neither list grows beyond its bound.
-    #[inline(always)]
-    pub(crate) fn framed(&mut self, packet: &fw_packet, now: Time) -> Result<Packet, i32> {
-        if !is_right(packet) {
-            return Err(FW_ERROR_PACKET);
-        }
-        if self.kept.len() >= self.cookies.room() {
-            return Err(FW_ERROR_EVENTS);
-        }
-        let frame = self.cookies.put(packet.cookie).ok_or(FW_ERROR_EVENTS)?;
-        Ok(inner(packet, frame, now))
-    }
-
     /// Ends a call: says how many had no room.
     #[inline(always)]
     pub(crate) fn end(&mut self) {
-        if let Some(mut list) = self.list.take() {
-            // SAFETY: as above.
+        if let Some(mut list) = self.list {
+            // SAFETY: the list of this call, which the call has borrowed.
             unsafe { list.as_mut() }.kept = self.kept.len() as u32;
+            self.list = None;
         }
+    }
+
+    /// A frame for a cookie. A drop that is kept has given its frame back and still counts, so that
+    /// neither list grows beyond its bound.
+    #[inline(always)]
+    pub(crate) fn frame(&mut self, cookie: u64) -> Option<u32> {
+        if self.kept.len() < self.cookies.room() { self.cookies.put(cookie) } else { None }
     }
 
     fn send(&mut self, event: fw_event) {
@@ -92,7 +87,7 @@ impl Sink {
         // SAFETY: as above.
         let Some(list) = self.list.map(|mut list| unsafe { list.as_mut() }) else { return };
         let is_written = self.kept.is_empty() && write(list, &event);
-        // There is room: each had a cookie, and the two together are bounded (see `framed`).
+        // There is room: each had a cookie, and the two together are bounded (see `frame`).
         if !is_written && event.kind == FW_DROP && self.kept.len() < self.kept.capacity() {
             self.kept.push_back(event);
         }

@@ -75,9 +75,34 @@ impl Queue {
         Ok(Time::from_ns(now))
     }
 
+    /// Enqueues a packet.
+    #[inline(always)]
+    pub(crate) fn enqueue(
+        &mut self,
+        packet: &fw_packet,
+        now: u64,
+        list: Option<&mut fw_events>,
+    ) -> Result<(), i32> {
+        let now = self.advance(now)?;
+        self.sink.begin(list);
+        let taken = self.admit(packet, now);
+        self.sink.end();
+        taken
+    }
+
+    #[inline(always)]
+    fn admit(&mut self, packet: &fw_packet, now: Time) -> Result<(), i32> {
+        if !is_right(packet) {
+            return Err(FW_ERROR_PACKET);
+        }
+        let frame = self.sink.frame(packet.cookie).ok_or(FW_ERROR_EVENTS)?;
+        self.discipline.enqueue(inner(packet, frame, now), now, &mut self.sink);
+        Ok(())
+    }
+
     /// Enqueues as many as can be, and returns how many. An error is that of the first.
     #[inline]
-    pub(crate) fn enqueue(
+    pub(crate) fn enqueue_all(
         &mut self,
         packets: &[fw_packet],
         now: u64,
@@ -87,21 +112,41 @@ impl Queue {
         self.sink.begin(list);
         let mut all = Ok(packets.len());
         for (taken, packet) in packets.iter().enumerate() {
-            match self.sink.framed(packet, now) {
-                Ok(packet) => self.discipline.enqueue(packet, now, &mut self.sink),
-                Err(code) => {
-                    all = if taken == 0 { Err(code) } else { Ok(taken) };
-                    break;
-                }
+            if let Err(code) = self.admit(packet, now) {
+                all = if taken == 0 { Err(code) } else { Ok(taken) };
+                break;
             }
         }
         self.sink.end();
         all
     }
 
+    /// Dequeues into `place`. Is there a packet?
+    #[inline(always)]
+    pub(crate) fn dequeue(
+        &mut self,
+        place: &mut MaybeUninit<fw_packet>,
+        now: u64,
+        list: Option<&mut fw_events>,
+    ) -> Result<bool, i32> {
+        let now = self.advance(now)?;
+        self.sink.begin(list);
+        let has = self.release(place, now);
+        self.sink.end();
+        Ok(has)
+    }
+
+    #[inline(always)]
+    fn release(&mut self, place: &mut MaybeUninit<fw_packet>, now: Time) -> bool {
+        let Some(packet) = self.discipline.dequeue(now, &mut self.sink) else { return false };
+        let cookie = self.sink.cookies.take(packet.frame);
+        place.write(outer(&packet, cookie));
+        true
+    }
+
     /// Dequeues up to the length of `out`, and returns how many.
     #[inline]
-    pub(crate) fn dequeue(
+    pub(crate) fn dequeue_all(
         &mut self,
         out: &mut [MaybeUninit<fw_packet>],
         now: u64,
@@ -111,9 +156,9 @@ impl Queue {
         self.sink.begin(list);
         let mut taken = 0;
         for place in out {
-            let Some(packet) = self.discipline.dequeue(now, &mut self.sink) else { break };
-            let cookie = self.sink.cookies.take(packet.frame);
-            place.write(outer(&packet, cookie));
+            if !self.release(place, now) {
+                break;
+            }
             taken += 1;
         }
         self.sink.end();
