@@ -54,7 +54,9 @@ pub fn check(tree: &Tree) -> Vec<String> {
 
 /// The root of this repository.
 pub fn root() -> PathBuf {
-    // Two folders above xtask's own manifest, known to the compiler: the check works from any folder.
-    let manifest = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    // Two folders above xtask's manifest, from any folder. Cargo names it to a program that it runs; the one
+    // that was compiled in may be another checkout's, which shares the target folder.
+    let compiled = || env!("CARGO_MANIFEST_DIR").into();
+    let manifest = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(compiled));
     manifest.ancestors().nth(2).map(PathBuf::from).unwrap_or(manifest)
 }

@@ -6,7 +6,7 @@ use fairwire_scenario::parts::{self, Part};
 use fairwire_scenario::{Overrides, generated, parse, source};
 use std::collections::BTreeMap;
 
-/// The surroundings of the table of a part of one type.
+/// The text around the table of a part of one type.
 struct Around {
     discipline: String,
     network: &'static str,

@@ -55,7 +55,7 @@ pub enum Law {
     },
 }
 
-/// A law with so many draws outside its bounds has nearly no weight inside them.
+/// The most draws outside its bounds, after which a law has nearly no weight inside them.
 const MAX_DRAWS: u32 = 100;
 
 impl Law {
