@@ -1,6 +1,6 @@
 //! A shaper whose rate follows the line behind it: a [`Shaper`] with an [`Autorate`].
 //!
-//! Rates change when packets come and go: a shaper without packets needs no other rate.
+//! Rates change when packets enter or leave: a shaper without packets needs no other rate.
 
 use super::shaper::Shaper;
 use crate::autorate::{Autorate, Config, Side};
@@ -8,7 +8,7 @@ use alloc::boxed::Box;
 use core::any::Any;
 use fairwire_core::{Backlog, Control, Discipline, Packet, Probe, Room, RoundTrip, Signals, Time, Unit};
 
-/// Lets packets go at a rate that follows the line. See the [module](self).
+/// Releases packets at a rate that follows the line. See the [module](self).
 pub struct Autorated<D> {
     shaper: Shaper<D>,
     autorate: Box<Autorate>,
@@ -17,7 +17,7 @@ pub struct Autorated<D> {
 }
 
 impl<D: Discipline> Autorated<D> {
-    /// `shaper`, which is at the rate of the start, in front of the line.
+    /// `shaper`, which is at the initial rate, in front of the line.
     pub fn new(shaper: Shaper<D>, config: Config) -> Self {
         let autorate = Box::new(Autorate::new([Some((config, Side::Before)), None]));
         Autorated { shaper, autorate, config, sent_bytes: 0 }
@@ -76,7 +76,7 @@ impl<D: Discipline> Control for Autorated<D> {
         visit(&mut self.shaper);
     }
 
-    /// With other parameters the rate would have to begin anew.
+    /// With other parameters the rate would have to restart.
     fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
         let Some(fresh) = (fresh as &dyn Any).downcast_ref::<Self>() else { return false };
         let takes = self.config == fresh.config && self.shaper.retune(&fresh.shaper, now);

@@ -1,7 +1,7 @@
 //! The conditioner: a marker in front of a discipline.
 //!
-//! It gives each arrival its colour by the marker of its class, and offers it to the discipline
-//! inside. RFC 2475, section 2.3.3.
+//! The marker of an arrival's class gives it its colour; then the arrival is offered to the inner
+//! discipline. RFC 2475, section 2.3.3.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -9,27 +9,27 @@ use alloc::vec::Vec;
 use core::any::Any;
 use fairwire_core::{Backlog, Control, Discipline, Marker, Packet, Probe, RateRequest, Room, Signals, Time};
 
-/// A marker and how it is called in gauges.
+/// A marker and its name in gauges.
 struct Labelled {
     label: String,
     marker: Box<dyn Marker>,
 }
 
-/// Colours arrivals, and offers them to the discipline inside. See the [module](self).
+/// Colours arrivals, and offers them to the inner discipline. See the [module](self).
 pub struct Conditioner {
     markers: Box<[Labelled]>,
-    /// For each class its place in `markers`, where 0 is the shared one; higher classes have that
+    /// For each class its place in `markers`, where 0 is the shared one; higher classes share that
     /// too.
     of_class: Box<[u32]>,
     inner: Box<dyn Discipline>,
 }
 
 impl Conditioner {
-    /// `inner` behind `markers`, each with the name that it has in gauges. `of_class` has for each
-    /// class the place of its marker; the first is that of all higher classes too.
+    /// `inner` behind `markers`, each with its name in gauges. `of_class` has the place of each
+    /// class's marker; the first also serves all higher classes.
     ///
     /// # Panics
-    /// When `of_class` names a marker that is not there.
+    /// When `of_class` names a marker that does not exist.
     pub fn new(
         inner: Box<dyn Discipline>,
         markers: Vec<(String, Box<dyn Marker>)>,
@@ -41,8 +41,8 @@ impl Conditioner {
         Conditioner { markers: markers.into_iter().map(labelled).collect(), of_class, inner }
     }
 
-    /// The place of the marker that `class` alone has, where it has one: a report on one class says
-    /// nothing of others.
+    /// The place of the marker that only `class` has, if any: a report on one class says nothing
+    /// about others.
     fn own_marker(&self, class: u32) -> Option<usize> {
         self.of_class.get(class as usize).map(|at| *at as usize).filter(|at| *at != 0)
     }
@@ -101,7 +101,7 @@ impl Control for Conditioner {
         }
     }
 
-    /// Where the markers stay as they are.
+    /// If the markers stay the same.
     fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
         let Some(fresh) = (fresh as &dyn Any).downcast_ref::<Self>() else { return false };
         let is_alike = |(own, fresh): (&Labelled, &Labelled)| {

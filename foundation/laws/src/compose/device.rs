@@ -1,8 +1,8 @@
 //! The device behind a discipline: a FIFO of packets that a network interface holds.
 //!
-//! The discipline is polled for a packet as soon as the device has room, as by a driver without byte
-//! queue limits. What the device holds has been decided: it waits in order, is not marked,
-//! and is not dropped. The packet in transmission is not part of it.
+//! The discipline is polled for a packet as soon as the device has room, as by a driver without
+//! byte queue limits. Packets in the device are committed: they wait in order, and are neither
+//! marked nor dropped. The packet in transmission is not part of it.
 
 use alloc::collections::VecDeque;
 use core::any::Any;
@@ -26,7 +26,7 @@ impl<D: Discipline> Device<D> {
         Device { inner, held: VecDeque::with_capacity(room), bytes: 0, room }
     }
 
-    /// Polls the discipline for as much as there is room for.
+    /// Polls the discipline for as many packets as there is room for.
     fn fill(&mut self, now: Time, signals: &mut dyn Signals) {
         while self.held.len() < self.room {
             let Some(packet) = self.inner.dequeue(now, signals) else { return };

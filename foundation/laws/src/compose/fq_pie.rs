@@ -2,18 +2,18 @@
 //!
 //! # What it does
 //! Flows are hashed into queues, which are served by deficit round robin, new ones first
-//! ([DRR++](crate::scheduler::drr_plus_plus)). Each queue has its own [PIE](crate::dropper::pie),
-//! and a full buffer drops from the head of the [fattest queue](crate::dropper::fattest), up to
-//! half of it at once.
+//! ([DRR++](crate::scheduler::drr_plus_plus)). Each queue has its own [PIE](crate::dropper::pie). A
+//! full buffer drops from the head of the [fattest queue](crate::dropper::fattest), up to half of
+//! it at once.
 //!
 //! # Why
-//! It keeps flows apart as FQ-CoDel does, but its controller acts on arrivals. Against a flow that
-//! does not respond to drops, PIE's probability rises as far as it must. CoDel's rate of drops
-//! grows slowly there.
+//! It separates flows as FQ-CoDel does, but its controller acts on arrivals. Against an
+//! unresponsive flow, PIE's probability rises as far as needed. CoDel's rate of drops grows slowly
+//! there.
 //!
 //! # State and cost
 //! 130 bytes per queue, and each packet's links. O(log queues) per packet, to find the fattest
-//! queue: five levels of a tree with four branches for 1024 queues. All else is O(1).
+//! queue: five levels of a tree with four branches for 1024 queues. The rest is O(1).
 //!
 //! # Source (section, equation)
 //! RFC 8033 for PIE and RFC 8290 for the queues; G. Ramakrishnan and others, "FQ-PIE queue
@@ -21,10 +21,10 @@
 //!
 //! # Where we differ
 //! - Linux refuses the arrival when the buffer is full, whichever flow filled it; here the fattest
-//!   queue gives way, as in FQ-CoDel.
+//!   queue loses packets, as in FQ-CoDel.
 //! - The delay is estimated by timestamps, as a queue's departure rate is not the link's. Linux
-//!   leaves the choice.
-//! - The controller and the scheduler have differences of their own: see `pie` and `fq-codel`.
+//!   offers both.
+//! - The controller and the scheduler have their own differences: see `pie` and `fq-codel`.
 //!
 //! # Example
 //! ```toml
@@ -81,7 +81,7 @@ pub struct Spec {
     pub pie: pie::Control,
     /// The number of queues into which flows are hashed.
     ///
-    /// Flows that meet in one share it.
+    /// Flows in the same queue share it.
     #[parameter(is = role::QUEUES, default = 1024, min = 1, max = 65_536, unit = "queues", source = "Linux.")]
     pub queues: Option<u32>,
     /// Bytes of credit per round.

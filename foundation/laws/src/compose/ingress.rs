@@ -1,8 +1,9 @@
-//! A shaper that charges what it drops, as CAKE's option `ingress`: what it drops has crossed the
-//! line in front of it already.
+//! A shaper that charges its drops, as CAKE's option `ingress`: a dropped packet has crossed the
+//! line in front of the shaper already.
 //!
-//! A packet that is dropped is paid like one that is sent, so that what arrives, sent or dropped, is
-//! at most the rate. Senders that do not slow down would be given nothing then. So a packet also
+//! A dropped packet is paid for like a sent one, so that the arrivals, sent or dropped, are at most
+//! the rate. Senders that do not slow down would then get nothing. So, as in CAKE, a packet may
+//! also leave once the earlier sent ones are paid at two thirds of the rate.
 //! goes where those that went before it are paid at two thirds of the rate, as in CAKE.
 
 use crate::compose::shaper::Shaper;
@@ -12,11 +13,11 @@ use fairwire_core::{
     Transmitter, Unit,
 };
 
-/// A discipline whose drops are paid. See the [module](self).
+/// A discipline whose drops are charged. See the [module](self).
 pub(crate) struct Ingress<D> {
-    /// Also what was dropped is paid there.
+    /// Drops are charged here too.
     shaper: Shaper<D>,
-    /// Free when all that went is paid at two thirds of the rate.
+    /// Free when all sent packets are paid at two thirds of the rate.
     least: Transmitter,
 }
 
@@ -82,7 +83,7 @@ impl<D: Discipline> Control for Ingress<D> {
     }
 }
 
-/// Charges what is dropped, and passes on.
+/// Charges drops, and passes signals on.
 struct Charged<'a> {
     inner: &'a mut dyn Signals,
     paid: &'a mut Transmitter,

@@ -1,8 +1,7 @@
 //! One law for each of many queues.
 //!
-//! [`PerFlow`] gives each queue of a buffer whose queues are counted a law of its own, and leaves
-//! it to another dropper to make room. Where a queue loses a packet to make room, its law is called
-//! ([`Law::overflowed`]).
+//! [`PerFlow`] gives each queue of a buffer whose queues are counted its own law; another dropper
+//! makes room. If a queue loses a packet to make room, its law is called ([`Law::overflowed`]).
 
 use crate::dropper::law::Law;
 use alloc::boxed::Box;
@@ -27,7 +26,7 @@ impl<L: Law, R: Dropper> PerFlow<L, R> {
         PerFlow { laws: vec![L::default(); queues as usize].into(), common, room, sees_all: false }
     }
 
-    /// The same, with each departure judged by what waits in all queues together, as in Linux.
+    /// The same, except that each departure is judged by the backlog of all queues, as in Linux.
     pub(crate) fn seeing_all(self) -> Self {
         PerFlow { sees_all: true, ..self }
     }
@@ -37,7 +36,7 @@ impl<L: Law, R: Dropper> PerFlow<L, R> {
         &self.laws[queue as usize]
     }
 
-    /// The number of the queue that packets like `packet` are put into, and what waits there.
+    /// The number of the queue for packets like `packet`, and its backlog.
     #[inline]
     fn queue(packet: &Packet, buffer: &Buffer) -> (usize, Backlog) {
         let number = buffer.queue_of(packet);
@@ -45,9 +44,9 @@ impl<L: Law, R: Dropper> PerFlow<L, R> {
         (place(number), backlog.unwrap_or_default())
     }
 
-    /// The number of the queue that a packet has just left, and what waits there still. That is not
-    /// always the queue that packets like it are put into now: where queues are given to flows, its
-    /// flow may have another by now.
+    /// The number of the queue that a packet has just left, and its remaining backlog. It may
+    /// differ from the queue for packets like it: if queues are assigned to flows, the flow may
+    /// have another by now.
     #[inline]
     fn left(flow: FlowKey, buffer: &Buffer) -> (usize, Backlog) {
         (place(buffer.flow_hash(flow)), buffer.flow_backlog(flow))
@@ -177,7 +176,7 @@ mod tests {
         let packet = |flow: u64| Packet::new(0, 100, flow.into(), Time::ZERO);
         // Flow 7 finds no queue empty and shares the first with flow 5.
         [5, 6, 7].into_iter().for_each(|flow| queue.enqueue(packet(flow), Time::ZERO, &mut Ignore));
-        // Once flow 6 has nothing waiting, flow 7 is given the second.
+        // Once flow 6 has no backlog, flow 7 gets the second.
         for flow in [5, 6] {
             assert_eq!(queue.dequeue(Time::ZERO, &mut Ignore), Some(packet(flow)));
         }

@@ -1,7 +1,7 @@
-//! Strict priority: bands, each a discipline, where an earlier band always goes first.
+//! Strict priority: bands, each a discipline, where an earlier band is always first.
 //!
-//! Each arrival goes into a band, by its class, its differentiated-services codepoint or its
-//! colour, and the first band that has something to send sends. RFC 3290, section 7.1.2.
+//! Each arrival enters a band, by its class, its differentiated-services codepoint or its colour,
+//! and the first band with a packet to send sends. RFC 3290, section 7.1.2.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -26,29 +26,29 @@ pub enum By {
     Color,
 }
 
-/// What decides on the band of a packet.
+/// The field that decides the band, and its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// The field that decides the band.
     pub by: By,
-    /// The band of each value that `by` looks at, from 0; higher values are of the default band.
+    /// The band of each value of `by`, from 0; higher values belong to the default band.
     pub band_of: Box<[u8]>,
-    /// The band of what no band lists, from 0.
+    /// The band of values that no band lists, from 0.
     pub default_band: u8,
 }
 
-/// A band and how it is called in gauges.
+/// A band and its name in gauges.
 struct Labelled {
     label: String,
     inner: Box<dyn Discipline>,
 }
 
-/// Sends from the first band that has something to send. See the [module](self).
+/// Sends from the first band with a packet to send. See the [module](self).
 pub struct Prio {
     config: Config,
     bands: Box<[Labelled]>,
     backlog: Backlog,
-    /// A bit for each band that is empty and has not been polled since: some laws need to know that
+    /// A bit for each band that is empty and has not been polled since: some laws must know that
     /// they idle.
     emptied: u64,
 }
@@ -72,8 +72,8 @@ impl Prio {
         }
     }
 
-    /// Polls the bands from `first` on that have gone empty: the transmitter polled, and they had
-    /// nothing.
+    /// Polls the bands from `first` that became empty: the transmitter polled them and found no
+    /// packet.
     fn poll_idle(&mut self, first: usize, now: Time, signals: &mut dyn Signals) {
         for (at, Labelled { inner, .. }) in self.bands.iter_mut().enumerate().skip(first) {
             if (self.emptied >> at) & 1 == 1 && inner.backlog().is_empty() {
@@ -114,7 +114,7 @@ impl Discipline for Prio {
     }
 
     fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
-        // Empty bands are polled too: some laws learn from it that none of their packets waited.
+        // Empty bands are polled too: some laws learn from it that they had no packets.
         for (at, Labelled { inner, .. }) in self.bands.iter_mut().enumerate() {
             let before = inner.backlog();
             let packet = inner.dequeue(now, signals);
@@ -161,7 +161,7 @@ impl Discipline for Prio {
 }
 
 impl Control for Prio {
-    /// The band of the class, or where the class does not decide on the band, all.
+    /// The band of the class; all bands if the class does not decide the band.
     fn inside(&mut self, class: Option<u32>, visit: &mut dyn FnMut(&mut dyn Discipline)) {
         match class.filter(|_| self.config.by == By::Class) {
             Some(class) => visit(&mut *self.bands[self.band_of(class)].inner),
@@ -181,8 +181,7 @@ impl Control for Prio {
     }
 }
 
-/// `total` after one of its parts went from `before` to `after`, by whatever was let in, sent,
-/// pushed out or dropped.
+/// `total` after one of its parts changed from `before` to `after`, whatever the cause.
 #[inline]
 pub(crate) fn moved(total: Backlog, before: Backlog, after: Backlog) -> Backlog {
     Backlog {

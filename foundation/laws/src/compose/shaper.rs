@@ -1,8 +1,8 @@
 //! The shaper: a discipline behind a rate.
 //!
-//! It lets packets of the discipline inside go at a rate, with bursts after a pause, in deficit
-//! mode: a packet may go as soon as the packets before it are paid, and is paid after it went.
-//! RFC 3290, section 7.1.2.
+//! It releases packets of the inner discipline at a rate, with bursts after a pause, in deficit
+//! mode: a packet may leave as soon as its predecessors are paid, and is paid for afterwards. RFC
+//! 3290, section 7.1.2.
 
 use crate::spec::Quantity;
 use core::any::Any;
@@ -11,7 +11,7 @@ use fairwire_core::{
     Backlog, Control, Discipline, Duration, Packet, Probe, Rate, Room, Signals, Time, Transmitter, Unit,
 };
 
-/// A burst as the time in which `rate` brings it: as typed, or 1 ms and two packets.
+/// A burst as the time in which `rate` brings it: as given, or 1 ms and two packets.
 pub fn burst_time(typed: Option<Quantity<Size>>, rate: Rate, packet_bytes: u32) -> Duration {
     let two_packets = 2 * u64::from(packet_bytes.max(1514));
     typed.map_or_else(
@@ -20,7 +20,7 @@ pub fn burst_time(typed: Option<Quantity<Size>>, rate: Rate, packet_bytes: u32) 
     )
 }
 
-/// Lets packets go at a rate. See the [module](self).
+/// Releases packets at a rate. See the [module](self).
 pub struct Shaper<D> {
     pub(super) inner: D,
     pub(super) paid: Transmitter, // free when all that went is paid
@@ -32,7 +32,7 @@ impl<D: Discipline> Shaper<D> {
         Shaper { inner, paid }
     }
 
-    /// Goes on at another rate. What went is paid as it was to be.
+    /// Continues at another rate. Earlier packets are paid at the old one.
     pub(crate) fn set_rate(&mut self, rate: Rate) {
         self.paid.set_rate(rate, self.paid.catch_up());
     }
@@ -45,8 +45,8 @@ impl<D: Discipline> Discipline for Shaper<D> {
     }
 
     fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
-        // An empty discipline is polled although nothing may go: some laws learn from it that the
-        // link went idle.
+        // An empty discipline is polled even if no packet may leave: some laws learn from it that
+        // the link went idle.
         if !self.paid.is_free(now) && !self.inner.backlog().is_empty() {
             return None;
         }

@@ -1,15 +1,16 @@
-//! CAKE's filter of acknowledgements, beside another dropper.
+//! CAKE's filter of acknowledgements, in addition to another dropper.
 //!
-//! An acknowledgement that arrives makes one needless that waits in the same flow and acknowledges
-//! less. As in CAKE the first such packet goes when there is a second; the filter that is aggressive
-//! also takes a single one, where the new packet comes right after it. At most one goes for each that
-//! arrives. One is never taken
-//! - that has SACK blocks, echoes a mark or a retransmission, or counts other marks than the new one;
-//! - that has the number of another one that waits: a duplicate, or what it repeats;
+//! An arriving acknowledgement makes a queued one of the same flow needless if that acknowledges
+//! less. As in CAKE, the first such packet is dropped if there is a second. The aggressive filter
+//! also drops a single one, if the new packet comes immediately after it. At most one is dropped
+//! per arrival. A packet is never dropped
+//! - if it has SACK blocks, echoes a mark or a retransmission, or counts other marks than the new
+//!   one;
+//! - if it has the number of another queued one: a duplicate, or the packet that it repeats;
 //! - in front of one that echoes a mark.
 //!
-//! What a packet acknowledges is known to the caller ([`Signals::acknowledges`]): the simulator, and a
-//! gateway, which reads TCP's header. Each packet of the queue is looked at for each that arrives.
+//! The caller knows which packets acknowledge what ([`Signals::acknowledges`]): the simulator, and
+//! a gateway, which reads TCP's header. Each arrival inspects every packet of the queue.
 
 use fairwire_core::{
     Buffer, Dropper, FlowKey, Key, Left, Needs, Packet, Probe, SetWeightError, Signals, Time, Verdict,
@@ -24,7 +25,7 @@ pub struct AckFilter<D> {
 }
 
 impl<D> AckFilter<D> {
-    /// The filter beside `inner`.
+    /// The filter in addition to `inner`.
     pub fn new(inner: D, is_aggressive: bool) -> Self {
         AckFilter { inner, is_aggressive }
     }

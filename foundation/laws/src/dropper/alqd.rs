@@ -2,16 +2,16 @@
 //!
 //! # What it does
 //! Remembers one queue and its length. Whenever a packet enters or leaves a queue, that queue is
-//! compared with the one remembered: if it is the same, its length is brought up to date; if it is
-//! longer, it is remembered instead. When the buffer is full, the queue remembered loses its oldest
-//! packet, and the arrival gets in.
+//! compared with the remembered one. If it is the same, its length is updated; if it is longer, it
+//! is remembered instead. When the buffer is full, the remembered queue loses its oldest packet,
+//! and the arrival enters.
 //!
 //! The `weights` of the `scheduler` also decide the parts of the buffer, b = B w / sum of w; the
 //! paper has equal ones, b = B/n (section II.B). A full buffer leaves nothing to mark.
 //!
 //! # Why
-//! Nearly the isolation of longest queue drop for one comparison per packet. Nothing is searched or
-//! sorted.
+//! It nearly matches the isolation of longest queue drop for one comparison per packet, without
+//! searching or sorting.
 //!
 //! # State and cost
 //! One register for all queues, and with weights 4 bytes per packet of buffer. O(1) per packet.
@@ -22,9 +22,9 @@
 //!
 //! # Where we differ
 //! - The paper says that memory cannot always be freed, and that an arrival is then dropped. Here
-//!   that is so exactly when nothing waits in the queue remembered.
-//! - With weights, queues are compared by what they hold above their parts, q - b, with the parts
-//!   as they are at the time.
+//!   that happens exactly when the remembered queue is empty.
+//! - With weights, queues are compared by their excess over their parts, q - b, with the parts at
+//!   that time.
 //! - With `drop = "tail"` the newest packet of the arrival's own queue is the arrival, so it is
 //!   refused.
 //! - The weight of a queue is that of the class of the packet that made it backlogged.
@@ -96,7 +96,7 @@ pub struct Alqd {
     register: Option<Register>,
 }
 
-/// The longest queue as far as known; something waits there.
+/// The longest queue as far as known; it is backlogged.
 #[derive(Clone, Copy, Debug)]
 struct Register {
     flow: FlowKey,
@@ -104,7 +104,7 @@ struct Register {
 }
 
 impl Alqd {
-    /// An ALQD that remembers no queue yet.
+    /// An ALQD that does not remember a queue yet.
     pub fn new(config: Config) -> Self {
         Alqd { shares: Shares::new(&config), config, register: None }
     }
@@ -145,13 +145,13 @@ impl Dropper for Alqd {
         let queue = Register { flow, length: self.config.length(flow, buffer) };
         let becomes = match self.register {
             Some(known) if known.flow == flow => true,
-            // With weights an empty queue may be less below its part than the one known, yet has
+            // With weights an empty queue may be less below its part than the known one, but has
             // nothing to give.
             Some(known) => queue.length > 0 && self.is_further(queue, known, buffer),
             None => true,
         };
         if becomes {
-            // An empty queue is as good as none: whatever changes next is longer.
+            // An empty queue is as good as none: the next queue to change is longer.
             self.register = (queue.length > 0).then_some(queue);
         }
     }

@@ -1,21 +1,21 @@
 //! AVQ: an adaptive virtual queue.
 //!
 //! # What it does
-//! Beside the real queue a virtual one is kept, with the same buffer and a lower capacity. A packet
-//! that would overflow the virtual queue is dropped (or marked) in the real one. The virtual
-//! capacity falls with what arrives and rises with time, until arrivals come at the wanted part of
-//! the link's rate.
+//! Runs a virtual queue along with the real one, with the same buffer and a lower capacity. A
+//! packet that would overflow the virtual queue is dropped (or marked) in the real one. The virtual
+//! capacity falls with arrivals and rises with time, until the arrival rate is the desired fraction
+//! of the link's rate.
 //!
-//! The buffer is that of the virtual queue too.
+//! The virtual queue has the same buffer as the real one.
 //!
 //! # Why
-//! It steers the rate rather than the backlog: the real queue stays short, since the virtual one
-//! overflows first. Senders that do not listen drive the virtual capacity down without bound, so
-//! that under overload by them nearly nothing passes: it is for links whose senders do listen.
+//! It controls the rate rather than the backlog: the real queue stays short, since the virtual one
+//! overflows first. Unresponsive senders drive the virtual capacity down without bound, so under
+//! their overload almost no packet passes. It suits links whose senders are responsive.
 //!
 //! # State and cost
-//! A virtual backlog, a virtual capacity and one time for all flows; O(1) per packet, and nothing
-//! is drawn.
+//! A virtual backlog, a virtual capacity and one time for all flows. O(1) per packet, without
+//! random draws.
 //!
 //! # Source (section, equation)
 //! S. Kunniyur and R. Srikant, "Analysis and Design of an Adaptive Virtual Queue (AVQ) Algorithm
@@ -23,12 +23,12 @@
 //!
 //! # Where we differ
 //! - Before the first arrival the virtual capacity is the link's; the paper does not say.
-//! - A virtual buffer that was given in packets counts each as a typical one.
-//! - The paper counts every arrival against the virtual capacity, also those that are dropped, and
-//!   so do we.
-//! - A packet that finds the virtual queue empty never overflows it. In the paper none is longer
-//!   than the buffer; here one that was given in packets may meet such, which would otherwise never
-//!   pass.
+//! - A virtual buffer given in packets counts each as a typical one.
+//! - As in the paper, every arrival counts against the virtual capacity, also those that are
+//!   dropped.
+//! - A packet that finds the virtual queue empty never overflows it. In the paper no packet is
+//!   longer than the buffer. A buffer given in packets may meet longer ones here, which would
+//!   otherwise never pass.
 //!
 //! # Example
 //! ```toml
@@ -66,12 +66,12 @@ pub struct Spec {
     /// The buffer, the response to signals, and the order of service.
     #[parameter(flatten)]
     pub queue: Queueing,
-    /// What the virtual queue counts.
+    /// The unit in which the virtual queue counts.
     ///
-    /// Whether the virtual queue counts bytes, as the paper has it, or packets as typical ones.
+    /// Whether the virtual queue counts bytes, as in the paper, or packets as typical ones.
     #[parameter(default = Measure::Bytes)]
     pub measure: Option<Measure>,
-    /// The wanted part of the link's rate.
+    /// The desired fraction of the link's rate.
     #[parameter(default = 0.98, above = 0.0, max = 1.0, unit = "1", source = "The paper's simulations.")]
     pub utilization: Option<f64>,
     /// How fast the virtual capacity follows.
@@ -152,8 +152,8 @@ impl Dropper for Avq {
         let elapsed = now.since(self.arrived).secs();
         self.arrived = now;
         self.backlog = (self.backlog - self.capacity * elapsed).max(0.0);
-        // A packet longer than the whole virtual buffer would never fit, however long the link had
-        // been idle.
+        // A packet longer than the virtual buffer would never fit, however long the link had been
+        // idle.
         let overflows = self.backlog > 0.0 && self.backlog + bytes > virtual_buffer;
         if !overflows {
             self.backlog += bytes;
@@ -164,7 +164,7 @@ impl Dropper for Avq {
     }
 
     fn retune(&mut self, fresh: &Self, _: Time) -> bool {
-        // The virtual capacity stays the part of the link's that it is.
+        // The virtual capacity keeps its fraction of the link's.
         if self.config.capacity != fresh.config.capacity {
             self.capacity = self.capacity / self.config.capacity * fresh.config.capacity;
         }

@@ -1,14 +1,14 @@
-//! BLUE: one probability, moved by overflow and by idleness.
+//! BLUE: one probability, driven by overflow and idleness.
 //!
 //! # What it does
 //! Arrivals are dropped (or marked) with one probability. It rises by a step when the buffer
-//! overflows, and falls by a smaller one when the link goes idle. After each step it does not move
-//! for a while.
+//! overflows, and falls by a smaller one when the link goes idle. After each step it is frozen for
+//! a while.
 //!
 //! # Why
-//! Overflow and idleness depend on the load itself; the length of the queue, which RED looks at,
-//! depends on bursts as much as on load. The probability learns what the present senders need,
-//! slowly: it takes minutes to go from 0 to 1.
+//! Overflow and idleness depend on the load itself; the length of the queue, which RED uses,
+//! depends on bursts as much as on load. The probability slowly learns what the current senders
+//! need: it takes minutes to rise from 0 to 1.
 //!
 //! # State and cost
 //! One probability and one time for all flows; O(1) per packet.
@@ -18,11 +18,10 @@
 //! IEEE/ACM ToN 10(4), 2002, the pseudo-code of BLUE.
 //!
 //! # Where we differ
-//! - With ns-1 as in the paper, the transmitter polls once when it goes idle. Where a caller polls,
-//!   each poll that finds nothing counts as the link being idle; `freeze_time` bounds what that
-//!   does.
+//! - With ns-1 as in the paper, the transmitter polls once when it goes idle. If a caller polls,
+//!   each poll that finds no packet counts as the link being idle; `freeze_time` bounds the effect.
 //! - With `idle_decay`, idle time is counted when the link stops being idle, from the first poll
-//!   that found nothing.
+//!   that found no packet.
 //! - No number is drawn if the probability is 0 or 1.
 //!
 //! # Example
@@ -65,7 +64,7 @@ pub struct Spec {
     /// The buffer, the response to signals, and the order of service.
     #[parameter(flatten)]
     pub queue: Queueing,
-    /// What the backlog is counted in.
+    /// The unit in which the backlog is counted.
     ///
     /// Whether `threshold` counts packets or bytes; with bytes the probability is also scaled by
     /// packet length.
@@ -73,12 +72,12 @@ pub struct Spec {
     pub measure: Option<Measure>,
     /// The step up.
     ///
-    /// d1, the step up: the authors' code for ns-1.
+    /// d1: the authors' code for ns-1.
     #[parameter(default = 0.0025, min = 0.0, max = 1.0, unit = "1")]
     pub increase: Option<f64>,
     /// The step down.
     ///
-    /// d2, the step down: the authors' code for ns-1.
+    /// d2: the authors' code for ns-1.
     #[parameter(default = 0.00025, min = 0.0, max = 1.0, unit = "1")]
     pub decrease: Option<f64>,
     /// The time after a step without another.
@@ -87,9 +86,9 @@ pub struct Spec {
     /// A backlog above this counts as overflow.
     #[parameter(unset = "none", source = "The paper's pseudo-code has it in brackets.")]
     pub threshold: Option<Quantity<Level>>,
-    /// Go on falling while the link stays idle.
+    /// Continue to fall while the link stays idle.
     ///
-    /// Whether the probability goes on falling, a step per `freeze_time`, while the link stays
+    /// Whether the probability continues to fall, a step per `freeze_time`, while the link stays
     /// idle, rather than once when it goes idle.
     #[parameter(default = false)]
     pub idle_decay: Option<bool>,
@@ -102,7 +101,7 @@ impl Part for Spec {}
 pub struct Config {
     /// As given or by default.
     pub given: Checked,
-    /// A backlog above this counts as overflow, in what the backlog is counted in.
+    /// A backlog above this counts as overflow, in the unit of the backlog.
     pub threshold: Option<f64>,
     /// A typical packet on the wire, in bytes.
     pub packet_bytes: u32,
@@ -167,7 +166,7 @@ impl Blue {
         self.stepped = Some(now);
     }
 
-    /// The link was idle from `since` to `now`: a step for each freeze time in between.
+    /// Takes a step for each freeze time in which the link was idle, from `since` to `now`.
     #[cold]
     fn end_idle(&mut self, since: Time, now: Time) {
         let from = self.stepped.unwrap_or(since).max(since);

@@ -2,17 +2,17 @@
 //!
 //! # What it does
 //! Keeps the average queue of RED. While that is above the lower threshold, each arrival is
-//! compared with packets drawn at random from the queue. If one of them is of the same flow, both
-//! are dropped. An arrival without a match takes RED's test.
+//! compared with packets drawn at random from the queue. If one of them belongs to the same flow,
+//! both are dropped. An arrival without a match takes RED's test.
 //!
 //! With `ecn` an early signal of RED's test marks ECN-capable packets; a match is always dropped.
 //!
 //! # Why
-//! A flow that has many packets waiting is hit often, in proportion to the square of its share of
-//! the queue. That needs no state per flow.
+//! A flow with many queued packets is hit often, in proportion to the square of its share of the
+//! queue. That needs no state per flow.
 //!
 //! # State and cost
-//! That of RED for all flows, and 4 bytes per packet of buffer for the draws. O(1) per packet: one
+//! RED's state for all flows, and 4 bytes per packet of buffer for the draws. O(1) per packet: one
 //! draw, or m.
 //!
 //! # Source (section, equation)
@@ -22,13 +22,13 @@
 //! [`red`].
 //!
 //! # Where we differ
-//! - RED's test is that of `red` here, with its rule that the first arrival above the threshold is
-//!   spared, and with `spare_short_queue`. The paper leaves both open; the latter keeps an idle
-//!   link from dropping while an old average wears off.
-//! - A match leaves RED's count of arrivals since its last signal as it is.
+//! - RED's test is that of `red` here, which spares the first arrival above the threshold, and has
+//!   `spare_short_queue`. The paper leaves both open; the latter keeps an idle link from dropping
+//!   while an old average decays.
+//! - A match does not reset RED's count of arrivals since its last signal.
 //! - Draws are with replacement. A packet that is drawn twice is dropped once.
-//! - Above the upper threshold as many are drawn as in the last region.
-//! - A match drops all the same when the arrival would not have fitted.
+//! - Above the upper threshold the number of draws is that of the last region.
+//! - A match drops both packets even if the arrival would not have fitted.
 //!
 //! # Example
 //! ```toml
@@ -78,13 +78,13 @@ pub struct Spec {
     #[parameter(default = 1, min = 1, max = 64, unit = "packets")]
     pub draws: Option<u32>,
     /// The number of regions between the thresholds, with two draws more in each than in the one
-    /// below; in place of `draws`.
+    /// below; instead of `draws`.
     ///
-    /// K, the self-adjusting variant: the distance of the thresholds is split into k regions, and
-    /// in the i-th m is 2 i.
+    /// K, the self-adjusting variant: the range between the thresholds is split into k regions, and
+    /// m is 2 i in region i.
     #[parameter(unset = "none", min = 1, max = 32, unit = "1", source = "The paper has 8.")]
     pub regions: Option<u32>,
-    /// With which packets an arrival is compared.
+    /// The packets with which an arrival is compared.
     ///
     /// Random ones, the oldest (`front`) or the newest (`back`).
     #[parameter(default = Compare::Random)]
@@ -92,38 +92,36 @@ pub struct Spec {
     /// The unit in which the queue is counted.
     ///
     /// Whether the queue is averaged in packets or in bytes; in bytes RED's probability is also
-    /// scaled by packet length. Draws are of packets, each as likely.
+    /// scaled by packet length. Draws are of packets, all equally likely.
     #[parameter(default = Measure::Packets)]
     pub measure: Option<Measure>,
     /// No comparison below this average.
     ///
-    /// No comparison below the one, and every arrival dropped above the other: as for `red`, whose
-    /// defaults are FABA's, section 5.
+    /// As for `red`, whose defaults are FABA's, section 5.
     #[parameter(unset = "a quarter of the buffer")]
     pub min_threshold: Option<Quantity<Level>>,
     /// Every arrival is dropped above this average.
     ///
-    /// No comparison below the one, and every arrival dropped above the other: as for `red`, whose
-    /// defaults are FABA's, section 5.
+    /// As for `red`, whose defaults are FABA's, section 5.
     #[parameter(unset = "half of it")]
     pub max_threshold: Option<Quantity<Level>>,
     /// The probability of a signal at the upper threshold.
     ///
-    /// Of RED's test at the upper threshold, as for `red`.
+    /// It is that of RED's test, as for `red`.
     #[parameter(default = 0.02, above = 0.0, max = 1.0, unit = "1")]
     pub max_probability: Option<f64>,
     /// The weight of each arrival's queue in the average.
     ///
-    /// w_q of the average, as for `red`.
+    /// w_q, as for `red`.
     #[parameter(default = 0.002, above = 0.0, max = 1.0, unit = "1")]
     pub weight: Option<f64>,
-    /// Let the probability rise to 1 at twice the upper threshold, rather than jump there.
+    /// Let the probability rise to 1 at twice the upper threshold, rather than jump to it.
     #[parameter(default = false)]
     pub gentle: Option<bool>,
     /// Leave at least 1/p arrivals between signals (ns-2), rather than at most 1/p (the paper of
     /// 1993).
     ///
-    /// The rule that spreads RED's signals. False is the paper of 1993, which CHOKe's refers to.
+    /// The rule that spreads RED's signals. False is the paper of 1993, to which CHOKe's refers.
     #[parameter(default = false)]
     pub wait: Option<bool>,
     /// How the average decays while the link idles.
@@ -138,10 +136,10 @@ pub struct Spec {
 
 impl Part for Spec {}
 
-/// With which waiting packets an arrival is compared.
+/// The queued packets with which an arrival is compared.
 #[word(gated)]
 pub enum Compare {
-    /// Random ones: CHOKe proper.
+    /// Random ones: the original CHOKe.
     #[default]
     Random,
     /// The oldest.
@@ -150,12 +148,12 @@ pub enum Compare {
     Back,
 }
 
-/// How many waiting packets an arrival is compared with.
+/// The number of queued packets with which an arrival is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Draws {
     /// Always this number.
     Fixed(u32),
-    /// Twice the number of the region that the average is in, of this number of regions.
+    /// Twice the number of the average's region, out of this number of regions.
     Regions(u32),
 }
 
@@ -164,14 +162,14 @@ pub enum Draws {
 pub struct Config {
     /// The average and the test that follows the comparison.
     pub red: red::Config,
-    /// How many comparisons.
+    /// The number of comparisons.
     pub draws: Draws,
-    /// With which packets.
+    /// The packets compared.
     pub compare: Compare,
 }
 
 impl Config {
-    /// How many waiting packets an arrival is compared with at this average: 1 or more.
+    /// The number of queued packets with which an arrival is compared at this average: 1 or more.
     #[inline]
     pub(crate) fn draws_at(&self, average: f64) -> u32 {
         match self.draws {
@@ -210,7 +208,7 @@ impl Spec {
         Ok((queue, Config { red, draws, compare: given.compare }))
     }
 
-    /// What was typed that is RED's.
+    /// RED's parameters among those given.
     fn red(&self, given: &Checked) -> red::Spec {
         red::Spec {
             queue: self.queue.clone(),
@@ -240,7 +238,7 @@ pub struct Choke {
     config: Config,
     rng: Rng,
     red: Red,
-    /// Waiting packets of the flow of the arrival that is being dropped, to be dropped with it.
+    /// Queued packets of the flow of the arrival that is being dropped, to be dropped with it.
     matches: Vec<Key>,
 }
 
@@ -256,7 +254,7 @@ impl Choke {
         self.red.average()
     }
 
-    /// Finds those of the packets to compare with that are of the flow of `packet`.
+    /// Finds the compared packets that belong to the flow of `packet`.
     #[inline]
     fn compare(&mut self, packet: &Packet, buffer: &Buffer) {
         let mut next = match self.config.compare {

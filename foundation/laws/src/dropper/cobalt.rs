@@ -1,16 +1,16 @@
 //! COBALT: CoDel and BLUE, alternated.
 //!
 //! # What it does
-//! CoDel gives its signals on departure, with a count that steps back at the same pace when the
-//! wait is short again. Beside it BLUE keeps a drop probability that grows when the buffer
+//! CoDel gives its signals at departure, with a count that steps back at the same pace when the
+//! wait is short again. In addition, BLUE keeps a drop probability that grows when the buffer
 //! overflows and shrinks when the queue runs empty.
 //!
 //! With `ecn` CoDel's signals mark ECN-capable packets; BLUE always drops.
 //!
 //! # Why
-//! CoDel's rate of signals grows slowly, so a sender that does not listen fills the buffer all the
-//! same. BLUE takes care of those: an overflow says that signals were not heard. And CoDel's count,
-//! which jumps when signalling begins anew, here finds its place by stepping up and down.
+//! CoDel's rate of signals grows slowly, so an unresponsive sender still fills the buffer. BLUE
+//! handles those: an overflow means that signals were ignored. CoDel's count, which jumps when
+//! signalling restarts, here finds its level by stepping up and down.
 //!
 //! # State and cost
 //! 32 bytes; O(1) per packet. The count steps back at most 1024 times per packet.
@@ -21,14 +21,14 @@
 //! The parameters' values are those of Linux's `sch_cake`.
 //!
 //! # Where we differ
-//! - Where it has one of many queues, as in [CAKE's](crate::compose::cake_like), the wait must also
-//!   be above what two packets of each backlogged queue take. CAKE counts bulky queues only, and
-//!   does so in its `ingress` mode only.
+//! - With one of many queues, as in [CAKE's](crate::compose::cake_like), the wait must also exceed
+//!   the time of two packets of each backlogged queue. CAKE counts only bulky queues, and only in
+//!   its `ingress` mode.
 //! - A drop of BLUE counts as `forced`, because it is not a signal that a mark could carry.
 //! - The last packet of a queue is always sent.
-//! - A queue counts as run empty when its last packet has left, or when the link polls and finds
-//!   nothing; in CAKE when its turn comes.
-//! - The count steps back at most 1024 times per packet, and the schedule then starts at that
+//! - A queue counts as run empty when its last packet has left, or when the link polls and finds it
+//!   empty; in CAKE when its turn comes.
+//! - The count steps back at most 1024 times per packet, and the schedule then restarts at that
 //!   packet.
 //!
 //! # Example
@@ -74,31 +74,29 @@ pub struct Spec {
     /// The parameters of the law, wherever it is used.
     #[parameter(flatten)]
     pub control: Control,
-    /// What BLUE's probability gains by an overflow.
+    /// The increase of BLUE's probability at an overflow.
     ///
-    /// What BLUE's probability gains by an overflow and loses by an empty queue, at most once per
-    /// target each. CAKE.
+    /// It applies at most once per target. CAKE.
     #[parameter(default = 1.0 / 256.0, min = 0.0, max = 1.0, unit = "1")]
     pub increase: Option<f64>,
-    /// What BLUE's probability loses by an empty queue.
+    /// The decrease of BLUE's probability at an empty queue.
     ///
-    /// What BLUE's probability gains by an overflow and loses by an empty queue, at most once per
-    /// target each. CAKE.
+    /// It applies at most once per target. CAKE.
     #[parameter(default = 1.0 / 4096.0, min = 0.0, max = 1.0, unit = "1")]
     pub decrease: Option<f64>,
 }
 
-/// What CAKE sets of it, too.
+/// The parameters that CAKE sets, too.
 #[parameters(gated, public, checked = CheckedControl, group)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Control {
-    /// The wait that is allowed.
+    /// The permitted wait.
     ///
-    /// At least what four packets of `mtu` take at the link's rate, or two of each backlogged
+    /// At least the time of four packets of `mtu` at the link's rate, or two of each backlogged
     /// queue. CAKE.
     #[parameter(default = "5 ms", min = "1 us", max = "1 h")]
     pub target: Option<Quantity<Duration>>,
-    /// How long the wait may be above the target.
+    /// How long the wait may exceed the target.
     ///
     /// CAKE.
     #[parameter(default = "100 ms", min = "1 us", max = "1 h")]
@@ -113,7 +111,7 @@ pub struct Control {
 impl Part for Spec {}
 
 impl Control {
-    /// The parameters of the law, for whichever `discipline` uses it, with the steps of its
+    /// The parameters of the law for a `discipline` that uses it, with the steps of its
     /// probability.
     pub(crate) fn terms(
         &self,
@@ -134,13 +132,13 @@ impl Control {
 pub struct Terms {
     /// CoDel's part.
     pub control: CheckedControl,
-    /// What four of the longest packets take: less never is a standing queue.
+    /// The time of four of the longest packets: less is never a standing queue.
     pub four_packets: Duration,
     /// The steps of BLUE's probability.
     pub steps: Checked,
-    /// Whether capable packets are marked.
+    /// Whether ECN-capable packets are marked.
     pub ecn: EcnPolicy,
-    /// Where it has one of many queues: may two packets of each backlogged one wait?
+    /// With one of many queues: may two packets of each backlogged one wait?
     pub allows_round: bool,
 }
 
@@ -165,9 +163,9 @@ impl Spec {
 pub struct Common {
     /// The parameters.
     pub terms: Terms,
-    /// Where BLUE's drops are drawn from.
+    /// The stream from which BLUE's drops are drawn.
     pub rng: Rng,
-    /// How many queues are backlogged; 0 where there is but one.
+    /// The number of backlogged queues; 0 if there is only one queue.
     pub backlogged: u32,
 }
 
@@ -178,7 +176,7 @@ impl Common {
     }
 }
 
-/// Steps of the count in one call.
+/// The maximum steps of the count in one call.
 const MAX_STEPS: u32 = 1024;
 
 /// The law for one queue. See the [module](self).
@@ -186,9 +184,9 @@ const MAX_STEPS: u32 = 1024;
 pub struct Cobalt {
     /// BLUE's probability.
     probability: f64,
-    /// When it was last changed.
+    /// The time of its last change.
     changed: Time,
-    /// When the count moves next.
+    /// The time of the count's next move.
     next: Time,
     /// CoDel's signals, stepped back while none are needed.
     count: u32,
@@ -206,12 +204,12 @@ impl Cobalt {
         self.count
     }
 
-    /// The schedule moves on by a gap, which the count decides.
+    /// Advances the schedule by a gap, which depends on the count.
     fn advance(&mut self, terms: &Terms) {
         self.next += terms.gap(self.count);
     }
 
-    /// Moves BLUE's probability, at most once per target.
+    /// Changes BLUE's probability, at most once per target.
     fn change(&mut self, terms: &Terms, by: f64, now: Time) {
         if now.since(self.changed) > terms.control.target {
             self.probability = (self.probability + by).clamp(0.0, 1.0);
@@ -219,7 +217,7 @@ impl Cobalt {
         }
     }
 
-    /// The wait is short: the count steps back as often as the schedule says.
+    /// Steps the count back on a short wait, as often as the schedule demands.
     fn step_back(&mut self, terms: &Terms, now: Time) {
         let mut steps = 0;
         while self.count > 0 && now >= self.next {
@@ -256,9 +254,9 @@ impl Cobalt {
 }
 
 impl Terms {
-    /// What four packets take, or two of each of `queues` backlogged queues. A flow that has its
-    /// turn once a round needs a queue of that length to keep its share; a shorter wait is the
-    /// round itself.
+    /// The time of four packets, or of two of each of `queues` backlogged queues. A flow with one
+    /// turn per round needs a queue of that length to keep its share; a shorter wait is the round
+    /// itself.
     #[inline]
     fn least_standing(&self, queues: u32) -> Duration {
         self.four_packets.max(Duration::from_ns(self.four_packets.ns() / 2 * u64::from(queues)))

@@ -1,13 +1,13 @@
-//! Drop-front: a full buffer drops what has waited longest.
+//! Drop-front: a full buffer drops its oldest packet.
 //!
 //! # What it does
-//! Lets everything in. When the buffer is full, the oldest packet of all is dropped until the
-//! arrival fits. Under any scheduler it is the oldest packet of all that is dropped.
+//! Admits every packet. When the buffer is full, the oldest packet of the entire buffer is dropped
+//! until the arrival fits, under any scheduler.
 //!
 //! # Why
-//! The gap in the sequence reaches the receiver a whole queue sooner than under tail-drop, so TCP
-//! retransmits sooner; and what is sent is always the freshest. The flow that sends most still
-//! holds most of the buffer: it is blind to flows.
+//! The gap in the sequence reaches the receiver an entire queue sooner than under tail-drop, so TCP
+//! retransmits sooner. The packets sent are always the freshest. The heaviest flow still holds most
+//! of the buffer: the rule is blind to flows.
 //!
 //! # State and cost
 //! No state beyond the buffer; O(1) per packet.
@@ -18,7 +18,7 @@
 //!
 //! # Where we differ
 //! - The paper drops the cell that is closest to being sent. First come, first served, that is the
-//!   oldest; under other schedulers the oldest is dropped all the same.
+//!   oldest; under other schedulers the oldest is still dropped.
 //! - The paper's unit is the ATM cell. Here packets differ in size, and one arrival may push
 //!   several out.
 //!
@@ -72,7 +72,7 @@ impl Spec {
     }
 }
 
-/// Drops what has waited longest. See the [module](self).
+/// Drops the oldest packet. See the [module](self).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DropFront;
 

@@ -1,21 +1,21 @@
-//! Room from the fattest queue, in batches: how FQ-CoDel makes room.
+//! FQ-CoDel's method of making room: from the fattest queue, in batches.
 //!
 //! When the buffer is full, packets are dropped from the head of the queue that holds the most
 //! bytes. It loses half of these bytes, or a maximum number of packets (RFC 8290, section 4.1). A
 //! batch makes room for many arrivals at once, and a drop at the head reaches the sender soonest.
 //!
 //! The arrival counts as if it were in its queue already, as in the RFC, where it is. Among equals
-//! the queue with the lowest number gives way.
+//! the queue with the lowest number loses.
 //!
-//! The RFC searches all queues. Here a tree over the queues holds in each node the greatest of the
-//! four below it, so the greatest is found along one path. A queue's number in the tree only ever
-//! rises as packets come, and is set right when it is found to be the greatest and too high: so it
-//! is never too low, packets that go cost nothing, and what is found is exact.
+//! The RFC searches all queues. Here each node of a tree over the queues holds the greatest of the
+//! four below it, so the greatest is found along one path. A queue's number in the tree only rises
+//! as packets arrive. It is corrected when it is found to be the greatest and too high. So it is
+//! never too low, departures cost nothing, and the result is exact.
 //!
-//! The logarithm is amortised: each number set right was raised by a packet before, but one
+//! The logarithm is amortised: each corrected number was raised by an earlier packet. But one
 //! overflow may meet them all, if every queue drained since the last. With 65536 queues that took
 //! 6.2 ms once.
-
+//! overflow may meet them all, if every queue drained since the last. With 65536 queues that took
 use alloc::boxed::Box;
 use alloc::vec;
 use fairwire_core::{Buffer, Cause, Dropper, FlowHash, FlowKey, Key, Needs, Packet, Time, Verdict, Victim};
@@ -33,9 +33,9 @@ pub struct Fattest {
 #[derive(Clone, Copy, Debug)]
 struct Batch {
     queue: FlowHash,
-    /// Packets that may still go.
+    /// Packets that may still be dropped.
     packets: u32,
-    /// Bytes that should still go.
+    /// Bytes that should still be dropped.
     bytes: u64,
 }
 
@@ -45,8 +45,8 @@ impl Fattest {
         Fattest { batch: batch.max(1), open: None, bytes: Maxima::new(queues as usize) }
     }
 
-    /// The fattest queue with `packet` counted in, and its bytes; `None` when that is the arrival
-    /// alone.
+    /// The fattest queue with `packet` counted in, and its bytes; `None` if that is only the
+    /// arrival.
     fn fattest(&mut self, packet: &Packet, buffer: &Buffer) -> Option<(FlowHash, u64)> {
         let own = buffer.queue_of(packet);
         let (own_waiting, len) = (waiting(own, buffer), u64::from(packet.len));
@@ -66,7 +66,7 @@ impl Fattest {
         }
     }
 
-    /// The next packet of the batch that is open; closes it when there is none.
+    /// The next packet of the open batch; closes it if there is none.
     fn next(&mut self, buffer: &Buffer) -> Option<Key> {
         let batch = self.open.as_mut()?;
         let head = buffer.find(batch.queue).map(|flow| buffer.flow_head(flow));
@@ -122,9 +122,9 @@ impl Dropper for Fattest {
 
 /// Numbers, with the place of the greatest.
 ///
-/// All paths have one length. A number that rises goes up the first levels without a test: whether
-/// it is the greatest of a few is not to be foreseen, and a wrong guess of the processor's takes
-/// longer than a level. Among many it hardly ever is.
+/// All paths have one length. A rising number passes the first levels without a test: whether it is
+/// the greatest of a few is unpredictable, and a mispredicted branch costs more than a level. Among
+/// many it hardly ever is.
 #[derive(Debug)]
 pub(super) struct Maxima {
     /// Node 0 is the root, the children of node i are 4 i + 1 to 4 i + 4, and the numbers are in
@@ -138,7 +138,7 @@ pub(super) struct Maxima {
 
 const CHILDREN: usize = 4;
 
-/// Levels that a rising number goes up untested: the next node has the greatest of 64.
+/// Levels that a rising number passes untested: the next node has the greatest of 64.
 const UNTESTED: u32 = 2;
 
 impl Maxima {

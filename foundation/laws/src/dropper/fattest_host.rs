@@ -1,17 +1,16 @@
-//! Room from the fattest host, and there from one of its fattest queues.
+//! Makes room from the fattest host, and within it from one of its fattest queues.
 //!
-//! When the buffer is full, the host that holds the most bytes gives: the oldest packet of a queue
-//! of its that is more than half as long as its longest. So a host that floods, with one flow or
-//! with thousands, makes room at its own cost alone, and within a host the flow that floods does.
-//! The arrival counts as if it were in its host already; among equals the host that took its place
-//! first gives way.
+//! When the buffer is full, the host with the most bytes loses the oldest packet of a queue more
+//! than half as long as its longest. So a flooding host, with one flow or thousands, makes room
+//! only at its own cost, and within a host the flooding flow does. The arrival counts as if it were
+//! in its host already; among equals the host that took its place first loses.
 //!
-//! Which host holds the most is known exactly, by [the tree](super::fattest) that FQ-CoDel has for
-//! queues. The queues of a host are in bins by length, each twice as wide as the one below, as in
-//! [LQD with bins](super::lqd_binned): O(1).
+//! [The tree](super::fattest) that FQ-CoDel has for queues finds the fattest host exactly. The
+//! queues of a host are in bins by length, each twice as wide as the one below, as in [LQD with
+//! bins](super::lqd_binned): O(1).
 //!
-//! A queue is of the host of its latest packet, and [`HostOf`] names that, as in [the
-//! scheduler](crate::scheduler::hosts) that goes with this.
+//! A queue belongs to the host of its latest packet, which [`HostOf`] names, as in the matching
+//! [scheduler](crate::scheduler::hosts).
 
 use crate::dropper::fattest::Maxima;
 use crate::scheduler::hosts::HostOf;
@@ -24,7 +23,7 @@ use fairwire_core::{
 
 const NONE: u32 = u32::MAX;
 
-/// Bins of the queues of a host: lengths below 2^24 bytes, and in the last all that is longer.
+/// Bins of the queues of a host: lengths below 2^24 bytes, and all longer ones in the last.
 const BINS: usize = 24;
 
 /// A queue in a bin of its host.
@@ -39,7 +38,7 @@ struct Link {
 #[derive(Clone, Copy, Debug)]
 struct Host {
     name: u32,
-    /// Queues of it that are backlogged.
+    /// Its backlogged queues.
     queues: u32,
     bytes: u64,
     /// The first queue of each bin.
@@ -116,7 +115,7 @@ impl FattestHost {
         }
     }
 
-    /// Takes `bytes`, all that waits in `queue`, from the host that has it.
+    /// Removes `bytes`, the entire backlog of `queue`, from its host.
     fn leave(&mut self, queue: u32, bytes: u64) {
         self.unlink(queue);
         let at = core::mem::replace(&mut self.links[queue as usize].host, NONE);
@@ -130,12 +129,12 @@ impl FattestHost {
         }
     }
 
-    /// What `host` holds: nothing where its place is free.
+    /// The bytes of `host`: none if its place is free.
     fn held(&self, host: usize) -> u64 {
         self.hosts[host].bytes
     }
 
-    /// The host with the most bytes, `packet` counted in; `None` where that is the arrival alone.
+    /// The host with the most bytes, `packet` counted in; `None` if that is only the arrival.
     fn fattest(&mut self, packet: &Packet) -> Option<u32> {
         let own = self.find(self.host_of.name(packet));
         let with_own = own.map_or(0, |own| self.held(own as usize)) + u64::from(packet.len);
@@ -266,7 +265,7 @@ mod tests {
         let (mut queue, mut gone) = (full(50), Gone::default());
         for _ in 0..100_000 {
             if rng.chance(0.6) {
-                // Flows change hosts now and then, as they do when a newcomer is known.
+                // Flows change hosts now and then, as when a newcomer becomes known.
                 let flow = u64::from(rng.below(40));
                 let class = if rng.chance(0.05) { 0 } else { flow as u32 % 7 };
                 queue.enqueue(packet(class, flow, 64 + rng.below(1400)), Time::ZERO, &mut gone);

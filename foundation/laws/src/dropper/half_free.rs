@@ -1,23 +1,23 @@
 //! A queue that holds half of the free room gets no more: the buffer rule of ns-2's SFQ.
 //!
 //! # What it does
-//! Refuses an arrival whose queue holds half of the packets that there is still room for, or more.
-//! Where fewer places are free than there are [`BUCKETS`], it also refuses an arrival whose queue
+//! Refuses an arrival whose queue holds at least half of the packets for which there is still room.
+//! If fewer places are free than there are [`BUCKETS`], it also refuses an arrival whose queue
 //! holds more than the buffer's share of one bucket.
 //!
 //! # Why
-//! A queue alone in the buffer takes a third of it, two take a fourth each: there is always room
-//! for a newcomer, and nothing has to be pushed out. ns-2 serves its SFQ (P. McKenney, "Stochastic
-//! Fairness Queueing", INFOCOM 1990) behind this rule.
+//! A single queue in the buffer takes a third of it, two take a fourth each: there is always room
+//! for a newcomer, without push-outs. ns-2 serves its SFQ (P. McKenney, "Stochastic Fairness
+//! Queueing", INFOCOM 1990) behind this rule.
 //!
 //! # Source
-//! Read off traces of ns-2 2.35: 65 063 arrivals of six bursty flows with `maxqueue_` 40 and
-//! `buckets_` 16, whose fate the rule predicts without an exception. McKenney's own rule takes from
+//! Derived from traces of ns-2 2.35: 65 063 arrivals of six bursty flows with `maxqueue_` 40 and
+//! `buckets_` 16, whose fate the rule predicts without exception. McKenney's own rule takes from
 //! the longest queue instead.
 //!
 //! # Where we differ
 //! ns-2 hashes pairs of addresses into its buckets; here each queue of the scheduler is one. Places
-//! are packets, also where the buffer counts bytes.
+//! are packets, even if the buffer counts bytes.
 
 use fairwire_core::{Buffer, Cause, Dropper, Needs, Packet, Time, Verdict};
 
@@ -52,7 +52,7 @@ mod tests {
     use fairwire_core::scheduler::Fcfs;
     use fairwire_core::{Discipline, FlowHash, Ignore, Limit, Queue};
 
-    /// Offers packets of `flow` until one is refused; how many wait then in all.
+    /// Offers packets of `flow` until one is refused; returns the total backlog.
     fn fill(queue: &mut Queue<Fcfs, HalfFree>, flow: u64) -> u32 {
         loop {
             let before = queue.backlog().packets;
@@ -66,8 +66,8 @@ mod tests {
     #[test]
     fn one_queue_takes_a_third_and_the_next_ones_half_of_what_is_left_until_little_is_free() {
         let mut queue = Queue::new(Limit::packets(40), Fcfs, HalfFree);
-        // 13 are half of 27, then 9 of 18; from 15 free on, no flow gets more that holds more than
-        // 40 / 16, which is 2.
+        // 13 are half of 27, then 9 of 18; from 15 free on, a flow with more than 40 / 16, which is
+        // 2, gets no more.
         let waiting: Vec<u32> = (1..=5).map(|flow| fill(&mut queue, flow)).collect();
         assert_eq!(waiting, [13, 22, 25, 28, 31]);
     }

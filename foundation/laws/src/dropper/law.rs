@@ -1,20 +1,20 @@
-//! Laws: how one queue is controlled, whether it is the only one or one of many.
+//! Laws: the control of one queue, alone or one of many.
 //!
-//! CoDel, PIE and COBALT look at a packet, at what waits in its queue, and at the time; they do not
-//! care whose queue it is. So each is a [`Law`], written once: [`OneQueue`] lets it judge the whole
+//! CoDel, PIE and COBALT use a packet, the backlog of its queue, and the time; they do not depend
+//! on which queue it is. So each is a [`Law`], written once. [`OneQueue`] lets it judge the entire
 //! buffer, and [`PerFlow`](crate::compose::per_flow::PerFlow) each of many queues.
 
 use core::fmt::Debug;
 use core::slice;
 use fairwire_core::{Backlog, Buffer, Dropper, Left, Packet, Probe, Time, Verdict, Victim};
 
-/// How one queue is controlled. The value is the queue's state; what all queues have in common,
-/// parameters and the random stream, is handed in.
+/// The control of one queue. The value is the queue's state; parameters and the random stream,
+/// which all queues share, are passed in.
 pub trait Law: Clone + Debug + Default + Send + 'static {
-    /// What all queues under this law have in common.
+    /// The data that all queues under this law share.
     type Common: Debug + Send;
 
-    /// Does it judge arrivals? If not, [`on_arrival`](Self::on_arrival) is not called, which spares
+    /// Does it judge arrivals? If not, [`on_arrival`](Self::on_arrival) is not called, which saves
     /// finding the arrival's queue.
     const AT_ARRIVAL: bool = false;
 
@@ -23,11 +23,11 @@ pub trait Law: Clone + Debug + Default + Send + 'static {
         Verdict::Pass
     }
 
-    /// Invoked before each departure where a law has one of many queues: `queues` are backlogged.
+    /// Invoked before each departure if a law has one of many queues: `queues` are backlogged.
     fn share(_: &mut Self::Common, _queues: u32) {}
 
-    /// Invoked when a packet has just been taken out to be sent; judges it. `queue` is what it
-    /// leaves behind.
+    /// Invoked when a packet has just been taken out to be sent; judges it. `queue` is the backlog
+    /// left behind.
     fn on_departure(
         &mut self,
         _: &mut Self::Common,
@@ -39,7 +39,7 @@ pub trait Law: Clone + Debug + Default + Send + 'static {
     }
 
     /// Invoked when the buffer is full and a packet of this queue is dropped to make room. It is
-    /// still counted in `queue` if it waited.
+    /// still counted in `queue` if it was queued.
     fn overflowed(&mut self, _: &mut Self::Common, _queue: Backlog, _now: Time) {}
 
     /// Invoked when the last packet has left this queue.
@@ -49,7 +49,7 @@ pub trait Law: Clone + Debug + Default + Send + 'static {
     /// its last packet.
     fn polled_empty(&mut self, _: &mut Self::Common, _now: Time) {}
 
-    /// Takes over the parameters of `fresh` for all of `laws`, which have `common` in common, as
+    /// Takes over the parameters of `fresh` for all of `laws`, which share `common`, as
     /// [`Discipline::retune`](fairwire_core::Discipline::retune).
     fn retune(_laws: &mut [Self], _common: &mut Self::Common, _fresh: &Self::Common, _now: Time) -> bool {
         false
@@ -59,7 +59,7 @@ pub trait Law: Clone + Debug + Default + Send + 'static {
     fn inspect(&self, _: &Self::Common, _probe: &mut dyn Probe) {}
 }
 
-/// The whole buffer under one law; what does not fit is refused.
+/// The entire buffer under one law; packets that do not fit are refused.
 #[derive(Debug)]
 pub struct OneQueue<L: Law> {
     law: L,
@@ -67,7 +67,7 @@ pub struct OneQueue<L: Law> {
 }
 
 impl<L: Law> OneQueue<L> {
-    /// A dropper that has the buffer controlled.
+    /// A dropper that controls the buffer.
     pub fn new(common: L::Common) -> Self {
         OneQueue { law: L::default(), common }
     }

@@ -1,17 +1,17 @@
 //! LQD: longest queue drop.
 //!
 //! # What it does
-//! Lets everything in while there is room. When the buffer is full, the queue that is furthest
-//! above its part of the buffer loses its oldest packet, and the arrival gets in. With equal parts
+//! Admits every packet while there is room. When the buffer is full, the queue that is furthest
+//! above its part of the buffer loses its oldest packet, and the arrival enters. With equal parts
 //! that is the longest queue.
 //!
 //! The `weights` of the `scheduler` also decide the parts of the buffer, b = B w / sum of w; the
 //! paper has equal ones, b = B/n (section II.B). A full buffer leaves nothing to mark.
 //!
 //! # Why
-//! A flow that uses more of the link than others has more packets waiting, so the losses go to
-//! those who cause the congestion. A flow that keeps below its part loses nothing, whatever others
-//! do. With fair queueing it isolates flows nearly perfectly.
+//! A flow that uses more of the link than others has more packets queued, so the flows that cause
+//! the congestion bear the losses. A flow below its part loses nothing, whatever others do. With
+//! fair queueing it isolates flows nearly perfectly.
 //!
 //! First come, first served, it is harsh on a flow that has the longest queue and does not back
 //! off: each push-out takes its packet, and in large buffers hardly any gets through. Take nine TCP
@@ -22,8 +22,8 @@
 //! Counting packets with equal weights: the queues in order of length, 12 bytes per packet of
 //! buffer, O(1) per packet and per push-out. Counting bytes, or with weights: a balanced tree of
 //! the queues, 40 bytes per packet of buffer (44 with weights), and O(log n) per packet. A push-out
-//! takes O(log n) for each different weight, so at most 256 different weights are allowed. The
-//! weight 1 of classes that are not listed is one of them. All of it is taken at construction.
+//! takes O(log n) for each different weight, so at most 256 different weights are allowed,
+//! including the weight 1 of unlisted classes. All of it is allocated at construction.
 //!
 //! # Source (section, equation)
 //! B. Suter, T. V. Lakshman, D. Stiliadis and A. K. Choudhury, "Design Considerations for
@@ -31,15 +31,15 @@
 //! bytes.
 //!
 //! # Where we differ
-//! - The paper says what happens when an arrival finds less than its part in its own queue. Where
-//!   it finds its part or more the rule is the same, and its own queue may be the one that gives.
-//! - n counts the queue of the arrival, even if nothing waits there yet.
+//! - The paper states what happens when an arrival finds less than its part in its own queue. If it
+//!   finds its part or more the rule is the same, and its own queue may lose the packet.
+//! - n counts the queue of the arrival, even if it is still empty.
 //! - With `drop = "tail"` the newest packet of the arrival's own queue is the arrival, so it is
 //!   refused.
 //! - The weight of a queue is that of the class of the packet that made it backlogged. The paper
 //!   has no weights in its rule.
-//! - Among queues that are equally far above their parts, the arrival's own is taken, or else a
-//!   random one. The paper does not say.
+//! - Among queues equally far above their parts, the arrival's own is taken, or else a random one.
+//!   The paper does not say.
 //! - The paper searches the queues, or sorts them. The queue found here is the same.
 //!
 //! # Example
@@ -102,11 +102,11 @@ impl Spec {
     }
 }
 
-/// Longest queue drop, or [RND](crate::dropper::rnd), which differs in the queue that makes room. See
-/// the [module](self).
+/// Longest queue drop, or [RND](crate::dropper::rnd), which differs in the queue that makes room.
+/// See the [module](self).
 #[derive(Debug)]
 pub struct Lqd {
-    /// Does a random queue above its part make room, where there is one?
+    /// Does a random queue above its part make room, if there is one?
     is_random: bool,
     rng: Rng,
     backlogs: Backlogs,

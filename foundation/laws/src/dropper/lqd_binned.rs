@@ -3,14 +3,14 @@
 //! # What it does
 //! Sorts the queues into bins by length, each bin twice as wide as the one below: 1, 2 to 3, 4 to 7
 //! and so on. When the buffer is full, a queue of the highest bin in use loses its oldest packet,
-//! and the arrival gets in.
+//! and the arrival enters.
 //!
 //! The `weights` of the `scheduler` also decide the parts of the buffer, b = B w / sum of w; the
 //! paper has equal ones, b = B/n (section II.B). A full buffer leaves nothing to mark.
 //!
 //! # Why
-//! The queue that loses is more than half as long as the longest, always, for a few operations per
-//! packet. A single register, as of ALQD, has no such bound.
+//! The queue that loses is always more than half as long as the longest, for a few operations per
+//! packet. A single register, as in ALQD, has no such bound.
 //!
 //! # State and cost
 //! A link of 12 bytes per packet of buffer (16 with weights), and 80 bins for all. O(1) per packet
@@ -21,15 +21,14 @@
 //! Supporting TCP with Per-flow Queueing", INFOCOM 1998: section IV.
 //!
 //! # Where we differ
-//! - The paper takes any queue of the highest bin. Here it is the one that has been there longest
-//!   without giving a packet up. So queues of about the same length take turns, and none loses many
-//!   packets in a row.
-//! - The paper leaves the widths open. They double here, which makes the bin a matter of one
-//!   instruction.
-//! - A queue moves by at most one bin in the paper. Where bytes are counted it may pass several;
-//!   the bin follows from the length.
+//! - The paper takes any queue of the highest bin. Here it is the one that has been in the bin
+//!   longest without losing a packet. So queues of about the same length take turns, and none loses
+//!   many packets in a row.
+//! - The paper leaves the widths open. They double here, so one instruction finds the bin.
+//! - In the paper a queue moves by at most one bin. When counting bytes it may pass several; the
+//!   bin follows from the length.
 //! - With weights the bin is that of q/w, the queue as a multiple of its part, rather than of q -
-//!   b: the parts change with each queue that comes or goes, and no bin could follow.
+//!   b: the parts change with each queue that appears or empties, and no bin could follow.
 //! - With `drop = "tail"` the newest packet of the arrival's own queue is the arrival, so it is
 //!   refused.
 //! - The weight of a queue is that of the class of the packet that made it backlogged.
@@ -95,16 +94,16 @@ impl Spec {
     }
 }
 
-/// Weights reach to 10^6, so a queue of one packet may count as little as 2^-20: bin 1, since bins
-/// are numbered from there.
+/// Weights reach 10^6, so a queue of one packet may count as little as 2^-20: bin 1, where the
+/// numbering starts.
 const LOWEST: i32 = -21;
-/// And buffers to 2^39 bytes at weights down to 10^-6: lengths below 2^60. With bin 0, which no
-/// queue is in.
+/// Buffers reach 2^39 bytes at weights down to 10^-6: lengths below 2^60. Includes bin 0, which is
+/// never used.
 const BINS: usize = LAST_BIN as usize + 1;
 /// The bin of the longest.
 const LAST_BIN: u8 = 80;
 
-/// The bin of a queue of `length`, above zero: the whole part of its binary logarithm.
+/// The bin of a queue of `length`, above zero: the integer part of its binary logarithm.
 #[inline]
 fn bin_of(length: u64) -> NonZeroU8 {
     numbered(length.ilog2().cast_signed())
@@ -116,7 +115,7 @@ fn bin_of_weighted(length: u64, weight: f64) -> NonZeroU8 {
     numbered(((length as f64 / weight).to_bits() >> 52) as i32 - 1023) // of a number above zero, and not subnormal
 }
 
-/// The bin of lengths whose binary logarithm has this whole part.
+/// The bin of lengths whose binary logarithm has this integer part.
 #[inline]
 fn numbered(exponent: i32) -> NonZeroU8 {
     NonZeroU8::new((exponent - LOWEST).clamp(1, i32::from(LAST_BIN)) as u8).expect("1 or more")
@@ -127,7 +126,7 @@ fn numbered(exponent: i32) -> NonZeroU8 {
 struct Link {
     before: FlowKey,
     after: FlowKey,
-    /// Never 0, which means no link: so nothing more is taken where there may be none.
+    /// Never 0, so an absent link takes no extra space.
     bin: NonZeroU8,
 }
 
@@ -138,7 +137,7 @@ const _: () = assert!(size_of::<Option<Link>>() == 12);
 pub struct LqdBinned {
     config: Config,
     shares: Shares,
-    /// By flow; nothing where the flow has nothing waiting.
+    /// By flow; `None` for flows without backlog.
     links: Box<[Option<Link>]>,
     /// For each bin the queue whose turn it is.
     bins: [Option<FlowKey>; BINS],

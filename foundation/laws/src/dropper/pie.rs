@@ -1,32 +1,32 @@
 //! PIE: proportional integral controller enhanced.
 //!
 //! # What it does
-//! Estimates the delay of the queue, and every update period moves a drop probability by how far
-//! the delay is from its target and by how much it changed. Arrivals are dropped (or marked) with
-//! that probability.
+//! Estimates the delay of the queue. Every update period moves a drop probability by the delay's
+//! distance from its target and by its change. Arrivals are dropped (or marked) with that
+//! probability.
 //!
 //! # Why
-//! A controller of the delay holds it at the target whatever the load. A probability that depends
-//! on the queue's length, as in RED, lets the load decide where the queue settles. It needs no
-//! timestamps and does its work at arrival, which suits hardware.
+//! A controller of the delay holds it at the target whatever the load. With a probability that
+//! depends on the queue's length, as in RED, the load decides where the queue settles. PIE needs no
+//! timestamps and works at arrival, which suits hardware.
 //!
 //! # State and cost
-//! 80 bytes; O(1) per packet. Updates that were missed while no call came are made up for, at most
-//! 1024 of them.
+//! 80 bytes; O(1) per packet. At most 1024 updates missed between calls are made up for.
 //!
 //! # Source (section, equation)
 //! RFC 8033, sections 4 and 5 and appendices A and B.
 //!
 //! # Where we differ
-//! - There is no timer: updates are made at the first call after they were due, with the queue as
-//!   it was then.
+//! - There is no timer: an update happens at the first call after it was due, with the queue at its
+//!   due time.
 //! - The controller is always active; section 5.3, which lets it sleep while the queue is short, is
-//!   left out. Its purpose is to spare work; while the delay is zero the probability decays to zero
-//!   all the same.
-//! - A mark starts the count of section 5.4 anew like a drop. In Linux only a drop does.
-//! - The measurement of the departure rate begins with the packet that leaves behind a threshold's
-//!   worth of queue counting itself. Until it has ended once, the delay counts as zero.
-//! - No number is drawn where the probability is 0.
+//!   omitted. Its purpose is to save work; while the delay is zero the probability still decays to
+//!   zero.
+//! - A mark restarts the count of section 5.4 like a drop. In Linux only a drop does.
+//! - The measurement of the departure rate starts with the packet that leaves a queue of at least a
+//!   threshold's worth, itself included. Until the first measurement has ended, the delay counts as
+//!   zero.
+//! - No number is drawn if the probability is 0.
 //!
 //! # Example
 //! ```toml
@@ -69,7 +69,7 @@ pub struct Spec {
     /// The parameters of the law, wherever it is used.
     #[parameter(flatten)]
     pub control: Control,
-    /// How the delay is estimated.
+    /// The method of estimating the delay.
     ///
     /// See `Estimate`.
     #[parameter(default = Estimate::Timestamps, source = "Linux has timestamps since 5.5.")]
@@ -87,7 +87,7 @@ pub struct Spec {
     pub boost: Option<bool>,
 }
 
-/// The controller: what FQ-PIE sets of it, too.
+/// The parameters of the controller that FQ-PIE sets, too.
 #[parameters(gated, public, checked = CheckedControl, group)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Control {
@@ -112,27 +112,26 @@ pub struct Control {
     /// The change per update and second by which the delay grew.
     #[parameter(default = 1.25, min = 0.0, max = 1000.0, unit = "Hz", source = "RFC 8033, section 4.2.")]
     pub beta: Option<f64>,
-    /// The time after the queue was short in which nothing is dropped.
+    /// The time after a short queue in which no packet is dropped.
     ///
-    /// 0 ms switches the allowance off.
+    /// 0 ms disables the allowance.
     #[parameter(default = "150 ms", max = "1 h", source = "RFC 8033, section 4.4.")]
     pub max_burst: Option<Quantity<Duration>>,
-    /// Above this probability ECN-capable packets are dropped too.
+    /// Above this probability, ECN-capable packets are dropped too.
     #[parameter(default = 0.1, min = 0.0, max = 1.0, unit = "1", source = "RFC 8033, section 5.1.")]
     pub mark_limit: Option<f64>,
 }
 
 impl Part for Spec {}
 
-/// How the delay is estimated.
+/// The method of estimating the delay.
 #[word(gated)]
 pub enum Estimate {
-    /// The time that the packet that left last had waited; zero once nothing waits. RFC 8033,
-    /// section 4.3.
+    /// The wait of the last packet that left; zero once the queue is empty. RFC 8033, section 4.3.
     #[default]
     Timestamps,
-    /// What waits over an average of the departure rate (Little's law). RFC 8033, sections 4.3 and
-    /// 5.2.
+    /// The backlog divided by an average of the departure rate (Little's law). RFC 8033, sections
+    /// 4.3 and 5.2.
     Rate,
 }
 
@@ -141,7 +140,7 @@ pub enum Estimate {
 pub struct Terms {
     /// The controller.
     pub control: CheckedControl,
-    /// How it sees the delay, and what is done about its drops and steps.
+    /// The estimate of the delay, and the rules for drops and steps.
     pub given: Checked,
     /// MEAN_PKTSIZE.
     pub packet_bytes: u32,
@@ -168,12 +167,12 @@ impl Spec {
 pub struct Common {
     /// The parameters.
     pub terms: Terms,
-    /// Where drops are drawn from.
+    /// The stream from which drops are drawn.
     pub rng: Rng,
 }
 
-/// Bytes that must wait for a measurement of the departure rate to begin, and leave for it to end:
-/// DQ_THRESHOLD, 2^14.
+/// The backlog in bytes at which a measurement of the departure rate begins, and the bytes that
+/// must leave to end it: DQ_THRESHOLD, 2^14.
 const MEASURED_BYTES: u64 = 1 << 14;
 
 /// The weight of a measurement in the average: DQ_THRESHOLD / 2^16.
@@ -182,8 +181,8 @@ const MEASURED_WEIGHT: f64 = 0.25;
 /// Above this delay, in seconds, an update adds 0.02: Linux.
 const BOOSTED: f64 = 0.25;
 
-/// Updates made up for in one call. With the defaults that is 15 s, within which a probability of 1
-/// decays to 1e-9.
+/// The maximum number of updates made up for in one call. With the defaults they span 15 s, within
+/// which a probability of 1 decays to 1e-9.
 const MAX_UPDATES: u64 = 1024;
 
 /// The law for one queue. See the [module](self).
@@ -194,9 +193,9 @@ pub struct Pie {
     accumulated: f64,
     /// The delay at the last update, in seconds.
     last_delay: f64,
-    /// Nothing is dropped before this has run down.
+    /// No packet is dropped before this has run down.
     burst: Duration,
-    /// When the next update is due; zero before the first call.
+    /// The time of the next update; zero before the first call.
     next_update: Time,
     delay: Delay,
 }
@@ -204,7 +203,7 @@ pub struct Pie {
 /// An estimate of the delay, by either method.
 #[derive(Clone, Debug, Default)]
 struct Delay {
-    /// By timestamps: of the packet that left last, in seconds.
+    /// By timestamps: the wait of the last packet that left, in seconds.
     stamped: f64,
     /// By rate: seconds per [`MEASURED_BYTES`], zero before the first measurement has ended.
     per_measure: f64,
@@ -222,7 +221,7 @@ impl Delay {
         }
     }
 
-    /// A packet of `len` bytes left when `waiting` bytes, itself included, waited.
+    /// Counts a packet of `len` bytes that left a queue of `waiting` bytes, itself included.
     fn measure(&mut self, len: u32, waiting: u64, now: Time) {
         if self.measuring.is_none() && waiting >= MEASURED_BYTES {
             self.measuring = Some((now, 0));
@@ -241,8 +240,8 @@ impl Delay {
     }
 }
 
-/// The lower the probability, the smaller its steps: the divisor of an increment. RFC 8033,
-/// section 4.2.
+/// The divisor of an increment: the lower the probability, the smaller its steps. RFC 8033, section
+/// 4.2.
 fn divisor(probability: f64) -> f64 {
     const STEPS: [(f64, f64); 6] =
         [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)];
@@ -255,7 +254,7 @@ impl Pie {
         self.probability
     }
 
-    /// Makes the updates that are due, with `queue` as what has waited since the last call.
+    /// Makes the updates that are due, with `queue` as the backlog since the last call.
     #[inline]
     fn advance(&mut self, terms: &Terms, queue: Backlog, now: Time) {
         if now >= self.next_update {

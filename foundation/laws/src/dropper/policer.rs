@@ -1,28 +1,29 @@
-//! The policer: a rate and a bucket, and no queue.
+//! The policer: a rate and a bucket, without a queue.
 //!
 //! # What it does
-//! Tokens come at `rate` into a bucket that holds `bucket`; a token is a byte, and the bucket starts
-//! full. A packet for which there are tokens takes them and passes. Another is dropped, and takes
-//! none. What passed waits for the link alone: where the link is faster than the packets come,
-//! nothing waits.
+//! Tokens come at `rate` into a bucket that holds `bucket`; a token is a byte, and the bucket
+//! starts full. A packet for which there are enough tokens takes them and passes. Any other is
+//! dropped, and takes none. Passed packets wait only for the link: if the link is faster than the
+//! packets arrive, none waits.
 //!
 //! # Why
 //! Many lines are sold by a rate that a policer enforces: it needs no memory for packets. A sender
-//! meets losses without a rise of the delay before them. TCP fills such a line only where the bucket
-//! holds about what it sends in a round trip.
+//! sees losses without a prior rise of the delay. TCP fills such a line only if the bucket holds
+//! about its traffic of a round trip.
 //!
 //! # State and cost
 //! One count of tokens and one remainder; O(1) per packet.
 //!
 //! # Source (section, equation)
 //! RFC 2475, section 2.3.3.3 (policers); RFC 3290, section 5.1.3 (a simple token bucket: strict
-//! conformance). The bytes that pass in any T seconds are at most `bucket` and what `rate` brings in T.
+//! conformance). The bytes that pass in any T seconds are at most `bucket` and what `rate` brings
+//! in T.
 //!
 //! # Where we differ
-//! - `ecn = "mark"` is without effect: a capable packet without tokens is dropped too. A policer that
-//!   lets it pass with a mark would let a sender that ignores marks exceed the rate.
+//! - `ecn = "mark"` has no effect: an ECN-capable packet without tokens is dropped too. A policer
+//!   that let it pass with a mark would let a sender that ignores marks exceed the rate.
 //! - A `rate` without a `bucket` is refused, and so is a bucket that holds no typical packet. Lines
-//!   that are sold at one rate differ by their buckets.
+//!   sold at one rate differ by their buckets.
 //!
 //! # Example
 //! ```toml
@@ -59,15 +60,15 @@ const NAME: &str = "policer";
 #[parameters(gated)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait for the link, what becomes of signals, and in which order packets leave.
+    /// The buffer for the link, the response to signals, and the order of service.
     #[parameter(flatten)]
     pub queue: Queueing,
     /// The rate at which tokens come, in bytes on the wire.
     ///
-    /// Goes with `bucket`.
+    /// Requires `bucket`.
     #[parameter(unset = "the link's")]
     pub rate: Option<Quantity<Rate>>,
-    /// What may pass at once after a pause: at least a typical packet.
+    /// The amount that may pass at once after a pause: at least a typical packet.
     #[parameter(
         unset = "what `rate` brings in 40 ms, at least two typical packets; required beside `rate`",
         unit = "size"
@@ -80,7 +81,7 @@ impl Part for Spec {}
 /// A checked [`Spec`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// Everything but the policer.
+    /// The queue that follows the policer.
     pub queue: CheckedQueue,
     /// The rate at which tokens come.
     pub rate: Rate,
@@ -114,7 +115,7 @@ impl Spec {
     }
 }
 
-/// Drops what exceeds a rate and a bucket. See the [module](self).
+/// Drops traffic that exceeds a rate and a bucket. See the [module](self).
 #[derive(Debug)]
 pub struct Policer {
     clock: TokenClock,

@@ -1,31 +1,31 @@
 //! REM: random exponential marking.
 //!
 //! # What it does
-//! The link has a price. At fixed intervals it rises where more came than the link can send, or
-//! where more waits than a target, and falls otherwise. A packet is dropped (or marked) with
-//! probability 1 - phi^(-price).
+//! The link has a price. At fixed intervals it rises if arrivals exceeded the capacity, or if the
+//! backlog exceeds a target, and falls otherwise. A packet is dropped (or marked) with probability
+//! 1 - phi^(-price).
 //!
 //! # Why
-//! The price settles where rate and backlog both are as wanted, whatever the number of senders:
-//! unlike RED's average, the backlog does not grow with the load. Over several links the
-//! probabilities of passing multiply, so prices add up: a sender learns the price of its whole
+//! The price settles where rate and backlog both reach their targets, whatever the number of
+//! senders: unlike RED's average, the backlog does not grow with the load. Over several links the
+//! probabilities of passing multiply, so prices add up: a sender learns the price of its entire
 //! path.
 //!
 //! # State and cost
-//! A price, an average and a count for all flows; O(1) per packet, with one exponential per change
+//! A price, an average and a count for all flows. O(1) per packet, with one exponential per change
 //! of the price.
 //!
 //! # Source (section, equation)
 //! S. Athuraliya, V. H. Li, S. H. Low and Q. Yin, "REM: Active Queue Management", IEEE Network
-//! 15(3), 2001: the price and the probability; the details as ns-2 2.35 has them.
+//! 15(3), 2001: the price and the probability; the details as in ns-2 2.35.
 //!
 //! # Where we differ
-//! - ns-2 holds one packet fewer than its limit, and lets the arrival in before it drops it. Here
+//! - ns-2 holds one packet fewer than its limit, and admits the arrival before it drops it. Here
 //!   the buffer is exact.
-//! - No timer: the price is brought up to date at the next arrival or departure, by as many
-//!   intervals as have passed, with the backlog as it was meanwhile.
-//! - By default the target is below ns-2's where the buffer has room for less than 80 packets.
-//! - Intervals in which nothing came are summed in closed form: the price may differ from a loop in
+//! - There is no timer: the next arrival or departure updates the price for all intervals that have
+//!   passed, with the backlog in between.
+//! - By default the target is below ns-2's if the buffer has room for less than 80 packets.
+//! - Intervals without arrivals are summed in closed form: the price may differ from a loop's in
 //!   the last digits.
 //! - No number is drawn if the probability is 0 or 1.
 //!
@@ -70,15 +70,15 @@ pub struct Spec {
     /// The buffer, the response to signals, and the order of service.
     #[parameter(flatten)]
     pub queue: Queueing,
-    /// What arrivals and backlog are counted in.
+    /// The unit in which arrivals and backlog are counted.
     ///
     /// Whether arrivals and backlog count packets or bytes (in typical packets); with bytes the
     /// probability is also scaled by packet length, as in ns-2.
     #[parameter(default = Measure::Packets)]
     pub measure: Option<Measure>,
-    /// The wanted backlog.
+    /// The desired backlog.
     ///
-    /// B*, the wanted backlog.
+    /// B* in the paper.
     #[parameter(
         unset = "20 packets, or a quarter of the buffer where that is less",
         source = "ns-2 has the 20, also where the buffer holds less, so that the backlog never comes above it and the price hardly ever from 0."
@@ -99,7 +99,7 @@ pub struct Spec {
     /// The weight of the latest interval in the average of arrivals.
     #[parameter(default = 1.0, above = 0.0, max = 1.0, unit = "1", source = "ns-2.")]
     pub input_weight: Option<f64>,
-    /// Where ECN-capable packets are judged under `ecn = "mark"`.
+    /// When ECN-capable packets are judged under `ecn = "mark"`.
     ///
     /// See `MarkAt`.
     #[parameter(default = MarkAt::Departure)]
@@ -114,13 +114,13 @@ pub struct Spec {
 
 impl Part for Spec {}
 
-/// Where packets that can carry a mark are judged. Drops are always on arrival.
+/// When packets that can carry a mark are judged. Drops always occur at arrival.
 #[word(gated)]
 pub enum MarkAt {
-    /// When it leaves, by the price of that time: the sender learns of it sooner. ns-2.
+    /// At departure, by the price of that time: the sender learns of it sooner. ns-2.
     #[default]
     Departure,
-    /// When it comes.
+    /// At arrival.
     Arrival,
 }
 
@@ -129,9 +129,9 @@ pub enum MarkAt {
 pub struct Law {
     /// As given or by default.
     pub given: Checked,
-    /// b*: the wanted backlog.
+    /// b*: the desired backlog.
     pub target: f64,
-    /// c: what the link can send in one interval.
+    /// c: the amount that the link can send in one interval.
     pub capacity: f64,
 }
 
@@ -155,18 +155,18 @@ impl Law {
 pub struct Config {
     /// The constants of the price.
     pub law: Law,
-    /// What becomes of a packet that can carry a mark, and of one that cannot.
+    /// The treatment of packets that can carry a mark, and of others.
     pub judged: Judged,
     /// A typical packet on the wire, in bytes.
     pub packet_bytes: u32,
 }
 
-/// Where packets with and without ECN capability are judged.
+/// When packets with and without ECN capability are judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Judged {
-    /// Packets that can carry a mark are judged when they leave, rather than when they come.
+    /// Packets that can carry a mark are judged at departure, rather than at arrival.
     pub capable_at_departure: bool,
-    /// Packets that cannot are judged at all, always when they come.
+    /// Packets that cannot are judged at all, always at arrival.
     pub incapable: bool,
 }
 
@@ -226,8 +226,8 @@ impl Rem {
         self.price
     }
 
-    /// Changes the price for the intervals that have ended; `queue` waited all the time since the
-    /// last call.
+    /// Changes the price for the intervals that have ended; `queue` was the backlog since the last
+    /// call.
     #[inline]
     fn keep_up(&mut self, queue: f64, now: Time) {
         if now >= self.next_change {
@@ -243,8 +243,8 @@ impl Rem {
         self.input = kept * self.input + input_weight * self.arrived;
         self.arrived = 0.0;
         self.price = (self.price + gamma * (self.input + excess)).max(0.0);
-        // In the intervals after that nothing came. The steps of the price only fall, so from where
-        // it reaches 0 it stays there, and the sum of all steps needs to be cut at 0 only once.
+        // The later intervals had no arrivals. The steps of the price only fall, so once it reaches
+        // 0 it stays there, and the sum of all steps needs to be cut at 0 only once.
         let silent = now.since(self.next_change).ns() / interval.ns();
         if silent > 0 {
             let left = libm::pow(kept, silent as f64);

@@ -1,40 +1,40 @@
 //! RND: dynamic soft partitioning with random drop.
 //!
 //! # What it does
-//! Lets everything in while there is room. When the buffer is full, one of the queues that hold
-//! more than their part of it is picked at random. It loses its oldest packet, and the arrival gets
-//! in. Each push-out draws anew from all of them.
+//! Admits every packet while there is room. When the buffer is full, it picks a random queue among
+//! those above their part of it. That queue loses its oldest packet, and the arrival enters. Each
+//! push-out draws anew from all of them.
 //!
 //! The `weights` of the `scheduler` also decide the parts of the buffer, b = B w / sum of w; the
 //! paper has equal ones, b = B/n (section II.B). A full buffer leaves nothing to mark.
 //!
 //! # Why
-//! Longest queue drop takes many packets in a row from one queue where that is much longer than the
-//! others, and TCP Reno fares badly under bursts of loss. Here losses are spread over all flows
-//! that hold more than their part, and yet not so evenly that all of them slow down at once.
+//! Longest queue drop takes many packets in a row from a queue much longer than the others, and TCP
+//! Reno suffers under bursts of loss. Here losses are spread over all flows above their part, but
+//! not so evenly that all of them slow down at once.
 //!
 //! # State and cost
 //! Counting packets with equal weights: the queues in order of length, 12 bytes per packet of
 //! buffer, O(1) per packet and per push-out. Counting bytes, or with weights: a balanced tree of
 //! the queues, 40 bytes per packet of buffer (44 with weights), and O(log n) per packet. A push-out
-//! takes O(log n) for each different weight, so at most 256 different weights are allowed. The
-//! weight 1 of classes that are not listed is one of them. All of it is taken at construction.
+//! takes O(log n) for each different weight, so at most 256 different weights are allowed,
+//! including the weight 1 of unlisted classes. All of it is allocated at construction.
 //!
 //! # Source (section, equation)
 //! B. Suter, T. V. Lakshman, D. Stiliadis and A. K. Choudhury, "Design Considerations for
 //! Supporting TCP with Per-flow Queueing", INFOCOM 1998: sections II.B and II.B.2.
 //!
 //! # Where we differ
-//! - The paper says what happens when an arrival finds less than its part in its own queue. Where
-//!   it finds its part or more the rule is the same, and its own queue may be the one that gives.
-//! - n counts the queue of the arrival, even if nothing waits there yet.
+//! - The paper states what happens when an arrival finds less than its part in its own queue. If it
+//!   finds its part or more the rule is the same, and its own queue may lose the packet.
+//! - n counts the queue of the arrival, even if it is still empty.
 //! - With `drop = "tail"` the newest packet of the arrival's own queue is the arrival, so it is
 //!   refused.
 //! - The weight of a queue is that of the class of the packet that made it backlogged. The paper
 //!   has no weights in its rule.
-//! - Where no queue holds more than its part, the queue that is least below it gives; the arrival's
-//!   own among equals. That is where all hold the same, or where long packets fill a buffer in
-//!   bytes before queues counted in packets reach their parts.
+//! - If no queue holds more than its part, the queue that is least below it loses a packet; among
+//!   equals the arrival's own. That happens if all hold the same, or if long packets fill a buffer
+//!   in bytes before queues counted in packets reach their parts.
 //!
 //! # Example
 //! ```toml

@@ -1,24 +1,25 @@
 //! SFED: selective fair early detection.
 //!
 //! # What it does
-//! Each active flow has a bucket of tokens, all of the same height; together with the queue and a
-//! pool they hold T tokens. A packet that enters takes a token from its flow's bucket, and a packet
-//! that leaves gives one back to the pool, which goes to the buckets in turn. The emptier a flow's
-//! bucket, the likelier its packets are dropped.
+//! Each active flow has a bucket of tokens, and all buckets have the same height. Buckets, queue
+//! and pool together hold T tokens. A packet that enters takes a token from its flow's bucket. A
+//! departing packet returns one to the pool, which is dealt to the buckets in turn. The emptier a
+//! flow's bucket, the likelier its packets are dropped.
 //!
-//! A flow without tokens is always dropped, whatever `ecn` says. In packet mode a buffer in bytes
-//! counts as its number of typical packets.
+//! Packets of a flow without tokens are always dropped, whatever `ecn` says. In packet mode a
+//! buffer in bytes counts as its number of typical packets.
 //!
 //! # Why
-//! It is FABA before randomness made it O(1): a new flow at once takes back what the others hold
-//! above the lowered height, and tokens are dealt out in strict rotation. It is the reference that
-//! FABA approximates, and in the paper's table 1 the fairer of the two by up to 0.035.
+//! It is FABA before randomness made it O(1). A new flow at once takes back the others' excess over
+//! the lowered height, and tokens are dealt out in strict rotation. It is the reference that FABA
+//! approximates, and in the paper's table 1 the fairer of the two by up to 0.035.
 //!
 //! # State and cost
-//! One bucket of 16 bytes and an index entry of 8 to 16 bytes per flow whose bucket is not full, at
-//! most `max_flows`, all taken at construction. O(N) for the first packet of a flow. A departure
-//! moves what the pool holds, one token at a time: one mostly, up to T after a deletion: with a
-//! million tokens that is milliseconds in one call, which FABA's bound on moves prevents.
+//! Each flow whose bucket is not full takes 16 bytes for the bucket and 8 to 16 for an index entry,
+//! up to `max_flows`. All are allocated at construction. O(N) for the first packet of a flow. A
+//! departure moves the pool's contents, one token at a time: usually one token, up to T after a
+//! deletion. With a million tokens that is milliseconds in one call, which FABA's bound on moves
+//! prevents.
 //!
 //! # Source (section, equation)
 //! A. Kamra, H. Saran, S. Sen and R. Shorey, "Fair adaptive bandwidth allocation: a rate control
@@ -28,16 +29,17 @@
 //! # Where we differ
 //! - The pool starts with T tokens; the paper does not say. With none, the first flow would start
 //!   in debt.
-//! - A deleted bucket gives the pool what it held, where the paper says its height. The two differ
-//!   by less than a token (a packet in byte mode), and with ours no token is ever made or lost.
-//! - No bucket is made for a packet that cannot enter (section 4.1 (4) says "enqueued"), and none
-//!   is charged for one.
-//! - A bucket may fall into debt of less than one token, or of less than one packet in byte mode.
-//!   Without that no packet would be admitted once flows outnumber tokens.
-//! - In byte mode a move is of as many tokens as the departing packet had bytes, or of what the
-//!   pool holds if that is less.
-//! - The number of buckets is bounded; at the bound the bucket whose turn is next goes first.
-//! - Tokens are integers of 2^-20 token. No number is drawn where the probability is 0 or 1.
+//! - A deleted bucket returns its contents to the pool, where the paper says its height. The two
+//!   differ by less than a token (a packet in byte mode), and ours never creates or loses a token.
+//! - A packet that cannot enter neither creates a bucket (section 4.1 (4) says "enqueued") nor
+//!   pays.
+//! - A bucket may run a debt of less than one token, or of less than one packet in byte mode.
+//!   Otherwise no packet would be admitted once flows outnumber tokens.
+//! - In byte mode a move carries as many tokens as the departing packet had bytes, or the pool's
+//!   contents if that is less.
+//! - The number of buckets is bounded; at the bound a new bucket replaces the one whose turn is
+//!   next.
+//! - Tokens are integers of 2^-20 token. No number is drawn if the probability is 0 or 1.
 //!
 //! # Example
 //! ```toml
@@ -84,7 +86,7 @@ pub struct Spec {
     /// What a token is worth: a packet or a byte.
     #[parameter(is = role::MEASURE, default = Measure::Packets, source = "Section 4.2, \"Operating in byte mode\".")]
     pub measure: Option<Measure>,
-    /// How many tokens there are, and for how many flows.
+    /// The number of tokens, and the number of flows they serve.
     #[parameter(flatten)]
     pub supply: Supply,
     /// The profile.
@@ -138,11 +140,9 @@ pub struct Sfed {
     pool: i64,
     /// L = T/N, rounded down.
     height: i64,
-    /// The place of the bucket whose turn is next. It may be one too far; then it is the first
-    /// one's turn.
+    /// The place of the bucket whose turn is next. One past the end means the first.
     turn: usize,
-    /// The bucket of the arrival that is being judged, so that charging it need not look it up
-    /// again.
+    /// The bucket of the arrival being judged; saves charging it a second lookup.
     arrival: usize,
 }
 
@@ -163,23 +163,23 @@ impl Sfed {
         }
     }
 
-    /// N: how many flows have buckets.
+    /// N: the number of flows with buckets.
     pub fn flows(&self) -> usize {
         self.buckets.len()
     }
 
-    /// L = T/N, in units of 2^-20 token, rounded down; T itself while there are no buckets.
+    /// L = T/N, in units of 2^-20 token, rounded down; T if there are no buckets.
     pub fn height(&self) -> i64 {
         self.height
     }
 
-    /// What the bucket of `flow` holds, in units of 2^-20 token, if it has one.
+    /// The tokens in the bucket of `flow`, in units of 2^-20 token, if it has one.
     pub fn tokens_of(&self, flow: FlowHash) -> Option<i64> {
         self.buckets.find(flow).map(|bucket| *self.buckets.value(bucket))
     }
 
-    /// Section 4.1 (4): a full bucket for `flow`, and what the others now hold above the height
-    /// goes to the pool.
+    /// Section 4.1 (4): creates a full bucket for `flow`, and returns the others' excess over the
+    /// height to the pool.
     fn create(&mut self, flow: FlowHash) -> usize {
         if self.buckets.is_full() {
             self.delete(self.next_turn());
@@ -197,7 +197,7 @@ impl Sfed {
         bucket
     }
 
-    /// Section 4.1 (5). The last bucket moves to the place that falls free, and has its turn there.
+    /// Section 4.1 (5). The last bucket moves to the freed place, and has its turn there.
     fn delete(&mut self, bucket: usize) {
         self.pool += self.buckets.remove(bucket);
         self.resize();
@@ -211,8 +211,8 @@ impl Sfed {
         if self.turn < self.buckets.len() { self.turn } else { 0 }
     }
 
-    /// Section 4.1 (3): whole tokens go from the pool to the buckets in turn, in chunks of
-    /// `quantum` at most.
+    /// Section 4.1 (3): deals whole tokens from the pool to the buckets in turn, in chunks of at
+    /// most `quantum`.
     fn distribute(&mut self, quantum: i64) {
         while self.pool >= TOKEN && !self.buckets.is_empty() {
             let (bucket, chunk) = (self.next_turn(), self.pool.min(quantum));
@@ -233,8 +233,8 @@ impl Dropper for Sfed {
     #[inline]
     fn on_arrival(&mut self, packet: &Packet, buffer: &Buffer, _: Time) -> Verdict {
         let Some(bucket) = self.buckets.find(packet.flow) else {
-            // Without room `victim` will refuse it, and no bucket is made for it. One that is made
-            // is full: nothing to judge.
+            // Without room, `victim` refuses it and it gets no bucket. A new bucket is full, so
+            // there is nothing to judge.
             if buffer.fits(packet.len) {
                 self.arrival = self.create(packet.flow);
             }
@@ -253,15 +253,14 @@ impl Dropper for Sfed {
         let price = self.config.measure.price(packet);
         if !inside {
             self.pool += price;
-            // A packet of no bytes costs nothing and yet deals out.
+            // A packet of no bytes costs nothing but still deals out.
             return self.distribute(price.max(TOKEN));
         }
-        // Pushing out other packets to make room refills buckets, and may move or delete this one.
+        // Push-outs that made room may have refilled buckets, and moved or deleted this one.
         let at_place = self.buckets.is_at(packet.flow, self.arrival).then_some(self.arrival);
         match at_place.or_else(|| self.buckets.find(packet.flow)) {
             Some(bucket) => *self.buckets.value_mut(bucket) -= price,
-            // Deleted because it was full: its tokens are in the pool, and this packet's come from
-            // there.
+            // Deleted because it was full: its tokens are in the pool, so the pool pays.
             None => self.pool -= price,
         }
     }

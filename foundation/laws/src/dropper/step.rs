@@ -1,20 +1,21 @@
-//! Step marking: what DCTCP needs of a switch.
+//! Step marking: the switch rule that DCTCP needs.
 //!
 //! # What it does
-//! Marks an ECN-capable arrival that finds more than K waiting. All others pass until the buffer is
-//! full, and are refused then.
+//! Marks an ECN-capable arrival that finds a backlog above K. All others pass until the buffer is
+//! full, and are then refused.
 //!
 //! # Why
-//! A sender that counts marks, as DCTCP does, needs to know at once that the queue is longer than K,
-//! and no average. RED does this with six parameters set against its purpose, and drops where one of
-//! them is left out.
+//! A sender that counts marks, as DCTCP does, needs to know at once that the queue is longer than
+//! K, without an average. RED does this with six parameters set against its purpose, and drops if
+//! one of them is omitted.
 //!
 //! # State and cost
 //! No state beyond the buffer; O(1) per packet.
 //!
 //! # Source (section, equation)
-//! M. Alizadeh and others, "Data center TCP (DCTCP)", SIGCOMM 2010, section 3.1 (1), "Simple Marking at
-//! the Switch". Section 3.4, equation 13: K is more than a seventh of the bandwidth-delay product.
+//! M. Alizadeh and others, "Data center TCP (DCTCP)", SIGCOMM 2010, section 3.1 (1), "Simple
+//! Marking at the Switch". Section 3.4, equation 13: K is more than a seventh of the
+//! bandwidth-delay product.
 //!
 //! # Where we differ
 //! - An arrival does not count itself.
@@ -56,7 +57,7 @@ pub struct Spec {
     /// The buffer, the response to signals, and the order of service.
     #[parameter(flatten)]
     pub queue: Marking,
-    /// K: what finds more than this waiting is marked.
+    /// K: an arrival that finds more than this backlog is marked.
     ///
     /// A time is at the link's rate.
     #[parameter(
@@ -87,7 +88,7 @@ impl Spec {
     }
 }
 
-/// Marks what finds more than this. See the [module](self).
+/// Marks arrivals that find more than this backlog. See the [module](self).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
     packets: u32,

@@ -1,12 +1,11 @@
 //! Tail-drop.
 //!
 //! # What it does
-//! Refuses an arrival when the buffer is full, and nothing else.
+//! Refuses an arrival when the buffer is full; otherwise admits it.
 //!
 //! # Why
-//! It is what a router does by default, and so the baseline of every comparison. Long-lived TCP
-//! flows synchronise on it, its queue stays full, and a sender that does not back off takes what it
-//! likes.
+//! It is a router's default, and so the baseline of every comparison. Long-lived TCP flows
+//! synchronise on it, its queue stays full, and a sender that does not back off takes any share.
 //!
 //! # State and cost
 //! No state beyond the buffer; O(1) per packet.

@@ -1,13 +1,13 @@
-//! The ceiling of a class, and its peak: two buckets, of which the slower one counts.
+//! The ceiling of a class, and its peak: two buckets, of which the slower one governs.
 
 use super::config::{Shape, Terms};
 use alloc::boxed::Box;
 use fairwire_core::{Probe, Rate, Time, Transmitter, Unit};
 
-/// What a class never passes.
+/// The limit of a class.
 pub(super) struct Ceiling {
     paid: Transmitter,
-    /// The same of its peak, where it has one.
+    /// The same for its peak, if it has one.
     peak: Option<Box<Transmitter>>,
 }
 
@@ -17,14 +17,14 @@ impl Ceiling {
         Box::new(Ceiling { paid, peak: terms.peak.map(|peak| Box::new(peak.bucket())) })
     }
 
-    /// From when on it lets the class send.
+    /// The time from which it lets the class send.
     #[inline]
     pub(super) fn free_at(&self) -> Time {
         let free_at = self.paid.free_at();
         self.peak.as_ref().map_or(free_at, |peak| peak.free_at().max(free_at))
     }
 
-    /// The class sends `len` bytes.
+    /// Charges the class for `len` bytes.
     #[inline]
     pub(super) fn start(&mut self, len: u32, now: Time) {
         self.paid.start(len, now);
@@ -33,7 +33,7 @@ impl Ceiling {
         }
     }
 
-    /// Begins with what `before` had saved up.
+    /// Starts with the savings of `before`.
     pub(super) fn inherit(&mut self, before: &Ceiling) {
         self.paid.idle_until(before.paid.free_at());
         if let (Some(own), Some(before)) = (&mut self.peak, &before.peak) {

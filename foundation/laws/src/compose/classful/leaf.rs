@@ -6,7 +6,7 @@ use fairwire_core::{Backlog, Discipline};
 
 /// The label and the discipline of one node of the tree.
 pub struct Contents {
-    /// How the class is called in gauges.
+    /// The name of the class in gauges.
     pub label: String,
     /// Its discipline, in a leaf.
     pub inner: Option<Inner>,
@@ -14,9 +14,9 @@ pub struct Contents {
 
 /// The discipline of a leaf.
 pub enum Inner {
-    /// It is there.
+    /// It exists.
     Made(Box<dyn Discipline>),
-    /// It is made with its first packet.
+    /// It is built with its first packet.
     Later,
 }
 
@@ -29,17 +29,17 @@ impl Inner {
     }
 }
 
-/// Makes the discipline of the leaf at a place of the tree, always the same.
+/// Builds the discipline of the leaf at a place of the tree, always the same.
 pub type Maker = Box<dyn Fn(usize) -> Box<dyn Discipline> + Send>;
 
-/// The limit of what may wait in all leaves together, beside the room of each.
+/// The limit of the backlog of all leaves together, in addition to the room of each.
 ///
 /// A leaf may hold as much as is free: dynamic thresholds with a factor of one (A. K. Choudhury and
 /// E. L. Hahne, "Dynamic queue length thresholds for shared-memory packet switches", IEEE/ACM ToN
-/// 6(2), 1998). So one alone has half of the pool. Where n want more, each has one part of n + 1,
-/// and one part is always free for a leaf that was silent until now. No leaf's packets make room
-/// for another's: beyond its threshold an arrival pushes out packets of its own leaf, or is
-/// refused.
+/// 6(2), 1998). So a lone leaf gets half of the pool. If n leaves demand more, each gets one part
+/// of n + 1, and one part is always free for a leaf that was silent until now. No leaf's packets
+/// make room for another's: beyond its threshold an arrival pushes out packets of its own leaf, or
+/// is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pool {
     /// Bytes.
@@ -49,7 +49,7 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// May a leaf with `own` waiting have `len` bytes more, where `all` wait in all leaves?
+    /// May a leaf with backlog `own` have `len` bytes more, if the backlog of all leaves is `all`?
     #[inline]
     pub(super) fn has_room(&self, own: Backlog, all: Backlog, len: u32) -> bool {
         own.bytes + u64::from(len) <= self.bytes.saturating_sub(all.bytes)

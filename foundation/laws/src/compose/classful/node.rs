@@ -11,32 +11,31 @@ use fairwire_core::{ClassTerms, Time, Transmitter};
 /// The place of the root among the nodes.
 pub(super) const ROOT: usize = 0;
 
-/// The node of the class at a place; the root where there is none.
+/// The node of the class at a place; the root for `None`.
 pub(super) fn node_of(place: Option<usize>) -> usize {
     place.map_or(ROOT, |place| place + 1)
 }
 
-/// The root or a class, and what it has saved up and owes.
+/// The root or a class, with its savings and debts.
 pub(super) struct Node {
     pub(super) parent: usize,
     pub(super) contents: Contents,
-    // Most of thousands have neither: they take no room then.
+    // Most of thousands have neither, and then take no room.
     pub(super) guarantee: Option<Box<Transmitter>>, // free while the class is within its guarantee
     pub(super) ceiling: Option<Box<Ceiling>>,       // free while the class may send
     pub(super) cost: u64,                           // of a byte in virtual time: the inverse of the weight
     pub(super) priority: usize,
     pub(super) tag: u128, // virtual time from which it is owed what is left over
-    /// Virtual times of what is left over here, one for each priority, where there are classes
-    /// below.
+    /// Virtual times of the excess here, one for each priority, if classes exist below.
     pub(super) clocks: Box<[u128]>,
-    /// Nothing below may go before this; zero where that is not known.
+    /// No packet below may leave before this; zero if unknown.
     pub(super) not_before: Time,
-    /// The request in which it had nothing to give.
+    /// The request in which it had nothing to send.
     pub(super) in_vain: u64,
-    /// Children under which something waits, and this node's place among its siblings that have.
+    /// Backlogged children, and this node's place among its backlogged siblings.
     pub(super) active: Vec<usize>,
     pub(super) place: Option<usize>,
-    /// Has something come for this leaf since it was last looked at, to be let go?
+    /// Has a packet come for this leaf since it was last considered for release?
     pub(super) is_used: bool,
 }
 
@@ -44,7 +43,7 @@ pub(super) struct Node {
 /// byte.
 const UNITS: f64 = (1u64 << 40) as f64;
 
-/// What a byte costs at this weight.
+/// The cost of a byte at this weight.
 pub(super) fn cost_of(weight: f64) -> u64 {
     (UNITS / weight) as u64
 }
@@ -70,7 +69,7 @@ impl Node {
         }
     }
 
-    /// From when on its ceiling lets it send.
+    /// The time from which its ceiling lets it send.
     #[inline]
     pub(super) fn opens_at(&self) -> Time {
         self.ceiling.as_ref().map_or(Time::ZERO, |ceiling| ceiling.free_at())
@@ -81,8 +80,8 @@ impl Node {
         self.guarantee.as_ref().is_some_and(|bucket| bucket.is_free(now))
     }
 
-    /// Begins with what `before` had saved up under other terms, at most what these allow, and
-    /// with what it owed. Its parent's virtual time for a priority was `clock`, and is zero here.
+    /// Starts with the savings of `before` under other terms, capped by the new terms, and with its
+    /// debts. Its parent's virtual time for a priority was `clock`, and is zero here.
     pub(super) fn inherit(&mut self, before: &Node, clock: u128) {
         if let (Some(own), Some(before)) = (&mut self.guarantee, &before.guarantee) {
             own.idle_until(before.free_at());

@@ -1,4 +1,4 @@
-//! A tree takes the place of another: no class's burst begins anew because another's terms changed.
+//! A tree replaces another: no class's burst restarts because another's terms changed.
 
 use super::leaf::Inner;
 use super::node::{Node, ROOT};
@@ -8,8 +8,8 @@ use alloc::boxed::Box;
 use alloc::vec;
 use fairwire_core::{Backlog, ClassTree, Discipline, Kept, Time};
 
-/// The most leaves whose terms may change one by one: each has its parameters for itself then, some 6
-/// kB.
+/// The maximum number of leaves whose terms may change one by one: each then has separate
+/// parameters, some 6 kB.
 const MAX_REMADE: usize = 1024;
 
 impl Classful {
@@ -20,7 +20,7 @@ impl Classful {
         for (class, &next) in (0..).zip(kept.classes) {
             let (Some(was), Some(is)) = (before.tree.place(class), self.tree.place(next)) else { continue };
             let (was, is) = (was + 1, is + 1);
-            // The first of the classes that became one: the others are gone.
+            // The first of several merged classes; the others are gone.
             if core::mem::replace(&mut has_heir[is], true) {
                 continue;
             }
@@ -32,7 +32,7 @@ impl Classful {
         }
     }
 
-    /// Gives the leaf of `class` the terms that it has in `fresh`, below the class `parent`.
+    /// Gives the leaf of `class` its terms in `fresh`, below the class `parent`.
     pub(super) fn adopt(&mut self, class: u32, parent: Option<u32>, fresh: &mut Classful, now: Time) -> bool {
         let place = |tree: &ClassTree, class| tree.place(class).map(|place| place + 1);
         let above = parent.map_or(Some(ROOT), |parent| place(&self.tree, parent));
@@ -64,7 +64,7 @@ impl Classful {
         self.deactivate(at);
         self.forget_times(self.nodes[at].parent);
         let clock = self.nodes[self.nodes[at].parent].clocks[self.nodes[at].priority];
-        // Both trees keep a whole node: what was there goes with `fresh`.
+        // Each tree keeps one of the nodes: the old one leaves with `fresh`.
         core::mem::swap(&mut self.nodes[at], &mut fresh.nodes[of]);
         let before = &mut fresh.nodes[of];
         self.nodes[at].contents.inner = before.contents.inner.take();
@@ -81,7 +81,7 @@ impl Classful {
         true
     }
 
-    /// The discipline of the leaf `at`, which is no longer there.
+    /// The discipline of the leaf `at`, removed from it.
     fn taken_leaf(&mut self, at: usize) -> Option<Box<dyn Discipline>> {
         match self.nodes[at].contents.inner.take()? {
             Inner::Made(leaf) => Some(leaf),
@@ -89,8 +89,8 @@ impl Classful {
         }
     }
 
-    /// Moves the discipline of the leaf `was` of `before` to the leaf `is`, where it can take over
-    /// the parameters of the one there.
+    /// Moves the discipline of the leaf `was` of `before` to the leaf `is`, if it can take over the
+    /// parameters of the one there.
     fn keep_leaf(&mut self, is: usize, before: &mut Classful, was: usize, now: Time) {
         let is_later = match &self.nodes[is].contents.inner {
             None => return,
@@ -99,7 +99,7 @@ impl Classful {
         };
         let Some(Inner::Made(old)) = &mut before.nodes[was].contents.inner else { return };
         let backlog = old.backlog();
-        // A leaf that is made later is made again as at first.
+        // A leaf that is built later is built again from its first state.
         if is_later && backlog.is_empty() {
             return;
         }

@@ -1,4 +1,4 @@
-//! The tree at work: which class sends next, which classes pay for it, and when something may go.
+//! The running tree: which class sends next, which classes pay for it, and when a packet may leave.
 
 use super::config::{Config, Shape, Terms};
 use super::leaf::{Contents, Inner, Maker, Pool};
@@ -23,30 +23,30 @@ pub struct Classful {
     /// The root, and the class of place p at p + 1.
     pub(super) nodes: Box<[Node]>,
     pub(super) backlog: Backlog,
-    /// Leaves that have gone empty since the last poll, and have not been polled while idle.
+    /// Leaves that became empty since the last poll, and have not been polled while idle.
     pub(super) emptied: Vec<usize>,
-    /// Counts polls, to know the nodes that had nothing to send in the current one.
+    /// Counts polls, to mark the nodes without a packet to send in the current one.
     request: u64,
     pool: Option<Pool>,
-    /// The terms of the classes and of the whole, where all leaves are made from the beginning.
+    /// The terms of the classes and of the tree, if all leaves are built from the start.
     pub(super) terms: Option<(Box<[Terms]>, Option<Shape>)>,
     pub(super) maker: Option<Maker>,
-    /// What makes a leaf whose terms changed since, and its place there.
+    /// The maker of each leaf whose terms have changed, and the leaf's place there.
     pub(super) remade: BTreeMap<usize, (Maker, usize)>,
-    /// Leaves that the maker made and that exist, if their number is limited by `kept`.
+    /// Existing leaves that the maker built, if their number is limited by `kept`.
     pub(super) made: Vec<usize>,
     kept: usize,
-    /// The place among these from which on a leaf to let go is looked for.
+    /// The place among these at which the search for a leaf to release continues.
     hand: usize,
     /// The time of the first poll: leaves that existed by then were polled while idle.
     first_poll: Option<Time>,
 }
 
-/// The maximum number of leaves looked at to find one to release, each time that another is made.
-/// They were read for other packets not long ago, or can go.
+/// The maximum number of leaves inspected to release one, each time that another is built. They
+/// were read for other packets not long ago, or can be released.
 const LOOKED_AT: usize = 16;
 
-/// The order of service among siblings: the least goes first.
+/// The order of service among siblings: the least is first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
     is_over: bool,
@@ -74,7 +74,7 @@ impl Classful {
             .map(|(((class, terms), contents), children)| Node::new(class, terms, contents, *children));
         let nodes: Box<[Node]> = core::iter::once(root).chain(classes).collect();
         let is_made = |&at: &usize| matches!(nodes[at].contents.inner, Some(Inner::Made(_)));
-        // Taken for all of them, so that it never grows.
+        // Allocated for all of them, so it never grows.
         let mut emptied = Vec::with_capacity(nodes.len());
         emptied.extend((0..nodes.len()).filter(is_made));
         let backlog = Backlog::default();
@@ -98,40 +98,39 @@ impl Classful {
         }
     }
 
-    /// The same, where the disciplines of leaves that are said to be made [later](Inner::Later) are
-    /// made by `maker`, each with the first packet that comes for it. This allocates then, once for
-    /// each leaf: for trees of thousands, of which few are ever busy.
+    /// The same, except that `maker` builds the disciplines of [later](Inner::Later) leaves, each
+    /// with its first packet. This allocates once for each leaf: for trees of thousands of leaves,
+    /// of which few are ever busy.
     ///
-    /// A leaf is what it would be had it been there from the beginning; only
-    /// [`drain`](Discipline::drain) does not poll it first.
+    /// A leaf is identical to one that existed from the start; only [`drain`](Discipline::drain)
+    /// does not poll it first.
     #[must_use]
     pub fn with_maker(self, maker: Maker) -> Self {
         Classful { maker: Some(maker), terms: None, ..self }
     }
 
-    /// The same, whose leaves share `pool`.
+    /// The same, with leaves that share `pool`.
     #[must_use]
     pub fn with_pool(self, pool: Pool) -> Self {
         Classful { pool: Some(pool), ..self }
     }
 
-    /// The same, which keeps only `leaves` (at least 1) of those that its maker made, and beside
-    /// them those in which something waits: before another is made, one goes of which nothing waits
-    /// and for which nothing came for long. It is made again with its next packet, as at first.
-    /// (One that nothing came for since it was last looked at, in a round: the clock algorithm.
-    /// When all were used it takes some steps, so that a sixteenth more may be there.) The default
-    /// leaf stays.
+    /// The same, keeping only `leaves` (at least 1) of those that its maker built, in addition to
+    /// backlogged ones. Before another is built, one without backlog that was long unused is
+    /// released. It is built again with its next packet, in its first state. (The clock algorithm
+    /// releases a leaf that had no packet since it was last inspected, in a round. If all were used
+    /// it takes some steps, so a sixteenth more may exist.) The default leaf stays.
     #[must_use]
     pub fn keeping(self, leaves: usize) -> Self {
         Classful { kept: leaves.max(1), ..self }
     }
 
-    /// How many leaves are there that the maker made.
+    /// The number of leaves that the maker built.
     pub fn leaves_made(&self) -> usize {
         self.made.len()
     }
 
-    /// What waits in the leaf of `class`, or in the default leaf.
+    /// The backlog in the leaf of `class`, or in the default leaf.
     pub fn backlog_of(&self, class: u32) -> Backlog {
         self.inner(self.leaf_of(class)).map_or(Backlog::default(), Discipline::backlog)
     }
@@ -142,13 +141,13 @@ impl Classful {
         listed.filter(|&at| self.nodes[at].contents.inner.is_some()).unwrap_or(self.default)
     }
 
-    /// The discipline of the leaf `at`, if it is made.
+    /// The discipline of the leaf `at`, if it is built.
     #[inline]
     pub(super) fn inner(&self, at: usize) -> Option<&dyn Discipline> {
         self.nodes[at].contents.inner.as_ref().and_then(Inner::made)
     }
 
-    /// The discipline of the leaf `at` as it is at first.
+    /// The discipline of the leaf `at` in its first state.
     pub(super) fn leaf(&self, at: usize) -> Box<dyn Discipline> {
         let maker = self.maker.as_ref().map(|maker| (maker, at - 1));
         let maker = self.remade.get(&at).map(|(maker, place)| (maker, *place)).or(maker);
@@ -156,7 +155,7 @@ impl Classful {
         maker(place)
     }
 
-    /// Makes the discipline of the leaf `at`, which is not there yet.
+    /// Builds the discipline of the leaf `at`, which does not exist yet.
     #[cold]
     fn make(&mut self, at: usize, signals: &mut dyn Signals) {
         self.let_go();
@@ -170,7 +169,7 @@ impl Classful {
         self.made.push(at);
     }
 
-    /// Lets leaves go of which nothing waits, where as many were made as are kept.
+    /// Releases leaves without backlog, once as many were built as are kept.
     fn let_go(&mut self) {
         for _ in 0..LOOKED_AT {
             if self.made.len() < self.kept {
@@ -189,8 +188,7 @@ impl Classful {
         }
     }
 
-    /// Does something to the discipline of the leaf `at`, and takes note of what that did to its
-    /// backlog.
+    /// Acts on the discipline of the leaf `at`, and updates the backlogs.
     #[inline]
     fn with_inner<T>(&mut self, at: usize, act: impl FnOnce(&mut dyn Discipline) -> T) -> T {
         let Some(Inner::Made(inner)) = &mut self.nodes[at].contents.inner else {
@@ -209,7 +207,7 @@ impl Classful {
         result
     }
 
-    /// Enters `at` among the siblings under which something waits, and so on up the tree.
+    /// Adds `at` to its backlogged siblings, and so on up the tree.
     pub(super) fn activate(&mut self, mut at: usize) {
         while at != ROOT && self.nodes[at].place.is_none() {
             let parent = self.nodes[at].parent;
@@ -233,7 +231,7 @@ impl Classful {
         }
     }
 
-    /// When what waits at `at` and above may go is no longer known.
+    /// Marks the departure times at `at` and above as unknown.
     pub(super) fn forget_times(&mut self, mut at: usize) {
         loop {
             self.nodes[at].not_before = Time::ZERO;
@@ -244,7 +242,7 @@ impl Classful {
         }
     }
 
-    /// Polls the leaves that have gone empty: some laws need to know that a poll found nothing.
+    /// Polls the leaves that became empty: some laws must know that a poll found no packet.
     fn poll_idle(&mut self, now: Time, signals: &mut dyn Signals) {
         self.first_poll.get_or_insert(now);
         while let Some(at) = self.emptied.pop() {
@@ -258,7 +256,7 @@ impl Classful {
         }
     }
 
-    /// A packet from under `at`, if one may go now.
+    /// A packet from under `at`, if one may leave now.
     fn serve(&mut self, at: usize, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
         if self.nodes[at].contents.inner.is_some() {
             return self.serve_leaf(at, now, signals);
@@ -279,8 +277,8 @@ impl Classful {
         None
     }
 
-    /// Takes note in one pass of all children of `at` that have nothing to give yet. To poll each
-    /// and search for the next one every time would take the square of their number.
+    /// Puts off in one pass all children of `at` that cannot send yet. Polling each and searching
+    /// for the next one every time would be quadratic.
     fn put_off_children(&mut self, at: usize, now: Time) {
         for place in 0..self.nodes[at].active.len() {
             let child = self.nodes[at].active[place];
@@ -308,7 +306,7 @@ impl Classful {
         packet
     }
 
-    /// The child of `at` that goes next, of those that may.
+    /// The child of `at` that is next, of those that may send.
     #[inline]
     fn next_child(&self, at: usize, now: Time) -> Option<Rank> {
         let node = &self.nodes[at];
@@ -322,7 +320,7 @@ impl Classful {
             let priority = candidate.priority;
             let since = match &candidate.guarantee {
                 Some(due) if !is_over => u128::from(due.free_at().ns()),
-                // A class that requested nothing of what was left over is owed nothing of it.
+                // A class that requested none of the excess is owed none of it.
                 _ => candidate.tag.max(node.clocks[priority]),
             };
             let rank = Rank { is_over, priority, since, node: child };
@@ -333,7 +331,7 @@ impl Classful {
         first
     }
 
-    /// The child that had `rank` sent `len` bytes.
+    /// Charges the child that had `rank` for `len` bytes.
     #[inline]
     fn charge(&mut self, rank: Rank, len: u32, now: Time) {
         let node = &mut self.nodes[rank.node];
@@ -350,7 +348,7 @@ impl Classful {
         }
     }
 
-    /// The earliest time at which something under `at` may go; [`Time::MAX`] where nothing waits.
+    /// The earliest time at which a packet under `at` may leave; [`Time::MAX`] without backlog.
     fn ready(&self, at: usize) -> Time {
         let node = &self.nodes[at];
         let below = if node.not_before > Time::ZERO { node.not_before } else { self.ready_below(at) };
@@ -430,7 +428,7 @@ impl Discipline for Classful {
         }
     }
 
-    /// Leaf by leaf. O(classes) beside what is given back.
+    /// Leaf by leaf. O(classes) in addition to the packets returned.
     fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
         self.emptied.clear();
         for at in 0..self.nodes.len() {
@@ -444,7 +442,7 @@ impl Discipline for Classful {
 }
 
 impl Control for Classful {
-    /// The leaf of the class, or all leaves; those that are not made are left out.
+    /// The leaf of the class, or all leaves; those that are not built are skipped.
     fn inside(&mut self, class: Option<u32>, visit: &mut dyn FnMut(&mut dyn Discipline)) {
         let leaves = class.map_or(0..self.nodes.len(), |class| {
             let at = self.leaf_of(class);
@@ -457,9 +455,9 @@ impl Control for Classful {
         }
     }
 
-    /// Its weight among its siblings, in what is left over. A class that is not in the tree is
-    /// looked for in the default leaf, which has its packets. What a class has sent beyond its turn
-    /// counts at the new weight, too, so that one of a small weight need not wait for what it owed.
+    /// Its weight among its siblings, for the excess. A class that is not in the tree is looked up
+    /// in the default leaf, which has its packets. Bytes that a class has sent beyond its turn
+    /// count at the new weight, too, so a class of small weight need not wait for its debt.
     fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         let Some(place) = self.tree.place(class) else {
             let at = self.default;
@@ -479,7 +477,7 @@ impl Control for Classful {
         Ok(before)
     }
 
-    /// Where `before` is a tree, too.
+    /// If `before` is a tree, too.
     fn succeed(
         &mut self,
         before: &mut dyn Discipline,
@@ -504,10 +502,10 @@ impl Control for Classful {
         fresh.is_some_and(|fresh| self.adopt(class, parent, fresh, now))
     }
 
-    /// Where the classes and their terms are the same, and no leaf is made later.
+    /// If the classes and their terms are the same, and no leaf is built later.
     fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
         let Some(fresh) = (fresh as &dyn Any).downcast_ref::<Self>() else { return false };
-        // What waits may be ready at another time.
+        // The backlog may be ready at another time.
         self.nodes.iter_mut().for_each(|node| node.not_before = Time::ZERO);
         self.terms.is_some()
             && (&self.terms, &self.tree) == (&fresh.terms, &fresh.tree)

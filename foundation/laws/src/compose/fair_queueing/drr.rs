@@ -1,31 +1,31 @@
 //! DRR: deficit round robin.
 //!
 //! # What it does
-//! Each flow has a queue of its own. The queues are visited in turn, and at each visit a queue may
-//! send its quantum of bytes. What it cannot use because its next packet is too long, it keeps for
-//! the next visit.
+//! Each flow has its own queue. The queues are visited in turn, and at each visit a queue may send
+//! its quantum of bytes. If its next packet is too long for the rest, it keeps the rest for the
+//! next visit.
 //!
 //! # Why
-//! Flows get equal bytes, whatever the length of their packets, for the work of a plain round
-//! robin. There is no virtual time to keep and nothing to sort. The price is delay: a packet may
-//! wait for one quantum of each of the others.
+//! Flows get equal bytes, whatever the length of their packets, at the cost of a simple round
+//! robin. It needs neither virtual time nor sorting. The price is delay: a packet may wait for one
+//! quantum of each of the others.
 //!
 //! # State and cost
-//! 16 bytes for each packet that the buffer has room for, beside the buffer's own and those of
-//! [LQD](crate::dropper::lqd). Making room costs the same as in LQD: O(1) where packets are
-//! counted, O(log n) with a buffer in bytes or time or with weights. Service takes O(1) per packet
-//! while a quantum times the weight is at least a packet. Otherwise it takes O(backlogged flows) at
-//! worst, since rounds in which no queue could send are skipped all at once.
+//! 16 bytes for each packet that the buffer has room for, in addition to the buffer's and
+//! [LQD](crate::dropper::lqd)'s. Making room costs the same as in LQD: O(1) if packets are counted,
+//! O(log n) with a buffer in bytes or time or with weights. Service takes O(1) per packet while a
+//! quantum times the weight is at least a packet. Otherwise it takes O(backlogged flows) at worst,
+//! since rounds in which no queue could send are skipped at once.
 //!
 //! # Source (section, equation)
 //! M. Shreedhar and G. Varghese, "Efficient Fair Queuing Using Deficit Round-Robin", IEEE/ACM ToN
 //! 4(3), 1996: the code of enqueueing and dequeueing.
 //!
 //! # Where we differ
-//! - The quantum of the next visit is added when a queue goes to the end of the list rather than
+//! - The quantum of the next visit is added when a queue moves to the end of the list rather than
 //!   when its turn comes. Nothing reads it in between, so the order of service is the same.
-//! - Deficits count in 2^-16 byte, so that a quantum times a small weight is not rounded to bytes.
-//! - A queue that is emptied by push-out loses its deficit, as one that is emptied by service does.
+//! - Deficits count in 2^-16 byte, so a quantum times a small weight is not rounded to bytes.
+//! - A queue emptied by push-out loses its deficit, like one emptied by service.
 //!
 //! # Example
 //! ```toml
@@ -74,31 +74,31 @@ pub struct Spec {
     /// The parameters that all entries with a scheduler share.
     #[parameter(flatten)]
     pub entry: Entry,
-    /// What a flow of weight 1 may send per round.
+    /// The amount that a flow of weight 1 may send per round.
     ///
-    /// At least the longest packet, or the work per packet grows: Shreedhar and Varghese 1996, on
-    /// the work per packet.
+    /// It should be at least the longest packet, or the work per packet grows: Shreedhar and
+    /// Varghese 1996.
     #[parameter(unset = "1514 B, or the typical packet if that is longer", unit = "size")]
     pub quantum: Option<Quantity<Size>>,
     /// The duration of a round with few backlogged flows: their quanta grow to fill it.
     ///
-    /// Where few flows are backlogged, the quantum of each is as much more as makes a round take
-    /// this time, up to 64 KiB: trains of packets, which a gateway joins again.
+    /// With few backlogged flows, each quantum grows until a round takes this time, up to 64 KiB.
+    /// This yields trains of packets, which a gateway joins again.
     #[parameter(is = role::ROUND, unset = "none", min = "1 us", max = "1 s")]
     pub round: Option<Quantity<Duration>>,
-    /// Whether hosts share equally first, and then the flows of each. Then flows have `queues` of
-    /// which the one that was silent longest is given on, by default 8192.
+    /// Whether hosts share equally first, and then the flows of each. Flows then have `queues`, by
+    /// default 8192, of which the one that was silent longest is reassigned.
     ///
     /// See hosts. The longest queue of the fattest host makes room.
     #[parameter(unset = "false, or true with `host` or `background`", unit = "boolean")]
     pub hosts: Option<bool>,
-    /// What names the host of a packet, with `hosts`.
+    /// The source of a packet's host, with `hosts`.
     ///
     /// A gateway puts the host into the upper half of the flow hash.
     #[parameter(default = HostOf::Class)]
     pub host: Option<HostOf>,
-    /// What a flow marked as background (LE or CS1, RFC 8622) has of what another flow of its host
-    /// has, with `hosts`: one part of this number.
+    /// The divisor of the share of a flow marked as background (LE or CS1, RFC 8622), relative to
+    /// another flow of its host, with `hosts`.
     #[parameter(default = 1, min = 1, max = 255, unit = "1", source = "CAKE's lowest tin has 16.")]
     pub background: Option<u32>,
 }
@@ -154,8 +154,8 @@ impl Spec {
         self.entry.check(NAME, Kind::Drr, self.quantum, site)
     }
 
-    /// Checks and builds. Not by way of [`CheckedEntry::build`]: here the scheduler is known when
-    /// this is compiled, which saves a test at each of its calls.
+    /// Checks and builds. Does not use [`CheckedEntry::build`]: here the scheduler is known at
+    /// compile time, which saves a test at each of its calls.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         let checked = self.check(site)?;
         let filled =

@@ -1,4 +1,4 @@
-//! What the catalogue's fair queueing entries have in common: a scheduler, its terms, and the
+//! The code that the catalogue's fair queueing entries share: a scheduler, its terms, and the
 //! dropper that makes room.
 
 use crate::dropper::half_free::HalfFree;
@@ -18,7 +18,8 @@ use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Discipline, Limit, Rng};
 use fairwire_parameters::{parameters, word};
 
-/// Makes the `Spec` of a file an entry: the scheduler of the kind, with a `quantum` if it has rounds.
+/// Turns the `Spec` of a file into an entry: the scheduler of the kind, with a `quantum` if it has
+/// rounds.
 macro_rules! schedules {
     ($kind:expr $(, $quantum:ident)?) => {
         impl crate::part::Part for Spec {
@@ -49,7 +50,7 @@ macro_rules! schedules {
 
 pub(super) use schedules;
 
-/// What makes room in a full buffer.
+/// The rule that makes room in a full buffer.
 #[word(gated)]
 pub enum MakesRoom {
     /// The longest queue: its oldest packet is pushed out. Suter et al. 1998, section II. More than
@@ -58,25 +59,25 @@ pub enum MakesRoom {
     Lqd,
     /// The arrival: it is refused.
     TailDrop,
-    /// The arrival, and before the buffer is full: while its queue holds half of the free room or
+    /// The arrival, even before the buffer is full: while its queue holds half of the free room or
     /// more, as in ns-2's SFQ. Packets count.
     HalfFree,
 }
 
-/// The parameters that all entries have.
+/// The parameters that all entries share.
 #[parameters(gated, checked = Checked, group)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Entry {
     /// The size of the buffer.
     #[parameter(is = role::BUFFER, unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// Every discipline accepts it. Here it has no effect: nothing is signalled early.
+    /// Every discipline accepts it. Here it has no effect: there are no early signals.
     #[parameter(is = role::ECN, default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
     /// The queues.
     #[parameter(flatten)]
     pub queue: QueueTerms,
-    /// What makes room in a full buffer.
+    /// The rule that makes room in a full buffer.
     #[parameter(default = MakesRoom::Lqd)]
     pub dropper: Option<MakesRoom>,
 }
@@ -90,13 +91,13 @@ pub struct CheckedEntry {
     pub ecn: EcnChoice,
     /// The order of service.
     pub service: CheckedService,
-    /// What makes room.
+    /// The rule that makes room.
     pub dropper: MakesRoom,
     longest: push_out::Config,
 }
 
 impl Entry {
-    /// Checks what was typed for `discipline`, which serves as `kind` does.
+    /// Checks the parameters of `discipline`, which serves as `kind` does.
     pub fn check(
         &self,
         discipline: &'static str,
@@ -119,7 +120,7 @@ impl Entry {
     }
 }
 
-/// The terms of service are among the entry's own parameters, not in a table of their own.
+/// Moves the terms of service to the entry's own parameters, since they have no separate table.
 fn at_the_top(bad: BadParameter) -> BadParameter {
     let term = bad.parameter.strip_prefix("scheduler.").and_then(|named| named.split_once('.'));
     match term {
@@ -138,7 +139,7 @@ impl CheckedEntry {
         }
     }
 
-    /// Pushes out the front of the longest queue, by the weights that it is served by.
+    /// Pushes out the front of the longest queue, with the weights of the service.
     pub(super) fn lqd(&self, rng: Rng) -> Lqd {
         Lqd::new(self.longest.clone(), rng)
     }

@@ -1,49 +1,49 @@
 //! FBFQ: frame-based fair queueing.
 //!
 //! # What it does
-//! Each flow has a queue of its own with a potential: what the flow has sent so far, in bytes per
-//! weight. The packet that would bring its flow to the least potential goes next. A system
-//! potential, from which new flows start, goes on with the bytes sent. Potentials are cut into
-//! frames, and once all flows have passed the end of a frame, so has the system.
+//! Each flow has its own queue with a potential: the bytes that the flow has sent, per weight. The
+//! next packet is the one that brings its flow to the least potential. A system potential, from
+//! which new flows start, advances with the bytes sent. Potentials are cut into frames. Once all
+//! flows have passed the end of a frame, so has the system.
 //!
 //! # Why
 //! It bounds delay as weighted fair queueing does. The system potential must not fall behind those
-//! of the flows, or a new flow would be served alone until it has caught up. Finding the least
+//! of the flows, or only a new flow would be served until it has caught up. Finding the least
 //! potential at each packet is expensive, and once per frame is enough. This is the fair queueing
 //! ("FQ") of Suter's paper.
 //!
 //! # State and cost
-//! 172 bytes for each packet that the buffer has room for, beside the buffer's own: the backlogged
-//! queues, and as many flows with nothing waiting whose potentials lie ahead of the system's. O(log
-//! n) per packet, with n the number of either, amortised: a remembered flow is forgotten once. When
+//! 172 bytes for each packet that the buffer has room for, in addition to the buffer's: the
+//! backlogged queues, and as many idle flows whose potentials are ahead of the system's. O(log n)
+//! per packet, with n the number of either, amortised: a remembered flow is forgotten once. When
 //! the link goes idle all are, in O(1). But a packet within which virtual time passes the tags of k
-//! remembered flows pays for all k, as exact virtual time has it.
+//! remembered flows pays for all k, as exact virtual time requires.
 //!
 //! # Source (section, equation)
 //! D. Stiliadis and A. Varma, "Design and Analysis of Frame-based Fair Queueing: A New Traffic
 //! Scheduling Algorithm for Packet-Switched Networks", SIGMETRICS 1996: potentials and frames.
 //!
 //! # Where we differ
-//! - It is not the algorithm as published. The paper gives each flow a rate beforehand, and a frame
-//!   has a length in time. Here a flow has a weight, and its rate is its part of the link among
-//!   those that an ideal server (GPS) would be serving: system potential and rates follow GPS's
+//! - It is not the published algorithm. The paper gives each flow a rate beforehand, and a frame
+//!   has a length in time. Here a flow has a weight, and its rate is its part of the link among the
+//!   flows that an ideal server (GPS) would be serving. System potential and rates follow GPS's
 //!   virtual time, with a memory of the flows that it still serves. A frame has a length in bytes
 //!   per weight.
 //! - So the system potential costs O(1) per packet in the paper, and O(log n), amortised, here.
-//!   Flows that always have packets waiting are served alike by both.
-//! - A queue has one potential, which a packet takes on when it comes to the head, not when it
-//!   arrives. With tags from the arrival a flow pays for packets that are pushed out, and one that
-//!   sends more than its share gets nothing at all. For the same reason the packets that cross the
-//!   end of a frame are not counted, but the queues that start within each frame.
-//! - Where a packet is longer than the quantum times the weight, its queue may start more than one
-//!   frame ahead. Up to seven are kept apart; one that starts later is counted with the seventh, so
-//!   that frame ends late and no harm is done.
-//! - The memory of flows with nothing waiting has room for as many as the buffer holds packets, and
-//!   1024 at least. When it is full, the one with the least potential is forgotten, and may start
-//!   from the system's again.
-//! - Within a packet, the system potential goes on with the clock at the link's rate, and no
+//!   Both treat constantly backlogged flows the same.
+//! - A queue has one potential, which a packet takes on when it reaches the head, not at arrival.
+//!   With tags from the arrival a flow pays for packets that are pushed out, and one that sends
+//!   more than its share gets nothing at all. For the same reason the queues that start within each
+//!   frame are counted, rather than the packets that cross its end.
+//! - If a packet is longer than the quantum times the weight, its queue may start several frames
+//!   ahead. Up to seven are distinguished; one that starts later is counted with the seventh, so
+//!   that frame ends late, which is harmless.
+//! - The memory of idle flows has room for as many as the buffer holds packets, and at least 1024.
+//!   When it is full, the one with the least potential is forgotten, and may start from the
+//!   system's again.
+//! - Within a packet, the system potential advances with the clock at the link's rate, and no
 //!   further than the packet's length.
-//! - Equal tags go first come, first served.
+//! - Equal tags are served first come, first served.
 //!
 //! # Example
 //! ```toml
@@ -79,9 +79,9 @@ pub struct Spec {
     /// The parameters that all entries with a scheduler share.
     #[parameter(flatten)]
     pub entry: Entry,
-    /// What a flow of weight 1 may send per frame.
+    /// The amount that a flow of weight 1 may send per frame.
     ///
-    /// The length of a frame: Times the least weight it should be at least a packet: Stiliadis and
+    /// The length of a frame. Times the least weight it should be at least a packet: Stiliadis and
     /// Varma 1996, whose frame is a time.
     #[parameter(unset = "1514 B, or the typical packet if that is longer", unit = "size")]
     pub quantum: Option<Quantity<Size>>,

@@ -1,17 +1,17 @@
 //! SCFQ: self-clocked fair queueing.
 //!
 //! # What it does
-//! Each flow has a queue of its own. The packet at the head of each queue has a finish tag: what
-//! its flow has sent, in bytes per weight, once that packet is gone. The least tag goes next. A
-//! flow that had nothing waiting starts from the tag of the packet that is being sent.
+//! Each flow has its own queue. The packet at the head of each queue has a finish tag: the bytes
+//! that its flow has sent, per weight, once that packet is gone. The least tag is next. An idle
+//! flow starts from the tag of the packet being sent.
 //!
 //! # Why
-//! It gives flows the shares of fair queueing without the cost of fair queueing's virtual time,
-//! which follows an ideal server that is simulated beside the real one. Shares are as even as can
-//! be; delays are not: a packet may wait for one packet of each of the others.
+//! It gives flows the shares of fair queueing without the cost of its virtual time, which follows a
+//! simulated ideal server. Shares are as even as possible; delays are not: a packet may wait for
+//! one packet of each of the others.
 //!
 //! # State and cost
-//! 52 bytes for each packet that the buffer has room for, beside the buffer's own. O(log n) per
+//! 52 bytes for each packet that the buffer has room for, in addition to the buffer's. O(log n) per
 //! packet with n backlogged flows.
 //!
 //! # Source (section, equation)
@@ -19,15 +19,14 @@
 //! the definition of the scheme.
 //!
 //! # Where we differ
-//! - Tags are computed when a packet comes to the head of its queue, not when it arrives. With tags
-//!   from the arrival a flow pays for packets that are pushed out, and one that sends more than its
-//!   share gets nothing at all. Without push-out the two give the same tags, except that a flow's
-//!   later packets are priced by the weights of the day.
-//! - Nothing is remembered of a flow that has nothing waiting: its last finish tag was that of a
-//!   packet being sent, so virtual time has reached it. For the same reason nothing need be reset
-//!   when the link goes idle.
-//! - Virtual time does not go back where a push-out brings a shorter packet to the head.
-//! - Equal tags go first come, first served.
+//! - Tags are computed when a packet reaches the head of its queue, not at arrival. With tags from
+//!   the arrival a flow pays for packets that are pushed out, and one that sends more than its
+//!   share gets nothing at all. Without push-out both give the same tags, except that a flow's
+//!   later packets are priced at the current weights.
+//! - An idle flow is not remembered: its last finish tag was that of a packet being sent, so
+//!   virtual time has reached it. For the same reason nothing is reset when the link goes idle.
+//! - Virtual time does not go back if a push-out brings a shorter packet to the head.
+//! - Equal tags are served first come, first served.
 //!
 //! # Example
 //! ```toml

@@ -1,37 +1,35 @@
 //! SFQ: start-time fair queueing.
 //!
 //! # What it does
-//! Each flow has a queue of its own with a start tag: what the flow has sent so far, in bytes per
-//! weight. The least start tag goes next, and virtual time is the start tag of the packet that is
-//! being sent. A flow that had nothing waiting starts from virtual time, or from where it left off
-//! if that is later.
+//! Each flow has its own queue with a start tag: the bytes that the flow has sent, per weight. The
+//! least start tag is next, and virtual time is the start tag of the packet being sent. An idle
+//! flow starts from virtual time, or from where it left off if that is later.
 //!
 //! # Why
 //! It is as fair as self-clocked fair queueing (`scfq`), which serves packets in the order of the
-//! tags at which they end. Here the tags at which they start give the order. So flows of low weight
-//! or of long packets wait less than under `scfq`, and flows of short packets wait longer. It need
-//! not know the link's rate, so it stays fair where the rate varies.
+//! tags at which they end. Here the start tags give the order. So flows of low weight or of long
+//! packets wait less than under `scfq`, and flows of short packets wait longer. It need not know
+//! the link's rate, so it stays fair if the rate varies.
 //!
 //! # State and cost
-//! 132 bytes for each packet that the buffer has room for, in addition to the memory of the buffer.
-//! They hold the backlogged queues, and as many flows with nothing waiting whose tags are ahead of
-//! virtual time. O(log n) per packet, with n the larger of the two numbers.
+//! 132 bytes for each packet that the buffer has room for, in addition to the buffer's: the
+//! backlogged queues, and as many idle flows whose tags are ahead of virtual time. O(log n) per
+//! packet, with n the larger of the two numbers.
 //!
 //! # Source (section, equation)
 //! P. Goyal, H. M. Vin and H. Cheng, "Start-time Fair Queuing: A Scheduling Algorithm for
 //! Integrated Services Packet Switching Networks", SIGCOMM 1996: the definition of the algorithm.
 //!
 //! # Where we differ
-//! - A queue has one start tag, which a packet takes on when it comes to the head, not when it
-//!   arrives. With tags from the arrival a flow pays for packets that are pushed out, and one that
-//!   sends more than its share gets nothing at all.
-//! - The memory of flows with nothing waiting has room for as many as the buffer holds packets, and
-//!   1024 at least. When it is full, the one with the least tag is forgotten, and may start from
-//!   virtual time again.
-//! - Equal tags go first come, first served.
-//! - Where a scheduler is named, `sfq` and `sfq-start` mean this one. The discipline is `sfq-start`
-//!   only, since `sfq` is known from Linux as stochastic fair queueing, which is `drr` with
-//!   `queues`.
+//! - A queue has one start tag, which a packet takes on when it reaches the head, not at arrival.
+//!   With tags from the arrival a flow pays for packets that are pushed out, and one that sends
+//!   more than its share gets nothing at all.
+//! - The memory of idle flows has room for as many as the buffer holds packets, and at least 1024.
+//!   When it is full, the one with the least tag is forgotten, and may start from virtual time
+//!   again.
+//! - Equal tags are served first come, first served.
+//! - As names of schedulers, `sfq` and `sfq-start` both mean this one. The discipline is only
+//!   `sfq-start`, since Linux's `sfq` is stochastic fair queueing, which is `drr` with `queues`.
 //!
 //! # Example
 //! ```toml

@@ -1,22 +1,22 @@
 //! WF2Q+: worst-case fair weighted fair queueing, with a virtual time that is cheap to keep.
 //!
 //! # What it does
-//! Each flow has a queue of its own with a start tag: what the flow has sent so far, in bytes per
-//! weight. The head of a queue may go once virtual time has reached its start tag; of those that
-//! may, the one with the least finish tag goes next. Virtual time follows what an ideal server
+//! Each flow has its own queue with a start tag: the bytes that the flow has sent, per weight. The
+//! head of a queue is eligible once virtual time has reached its start tag; of the eligible ones,
+//! the one with the least finish tag is next. Virtual time follows the service that an ideal server
 //! would have given to each.
 //!
 //! # Why
-//! A flow is never more than one packet behind the ideal, as in weighted fair queueing, nor more
-//! than one packet ahead of it, as there it may be. So service is as smooth as packets allow, and
-//! what is shared further down, in a tree of such schedulers, is smooth too.
+//! A flow is never more than one packet behind the ideal, as in weighted fair queueing. Unlike
+//! there, it is never more than one packet ahead either. So service is as smooth as packets allow,
+//! and further sharing below, in a tree of such schedulers, is smooth too.
 //!
 //! # State and cost
-//! 204 bytes for each packet that the buffer has room for, beside the buffer's own: the backlogged
-//! queues, and as many flows with nothing waiting whose tags lie ahead of virtual time. O(log n)
-//! per packet, with n the number of either, amortised: a remembered flow is forgotten once. When
-//! the link goes idle all are, in O(1). But a packet within which virtual time passes the tags of k
-//! remembered flows pays for all k, as exact virtual time has it.
+//! 204 bytes for each packet that the buffer has room for, in addition to the buffer's: the
+//! backlogged queues, and as many idle flows whose tags are ahead of virtual time. O(log n) per
+//! packet, with n the number of either, amortised: a remembered flow is forgotten once. When the
+//! link goes idle all are, in O(1). But a packet within which virtual time passes the tags of k
+//! remembered flows pays for all k, as exact virtual time requires.
 //!
 //! # Source (section, equation)
 //! J. C. R. Bennett and H. Zhang, "Hierarchical Packet Fair Queueing Algorithms", IEEE/ACM ToN
@@ -25,17 +25,17 @@
 //!
 //! # Where we differ
 //! - The paper gives each flow a rate beforehand. Here it has a weight, and its rate is its part of
-//!   the link among those that the ideal server would be serving: virtual time goes by bytes over
-//!   the sum of their weights.
-//! - A queue has one start tag, which a packet takes on when it comes to the head, not when it
-//!   arrives. With tags from the arrival a flow pays for packets that are pushed out, and one that
-//!   sends more than its share gets nothing at all.
-//! - The memory of flows with nothing waiting has room for as many as the buffer holds packets, and
-//!   1024 at least. When it is full, the one with the least tag is forgotten, and may start from
-//!   virtual time again.
-//! - Within a packet, virtual time goes on with the clock at the link's rate, and no further than
+//!   the link among the flows that the ideal server would be serving: virtual time advances by
+//!   bytes over the sum of their weights.
+//! - A queue has one start tag, which a packet takes on when it reaches the head, not at arrival.
+//!   With tags from the arrival a flow pays for packets that are pushed out, and one that sends
+//!   more than its share gets nothing at all.
+//! - The memory of idle flows has room for as many as the buffer holds packets, and at least 1024.
+//!   When it is full, the one with the least tag is forgotten, and may start from virtual time
+//!   again.
+//! - Within a packet, virtual time advances with the clock at the link's rate, and no further than
 //!   the packet's length.
-//! - Equal tags go first come, first served.
+//! - Equal tags are served first come, first served.
 //!
 //! # Example
 //! ```toml
