@@ -1,4 +1,4 @@
-//! From what runs gave to the record of an exhibit: its numbers, its drawings and its verdicts.
+//! Builds the record of an exhibit from its runs: its numbers, its drawings and its verdicts.
 
 use crate::execute::{Gathered, Gave};
 use crate::expression::{Over, Source};
@@ -47,8 +47,8 @@ fn table<'a>(plan: &Plan<'_>, numbers: &'a [Number], published: &'a [Published])
     Table { numbers, published, is_exact: plan.seeds.len() == 1 && plan.computed.is_some() }
 }
 
-/// The verdict on each of the numbers of `exhibit`, which was assembled for `plan`, beside what the
-/// paper prints. It is `None` where nothing is printed, or no claim says how far ours may be off.
+/// The verdict on each number of `exhibit`, which was assembled for `plan`, against the paper's
+/// printed number. It is `None` if none is printed, or no claim gives a tolerance.
 pub fn beside_print(plan: &Plan<'_>, exhibit: &Exhibit) -> Vec<Option<Verdict>> {
     let table = table(plan, &exhibit.numbers, &exhibit.published);
     exhibit.numbers.iter().map(|number| verdict::beside_print(plan, &table, number)).collect()
@@ -75,7 +75,7 @@ fn numbers(plan: &Plan<'_>, gathered: &Gathered) -> Vec<Number> {
     numbers
 }
 
-/// Where a number is in a figure.
+/// The position of a number in a figure.
 #[derive(Clone, Copy, PartialEq)]
 struct Place<'a> {
     series: &'a str,
@@ -88,7 +88,7 @@ fn made(measure: &str, Place { series, x, at }: Place<'_>, values: BTreeMap<u64,
     Number { measure: measure.into(), series: series.into(), x, at: at.into(), values, estimate }
 }
 
-/// Those of a computed exhibit, in the order in which it gives them.
+/// The numbers of a computed exhibit, in its order.
 fn computed(plan: &Plan<'_>, gathered: &Gathered) -> Vec<Number> {
     let mut places: Vec<Place<'_>> = Vec::new();
     let mut known: BTreeMap<(u64, &str, &str), BTreeMap<&str, f64>> = BTreeMap::new();
@@ -144,7 +144,7 @@ impl Source for OfComputed<'_> {
     }
 }
 
-/// What the paper prints for this exhibit. A number without a measure is of the first.
+/// The numbers that the paper prints for this exhibit. One without a measure belongs to the first.
 fn published(plan: &Plan<'_>, numbers: &[Number]) -> Vec<Published> {
     let first = plan.measures.first().map_or("", |measure| measure.id.as_str());
     let of_this = plan.study.reference.iter().filter(|number| number.exhibit == plan.spec().id);
@@ -187,7 +187,7 @@ impl Drawing<'_, '_> {
             panels.extend(self.over_time(gathered, curves.seed, curves.split));
         }
         panels.extend(self.made_curves(gathered));
-        // Beside curves, numbers are drawn only where the study says how.
+        // With curves, numbers are drawn only if the study specifies how.
         let is_beside = !panels.is_empty() && self.figure().panel.is_empty();
         if !self.numbers.is_empty() && !is_beside {
             let own = PanelSpec::default();
@@ -214,7 +214,7 @@ impl Drawing<'_, '_> {
         }
     }
 
-    /// The values that the paper names for the panel called `title`.
+    /// The values that the paper gives for the panel called `title`.
     fn reference(&self, title: &str) -> Vec<Reference> {
         let lines = self.figure().reference.iter();
         let here = lines.filter(|line| line.panel.as_ref().is_none_or(|panel| panel == title));
@@ -259,8 +259,7 @@ impl Drawing<'_, '_> {
         panel
     }
 
-    /// The colour of a series: its place among all of the exhibit, so that it is the same in each
-    /// panel.
+    /// The colour of a series: its index in the entire exhibit, so it is the same in each panel.
     fn colour(&self, series: &str) -> usize {
         self.series().iter().position(|name| *name == series).unwrap_or(0)
     }
@@ -330,7 +329,7 @@ impl Drawing<'_, '_> {
         }
     }
 
-    /// What a line is called and which colour it has: by what it differs from the others.
+    /// The name and colour of a line: those by which it differs from the others.
     fn legend(
         &self,
         measure: &Measure,
@@ -346,7 +345,7 @@ impl Drawing<'_, '_> {
         }
     }
 
-    /// A group for each series; a line for each measure, or for each point where there are several.
+    /// A group for each series; a line for each measure, or for each point if there are several.
     fn along_series(&self, panel: &mut Panel, spec: &PanelSpec, measures: &[&Measure], series: &[&str]) {
         panel.categories = series.iter().map(|name| name.to_string()).collect();
         let mut points: Vec<&str> = Vec::new();
@@ -379,7 +378,7 @@ impl Drawing<'_, '_> {
         }
     }
 
-    /// A place for each measure; a line for each series, and for each point where there are
+    /// A position for each measure; a line for each series, and for each point if there are
     /// several.
     fn along_measures(&self, panel: &mut Panel, spec: &PanelSpec, measures: &[&Measure], series: &[&str]) {
         let is_numbered = measures.iter().all(|measure| measure.x.is_some());
@@ -444,7 +443,7 @@ impl Drawing<'_, '_> {
                     panels.push(panel);
                     panels.len() - 1
                 });
-                // Only the requested range is shown: an axis with the rest as well would hide it.
+                // Only the requested range is shown: an axis that includes the rest would hide it.
                 let is_shown = |x: f64| panels[at].x.range.is_none_or(|[from, to]| (from..=to).contains(&x));
                 let marks = points.iter().filter(|(x, _)| is_shown(*x)).map(|(x, y)| plain(*x, *y)).collect();
                 panels[at].lines.push(Line { label: name, colour, marks, ..Line::default() });
@@ -457,7 +456,7 @@ impl Drawing<'_, '_> {
     fn made_curves(&self, gathered: &Gathered) -> Vec<Panel> {
         let mut panels: Vec<Panel> = Vec::new();
         let mut labels: Vec<String> = Vec::new();
-        // A drawing without chance has no seed to name.
+        // A drawing without randomness has no seed to name.
         let seed = gathered.made.keys().next().copied().filter(|_| self.plan.seeds.len() > 1);
         for curve in gathered.made.values().take(1).flat_map(|made| &made.curves) {
             let at = panels.iter().position(|panel| panel.title == curve.panel).unwrap_or_else(|| {
@@ -483,8 +482,8 @@ impl Drawing<'_, '_> {
         Some(Mark { x, y: estimate.mean, y_half_width: estimate.half_width_95, y_band, ..Mark::default() })
     }
 
-    /// The paper's, with how far ours may be from it: by the claim of this number, or else by one
-    /// of its measure.
+    /// The paper's number, with our allowed distance from it: by the claim of this number, or else
+    /// by one of its measure.
     fn of_paper(&self, x: f64, printed: &Published) -> Mark {
         let first = self.plan.measures.first().map_or("", |measure| measure.id.as_str());
         let values = self.plan.spec().claim.iter().filter_map(|claim| claim.value.as_ref());

@@ -1,9 +1,9 @@
-//! Finished runs on disk, so that a study that was stopped goes on where it was.
+//! Finished runs on disk, so a stopped study resumes where it was.
 //!
-//! Results are compressed, and a file holds its own hash: what is not whole, or was changed, is not
-//! there. Files are written beside their place and moved, so that several commands can share a
-//! folder. Together they take a bounded room; those that were not used for longest go first. A
-//! folder that cannot be written does without: nothing is lost but time.
+//! Results are compressed, and a file holds its own hash: incomplete or changed files count as
+//! absent. Files are written under a temporary name and moved, so several commands can share a
+//! folder. Their total size is bounded; the least recently used ones are removed first. Without a
+//! writable folder only time is lost.
 
 use crate::text::hex;
 use crate::watch::Samples;
@@ -19,39 +19,39 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime};
 
-/// What one run left.
+/// The results of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Finished {
     /// The record.
     pub run: RunRecord,
-    /// What was sampled.
+    /// The samples.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub samples: Option<Samples>,
 }
 
-/// Before the hash in each file.
+/// Precedes the hash in each file.
 const MAGIC: &[u8] = b"fairwire result\n";
-/// Of the names of results; files with other names are not ours, and stay.
+/// The ending of results; files with other names are not ours, and stay.
 const ENDING: &str = "result";
-/// Of the names of results that are being written.
+/// The ending of results being written.
 const HALF: &str = "half";
-/// Half a result that is older was left by a command that was ended.
+/// An incomplete result that is older was left by a terminated command.
 const STALE: Duration = Duration::from_secs(24 * 3600);
 /// Fast, and within a tenth of the best: most of a result is digits.
 const LEVEL: u8 = 4;
-/// No result is larger: a file that says otherwise is broken.
+/// No result is larger; a file that claims so is broken.
 const MAX_BYTES: usize = 1 << 30;
-/// What a file system takes a file's bytes in.
+/// The unit in which a file system allocates a file.
 const BLOCK: u64 = 4096;
-/// When there is no room, room is made for some more at once.
+/// The fraction left when room is made.
 const LEFT_AFTER_EVICTION: f64 = 0.9;
 
-/// All finished runs of a user together take no more. The quick half of all studies takes some 20
-/// MiB, all of them in full some ten times that.
+/// The maximum total of a user's finished runs. The quick half of all studies takes some 20 MiB,
+/// all of them in full some ten times that.
 pub const MAX_CACHE_BYTES: u64 = 1 << 30;
 
-/// Where users keep what programs can make again (the XDG Base Directory Specification, version
-/// 0.8): the folder of a user's finished runs, if there is one.
+/// The folder of a user's finished runs, if there is one. It is where users keep reproducible data
+/// (the XDG Base Directory Specification, version 0.8).
 pub fn cache_folder() -> Option<PathBuf> {
     let path = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let caches = path("XDG_CACHE_HOME").or_else(|| Some(path("HOME")?.join(".cache")));
@@ -62,24 +62,24 @@ pub fn cache_folder() -> Option<PathBuf> {
 #[derive(Debug)]
 pub struct Cache {
     folder: Option<PathBuf>,
-    /// Are earlier results not to be used?
+    /// Are earlier results ignored?
     is_fresh: bool,
     max_bytes: u64,
-    /// The time of day, by which it is known what was used last.
+    /// The time of day, which determines what was used last.
     clock: fn() -> SystemTime,
-    /// Bytes that all files take, once they were counted. Others may write at the same time, so it
-    /// is counted again where it matters.
+    /// Total bytes of all files, once counted. Other processes may write concurrently, so it is
+    /// counted again when it matters.
     taken: Mutex<Option<u64>>,
-    /// Why the first result that could not be kept was not.
+    /// Why the first rejected result could not be kept.
     refused: OnceLock<String>,
 }
 
-/// What a folder holds.
+/// The contents of a folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Held {
     /// Results.
     pub results: usize,
-    /// Bytes on disk that all files take.
+    /// Bytes on disk of all files.
     pub bytes: u64,
 }
 
@@ -94,7 +94,7 @@ impl Cache {
         cache
     }
 
-    /// One that keeps nothing.
+    /// A cache that keeps nothing.
     pub fn none() -> Self {
         Cache {
             folder: None,
@@ -106,12 +106,12 @@ impl Cache {
         }
     }
 
-    /// The same, of which nothing is used that is there already: all is written again.
+    /// The same, ignoring existing results: everything is written again.
     pub fn fresh(self, is_fresh: bool) -> Self {
         Cache { is_fresh, ..self }
     }
 
-    /// Why results are not kept any more, if they are not.
+    /// Why results are no longer kept, if so.
     pub fn problem(&self) -> Option<&str> {
         self.refused.get().map(String::as_str)
     }
@@ -121,12 +121,12 @@ impl Cache {
         self.folder.is_some()
     }
 
-    /// Is there a file for `key`? It may prove to be of no use.
+    /// Is there a file for `key`? It may prove unusable.
     pub fn has(&self, key: &str) -> bool {
         !self.is_fresh && self.path(key).is_some_and(|path| path.is_file())
     }
 
-    /// What is stored under `key`; `None` where nothing is, or something that is not whole.
+    /// The result stored under `key`; `None` if there is none, or an incomplete one.
     pub fn load<T: for<'a> Deserialize<'a>>(&self, key: &str) -> Option<T> {
         let path = self.path(key).filter(|_| !self.is_fresh)?;
         let file = File::options().read(true).open(&path).ok()?;
@@ -137,13 +137,13 @@ impl Cache {
         }
         let body = decompress_to_vec_with_limit(packed, MAX_BYTES).ok()?;
         let result = serde_json::from_slice(&body).ok()?;
-        // It was used now; where that cannot be noted, it only goes sooner.
+        // It was used now; if that cannot be noted, it is only removed sooner.
         let _ = file.set_modified((self.clock)());
         Some(result)
     }
 
-    /// Stores `result` under `key`, whole or not at all. Where that cannot be done, it is
-    /// remembered as a [`problem`](Self::problem), and nothing is stored any more.
+    /// Stores `result` under `key`, completely or not at all. A failure is remembered as a
+    /// [`problem`](Self::problem), and nothing is stored afterwards.
     pub fn store<T: Serialize>(&self, key: &str, result: &T) {
         let Some(folder) = self.folder.as_deref().filter(|_| self.problem().is_none()) else { return };
         let packed = match serde_json::to_vec(result) {
@@ -162,12 +162,12 @@ impl Cache {
         file.write_all(MAGIC)?;
         file.write_all(&Sha256::digest(packed))?;
         file.write_all(packed)?;
-        let _ = file.as_file().set_modified((self.clock)()); // as where it is loaded
+        let _ = file.as_file().set_modified((self.clock)()); // as when it is loaded
         file.persist(folder.join(key + ENDING))?;
         Ok(())
     }
 
-    /// Counts `more` bytes, and takes out what was not used for longest where they are too many.
+    /// Counts `more` bytes, and removes the least recently used results if there are too many.
     fn make_room(&self, folder: &Path, more: u64) {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let now = match *taken {
@@ -187,7 +187,7 @@ impl Cache {
     }
 }
 
-/// What `folder` holds; nothing where it is not there.
+/// The contents of `folder`; nothing if it does not exist.
 pub fn held(folder: &Path) -> Held {
     files(folder).iter().fold(Held::default(), |held, file| Held {
         results: held.results + usize::from(!file.is_half),
@@ -195,8 +195,7 @@ pub fn held(folder: &Path) -> Held {
     })
 }
 
-/// Removes all results in `folder`, and the folder itself if it is then empty. Returns what was
-/// removed.
+/// Removes all results in `folder`, and the folder if it is then empty. Returns what was removed.
 pub fn clean(folder: &Path) -> io::Result<Held> {
     let mut gone = Held::default();
     for file in files(folder) {
@@ -210,11 +209,11 @@ pub fn clean(folder: &Path) -> io::Result<Held> {
             Err(error) => return Err(error),
         }
     }
-    let _ = fs::remove_dir(folder); // it stays where something else is in it
+    let _ = fs::remove_dir(folder); // it stays if it contains something else
     Ok(gone)
 }
 
-/// A file of ours.
+/// One of our files.
 struct Kept {
     path: PathBuf,
     used: SystemTime,
@@ -239,7 +238,7 @@ fn on_disk(bytes: u64) -> u64 {
 }
 
 /// Removes incomplete results, then the least recently used ones, until at most `max` bytes and
-/// some room remain. Returns the bytes that are left.
+/// some room remain. Returns the bytes left.
 fn evict(folder: &Path, max: u64, now: SystemTime) -> u64 {
     let mut files = files(folder);
     files.sort_by_key(|file| file.used);
@@ -252,7 +251,7 @@ fn evict(folder: &Path, max: u64, now: SystemTime) -> u64 {
         if at >= stale.len() && taken <= wanted {
             break;
         }
-        // Where it cannot be removed, or another command did it, the next one is tried.
+        // If it cannot be removed, or another command removed it, the next one is tried.
         if fs::remove_file(&file.path).is_ok() {
             taken -= file.bytes;
         }
@@ -260,7 +259,7 @@ fn evict(folder: &Path, max: u64, now: SystemTime) -> u64 {
     taken
 }
 
-/// The name of a result: a hash of all that it depends on.
+/// The name of a result: a hash of everything it depends on.
 pub fn key(parts: &[&str]) -> String {
     let mut all = Sha256::new();
     for part in parts {
@@ -345,7 +344,7 @@ mod tests {
         fs::write(folder.path().join("notes.txt"), "not ours").unwrap();
         assert_eq!(cache.load("0"), Some(0), "the oldest, but used just now");
         cache.store("new", &11);
-        // Eleven blocks are one too many, and nine of ten are left: 1 and 2 go.
+        // Eleven blocks are one too many, and nine of ten stay: 1 and 2 are removed.
         let left =
             ["0.result", "3.result", "4.result", "5.result", "6.result", "7.result", "8.result", "9.result"];
         let all: Vec<&str> = left.into_iter().chain(["new.result", "notes.txt"]).collect();
@@ -385,7 +384,7 @@ mod tests {
                 });
             }
         });
-        // Each counts for itself what it wrote since it last looked.
+        // Each counts separately what it wrote since it last looked.
         assert!(held(folder.path()).bytes <= 4 * 40 * BLOCK);
         let gone = clean(folder.path()).unwrap();
         assert!(gone.results > 0 && !folder.path().exists());

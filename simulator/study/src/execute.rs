@@ -1,4 +1,4 @@
-//! Runs what plans need, each run once, on several threads, and keeps it on disk.
+//! Makes the runs that plans need, each once, on several threads, and keeps them on disk.
 
 use crate::cache::{self, Cache, Finished};
 use crate::computed::{Entry, Made};
@@ -15,50 +15,50 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What makes results: a hash of the sources of each, where they were there.
+/// The code that produces results: a hash of each type's sources, if those are available.
 #[derive(Clone, Copy)]
 struct Makers<'a> {
-    /// Of runs.
+    /// For runs.
     engine: &'a str,
-    /// Of what is kept of them.
+    /// For the data kept of them.
     watchers: &'a str,
-    /// Of computed exhibits, which call the engine's parts.
+    /// For computed exhibits, which call the engine's parts.
     computed: &'a str,
 }
 
-/// Those of today.
+/// The current ones.
 const MAKERS: Makers<'static> = Makers {
     engine: fairwire_scenario::ENGINE,
     watchers: env!("FAIRWIRE_WATCHERS"),
     computed: env!("FAIRWIRE_COMPUTED"),
 };
-/// The version distinguishes engines alone if there are no sources.
+/// Only the version distinguishes engines if there are no sources.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// A new number makes all earlier results useless.
+/// A new number invalidates all earlier results.
 const RESULT_FORMAT: &str = "fairwire result 1";
 
-/// More threads than any machine has cores for; the system gives out no endless number of them.
+/// More threads than any machine has cores; the system does not provide unlimited threads.
 const MAX_THREADS: usize = 1024;
 
-/// What one run gives to one exhibit.
+/// The contribution of one run to one exhibit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Gave {
     /// A value for each measure.
     pub values: Vec<Option<f64>>,
-    /// Under the seed of the curves: the points of each.
+    /// For the seed of the curves: the points of each.
     pub curves: Vec<Vec<(f64, f64)>>,
 }
 
-/// What all runs gave to one exhibit.
+/// The contributions of all runs to one exhibit.
 #[derive(Clone, Debug, Default)]
 pub struct Gathered {
     /// By cell and seed.
     pub gave: BTreeMap<(usize, u64), Gave>,
-    /// Of a computed exhibit, by seed.
+    /// For a computed exhibit, by seed.
     pub made: BTreeMap<u64, Made>,
 }
 
-/// Runs that could not be made.
+/// An error that prevented runs.
 #[derive(Debug, thiserror::Error)]
 pub enum Fault {
     /// A run failed.
@@ -66,36 +66,36 @@ pub enum Fault {
     Run(#[from] RunError),
 }
 
-/// How runs are made.
+/// How to make runs.
 pub struct Work<'a> {
-    /// Where results are kept.
+    /// The store of results.
     pub cache: &'a Cache,
     /// Threads; 0 for one per core.
     pub jobs: usize,
-    /// Invoked from any thread with the fraction that is done.
+    /// Invoked from any thread with the completed fraction.
     pub progress: &'a (dyn Fn(f64) + Sync),
-    /// Raised to stop: what is finished is kept.
+    /// Raised to stop: finished results are kept.
     pub stop: &'a AtomicBool,
 }
 
-/// What came of it.
+/// The outcome.
 #[derive(Debug)]
 pub struct Executed {
     /// For each plan, in order.
     pub gathered: Vec<Gathered>,
-    /// Which plans have all that they need.
+    /// Which plans are complete.
     pub is_whole: Vec<bool>,
-    /// Runs made now, and seeds of computed exhibits.
+    /// Runs made now, including seeds of computed exhibits.
     pub made: usize,
-    /// Such as were found on disk.
+    /// Those found on disk.
     pub found: usize,
 }
 
 /// Makes every run that `plans` need, or finds it.
 pub fn execute(plans: &[Plan<'_>], work: &Work<'_>) -> Result<Executed, Fault> {
     let mut tasks = tasks(plans, MAKERS);
-    // The longest first, so that no thread is left alone with one at the end; but of hours of work,
-    // whole exhibits are worth more.
+    // The longest first, so that no single thread has one left at the end. But for hours of work,
+    // complete exhibits are worth more.
     if plans.iter().all(|plan| plan.depth == Depth::Quick) {
         tasks.sort_by(|a, b| b.weight.total_cmp(&a.weight));
     }
@@ -147,7 +147,7 @@ enum Origin {
     Made(&'static Entry),
 }
 
-/// Who needs it.
+/// A user of the result.
 #[derive(Clone, Copy)]
 struct User {
     plan: usize,
@@ -191,7 +191,7 @@ fn tasks(plans: &[Plan<'_>], makers: Makers<'_>) -> Vec<Task> {
     tasks
 }
 
-/// All on which a run depends. What a discipline is called is not among it.
+/// A hash of everything a run depends on. The label of a discipline is not included.
 fn key_of(cell: &Cell, seed: u64, sampling: Option<&Sampling>, makers: Makers<'_>) -> String {
     let compared = &cell.scenario.spec().disciplines[cell.discipline];
     let json = |value: serde_json::Result<String>| value.expect("it has only strings for keys");
@@ -209,7 +209,7 @@ fn key_of(cell: &Cell, seed: u64, sampling: Option<&Sampling>, makers: Makers<'_
     cache::key(&parts)
 }
 
-/// How far all have come.
+/// The progress of all tasks.
 struct Meter<'a> {
     done: Mutex<f64>,
     total: f64,
@@ -218,7 +218,7 @@ struct Meter<'a> {
 
 impl<'a> Meter<'a> {
     fn new(tasks: &[Task], work: &Work<'a>) -> Self {
-        // What is on disk takes no time: it is no part of what is to be done.
+        // Results on disk take no time, so they are excluded.
         let todo = tasks.iter().filter(|task| !work.cache.has(&task.key)).map(|task| task.weight);
         Meter { done: Mutex::new(0.0), total: todo.sum::<f64>().max(1.0), progress: work.progress }
     }
@@ -251,7 +251,7 @@ struct Pool<'a> {
     work: &'a Work<'a>,
     next: AtomicUsize,
     meter: Meter<'a>,
-    /// Did one fail? Then the others end too.
+    /// Did one fail? If so, the others end too.
     is_over: AtomicBool,
     state: Mutex<State>,
 }
@@ -265,7 +265,7 @@ impl Pool<'_> {
         self.work.stop.load(Ordering::Relaxed) || self.is_over.load(Ordering::Relaxed)
     }
 
-    /// Does tasks until there are none.
+    /// Does tasks until none are left.
     fn serve(&self) {
         while let Some(task) = self.tasks.get(self.next.fetch_add(1, Ordering::Relaxed)) {
             if self.is_stopped() {
@@ -357,7 +357,7 @@ impl Pool<'_> {
     }
 }
 
-/// What a finished run gives to one exhibit.
+/// The contribution of a finished run to one exhibit.
 fn gave(plan: &Plan<'_>, user: User, seed: u64, finished: &Finished) -> Gave {
     let cell = &plan.cells[user.cell];
     let samples = finished.samples.as_ref();
@@ -380,7 +380,7 @@ struct OfRun<'a> {
     samples: Option<&'a Samples>,
     warm_up_s: f64,
     x: f64,
-    /// Within a curve: the number of the sample.
+    /// Within a curve, the number of the sample.
     at: Option<usize>,
 }
 

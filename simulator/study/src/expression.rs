@@ -1,42 +1,42 @@
 //! Expressions over measures: `throughput_bps.tcp / 9e6`, `abs(share.tcp - 1)`, `mean(cwnd.tcp.1)`.
 //!
-//! Operators need blanks around them, since a group's name may contain a `-`. `x` is the position
+//! Operators need spaces around them, since a group's name may contain a `-`. `x` is the position
 //! on the horizontal axis.
 //!
 //! Functions of numbers are `abs`, `sqrt`, `log10`, `min` and `max`. Functions of a series over
 //! time are `mean`, `least`, `most`, `sd`, `first`, `last` and `change` (the last minus the first).
 //! They cover the time from the end of the warm-up to the end, or between two times in seconds:
-//! `mean(throughput_bps.cbr, 20, 40)`. Within curves, `change` is the difference to the sample
-//! before.
+//! `mean(throughput_bps.cbr, 20, 40)`. Within curves, `change` is the difference from the previous
+//! sample.
 
 use crate::text::{hint, listed};
 use std::fmt;
 
-/// What is reckoned.
+/// An expression to evaluate.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expression {
     /// A number.
     Number(f64),
-    /// The place on the horizontal axis.
+    /// The position on the horizontal axis.
     X,
     /// A measure of a run; within curves, the series at one time.
     Name(String),
-    /// Of a series over time.
+    /// A function of a series over time.
     Over(Over),
-    /// Of numbers.
+    /// A function of numbers.
     Call(Function, Vec<Expression>),
-    /// Of two.
+    /// An operation on two expressions.
     Binary(Operator, Box<Expression>, Box<Expression>),
 }
 
 /// One number for a series over time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Over {
-    /// Which number.
+    /// Its function.
     pub fold: Fold,
-    /// Of which series.
+    /// Its series.
     pub series: String,
-    /// From when to when in seconds; otherwise from the end of the warm-up to the end.
+    /// The start and end in seconds; otherwise from the end of the warm-up to the end.
     pub window: Option<(f64, f64)>,
 }
 
@@ -94,11 +94,11 @@ const FUNCTIONS: [(&str, Function); 5] = [
 
 /// The values that an expression reads.
 pub trait Source {
-    /// The measure `name`, where there is one.
+    /// The measure `name`, if there is one.
     fn value(&self, name: &str) -> Option<f64>;
-    /// A number for a series over time, where there is that series.
+    /// A number for a series over time, if that series exists.
     fn over(&self, over: &Over) -> Option<f64>;
-    /// The place on the horizontal axis.
+    /// The position on the horizontal axis.
     fn x(&self) -> f64;
 }
 
@@ -116,7 +116,7 @@ impl Expression {
         }
     }
 
-    /// Its value; `None` where something in it is absent or the result is no number.
+    /// Its value; `None` if a part is absent or the result is not a number.
     pub fn value(&self, source: &dyn Source) -> Option<f64> {
         let value = match self {
             Expression::Number(number) => *number,
@@ -134,7 +134,7 @@ impl Expression {
         value.is_finite().then_some(value)
     }
 
-    /// Invokes `visit` with every part of the expression, itself included.
+    /// Invokes `visit` with every part of the expression, including itself.
     pub fn walk(&self, visit: &mut dyn FnMut(&Expression)) {
         visit(self);
         match self {
@@ -173,7 +173,7 @@ impl Operator {
 }
 
 impl Fold {
-    /// Of values; `None` of none.
+    /// The result for these values; `None` without any.
     pub fn of(self, values: &[f64]) -> Option<f64> {
         let (first, last) = (*values.first()?, *values.last()?);
         let number = values.len() as f64;
@@ -210,7 +210,7 @@ struct Reader<'a> {
     at: usize,
 }
 
-/// Deeper brackets are a mistake, and must not run out of stack.
+/// Deeper nesting is a mistake, and must not overflow the stack.
 const DEEPEST: usize = 32;
 
 impl<'a> Reader<'a> {

@@ -8,7 +8,7 @@ use fairwire_metrics::{Kind, OfTransfers, jain};
 use fairwire_scenario::{FlowSpec, Scenario};
 use std::collections::BTreeMap;
 
-/// Of all flows of a group, or of several: `goodput_bps.tcp`, `jain_throughput.ftp+web`.
+/// For all flows of a group, or of several: `goodput_bps.tcp`, `jain_throughput.ftp+web`.
 const OF_GROUPS: [&str; 23] = [
     "throughput_bps",
     "throughput_mean_bps",
@@ -35,7 +35,7 @@ const OF_GROUPS: [&str; 23] = [
     "flows",
 ];
 
-/// Of one flow: `flow.tcp.3.goodput_bps`.
+/// For one flow: `flow.tcp.3.goodput_bps`.
 const OF_FLOWS: [&str; 12] = [
     "throughput_bps",
     "goodput_bps",
@@ -51,7 +51,7 @@ const OF_FLOWS: [&str; 12] = [
     "timeout_share",
 ];
 
-/// Of the bottleneck, or of a link: `link.back.packets_in`.
+/// For the bottleneck, or a link: `link.back.packets_in`.
 const OF_LINKS: [&str; 15] = [
     "utilization",
     "rate_bps",
@@ -70,11 +70,11 @@ const OF_LINKS: [&str; 15] = [
     "backlog_max_packets",
 ];
 
-/// Of all flows.
+/// For all flows.
 const OF_ALL: [&str; 7] =
     ["jain", "jain_throughput", "worst_share", "cov", "cov_goodput", "jain_goodput", "events"];
 
-/// Of a group, against what is fair; those of its transfers are in [`OfTransfers`].
+/// For a group, relative to its fair share; those of its transfers are in [`OfTransfers`].
 const OF_ONE_GROUP: [&str; 2] = ["share", "fraction"];
 
 /// The measures of one run.
@@ -89,7 +89,7 @@ impl<'a> Facts<'a> {
         Facts { run, summary: summary::measures(run) }
     }
 
-    /// The measure `name`, where the run has it.
+    /// The measure `name`, if the run has it.
     pub(crate) fn value(&self, name: &str) -> Option<f64> {
         if let Some(value) = self.summary.get(name) {
             return Some(*value);
@@ -117,7 +117,7 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// Can runs of `scenario` have the measure `name`? Otherwise why not.
+/// Checks that runs of `scenario` can have the measure `name`; the error explains why not.
 pub(crate) fn check(name: &str, scenario: &Scenario) -> Result<(), String> {
     let groups: Vec<&str> = scenario.spec().flow.iter().map(|flow| flow.group.as_str()).collect();
     let links: Vec<&str> = scenario.links().collect();
@@ -144,7 +144,7 @@ pub(crate) fn check(name: &str, scenario: &Scenario) -> Result<(), String> {
     Err(refusal(name, &groups, &links, &aggregates))
 }
 
-/// Why the measure `name` is refused: the nearest one, and which there are.
+/// The refusal of the measure `name`: the nearest one, and the existing ones.
 fn refusal(name: &str, groups: &[&str], links: &[&str], aggregates: &[&str]) -> String {
     let all = |heads: &[&str], of: &[String]| -> Vec<String> {
         heads.iter().flat_map(|head| of.iter().map(move |name| format!("{head}.{name}"))).collect()
@@ -184,7 +184,7 @@ fn members<'a>(flows: &'a [FlowRecord], groups: &str) -> Vec<&'a FlowRecord> {
     flows.iter().filter(|flow| groups.split('+').any(|group| *group == *flow.group)).collect()
 }
 
-/// What the `flows` have together; `None` of none.
+/// The measure for the `flows` together; `None` without any.
 fn of_flows(what: &str, flows: &[&FlowRecord]) -> Option<f64> {
     if flows.is_empty() {
         return None;
@@ -219,7 +219,7 @@ fn of_flows(what: &str, flows: &[&FlowRecord]) -> Option<f64> {
         "timeout_episodes" => known(flows, |flow| flow.timeout_episodes)?,
         "timeout_share" => {
             let episodes = known(flows, |flow| flow.loss_episodes)?;
-            // Where nothing was lost, no timeout was needed.
+            // Without losses, no timeout was needed.
             known(flows, |flow| flow.timeout_episodes)? / episodes.max(1.0)
         }
         "jain_throughput" => jain::jain(&throughputs()),
@@ -231,7 +231,7 @@ fn of_flows(what: &str, flows: &[&FlowRecord]) -> Option<f64> {
     })
 }
 
-/// Of all `flows` together; `None` where one of them does not have it.
+/// The count for all `flows` together; `None` if one of them lacks it.
 fn known(flows: &[&FlowRecord], count: fn(&FlowRecord) -> Option<u64>) -> Option<f64> {
     flows.iter().map(|flow| count(flow)).sum::<Option<u64>>().map(|sum| sum as f64)
 }
@@ -267,8 +267,8 @@ fn most(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// The standard deviation over the mean. Of the population, as the flows are all there are; Jain's
-/// index is 1 / (1 + its square).
+/// The standard deviation over the mean. It is that of the population, as the flows are complete;
+/// Jain's index is 1 / (1 + its square).
 fn coefficient_of_variation(values: &[f64]) -> f64 {
     let number = values.len() as f64;
     let mean = values.iter().sum::<f64>() / number;

@@ -1,4 +1,4 @@
-//! Where studies are: compiled into the command, or in a folder.
+//! The locations of studies: compiled into the command, or in a folder.
 
 use crate::study::Study;
 use fairwire_core::spelling;
@@ -20,13 +20,13 @@ const MAX_BYTES: u64 = 4 << 20;
 pub struct Folder {
     /// Its name, such as `2003-kamra-faba`.
     pub name: String,
-    /// What errors put before a file's name, such as `studies/2003-kamra-faba/`.
+    /// The prefix of file names in errors, such as `studies/2003-kamra-faba/`.
     pub prefix: String,
     /// The TOML files by name.
     pub files: BTreeMap<String, String>,
 }
 
-/// The studies that the command was built with, by name.
+/// The studies built into the command, by name.
 pub fn embedded() -> Vec<Folder> {
     let mut folders: Vec<Folder> = Vec::new();
     for (study, name, text) in EMBEDDED {
@@ -41,7 +41,7 @@ pub fn embedded() -> Vec<Folder> {
     folders
 }
 
-/// Did the study in `folder` come with the command, file by file? What was recorded of it does not
+/// Is the study in `folder` built into the command, file by file? Its recorded results do not
 /// matter.
 pub fn is_embedded(folder: &Folder) -> bool {
     let files = |folder: &Folder| {
@@ -52,7 +52,7 @@ pub fn is_embedded(folder: &Folder) -> bool {
     embedded().iter().any(|own| own.name == folder.name && files(own) == files(folder))
 }
 
-/// The studies in the folder at `path`, by name: each folder in it that holds a `study.toml`.
+/// The studies in the folder at `path`, by name: each subfolder with a `study.toml`.
 pub fn read(path: &Path) -> Result<Vec<Folder>, ScenarioError> {
     let unreadable = |path: &Path| {
         let path = path.to_path_buf();
@@ -89,20 +89,20 @@ pub fn read(path: &Path) -> Result<Vec<Folder>, ScenarioError> {
     Ok(folders)
 }
 
-/// No exhibit and no paper has the name given.
+/// A name that belongs to no exhibit and no paper.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown exhibit `{given}`")]
 pub struct UnknownExhibit {
-    /// What was given.
+    /// The given name.
     pub given: String,
-    /// The exhibits of its paper, or the papers where that is unknown too.
+    /// The exhibits of its paper, or the papers if that is also unknown.
     pub allowed: Vec<String>,
-    /// The names that were most likely meant, if any come near.
+    /// The most likely intended names, if any are similar.
     pub likely: Vec<String>,
 }
 
-/// The exhibits named by `names`, each `PAPER` or `PAPER.EXHIBIT`: the study and the place in it;
-/// all where nothing is named.
+/// The exhibits named by `names`, each `PAPER` or `PAPER.EXHIBIT`: the study and the index in it;
+/// all if there are no names.
 pub fn chosen<'a>(studies: &'a [Study], names: &[String]) -> Result<Vec<(&'a Study, usize)>, UnknownExhibit> {
     let all = || studies.iter().flat_map(|study| (0..study.len()).map(move |at| (study, at)));
     let is_meant =

@@ -1,11 +1,11 @@
-//! Measures of the ways of packets, after the warm-up: delays and bursts of losses.
+//! Per-packet measures after the warm-up: delays and bursts of losses.
 
 use fairwire_core::{Duration, Time};
 use fairwire_metrics::DelayHistogram;
 use fairwire_scenario::{Content, PacketEvent, View, What};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Of a group: `delay_mean_s.tcp`.
+/// For a group: `delay_mean_s.tcp`.
 pub(crate) const NAMES: [&str; 10] = [
     "delay_mean_s",
     "delay_p50_s",
@@ -30,20 +30,20 @@ pub(crate) struct Packets {
     from: Time,
     flows: Vec<Flow>,
     groups: Vec<Group>,
-    /// Packets in queues, by frame: the number of their arrival among their flow's.
+    /// Queued packets, by frame: their arrival numbers within their flow.
     waiting: BTreeMap<u32, u64>,
 }
 
 #[derive(Default)]
 struct Flow {
     group: usize,
-    /// Segments of the numbers from `first` on: when each was first sent, until it has arrived.
+    /// Segments from number `first` on: when each was first sent, until it has arrived.
     first: u64,
     sent: VecDeque<Option<Time>>,
-    /// Arrivals at queues from number `settled` on: was it lost, once that is known?
+    /// Arrivals at queues from number `settled` on: was each lost, once that is known?
     fates: VecDeque<Option<bool>>,
     settled: u64,
-    /// Packets lost one after the other, in the order in which they came.
+    /// Consecutive lost packets, in order of arrival.
     burst: u64,
 }
 
@@ -56,17 +56,16 @@ struct Group {
     most: u64,
 }
 
-/// A segment that is so far behind the newest has arrived, or never will. It bounds what a flow
-/// remembers.
+/// A segment this far behind the newest has arrived, or never will. It bounds a flow's memory.
 const MAX_SEGMENTS: usize = 1 << 16;
 
 impl Packets {
-    /// From `from` on, the end of the warm-up.
+    /// Measures from `from` on, the end of the warm-up.
     pub(crate) fn new(from: Time) -> Self {
         Packets { from, flows: Vec::new(), groups: Vec::new(), waiting: BTreeMap::new() }
     }
 
-    /// Knows the flows.
+    /// Registers the flows.
     pub(crate) fn start(&mut self, view: &View<'_>) {
         for flow in view.flows() {
             if self.groups.last().is_none_or(|group| group.name != flow.group) {
@@ -111,7 +110,7 @@ impl Packets {
         }
     }
 
-    /// What was measured.
+    /// The measures.
     pub(crate) fn into_measures(self) -> BTreeMap<String, f64> {
         self.groups.iter().flat_map(Group::measures).collect()
     }
@@ -138,7 +137,7 @@ impl Flow {
     fn note(&mut self, seq: u64, at: Time) {
         let Some(place) = seq.checked_sub(self.first).map(|place| place as usize) else { return };
         if place >= 2 * MAX_SEGMENTS {
-            // A leap that no window allows.
+            // A jump that no window allows.
             (self.first, self.sent) = (seq, VecDeque::from([Some(at)]));
             return;
         }
@@ -152,11 +151,11 @@ impl Flow {
         }
     }
 
-    /// Segment `seq` arrived: when was it first sent? `None` where it arrived before.
+    /// Segment `seq` arrived: returns when it was first sent, or `None` if it arrived before.
     fn arrived(&mut self, seq: u64) -> Option<Time> {
         let place = seq.checked_sub(self.first)? as usize;
         let first = self.sent.get_mut(place)?.take();
-        // Those at the front that have arrived are forgotten.
+        // Forgets arrived segments at the front.
         while self.sent.len() > 1 && self.sent[0].is_none() {
             self.sent.pop_front();
             self.first += 1;
@@ -177,7 +176,7 @@ impl Group {
         }
     }
 
-    /// Records a burst: this number of packets of one flow were lost in a row.
+    /// Records a burst: this number of consecutive packets of one flow were lost.
     fn end(&mut self, burst: u64, is_measured: bool) {
         if burst > 0 && is_measured {
             self.bursts += 1;
@@ -252,9 +251,9 @@ mod tests {
         report(&mut packets, 110, What::Arrive, 0, 100);
         report(&mut packets, 112, What::Depart, 0, 100);
         report(&mut packets, 120, What::Deliver, 0, 100);
-        report(&mut packets, 130, What::Deliver, 0, 100); // a copy counts for the one-way delay only
+        report(&mut packets, 130, What::Deliver, 0, 100); // a copy counts only for the one-way delay
         let measures = packets.into_measures();
-        // Whole nanoseconds, as seconds in binary.
+        // Integer nanoseconds, as binary seconds.
         let ns = |name: &str| (measures[name] * 1e9).round();
         assert_eq!((ns("delay_mean_s.tcp"), ns("one_way_mean_s.tcp")), (120e6, 25e6));
         assert_eq!(measures["arrived.tcp"], 2.0);
@@ -266,7 +265,7 @@ mod tests {
         for seq in 0..7 {
             report(&mut packets, seq, What::Arrive, seq, seq);
         }
-        // Lost are 1, 2, 3 and 5, though 3 is pushed out before 0 leaves.
+        // 1, 2, 3 and 5 are lost, though 3 is pushed out before 0 leaves.
         for (ms, seq, is_lost) in [(10, 3, true), (11, 0, false), (12, 2, true), (13, 1, true)] {
             let what = if is_lost { What::Drop(Cause::PushOut) } else { What::Depart };
             report(&mut packets, ms, what, seq, seq);

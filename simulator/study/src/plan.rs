@@ -1,4 +1,4 @@
-//! What has to be run for one exhibit: its points, its series, its measures, all checked.
+//! The runs of one exhibit: its points, its series, its measures, all checked.
 
 use crate::computed;
 use crate::expression::{Expression, Over};
@@ -20,40 +20,40 @@ use std::sync::Arc;
 pub struct Plan<'a> {
     /// The study.
     pub study: &'a Study,
-    /// Its place in the study.
+    /// Its index in the study.
     pub at: usize,
-    /// How thoroughly.
+    /// Its depth.
     pub depth: Depth,
     /// The seeds.
     pub seeds: Vec<u64>,
-    /// Along the horizontal axis.
+    /// The points on the horizontal axis.
     pub points: Vec<Point>,
     /// The names of the series, in order.
     pub series: Vec<String>,
-    /// What is run at each point for each series.
+    /// The runs at each point for each series.
     pub cells: Vec<Cell>,
-    /// What is measured.
+    /// The measures.
     pub measures: Vec<Measure>,
-    /// What is drawn over time.
+    /// The curves over time.
     pub curves: Option<Curves>,
-    /// What is sampled for the measures.
+    /// The samples needed for the measures.
     pub sampling: Option<Arc<Sampling>>,
-    /// What is sampled under the seed of the curves.
+    /// The samples under the seed of the curves.
     pub curve_sampling: Option<Arc<Sampling>>,
-    /// In place of runs.
+    /// The computation that replaces runs, if any.
     pub computed: Option<&'static computed::Entry>,
 }
 
-/// One discipline of one scenario: all seeds of it make a number.
+/// One discipline of one scenario: all its seeds yield a number.
 #[derive(Clone, Debug)]
 pub struct Cell {
-    /// Which point.
+    /// The index of its point.
     pub point: usize,
-    /// Which series.
+    /// The index of its series.
     pub series: usize,
     /// The scenario.
     pub scenario: Arc<Scenario>,
-    /// Which of its disciplines.
+    /// The index of its discipline.
     pub discipline: usize,
 }
 
@@ -66,36 +66,36 @@ struct Wanted {
     disciplines: Vec<String>,
 }
 
-/// What is measured.
+/// A measure.
 #[derive(Clone, Debug)]
 pub struct Measure {
-    /// What claims call it.
+    /// Its name in claims.
     pub id: String,
-    /// What a figure calls it.
+    /// Its name in a figure.
     pub label: String,
     /// Its unit.
     pub unit: String,
-    /// Its position on the axis, where measures are along the axis.
+    /// Its position on the axis, if measures are along the axis.
     pub x: Option<f64>,
-    /// How it is reckoned.
+    /// How it is computed.
     pub of: Expression,
 }
 
-/// What is drawn over time.
+/// Curves over time.
 #[derive(Clone, Debug)]
 pub struct Curves {
-    /// What, and what the legend calls it.
+    /// Their expressions and legends.
     pub of: Vec<(Expression, String)>,
-    /// Under which seed.
+    /// Their seed.
     pub seed: u64,
-    /// What is drawn apart.
+    /// How they are split into panels.
     pub split: Split,
 }
 
-/// How an exhibit is run otherwise than its study says.
+/// How an exhibit is run differently from its study.
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
-    /// Changes to its scenarios, as `--set`; what varies along its axis stays as it is.
+    /// Changes to its scenarios, as `--set`; the variations along its axis stay.
     pub set: Vec<String>,
     /// The number of its seeds to use, from the first; `None` for all.
     pub seeds: Option<usize>,
@@ -138,12 +138,12 @@ impl<'a> Plan<'a> {
         Ok(plan)
     }
 
-    /// What the study says of it.
+    /// Its specification in the study.
     pub fn spec(&self) -> &'a ExhibitSpec {
         &self.study.spec.exhibit[self.at]
     }
 
-    /// What is sampled under `seed`.
+    /// The samples under `seed`.
     pub fn sampling(&self, seed: u64) -> Option<&Arc<Sampling>> {
         match &self.curves {
             Some(curves) if curves.seed == seed => self.curve_sampling.as_ref(),
@@ -152,11 +152,11 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Files of a study that are no scenarios.
+/// Files of a study that are not scenarios.
 const NO_SCENARIOS: [&str; 5] =
     ["study.toml", "reference.toml", "verdicts.toml", "space.toml", "calibration.toml"];
 
-/// Makes a plan.
+/// Builds a plan.
 struct Maker<'a> {
     study: &'a Study,
     at: usize,
@@ -232,7 +232,7 @@ impl Maker<'_> {
         Ok(Some(Curves { of, seed, split: spec.split }))
     }
 
-    /// Points, series and cells, and what is sampled.
+    /// Fills in points, series and cells, and the samples.
     fn fill(&self, plan: &mut Plan<'_>) -> Result<(), ScenarioError> {
         let points = sweep::points(self.spec.vary.as_ref())
             .map_err(|(key, why)| self.refuse(&format!("vary{key}"), why))?;
@@ -307,7 +307,7 @@ impl Maker<'_> {
         })
     }
 
-    /// Every name in measures and curves is one that the runs have.
+    /// Checks that the runs have every name in measures and curves.
     fn check_names(&self, plan: &Plan<'_>) -> Result<(), ScenarioError> {
         let mut seen: Vec<&Arc<Scenario>> = Vec::new();
         for cell in &plan.cells {
@@ -392,7 +392,7 @@ fn measure(spec: &MeasureSpec) -> Result<Measure, (&'static str, String)> {
     })
 }
 
-/// What a series is called.
+/// The name of a series.
 fn named(label: &str, case: Option<&CaseSpec>, is_alone: bool) -> String {
     match case {
         None => label.into(),
@@ -408,7 +408,7 @@ fn position(names: &mut Vec<String>, name: String) -> usize {
     })
 }
 
-/// Is the point meant by one of `at`, or is none named?
+/// Does `at` include the point, or is it empty?
 pub(crate) fn is_meant(x: f64, name: &str, at: &[At]) -> bool {
     at.is_empty()
         || at.iter().any(|at| match at {

@@ -1,7 +1,8 @@
 //! The results of exhibits: the numbers, the figure to draw, and the verdict on each claim.
 //!
 //! [`Exhibit::numbers`] holds every number, for tables and CSV. [`Exhibit::panels`] holds the same
-//! numbers ready for drawing: lines are identified here, so that the drawing code need not know the
+//! numbers ready for drawing: lines are identified here, so the drawing code need not know a
+//! study's format.
 //! format of a study.
 
 use crate::calibration::record::{Held, Summary};
@@ -12,39 +13,38 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The version of this form. Within one version fields are only added.
+/// The version of this format. Within one version fields are only added.
 pub const FORMAT: u32 = 2;
 
-/// Everything that one call of `fairwire reproduce` found.
+/// The results of one call of `fairwire reproduce`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Results {
-    /// The version of this form.
+    /// The version of this format.
     pub format: u32,
-    /// What the page of these exhibits is headed; absent where they are those that came with the
-    /// command.
+    /// The heading of these exhibits' page; absent for those built into the command.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub title: String,
     /// The version of fairwire.
     pub fairwire_version: String,
-    /// How thoroughly.
+    /// The depth.
     pub depth: Depth,
-    /// Was it stopped before all was done? Then only finished exhibits are here.
+    /// Was it stopped early? If so, only finished exhibits are here.
     pub interrupted: bool,
-    /// What the recorded calibration of each paper says, by paper.
+    /// The recorded calibration of each paper, by paper.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub calibrated: BTreeMap<String, Summary>,
     /// The exhibits, by paper and in its order.
     pub exhibits: Vec<Exhibit>,
 }
 
-/// How thoroughly.
+/// The depth of a reproduction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Depth {
-    /// Few seeds, and of a long sweep not every point: a first verdict.
+    /// Few seeds, and not every point of a long sweep: a first verdict.
     #[default]
     Quick,
-    /// As many seeds as a verdict deserves.
+    /// Enough seeds for a verdict.
     Full,
 }
 
@@ -58,71 +58,71 @@ impl Depth {
     }
 }
 
-/// One figure or table of a paper, made again.
+/// One reproduced figure or table of a paper.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Exhibit {
-    /// The paper, as `fairwire reproduce` calls it, such as `faba`.
+    /// The paper's name in `fairwire reproduce`, such as `faba`.
     pub paper: String,
     /// The title of the study.
     pub study: String,
-    /// The paper in full: authors, title, year.
+    /// The full reference: authors, title, year.
     pub source: String,
     /// The exhibit, such as `table1`.
     pub id: String,
-    /// What it shows.
+    /// Its content.
     pub title: String,
-    /// What a reader should know: what the paper leaves open and what was chosen.
+    /// Notes for the reader: what the paper leaves open and what was chosen.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub notes: Vec<String>,
-    /// How thoroughly.
+    /// The depth.
     pub depth: Depth,
     /// The seeds.
     pub seeds: Vec<u64>,
-    /// The command that makes this exhibit again.
+    /// The command that reproduces this exhibit.
     pub command: String,
-    /// What was measured, in the order of the study.
+    /// The measures, in the order of the study.
     pub measures: Vec<Measured>,
     /// Every number: by measure, then by series, then by point.
     pub numbers: Vec<Number>,
-    /// What is printed in the paper.
+    /// The numbers printed in the paper.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub published: Vec<Published>,
-    /// The figure: one drawing, or several one below the other.
+    /// The figure: one drawing, or several below each other.
     pub panels: Vec<Panel>,
     /// The claims, in the order of the study.
     pub claims: Vec<Claim>,
 }
 
 impl Exhibit {
-    /// Its full name, such as `faba.table1`: also the stem of its files.
+    /// Its full name, such as `faba.table1`, which is also the stem of its files.
     pub fn name(&self) -> String {
         format!("{}.{}", self.paper, self.id)
     }
 
-    /// The unit of the measure called `id`; empty for a plain number.
+    /// The unit of the measure called `id`; empty for a dimensionless number.
     pub fn unit(&self, id: &str) -> &str {
         self.measures.iter().find(|measured| measured.id == id).map_or("", |measured| &measured.unit)
     }
 
-    /// The numbers that the paper prints of points for which there is none of ours.
+    /// The paper's printed numbers at points for which we have none.
     pub fn printed_alone(&self) -> impl Iterator<Item = &Published> {
         self.published.iter().filter(|printed| !self.numbers.iter().any(|number| printed.is_beside(number)))
     }
 
-    /// How many of its claims came out as each of the [`VERDICTS`].
+    /// The number of its claims with each of the [`VERDICTS`].
     pub fn counted(&self) -> [usize; 3] {
         VERDICTS.map(|verdict| self.claims.iter().filter(|claim| claim.verdict.strict() == verdict).count())
     }
 }
 
-/// One thing that was measured.
+/// One measure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
-    /// What claims call it.
+    /// Its name in claims.
     pub id: String,
-    /// What a figure calls it.
+    /// Its name in a figure.
     pub label: String,
-    /// Its unit; empty for a plain number.
+    /// Its unit; empty for a dimensionless number.
     pub unit: String,
 }
 
@@ -131,15 +131,15 @@ pub struct Measured {
 pub struct Number {
     /// The measure's `id`.
     pub measure: String,
-    /// The series: a discipline's label, or what a computed exhibit calls it.
+    /// The series: a discipline's label, or a computed exhibit's name for it.
     pub series: String,
-    /// Where on the horizontal axis.
+    /// Its position on the horizontal axis.
     pub x: f64,
-    /// What the paper calls that point, such as `P/10`; often `x` in decimal.
+    /// The paper's name for that point, such as `P/10`; often `x` in decimal.
     pub at: String,
     /// One value for each seed that has one.
     pub values: BTreeMap<u64, f64>,
-    /// Their mean and 95 % interval; absent where no seed has a value.
+    /// Their mean and 95 % interval; absent if no seed has a value.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub estimate: Option<Estimate>,
 }
@@ -151,73 +151,73 @@ pub struct Published {
     pub measure: String,
     /// The series.
     pub series: String,
-    /// Where on the horizontal axis, where that is a number.
+    /// Its position on the horizontal axis, if that is a number.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub x: Option<f64>,
-    /// What the paper calls that point.
+    /// The paper's name for that point.
     pub at: String,
     /// The number.
     pub value: f64,
-    /// Where in the paper.
+    /// Its place in the paper.
     #[serde(rename = "where")]
     pub place: String,
 }
 
 impl Published {
-    /// Is it of the same measure, series and point as `number`?
+    /// Is it for the same measure, series and point as `number`?
     pub fn is_beside(&self, number: &Number) -> bool {
         self.measure == number.measure && self.series == number.series && self.at == number.at
     }
 }
 
-/// Something that the paper says, and what came of it.
+/// A statement of the paper, and its verdict.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
     /// Its name within the exhibit.
     pub id: String,
-    /// The claim in plain words.
+    /// The claim in simple words.
     pub says: String,
-    /// Where in the paper.
+    /// Its place in the paper.
     #[serde(rename = "where")]
     pub place: String,
     /// Is it the paper's, or ours?
     pub origin: Origin,
-    /// What was checked, in words and numbers: `tcp of FABA minus FRED at least 0 at P/10, P/5`.
-    /// Empty where nothing can be.
+    /// The check, in words and numbers: `tcp of FABA minus FRED at least 0 at P/10, P/5`. Empty if
+    /// nothing can be checked.
     pub check: String,
-    /// Why the check has the tolerance or bound that it has; empty where it has none.
+    /// The reason for the check's tolerance or bound; empty without one.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub because: String,
-    /// What came of it. It is unclear where the mean says yes and its interval does not: that is
-    /// not to hold, but more seeds may settle it.
+    /// The verdict. It is unclear if the mean agrees and its interval does not: that counts as not
+    /// holding, but more seeds may settle it.
     pub verdict: Verdict,
-    /// What was measured, with its interval; or why it cannot be tested.
+    /// The measurement, with its interval; or why it cannot be tested.
     pub detail: String,
-    /// Why the check requires more than the paper says; empty if it does not.
+    /// Why the check requires more than the paper; empty if it does not.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub stricter: String,
-    /// In how many draws of what the paper leaves open it holds, where that was recorded.
+    /// In how many draws of the paper's open settings it holds, if recorded.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub calibrated: Option<Held>,
 }
 
 impl Claim {
-    /// Does it not hold, or leave its interval that open?
+    /// Does it fail, or leave its interval that open?
     pub fn is_missed(&self) -> bool {
         self.verdict.strict() == Verdict::Fails
     }
 }
 
-/// Where a claim comes from. The headline counts what the paper says: [`Origin::Printed`] and
+/// The origin of a claim. The headline counts the paper's statements: [`Origin::Printed`] and
 /// [`Origin::Read`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
     /// The paper prints the number, the bound or the order.
     Printed,
-    /// The paper has words, of which a number was made.
+    /// The paper has words, from which a number was derived.
     Read,
-    /// The paper has words or a curve; the points at which it is checked are ours.
+    /// The paper has words or a curve; the checked points are ours.
     Grid,
     /// It is not in the paper.
     Ours,
@@ -226,16 +226,16 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// Each of them, the nearest to the paper first.
+    /// All of them, the closest to the paper first.
     pub const ALL: [Origin; 5] =
         [Origin::Printed, Origin::Read, Origin::Grid, Origin::Ours, Origin::Arithmetic];
 
-    /// Is it the paper's own, word for word or number for number?
+    /// Is it the paper's own, in words or numbers?
     pub fn is_of_the_paper(self) -> bool {
         matches!(self, Origin::Printed | Origin::Read)
     }
 
-    /// In words.
+    /// A description.
     pub fn words(self) -> &'static str {
         match self {
             Origin::Printed => "printed",
@@ -253,5 +253,5 @@ impl fmt::Display for Origin {
     }
 }
 
-/// What is counted of claims, the best first. What is unclear counts with what does not hold.
+/// The counted verdicts, the best first. Unclear ones count as not holding.
 pub const VERDICTS: [Verdict; 3] = [Verdict::Holds, Verdict::Fails, Verdict::NotTestable];

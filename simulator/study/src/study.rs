@@ -15,15 +15,15 @@ use std::collections::BTreeMap;
 pub struct Study {
     /// Its folder.
     pub folder: Folder,
-    /// What it says.
+    /// Its contents.
     pub spec: StudySpec,
-    /// Where in `study.toml` it says that.
+    /// The locations of these in `study.toml`.
     pub locations: Locations,
-    /// The numbers that its paper prints.
+    /// The paper's printed numbers.
     pub reference: Vec<NumberSpec>,
-    /// The verdicts recorded, for `--quick` and for `--full`.
+    /// The recorded verdicts, for `--quick` and for `--full`.
     pub recorded: Recorded,
-    /// The calibration recorded; empty where there is none.
+    /// The recorded calibration; empty without one.
     pub calibration: Calibration,
 }
 
@@ -47,15 +47,14 @@ impl Recorded {
             if !verdicts.is_empty() {
                 text += &format!("\n[{depth}]\n");
             }
-            // Names are letters, digits, `-` and `_` with one dot: they need quotes and nothing
-            // else.
+            // Names are letters, digits, `-` and `_` with one dot: quotes are enough.
             verdicts.iter().for_each(|(name, verdict)| text += &format!("\"{name}\" = \"{verdict}\"\n"));
         }
         text
     }
 }
 
-/// The exhibit of reference numbers that belong to none.
+/// The exhibit of reference numbers that belong to no exhibit.
 const TEXT: &str = "text";
 
 impl Study {
@@ -99,7 +98,7 @@ impl Study {
         format!("{}.{}", self.spec.paper, self.spec.exhibit[at].id)
     }
 
-    /// How many recorded verdicts on the claims of exhibit number `at` there are of each of the
+    /// How many recorded verdicts on the claims of exhibit number `at` are of each of the
     /// [`VERDICTS`]: those of the full depth, or else those of the quick one; `None` if it was
     /// never run.
     pub fn counted(&self, at: usize) -> Option<(Depth, [usize; 3])> {
@@ -115,7 +114,7 @@ impl Study {
         full.or_else(|| counted(&self.recorded.quick).map(|counts| (Depth::Quick, counts)))
     }
 
-    /// An error in exhibit number `at`, under `key` of it.
+    /// An error in exhibit number `at`, under its `key`.
     pub fn refuse(&self, at: usize, key: &str, message: impl Into<String>) -> ScenarioError {
         refuse(&self.locations, &format!("exhibit.{at}.{key}"), message)
     }
@@ -196,7 +195,7 @@ fn check_line(line: &LineSpec, exhibit: &ExhibitSpec) -> Result<(), String> {
     }
 }
 
-/// Names are used in file names and on the command line.
+/// Checks a name, which is used in file names and on the command line.
 fn check_name(name: &str, path: &str, locations: &Locations) -> Result<(), ScenarioError> {
     let is_right = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if name.is_empty() || name.len() > 64 || !name.chars().all(is_right) {

@@ -1,4 +1,4 @@
-//! The points of an exhibit: from what varies to a list, and what `--quick` leaves of it.
+//! The points of an exhibit: expands its variations to a list, and reduces that for `--quick`.
 
 use crate::record::Depth;
 use crate::spec::{At, PointSpec, QuickSpec, VarySpec};
@@ -9,9 +9,9 @@ const MAX_POINTS: usize = 10_000;
 /// One point of an exhibit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// Where on the horizontal axis.
+    /// Its position on the horizontal axis.
     pub x: f64,
-    /// What the paper calls it.
+    /// The paper's name for it.
     pub at: String,
     /// Changes to the scenario.
     pub set: Vec<String>,
@@ -22,7 +22,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// Is it meant by `at`?
+    /// Does `at` mean it?
     pub fn is(&self, at: &At) -> bool {
         match at {
             At::X(x) => is_near(self.x, *x),
@@ -31,14 +31,14 @@ impl Point {
     }
 }
 
-/// Are two places on the axis the same, but for how they were reckoned?
+/// Are two positions on the axis equal, except for rounding?
 pub(crate) fn is_near(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1.0)
 }
 
-/// All points of `vary`, or the key that is wrong and why.
+/// All points of `vary`, or the wrong key and the reason.
 pub(crate) fn points(vary: Option<&VarySpec>) -> Result<Vec<Point>, (&'static str, String)> {
-    // Where nothing varies there is one point, and it needs no name.
+    // Without variations there is one point, and it needs no name.
     let Some(vary) = vary else { return Ok(vec![Point { at: String::new(), ..plain(0.0, &[])? }]) };
     let ways = [!vary.points.is_empty(), !vary.values.is_empty(), vary.from.is_some()];
     if ways.iter().filter(|way| **way).count() != 1 {
@@ -98,7 +98,7 @@ fn listed(spec: &PointSpec, common: &[String]) -> Result<Point, (&'static str, S
     Ok(point)
 }
 
-/// `text` with a number in place of each `{x}`, `{x*2}`, `{x/8}`, `{x+1}` or `{x-1}`; other braces
+/// `text` with each `{x}`, `{x*2}`, `{x/8}`, `{x+1}` or `{x-1}` replaced by a number; other braces
 /// stay.
 pub(crate) fn filled(text: &str, x: f64) -> Result<String, String> {
     let mut out = String::new();

@@ -2,7 +2,7 @@
 
 use fairwire_figures::number::{ROUNDING, Unit, spread};
 
-/// `; did you mean `a`?` where one of `known`, or some, are near to `given`.
+/// `; did you mean `a`?` if one or several of `known` are similar to `given`.
 pub fn hint(given: &str, known: &[String]) -> String {
     fairwire_core::spelling::hint(given, known.iter().map(String::as_str))
 }
@@ -12,10 +12,10 @@ pub fn listed(items: &[String]) -> String {
     fairwire_document::listed(items)
 }
 
-/// No number has more digits behind the point.
+/// Maximum number of decimal places.
 const MAX_DIGITS: f64 = 12.0;
 
-/// A number with as many digits as a reader needs: four that count.
+/// A number with as many digits as a reader needs: four significant ones.
 pub fn shown(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return value.to_string();
@@ -27,7 +27,7 @@ pub fn shown(value: f64) -> String {
     if text == "-0" { "0".into() } else { text.into() }
 }
 
-/// A mean and half of its interval, as in [`spread`] where they have one.
+/// A mean and half of its interval, as in [`spread`] if there is an interval.
 pub fn with_interval(mean: f64, half_width: Option<f64>) -> String {
     let Some(half) = half_width else { return shown(mean) };
     spread(mean, half, Unit::ONE).unwrap_or_else(|| {

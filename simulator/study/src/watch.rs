@@ -1,4 +1,4 @@
-//! What is watched in one run besides its record: series over time, and the ways of packets.
+//! Observes a run in addition to its record: series over time, and the paths of packets.
 
 use crate::expression::Over;
 use crate::facts::is_flow;
@@ -9,30 +9,30 @@ use fairwire_scenario::{Observer, PacketEvent, Row, Scenario, View, rows};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Of a group: `throughput_bps.tcp`; of a flow too: `throughput_bps.tcp.1`.
+/// For a group: `throughput_bps.tcp`; also for a flow: `throughput_bps.tcp.1`.
 const OF_GROUPS: [&str; 3] = ["throughput_bps", "drops", "marks"];
-/// Of a flow: `cwnd.tcp.1`.
+/// For a flow: `cwnd.tcp.1`.
 const OF_FLOWS: [&str; 3] = ["cwnd", "ssthresh", "srtt_s"];
-/// Of an aggregate: `target_bps.gold`.
+/// For an aggregate: `target_bps.gold`.
 const OF_AGGREGATES: [&str; 5] =
     ["aggregate_bps", "aggregate_drops", "aggregate_marks", "target_bps", "mark_estimate"];
-/// Of a link: `backlog.bottleneck`.
+/// For a link: `backlog.bottleneck`.
 const OF_LINKS: [&str; 4] = ["backlog", "backlog_bytes", "link_drops", "link_marks"];
 
-/// What is sampled, and how often.
+/// The sampled series, and their interval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Sampling {
     /// The time between two samples, in nanoseconds.
     every_ns: u64,
-    /// Which series.
+    /// The series.
     names: BTreeSet<String>,
     has_flows: bool,
-    /// Is every packet watched?
+    /// Is every packet observed?
     has_packets: bool,
 }
 
 impl Sampling {
-    /// Of the series `names`, every so often, and with `has_packets` of the ways of packets.
+    /// Samples the series `names` at this interval, and with `has_packets` the paths of packets.
     pub fn new(every: Duration, names: BTreeSet<String>, has_packets: bool) -> Self {
         let is_of_a_flow = |name: &String| {
             let is_gauge = name.starts_with("gauge.");
@@ -42,7 +42,7 @@ impl Sampling {
         Sampling { every_ns: every.ns(), names, has_flows, has_packets }
     }
 
-    /// Begins to sample a run.
+    /// Starts sampling a run.
     pub fn watcher(&self, warm_up: Duration) -> Watcher<'_> {
         let packets = self.has_packets.then(|| Packets::new(Time::ZERO + warm_up));
         Watcher {
@@ -62,17 +62,17 @@ impl Sampling {
 pub struct Samples {
     /// The time between two, in seconds.
     every_s: f64,
-    /// How many there are.
+    /// Their number.
     number: usize,
-    /// By name: a value for each sample, where there was one.
+    /// By name: a value for each sample, if there was one.
     series: BTreeMap<String, Vec<Option<f64>>>,
-    /// Measures of the ways of packets, by name.
+    /// Measures of packets' paths, by name.
     #[serde(default)]
     packets: BTreeMap<String, f64>,
 }
 
 impl Samples {
-    /// The measure `name` of the ways of packets.
+    /// The measure `name` of packets' paths.
     pub fn packets(&self, name: &str) -> Option<f64> {
         self.packets.get(name).copied()
     }
@@ -92,7 +92,7 @@ impl Samples {
         let series = self.series.get(&over.series)?;
         let (from, to) = over.window.unwrap_or((warm_up_s, f64::INFINITY));
         // A rate is the mean over the interval that ends at its sample, so the one at `from`
-        // belongs to what was before.
+        // belongs to the time before.
         let is_in = |time: f64| time > from + 1e-9 && time <= to + 1e-9;
         let values: Vec<f64> = self
             .times()
@@ -112,7 +112,7 @@ pub struct Watcher<'a> {
 }
 
 impl Watcher<'_> {
-    /// What was sampled.
+    /// The samples.
     pub fn into_samples(mut self) -> Samples {
         self.samples.packets = self.packets.map(Packets::into_measures).unwrap_or_default();
         self.samples
@@ -151,7 +151,7 @@ impl Observer for Watcher<'_> {
     }
 }
 
-/// What a study calls the series of `row`.
+/// A study's name for the series of `row`.
 fn name(row: &Row<'_>) -> String {
     let Row { kind, name, measure, unit, .. } = *row;
     match (kind, measure, unit) {
@@ -161,7 +161,7 @@ fn name(row: &Row<'_>) -> String {
             Some(gauge) => format!("gauge.{name}.{}", gauge.replace(' ', "_")),
             None => format!("{measure}.{name}"),
         },
-        // An aggregate may be called as a group is.
+        // An aggregate may have the name of a group.
         ("aggregate", "throughput", _) => format!("aggregate_bps.{name}"),
         ("aggregate", "drops" | "marks", _) => format!("aggregate_{measure}.{name}"),
         ("aggregate", "target", _) => format!("target_bps.{name}"),
@@ -175,8 +175,8 @@ fn name(row: &Row<'_>) -> String {
     }
 }
 
-/// Can runs of `scenario` have the series `name`? Otherwise why not. Which gauges there are depends
-/// on the discipline: none is refused.
+/// Checks that runs of `scenario` can have the series `name`; the error explains why not. Gauges
+/// depend on the discipline, so none is refused.
 pub(crate) fn check(name: &str, scenario: &Scenario) -> Result<(), String> {
     let groups: Vec<&str> = scenario.spec().flow.iter().map(|flow| flow.group.as_str()).collect();
     let links: Vec<&str> = scenario.links().collect();

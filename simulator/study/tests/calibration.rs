@@ -1,4 +1,4 @@
-//! A space of open settings: drawn, run, judged, and refused where it is wrong.
+//! A space of open settings: drawn, run, judged, and refused if it is wrong.
 
 use fairwire_study::calibration::{Calibration, SpaceSpec, Trial};
 use fairwire_study::library::{self, Folder};
@@ -21,7 +21,7 @@ source = { cbr = { rate = "1 Mbit/s", packet = "1000 B" } }
 access = { rate = "100 Mbit/s", delay = "3 ms" }
 "#;
 
-/// The paper prints 0.8 of the link for one flow and 0.4 for another rate of it.
+/// The paper prints 0.8 of the link for one flow, and 0.4 for another rate of it.
 const STUDY: &str = r#"
 format = 2
 paper = "made"
@@ -118,7 +118,7 @@ fn draws_say_how_far_print_is_and_in_how_much_of_the_space_a_claim_holds() {
     let found = calibration(&study(SPACE), 16, 2);
     let summary = &found.summary;
     assert_eq!((summary.draws, summary.seeds.as_slice()), (16, &[1, 2][..]));
-    // As chosen half of 2 Mbit/s is taken, where 0.8 is printed; at 1.6 Mbit/s it is 0.8.
+    // The study's choice uses half of 2 Mbit/s, while 0.8 is printed; at 1.6 Mbit/s it is 0.8.
     let distance = summary.distance.expect("numbers are printed");
     assert_eq!(distance.numbers, 2);
     assert!((distance.chosen - 0.375).abs() < 0.02, "{distance:?}");

@@ -1,4 +1,4 @@
-//! A study from its text to its verdicts: planned, run once each, kept, judged, and refused where
+//! A study from its text to its verdicts: planned, each run made once, kept, judged, and refused if
 //! it is wrong.
 
 use fairwire_study::library::Folder;
@@ -171,11 +171,11 @@ fn numbers_verdicts_and_drawings_come_out_of_a_study() {
         sweep.numbers.iter().find(is_it).unwrap().estimate.unwrap().mean
     };
     // Of three flows over 2 Mbit/s, two are TCP: 0.667 is fair, and a CBR flow above the link's
-    // rate leaves tail drop next to nothing.
+    // rate leaves tail drop nearly nothing.
     assert!((0.5..0.75).contains(&number("tcp", "Fair", "middle")), "{}", number("tcp", "Fair", "middle"));
     assert!(number("tcp", "DropTail", "middle") < 0.3);
-    // Sampled every 100 ms and averaged over time by the simulator: the same queue, within a fifth
-    // of it.
+    // Sampled every 100 ms, and averaged over time by the simulator: the same queue, within a
+    // fifth.
     let (sampled, mean) = (number("queue", "DropTail", "large"), number("bytes", "DropTail", "large"));
     let per_packet = mean / sampled;
     assert!((400.0..700.0).contains(&per_packet), "{per_packet} B a packet, where most are 512 B or 552 B");
@@ -297,7 +297,7 @@ fn a_result_that_was_changed_or_cut_is_made_again() {
 
 #[test]
 fn a_run_that_several_exhibits_need_is_made_once_whatever_it_is_called() {
-    // `time` has the traffic of `sweep` at `middle`, but is sampled; so is its copy without a curve
+    // `time` has the traffic of `sweep` at `middle`, but is sampled; its copy without a curve is
     // not.
     let copy = r#"
 [[exhibit]]

@@ -1,9 +1,9 @@
-//! How much of what a paper says depends on what it does not print.
+//! Measures how much a paper's statements depend on settings that it does not print.
 //!
 //! A study may declare a space of settings that its paper leaves open (`space.toml`). Draws from it
-//! are run beside the study's own choice. Each claim then has the share of draws in which it holds,
-//! and the draw nearest to the printed numbers is the best one. The draws fill the space evenly: a
-//! share is one of admissible settings, not of likely ones.
+//! are run in addition to the study's own choice. Each claim then has the share of draws in which
+//! it holds, and the draw nearest to the printed numbers is the best one. The draws fill the space
+//! evenly: a share is one of admissible settings, not of likely ones.
 
 pub(crate) mod record;
 mod space;
@@ -19,20 +19,21 @@ use crate::study::Study;
 use fairwire_scenario::ScenarioError;
 use std::collections::BTreeMap;
 
-/// Two seeds distinguish chance from a difference well enough if many draws are compared together.
+/// Two seeds distinguish chance from a difference well enough when many draws are compared
+/// together.
 const SEEDS: usize = 2;
 
-/// The exhibits of one paper under draws of its space: what has to be run, and what comes of it.
+/// The exhibits of one paper under draws of its space: their runs and their results.
 pub struct Trial<'a> {
     space: SpaceSpec,
     draws: Vec<Draw>,
-    /// Of the study as it is, then of each draw: a plan for each exhibit.
+    /// Plans for each exhibit: of the unchanged study, then of each draw.
     plans: Vec<Plan<'a>>,
     exhibits: usize,
 }
 
 impl<'a> Trial<'a> {
-    /// The open exhibits among `exhibits` of `study`, under `draws` draws.
+    /// The exhibits with open settings among `exhibits` of `study`, under `draws` draws.
     pub fn of(
         study: &'a Study,
         space: &SpaceSpec,
@@ -52,12 +53,12 @@ impl<'a> Trial<'a> {
         Ok(Trial { space: space.clone(), draws, plans, exhibits: open.len() })
     }
 
-    /// What has to be run, for [`execute`](crate::execute()).
+    /// The plans to run with [`execute`](crate::execute()).
     pub fn plans(&self) -> &[Plan<'a>] {
         &self.plans
     }
 
-    /// What came of it: `gathered` has what each plan needs.
+    /// The results: `gathered` has everything that each plan needs.
     pub fn judged(&self, gathered: &[Gathered]) -> Calibration {
         let made: Vec<Exhibit> =
             self.plans.iter().zip(gathered).map(|(plan, gathered)| assemble(plan, gathered)).collect();
@@ -93,7 +94,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// What draw number `at` has, by setting; nothing for the study's own choice.
+    /// The values of draw number `at`, by setting; empty for the study's own choice.
     fn values(&self, at: Option<usize>) -> BTreeMap<String, String> {
         let settings = self.space.setting.iter();
         at.map_or_else(BTreeMap::new, |at| {
@@ -102,8 +103,8 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// The best setting by every second number, held against the others, and the other way round: the
-/// mean of both.
+/// The best setting by every second number, compared with the others, and vice versa: the mean of
+/// both.
 fn held_out(
     known: &[usize],
     nearest: &dyn Fn(&[usize]) -> usize,
@@ -119,8 +120,8 @@ fn held_out(
     })
 }
 
-/// How far each printed number is from ours, as a part of it; `None` where ours has none. A number
-/// that is small beside the others of its measure is held against their mean size.
+/// The relative distance of our numbers from the printed ones; `None` where we have none. A number
+/// that is small among the others of its measure is compared with their mean size.
 fn errors(exhibits: &[Exhibit]) -> Vec<Option<f64>> {
     exhibits
         .iter()
@@ -145,8 +146,8 @@ fn error(exhibit: &Exhibit, printed: &Published) -> Option<f64> {
     Some((mean - printed.value).abs() / printed.value.abs().max(mean_size).max(f64::MIN_POSITIVE))
 }
 
-/// For each claim that can be tested: does it hold in the mean as chosen, in the best draw, and in
-/// how many draws.
+/// For each testable claim: does it hold in the mean as chosen, in the best draw, and in how many
+/// draws?
 fn claims(chosen: &[Exhibit], drawn: &[&[Exhibit]], best: &[Exhibit]) -> BTreeMap<String, Held> {
     let mut all = BTreeMap::new();
     for (place, exhibit) in chosen.iter().enumerate() {
@@ -175,7 +176,7 @@ fn holds(claim: &Claim) -> Option<bool> {
     }
 }
 
-/// The least and the greatest mean of each number.
+/// The smallest and the largest mean of each number.
 fn bands(turns: &[&[Exhibit]]) -> BTreeMap<String, [f64; 2]> {
     let mut bands: BTreeMap<String, [f64; 2]> = BTreeMap::new();
     for exhibit in turns.iter().flat_map(|turn| turn.iter()) {

@@ -1,46 +1,46 @@
-//! What a calibration found, as it is kept beside its study.
+//! The findings of a calibration, as stored with its study.
 
 use fairwire_metrics::interval::proportion;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What came of the draws of one paper's space: `calibration.toml`.
+/// The results of the draws of one paper's space: `calibration.toml`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Calibration {
-    /// All in all.
+    /// The overall result.
     pub summary: Summary,
     /// By exhibit and claim: `table1.faba-above-fred`.
     #[serde(default)]
     pub claims: BTreeMap<String, Held>,
-    /// The least and the greatest mean of each number, by exhibit, measure, series and point.
+    /// The smallest and the largest mean of each number, by exhibit, measure, series and point.
     #[serde(default)]
     pub bands: BTreeMap<String, [f64; 2]>,
 }
 
-/// What a calibration says of a paper as a whole.
+/// The overall calibration of a paper.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Summary {
-    /// How many draws.
+    /// The number of draws.
     pub draws: usize,
     /// The seeds of each.
     pub seeds: Vec<u64>,
-    /// How far the printed numbers are.
+    /// The distance to the printed numbers.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub distance: Option<Distance>,
-    /// The settings nearest to the printed numbers; none where the study's own are.
+    /// The settings nearest to the printed numbers; empty if the study's own are.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub best: BTreeMap<String, String>,
 }
 
-/// The mean difference to the printed numbers, each as a part of its number.
+/// The mean relative difference from the printed numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Distance {
-    /// Of how many numbers.
+    /// The number of printed numbers.
     pub numbers: usize,
-    /// As the study chose.
+    /// With the study's choice.
     pub chosen: f64,
     /// In the best draw.
     pub best: f64,
@@ -53,7 +53,7 @@ pub struct Distance {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Held {
-    /// As the study chose, with the seeds of a draw.
+    /// With the study's choice, and the seeds of a draw.
     pub chosen: bool,
     /// In the best draw.
     pub best: bool,
@@ -77,7 +77,7 @@ impl Calibration {
         format!("# Written by `fairwire calibrate --record`.\n\n{text}")
     }
 
-    /// The least and the greatest mean of a number over all draws.
+    /// The smallest and the largest mean of a number over all draws.
     pub fn band(&self, exhibit: &str, measure: &str, series: &str, at: &str) -> Option<[f64; 2]> {
         self.bands.get(&number(exhibit, measure, series, at)).copied()
     }

@@ -1,4 +1,4 @@
-//! What a paper leaves open: the settings that it does not print, what is admissible for each, and
+//! The open settings of a paper: those that it does not print, the admissible values of each, and
 //! draws of them.
 
 use crate::plan::{Changes, Plan};
@@ -24,20 +24,20 @@ pub struct SpaceSpec {
 pub struct SettingSpec {
     /// Its name.
     pub id: String,
-    /// What the paper says of it, or that it says nothing, and where.
+    /// The paper's statement about it, with its place, or that there is none.
     pub paper: String,
-    /// The exhibits that it concerns.
+    /// The exhibits that it affects.
     pub exhibits: Vec<String>,
-    /// The admissible choices, each as likely as the others.
+    /// The admissible choices, all equally likely.
     #[serde(default)]
     pub choice: Vec<ChoiceSpec>,
-    /// In place of choices: from where to where.
+    /// Instead of choices: the bounds of a range.
     pub range: Option<[f64; 2]>,
-    /// How a range is drawn: evenly by default, or evenly in the logarithm.
+    /// How a range is drawn: uniformly by default, or uniformly in the logarithm.
     #[serde(default)]
     pub scale: Scale,
-    /// The changes to the scenario for a number of the range: `{x}`, `{x*2}` or `{x/8}` in them is
-    /// replaced by it.
+    /// The changes to the scenario for a number of the range, which replaces `{x}`, `{x*2}` or
+    /// `{x/8}` in them.
     #[serde(default)]
     pub set: Vec<String>,
 }
@@ -46,9 +46,9 @@ pub struct SettingSpec {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChoiceSpec {
-    /// What it is, in a few words.
+    /// A short description.
     pub is: String,
-    /// The changes to the scenario; none where the scenario has it so.
+    /// The changes to the scenario; none if the scenario already has this value.
     #[serde(default)]
     pub set: Vec<String>,
 }
@@ -63,23 +63,23 @@ pub struct Draw {
 /// The value of one setting.
 #[derive(Clone, Debug)]
 pub struct Drawn {
-    /// What it is.
+    /// Its description.
     pub is: String,
     set: Vec<String>,
 }
 
-/// Draws are the same on every machine and in every order. With another seed they are others, and
-/// recorded calibrations no longer follow from them.
+/// Draws are the same on every machine and in every order. Another seed changes them, so recorded
+/// calibrations would no longer match.
 const SEED: u32 = 1;
 
-/// The sequence has no more points: what `sobol_burley::sample` returns beyond is unspecified.
+/// The sequence has no more points: results of `sobol_burley::sample` beyond are unspecified.
 pub const MAX_DRAWS: u32 = 1 << 16;
-/// Nor more dimensions: each setting takes one.
+/// The maximum number of dimensions: each setting uses one.
 const MAX_SETTINGS: usize = sobol_burley::NUM_DIMENSIONS as usize;
 
 impl SpaceSpec {
-    /// Reads the space of `study`; `None` where it declares none. Each choice is tried on each
-    /// scenario that it concerns.
+    /// Reads the space of `study`; `None` if it declares none. Each choice is tried on each
+    /// scenario that it affects.
     pub fn read(study: &Study) -> Result<Option<Self>, ScenarioError> {
         const NAME: &str = "space.toml";
         let Some(text) = study.folder.files.get(NAME) else { return Ok(None) };
@@ -95,7 +95,7 @@ impl SpaceSpec {
         Draw { values: self.setting.iter().enumerate().map(|(at, setting)| setting.at(unit(at))).collect() }
     }
 
-    /// What `draw` changes in the scenarios of `exhibit`.
+    /// The changes of `draw` to the scenarios of `exhibit`.
     pub fn changes(&self, draw: &Draw, exhibit: &str) -> Vec<String> {
         let both = self.setting.iter().zip(&draw.values);
         both.filter(|(setting, _)| setting.concerns(exhibit))
@@ -180,8 +180,8 @@ impl SettingSpec {
         self.exhibits.iter().any(|own| own == exhibit)
     }
 
-    /// The value for `unit`, from 0 to 1: the choice at that part of the list, or the number at
-    /// that part of the range.
+    /// The value for `unit`, from 0 to 1: the choice at that fraction of the list, or the number at
+    /// that fraction of the range.
     fn at(&self, unit: f64) -> Drawn {
         match self.range {
             None => {
@@ -194,12 +194,12 @@ impl SettingSpec {
                     Scale::Linear => from + unit * (to - from),
                     Scale::Log => from * libm::pow(to / from, unit),
                 };
-                // Four digits are enough to distinguish values, and short enough to be typed.
-                // Rounded to them, a value can lie just outside the range.
+                // Four digits are enough to distinguish values, and short enough to type. Rounded
+                // to them, a value can lie just outside the range.
                 let digits = 3 - libm::floor(libm::log10(x.abs().max(1e-9))) as i32;
                 let x =
                     libm::round(x * libm::pow(10.0, f64::from(digits))) / libm::pow(10.0, f64::from(digits));
-                // A text whose formula is wrong stays as it is, and `check` tries it as such.
+                // A text with a wrong formula stays unchanged, and `check` tries it like that.
                 let set = self.set.iter().map(|text| sweep::filled(text, x).unwrap_or_else(|_| text.clone()));
                 Drawn { is: x.to_string(), set: set.collect() }
             }

@@ -1,8 +1,8 @@
-//! Table 1 of the AFD paper: how often AFD-NFT draws a flow into a set, and what it takes from it
-//! there.
+//! Table 1 of the AFD paper: how often AFD-NFT draws a flow into a set, and how many samples it
+//! takes from it there.
 //!
-//! The sampler of our AFD-NFT meets the packets of the fifty flows of the paper's Fig. 6 and is
-//! watched at each replacement.
+//! The sampler of our AFD-NFT receives the packets of the fifty flows of the paper's Fig. 6 and is
+//! observed at each replacement.
 
 use super::made::Made;
 use fairwire_core::{FlowHash, Rng, Seed};
@@ -13,27 +13,27 @@ use fairwire_laws::dropper::afd::{Counts, Record, Sample, Sampled, Sampling};
 const RATES_KBPS: [u64; 5] = [50, 100, 200, 400, 600];
 const PER_GROUP: usize = 10;
 const FLOWS: usize = RATES_KBPS.len() * PER_GROUP;
-/// b, s and a: those of all experiments of the paper.
+/// b, s and a, as in all experiments of the paper.
 const SAMPLES: u32 = 1000;
 const SET_SIZE: u32 = 5;
 const REUSE: f64 = 0.06;
-/// The part of the arrivals that is sampled; see `cbr.toml`.
+/// The sampled fraction of the arrivals; see `cbr.toml`.
 const SAMPLING: f64 = 0.2;
-/// Replacements before it is watched: the sample has been renewed five times.
+/// Replacements before observation: the sample has been renewed five times.
 const UNWATCHED: u64 = 5 * SAMPLES as u64;
-/// Replacements watched: five minutes of the link.
+/// Replacements observed: five minutes of the link.
 const WATCHED: u64 = 100_000;
 
-/// What is seen of one flow.
+/// The observations of one flow.
 #[derive(Clone, Copy, Debug, Default)]
 struct Fate {
-    /// Sets in which it was.
+    /// Sets that contained it.
     sets: u64,
     /// Samples that it lost.
     replaced: u64,
 }
 
-/// A [`FlowSet`] that is watched.
+/// An observed [`FlowSet`].
 #[derive(Debug)]
 struct Watched {
     inner: FlowSet,
@@ -57,7 +57,7 @@ impl Record for Watched {
         self.fates[victim].replaced += 1;
         self.sets += self.inner.drawn() - drawn;
         if self.inner.drawn() > drawn {
-            // Who has just lost its last sample has left the set already.
+            // A flow that has just lost its last sample has already left the set.
             let has_left = counts.of(hash(victim)) == 0;
             let members = self.inner.places().iter().map(|place| counts.flow_at(*place as usize));
             for flow in members.map(|flow| flow.0 as usize).chain(has_left.then_some(victim)) {
@@ -71,7 +71,7 @@ fn hash(flow: usize) -> FlowHash {
     FlowHash(flow as u64)
 }
 
-/// The sampler after its watched replacements.
+/// The sampler after its observed replacements.
 fn watched(seed: u64) -> Watched {
     let sampling = Sampling { samples: SAMPLES, probability: SAMPLING, typical: 1 };
     let inner = FlowSet::new(SET_SIZE, REUSE);

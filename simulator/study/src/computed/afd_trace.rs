@@ -3,7 +3,7 @@
 //!
 //! Flows arrive at random times and last an exponential time with a mean of one second. Their rates
 //! follow a Pareto or an exponential law; packets arrive at random times at the flow's rate. A link
-//! that carries four fifths of what is offered then gets the shadow buffer that the paper's rule
+//! that carries four fifths of the offered load then gets the shadow buffer that the paper's rule
 //! requires, b = 10 R / r_fair. Its content is counted once a second.
 
 use super::made::{Made, MadeCurve};
@@ -15,21 +15,21 @@ use fairwire_metrics::flow_rates::Seen;
 use std::collections::BTreeMap;
 
 const SECOND: Duration = Duration::from_secs(1);
-/// How long a trace is.
+/// The length of a trace.
 const SECONDS: u64 = 20;
-/// Seconds until as many flows go as come, and the sample is full.
+/// Seconds until arrivals and departures of flows balance, and the sample is full.
 const LEFT_OUT: u64 = 5;
 const FLOWS: u32 = 20_000;
 const PACKET_BYTES: u32 = 500;
 /// The slowest flow sends about a packet a second, bit/s.
 const SLOWEST_BPS: f64 = 4000.0;
-/// No access line is faster, bit/s.
+/// The fastest access line, bit/s.
 const FASTEST_BPS: f64 = 10e6;
-/// The part of the offered load that the link carries.
+/// The fraction of the offered load that the link carries.
 const CARRIED: f64 = 0.8;
 /// b in units of R / r_fair: section "Memory requirement".
 const SAMPLES_PER_RATIO: f64 = 10.0;
-/// The part of the arrivals that is sampled.
+/// The sampled fraction of the arrivals.
 const SAMPLING: f64 = 0.2;
 /// The fast flows: the tenth that the paper describes.
 const FAST: f64 = 0.1;
@@ -43,7 +43,7 @@ enum Law {
     Exponential,
 }
 
-/// The first three match the one property that the paper states of its traces: the fastest tenth
+/// The first three match the one property of its traces that the paper states: the fastest tenth
 /// has 60 to 90 % of the bytes.
 const LAWS: [(&str, Law); 4] = [
     ("Pareto 0.9", Law::Pareto(0.9)),
@@ -82,8 +82,8 @@ fn trace(law: Law, rng: &mut Rng) -> Vec<Seen> {
     packets
 }
 
-/// The max-min fair rate of flows with these `rates`, from the fastest to the slowest, where a part
-/// of their sum is carried.
+/// The max-min fair rate of flows with these `rates`, from the fastest to the slowest, if the link
+/// carries the fraction `carried` of their sum.
 fn fair_rate(rates: &[f64], carried: f64) -> f64 {
     let mut left = carried * rates.iter().sum::<f64>();
     let mut flows = rates.len() as f64;
@@ -97,19 +97,19 @@ fn fair_rate(rates: &[f64], carried: f64) -> f64 {
     f64::INFINITY
 }
 
-/// What is found in the sample, means over the seconds.
+/// The findings in the sample, averaged over the seconds.
 #[derive(Debug, Default)]
 struct Found {
     seconds: f64,
     /// N / b.
     table: f64,
-    /// Of the samples, those of the fast flows.
+    /// The fraction of the samples from fast flows.
     fast: f64,
-    /// Of the slow flows, those without a sample.
+    /// The fraction of slow flows without a sample.
     unseen: f64,
 }
 
-/// Samples `packets` into a shadow buffer of `b` and looks into it at the end of each second.
+/// Samples `packets` into a shadow buffer of `b` and examines it at the end of each second.
 fn sampled(packets: &[Seen], b: u32, rng: &mut Rng) -> Found {
     let sampling = Sampling { samples: b, probability: SAMPLING, typical: 1 };
     let mut sampled = Sampled::new(sampling, ShadowBuffer::new(b));
@@ -133,7 +133,8 @@ fn sampled(packets: &[Seen], b: u32, rng: &mut Rng) -> Found {
 }
 
 impl Found {
-    /// Samples the buffer at the end of a second in which flows sent the packets counted in `sent`.
+    /// Examines the buffer at the end of a second in which flows sent the packets counted in
+    /// `sent`.
     fn look(&mut self, sampled: &Sampled<ShadowBuffer>, sent: &BTreeMap<u32, u64>, b: u32) {
         let counts = sampled.counts();
         let mut flows: Vec<(u64, u32)> = sent.iter().map(|(flow, packets)| (*packets, *flow)).collect();
@@ -150,7 +151,7 @@ impl Found {
     }
 }
 
-/// The distributions, and what the shadow buffer makes of them.
+/// The distributions, and the shadow buffer's results for them.
 pub(super) fn make(seed: u64) -> Made {
     let mut made = Made::default();
     for (name, law) in LAWS {
@@ -197,7 +198,7 @@ mod tests {
         };
         let shares = LAWS.map(|(name, _)| top(name));
         assert!(shares.windows(2).all(|pair| pair[0] > pair[1]), "{shares:?}");
-        // Of an exponential law the fastest tenth has 0.1 (1 + ln 10) = 0.33.
+        // With an exponential law the fastest tenth has 0.1 (1 + ln 10) = 0.33.
         assert!(shares[3] < 0.45 && shares[0] > 0.6, "{shares:?}");
     }
 }

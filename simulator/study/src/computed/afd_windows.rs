@@ -1,9 +1,9 @@
-//! Table 2 of the AFD paper: the seven groups of TCP flows of `mixed.toml`, found from what their
-//! controllers do.
+//! Table 2 of the AFD paper: the seven groups of TCP flows of `mixed.toml`, derived from their
+//! controllers' behaviour.
 //!
-//! A controller of each group is acknowledged, and loses, at windows of 10 and 40 segments. From
-//! what it gains and loses follow the constants of `w += c1 / w^K` per acknowledgement and `w -= c2
-//! w^L` per loss.
+//! A controller of each group gets an acknowledgement, and a loss, at windows of 10 and 40
+//! segments. Its gains and losses determine the constants of `w += c1 / w^K` per acknowledgement
+//! and `w -= c2 w^L` per loss.
 
 use super::made::Made;
 use crate::library;
@@ -12,7 +12,7 @@ use fairwire_scenario::{Delays, FlowSpec, Overrides, Scenario, parse};
 use fairwire_tcp::Config;
 use fairwire_tcp::congestion::{Acked, Congested, Control, Controller, Reno, Start};
 
-/// What we call the series.
+/// Our name for the series.
 const SERIES: &str = "our TCP";
 /// The group that the paper calls normal.
 const NORMAL: usize = 5;
@@ -38,22 +38,21 @@ fn congested(in_use: f64) -> Congested {
     Congested { now: Time::ZERO, in_use, in_flight: in_use as u32 }
 }
 
-/// A controller in congestion avoidance at `window` segments, its first loss, which halves, behind
-/// it.
+/// A controller in congestion avoidance at `window` segments, after its first loss, which halves.
 fn avoiding(config: &Config, window: f64) -> Controller {
     let mut control = Controller::new(config);
     control.lost(&congested(2.0 * window));
     control
 }
 
-/// What an acknowledgement adds at `window`.
+/// The gain of an acknowledgement at `window`.
 fn gain(config: &Config, window: f64) -> f64 {
     let mut control = avoiding(config, window);
     control.acked(&acked());
     control.window() - window
 }
 
-/// What a loss takes at `window`.
+/// The reduction by a loss at `window`.
 fn loss(config: &Config, window: f64) -> f64 {
     let mut control = avoiding(config, window);
     control.lost(&congested(window));
@@ -66,7 +65,7 @@ fn power_law(at_10: f64, at_40: f64) -> (f64, f64) {
     (at_10 / libm::pow(10.0, exponent), exponent)
 }
 
-/// The greatest difference of the windows of `config` and of NewReno, segments, over 2000
+/// The maximum difference between the windows of `config` and of NewReno, segments, over 2000
 /// acknowledgements with a loss at each hundredth.
 fn gap_to_reno(config: &Config) -> f64 {
     let mut one = Controller::new(config);
@@ -86,7 +85,7 @@ fn gap_to_reno(config: &Config) -> f64 {
     most
 }
 
-/// The round-trip time of propagation, ms.
+/// The round-trip propagation time, ms.
 fn round_trip_ms(scenario: &Scenario, flow: &FlowSpec) -> Option<f64> {
     let (Some(Delays::Fixed(access)), Some(link)) = (&flow.access.delay, scenario.spec().shared_link())
     else {
@@ -100,7 +99,7 @@ pub(super) fn make(_: u64) -> Made {
     let mut made = Made::default();
     let folder = library::embedded().into_iter().find(|folder| folder.name == "2003-pan-afd");
     let text = folder.and_then(|folder| folder.files.get("mixed.toml").cloned()).unwrap_or_default();
-    // Without the scenario nothing is measured, and no claim holds.
+    // Without the scenario nothing is measured, so no claim holds.
     let Ok(scenario) = parse("mixed.toml", &text, &Overrides::default()) else { return made };
     for (group, flow) in scenario.spec().flow.iter().enumerate() {
         let Some(config) = flow.tcp.as_ref().map(|tcp| tcp.config()) else { continue };

@@ -1,13 +1,13 @@
-//! What a computed exhibit gives for one seed.
+//! The results of a computed exhibit for one seed.
 
 use serde::{Deserialize, Serialize};
 
-/// What one seed gives.
+/// The results for one seed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Made {
     /// The numbers.
     pub numbers: Vec<MadeNumber>,
-    /// Curves of as many points as they need; those of the first seed are drawn.
+    /// Curves of any number of points; those of the first seed are drawn.
     #[serde(default)]
     pub curves: Vec<MadeCurve>,
 }
@@ -17,11 +17,11 @@ pub struct Made {
 pub struct MadeNumber {
     /// Its series.
     pub series: String,
-    /// Where on the horizontal axis.
+    /// Its position on the horizontal axis.
     pub x: f64,
-    /// What the paper calls that point.
+    /// The paper's name for that point.
     pub at: String,
-    /// What measures call it.
+    /// Its name in measures.
     pub name: String,
     /// The number.
     pub value: f64,
@@ -32,7 +32,7 @@ pub struct MadeNumber {
 pub struct MadeCurve {
     /// Its panel; empty if there is only one.
     pub panel: String,
-    /// What the legend calls it.
+    /// Its legend.
     pub label: String,
     /// Its points.
     pub points: Vec<(f64, f64)>,

@@ -1,4 +1,4 @@
-//! Exhibits that no scenario can express: a function gives the numbers of a seed.
+//! Exhibits that no scenario can express: a function computes the numbers for a seed.
 
 mod afd_sets;
 mod afd_trace;
@@ -11,9 +11,9 @@ pub use made::{Made, MadeCurve, MadeNumber};
 /// A computed exhibit.
 #[derive(Debug)]
 pub struct Entry {
-    /// What `compute` calls it.
+    /// Its name in `compute`.
     pub name: &'static str,
-    /// Makes what one seed gives.
+    /// Computes the results for one seed.
     pub make: fn(seed: u64) -> Made,
 }
 

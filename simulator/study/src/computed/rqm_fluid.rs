@@ -1,9 +1,9 @@
 //! The fluid model of RQM: J. Edmonds et al., York University CSE-2006-09, 2006, section 4.
 //!
-//! Each of n sessions has a rate b_i, which grows by alpha and halves with each drop, so that
-//! db_i/dt = alpha (1 - (n~ b_i / b)^2): lemma 1. Here b is the sum, and n~ the estimate of n that
-//! follows from it. Theorem 1 gives the limit and the speed of convergence. The equations are
-//! solved from random rates by the Runge-Kutta method of fourth order.
+//! Each of n sessions has a rate b_i, which grows by alpha and halves with each drop, so db_i/dt =
+//! alpha (1 - (n~ b_i / b)^2): lemma 1. Here b is the sum, and n~ the resulting estimate of n.
+//! Theorem 1 gives the limit and the speed of convergence. The equations are solved from random
+//! rates by the Runge-Kutta method of fourth order.
 
 use super::made::{Made, MadeCurve};
 use fairwire_core::{Rng, Seed};
@@ -14,27 +14,27 @@ const CAPACITY: f64 = 1e7 / (8.0 * 1040.0);
 /// gamma, c: section 5.2.
 const UNUSED: f64 = 0.01;
 const STEEPNESS: f64 = 1.0;
-/// Packets per second squared: section 2 has 1 without a unit, and this one fits the paper's counts
-/// of drops.
+/// Packets per second squared: section 2 has 1 without a unit, and this fits the paper's counts of
+/// drops.
 const ALPHA: f64 = 1.0;
-/// Near to n sessions the guess answers with a rate of about 2 alpha e^(c n) / B' per second: with
-/// more than a dozen the steps would be tiny.
+/// Close to n sessions the guess responds at a rate of about 2 alpha e^(c n) / B' per second: with
+/// more than a dozen, steps would be tiny.
 const SESSIONS: [u32; 5] = [2, 3, 5, 8, 10];
 /// q: theorem 1 speaks of rates within a factor of 1 + e^(-q).
 const NEARNESS: [u32; 3] = [1, 3, 5];
-/// Rates are followed for twice the time that the theorem has for this q.
+/// Rates are followed for twice the theorem's time for this q.
 const LAST_NEARNESS: f64 = 7.0;
-/// Below this, what is left of M - 1 is rounding.
+/// Below this, M - 1 is only rounding.
 const BALANCED: f64 = 1e-6;
-/// The number of sessions whose curves are drawn, the q until whose time they are, and the number
-/// of points of each.
+/// The number of sessions with drawn curves, the q that determines their length, and the number of
+/// points of each.
 const DRAWN: u32 = 10;
 const DRAWN_NEARNESS: f64 = 3.0;
 const POINTS: f64 = 400.0;
 const RATES: &str = "rates, packets/s";
 const ESTIMATE: &str = "estimate of n, and M: 1 is balance";
 
-/// The exhibit under `seed`, which draws the rates at the start.
+/// The exhibit under `seed`, which draws the initial rates.
 pub(super) fn make(seed: u64) -> Made {
     let mut made = Made::default();
     for sessions in SESSIONS {
@@ -57,7 +57,7 @@ fn law() -> Law {
     Law { virtual_capacity: (1.0 - UNUSED) * CAPACITY, gain: 2.0 * ALPHA, given }
 }
 
-/// M, from 1 where all rates are equal to n where one session has everything.
+/// M, from 1 if all rates are equal to n if one session has everything.
 fn imbalance(rates: &[f64]) -> f64 {
     let total: f64 = rates.iter().sum();
     let squares: f64 = rates.iter().map(|rate| rate * rate).sum();
@@ -77,9 +77,9 @@ struct Path {
     sessions: f64,
     rates: Vec<f64>,
     now_s: f64,
-    /// When M first was within the bound of lemma 3, by q.
+    /// When M was first within the bound of lemma 3, by q.
     balanced_s: [Option<f64>; 3],
-    /// Until when some rate or the guess was not within the factor of theorem 1, by q.
+    /// The last time at which some rate or the guess was outside the factor of theorem 1, by q.
     apart_s: [f64; 3],
     /// The largest rise of M in a step.
     rise: f64,
@@ -89,7 +89,7 @@ struct Path {
     curves: Vec<MadeCurve>,
 }
 
-/// A stretch of time over which the fall of M is measured.
+/// A period over which the fall of M is measured.
 #[derive(Default)]
 struct Window {
     from_s: f64,
@@ -100,7 +100,7 @@ struct Window {
 }
 
 impl Path {
-    /// From rates that are far from equal, and from 10 % to 95 % of the virtual capacity together.
+    /// Starts from very unequal rates, whose total is 10 % to 95 % of the virtual capacity.
     fn new(sessions: u32, rng: &mut Rng) -> Self {
         let law = law();
         let total = (0.1 + 0.85 * rng.uniform()) * law.virtual_capacity;
@@ -127,7 +127,7 @@ impl Path {
         }
     }
 
-    /// B / (alpha n) (ln n + q): what theorem 1 gives the order of.
+    /// B / (alpha n) (ln n + q): the order given by theorem 1.
     fn unit_s(&self, q: f64) -> f64 {
         CAPACITY / (ALPHA * self.sessions) * (libm::log(self.sessions) + q)
     }
@@ -154,7 +154,7 @@ impl Path {
         self.law.sessions(self.total())
     }
 
-    /// One step, short beside the time in which the guess answers (lemma 4), and at most a
+    /// One step, short compared with the response time of the guess (lemma 4), and at most a
     /// twentieth of a second.
     fn step(&mut self) {
         let (total, guess, before) = (self.total(), self.guess(), imbalance(&self.rates));
@@ -173,7 +173,7 @@ impl Path {
         }
         self.now_s += step_s;
         self.rise = self.rise.max(imbalance(&self.rates) - before);
-        // By trapezes.
+        // By the trapezoidal rule.
         self.window.bound += step_s * ALPHA * self.sessions * (1.0 / total + 1.0 / self.total());
     }
 
@@ -197,7 +197,7 @@ impl Path {
         }
     }
 
-    /// The largest factor, 1 or more, by which a rate or the guess is off what theorem 1 wants.
+    /// The largest factor, 1 or more, by which a rate or the guess deviates from theorem 1.
     fn off(&self) -> f64 {
         let wanted = self.law.utilization(self.sessions) / self.sessions;
         let factor = |value: f64, wanted: f64| (value / wanted).max(wanted / value);

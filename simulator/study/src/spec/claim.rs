@@ -1,26 +1,26 @@
-//! Claims of a study, as typed.
+//! Claims of a study, as entered.
 
 use super::At;
 use crate::record::Origin;
 use serde::Deserialize;
 
-/// Something that the paper says. One check, or `not_testable`.
+/// A statement of the paper. One check, or `not_testable`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimSpec {
     /// Its name within the exhibit.
     pub id: String,
-    /// In plain words.
+    /// In simple words.
     pub says: String,
-    /// Where in the paper.
+    /// Its place in the paper.
     #[serde(rename = "where")]
     pub place: String,
-    /// Is it printed, read out of words, checked at points of ours, ours, or arithmetic?
+    /// Is it printed, derived from words, checked at points of ours, ours, or arithmetic?
     pub origin: Origin,
-    /// Why the tolerance, margin or bound is what it is. Required where there is one.
+    /// The reason for the tolerance, margin or bound. Required if there is one.
     #[serde(default)]
     pub because: String,
-    /// Why the check requires more than the paper says, if it does.
+    /// Why the check requires more than the paper, if it does.
     pub stricter: Option<String>,
     /// Why nothing can be checked.
     pub not_testable: Option<String>,
@@ -28,15 +28,15 @@ pub struct ClaimSpec {
     pub order: Option<OrderSpec>,
     /// It lies between bounds.
     pub bound: Option<BoundSpec>,
-    /// It is what is printed.
+    /// It equals the printed number.
     pub value: Option<ValueSpec>,
     /// It rises, falls or stays.
     pub trend: Option<TrendSpec>,
-    /// By how much it rises with each unit of `x`.
+    /// Its increase per unit of `x`.
     pub slope: Option<BoundSpec>,
-    /// Where it is lowest.
+    /// The position of its minimum.
     pub lowest: Option<ExtremeSpec>,
-    /// Where it is highest.
+    /// The position of its maximum.
     pub highest: Option<ExtremeSpec>,
 }
 
@@ -54,7 +54,7 @@ impl ClaimSpec {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(untagged, expecting = "these are not names; allowed: a name in quotes, or an array of names")]
 pub enum Names {
-    /// None is named.
+    /// No name is given.
     #[default]
     All,
     /// One.
@@ -64,7 +64,7 @@ pub enum Names {
 }
 
 impl Names {
-    /// The names; none where none is named.
+    /// The names; empty without any.
     pub fn list(&self) -> &[String] {
         match self {
             Names::All => &[],
@@ -80,18 +80,18 @@ impl Names {
 pub struct OrderSpec {
     /// The measure, by `id`. Default: the exhibit's only one.
     pub measure: Option<String>,
-    /// The measure of what is less. Default: the same.
+    /// The measure on the lesser side. Default: the same.
     pub than_measure: Option<String>,
-    /// The series that have more. Default: each one, held against itself.
+    /// The series on the greater side. Default: each one, compared with itself.
     #[serde(default)]
     pub more: Names,
-    /// The series that have less. Default: those that have more.
+    /// The series on the lesser side. Default: those on the greater side.
     #[serde(default)]
     pub than: Names,
     /// At these points. Default: at all.
     #[serde(default)]
     pub at: Vec<At>,
-    /// The other side at this point. Default: at the same.
+    /// The point of the other side. Default: the same.
     pub than_at: Option<At>,
     /// The margin. Default: 0.
     #[serde(default)]
@@ -109,10 +109,10 @@ pub struct OrderSpec {
 pub struct BoundSpec {
     /// The measure, by `id`. Default: the exhibit's only one.
     pub measure: Option<String>,
-    /// Of these series. Default: of all.
+    /// For these series. Default: all.
     #[serde(default)]
     pub of: Names,
-    /// At these points. Default: at all.
+    /// At these points. Default: all.
     #[serde(default)]
     pub at: Vec<At>,
     /// At least this.
@@ -121,21 +121,21 @@ pub struct BoundSpec {
     pub max: Option<f64>,
 }
 
-/// It is what is printed.
+/// It equals the printed number.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ValueSpec {
     /// The measure, by `id`. Default: the exhibit's only one.
     pub measure: Option<String>,
-    /// Of these series. Default: of all for which a number is printed.
+    /// For these series. Default: all with a printed number.
     #[serde(default)]
     pub of: Names,
-    /// At these points. Default: at all for which a number is printed.
+    /// At these points. Default: all with a printed number.
     #[serde(default)]
     pub at: Vec<At>,
-    /// The number, in place of those of `reference.toml`.
+    /// The number, instead of those of `reference.toml`.
     pub is: Option<f64>,
-    /// The distance that still counts.
+    /// The allowed distance.
     pub tolerance: f64,
     /// Is the tolerance a fraction of the number?
     #[serde(default)]
@@ -148,21 +148,22 @@ pub struct ValueSpec {
 pub struct TrendSpec {
     /// The measure, by `id`. Default: the exhibit's only one.
     pub measure: Option<String>,
-    /// Of these series. Default: of all.
+    /// For these series. Default: all.
     #[serde(default)]
     pub of: Names,
-    /// Where to.
+    /// Its direction.
     pub direction: Direction,
     /// From this `x` on. Default: from the first.
     pub from: Option<f64>,
     /// To this `x`. Default: to the last.
     pub to: Option<f64>,
-    /// A step the other way, no longer than this, still counts; of `flat`, so far from the mean.
+    /// A step in the other direction of at most this size still counts; for `flat`, such a distance
+    /// from the mean.
     #[serde(default)]
     pub tolerance: f64,
 }
 
-/// Where to.
+/// The direction of a trend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
@@ -174,18 +175,18 @@ pub enum Direction {
     Flat,
 }
 
-/// Where it is lowest or highest.
+/// The position of a minimum or maximum.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExtremeSpec {
     /// The measure, by `id`. Default: the exhibit's only one.
     pub measure: Option<String>,
-    /// Of these series. Default: of all.
+    /// For these series. Default: all.
     #[serde(default)]
     pub of: Names,
-    /// Between these two, on the horizontal axis.
+    /// Between these two positions on the horizontal axis.
     pub between: [f64; 2],
-    /// A place outside that is better by no more than this still counts. Default: 0.
+    /// A position outside that is better by no more than this still counts. Default: 0.
     #[serde(default)]
     pub tolerance: f64,
 }

@@ -1,4 +1,4 @@
-//! The contents of `study.toml` and `reference.toml`, as typed.
+//! The contents of `study.toml` and `reference.toml`, as entered.
 
 mod claim;
 
@@ -19,13 +19,13 @@ pub const FORMAT: u32 = 2;
 pub struct StudySpec {
     /// The version of this format: 2.
     pub format: u32,
-    /// What `fairwire reproduce` calls the paper.
+    /// The paper's name in `fairwire reproduce`.
     pub paper: String,
     /// One line for people.
     pub title: String,
-    /// The paper in full: authors, title, where, year.
+    /// The full reference: authors, title, where, year.
     pub source: String,
-    /// The seeds of every exhibit that has none of its own.
+    /// The seeds of every exhibit without its own.
     #[serde(default)]
     pub seeds: SeedsSpec,
     /// The exhibits.
@@ -57,11 +57,11 @@ impl Default for SeedsSpec {
 pub struct ExhibitSpec {
     /// Its name within the paper.
     pub id: String,
-    /// What it shows.
+    /// Its content.
     pub title: String,
     /// A scenario file of the study's folder.
     pub scenario: Option<String>,
-    /// In place of a scenario: the name of a computed exhibit.
+    /// Instead of a scenario: the name of a computed exhibit.
     pub compute: Option<String>,
     /// Changes to the scenario, as `--set`, at every point.
     #[serde(default)]
@@ -73,16 +73,16 @@ pub struct ExhibitSpec {
     pub seeds: Option<SeedsSpec>,
     /// What varies along the horizontal axis. Default: nothing, one point.
     pub vary: Option<VarySpec>,
-    /// What varies from line to line besides the discipline.
+    /// The variations between lines besides the discipline.
     #[serde(default)]
     pub case: Vec<CaseSpec>,
-    /// What `--quick` leaves out.
+    /// The reductions of `--quick`.
     #[serde(default)]
     pub quick: QuickSpec,
     /// The time between two samples, for measures over time such as `mean(cwnd.tcp.1)`. Default:
     /// "100 ms".
     pub sample: Option<Quantity<Duration>>,
-    /// What is measured.
+    /// The measures.
     #[serde(default)]
     pub measure: Vec<MeasureSpec>,
     /// Curves over time.
@@ -90,15 +90,15 @@ pub struct ExhibitSpec {
     /// How it is drawn.
     #[serde(default)]
     pub figure: FigureSpec,
-    /// What the paper leaves open, and what was chosen: for the reader of the report.
+    /// What the paper leaves open, and what was chosen, for the reader of the report.
     #[serde(default)]
     pub notes: Vec<String>,
-    /// What the paper claims.
+    /// The claims of the paper.
     #[serde(default)]
     pub claim: Vec<ClaimSpec>,
 }
 
-/// What varies along the horizontal axis: `points`, or `values`, or `from`, `to` and `step`.
+/// The variation along the horizontal axis: `points`, or `values`, or `from`, `to` and `step`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VarySpec {
@@ -112,10 +112,10 @@ pub struct VarySpec {
     pub from: Option<f64>,
     /// The last one.
     pub to: Option<f64>,
-    /// From one to the next.
+    /// The difference between neighbours.
     pub step: Option<f64>,
-    /// Changes to the scenario at each point: `{x}`, `{x*2}` or `{x/8}` in them is replaced by its
-    /// number.
+    /// Changes to the scenario at each point: its number replaces `{x}`, `{x*2}` or `{x/8}` in
+    /// them.
     #[serde(default)]
     pub set: Vec<String>,
 }
@@ -124,9 +124,9 @@ pub struct VarySpec {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PointSpec {
-    /// Where on the horizontal axis.
+    /// Its position on the horizontal axis.
     pub x: f64,
-    /// What the paper calls it. Default: `x` in decimal.
+    /// The paper's name for it. Default: `x` in decimal.
     pub at: Option<String>,
     /// Changes to the scenario; `{x}` as in a sweep.
     #[serde(default)]
@@ -138,12 +138,12 @@ pub struct PointSpec {
     pub disciplines: Vec<String>,
 }
 
-/// One of several variants of the scenario that are compared.
+/// One of several compared variants of the scenario.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CaseSpec {
-    /// What it is called. Where the case has one discipline, this is the whole name of its series;
-    /// else `discipline, label`.
+    /// Its label. If the case has one discipline, this is the complete name of its series; else
+    /// `discipline, label`.
     pub label: String,
     /// Changes to the scenario.
     #[serde(default)]
@@ -155,13 +155,13 @@ pub struct CaseSpec {
     pub disciplines: Vec<String>,
 }
 
-/// What `--quick` leaves out.
+/// The reductions of `--quick`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QuickSpec {
-    /// Of a sweep, every so manieth point, besides the first and the last.
+    /// Every n-th point of a sweep, in addition to the first and the last.
     pub every: Option<usize>,
-    /// Only the points of these names or values.
+    /// Only the points with these names or values.
     #[serde(default)]
     pub points: Vec<At>,
     /// Changes to the scenario after all others: a shorter duration, fewer flows.
@@ -169,36 +169,36 @@ pub struct QuickSpec {
     pub set: Vec<String>,
 }
 
-/// The name of a point, or its place on the horizontal axis.
+/// The name of a point, or its position on the horizontal axis.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged, expecting = "this is not a point; allowed: a number, or the name of a point in quotes")]
 pub enum At {
-    /// Its place.
+    /// Its position.
     X(f64),
     /// Its name.
     Name(String),
 }
 
-/// Something that is measured in every run.
+/// Something measured in every run.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MeasureSpec {
-    /// What claims call it.
+    /// Its name in claims.
     pub id: String,
-    /// Which measure of a run, or what is reckoned from several.
+    /// A measure of a run, or an expression of several.
     pub of: String,
     /// Divided by this.
     pub divide_by: Option<Amount>,
-    /// What a figure calls it. Default: the `id`.
+    /// Its name in a figure. Default: the `id`.
     pub label: Option<String>,
-    /// Its unit. Default: none, a plain number.
+    /// Its unit. Default: none, a dimensionless number.
     #[serde(default)]
     pub unit: String,
-    /// Its position on the horizontal axis, where the measures are along it. Default: words.
+    /// Its position on the horizontal axis, if measures are along it. Default: words.
     pub x: Option<f64>,
 }
 
-/// A number, or what is reckoned from measures.
+/// A number, or an expression of measures.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged, expecting = "this is not an amount; allowed: a number, or a measure in quotes")]
 pub enum Amount {
@@ -214,19 +214,19 @@ pub enum Amount {
 pub struct SeriesSpec {
     /// The time between two samples; rates are means over it.
     pub every: Quantity<Duration>,
-    /// What is drawn, each a series of a run or what is reckoned from several.
+    /// The curves, each a series of a run or an expression of several.
     pub of: Vec<String>,
-    /// What the legend calls each. Default: as in `of`.
+    /// The legend of each. Default: as in `of`.
     #[serde(default)]
     pub labels: Vec<String>,
-    /// Under this seed, which must be among the exhibit's. Default: the first.
+    /// Its seed, which must be one of the exhibit's. Default: the first.
     pub seed: Option<u64>,
-    /// What is drawn apart. Default: "of".
+    /// How curves are split into panels. Default: "of".
     #[serde(default)]
     pub split: Split,
 }
 
-/// What is drawn apart from what.
+/// How curves are split into panels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Split {
@@ -243,13 +243,13 @@ pub enum Split {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FigureSpec {
-    /// As what.
+    /// Its type.
     #[serde(default)]
     pub kind: Kind,
-    /// What the horizontal axis says.
+    /// The label of the horizontal axis.
     #[serde(default)]
     pub x: String,
-    /// What the vertical axis says.
+    /// The label of the vertical axis.
     #[serde(default)]
     pub y: String,
     /// Default: linear.
@@ -265,11 +265,12 @@ pub struct FigureSpec {
     /// The quantity along the horizontal axis.
     #[serde(default)]
     pub along: Along,
-    /// The `id` of a measure that is the horizontal axis.
+    /// The `id` of a measure used as the horizontal axis.
     pub x_measure: Option<String>,
-    /// The horizontal axis has the names of the points, not their numbers. Default: only of bars.
+    /// The horizontal axis shows the names of the points instead of their numbers. Default: only
+    /// for bars.
     pub names: Option<bool>,
-    /// Values that the paper names, drawn across.
+    /// Values given in the paper, drawn as lines.
     #[serde(default)]
     pub reference: Vec<LineSpec>,
     /// Several drawings. Default: one, with all measures.
@@ -277,17 +278,17 @@ pub struct FigureSpec {
     pub panel: Vec<PanelSpec>,
 }
 
-/// A value that the paper names, such as the fair share: a line across the figure.
+/// A value given in the paper, such as the fair share: a line across the figure.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LineSpec {
     /// Its value on the vertical axis.
     pub y: f64,
-    /// What is written at it.
+    /// Its text.
     pub label: String,
-    /// The paper says that all lies within this part of it, such as 0.15: a shaded band.
+    /// The paper says that everything lies within this fraction of it, such as 0.15: a shaded band.
     pub within: Option<f64>,
-    /// Only in the drawing of this title. Default: in all.
+    /// Only in the drawing with this title. Default: in all.
     pub panel: Option<String>,
 }
 
@@ -320,7 +321,7 @@ pub struct PanelSpec {
     /// The points in it. Default: all.
     #[serde(default)]
     pub at: Vec<At>,
-    /// What its vertical axis says. Default: the figure's.
+    /// The label of its vertical axis. Default: the figure's.
     pub y: Option<String>,
     /// Default: the figure's.
     pub y_range: Option<[f64; 2]>,
@@ -328,7 +329,7 @@ pub struct PanelSpec {
     pub y_scale: Option<Scale>,
 }
 
-/// The numbers that a paper prints.
+/// The numbers printed in a paper.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReferenceSpec {
@@ -341,23 +342,23 @@ pub struct ReferenceSpec {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NumberSpec {
-    /// The exhibit; `text` for a number that belongs to none.
+    /// The exhibit; `text` for a number that belongs to no exhibit.
     pub exhibit: String,
     /// The measure, by `id`. Default: the exhibit's first.
     pub measure: Option<String>,
-    /// The series; empty where there is none.
+    /// The series; empty without one.
     #[serde(default)]
     pub series: String,
-    /// Where on the horizontal axis.
+    /// Its position on the horizontal axis.
     pub x: Option<f64>,
-    /// What the paper calls that point.
+    /// The paper's name for that point.
     pub at: Option<String>,
     /// The number.
     pub value: f64,
-    /// Where in the paper.
+    /// Its place in the paper.
     #[serde(rename = "where")]
     pub place: String,
-    /// What a reader should know of it, such as a misprint.
+    /// A note for the reader, such as a misprint.
     #[serde(default)]
     pub note: String,
 }

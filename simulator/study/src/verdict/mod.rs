@@ -1,9 +1,8 @@
-//! Compares claims with what was measured.
+//! Compares claims with measurements.
 //!
-//! A claim holds if the mean over the seeds and the whole 95 % interval agree with it. If only the
-//! mean does, it is unclear: it counts as one that does not hold, and the detail says that there
-//! are too few seeds. When two series are compared, the interval is that of the differences seed by
-//! seed.
+//! A claim holds if the mean over the seeds and the complete 95 % interval agree with it. If only
+//! the mean does, it is unclear: it counts as not holding, and the detail says that there are too
+//! few seeds. When two series are compared, the interval is that of the differences seed by seed.
 
 mod names;
 mod words;
@@ -24,18 +23,18 @@ use words::{Side, allowance, difference, here, name, of, places, range};
 pub(crate) struct Table<'a> {
     /// All of them.
     pub numbers: &'a [Number],
-    /// What is printed.
+    /// The printed numbers.
     pub published: &'a [Published],
-    /// Do they not depend on chance? Then one seed decides.
+    /// Are they independent of chance? Then one seed decides.
     pub is_exact: bool,
 }
 
-/// What one comparison gave.
+/// The result of one comparison.
 struct Finding {
-    /// What was compared, and where.
+    /// What was compared, and at which point.
     what: String,
     estimate: Option<Estimate>,
-    /// Empty for a plain number.
+    /// Empty for a dimensionless number.
     unit: String,
     allowed: Allowed,
 }
@@ -44,7 +43,7 @@ impl Finding {
     fn verdict(&self, is_exact: bool) -> Verdict {
         let Some(Estimate { mean, half_width_95, .. }) = self.estimate else { return Verdict::Fails };
         let Allowed { min, max } = self.allowed;
-        // Sums of decimals are off by some of the last bits.
+        // Sums of decimals are inexact in the last bits.
         let slack =
             1e-12 * [min, max, mean].iter().filter(|v| v.is_finite()).fold(0.0f64, |a, b| a.max(b.abs()));
         let value = Value { mean, half_width_95: half_width_95.or(is_exact.then_some(0.0)) };
@@ -59,24 +58,24 @@ impl Finding {
         format!("{}: {}{gap}{}", self.what, with_interval(mean, half_width_95), self.unit)
     }
 
-    /// How far it is within what is allowed; less than 0 where it is not.
+    /// The distance from the allowed bounds; negative outside of them.
     fn margin(&self) -> f64 {
         let Some(estimate) = self.estimate else { return f64::NEG_INFINITY };
         let Allowed { min, max } = self.allowed;
         let nearest = (estimate.mean - min).min(max - estimate.mean);
         let wide = max - min;
-        // Tolerances that are a part of each number are alike only beside their own width.
+        // Tolerances relative to each number are comparable only when divided by their width.
         if wide.is_finite() && wide > 0.0 { nearest / wide } else { nearest }
     }
 }
 
-/// Holds the claims of `plan` against `table`.
+/// Compares the claims of `plan` with `table`.
 pub(crate) fn judge(plan: &Plan<'_>, table: &Table<'_>) -> Vec<Claim> {
     plan.spec().claim.iter().map(|claim| judged(claim, plan, table)).collect()
 }
 
-/// The verdict on `number` beside what the paper prints for it, by the claims of `plan` that say
-/// how far it may be off; `None` where none does.
+/// The verdict on `number` against the paper's printed one, by the claims of `plan` with a
+/// tolerance for it; `None` without any.
 pub(crate) fn beside_print(plan: &Plan<'_>, table: &Table<'_>, number: &Number) -> Option<Verdict> {
     let check = Check { plan, table };
     let values = plan.spec().claim.iter().filter_map(|claim| claim.value.as_ref());
@@ -96,7 +95,7 @@ fn judged(claim: &ClaimSpec, plan: &Plan<'_>, table: &Table<'_>) -> Claim {
     let each: Vec<Verdict> = findings.iter().map(|finding| finding.verdict(table.is_exact)).collect();
     let verdict = match Verdict::of_all(each.iter().copied()) {
         _ if claim.not_testable.is_some() => Verdict::NotTestable,
-        worst => worst.unwrap_or(Verdict::Fails), // nothing measured holds nothing
+        worst => worst.unwrap_or(Verdict::Fails), // without measurements it does not hold
     };
     Claim {
         id: claim.id.clone(),
@@ -112,10 +111,10 @@ fn judged(claim: &ClaimSpec, plan: &Plan<'_>, table: &Table<'_>) -> Claim {
     }
 }
 
-/// Of more findings than this only the worst is printed: the numbers have all.
+/// Of more findings than this, only the worst is printed; the numbers include all.
 const MAX_FINDINGS: usize = 3;
 
-/// What was measured: first what speaks against the claim.
+/// The measurements, those against the claim first.
 fn detail(findings: &[Finding], verdicts: &[Verdict]) -> String {
     if findings.is_empty() {
         return "nothing was measured".into();
@@ -151,9 +150,9 @@ fn detail(findings: &[Finding], verdicts: &[Verdict]) -> String {
 /// A claim that was checked.
 #[derive(Default)]
 struct Checked {
-    /// What is checked, in words.
+    /// The check, in words.
     check: String,
-    /// What came of each comparison.
+    /// The results of the comparisons.
     findings: Vec<Finding>,
 }
 
@@ -194,7 +193,7 @@ impl Check<'_, '_> {
         of.map_or(String::new(), |known| known.unit.clone())
     }
 
-    /// What came of a comparison of `measure`.
+    /// The result of a comparison of `measure`.
     fn finding(&self, what: String, measure: &str, estimate: Option<Estimate>, allowed: Allowed) -> Finding {
         Finding { what, estimate, unit: self.unit(measure), allowed }
     }
@@ -207,7 +206,7 @@ impl Check<'_, '_> {
             .collect()
     }
 
-    /// The series named, or all that have the measure.
+    /// The named series, or all that have the measure.
     fn series(&self, names: &Names, measure: &str) -> Vec<String> {
         if !names.list().is_empty() {
             return names.list().to_vec();
@@ -301,7 +300,8 @@ impl Check<'_, '_> {
         Checked { check, findings }
     }
 
-    /// `number` beside what `spec` requires or the paper prints; `None` where neither says a value.
+    /// `number` against the value required by `spec` or printed in the paper; `None` if neither
+    /// gives one.
     fn beside(&self, spec: &ValueSpec, number: &Number) -> Option<Finding> {
         let is_it =
             |p: &&Published| p.measure == number.measure && p.series == number.series && p.is_at(number);
@@ -378,7 +378,7 @@ impl Check<'_, '_> {
         Checked { check: format!("slope of {measure}{} {range}{}", of(&spec.of), places(&spec.at)), findings }
     }
 
-    /// The best place within is better than the best without. `sign` is 1 for the lowest, -1 for
+    /// Compares the best position inside with the best outside. `sign` is 1 for the lowest, -1 for
     /// the highest.
     fn extreme(&self, spec: &ExtremeSpec, sign: f64) -> Checked {
         let measure = self.measure(&spec.measure);
@@ -422,7 +422,7 @@ impl Published {
     }
 }
 
-/// Over the seeds that both have.
+/// The estimate over the seeds that both have.
 fn paired(a: &Number, b: &Number, difference: impl Fn(f64, f64) -> f64) -> Option<Estimate> {
     let both = a.values.iter().filter_map(|(seed, a)| Some((*a, *b.values.get(seed)?)));
     estimate(&both.map(|(a, b)| difference(a, b)).collect::<Vec<_>>())
@@ -434,7 +434,7 @@ fn seeds(numbers: &[&Number]) -> Vec<u64> {
     all.into_keys().collect()
 }
 
-/// Of the line with the least squares under one seed.
+/// The slope of the least-squares line under one seed.
 fn slope(numbers: &[&Number], seed: u64) -> Option<f64> {
     let points: Vec<(f64, f64)> = numbers.iter().filter_map(|n| Some((n.x, *n.values.get(&seed)?))).collect();
     let number = points.len() as f64;

@@ -1,4 +1,4 @@
-//! Are the names in claims those that the exhibit has?
+//! Checks that the exhibit has the names in claims.
 
 use super::words::name;
 use crate::plan::Plan;
@@ -6,7 +6,7 @@ use crate::spec::{ClaimSpec, Names};
 use crate::text::{hint, listed};
 use fairwire_scenario::ScenarioError;
 
-/// Names in claims are those that the exhibit has.
+/// Checks that the exhibit has the names in claims.
 pub(crate) fn check(plan: &Plan<'_>) -> Result<(), ScenarioError> {
     for (number, claim) in plan.spec().claim.iter().enumerate() {
         check_claim(claim, plan)
@@ -41,7 +41,7 @@ fn check_claim(claim: &ClaimSpec, plan: &Plan<'_>) -> Result<(), String> {
     let known: Vec<String> = plan.measures.iter().map(|measure| measure.id.clone()).collect();
     measures.into_iter().flatten().try_for_each(|name| is_one_of("measure", name, &known))?;
     if plan.computed.is_some() {
-        return Ok(()); // its series and points are known when it was made
+        return Ok(()); // its series and points were unknown until it was computed
     }
     series.into_iter().flat_map(Names::list).try_for_each(|name| is_one_of("series", name, &plan.series))?;
     let points = crate::sweep::points(plan.spec().vary.as_ref()).map_err(|(_, why)| why)?;

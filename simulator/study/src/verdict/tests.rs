@@ -1,4 +1,4 @@
-//! Each check, on numbers made for it: one that holds, one that does not, and one that is undecided
+//! Each check, on artificial numbers: one that holds, one that does not, and one that is undecided
 //! with few seeds.
 
 use super::*;
@@ -29,7 +29,7 @@ fn number(series: &str, x: f64, values: &[f64]) -> Number {
     Number { measure: "m".into(), series: series.into(), x, at: x.to_string(), values, estimate }
 }
 
-/// What comes of a claim with `check` where there are these numbers.
+/// The result of a claim with `check` for these numbers.
 fn claim(check: &str, numbers: &[Number], is_exact: bool) -> Claim {
     let text = format!(
         r#"
@@ -81,7 +81,7 @@ const OPEN: Verdict = Verdict::Unclear;
 #[test]
 fn an_order_is_of_paired_differences_and_their_interval() {
     let a = number("A", 1.0, &[10.0, 20.0, 30.0]);
-    // Always one more, though the seeds differ by ten: unpaired, nothing could be said.
+    // Always one more, though the seeds differ by ten: unpaired, nothing could be concluded.
     assert_eq!(
         verdict("order = { more = 'B', than = 'A' }", &[a.clone(), number("B", 1.0, &[11.0, 21.0, 31.0])]),
         HOLDS

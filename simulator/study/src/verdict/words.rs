@@ -1,4 +1,4 @@
-//! What is checked, in words.
+//! Descriptions of checks.
 
 use crate::record::Number;
 use crate::spec::{At, Names};
@@ -17,8 +17,8 @@ pub(super) struct Side<'a, N> {
     pub(super) number: N,
 }
 
-/// What is subtracted from what: `B minus A at 2`, or of one scheme `FABA at 2P minus at P/10`. The
-/// measures are named where there are two.
+/// A difference in words: `B minus A at 2`, or for one scheme `FABA at 2P minus at P/10`. The
+/// measures are named if there are two.
 pub(super) fn difference(
     Side { series: more, number: a }: Side<'_, &Number>,
     Side { series: than, number: b }: Side<'_, Option<&Number>>,
@@ -28,7 +28,7 @@ pub(super) fn difference(
     let is_elsewhere = b.is_some_and(|b| b.at != a.at);
     let [own, others] =
         measures.map_or([String::new(), String::new()], |names| names.map(|name| format!("{name} of ")));
-    // One scheme is not named twice, unless what is taken of it has a name.
+    // One scheme is not named twice, unless the subtracted measure has a name.
     let other =
         if than == more && is_elsewhere && factor.is_empty() && others.is_empty() { "" } else { than };
     let (first_at, second_at) = match b {
