@@ -51,7 +51,6 @@ impl EstimatorSpec {
 }
 
 impl AggregateSpec {
-    /// Its marker, with its contract.
     fn marker(&self, spec: &Spec) -> MarkerChoice {
         with_contract(&self.marker.clone().filled(&spec.marker), self.target.0)
     }
@@ -214,7 +213,6 @@ pub(crate) fn records(
     spec.aggregate.iter().zip(counts).enumerate().map(record).collect()
 }
 
-/// The queues that its packets pass.
 fn queues(aggregate: &AggregateSpec, spec: &Spec, topology: &Topology) -> BTreeSet<usize> {
     let routes = aggregate.groups(spec).flat_map(|at| &topology.routes[at]);
     routes.flat_map(Route::queues).collect()

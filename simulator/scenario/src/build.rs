@@ -123,7 +123,6 @@ pub(crate) fn check_base<'a>(
     catalogue::check_base(&spec.discipline, uses, &site(topology, at, Seed(0), &stream))
 }
 
-/// The site of a discipline.
 fn site<'a>(topology: &Topology, at: usize, seed: Seed, stream: &'a str) -> Site<'a> {
     let QueuePlan { rate, buffer, .. } = topology.queues[at];
     Site { rate, buffer, packet_bytes: topology.passing[at].packet_bytes, seed, stream }

@@ -32,7 +32,6 @@ impl Delays {
         }
     }
 
-    /// The shortest.
     pub(crate) fn shortest(&self) -> Duration {
         match self {
             Delays::Fixed(delay) | Delays::Drawn(delay, _) => *delay,
@@ -40,7 +39,6 @@ impl Delays {
         }
     }
 
-    /// The mean.
     pub(crate) fn mean(&self) -> Duration {
         match self {
             Delays::Fixed(delay) => *delay,
@@ -52,7 +50,6 @@ impl Delays {
         }
     }
 
-    /// The longest.
     pub(crate) fn longest(&self) -> Duration {
         match self {
             Delays::Fixed(delay) | Delays::Drawn(_, delay) => *delay,

@@ -380,7 +380,6 @@ fn about(number: f64) -> String {
     format!("{}{word}", (shown * digits).round() / digits)
 }
 
-/// `number` of bytes in words.
 fn about_bytes(number: f64) -> String {
     match number {
         ..1e9 => format!("{} MB", about((number / 1e6).max(1.0))),

@@ -2,7 +2,6 @@
 
 use fairwire_document::{DocumentError, Locations, Problem, shortened};
 
-/// A problem, with its key.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) path: String,

@@ -114,22 +114,18 @@ impl Files {
         named.map(|(key, name)| NamedFile { key, name: name.into(), sha256: self.hashes[name] }).collect()
     }
 
-    /// The notes about them.
     pub(crate) fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// The packets of the capture called `name`.
     pub(crate) fn capture(&self, name: &str) -> Arc<[Offered]> {
         Arc::clone(&self.captures[name])
     }
 
-    /// The trace called `name`.
     pub(crate) fn trace(&self, name: &str) -> RateLaw {
         self.traces[name].clone()
     }
 
-    /// The delays called `name`.
     pub(crate) fn delays(&self, name: &str) -> Arc<DelayTrace> {
         Arc::clone(&self.delays[name])
     }
@@ -184,7 +180,6 @@ fn allowed_traces(given: &str) -> String {
     }
 }
 
-/// The allowed values of `delays`.
 const ALLOWED_DELAYS: &str =
     "the JSON of irtt, or a file of seconds and round trips in ms, such as `0.01,48.5`, with -1 in an outage";
 

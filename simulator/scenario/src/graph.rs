@@ -3,13 +3,11 @@
 use fairwire_core::Duration;
 use fairwire_sim::Hop;
 
-/// Nodes and directed links.
 pub(crate) struct Graph<'a> {
     nodes: &'a [String],
     edges: Vec<Edge>,
 }
 
-/// A link in one direction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edge {
     pub(crate) from: usize,
@@ -20,7 +18,6 @@ pub(crate) struct Edge {
     pub(crate) hop: Hop,
 }
 
-/// Why a route does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoRoute {
     /// No links lead there.

@@ -96,7 +96,6 @@ impl<'a> Hosts<'a> {
         })
     }
 
-    /// The number of the host called `name`.
     fn host(&self, path: &str, name: &str) -> Result<u32, Fault> {
         let hosts = self.layout.hosts();
         let number = name.strip_prefix('h').and_then(|digits| digits.parse::<u32>().ok());

@@ -8,10 +8,8 @@ use fairwire_parameters::{Quantity, parameters};
 use fairwire_sim::app::Sampler;
 use std::sync::Arc;
 
-/// Its description in one line.
 pub(crate) const SUMMARY: &str =
     "The wire behind a link loses packets, delays them, brings them in another order or twice.";
-/// The example on its page.
 pub(crate) const EXAMPLE: &str =
     "loss = 0.001, loss_when_bad = 0.5, to_bad = 0.01, to_good = 0.2, jitter = { uniform = \"4 ms\" }";
 

@@ -138,7 +138,6 @@ impl<Q> Default for LawSpec<Q> {
 }
 
 impl<Q: Random> LawSpec<Q> {
-    /// The law, or its problem.
     pub(crate) fn law(&self) -> Result<Law, &'static str> {
         let value = |quantity: Quantity<Q>| quantity.0.value();
         let pareto = |p: ParetoSpec<Q>| Law::Pareto { mean: value(p.mean), shape: p.shape };

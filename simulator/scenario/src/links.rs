@@ -194,7 +194,6 @@ impl Links {
 macro_rules! varying {
     ($($spec:ident),+) => {
         $(impl $spec {
-            /// How the link changes.
             pub(crate) fn varying(&self) -> Varying<'_> {
                 Varying {
                     changes: self.changes.as_ref(),

@@ -274,7 +274,6 @@ fn read(
     })
 }
 
-/// The choices that replace a scenario's own.
 #[derive(Deserialize)]
 struct Choices {
     disciplines: Option<Vec<Compared>>,

@@ -3,7 +3,6 @@
 use crate::source::Sends;
 use crate::topology::plan::Route;
 
-/// The packets that pass a queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passing {
     /// A typical packet on the wire: the mean over the flows whose data passes it, each counted

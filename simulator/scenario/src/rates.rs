@@ -104,7 +104,6 @@ impl Varying<'_> {
 
 const PARTS: &str = "such as [{ rate = \"12 Mbit/s\", for = \"1 s\" }, { down = \"200 ms\" }]";
 
-/// The pattern in the array at `path`.
 fn pattern(path: &str, parts: &[PartSpec]) -> Result<RateLaw, Fault> {
     if parts.is_empty() {
         let why = "a link with a pattern has rates";

@@ -9,7 +9,6 @@ pub fn schema() -> Value {
     schemars::schema_for!(Spec).to_value()
 }
 
-/// A table of a scenario.
 pub(crate) struct Table {
     /// Its path: `flow.access`; `[[link]]` for the array that may replace the table `link`.
     pub(crate) path: String,

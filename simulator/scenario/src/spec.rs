@@ -26,7 +26,6 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
 use std::fmt;
 
-/// The version of the scenario format.
 pub(crate) const FORMAT: u32 = 2;
 
 /// A scenario: a link or a network of links, the flows that share it, and the disciplines to

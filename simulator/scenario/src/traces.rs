@@ -80,7 +80,6 @@ impl NamedTrace {
         text
     }
 
-    /// The trace.
     pub(crate) fn trace(&self) -> Trace {
         Trace::parse(&self.text()).expect("it is made in the format")
     }

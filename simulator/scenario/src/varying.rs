@@ -58,14 +58,12 @@ pub enum DownPackets {
 }
 
 impl DownSpec {
-    /// The duration.
     pub(crate) fn time(self) -> Duration {
         match self {
             DownSpec::Time(time) | DownSpec::Table(OutageSpec { r#for: time, .. }) => time.0,
         }
     }
 
-    /// The fate of packets.
     pub(crate) fn packets(self) -> DownPackets {
         match self {
             DownSpec::Time(_) => DownPackets::Held,

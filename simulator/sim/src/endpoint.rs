@@ -139,7 +139,6 @@ impl Endpoints {
         self.most
     }
 
-    /// The kinds that its ends time.
     pub(crate) fn kinds(&self) -> &'static [Kind] {
         self.kinds
     }
@@ -154,7 +153,6 @@ impl Endpoints {
         self.packet_bytes
     }
 
-    /// Both ends of a flow.
     pub(crate) fn start(&self, start: Start) -> [Box<dyn Endpoint>; 2] {
         (self.starting)(start)
     }

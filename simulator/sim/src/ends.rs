@@ -7,7 +7,6 @@ use fairwire_core::{Duration, Time};
 use fairwire_metrics::Lasted;
 use std::ops::RangeInclusive;
 
-/// Which end of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     /// The end whose packets are counted.
@@ -28,7 +27,6 @@ const MAX_AT_ONCE: u32 = 1 << 16;
 const MAX_IDLE: u32 = 1 << 16;
 const IDLE: Duration = Duration::from_secs(1);
 
-/// Both ends.
 pub(crate) struct Ends {
     name: &'static str,
     number: u32,
@@ -70,7 +68,6 @@ impl Ends {
         }
     }
 
-    /// Is its timeout due at `now`?
     pub(crate) fn is_due(&self, side: Side, now: Time) -> bool {
         self.ends[side as usize].due <= now
     }
@@ -91,7 +88,6 @@ impl Ends {
         self.ends.iter().flat_map(|one| one.endpoint.lasted(end.min(self.stopped))).collect()
     }
 
-    /// Stops both ends at `now`.
     pub(crate) fn stop(&mut self, now: Time) {
         self.stopped = now;
         self.ends.iter_mut().for_each(|end| (end.is_finished, end.due) = (true, Time::MAX));

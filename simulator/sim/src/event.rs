@@ -94,7 +94,6 @@ impl Lane {
 /// A packet that has begun to leave a link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Leaving {
-    /// Its frame.
     pub(crate) slot: u32,
     /// The codepoint with which it leaves.
     pub(crate) ecn: Ecn,
@@ -115,7 +114,6 @@ pub(crate) trait Events: Send + 'static {
     /// Hosts take processing time: their packets arrive at links slightly out of order.
     fn mix_at_links(&mut self);
 
-    /// Adds a link.
     fn add_link(&mut self);
 
     /// Schedules an event at a host, about a frame of this identity or without one.

@@ -15,7 +15,6 @@ impl Faulty {
         Faulty { wire, counts: WireRecord::default() }
     }
 
-    /// Does its delay change?
     pub(crate) fn has_delays(&self) -> bool {
         self.wire.has_delays()
     }
@@ -33,7 +32,6 @@ impl Faulty {
         fate
     }
 
-    /// The warm-up is over.
     pub(crate) fn start_measuring(&mut self) {
         self.counts = WireRecord::default();
     }

@@ -20,7 +20,6 @@ pub(crate) struct Frame {
     /// Segment number on the forward path, next expected segment on the return path; for a
     /// datagram, its bytes.
     seq: u64,
-    /// The flow it belongs to.
     pub(crate) flow: u32,
     /// Its current leg.
     pub(crate) leg: u32,
@@ -46,9 +45,7 @@ const _: () = assert!(size_of::<Frame>() == 32);
 /// A departure from a link that uses round trips.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Left {
-    /// The flow of the packet.
     pub(crate) flow: u32,
-    /// The link.
     pub(crate) link: u32,
     /// When it began to leave.
     pub(crate) at: Time,
@@ -120,7 +117,6 @@ impl Frame {
         self.is_ack
     }
 
-    /// Is it a segment with data?
     pub(crate) fn is_data(&self) -> bool {
         !self.is_ack && !self.is_syn
     }
@@ -243,7 +239,6 @@ impl Frames {
         self.sacks[slot as usize] = sack;
     }
 
-    /// The acknowledgement in `slot`.
     #[inline(always)]
     pub(crate) fn ack(&self, slot: u32) -> Ack {
         let Frame { seq, marks, is_syn, is_special, flag, epoch, .. } = self.slots[slot as usize];
@@ -335,7 +330,6 @@ impl Frames {
         }
     }
 
-    /// Prefetches the frame in `slot`.
     #[inline]
     pub(crate) fn fetch(&self, slot: u32) {
         prefetch::lines(&self.slots[slot as usize], 0..1);

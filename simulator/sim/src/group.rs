@@ -227,13 +227,11 @@ impl Group {
         }
     }
 
-    /// A link has another rate.
     pub(crate) fn follow(&mut self, links: &[Link]) {
         let sizes = Sizes { data: self.data_bytes, ack: self.ack_bytes, vary: self.sizes_vary };
         self.work = Work::of(&self.plan, self.tcp.as_deref(), sizes, links);
     }
 
-    /// Is `leg` the first one forward?
     pub(crate) fn is_first(&self, leg: u32) -> bool {
         leg == self.forward
     }
@@ -273,13 +271,11 @@ impl Group {
         Duration::from_ns(((u128::from(drawn) * u128::from(most.ns())) >> 32) as u64)
     }
 
-    /// Are both ends of its flows external?
     #[inline]
     pub(crate) fn is_outside(&self) -> bool {
         self.is_outside
     }
 
-    /// Are its flows connections of sessions?
     #[inline]
     pub(crate) fn has_sessions(&self) -> bool {
         self.has_sessions

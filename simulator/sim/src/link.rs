@@ -99,7 +99,6 @@ impl Link {
         self.server.next_poll_at()
     }
 
-    /// Its name.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
@@ -118,7 +117,6 @@ impl Link {
         (rate.unwrap_or(self.rate()), self.delay)
     }
 
-    /// When its rate changes.
     pub(crate) fn changes_at(&self) -> impl Iterator<Item = Time> + '_ {
         let steps = if let RateLaw::Steps(steps) = &self.law { &steps[..] } else { &[] };
         steps.iter().map(|step| step.at)
@@ -130,7 +128,6 @@ impl Link {
         (!self.changes && !delay_changes).then(|| (self.rate(), self.delay))
     }
 
-    /// Does its wire have faults?
     #[inline(always)]
     pub(crate) fn has_faults(&self) -> bool {
         self.faulty.is_some()
@@ -143,7 +140,6 @@ impl Link {
         self.faulty.as_mut().map_or(plain, |wire| wire.carry(sent, delay))
     }
 
-    /// Its rate.
     pub(crate) fn rate(&self) -> Rate {
         self.server.rate()
     }
@@ -153,17 +149,14 @@ impl Link {
         self.server.bits(from, to)
     }
 
-    /// Its discipline, to be inspected.
     pub(crate) fn discipline(&self) -> &dyn Discipline {
         self.server.discipline()
     }
 
-    /// Does its discipline use round trips?
     pub(crate) fn hears_round_trips(&self) -> bool {
         self.hears_round_trips
     }
 
-    /// Reports a round trip to the discipline.
     pub(crate) fn on_round_trip(&mut self, trip: RoundTrip, now: Time) {
         self.server.discipline_mut().on_round_trip(trip, now);
     }

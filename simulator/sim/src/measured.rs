@@ -25,7 +25,6 @@ struct Names {
 }
 
 impl<T: Tap, E: Events> Model<T, E> {
-    /// The results.
     pub(crate) fn measured(&self) -> Measured {
         // By plan: the number of its latest flow. Plans of one name are numbered as one group.
         let mut numbers: Vec<u32> = self.groups.iter().map(|group| group.before).collect();

@@ -55,7 +55,6 @@ pub(crate) struct Model<T, E> {
     pub(crate) measured_from: Time,
     pub(crate) end: Time,
     pub(crate) is_measuring: bool,
-    /// Does any discipline use round trips?
     pub(crate) hears_trips: bool,
     /// When each flow's sender was last heard of; only as far as it is used.
     pub(crate) heard: Vec<Time>,
@@ -225,7 +224,6 @@ impl<T: Tap, E: Events> Model<T, E> {
         }
     }
 
-    /// A packet begins to leave a link.
     #[inline(always)]
     fn leave(&mut self, link: u32, departure: Departure, now: Time) {
         self.schedule_link(link);
@@ -320,7 +318,6 @@ impl<T: Tap, E: Events> Model<T, E> {
         self.meaningless += u64::from(!flow.on_wake(&mut stage));
     }
 
-    /// An acknowledgement reaches its sender.
     #[inline(always)]
     fn on_ack(&mut self, slot: u32, now: Time) {
         self.note(What::Deliver, slot, None, now);
@@ -347,7 +344,6 @@ impl<T: Tap, E: Events> Model<T, E> {
         }
     }
 
-    /// A packet reaches an external endpoint.
     #[inline(never)]
     fn on_packet(&mut self, slot: u32, now: Time) {
         let frame = self.store.frames.at(slot);
@@ -410,7 +406,6 @@ impl<T: Tap, E: Events> Model<T, E> {
         (flow, stage)
     }
 
-    /// The warm-up is over.
     pub(crate) fn start_measuring(&mut self) {
         self.is_measuring = true;
         for link in &mut self.links {

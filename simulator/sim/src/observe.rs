@@ -259,11 +259,9 @@ pub(crate) trait Tap {
     fn completes(&mut self, event: &TransferEvent);
     /// When the engine must stop between events.
     fn next_sample(&self) -> Time;
-    /// The run starts.
     fn start(&mut self, state: State<'_>);
     /// The time is [`next_sample`](Tap::next_sample).
     fn sample(&mut self, state: State<'_>);
-    /// The run ends.
     fn finish(&mut self, state: State<'_>);
 }
 

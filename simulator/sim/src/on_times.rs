@@ -27,7 +27,6 @@ impl OnTimes {
         Some(Box::new(OnTimes { stops: Vec::new(), slot, slot_ends, delivered: Vec::new() }))
     }
 
-    /// Sorts the stops.
     pub(crate) fn sort(&mut self) {
         self.stops.sort_by_key(|(at, flows)| std::cmp::Reverse((*at, flows.start)));
     }

@@ -23,7 +23,6 @@ impl<T: Tap, E: Events> Model<T, E> {
         }
     }
 
-    /// When the next change is due.
     pub(crate) fn next_change(&self) -> Time {
         let Some(on_times) = &self.on_times else { return Time::MAX };
         on_times.stops.last().map_or(Time::MAX, |(at, _)| *at).min(on_times.slot_ends)
@@ -78,7 +77,6 @@ impl<T: Tap, E: Events> Model<T, E> {
         on_times.map(move |on| OnTime { from: within(on.from), until: within(on.until) })
     }
 
-    /// The results.
     pub(crate) fn presence(&self) -> Option<Presence> {
         let on_times = self.on_times.as_ref()?;
         let of_member = |(plan, member, _): (&GroupPlan, Member, Counts)| {

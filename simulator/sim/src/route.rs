@@ -12,7 +12,6 @@ pub(crate) struct Leg {
     takes: [Duration; 2],
     /// Its wires one by one, if sizes vary.
     wires: Box<[(Rate, Duration)]>,
-    /// Where it leads.
     pub(crate) to: Target,
     /// For arrivals from the previous link; those from a source have the lane of their flow.
     pub(crate) lane: Lane,
@@ -47,9 +46,7 @@ impl Leg {
 /// Packet sizes on a path, bytes on the wire.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes {
-    /// Data packets.
     pub(crate) data: u32,
-    /// Acknowledgements.
     pub(crate) ack: u32,
     /// Are there other sizes?
     pub(crate) vary: bool,

@@ -138,7 +138,6 @@ impl<T: Tap, E: Events> Model<T, E> {
         Ok(model)
     }
 
-    /// The remains of a stopped run.
     pub(crate) fn rest(self) -> Rest {
         let Model { events, store: Store { flows, frames, .. }, links, groups, sessions, .. } = self;
         Rest(Box::new((events, flows, frames, links, groups, sessions)))

@@ -68,7 +68,6 @@ fn run(flows: Vec<GroupPlan>, packets: u32, settings: &Settings) -> Model<Unwatc
     gone(Network::dumbbell(bottleneck(packets), flows), settings)
 }
 
-/// The events still to come.
 fn rest(run: &mut Model<Unwatched, Sides>) -> Vec<Event> {
     let Model { events, store, .. } = run;
     let mut rest = Vec::new();

@@ -14,7 +14,6 @@ use crate::observe::Tap;
 use fairwire_core::{Packet, RoundTrip, Time};
 
 impl<T: Tap, E: Events> Model<T, E> {
-    /// `packet` begins to leave `link`.
     #[inline(never)]
     pub(crate) fn note_left(&mut self, packet: &Packet, link: u32, now: Time) {
         let frame = self.store.frames.at(packet.frame);

@@ -40,7 +40,6 @@ impl<T: Tap, E: Events> Model<T, E> {
         }
     }
 
-    /// The completion times of a group.
     fn timed(&mut self, group: u32) -> &mut Timed {
         self.timed.entry(self.groups[group as usize].head).or_default()
     }
@@ -58,7 +57,6 @@ impl<T: Tap, E: Events> Model<T, E> {
         Some(segments * u64::from(tcp.segment_bytes))
     }
 
-    /// Lets a session react to `cause`.
     #[inline(never)]
     pub(crate) fn react(&mut self, session: u32, cause: Cause, now: Time) {
         let mut steps = std::mem::take(&mut self.steps);

@@ -10,7 +10,6 @@ use crate::store::Store;
 use fairwire_core::Time;
 
 impl<T: Tap, E: Events> Model<T, E> {
-    /// Shows the state to the observer.
     pub(crate) fn show(&mut self, what: impl FnOnce(&mut T, State<'_>), now: Time) {
         let Store { flows, tap, .. } = &mut self.store;
         let edges = self.edges.as_deref();

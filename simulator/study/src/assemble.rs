@@ -169,7 +169,6 @@ fn published(plan: &Plan<'_>, numbers: &[Number]) -> Vec<Published> {
         .collect()
 }
 
-/// Makes panels.
 struct Drawing<'a, 'b> {
     plan: &'a Plan<'b>,
     numbers: &'a [Number],

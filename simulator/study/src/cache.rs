@@ -19,7 +19,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime};
 
-/// The results of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Finished {
     /// The record.
@@ -33,7 +32,6 @@ pub(crate) struct Finished {
 const MAGIC: &[u8] = b"fairwire result\n";
 /// The ending of results; files with other names are not ours, and stay.
 const ENDING: &str = "result";
-/// The ending of results being written.
 const HALF: &str = "half";
 /// An incomplete result that is older was left by a terminated command.
 const STALE: Duration = Duration::from_secs(24 * 3600);

@@ -147,7 +147,6 @@ enum Origin {
     Made(&'static Entry),
 }
 
-/// A user of the result.
 #[derive(Clone, Copy)]
 struct User {
     plan: usize,

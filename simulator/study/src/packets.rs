@@ -24,7 +24,6 @@ pub(crate) fn is_one(name: &str) -> bool {
     name.split_once('.').is_some_and(|(what, _)| NAMES.contains(&what))
 }
 
-/// Follows packets.
 pub(crate) struct Packets {
     /// The end of the warm-up.
     from: Time,
@@ -75,7 +74,6 @@ impl Packets {
         }
     }
 
-    /// Something happened to a packet.
     pub(crate) fn packet(&mut self, event: &PacketEvent) {
         let Some(flow) = self.flows.get_mut(event.flow as usize) else { return };
         let seq = match event.content {
@@ -110,7 +108,6 @@ impl Packets {
         }
     }
 
-    /// The measures.
     pub(crate) fn into_measures(self) -> BTreeMap<String, f64> {
         self.groups.iter().flat_map(Group::measures).collect()
     }

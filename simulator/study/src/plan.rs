@@ -57,7 +57,6 @@ pub struct Cell {
     pub discipline: usize,
 }
 
-/// A scenario of an exhibit.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Wanted {
     file: String,
@@ -156,7 +155,6 @@ impl<'a> Plan<'a> {
 const NO_SCENARIOS: [&str; 5] =
     ["study.toml", "reference.toml", "verdicts.toml", "space.toml", "calibration.toml"];
 
-/// Builds a plan.
 struct Maker<'a> {
     study: &'a Study,
     at: usize,

@@ -89,7 +89,6 @@ impl Table {
         Some(&self.columns.iter().find(|column| column.name == name)?.cells)
     }
 
-    /// The rows for which `is_wanted` is true.
     pub(crate) fn filtered(&self, is_wanted: impl Fn(usize) -> bool) -> Table {
         let rows: Vec<usize> = (0..self.len()).filter(|row| is_wanted(*row)).collect();
         let of = |column: &Column| Column { cells: column.cells.rows(&rows), ..column.clone() };

@@ -83,10 +83,8 @@ fn values<T: DataType>(
     writer.typed::<T>().write_batch(&values, Some(&levels), None).map(drop)
 }
 
-/// Values read at a time.
 const VALUES: usize = 65_536;
 
-/// A Parquet file being read.
 pub(crate) struct Reader<R: ChunkReader>(SerializedFileReader<R>);
 
 /// A column at the top of a file: its location and its type.
@@ -109,7 +107,6 @@ impl<R: ChunkReader + 'static> Reader<R> {
         pairs.filter_map(|pair| Some((pair.key.clone(), pair.value.clone()?))).collect()
     }
 
-    /// The columns by name.
     pub(crate) fn columns(&self) -> BTreeMap<String, Kind> {
         self.places().into_iter().map(|place| (place.name, place.kind)).collect()
     }

@@ -21,7 +21,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 const MAX_BYTES: u64 = 1 << 20;
 /// More cells than a table can show; each is read and checked before anything runs.
 const MAX_CELLS: usize = 1_000_000;
-/// The name of the axis of disciplines.
 pub(crate) const DISCIPLINE: &str = "discipline";
 /// Keys of a scenario that belong elsewhere in a sweep, and where.
 const ELSEWHERE: [(&str, &str); 7] = [
@@ -403,7 +402,6 @@ impl Maker<'_> {
         Ok(axes)
     }
 
-    /// The disciplines, as in `--discipline`.
     fn disciplines(&self, own: &Scenario) -> Result<Vec<Arc<str>>, DocumentError> {
         let axis = self.spec.vary.0.iter().find(|(key, _)| key == DISCIPLINE);
         let Some((key, axis)) = axis else {

@@ -37,7 +37,6 @@ impl Field {
         }
     }
 
-    /// Adds the values of `rows`.
     fn add(&self, cells: &mut Cells, rows: &[Value]) {
         let values = rows.iter().map(|row| self.value(row));
         match cells {

@@ -22,7 +22,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The column with the hash of a run's inputs.
 pub(crate) const CELL: &str = "cell";
-/// The column with the seed.
 pub(crate) const SEED: &str = "seed";
 /// The version of the layout of a store, in the metadata of each part.
 const FORMAT: &str = "2";

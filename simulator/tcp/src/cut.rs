@@ -48,12 +48,10 @@ impl Cut {
         *self = Cut { until: highest, target: segments(target), before: segments(before), ..Cut::default() };
     }
 
-    /// Ends it.
     pub(crate) fn end(&mut self) {
         *self = Cut::default();
     }
 
-    /// Is a cut in progress?
     #[inline]
     pub(crate) fn is_on(&self) -> bool {
         self.until != 0
@@ -93,7 +91,6 @@ impl Cut {
         self.room = delivery.in_flight + more.max(u64::from(self.sent == 0));
     }
 
-    /// A segment was sent.
     #[inline]
     pub(crate) fn sent(&mut self) {
         self.sent += u32::from(self.is_on());

@@ -46,7 +46,6 @@ struct Record {
 pub(crate) struct Measures {
     /// The round-trip time of the acknowledged segment sent last, unless that was sent twice.
     pub(crate) rtt: Option<Duration>,
-    /// The delivery rate.
     pub(crate) rate: Option<RateSample>,
 }
 

@@ -27,7 +27,6 @@ pub(crate) struct Latest {
     pub(crate) seq: u64,
 }
 
-/// The state of a sender with RACK-TLP.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rack {
     /// RACK.xmit_ts and RACK.end_seq.
@@ -192,7 +191,6 @@ impl Rack {
         self.persist = (self.persist + 1).min(PERSISTENCE);
     }
 
-    /// A segment was retransmitted.
     pub(crate) fn repeated(&mut self) {
         self.repeats += 1;
         if let Some(undo) = &mut self.undo {

@@ -39,7 +39,6 @@ pub(crate) struct Scoreboard {
     rule: Rule,
     /// Times and reordering, under [`Rule::Time`].
     pub(crate) rack: Rack,
-    /// The cut of the window in progress.
     pub(crate) cut: Cut,
 }
 
@@ -100,17 +99,14 @@ impl Scoreboard {
         self.is_empty() && !self.cut.is_on() && self.rack.probe.is_none() && !self.rack.is_explained()
     }
 
-    /// Is `seq` known to have arrived?
     pub(crate) fn is_sacked(&self, seq: u64) -> bool {
         self.state(seq) & SACKED != 0
     }
 
-    /// Has `seq` been retransmitted?
     pub(crate) fn is_repeated(&self, seq: u64) -> bool {
         self.state(seq) & REPEATED != 0
     }
 
-    /// Is `seq` considered lost?
     pub(crate) fn is_lost(&self, seq: u64) -> bool {
         self.state(seq) & LOST != 0
     }
@@ -299,7 +295,6 @@ impl Scoreboard {
         self.repair_from = self.base;
     }
 
-    /// Forgets everything.
     pub(crate) fn clear(&mut self) {
         self.segments.clear();
         self.emptied();

@@ -7,7 +7,6 @@ use fairwire_core::units::Room;
 use fairwire_core::{Duration, Rate};
 use fairwire_parameters::{OutOfRange, Quantity, parameters};
 
-/// Its description.
 pub(super) const ABOUT: About = About {
     summary: "Two hubs with a link between them, and at each as many switches with hosts, behind a link of their own each.",
     source: "",

@@ -10,7 +10,6 @@ use fairwire_core::units::Room;
 use fairwire_core::{Duration, Rate, rng};
 use fairwire_parameters::{OutOfRange, Quantity, parameters, word};
 
-/// Its description.
 pub(super) const ABOUT: About = About {
     summary: "Hosts under three layers of switches, with as much room between pods as the hosts can fill.",
     source: "Al-Fares, Loukissas and Vahdat 2008, section 3; ways by flow as RFC 2992, by destination as Zahavi, Johnson, Kerbyson and Lang 2010.",

@@ -132,11 +132,9 @@ impl NoOffer {
 /// The location of a source, and the properties of its group of flows that it needs.
 #[derive(Clone, Copy)]
 pub struct At<'a> {
-    /// The group.
     pub(super) path: &'a str,
     /// Its name.
     pub(super) key: &'static str,
-    /// Header bytes of each packet.
     pub(super) header: u32,
     /// The rate of each flow's own link.
     pub(super) access: Quantity<Rate>,

@@ -3,7 +3,6 @@
 use super::at::{About, At, NoOffer, Offer, SourceSpec};
 use fairwire_parameters::parameters;
 
-/// Its description.
 pub(super) const ABOUT: About = About::tcp("A TCP with endless data.");
 
 /// Unlimited data has no parameters.

@@ -7,7 +7,6 @@ use fairwire_metrics::Kind;
 use fairwire_parameters::parameters;
 use fairwire_sim::app::{Bursts, Load};
 
-/// The description of the source `bursts`.
 pub(super) const ABOUT: About =
     About { timed: &[Kind::Transfer], ..About::tcp("Bursts over TCP, with pauses between.") };
 

@@ -6,7 +6,6 @@ use fairwire_core::{Duration, Rate};
 use fairwire_parameters::{Quantity, parameters};
 use fairwire_sim::app::{CALL_KINDS, Call, CallRates};
 
-/// Its description.
 pub(super) const ABOUT: About = About {
     header_bytes: HEADER_OF_RTP,
     timed: CALL_KINDS,

@@ -6,7 +6,6 @@ use fairwire_core::units::Size;
 use fairwire_core::{Ecn, Rate};
 use fairwire_parameters::{Quantity, parameters};
 
-/// Its description.
 pub(super) const ABOUT: About =
     About { example: "rate = \"1 Mbit/s\"", ..About::datagrams("Constant bit rate over UDP.") };
 

@@ -30,7 +30,6 @@ pub enum Codepoint {
 }
 
 impl Marking {
-    /// The codepoint.
     pub(super) fn ecn(self) -> Ecn {
         match self.ecn.unwrap_or_default() {
             Codepoint::None => Ecn::NotEct,

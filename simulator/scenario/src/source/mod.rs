@@ -72,7 +72,6 @@ impl Sends {
     }
 }
 
-/// The constants of the TCP of `flow`.
 pub(crate) fn tcp_config(flow: &FlowSpec) -> Config {
     flow.tcp.as_ref().unwrap_or(&TcpSpec::default()).config()
 }
@@ -92,7 +91,6 @@ pub(crate) fn check_keys(path: &str, flow: &FlowSpec) -> Result<(), Fault> {
     Err(refused(format!("{path}.{key}"), given, why, allowed))
 }
 
-/// Header bytes of each datagram of `flow`.
 pub(crate) fn header_bytes(flow: &FlowSpec) -> u32 {
     bytes_or(flow.header, flow.source.about().header_bytes)
 }
@@ -147,7 +145,6 @@ impl At<'_> {
     }
 }
 
-/// A full data packet on the wire.
 fn full_packet(tcp: &Config) -> u32 {
     tcp.segment_bytes.saturating_add(tcp.header_bytes)
 }

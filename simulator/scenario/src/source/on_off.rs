@@ -8,7 +8,6 @@ use fairwire_core::{Duration, Ecn, Rate};
 use fairwire_parameters::{Quantity, parameters};
 use fairwire_sim::app::{Law, OnOff, Traffic};
 
-/// Its description.
 pub(super) const ABOUT: About = About {
     example: EXAMPLE,
     ..About::datagrams("Bursts of datagrams at a constant rate, with pauses between.")

@@ -8,7 +8,6 @@ use fairwire_core::{Duration, Ecn};
 use fairwire_parameters::{Quantity, parameters};
 use fairwire_sim::app::{Law, Poisson, Traffic};
 
-/// Its description.
 pub(super) const ABOUT: About =
     About { example: "mean_gap = \"10 ms\"", ..About::datagrams("Datagrams at random times.") };
 

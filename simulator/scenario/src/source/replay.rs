@@ -4,7 +4,6 @@ use super::at::{About, At, NoOffer, Offer, SourceSpec};
 use fairwire_parameters::parameters;
 use fairwire_sim::app::{Replay, Traffic};
 
-/// Its description.
 pub(super) const ABOUT: About =
     About { example: "file = \"calls.pcap\"", ..About::datagrams("Captured packets.") };
 

@@ -5,7 +5,6 @@ use fairwire_core::Duration;
 use fairwire_parameters::{Quantity, parameters};
 use fairwire_sim::app::{Load, Sequence};
 
-/// Its description.
 pub(super) const ABOUT: About =
     About::tcp("TCP connections with endless data, one after the other, each cut off after a time.");
 

@@ -5,7 +5,6 @@ use fairwire_core::{Duration, Rate};
 use fairwire_parameters::{Quantity, parameters};
 use fairwire_sim::app::{Load, STREAMING_KINDS, Streaming};
 
-/// Its description.
 pub(super) const ABOUT: About = About {
     timed: STREAMING_KINDS,
     ..About::tcp("Video in chunks, at a bitrate that the viewer's buffer chooses (BBA-0).")

@@ -5,7 +5,6 @@ use fairwire_core::Duration;
 use fairwire_parameters::{Quantity, parameters};
 use fairwire_sim::app::{Load, Telnet};
 
-/// Its description.
 pub(super) const ABOUT: About = About::tcp("Keystrokes over TCP: a full segment after each exponential gap.");
 
 /// Keystrokes.

@@ -8,7 +8,6 @@ use fairwire_metrics::Kind;
 use fairwire_parameters::{Quantity, parameters};
 use fairwire_sim::app::{Arrivals, Law, Load, Transfers};
 
-/// Its description.
 pub(super) const ABOUT: About = About {
     timed: &[Kind::Transfer],
     example: EXAMPLE,

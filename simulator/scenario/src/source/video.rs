@@ -8,7 +8,6 @@ use fairwire_core::{Duration, Ecn};
 use fairwire_parameters::{Quantity, parameters};
 use fairwire_sim::app::{Traffic, Video};
 
-/// Its description.
 pub(super) const ABOUT: About = About::datagrams("A stream of video frames.");
 
 /// The approximate mean bytes of a video's frames by default.

@@ -8,7 +8,6 @@ use fairwire_core::{Duration, Ecn};
 use fairwire_parameters::{Quantity, parameters};
 use fairwire_sim::app::{Talk, Traffic, Voip};
 
-/// Its description.
 pub(super) const ABOUT: About =
     About { header_bytes: HEADER_OF_RTP, ..About::datagrams("One direction of a telephone call.") };
 

@@ -8,7 +8,6 @@ use fairwire_metrics::Kind;
 use fairwire_parameters::parameters;
 use fairwire_sim::app::{Load, Web};
 
-/// Its description.
 pub(super) const ABOUT: About = About { timed: &[Kind::Transfer, Kind::Page], ..About::tcp("A web client.") };
 
 /// A web client. Defaults are from the web browsing model of 3GPP2 C.R1002.

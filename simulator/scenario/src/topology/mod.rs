@@ -128,7 +128,6 @@ pub(crate) fn flows(flow: &FlowSpec, routes: &[Route]) -> u64 {
     routes.iter().map(|route| u64::from(route.flows)).sum::<u64>() * on_times
 }
 
-/// A generated network.
 fn generated(spec: &Spec, network: &NetworkChoice) -> Result<Laid, Fault> {
     let path = format!("network.{}", network.name());
     let wire = wire(&path, network.impair(), WireLaw::default())?;

@@ -12,7 +12,6 @@ use fairwire_core::{Duration, Rate, RateLaw, WireLaw};
 use fairwire_document::Problem;
 use fairwire_sim::Hop;
 
-/// The queues and routes of `links`.
 pub(super) fn laid(spec: &Spec, links: &[NetworkLinkSpec], files: &Files) -> Result<Laid, Fault> {
     let mut laid = Layout { graph: Graph::new(&spec.nodes), queues: Vec::new(), files };
     let is_marked = links.iter().any(|link| link.bottleneck);

@@ -39,7 +39,6 @@ pub(crate) struct QueuePlan {
 pub(crate) struct Route {
     pub(crate) forward: Vec<Hop>,
     pub(crate) back: Vec<Hop>,
-    /// The number of its flows.
     pub(crate) flows: u32,
 }
 
@@ -50,7 +49,6 @@ pub(crate) const NOT_SIZED: Amount = Amount::Packets(1);
 pub(crate) type Laid = (Vec<QueuePlan>, Vec<Vec<Route>>);
 
 impl QueuePlan {
-    /// May packets wait there?
     pub(crate) fn is_contended(&self) -> bool {
         self.rate != UNCONTENDED
     }
@@ -78,12 +76,10 @@ impl QueuePlan {
 pub(super) const UNCONTENDED: Rate = Rate::from_bps(10_000_000_000_000).expect("not zero");
 
 impl Route {
-    /// The queues on the forward route.
     pub(crate) fn queues(&self) -> impl Iterator<Item = usize> {
         queues(&self.forward)
     }
 
-    /// The slowest wire of the forward route.
     pub(crate) fn slowest_wire(&self) -> Option<Rate> {
         let rate = |hop: &Hop| match hop {
             Hop::Wire { rate, .. } => Some(*rate),

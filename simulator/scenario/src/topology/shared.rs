@@ -13,7 +13,6 @@ use fairwire_sim::Hop;
 /// The names of the shared link and of its return direction in results.
 const SHARED: [&str; 2] = ["bottleneck", "return"];
 
-/// The queues and routes of `link`.
 pub(super) fn laid(spec: &Spec, link: &LinkSpec, files: &Files) -> Result<Laid, Fault> {
     let rate = link.varying().required_rate("link", link.rate, files)?;
     let delay = link.varying().required_delay("link", link.delay, files)?;

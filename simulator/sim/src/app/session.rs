@@ -10,7 +10,6 @@ use std::collections::BTreeMap;
 pub(crate) struct Timed {
     pub(crate) transfers: TransferMeter,
     pub(crate) pages: TransferMeter,
-    /// Lasting events.
     pub(crate) lasting: BTreeMap<Kind, TransferMeter>,
 }
 

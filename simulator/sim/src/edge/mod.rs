@@ -80,7 +80,6 @@ pub(crate) struct Aggregate {
     counts: Counts,
 }
 
-/// Counts of an aggregate.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     from: Time,
@@ -107,7 +106,6 @@ impl Edges {
         (!aggregates.is_empty()).then(|| Box::new(Edges { aggregates, of_group, ends: Vec::new() }))
     }
 
-    /// Adds a flow.
     pub(crate) fn add_flow(&mut self) {
         self.ends.push(Ends::default());
     }

@@ -17,7 +17,6 @@ pub(super) enum Protocol {
     Outside(Box<Outside>),
 }
 
-/// A datagram source.
 pub(super) struct Datagrams {
     pub(super) bytes: Bytes,
     pub(super) generator: Generator,

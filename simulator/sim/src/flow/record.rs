@@ -64,7 +64,6 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// The counts of several flows together.
     pub(crate) fn sum(flows: &[Flow]) -> Counts {
         flows.iter().map(Flow::counts).fold(Counts::default(), |sum, counts| Counts {
             sent: sum.sent + counts.sent,
@@ -103,7 +102,6 @@ pub(crate) struct Lanes {
     /// Its acknowledgements' arrivals at the sender: for packets that did not wait on the downlink,
     /// and for those that waited for one.
     pub(crate) home: [Lane; 2],
-    /// Its own timers.
     pub(crate) wake: Lane,
 }
 
@@ -148,7 +146,6 @@ impl Flow {
         }
     }
 
-    /// Its packet counts.
     pub(crate) fn counts(&self) -> Counts {
         let Seldom { dropped, marked, lost, .. } = self.seldom;
         let (datagram_bytes, losses) = (self.protocol.bytes(), self.protocol.losses());
@@ -169,7 +166,6 @@ impl Flow {
         }
     }
 
-    /// Counts a delivery.
     #[inline]
     pub(crate) fn delivered(&mut self, packets: u64, datagram_bytes: u64) {
         self.sink.delivered += packets;
@@ -180,7 +176,6 @@ impl Flow {
         }
     }
 
-    /// Counts a packet that was dropped.
     pub(crate) fn dropped(&mut self) {
         self.seldom.dropped += 1;
     }
@@ -190,18 +185,15 @@ impl Flow {
         self.seldom.lost = self.seldom.lost.saturating_add(1);
     }
 
-    /// Counts a packet that was marked.
     pub(crate) fn marked(&mut self) {
         self.seldom.marked += 1;
     }
 
-    /// Prefetches what a delivery needs.
     #[inline]
     pub(crate) fn fetch_sink(&self) {
         prefetch::lines(self, 0..2); // the second line has what arrived out of order
     }
 
-    /// Prefetches what an acknowledgement needs.
     #[inline]
     pub(crate) fn fetch_source(&self) {
         prefetch::lines(self, 2..6); // the last one for losses
@@ -234,7 +226,6 @@ impl Flow {
         matches!(self.protocol, Protocol::Tcp(_))
     }
 
-    /// Its group.
     #[inline]
     pub(crate) fn group(&self) -> u32 {
         self.sink.group

@@ -10,7 +10,6 @@ use fairwire_tcp::Ack;
 
 /// A packet that reached its sink.
 pub(crate) struct Delivery {
-    /// When it arrives.
     pub(crate) at: Time,
     /// How many packets it puts in order that are new.
     pub(crate) packets: u64,

@@ -181,7 +181,6 @@ impl Endpoint for Echo {
     }
 }
 
-/// The topology of the links.
 #[derive(Clone, Copy, Debug)]
 enum Shape {
     /// One shared link; acknowledgements return unhindered.

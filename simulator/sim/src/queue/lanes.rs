@@ -11,7 +11,6 @@ pub(crate) const MAX_LANES: usize = 16;
 /// Entries of a lane that are prefetched together.
 pub(crate) const AHEAD: usize = 16;
 
-/// Entries in one cache line.
 const ENTRIES_IN_LINE: usize = LINE / size_of::<Entry>();
 
 const _: () = assert!(ENTRIES_IN_LINE == 4 && MAX_LANES == 16);
@@ -93,7 +92,6 @@ impl Horizon {
 }
 
 impl First {
-    /// Is there no entry?
     #[inline(always)]
     pub(crate) fn is_nothing(self) -> bool {
         self.0 >= NO_KEY
@@ -206,7 +204,6 @@ impl Lanes {
         if order(other_lane) < order(one_lane) { other } else { one }
     }
 
-    /// The first entry, if any.
     pub(crate) fn front(&self, first: First) -> Option<Entry> {
         (!first.is_nothing()).then(|| self.queues[lane_of(first.0)].front)
     }
@@ -302,7 +299,6 @@ impl Default for Ring {
 }
 
 impl Ring {
-    /// Adds the first entry.
     #[inline(always)]
     fn begin(&mut self, entry: Entry) {
         self.front = entry;

@@ -104,7 +104,6 @@ impl Side {
         self.see();
     }
 
-    /// Computes the horizon.
     fn see(&mut self) {
         let after_end = self.end + Duration::from_ns(1);
         self.horizon = Horizon::at(self.calendar.bound.min(after_end));

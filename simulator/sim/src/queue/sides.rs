@@ -44,7 +44,6 @@ pub(crate) struct Sides {
 const LEFT_AHEAD: usize = 16;
 
 impl Sides {
-    /// Without events.
     pub(crate) fn new(settings: &Settings, tuning: &Tuning) -> Self {
         Sides {
             links: Side::new(settings),

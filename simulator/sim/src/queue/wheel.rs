@@ -93,7 +93,6 @@ impl Wheel {
         }
     }
 
-    /// The number of buckets.
     #[inline]
     pub(crate) fn buckets(&self) -> usize {
         self.buckets.len()

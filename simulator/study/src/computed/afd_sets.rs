@@ -9,7 +9,6 @@ use fairwire_core::{FlowHash, Rng, Seed};
 use fairwire_laws::dropper::afd::nft::FlowSet;
 use fairwire_laws::dropper::afd::{Counts, Record, Sample, Sampled, Sampling};
 
-/// Rates of the groups, kbit/s.
 const RATES_KBPS: [u64; 5] = [50, 100, 200, 400, 600];
 const PER_GROUP: usize = 10;
 const FLOWS: usize = RATES_KBPS.len() * PER_GROUP;

@@ -17,7 +17,6 @@ const SERIES: &str = "our TCP";
 /// The group that the paper calls normal.
 const NORMAL: usize = 5;
 
-/// One segment newly acknowledged.
 fn acked() -> Acked {
     Acked {
         now: Time::ZERO,
@@ -45,7 +44,6 @@ fn avoiding(config: &Config, window: f64) -> Controller {
     control
 }
 
-/// The gain of an acknowledgement at `window`.
 fn gain(config: &Config, window: f64) -> f64 {
     let mut control = avoiding(config, window);
     control.acked(&acked());

@@ -193,7 +193,6 @@ impl Check<'_, '_> {
         of.map_or(String::new(), |known| known.unit.clone())
     }
 
-    /// The result of a comparison of `measure`.
     fn finding(&self, what: String, measure: &str, estimate: Option<Estimate>, allowed: Allowed) -> Finding {
         Finding { what, estimate, unit: self.unit(measure), allowed }
     }

@@ -41,7 +41,7 @@ fn check_claim(claim: &ClaimSpec, plan: &Plan<'_>) -> Result<(), String> {
     let known: Vec<String> = plan.measures.iter().map(|measure| measure.id.clone()).collect();
     measures.into_iter().flatten().try_for_each(|name| is_one_of("measure", name, &known))?;
     if plan.computed.is_some() {
-        return Ok(()); // its series and points were unknown until it was computed
+        return Ok(()); // its series and points are known only once it is computed
     }
     series.into_iter().flat_map(Names::list).try_for_each(|name| is_one_of("series", name, &plan.series))?;
     let points = crate::sweep::points(plan.spec().vary.as_ref()).map_err(|(_, why)| why)?;

@@ -30,7 +30,6 @@ impl<const N: usize> MaxFilter<N> {
         self.taken_in.wrapping_sub(round).cast_signed() >= 0
     }
 
-    /// The maximum; zero without any value.
     pub(super) fn max(&self) -> f64 {
         self.best.iter().fold(0.0, |max, &value| max.max(value))
     }

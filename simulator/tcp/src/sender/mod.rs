@@ -123,7 +123,6 @@ enum Timer {
     Tail,
 }
 
-/// Why the window was last reduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reaction {
     None,
@@ -452,7 +451,6 @@ impl Sender {
         self.recover = self.highest;
     }
 
-    /// The receiver's room, segments.
     #[inline]
     fn window_limit(&self) -> f64 {
         self.config.window.map_or(f64::INFINITY, f64::from)
@@ -474,7 +472,6 @@ impl Sender {
         self.control.window().min(self.window_limit())
     }
 
-    /// Segments in flight.
     #[inline]
     fn in_flight(&self) -> u32 {
         match &self.board {

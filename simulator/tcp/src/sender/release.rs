@@ -17,7 +17,6 @@ impl Sender {
         }
     }
 
-    /// Most segments that an acknowledgement releases.
     #[inline]
     pub(super) fn max_per_ack(&self) -> u64 {
         no_zero(self.config.quirks.max_per_ack)

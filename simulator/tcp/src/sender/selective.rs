@@ -241,7 +241,6 @@ impl Sender {
         self.board.as_ref().map_or(0, |board| board.losses())
     }
 
-    /// How many segments may be in flight.
     pub(super) fn room(&self) -> u64 {
         let window = self.control.window();
         self.board.as_ref().map_or(window as u64, |board| board.cut.room(window))

@@ -217,7 +217,6 @@ impl Sender {
         Answer::Usual
     }
 
-    /// Ends the test: lost segments are retransmitted.
     fn end_test(&mut self) {
         if let Phase::Lost { is_testing, .. } = &mut self.phase {
             *is_testing = false;

@@ -161,7 +161,6 @@ impl Speaker {
         self.queued_bytes as f64 * 8.0 / self.call.frame.secs()
     }
 
-    /// Captures and codes a frame.
     fn capture(&mut self, now: Time) {
         let every = self.call.key_every;
         let is_key = self.is_key_wanted || (!every.is_zero() && now.since(self.key.1) >= every);

@@ -23,7 +23,6 @@ const FREEZE_MORE_S: f64 = 0.150;
 /// The frames of that mean.
 const FRAMES: usize = 30;
 
-/// The picture shown.
 pub(super) struct Picture {
     deadline: Duration,
     /// Incomplete frames with some packets, and how many arrived.
@@ -71,7 +70,6 @@ impl Picture {
         self.is_broken.then(|| self.next.saturating_sub(1))
     }
 
-    /// Takes in a packet of a frame.
     pub(super) fn take(&mut self, piece: Piece, now: Time) {
         self.begin(piece.captured);
         if piece.frame < self.next {

@@ -54,7 +54,6 @@ macro_rules! sources {
             }
         }
 
-        /// A running source.
         #[derive(Debug)]
         pub(crate) enum Generator {
             Cbr(cbr::Generator),

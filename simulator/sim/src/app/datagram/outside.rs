@@ -42,7 +42,6 @@ impl OutsideTraffic {
         }
     }
 
-    /// Its name in records.
     pub(super) fn name(&self) -> &'static str {
         self.name
     }

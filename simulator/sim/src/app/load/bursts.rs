@@ -35,12 +35,10 @@ impl Bursts {
         self.burst.problem().or(self.idle.problem()).map(str::to_owned)
     }
 
-    /// The maximum number of simultaneous connections.
     pub(super) fn connections(&self) -> u16 {
         1
     }
 
-    /// Its type of demand.
     pub(super) fn demand(&self) -> Demand {
         Demand::Requested
     }

@@ -46,7 +46,6 @@ macro_rules! loads {
                 }
             }
 
-            /// Its type of demand.
             pub(crate) fn demand(&self) -> Demand {
                 match self {
                     $(Load::$kind(plan) => plan.demand(),)+
@@ -63,7 +62,6 @@ macro_rules! loads {
             }
         }
 
-        /// A running load.
         #[derive(Debug)]
         pub(crate) enum Machine {
             $($kind($machine),)+

@@ -46,7 +46,6 @@ impl OutsideLoad {
         }
     }
 
-    /// Its name in records.
     pub(super) fn name(&self) -> &'static str {
         self.name
     }

@@ -27,12 +27,10 @@ impl Sequence {
         gap_problem(self.lasts)
     }
 
-    /// The maximum number of simultaneous connections.
     pub(super) fn connections(&self) -> u16 {
         1
     }
 
-    /// Its type of demand.
     pub(super) fn demand(&self) -> Demand {
         Demand::Endless
     }

@@ -83,12 +83,10 @@ impl Streaming {
         Duration::from_ns(self.chunk.ns().saturating_mul(chunks))
     }
 
-    /// The maximum number of simultaneous connections.
     pub(super) fn connections(&self) -> u16 {
         1
     }
 
-    /// Its type of demand.
     pub(super) fn demand(&self) -> Demand {
         Demand::Requested
     }

@@ -26,12 +26,10 @@ impl Telnet {
         gap_problem(self.mean_gap)
     }
 
-    /// The maximum number of simultaneous connections.
     pub(super) fn connections(&self) -> u16 {
         1
     }
 
-    /// Its type of demand.
     pub(super) fn demand(&self) -> Demand {
         Demand::Offered
     }

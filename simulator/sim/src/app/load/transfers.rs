@@ -31,12 +31,10 @@ pub enum Arrivals {
 }
 
 impl Transfers {
-    /// The maximum number of simultaneous connections.
     pub(super) fn connections(&self) -> u16 {
         self.arrivals.connections()
     }
 
-    /// Its type of demand.
     pub(super) fn demand(&self) -> Demand {
         if self.arrivals.is_open_loop() { Demand::Offered } else { Demand::Requested }
     }

@@ -59,12 +59,10 @@ impl Default for Web {
 }
 
 impl Web {
-    /// The maximum number of simultaneous connections.
     pub(super) fn connections(&self) -> u16 {
         self.connections
     }
 
-    /// Its type of demand.
     pub(super) fn demand(&self) -> Demand {
         Demand::Requested
     }

@@ -117,7 +117,6 @@ enum Repair {
 /// 2 / ln 2: the smallest gain that doubles the rate per round.
 const HIGH_GAIN: f64 = 2.0 / core::f64::consts::LN_2;
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
-/// The cwnd_gain of `ProbeBw`.
 const WINDOW_GAIN: f64 = 2.0;
 /// Send quanta in flight beyond the product: section 4.2.3.2.
 const QUANTA: f64 = 3.0;
