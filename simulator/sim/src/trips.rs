@@ -5,7 +5,6 @@
 //! links add a constant. As with timestamps (RFC 7323, section 4.3), a delayed acknowledgement
 //! answers the first of its segments. A run without such disciplines has only three tests per
 //! packet for this.
-//! times per packet.
 
 use crate::event::Events;
 use crate::frames::Left;

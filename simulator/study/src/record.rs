@@ -3,7 +3,6 @@
 //! [`Exhibit::numbers`] holds every number, for tables and CSV. [`Exhibit::panels`] holds the same
 //! numbers ready for drawing: lines are identified here, so the drawing code need not know a
 //! study's format.
-//! format of a study.
 
 use crate::calibration::record::{Held, Summary};
 pub use fairwire_figures::panel::{Axis, Kind, Line, Mark, Panel, Reference, Scale};

@@ -27,7 +27,6 @@
 //!   from an integer window, as in Linux: from ten, at an alpha of 0.3, one and not one and a half.
 //! - Marks reported during the repair of a loss do not affect alpha: [`Control::acked`] is not
 //!   called then.
-//!   not called then.
 
 use super::control::{About, Acked, Congested, Control, Feedback, Start};
 use super::growth::{Arithmetic, half, kept, slow_start};
