@@ -12,9 +12,9 @@ use fairwire_laws::compose::device::Device;
 use fairwire_laws::part::Part;
 use fairwire_sim::{GroupPlan, LinkPlan, Member, Network, SetUp, Settings, TieRule};
 
-/// The plan of one run; `None` if its set-up was stopped. Starts and delays come from streams named
-/// by the flow, and a discipline's draws from a stream named by its link. So every discipline meets
-/// the same traffic under the same seed, and an additional flow changes nothing for the others.
+/// The plan of one run; `None` if its set-up was stopped. Starts and delays draw from streams named
+/// by the flow, and a discipline from a stream named by its link. So every discipline meets the
+/// same traffic under the same seed, and an additional flow does not affect others.
 pub(crate) fn network(
     spec: &Spec,
     topology: &Topology,

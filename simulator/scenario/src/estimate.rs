@@ -290,7 +290,7 @@ impl<'a> Estimate<'a> {
         Memory { run: all, record, by: most.map_or(String::new(), |(by, _)| by) }
     }
 
-    /// The approximate number of packets of a route's flows in flight, outside of queues. It is a
+    /// The approximate number of packets of a route's flows in flight, outside of queues: a
     /// source's output during the time to the first queue, plus the links' throughput during the
     /// rest of a round trip.
     fn under_way(&self, flow: &FlowSpec, sends: &Sends, route: &Route, wires: &Wires) -> f64 {

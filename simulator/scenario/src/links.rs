@@ -37,22 +37,21 @@ pub struct LinkSpec {
     /// Its later changes: another rate or delay, or a time for which it is down. Default: it does
     /// not change.
     pub changes: Option<Vec<ChangeSpec>>,
-    /// A repeated pattern instead of a constant rate, from the start: a list of `{ rate, for }` or
-    /// `{ down }`, in order, then again from the first. Default: none.
+    /// A repeating pattern from the start, instead of a constant rate: a list of `{ rate, for }` or
+    /// `{ down }`. Default: none.
     pub pattern: Option<Vec<PartSpec>>,
-    /// A file of delivery opportunities in mahimahi's format, or of seconds and Mbit/s in two
-    /// columns, as a path from the scenario's folder; or the name of a built-in trace. Default:
-    /// none.
+    /// A file in mahimahi's format or with columns of seconds and Mbit/s, as a path from the
+    /// scenario's folder; or the name of a built-in trace. Default: none.
     pub trace: Option<String>,
     /// The mean to which its trace is scaled; the times stay. Default: unscaled.
     pub scale_to: Option<Quantity<Rate>>,
-    /// A file of round trips, as a path from the scenario's folder: half of each is the delay of
-    /// packets sent then. Default: none.
+    /// A file of round-trip times, as a path from the scenario's folder. Half of each is the delay
+    /// of packets sent then. Default: none.
     pub delays: Option<String>,
     /// What its wire does to packets after it has sent them. Default: nothing.
     pub impair: Option<Box<ImpairSpec>>,
-    /// Packets that the device behind the discipline holds: a FIFO, as of a network interface
-    /// without byte queue limits. The discipline is polled for a packet when it has room. Default:
+    /// The capacity in packets of the device behind the discipline: a FIFO, as in a network
+    /// interface without byte queue limits. It polls the discipline when it has room. Default:
     /// none.
     pub device: Option<Quantity<Amount>>,
 }
@@ -70,23 +69,22 @@ pub struct ReturnSpec {
     pub buffer: Option<Quantity<Room>>,
     /// Its later changes. Default: as the link's; none if `rate` is given here.
     pub changes: Option<Vec<ChangeSpec>>,
-    /// A repeated pattern instead of a constant rate, from the start: a list of `{ rate, for }` or
-    /// `{ down }`, in order, then again from the first. Default: as for `changes`.
+    /// A repeating pattern from the start, instead of a constant rate: a list of `{ rate, for }` or
+    /// `{ down }`. Default: as for `changes`.
     pub pattern: Option<Vec<PartSpec>>,
-    /// A file of delivery opportunities in mahimahi's format, or of seconds and Mbit/s in two
-    /// columns, as a path from the scenario's folder; or the name of a built-in trace. Default:
-    /// likewise.
+    /// A file in mahimahi's format or with columns of seconds and Mbit/s, as a path from the
+    /// scenario's folder; or the name of a built-in trace. Default: likewise.
     pub trace: Option<String>,
     /// The mean to which its trace is scaled; the times stay. Default: unscaled.
     pub scale_to: Option<Quantity<Rate>>,
-    /// A file of round trips, as a path from the scenario's folder: half of each is the delay of
-    /// packets sent then. Default: the link's, for the return direction; none with a `delay` or
-    /// `changes` here.
+    /// A file of round-trip times, as a path from the scenario's folder. Half of each is the delay
+    /// of packets sent then. Default: the link's; none with a `delay` or `changes` here.
     pub delays: Option<String>,
     /// What its wire does to packets. Default: as the link's.
     pub impair: Option<Box<ImpairSpec>>,
-    /// Packets that the device behind the discipline holds: a FIFO, as of a network interface without
-    /// byte queue limits. The discipline is polled for a packet when it has room. Default: none.
+    /// The capacity in packets of the device behind the discipline: a FIFO, as in a network
+    /// interface without byte queue limits. It polls the discipline when it has room. Default:
+    /// none.
     pub device: Option<Quantity<Amount>>,
     /// The discipline there. Default: "tail-drop".
     pub discipline: Option<Compared>,
@@ -118,22 +116,22 @@ pub struct NetworkLinkSpec {
     /// Its later changes: another rate or delay, or a time for which it is down. Default: it does
     /// not change.
     pub changes: Option<Vec<ChangeSpec>>,
-    /// A repeated pattern instead of a constant rate, from the start: a list of `{ rate, for }` or
-    /// `{ down }`, in order, then again from the first. Default: none.
+    /// A repeating pattern from the start, instead of a constant rate: a list of `{ rate, for }` or
+    /// `{ down }`. Default: none.
     pub pattern: Option<Vec<PartSpec>>,
-    /// A file of delivery opportunities in mahimahi's format, or of seconds and Mbit/s in two
-    /// columns, as a path from the scenario's folder; or the name of a built-in trace. Default:
-    /// none.
+    /// A file in mahimahi's format or with columns of seconds and Mbit/s, as a path from the
+    /// scenario's folder; or the name of a built-in trace. Default: none.
     pub trace: Option<String>,
     /// The mean to which its trace is scaled; the times stay. Default: unscaled.
     pub scale_to: Option<Quantity<Rate>>,
-    /// A file of round trips, as a path from the scenario's folder: half of each is the delay of
-    /// packets sent then. Default: none.
+    /// A file of round-trip times, as a path from the scenario's folder. Half of each is the delay
+    /// of packets sent then. Default: none.
     pub delays: Option<String>,
     /// What its wire does to packets after it has sent them. Default: nothing.
     pub impair: Option<Box<ImpairSpec>>,
-    /// Packets that the device behind the discipline holds: a FIFO, as of a network interface without
-    /// byte queue limits. The discipline is polled for a packet when it has room. Default: none.
+    /// The capacity in packets of the device behind the discipline: a FIFO, as in a network
+    /// interface without byte queue limits. It polls the discipline when it has room. Default:
+    /// none.
     pub device: Option<Quantity<Amount>>,
     /// Is it never congested? Then packets take their time, but never wait for each other. Default:
     /// no.
@@ -163,16 +161,16 @@ pub struct BackSpec {
     pub buffer: Option<Quantity<Room>>,
     /// Its later changes.
     pub changes: Option<Vec<ChangeSpec>>,
-    /// A repeated pattern instead of a constant rate, from the start: a list of `{ rate, for }` or
-    /// `{ down }`, in order, then again from the first.
+    /// A repeating pattern from the start, instead of a constant rate: a list of `{ rate, for }` or
+    /// `{ down }`.
     pub pattern: Option<Vec<PartSpec>>,
-    /// A file of delivery opportunities in mahimahi's format, or of seconds and Mbit/s in two
-    /// columns, as a path from the scenario's folder; or the name of a built-in trace.
+    /// A file in mahimahi's format or with columns of seconds and Mbit/s, as a path from the
+    /// scenario's folder; or the name of a built-in trace.
     pub trace: Option<String>,
     /// The mean to which its trace is scaled; the times stay.
     pub scale_to: Option<Quantity<Rate>>,
-    /// A file of round trips, as a path from the scenario's folder: half of each is the delay of
-    /// packets sent then.
+    /// A file of round-trip times, as a path from the scenario's folder. Half of each is the delay
+    /// of packets sent then.
     pub delays: Option<String>,
     /// What its wire does to packets.
     pub impair: Option<Box<ImpairSpec>>,

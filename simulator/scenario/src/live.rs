@@ -17,8 +17,8 @@ use fairwire_sim::{Hop, Observer, Steps};
 /// A run of one discipline under one seed, in steps from one sample of its observer to the next.
 /// Between two steps its scenario may be changed, if that needs no new run.
 ///
-/// Without a change its results are those of a run that is not live, bit for bit; the same holds
-/// for a change to the current value. The same changes at the same steps give the same bits.
+/// Without a change, or with a change to the current value, its results are those of a run that is
+/// not live, bit for bit. The same changes at the same steps give the same bits.
 ///
 /// ```
 /// use fairwire_scenario::{Live, Observer, Overrides, View, parse};
@@ -108,7 +108,7 @@ impl Live {
     ///
     /// If a discipline can take over its new parameters, its state and its waiting packets stay,
     /// even above a smaller buffer. Otherwise it is replaced, and waiting packets are offered to
-    /// the new one. When the rate changes, the packet in transmission ends as scheduled; an
+    /// the new one. When the rate changes, the packet in transmission ends as scheduled. An
     /// uncongested return direction keeps its initial rate.
     ///
     /// # Errors

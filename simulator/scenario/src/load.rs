@@ -136,8 +136,8 @@ impl Scenario {
     }
 
     /// The effective scenario in TOML: after `--set`, with the chosen disciplines and seeds and
-    /// their expectations. Run again from the same folder, it gives the same runs. If nothing was
-    /// changed, it is the original text with its comments.
+    /// their expectations. From the same folder, it gives the same runs. If nothing was changed, it
+    /// is the original text with its comments.
     pub fn toml(&self) -> &str {
         &self.toml
     }
@@ -214,7 +214,7 @@ impl Scenario {
 
     /// [`sha256`](Self::sha256) without the parts on which no single run depends: the lists of
     /// disciplines and expectations, name and title. Together with a discipline and a seed it
-    /// identifies one run, whatever else its scenario compares.
+    /// identifies one run.
     pub fn traffic_sha256(&self) -> &str {
         &self.traffic_sha256
     }

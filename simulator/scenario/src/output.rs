@@ -1,6 +1,6 @@
-//! A run's outputs in addition to its report: each declared once, and the table `[output]` as
-//! entered. A declaration yields the key of the table, the option of `fairwire run`, its line of
-//! help, and the allowed extensions.
+//! A run's outputs in addition to its report, each declared once, and the table `[output]` as
+//! entered. A declaration yields the key of the table, the option of `fairwire run` with its help,
+//! and the allowed extensions.
 
 use fairwire_core::Duration;
 use fairwire_laws::spec::Quantity;

@@ -258,8 +258,8 @@ fn run_one(
 }
 
 /// Simulates one discipline of `scenario`, by its index in the list, under one seed. `watch` is
-/// invoked with the simulated time, from the set-up on, and decides whether to continue; the result
-/// is `None` if it stopped. An `observer` does not change the record, bit for bit.
+/// invoked with the simulated time, already during the set-up, and decides whether to continue; the
+/// result is `None` if it stopped. An `observer` does not change the record by a bit.
 pub fn run_single(
     scenario: &Scenario,
     discipline: usize,

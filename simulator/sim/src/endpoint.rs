@@ -106,8 +106,8 @@ type Starting = dyn Fn(Start) -> [Box<dyn Endpoint>; 2] + Send + Sync;
 impl Endpoints {
     /// Endpoints named `name` in records. Most packets of the first end have `packet_bytes` on the
     /// wire, or 0 if sizes differ; a fixed size's transit time is computed once. `starting` creates
-    /// both ends of each flow. The first end's packets are counted as sent and delivered; the
-    /// second's take the path of acknowledgements.
+    /// both ends of each flow. Only the first end's packets are counted; the second's take the path
+    /// of acknowledgements.
     pub fn new<F: Endpoint + 'static, S: Endpoint + 'static>(
         name: &'static str,
         packet_bytes: u32,

@@ -11,9 +11,9 @@ use std::collections::VecDeque;
 /// One packet, or the acknowledgement that it turned into. Aligned, so that it never spans two
 /// cache lines.
 ///
-/// Where packets are many, a function that is not inlined takes a slot and reads the frame there. A
-/// frame passed as an argument would be written to memory first. Reading a field of it would wait
-/// until all of it is written, which cost 7 % of the time of nine flows.
+/// If packets are many, a function that is not inlined takes a slot and reads the frame there. A
+/// frame passed as an argument is written to memory first. Reading one of its fields then waits for
+/// all of it, which cost 7 % of the time of nine flows.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 pub(crate) struct Frame {

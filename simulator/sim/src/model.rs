@@ -16,8 +16,8 @@
 //! ```
 //!
 //! Events have one total order: by time, then by the tie rule, which draws from the seed and the
-//! events ([`Ties`](crate::ties::Ties)), then by when they were scheduled. No event is ever
-//! cancelled: a link and a flow know when they are due, and ignore an event for another time.
+//! events ([`Ties`](crate::ties::Ties)), then by scheduling order. No event is ever cancelled: a
+//! link and a flow know when they are due, and ignore other times.
 //!
 //! Events are kept behind [`Events`], frames and flows behind [`Store`]. Hosts may run ahead of
 //! links where that changes nothing; hence the turns of the loop.

@@ -43,9 +43,9 @@ pub struct TransferEvent {
     /// Bytes of payload; `None` for an external protocol.
     pub bytes: Option<u64>,
     /// The least time for this transfer without other traffic: until its last bit has crossed all
-    /// links, each with its own rate and delay. It excludes the opening of the connection and the
-    /// growth of a window. `None` for a page, for external protocols, and if the rate or the delay
-    /// of a link changes.
+    /// links, each with its rate and delay. It excludes the opening of the connection and the
+    /// window's growth. `None` for a page, for external protocols, and if a link's rate or delay
+    /// changes.
     pub alone: Option<Duration>,
 }
 

@@ -30,8 +30,8 @@ impl<T: Tap, E: Events> Model<T, E> {
     }
 }
 
-/// A run that proceeds from one sample of its observer to the next. Disciplines and rates of links
-/// may be changed between two steps, also through a handle to a discipline that its creator kept.
+/// A run that proceeds from one sample of its observer to the next. Between two steps, disciplines
+/// and rates of links may be changed, also through a handle that a discipline's creator kept.
 /// Without a change its results are those of [`run_observed`](crate::run_observed), bit for bit.
 pub struct Steps {
     model: Box<Model<Watch<'static>, Sides>>,

@@ -1,9 +1,9 @@
 //! The order of simultaneous events.
 //!
-//! Under the random rule each event draws, and the draw is a function of the seed, the instant and
-//! the event: an arrival of this packet, a timer of that flow. So it does not depend on when the
-//! event was scheduled or on anything else in the run. Draws are made only when two events meet,
-//! and are not kept.
+//! Under the random rule each event draws, by a function of the seed, the instant and the event: an
+//! arrival of this packet, a timer of that flow. So the draw depends neither on when the event was
+//! scheduled nor on anything else in the run. Draws are made only when two events meet, and are not
+//! kept.
 
 use crate::plan::TieRule;
 use fairwire_core::rng::mix;

@@ -46,9 +46,9 @@ const MAX_WINDOW: u64 = 1 << 20;
 const MIN_WINDOW: u64 = 1 << 13;
 
 /// The least time from a queued link to a host, if the two sides can be separated and this pays
-/// off. It is `None` where links call hosts at once (sessions, edges), where hosts call links at
-/// once (round trips), or where a path has no queue. It is also `None` where a host's packet may
-/// reach a link in no time, or where events come in scheduling order.
+/// off. Otherwise `None`: where links call hosts at once (sessions, edges) or hosts call links
+/// (round trips), or a path has no queue. Also where a host's packet may reach a link in no time,
+/// or events come in scheduling order.
 fn lookahead(plan: &mut Network, settings: &Settings) -> Option<Duration> {
     let has_queue = |hops: &[Hop]| hops.iter().any(|hop| matches!(hop, Hop::Link(_)));
     let delays = |group: &GroupPlan| group.members.iter().map(|member| member.access_delay).min();

@@ -85,14 +85,13 @@ pub enum Recovery {
     Rack,
 }
 
-/// The time for which a sender's host processes what it releases at one instant, such as all
-/// segments that one acknowledgement or timer releases. It is uniform from zero to the longest, and
-/// no segment overtakes another. Receivers take no time.
+/// The time for which a sender's host processes what it releases at one instant, such as the
+/// segments of one acknowledgement or timer. It is uniform from zero to the longest, and no segment
+/// overtakes another. Receivers take no time.
 ///
-/// Without it, a packet clocked out by an acknowledgement reaches a full queue in the place that a
-/// departure has just freed. The losers then follow from round-trip times modulo a packet's
-/// transmission time (S. Floyd and V. Jacobson, "On traffic phase effects in packet-switched
-/// gateways", 1992).
+/// Without it, an acknowledged sender's packet reaches a full queue just as a departure frees a
+/// place. The losers then follow from round-trip times modulo a packet's transmission time (S.
+/// Floyd and V. Jacobson, "On traffic phase effects in packet-switched gateways", 1992).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Processing {
     /// No time.
@@ -115,12 +114,11 @@ pub struct DelayedAck {
     pub segments: u32,
     /// The latest time for an acknowledgement after the first of them; RFC 5681 allows 500 ms.
     pub timeout: Duration,
-    /// The number of acknowledgements that leave at once at the beginning, at most 255: a sender's
-    /// window then grows sooner, and its first round-trip times contain no delay. As many leave at
-    /// once after a pause longer than a timeout, and after a segment that came before. Two do after
-    /// a mark and after a retransmission that is not ECN-capable, and one when the sender reports
-    /// that it has reduced its window. Linux has 16 (its "quick acks"). RFC 5681, section 4.2,
-    /// allows it: delaying acknowledgements is a SHOULD. With 0 there are none.
+    /// The number of acknowledgements that leave at once at the beginning, at most 255: the window
+    /// then grows sooner, and the first round-trip times contain no delay. As many leave at once
+    /// after a pause longer than a timeout, and after a repeated segment. Two do after a mark and
+    /// after a retransmission that is not ECN-capable, and one when the sender reports a reduction.
+    /// Linux has 16 (its "quick acks"); RFC 5681, section 4.2, allows it. With 0 there are none.
     pub quick_acks: u32,
 }
 
@@ -161,8 +159,7 @@ pub struct Quirks {
     pub forgets_rtt: bool,
     /// A round-trip time is the number of ticks between sending and acknowledgement, instead of
     /// being rounded to ticks. It, its variation and the timeout are rounded down to ticks at each
-    /// division. This follows ns-2, where each flow's ticks have a random phase; here they have the
-    /// clock's.
+    /// division. In ns-2 each flow's ticks have a random phase; here they have the clock's.
     pub counts_ticks: bool,
     /// A lost SYN sets the threshold as any timeout does, as in ns-2; by RFC 5681, section 3.1, it
     /// only leaves a window of one segment.
@@ -181,9 +178,9 @@ pub enum Profile {
     /// ns-2 in 2006: the same, with a shortest timeout of 0.2 s.
     Ns2In2006,
     /// A host of today: initial window 10, RACK-TLP, delayed ACKs, exact round-trip times, a
-    /// timeout of the round-trip time and at least 0.2 s, CUBIC; windows grow by the segments
-    /// acknowledged and are cut to integers, as in Linux. Processing takes a host up to two
-    /// packets' transmission time for what it releases at one instant.
+    /// timeout of the round-trip time and at least 0.2 s, CUBIC. Windows grow by the segments
+    /// acknowledged and are cut to integers, as in Linux. A host processes what it releases at one
+    /// instant for up to two packets' transmission time.
     Modern,
 }
 

@@ -9,9 +9,9 @@
 //! not require them, so some acknowledgements may leave at once ([`DelayedAck::quick_acks`]).
 //!
 //! # Where we differ
-//! Marks are also counted permanently, and each acknowledgement carries the count. A sender that
-//! needs exact feedback (RFC 8257, RFC 9331) then needs no state machine, and loses nothing with a
-//! lost acknowledgement.
+//! Marks are also counted permanently, and each acknowledgement carries the count. So a sender that
+//! needs exact feedback (RFC 8257, RFC 9331) needs no state machine, and loses nothing with an
+//! acknowledgement.
 
 use crate::config::{Config, DelayedAck, Recovery};
 use crate::segment::{Ack, Block, Sack, Segment};

@@ -1,14 +1,13 @@
 //! The sender's knowledge about each segment in flight, from selective acknowledgements (RFC 6675,
 //! section 4).
 //!
-//! One byte per segment, from the first unacknowledged to the highest with information; none at all
-//! while nothing is lost. The number in flight ("pipe") follows from counts kept at every change.
-//! So an acknowledgement costs only what it newly reports, not a window.
+//! One byte per segment, from the first unacknowledged to the highest with information; none while
+//! nothing is lost. Counts kept at every change give the number in flight ("pipe"). So an
+//! acknowledgement costs only what it newly reports, not a window.
 //!
 //! Under [`Recovery::Rack`](crate::Recovery::Rack), time decides what is lost (RFC 8985, section
-//! 6.2, step 5). Segments that were sent once are examined in the order of their numbers, which is
-//! their time order. Retransmissions are examined in their own time order. So each is examined
-//! once.
+//! 6.2, step 5). Segments sent once are examined in number order, which is their time order, and
+//! retransmissions in their own time order. So each is examined once.
 //!
 //! # Where we differ
 //! Without it, a retransmission counts as lost when a segment first sent after it is selectively
@@ -201,8 +200,8 @@ impl Scoreboard {
     }
 
     /// RACK_detect_loss: marks as lost the segments sent before the latest arrival that have not
-    /// arrived within a round trip and `window`. `highest` was never sent. Returns when the last of
-    /// the other segments sent before it will be lost.
+    /// arrived within a round trip and `window`. `highest` was never sent. Returns when the last
+    /// other segment sent before it will be lost.
     pub(crate) fn find_late(
         &mut self,
         journal: &Journal,

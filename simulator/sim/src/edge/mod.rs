@@ -5,9 +5,9 @@
 //! it.
 //!
 //! Requests of the edges travel with the packets. The edge where an aggregate leaves writes its
-//! request into every packet. A receiver copies it into the acknowledgement that the packet
-//! triggers, and a sender copies it from the latest acknowledgement into the packets that it sends.
-//! The edge where they enter reads it, clears it and passes it to the marker.
+//! request into every packet. A receiver copies it into the resulting acknowledgement, and a sender
+//! from the latest acknowledgement into its packets. The edge where they enter reads it, clears it
+//! and passes it to the marker.
 //!
 //! Source: E. Park and C. Choi 2003, section III-B. The paper uses the two ECN bits of the IP
 //! header, which it also needs for ECN itself; here they are separate bits, [`Tag`].

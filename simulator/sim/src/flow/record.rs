@@ -15,7 +15,7 @@ use std::mem::offset_of;
 ///
 /// With many flows, most of the time is spent on loading its record from memory, by lines of 64
 /// bytes. So it has two parts, each prefetched at once: two lines for a delivery, and four for an
-/// acknowledgement and the packet that follows it. An arrival at a queue needs none.
+/// acknowledgement and the next packet. An arrival at a queue needs none.
 #[repr(C, align(64))]
 pub(crate) struct Flow {
     pub(super) sink: Sink,

@@ -1,9 +1,9 @@
 //! A calendar queue (R. Brown, "Calendar queues", CACM 31(10), 1988). Buckets of equal width hold
 //! the near future as short unsorted lists. The bucket being served is sorted, and later events
-//! (mostly timers) wait in a heap. The work of a push or a pop does not grow with the number of
-//! pending events, though cache misses do. Width and number of buckets adapt to the events; their
-//! order does not depend on them. Nothing is ever removed from the middle: timers are lazy, so a
-//! stale event is recognised when it comes up.
+//! (mostly timers) wait in a heap. The work of a push or a pop does not grow with the pending
+//! events, though cache misses do. Width and number of buckets adapt to the events; their order
+//! does not depend on them. Nothing is removed from the middle: timers are lazy, so a stale event
+//! is recognised when it comes up.
 
 use super::wheel::{Entry, Layout, Wheel};
 use crate::event::Event;

@@ -1,10 +1,10 @@
 //! The events of one side of a run, in their order.
 //!
-//! Most events come in streams that are already ordered: packets after the same constant delay,
-//! timers of the same length. Each such stream has a lane, a simple queue to which an event is
-//! appended; the next event is the first of all lanes' fronts. An event that is earlier than the
-//! last of its lane goes to a spare lane. Hosts that take a few microseconds mix their packets, and
-//! two sorted streams hold most of these. All other events wait in the calendar.
+//! Most events come in ordered streams: packets after the same constant delay, timers of the same
+//! length. Each such stream has a lane, a simple queue; the next event is the first of all lanes'
+//! fronts. An event earlier than the last of its lane goes to a spare lane. Hosts that take a few
+//! microseconds mix their packets, and two sorted streams hold most of these. All other events wait
+//! in the calendar.
 
 use super::calendar::Calendar;
 use super::lanes::{self, AHEAD, First, Horizon, Lanes};

@@ -1,15 +1,15 @@
 //! The events of a run on two sides: those at hosts, and those at queued links.
 //!
 //! A link's event reaches no host before the link's delay, and that of the host's own link, have
-//! passed. So all events at hosts within such a time, the lookahead, can be handled before any at
-//! the links: no future event there changes them. Then the links catch up, and know everything that
-//! the hosts sent to them. Conservative parallel simulation does the same with logical processes
-//! (K. Chandy and J. Misra, "Distributed simulation", IEEE TSE 5(5), 1979), here on one processor.
-//! Events of one type come in succession, which the processor predicts better than their mixture,
-//! and fewer lanes compete on each side. Packets that leave their last queue come up last, all
-//! together: only their hosts hear of them, and those are behind by then.
+//! passed. So all host events within such a time, the lookahead, can be handled before any at the
+//! links. Then the links catch up, and know everything sent to them. Conservative parallel
+//! simulation does the same with logical processes (K. Chandy and J. Misra, "Distributed
+//! simulation", IEEE TSE 5(5), 1979), here on one processor. Events of one type come in succession,
+//! which the processor predicts better than their mixture, and fewer lanes compete on each side.
+//! Packets that leave their last queue come up last, all together: only their hosts hear of them,
+//! and those are behind by then.
 //!
-//! The outcome is the same to the bit as with one side for all. Simultaneous events on one side are
+//! The outcome is the same to the bit as with one side. Simultaneous events on one side are
 //! distinguished by what they are, not by when they were scheduled ([`Ties`](crate::ties::Ties)).
 //! Those on different sides are independent.
 

@@ -64,8 +64,8 @@ pub struct Acked {
     /// Segments that it newly acknowledges, cumulatively or selectively; at least 1.
     pub newly: u32,
     /// How many of those the window may grow by: those of this acknowledgement. Segments that
-    /// arrived while a loss was repaired or a mark was echoed are reported late, and are no reason
-    /// to grow (RFC 5681, section 3.2; RFC 3168, section 6.1.2).
+    /// arrived during the repair of a loss or the echo of a mark are reported late, and must not
+    /// grow it (RFC 5681, section 3.2; RFC 3168, section 6.1.2).
     pub growth: u32,
     /// How many of those were marked, as counted by the receiver.
     pub marked: u32,

@@ -1,8 +1,7 @@
 //! One of the controllers, chosen at run time and called without a virtual table.
 //!
 //! Reno, which most simulated flows use, is stored in the sender. The larger ones are boxed, so a
-//! million Renos do not pay for the memory of a BBR. External ones are called through a virtual
-//! table, for which the others do not pay either.
+//! million Renos do not pay for a BBR. Only external ones are called through a virtual table.
 
 use super::bbr::{Bbr, BbrParameters, BbrSpec};
 use super::bbr3::{Bbr3, Bbr3Parameters, Bbr3Spec};

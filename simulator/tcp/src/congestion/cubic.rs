@@ -6,8 +6,8 @@
 //! follows Reno. A sign of congestion reduces it to 0.7 of its size.
 //!
 //! # Why
-//! Reno adds a segment per round trip, so it takes a thousand round trips to recover a thousand
-//! segments. A curve over time fills a long fast path in seconds, and depends little on the
+//! Reno adds a segment per round trip, so recovering a thousand segments takes a thousand round
+//! trips. A curve over time fills a long fast path in seconds, almost independently of the
 //! round-trip time. It is the default of Linux, Windows and Apple's systems.
 //!
 //! # State and cost
@@ -34,8 +34,8 @@
 //! - After a spurious reduction the curve restarts at the restored window (section 4.9 optionally
 //!   restores the curve too).
 //! - The stored value is the instant of the curve's inflection, not its beginning and K. While the
-//!   window is unused, and while it is below the threshold again (after an idle time), the instant
-//!   is deferred, which keeps that time out of t.
+//!   window is unused, or below the threshold again (after an idle time), the instant is deferred,
+//!   which excludes that time from t.
 
 use super::control::{About, Acked, Congested, Control, Feedback, Start};
 use super::growth::{Arithmetic, kept, slow_start};

@@ -26,10 +26,10 @@
 //!   result in the rate of a flow with that round-trip time.
 //! - A loss halves the window in use, whatever marks have already removed in the same round trip.
 //!   (The draft gives credit for that.)
-//! - There is no fall-back to a classic response for queues found to be classic. No released Linux
-//!   has Prague. The kernels of the L4S team (5.10 and later) and the branch `v3` of BBR's authors
-//!   have it, with such a fall-back as `prague_ecn_fallback`, which is off by default. They also
-//!   have round-trip independence: `prague_rtt_scaling`, after `prague_rtt_transition` round trips.
+//! - There is no fall-back to a classic response for classic queues. No released Linux has Prague.
+//!   The kernels of the L4S team (5.10 and later) and the branch `v3` of BBR's authors have it,
+//!   with such a fall-back as `prague_ecn_fallback`, off by default. They also have round-trip
+//!   independence: `prague_rtt_scaling`, after `prague_rtt_transition` round trips.
 //! - Pacing is at twice window / RTT in slow start and at window / RTT after it.
 //! - Losses, and marks during a repair, are treated as in [`Dctcp`](super::Dctcp).
 

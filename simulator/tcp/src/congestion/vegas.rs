@@ -11,11 +11,11 @@
 //! times, and keeps it short. In competition with flows that fill queues it gets little.
 //!
 //! Its minimum round-trip time is an estimate. Flows that start together measure each other's
-//! queue: 200 over 1 Gbit/s and 40 ms hold a queue of 22 ms, while four segments of each are 9.6
+//! queue: 200 over 1 Gbit/s and 40 ms hold a queue of 22 ms, although four segments of each are 9.6
 //! ms, and 500 hold 60 ms. Flows that start later take the existing queue for the path: 200 that
-//! start within 15 s hold 183 ms. A window that slow start left too large shrinks by one segment
-//! per round trip, so a single flow holds 78 ms there for minutes. (`count = 200`, `start = "0
-//! s..15 s"`, 20 000 packets of buffer, 20 to 60 s.)
+//! start within 15 s hold 183 ms. A window left too large by slow start shrinks by one segment per
+//! round trip, so a single flow holds 78 ms for minutes. (`count = 200`, `start = "0 s..15 s"`, 20
+//! 000 packets of buffer, 20 to 60 s.)
 //!
 //! # State and cost
 //! 72 bytes; O(1) per acknowledgement. It needs exact round-trip times from the sender.

@@ -111,11 +111,10 @@ impl Sender {
         }
     }
 
-    /// Would a loss now belong to a window later than the one last repaired? The acknowledgement
-    /// must cover *more* than everything sent by then (RFC 6582, section 3.2): duplicates that
-    /// request the segment just after it may stem from going back N. A scoreboard distinguishes
-    /// those from others. With it, covering everything sent by then is enough (RFC 6675, sections 5
-    /// and 5.1).
+    /// Would a loss now belong to a later window than the one last repaired? The acknowledgement
+    /// must cover *more* than everything sent by then (RFC 6582, section 3.2): duplicates for the
+    /// next segment may stem from going back N. With a scoreboard, which distinguishes those,
+    /// covering everything sent by then is enough (RFC 6675, sections 5 and 5.1).
     pub(super) fn is_new_loss(&self) -> bool {
         let is_distinguished = self.has_board && !self.config.quirks.sack_counts_acks;
         self.recover == 0 || self.unacked > self.recover || (is_distinguished && self.unacked == self.recover)

@@ -7,10 +7,10 @@
 //! # Where we differ
 //! Under the quirk `sack_counts_acks`, as in ns-2's Sack1. The number in flight is counted,
 //! starting at the third duplicate from the outstanding segments less three. Each acknowledgement
-//! subtracts one, a partial one two. Every segment missing below the highest that has arrived is
+//! subtracts one, a partial one two. Every segment missing below the highest arrived is
 //! retransmitted at once, and only once. The acknowledgement that ends recovery does not open the
-//! window. A timeout forgets the scoreboard and goes back N, and duplicates after it are ignored
-//! until new data is acknowledged.
+//! window. A timeout forgets the scoreboard and goes back N, and duplicates are then ignored until
+//! new data is acknowledged.
 
 use super::{DUPLICATES, NONE, Output, Phase, Reaction, Sender, Timer};
 use crate::congestion::Control;

@@ -4,8 +4,8 @@
 //! The first end codes a frame every 33 ms at the rate that [NADA](nada) allows, cuts it into
 //! packets, and paces these. The second end reassembles frames, times each from its capture to its
 //! last packet, shows it, and reports the state of the path every 100 ms. Lost packets are not
-//! retransmitted. A frame depends on the previous one. After a lost frame, none is shown until a
-//! key frame arrives, which the second end requests and which is larger.
+//! retransmitted. A frame depends on the previous one, so after a lost frame none is shown until a
+//! key frame. The second end requests that, and it is larger.
 //!
 //! # Source
 //! RFC 8698 for the rate of the coder and the pace. RFC 4585, section 6.3.1 for the request of a

@@ -31,10 +31,9 @@
 //!   by the application. The draft marks the segments themselves, which is equivalent.
 //! - A repair after a timeout is over when everything in flight is acknowledged, whether or not the
 //!   sender says so.
-//! - It needs selective acknowledgements. If a sender knows only cumulative ones, the
-//!   acknowledgement that ends a repair delivers a window at once, and the rate measured with it
-//!   can be twice the path's. The maximum keeps it for ten rounds, which overflows the queue. The
-//!   draft does not provide for that.
+//! - It needs selective acknowledgements. With cumulative ones only, the acknowledgement that ends
+//!   a repair delivers a window at once, and the measured rate can be twice the path's. The maximum
+//!   keeps it for ten rounds, which overflows the queue. The draft does not provide for that.
 //! - A restart from idle is not noticed (section 4.3.4.4): a controller is not called before a
 //!   segment is sent. Only the gain of the current phase differs.
 //! - Linux's detection of policers (its long-term rate) is omitted; no draft has it.

@@ -1,22 +1,21 @@
-//! What was lost since a segment was sent, as a sample of the rate of delivery has it: RS.lost.
+//! Losses since a segment was sent, for a sample of the delivery rate: RS.lost.
 
 use std::collections::VecDeque;
 
-/// The count of lost segments as a function of the count of delivered ones, over the last round
-/// trip.
+/// The count of lost segments as a function of the delivered count, over the last round trip.
 #[derive(Debug, Default)]
 pub(super) struct Losses {
     /// All so far, wrapping.
     lost: u32,
-    /// Where it rose: what was delivered then, and what had been lost before that. The latest last.
+    /// Each increase: the delivered count, and the earlier lost count. The latest is last.
     rises: VecDeque<(u32, u32)>,
 }
 
-/// Rises that are remembered. More of them in one round trip count for their first ones too.
+/// Increases kept. If one round trip has more, the losses of its earliest are not counted.
 const KEPT: usize = 64;
 
 impl Losses {
-    /// `lost` segments more are taken for lost when `delivered` have been delivered.
+    /// Another `lost` segments are considered lost when `delivered` have been delivered.
     pub(super) fn take(&mut self, lost: u32, delivered: u32) {
         if lost == 0 {
             return;
@@ -28,8 +27,8 @@ impl Losses {
         self.lost = self.lost.wrapping_add(lost);
     }
 
-    /// How many were taken for lost since `delivered_before` had been delivered. Questions about
-    /// earlier moments do not follow.
+    /// How many segments were considered lost since `delivered_before` had been delivered. Later
+    /// calls must not ask about earlier moments.
     pub(super) fn since(&mut self, delivered_before: u32) -> u32 {
         let is_before = |&(at, _): &(u32, u32)| delivered_before.wrapping_sub(at).cast_signed() >= 0;
         while self.rises.front().is_some_and(is_before) {
