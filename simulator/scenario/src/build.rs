@@ -84,7 +84,6 @@ fn stream(queue: &QueuePlan) -> String {
     format!("link/{}", queue.name)
 }
 
-/// The length and seed of a run.
 pub(crate) fn settings(spec: &Spec, seed: Seed) -> Settings {
     Settings {
         duration: spec.duration.0,

@@ -38,7 +38,6 @@ impl Compared {
         }
     }
 
-    /// Is it only a name?
     pub(crate) fn is_name_only(&self) -> bool {
         self.label.is_none() && self.choice.parameters().is_none()
     }

@@ -15,7 +15,6 @@ impl Fault {
     }
 }
 
-/// The value at `path` is refused.
 pub(crate) fn refused(
     path: impl Into<String>,
     given: impl ToString,

@@ -176,7 +176,6 @@ fn mean_round_trip(
     Ok(there.value().or(back.value()))
 }
 
-/// A mean over flows.
 #[derive(Clone, Copy, Debug, Default)]
 struct Mean {
     flows: u128,

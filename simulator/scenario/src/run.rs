@@ -198,7 +198,6 @@ pub fn threads(jobs: usize, runs: usize) -> usize {
     wanted.min(runs).clamp(1, MAX_THREADS)
 }
 
-/// The progress of all runs together.
 struct Meter<'a> {
     done: AtomicU64,
     total: f64,

@@ -47,7 +47,6 @@ const _: () = assert!(size_of::<Frame>() == 32);
 pub(crate) struct Left {
     pub(crate) flow: u32,
     pub(crate) link: u32,
-    /// When it began to leave.
     pub(crate) at: Time,
     /// Its bytes, and those of later packets covered by the same answer.
     pub(crate) bytes: u32,
@@ -92,7 +91,6 @@ impl Frame {
         }
     }
 
-    /// A datagram of `bytes` on the wire.
     pub(crate) fn datagram(flow: u32, conversation: u16, bytes: u32, ecn: Ecn, leg: u32) -> Self {
         Frame { ecn, ..Frame::carrying(flow, conversation, Segment::data(bytes.into()), leg) }
     }

@@ -236,7 +236,6 @@ impl Group {
         leg == self.forward
     }
 
-    /// Do acknowledgements come back?
     pub(crate) fn is_acknowledged(&self) -> bool {
         self.tcp.is_some()
     }

@@ -28,7 +28,6 @@ impl<T: Tap, E: Events> Model<T, E> {
         on_times.stops.last().map_or(Time::MAX, |(at, _)| *at).min(on_times.slot_ends)
     }
 
-    /// Makes the changes due at `now`.
     pub(crate) fn change(&mut self, now: Time) {
         let Some(mut on_times) = self.on_times.take() else { return };
         if on_times.slot_ends == now {

@@ -278,7 +278,6 @@ impl Drawing<'_, '_> {
         self.published.iter().filter(move |p| p.measure == measure && p.series == series)
     }
 
-    /// A line for each series and measure.
     fn along_points(&self, panel: &mut Panel, spec: &PanelSpec, measures: &[&Measure], series: &[&str]) {
         let is_named =
             self.figure().names.unwrap_or(matches!(panel.kind, Kind::Bars | Kind::Table | Kind::Grid));
@@ -411,7 +410,6 @@ impl Drawing<'_, '_> {
         }
     }
 
-    /// Curves over time under one seed.
     fn over_time(&self, gathered: &Gathered, seed: u64, split: Split) -> Vec<Panel> {
         let plan = self.plan;
         let Some(curves) = &plan.curves else { return Vec::new() };

@@ -211,7 +211,6 @@ pub fn clean(folder: &Path) -> io::Result<Held> {
     Ok(gone)
 }
 
-/// One of our files.
 struct Kept {
     path: PathBuf,
     used: SystemTime,

@@ -208,7 +208,6 @@ fn key_of(cell: &Cell, seed: u64, sampling: Option<&Sampling>, makers: Makers<'_
     cache::key(&parts)
 }
 
-/// The progress of all tasks.
 struct Meter<'a> {
     done: Mutex<f64>,
     total: f64,

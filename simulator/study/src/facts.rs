@@ -77,14 +77,12 @@ const OF_ALL: [&str; 7] =
 /// For a group, relative to its fair share; those of its transfers are in [`OfTransfers`].
 const OF_ONE_GROUP: [&str; 2] = ["share", "fraction"];
 
-/// The measures of one run.
 pub(crate) struct Facts<'a> {
     run: &'a RunRecord,
     summary: BTreeMap<String, f64>,
 }
 
 impl<'a> Facts<'a> {
-    /// Those of `run`.
     pub(crate) fn of(run: &'a RunRecord) -> Self {
         Facts { run, summary: summary::measures(run) }
     }

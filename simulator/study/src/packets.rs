@@ -19,7 +19,6 @@ pub(crate) const NAMES: [&str; 10] = [
     "loss_burst_most",
 ];
 
-/// Is `name` one of these measures?
 pub(crate) fn is_one(name: &str) -> bool {
     name.split_once('.').is_some_and(|(what, _)| NAMES.contains(&what))
 }
@@ -64,7 +63,6 @@ impl Packets {
         Packets { from, flows: Vec::new(), groups: Vec::new(), waiting: BTreeMap::new() }
     }
 
-    /// Registers the flows.
     pub(crate) fn start(&mut self, view: &View<'_>) {
         for flow in view.flows() {
             if self.groups.last().is_none_or(|group| group.name != flow.group) {

@@ -390,7 +390,6 @@ fn measure(spec: &MeasureSpec) -> Result<Measure, (&'static str, String)> {
     })
 }
 
-/// The name of a series.
 fn named(label: &str, case: Option<&CaseSpec>, is_alone: bool) -> String {
     match case {
         None => label.into(),

@@ -96,7 +96,6 @@ struct Place {
 }
 
 impl<R: ChunkReader + 'static> Reader<R> {
-    /// Reads the metadata.
     pub(crate) fn new(file: R) -> Result<Self, ParquetError> {
         SerializedFileReader::new(file).map(Reader)
     }

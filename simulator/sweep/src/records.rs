@@ -51,7 +51,6 @@ impl Field {
     }
 }
 
-/// A step to a field.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
     Place(usize),
@@ -118,7 +117,6 @@ fn fields(schema: &Value, rows: &[Value]) -> Vec<Field> {
     fields
 }
 
-/// The path to a field.
 #[derive(Default)]
 struct Way {
     path: Vec<String>,

@@ -160,7 +160,6 @@ impl Shard {
         Ok(ran)
     }
 
-    /// Writes parts, and returns their paths.
     fn write(&self, stores: &Stores, done: &[Done<'_>]) -> Result<Vec<PathBuf>, SweepError> {
         let set = serde_json::to_string(&self.base.set).unwrap_or_default();
         let about = [("fairwire.scenario", self.base.text.as_str()), ("fairwire.set", &set)];

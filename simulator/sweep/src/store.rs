@@ -101,7 +101,6 @@ impl Part {
         self.about.get(key).map(String::as_str)
     }
 
-    /// Does it have all of these columns?
     fn has(&self, columns: &[String]) -> bool {
         columns.iter().all(|column| self.columns.contains_key(column))
     }

@@ -99,7 +99,6 @@ struct FatTree {
     buffer: Room,
 }
 
-/// The location of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Port {
     /// Its edge switch, numbered among all.

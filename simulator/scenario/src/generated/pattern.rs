@@ -91,7 +91,6 @@ impl PatternChoice {
         }
     }
 
-    /// Its number of pairs among `hosts` hosts.
     pub(crate) fn count(&self, hosts: u32) -> u64 {
         match self {
             PatternChoice::Stride(_) | PatternChoice::Permutation(_) => hosts.into(),

@@ -14,7 +14,6 @@ use fairwire_laws::spec::Quantity;
 use fairwire_sim::Hop;
 use std::sync::Arc;
 
-/// A queued link.
 #[derive(Clone, Debug)]
 pub(crate) struct QueuePlan {
     pub(crate) name: String,
@@ -30,7 +29,6 @@ pub(crate) struct QueuePlan {
     pub(crate) own: Option<Compared>,
     /// Packets that its device holds; 0 without a device.
     pub(crate) device: u32,
-    /// Its path in the file.
     pub(crate) path: String,
 }
 

@@ -148,7 +148,6 @@ impl Session {
         Some(Request { flow: self.first + u32::from(place), segments, is_new })
     }
 
-    /// The flow of its first connection.
     pub(crate) fn first(&self) -> u32 {
         self.first
     }

@@ -17,7 +17,6 @@ use fairwire_core::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Future events, in a heap.
 pub(super) struct Plain {
     events: BinaryHeap<Reverse<Due>>,
     tie_rule: TieRule,

@@ -336,7 +336,6 @@ impl Plan {
         Some(Wire::new(law, Seed(at as u64), "wire"))
     }
 
-    /// The forward and the return path.
     fn way(&self, way: u8) -> [Vec<Hop>; 2] {
         let wire = Hop::Wire { rate: rate(100_000_000), delay: Duration::from_ms(1) };
         let (count, way) = (self.links.len(), usize::from(way));

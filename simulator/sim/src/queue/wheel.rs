@@ -163,7 +163,6 @@ impl Wheel {
         unreachable!("{} events in a wheel without an occupied bucket", self.len)
     }
 
-    /// Takes out all events in `bucket`.
     pub(crate) fn drain(&mut self, bucket: u64, into: &mut Vec<Entry>) {
         if bucket - self.head >= self.buckets.len() as u64 {
             return; // beyond the last bucket

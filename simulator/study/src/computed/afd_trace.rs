@@ -34,7 +34,6 @@ const SAMPLING: f64 = 0.2;
 /// The fast flows: the tenth that the paper describes.
 const FAST: f64 = 0.1;
 
-/// The law of rates.
 #[derive(Clone, Copy, Debug)]
 enum Law {
     /// Pareto of this shape, from the slowest rate on.

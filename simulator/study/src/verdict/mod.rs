@@ -29,7 +29,6 @@ pub(crate) struct Table<'a> {
     pub is_exact: bool,
 }
 
-/// The result of one comparison.
 struct Finding {
     /// What was compared, and at which point.
     what: String,
@@ -69,7 +68,6 @@ impl Finding {
     }
 }
 
-/// Compares the claims of `plan` with `table`.
 pub(crate) fn judge(plan: &Plan<'_>, table: &Table<'_>) -> Vec<Claim> {
     plan.spec().claim.iter().map(|claim| judged(claim, plan, table)).collect()
 }
@@ -147,7 +145,6 @@ fn detail(findings: &[Finding], verdicts: &[Verdict]) -> String {
     parts.join(". ")
 }
 
-/// A claim that was checked.
 #[derive(Default)]
 struct Checked {
     /// The check, in words.

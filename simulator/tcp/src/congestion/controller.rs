@@ -73,7 +73,6 @@ pub struct Outside {
     starting: Arc<Starting>,
 }
 
-/// Creates the controller of one flow.
 type Starting = dyn Fn(&Start) -> Box<dyn Control + Send> + Send + Sync;
 
 impl Outside {

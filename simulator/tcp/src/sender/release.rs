@@ -7,7 +7,6 @@ use crate::segment::Segment;
 use fairwire_core::{Duration, Ecn, Time};
 
 impl Sender {
-    /// Sends what the window and pacing allow.
     #[inline]
     pub(super) fn transmit(&mut self, now: Time, out: &mut impl Output) {
         match (&self.board, self.counts_acks()) {

@@ -157,7 +157,6 @@ impl Sender {
         self.unreported = self.unreported.saturating_add(newly as u32);
     }
 
-    /// Ends or undoes the repair under way.
     fn change_phase(&mut self, report: &Report, now: Time) -> Answer {
         let is_over = self.unacked >= self.recover;
         match self.phase {

@@ -88,7 +88,6 @@ pub(super) struct Report {
     pub received_bps: f64,
 }
 
-/// A packet that arrived.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrived {
     /// Its number, from 0.
@@ -109,7 +108,6 @@ struct Seen {
     is_marked: bool,
 }
 
-/// The receiver's half.
 #[derive(Debug, Default)]
 pub(super) struct Receiver {
     /// d_base, seconds; none before the first packet.
@@ -209,7 +207,6 @@ impl Receiver {
     }
 }
 
-/// The sender's half.
 #[derive(Debug)]
 pub(super) struct Sender {
     rates: Rates,
