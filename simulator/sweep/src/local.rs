@@ -64,7 +64,7 @@ pub struct Local<'a> {
     pub folder: &'a Path,
     /// Threads; 0 for one per core.
     pub jobs: usize,
-    /// Its share of the sweep.
+    /// This process's share of the sweep.
     pub share: Share,
     /// Invoked from any thread with the numbers of finished and of all runs.
     pub progress: &'a (dyn Fn(usize, usize) + Sync),
