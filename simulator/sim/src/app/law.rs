@@ -55,7 +55,7 @@ pub enum Law {
     },
 }
 
-/// The most draws outside its bounds, after which a law has nearly no weight inside them.
+/// A law with this number of draws outside its bounds has nearly no weight inside them.
 const MAX_DRAWS: u32 = 100;
 
 impl Law {

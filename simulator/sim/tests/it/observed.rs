@@ -134,9 +134,9 @@ fn a_run_gives_the_same_bits_with_and_without_an_observer() {
 
 #[test]
 fn samples_are_at_exact_multiples_and_hold_what_happened_up_to_them() {
-    // A packet takes 0.1 ms on its access link and 1 ms to the link of 8 Mbit/s. Then it takes 1 ms at
-    // that link, 5 ms over it, and 0.1 + 1 ms at the end. The n-th packet (from 0) is delivered at
-    // n + 8.2 ms. These are 0 and 1 until 10 ms, and ten more until 20 ms.
+    // A packet takes 0.1 ms on its access link, 1 ms to the link of 8 Mbit/s, and 1 ms at it. It
+    // takes 5 ms over it, and 0.1 + 1 ms at the end. The n-th packet (from 0) is delivered at n +
+    // 8.2 ms. Up to 10 ms these are 0 and 1, up to 20 ms ten more.
     let (_, log) = watched(network(8_000_000, 10, vec![cbr()]), &settings(35), Some(Duration::from_ms(10)));
     assert_eq!(log.samples, [(10_000, 2000, 0, 0), (20_000, 10_000, 0, 0), (30_000, 10_000, 0, 0)]);
     assert_eq!(log.finished_at, [Time::from_ns(35_000_000)]);

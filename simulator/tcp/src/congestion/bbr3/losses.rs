@@ -28,7 +28,7 @@ impl Losses {
     }
 
     /// How many segments were considered lost since `delivered_before` had been delivered. Later
-    /// calls must not ask about earlier moments.
+    /// calls must not refer to earlier moments.
     pub(super) fn since(&mut self, delivered_before: u32) -> u32 {
         let is_before = |&(at, _): &(u32, u32)| delivered_before.wrapping_sub(at).cast_signed() >= 0;
         while self.rises.front().is_some_and(is_before) {
