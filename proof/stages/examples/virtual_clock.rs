@@ -1,33 +1,33 @@
-//! A virtual clock for User Mode Linux, put in front of its C library by `LD_PRELOAD`.
+//! A virtual clock for User Mode Linux, interposed before its C library by `LD_PRELOAD`.
 //!
-//! The guest's clock does not move while the guest works, and jumps to the next timer when it
-//! idles. A run is then exact to the resolution of the guest's clock (256 ns). It does not depend
-//! on the load of the host, and takes no longer than the work in it. Kernels built with
-//! `CONFIG_UML_TIME_TRAVEL_SUPPORT` can do this by themselves; Debian's is not.
+//! The guest's clock does not advance while the guest works, and jumps to the next timer when it
+//! idles. A run is thus exact to the resolution of the guest's clock (256 ns), independent of the
+//! host's load, and takes no longer than its work. Kernels built with
+//! `CONFIG_UML_TIME_TRAVEL_SUPPORT` can do the same; Debian's is built without it.
 //!
-//! User Mode Linux reads the time by `clock_gettime`, sets its one timer by `timer_settime`, and
-//! idles in `sigsuspend` until that timer's SIGALRM. These are replaced. Until the guest creates a
-//! file called [`STARTS`] they pass everything on, because a booting kernel waits in loops for real
-//! time to pass.
+//! User Mode Linux reads the time with `clock_gettime`, sets its only timer with `timer_settime`,
+//! and idles in `sigsuspend` until that timer's SIGALRM. This library replaces these functions.
+//! They pass every call on until the guest creates a file called [`STARTS`], because a booting
+//! kernel waits in loops for real time to pass.
 #![allow(unsafe_code, reason = "each block says why it is sound")]
 
 use libc::{c_char, c_int, c_long, c_uint, itimerspec, sigset_t, timer_t, timespec};
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-/// The name of the file whose creation starts the virtual clock;
-/// `fairwire_experiment::linux::guest` says the same.
+/// The name of the file whose creation starts the virtual clock; the same as in
+/// `fairwire_stages::linux::guest`.
 const STARTS: &[u8] = b"/virtual-clock-starts";
-/// The guest counts its clock in steps of this many nanoseconds (TIMER_MULTIPLIER). A timer that
-/// rings between two steps would find its time not yet come.
+/// The step of the guest's clock in nanoseconds (TIMER_MULTIPLIER). A timer that expires between
+/// two steps would find that its time has not come yet.
 const STEP_NS: u64 = 256;
 
 static IS_VIRTUAL: AtomicBool = AtomicBool::new(false);
 /// The virtual clock.
 static NOW_NS: AtomicU64 = AtomicU64::new(0);
-/// When the timer rings; 0 while it is not set.
+/// When the timer expires; 0 while it is not set.
 static RINGS_NS: AtomicU64 = AtomicU64::new(0);
-/// The guest's one timer, known from the last time that it was set.
+/// The guest's only timer, from the last call that set it.
 static TIMER: AtomicU64 = AtomicU64::new(0);
 
 type TimerSettime = unsafe extern "C" fn(timer_t, c_int, *const itimerspec, *mut itimerspec) -> c_int;
@@ -36,25 +36,25 @@ type Sigsuspend = unsafe extern "C" fn(*const sigset_t) -> c_int;
 type Ptrace = unsafe extern "C" fn(c_uint, libc::pid_t, *mut c_void, *mut c_void) -> c_long;
 type Open = unsafe extern "C" fn(*const c_char, c_int, c_int) -> c_int;
 
-/// Returns the time: the virtual one of the monotonic clock once it has started.
+/// Returns the time; the monotonic clock is virtual once started.
 ///
 /// # Safety
-/// As clock_gettime(2): `time` can be written.
+/// As for clock_gettime(2): `time` is writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clock_gettime(clock: libc::clockid_t, time: *mut timespec) -> c_int {
     if clock == libc::CLOCK_MONOTONIC && IS_VIRTUAL.load(Relaxed) {
-        // SAFETY: the caller promises that `time` can be written.
+        // SAFETY: the caller guarantees that `time` is writable.
         unsafe { *time = time_of(NOW_NS.load(Relaxed)) };
         return 0;
     }
-    // SAFETY: passed on as it came.
+    // SAFETY: the arguments are passed on unchanged.
     unsafe { libc::syscall(libc::SYS_clock_gettime, c_long::from(clock), time) as c_int }
 }
 
-/// Sets the guest's timer; by the virtual clock once that has started.
+/// Sets the guest's timer, on the virtual clock once started.
 ///
 /// # Safety
-/// As timer_settime(2).
+/// As for timer_settime(2).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn timer_settime(
     timer: timer_t,
@@ -64,20 +64,20 @@ pub unsafe extern "C" fn timer_settime(
 ) -> c_int {
     if !IS_VIRTUAL.load(Relaxed) {
         TIMER.store(timer as u64, Relaxed);
-        // SAFETY: the next definition is the C library's, which has this type; arguments are passed
-        // on as they came.
+        // SAFETY: the next definition is the C library's, which has this type; the arguments are
+        // passed on unchanged.
         return unsafe { next::<TimerSettime>(c"timer_settime")(timer, flags, value, before) };
     }
-    // SAFETY: the caller promises that `value` can be read.
+    // SAFETY: the caller guarantees that `value` is readable.
     let wait = ns_of(unsafe { (*value).it_value });
     RINGS_NS.store(if wait == 0 { 0 } else { NOW_NS.load(Relaxed) + wait }, Relaxed);
     0
 }
 
-/// Returns whether the timer is set, which is all that the idle loop reads.
+/// Returns whether the timer is set; the idle loop needs no more.
 ///
 /// # Safety
-/// As timer_gettime(2).
+/// As for timer_gettime(2).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn timer_gettime(timer: timer_t, value: *mut itimerspec) -> c_int {
     if !IS_VIRTUAL.load(Relaxed) {
@@ -85,21 +85,21 @@ pub unsafe extern "C" fn timer_gettime(timer: timer_t, value: *mut itimerspec) -
         return unsafe { next::<TimerGettime>(c"timer_gettime")(timer, value) };
     }
     let is_set = RINGS_NS.load(Relaxed) != 0;
-    // SAFETY: the caller promises that `value` can be written.
+    // SAFETY: the caller guarantees that `value` is writable.
     unsafe { *value = itimerspec { it_interval: time_of(0), it_value: time_of(u64::from(is_set)) } };
     0
 }
 
-/// The guest idles: the virtual clock jumps to the timer, and its signal is there at once.
+/// The guest idles: the virtual clock jumps to the timer, and its signal arrives at once.
 ///
 /// # Safety
-/// As sigsuspend(2).
+/// As for sigsuspend(2).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sigsuspend(mask: *const sigset_t) -> c_int {
     if IS_VIRTUAL.load(Relaxed) && RINGS_NS.load(Relaxed) != 0 {
         let rings = RINGS_NS.swap(0, Relaxed).next_multiple_of(STEP_NS);
         NOW_NS.fetch_max(rings, Relaxed);
-        // SAFETY: the signal is blocked here and handled by the guest inside the `sigsuspend`
+        // SAFETY: the signal is blocked here, and the guest handles it inside the `sigsuspend`
         // below.
         unsafe { libc::raise(libc::SIGALRM) };
     }
@@ -107,14 +107,14 @@ pub unsafe extern "C" fn sigsuspend(mask: *const sigset_t) -> c_int {
     unsafe { next::<Sigsuspend>(c"sigsuspend")(mask) }
 }
 
-/// Opens a file of the host for the guest. That of the name [`STARTS`] starts the virtual clock.
+/// Opens a host file for the guest. A file called [`STARTS`] starts the virtual clock.
 ///
 /// # Safety
-/// As open(2). It takes its third argument whether it is there or not: the C calling conventions of
-/// the machines that User Mode Linux runs on pass it in a register.
+/// As for open(2). It accepts its third argument even if absent: on the machines of User Mode
+/// Linux, the C calling conventions pass it in a register.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn open64(path: *const c_char, flags: c_int, mode: c_int) -> c_int {
-    // SAFETY: the caller promises a string.
+    // SAFETY: the caller guarantees a C string.
     if unsafe { CStr::from_ptr(path) }.to_bytes().ends_with(STARTS) && !IS_VIRTUAL.load(Relaxed) {
         start();
     }
@@ -122,24 +122,23 @@ pub unsafe extern "C" fn open64(path: *const c_char, flags: c_int, mode: c_int) 
     unsafe { next::<Open>(c"open64")(path, flags, mode) }
 }
 
-/// A processor's extended state, as a set of registers.
+/// The register set of a processor's extended state.
 const NT_X86_XSTATE: usize = 0x202;
-/// Room for all of it: with AMX it is 11 KiB. No place on a stack: the guest's are short. Its
-/// kernel has one thread.
+/// A buffer for the complete state, which is 11 KiB with AMX. It is not on the stack, because the
+/// guest's stacks are short. The guest's kernel has one thread.
 static STATE: [AtomicU64; 4096] = [const { AtomicU64::new(0) }; 4096];
-/// The C library's `ptrace`, once it was looked for: it is called with each system call of the
-/// guest.
+/// The C library's `ptrace`, cached because it is called for each system call of the guest.
 static PTRACE: AtomicUsize = AtomicUsize::new(0);
 
-/// Sets registers of a process of the guest, also on processors with more state than User Mode
-/// Linux has room for.
+/// Sets registers of a guest's process, even on processors with more state than User Mode Linux can
+/// store.
 ///
-/// It keeps 2696 bytes of extended state. The state of a processor with AMX is longer, and the
-/// host's kernel takes it whole or not at all, so that the guest's first process would die of it.
-/// What is beyond the guest's part is given back as it is.
+/// It stores 2696 bytes of extended state. With AMX the state is longer, and the host's kernel
+/// accepts only the complete state, so the guest's first process would die. This function adds the
+/// current state beyond the guest's part.
 ///
 /// # Safety
-/// As ptrace(2).
+/// As for ptrace(2).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptrace(
     request: c_uint,
@@ -147,8 +146,8 @@ pub unsafe extern "C" fn ptrace(
     address: *mut c_void,
     data: *mut c_void,
 ) -> c_long {
-    // SAFETY: the next definition is the C library's, which has this type; arguments are passed on
-    // as they came.
+    // SAFETY: the next definition is the C library's, which has this type; the arguments are passed
+    // on unchanged.
     let (next, done) = unsafe {
         let next = c_library_ptrace();
         (next, next(request, process, address, data))
@@ -157,9 +156,9 @@ pub unsafe extern "C" fn ptrace(
         return done;
     }
     let mut all = libc::iovec { iov_base: STATE.as_ptr().cast_mut().cast(), iov_len: size_of_val(&STATE) };
-    // SAFETY: the kernel writes no more than `all` has room for, and makes it as short as what it
-    // wrote; atomics may be written so, and no other code does. The caller promises that `data` is
-    // such a vector too, whose bytes can be read; they do not overlap with ours.
+    // SAFETY: the kernel writes at most the length of `all`, and shortens it to what it wrote.
+    // Atomics permit such writes, and no other code writes them. The caller guarantees that `data`
+    // is a vector with readable bytes, which do not overlap ours.
     unsafe {
         if next(libc::PTRACE_GETREGSET, process, address, (&raw mut all).cast()) != 0 {
             return done;
@@ -172,25 +171,24 @@ pub unsafe extern "C" fn ptrace(
 }
 
 /// # Safety
-/// As [`next`]: the type is that of ptrace(2).
+/// As for [`next`], with the type of ptrace(2).
 unsafe fn c_library_ptrace() -> Ptrace {
     let known = PTRACE.load(Relaxed);
     if known == 0 {
-        // SAFETY: that is its type.
+        // SAFETY: this is its type.
         let found = unsafe { next::<Ptrace>(c"ptrace") };
         PTRACE.store(found as usize, Relaxed);
         return found;
     }
-    // SAFETY: it was such a function when it was stored.
+    // SAFETY: the stored value was such a function.
     unsafe { std::mem::transmute::<usize, Ptrace>(known) }
 }
 
-/// From here on the clock is virtual. The real timer is disarmed, and the virtual one rings soon in
-/// its place.
+/// Makes the clock virtual. Disarms the real timer, and lets the virtual one expire soon instead.
 fn start() {
     let mut time = time_of(0);
     let off = itimerspec { it_interval: time, it_value: time };
-    // SAFETY: the timer is the guest's own, and both values live until the calls return.
+    // SAFETY: the timer is the guest's, and both values live until the calls return.
     unsafe {
         clock_gettime(libc::CLOCK_MONOTONIC, &mut time);
         timer_settime(TIMER.load(Relaxed) as timer_t, 0, &off, std::ptr::null_mut());
@@ -201,7 +199,7 @@ fn start() {
     IS_VIRTUAL.store(true, Relaxed);
 }
 
-/// The definition that would have been used without this one.
+/// The next definition of the function, which this one hides.
 ///
 /// # Safety
 /// `F` must be the function's type.
@@ -209,7 +207,7 @@ unsafe fn next<F: Copy>(name: &CStr) -> F {
     // SAFETY: `name` is a string.
     let found: *mut c_void = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
     assert!(!found.is_null() && size_of::<F>() == size_of::<*mut c_void>());
-    // SAFETY: the caller promises that `F` is the type of the function that was found.
+    // SAFETY: the caller guarantees that `F` is the function's type.
     unsafe { std::mem::transmute_copy(&found) }
 }
 

@@ -1,4 +1,5 @@
-//! What another program calls a discipline, by the type of its parameters: each stage has a table.
+//! Counterparts of a discipline in other programs, by the type of its parameters; each stage has a
+//! table.
 
 use fairwire_core::Limit;
 use fairwire_core::units::Amount;
@@ -9,7 +10,7 @@ use fairwire_laws::scheduler::service::Service;
 use fairwire_laws::spec::Quantity;
 use std::any::Any;
 
-/// A row of a table: what `same` says of the parameters of `part` at `site`, if they are of its
+/// A row of a table: the result of `same` for the parameters of `part` at `site`, if they have its
 /// type.
 pub(crate) fn row<S: 'static, R>(
     part: &dyn Part,
@@ -20,8 +21,8 @@ pub(crate) fn row<S: 'static, R>(
     same(part.downcast_ref()?, site)
 }
 
-/// The limit of the buffer, where packets leave first come, first served: the only order that
-/// droppers of other programs have.
+/// The limit of a first-come, first-served buffer, the only order that droppers of other programs
+/// have.
 pub(crate) fn first_come(
     buffer: Option<Quantity<Amount>>,
     scheduler: &Option<Service>,
@@ -32,7 +33,7 @@ pub(crate) fn first_come(
     is_first_come.then(|| amount.limit(site.rate))
 }
 
-/// What is counted in packets; `None` for a limit in bytes.
+/// A limit in packets; `None` for a limit in bytes.
 pub(crate) fn packets(limit: Limit) -> Option<u32> {
     (!limit.is_in_bytes()).then(|| limit.max_packets())
 }

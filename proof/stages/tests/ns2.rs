@@ -1,4 +1,4 @@
-//! ns-2 as a stage. What needs the program says so loudly where it is missing, and passes.
+//! ns-2 as a stage. Tests that need the program report prominently if it is missing, and pass.
 
 use fairwire_core::Duration;
 use fairwire_experiment::sim::Sim;
@@ -103,7 +103,7 @@ fn a_discipline_names_the_queue_of_ns2_that_is_the_same() {
     }
 }
 
-/// Is there no ns-2 here?
+/// Is ns-2 missing here?
 fn is_missing() -> bool {
     let Some(why) = why(&contest(&[])) else { return false };
     assert_eq!(why, "ns-2 (`ns`) is missing; allowed: `apt-get install ns2` on Debian and Ubuntu");
@@ -150,13 +150,13 @@ fn a_run_has_the_records_of_every_flow_and_of_the_link() {
     assert_eq!((names.len(), names[0], names[9]), (10, "tcp.1", "udp.1"));
     let (udp, link) = (&run.flows[9], &run.links[0]);
     assert_eq!(udp.offered_bps, Some(3e6));
-    // At most what it sends, and a packet more or less within 15 s.
+    // At most the rate sent, with one more or less packet in 15 s.
     assert!(udp.throughput_bps > 2e6 && udp.throughput_bps < 3.001e6, "{udp:?}");
     assert!((udp.goodput_bps / udp.throughput_bps - 524.0 / 552.0).abs() < 1e-9, "{udp:?}");
     let dropped: u64 = run.flows.iter().map(|flow| flow.packets_dropped).sum();
     let sent: u64 = run.flows.iter().map(|flow| flow.packets_sent).sum();
     assert_eq!((link.drops["ns2"], link.packets_in), (dropped, sent));
-    // What came left, was dropped, or waits.
+    // Every arrival left, was dropped, or is queued.
     assert!(link.packets_in.abs_diff(link.packets_out + dropped) <= 51, "{link:?}");
     assert!(link.utilization > 0.95 && link.utilization <= 1.0, "{link:?}");
     let backlog = &link.backlog;
@@ -168,7 +168,7 @@ fn a_run_has_the_records_of_every_flow_and_of_the_link() {
     assert_eq!((&link.sojourn, backlog.max_packets), (&None, None), "not measured");
 }
 
-/// The processes that `parent` started and that run the long contest.
+/// The processes started by `parent` that run the long contest.
 fn simulators(parent: u32) -> Vec<i32> {
     let own = parent.to_string();
     let is_ours = |pid: &i32| {
@@ -182,7 +182,7 @@ fn simulators(parent: u32) -> Vec<i32> {
     processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(is_ours).collect()
 }
 
-/// The one that there is, as soon as there is one.
+/// Waits for the single such process.
 fn found() -> i32 {
     let ours = || simulators(std::process::id());
     std::iter::repeat_with(ours).find_map(|all| all.first().copied()).expect("it goes on until then")
@@ -193,7 +193,7 @@ fn a_stopped_run_ends_at_once_and_a_killed_one_says_so_and_neither_leaves_a_proc
     if is_missing() {
         return;
     }
-    // Hours, if nothing ended them.
+    // Hours, unless ended.
     let long = contest(&["duration=1000000 s"]);
     let stop = AtomicBool::new(false);
     let stopped = std::thread::scope(|scope| {
@@ -214,8 +214,7 @@ fn a_stopped_run_ends_at_once_and_a_killed_one_says_so_and_neither_leaves_a_proc
     assert_eq!(simulators(std::process::id()), [0; 0], "it is left");
 }
 
-/// The argument that makes this test, started again by itself, run the long contest until it is
-/// killed.
+/// The variable that makes this test, started again by itself, run the long contest until killed.
 const HELD: &str = "FAIRWIRE_TEST_RUNS_NS2";
 
 #[test]
@@ -241,7 +240,7 @@ fn a_killed_stage_takes_ns2_along_and_leaves_no_file() {
     let simulator = std::iter::repeat_with(of_stage).find_map(|all| all.first().copied()).expect("it runs");
     stage.kill().expect("it can be killed");
     stage.wait().expect("it ends");
-    // One that has ended may wait to be noticed.
+    // An ended process may still wait for its parent.
     let state = || std::fs::read_to_string(format!("/proc/{simulator}/stat")).unwrap_or_default();
     let is_there = || state().rsplit_once(") ").is_some_and(|(_, state)| !state.starts_with('Z'));
     let until = clock::now() + Duration::from_secs(60);
@@ -253,7 +252,7 @@ fn a_killed_stage_takes_ns2_along_and_leaves_no_file() {
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// The cells that are held against ns-2.
+/// The cells compared with ns-2.
 fn cells() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../proof/suite/ns2");
     let files =
@@ -314,7 +313,7 @@ fn the_quick_cells_agree_with_ns2() {
     if is_missing() {
         return;
     }
-    // Shorter than they are, with five seeds: a matter of seconds.
+    // Shorter than written, with five seeds, which takes seconds.
     let set = ["duration=40 s", "warm_up=15 s", "seeds=1..=5"];
     for name in [
         "droptail-newreno-10",
@@ -351,7 +350,7 @@ fn a_wire_loses_as_many_packets_in_ns2_as_in_the_simulator() {
         let record = stage.run(&plan, 1, &mut |_| {}, &NEVER).expect("it runs").expect("it is not stopped");
         let lost = record.links[0].wire.expect("the wire loses packets").lost;
         let part = lost as f64 / record.links[0].packets_out as f64;
-        // Of 60 000 packets and more the standard deviation is below 0.0009; 4 of them.
+        // For 60 000 packets or more, the standard deviation is below 0.0009; 4 of them.
         assert!((part - 0.05).abs() < 0.0036, "{}: {part}", stage.name());
     }
     let bursts = contest(&["link.impair={ to_bad = 0.1, to_good = 0.5 }"]);

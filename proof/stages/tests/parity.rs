@@ -1,6 +1,6 @@
-//! What is simulated is what is deployed: one packet trace through a simulated link and through the
-//! gateway's core on memory ports, under a virtual clock. Every decision must be equal: who is
-//! sent, when, with which mark, who is dropped, and why.
+//! The simulated code is the deployed code: one packet trace through a simulated link and through
+//! the gateway's core on memory ports, under a virtual clock. Every decision must be equal: which
+//! packet is sent, when, with which mark; which is dropped, and why.
 
 use fairwire_catalogue::{self as catalogue, Parameters, Site, build};
 use fairwire_core::units::Amount;
@@ -22,10 +22,10 @@ const FRAMES: u32 = 30_000;
 /// Later than the last departure.
 const END: Time = Time::from_ns(1_000_000_000_000);
 
-/// What became of each frame, and the drops and marks by cause.
+/// The fate of each frame, and the drops and marks by cause.
 #[derive(Debug, PartialEq)]
 struct Fate {
-    sent: Vec<(u32, Time, Ecn)>, // frame, when its last bit has left, its ECN field then
+    sent: Vec<(u32, Time, Ecn)>, // frame, departure of its last bit, ECN field
     drops: BTreeMap<String, u64>,
     marks: BTreeMap<String, u64>,
 }
@@ -51,8 +51,7 @@ fn classifier() -> Classifier {
     Classifier::new(FlowHasher::new([7; 16]), -14)
 }
 
-/// Five flows, one of them greedy, at 1.4 times the link's rate between lulls; three of them
-/// ECN-capable.
+/// Five flows, one of them greedy, at 1.4 times the link's rate between lulls; three use ECN.
 fn trace() -> Vec<Arrival> {
     let mut rng = Seed(5).stream("trace");
     let mut at = Time::from_ns(1_000);

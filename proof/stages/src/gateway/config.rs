@@ -1,4 +1,4 @@
-//! A gateway's configuration, written from a plan.
+//! A gateway's configuration, generated from a plan.
 
 use super::CONFIG;
 use fairwire_catalogue::{Parameters, with_part};
@@ -16,14 +16,14 @@ use fairwire_service::config::{ClassSupport, Config};
 use fairwire_testbed::bed::Side;
 use std::path::Path;
 
-/// The version of a gateway's configuration that is written.
+/// The version of the generated configuration.
 const FORMAT: u32 = 2;
-/// The time between samples of the totals: the error of a measurement's window, at either end.
+/// The time between samples of the totals, which is the error at either end of a measurement.
 pub(super) const INTERVAL: Duration = Duration::from_ms(5);
-/// Flows beside the contest's own: what the kernels say by themselves.
+/// Flows besides the contest's: traffic of the kernels themselves.
 const OTHER_FLOWS: u32 = 64;
 
-/// Can a gateway have this configuration?
+/// Checks that a gateway supports this configuration.
 pub(super) fn check(plan: &Plan<'_>, contest: &ContestPlan) -> Result<(), CannotRun> {
     let choice = plan.choice();
     let nothing = Parameters::default();
@@ -47,13 +47,13 @@ pub(super) fn check(plan: &Plan<'_>, contest: &ContestPlan) -> Result<(), Cannot
 }
 
 /// The configuration of a gateway that shares the link of `contest` from the source to the sink,
-/// and answers at `socket`.
+/// with its control socket at `socket`.
 pub(super) fn text(plan: &Plan<'_>, contest: &ContestPlan, socket: &Path) -> String {
     let flows = contest.senders.len() as u32 + OTHER_FLOWS;
     let upload = DirectionSpec {
         rate: Quantity(contest.rate),
         autorate: None,
-        // IP packets alone, as in the simulator.
+        // Counts only IP packets, as the simulator does.
         framing: FramingSpec { overhead_bytes: Some(-ETHERNET_HEADER_BYTES), ..FramingSpec::default() },
         discipline: Some(plan.choice()),
         defaults: Some(DefaultsChoice::Reference),
@@ -87,7 +87,7 @@ pub(super) fn text(plan: &Plan<'_>, contest: &ContestPlan, socket: &Path) -> Str
             captured: Some(0),
             ..TelemetrySpec::default()
         },
-        // The kernel ends a process with its parent only while its user stays the same.
+        // The kernel ends a process with its parent only if its user does not change.
         safety: SafetySpec { user: Some("root".into()), ..SafetySpec::default() },
     };
     toml::to_string(&spec).expect("a configuration is plain data")

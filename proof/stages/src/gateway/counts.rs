@@ -1,9 +1,9 @@
-//! From a gateway's counters at two instants to what was counted between them.
+//! Derives counts between two instants from a gateway's counters.
 //!
-//! Totals are as of the gateway's last interval. The counters of flows are copied twice a second,
-//! so what they were at an instant is found between the copies before and after it: each has come
-//! as far as the link's own counter of the same thing. So flows together are the link, also where a
-//! full buffer drops in bursts; how a burst is shared out between them is known of the half second.
+//! Totals date from the gateway's last interval. Flow counters are copied twice a second, so their
+//! values at an instant are interpolated between the copies before and after it, in proportion to
+//! the link's counter of the same quantity. The flows therefore sum to the link, even if a full
+//! buffer drops in bursts; the division of a burst among flows is known only to half a second.
 
 use fairwire_control::snapshot::{
     CountsSnapshot, FlowCounts, PortSnapshot, SojournHistogram, TotalsSnapshot, WayCounts,
@@ -19,22 +19,22 @@ use std::collections::{BTreeMap, HashMap};
 /// The counts in one answer of a gateway.
 #[derive(Clone, Debug)]
 pub(super) struct Reading {
-    /// When totals were taken, seconds after the gateway began.
+    /// The time of the totals, seconds after the gateway's start.
     pub at_s: f64,
-    /// The way to the sink; its flows are in `flows`.
+    /// The direction to the sink; its flows are in `flows`.
     pub way: WayCounts,
-    /// By sender.
+    /// Per sender.
     flows: Vec<FlowCount>,
-    /// All flows, when their counters were copied: what the link had counted then.
+    /// The sum of all copied flows: the link's count at that time.
     copied: FlowCount,
-    /// When the counters of the flow that was copied first were copied; before all else where no
-    /// flow was.
+    /// The time of the oldest copy of a flow's counters; before everything else if there are no
+    /// flows.
     pub copied_s: f64,
     ports: Vec<PortSnapshot>,
 }
 
 impl Reading {
-    /// The answer `counts`, where flows have `names`. None where it has no upload.
+    /// Parses the answer `counts`, for flows with these `names`; `None` if it has no upload.
     pub(super) fn of(counts: CountsSnapshot, names: &[String]) -> Option<Reading> {
         let CountsSnapshot { uptime_s, ways, ports, .. } = counts;
         let mut way = ways.into_iter().find(|way| way.way == "upload")?;
@@ -52,7 +52,7 @@ impl Reading {
         Some(Reading { at_s: uptime_s, way, flows, copied, copied_s, ports })
     }
 
-    /// Nothing was counted of any of `flows` flows yet.
+    /// The state before anything was counted, with `flows` flows.
     pub(super) fn before_all(flows: usize) -> Reading {
         Reading {
             at_s: 0.0,
@@ -64,13 +64,13 @@ impl Reading {
         }
     }
 
-    /// What waits.
+    /// The queue.
     pub(super) fn backlog(&self) -> Backlog {
         let WayCounts { backlog_packets, backlog_bytes, .. } = self.way;
         Backlog { packets: u32::try_from(backlog_packets).unwrap_or(u32::MAX), bytes: backlog_bytes }
     }
 
-    /// All that was counted on the link, of which flows are parts.
+    /// The count of the entire link, which the flows share.
     pub(super) fn link(&self) -> FlowCount {
         let TotalsSnapshot { packets_in, bytes_in, packets_out, bytes_out, dropped, marked, lost, .. } =
             &self.way.totals;
@@ -85,8 +85,8 @@ impl Reading {
         }
     }
 
-    /// The counters of each flow when those of the link were `link`, between this copy and the one
-    /// `after` it.
+    /// The counters of each flow when the link's were `link`, between this copy and the following
+    /// copy `after`.
     pub(super) fn flows_at(&self, after: &Reading, link: &FlowCount) -> Vec<FlowCount> {
         let part = |of: fn(&FlowCount) -> u64| {
             let (before, now, then) = (of(&self.copied), of(link), of(&after.copied));
@@ -96,8 +96,8 @@ impl Reading {
         let came = part(|count| count.packets_in);
         let dropped = part(|count| count.dropped);
         let marked = part(|count| count.marked);
-        // A packet has left the discipline when its transmission begins, and is counted with the
-        // link's when that is over.
+        // A packet leaves the discipline when its transmission starts, but the link counts it at
+        // the end.
         let left = part(|count| count.bytes_out);
         let flows = self.flows.iter().zip(&after.flows);
         flows
@@ -117,7 +117,7 @@ impl Reading {
     }
 }
 
-/// Losses of a gateway that it counts as drops of the packet's flow.
+/// The gateway's losses that it counts as drops of the packet's flow.
 const CHARGED: [Loss; 3] = [Loss::NoBuffer, Loss::TooLong, Loss::NotIp];
 
 fn counted(flow: &FlowCounts) -> FlowCount {
@@ -125,7 +125,7 @@ fn counted(flow: &FlowCounts) -> FlowCount {
     FlowCount { packets_in, bytes_in, dropped, marked, packets_out, bytes_out }
 }
 
-/// An instant: the counts at it, and the first copy of flows after it.
+/// An instant: its counts, and the first copy of flows after it.
 #[derive(Clone, Debug)]
 pub(super) struct Mark {
     at: Reading,
@@ -138,14 +138,14 @@ impl Mark {
         Mark { at: reading, after: None }
     }
 
-    /// A later answer came.
+    /// Receives a later answer.
     pub(super) fn take(&mut self, reading: &Reading) {
         if self.after.is_none() && reading.copied_s >= self.at.at_s {
             self.after = Some(reading.clone());
         }
     }
 
-    /// What was counted from here until `end`; none where that is not known yet.
+    /// The counts from here until `end`; `None` if not known yet.
     pub(super) fn until(&self, end: &Mark, plan: &ContestPlan, most_waiting: u64) -> Option<Counted> {
         let (before, after) = (self.flows()?, end.flows()?);
         let window = Duration::from_secs_f64(end.at.at_s - self.at.at_s);
@@ -172,7 +172,7 @@ fn link_record(from: &Reading, to: &Reading, plan: &ContestPlan, most_waiting: u
     let unshaped = now.unshaped - before.unshaped;
     let bytes = now.bytes_out - before.bytes_out;
     let rate_bps = plan.mean_rate().bps() as f64;
-    // Little's law: what waited is what came, as often as it was there.
+    // Little's law: the mean queue is the arrival rate times the mean wait.
     let mean_packets = waits.sum_s / window_s;
     let mut link = LinkRecord {
         name: plan.name.clone(),
@@ -198,13 +198,13 @@ fn link_record(from: &Reading, to: &Reading, plan: &ContestPlan, most_waiting: u
     link
 }
 
-/// What was counted by name since `before`; only what was.
+/// The counts by name since `before`, without zeros.
 fn since(before: &BTreeMap<String, u64>, now: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
     let counted = now.iter().map(|(name, now)| (name.clone(), now - before.get(name).copied().unwrap_or(0)));
     counted.filter(|(_, count)| *count > 0).collect()
 }
 
-/// How long packets waited between two instants.
+/// The waits of packets between two instants.
 struct Waits<'a> {
     bounds_s: &'a [f64],
     counts: Vec<u64>,
@@ -220,7 +220,7 @@ impl<'a> Waits<'a> {
         Waits { bounds_s: &now.bounds_s, counts, count, sum_s: now.sum_s - before.sum_s }
     }
 
-    /// The mean is exact, the rest to half a bucket: 3.2 %.
+    /// The mean is exact, the quantiles to half a bucket: 3.2 %.
     fn sojourn(&self) -> Sojourn {
         if self.count == 0 {
             return Sojourn::default();
@@ -235,7 +235,7 @@ impl<'a> Waits<'a> {
         }
     }
 
-    /// The middle of the bucket of the packet below which the part `q` of all waited less.
+    /// The middle of the bucket that contains quantile `q`.
     fn quantile(&self, q: f64) -> f64 {
         let wanted = ((q * self.count as f64).ceil() as u64).max(1);
         let mut sum = 0;
@@ -254,7 +254,7 @@ impl<'a> Waits<'a> {
 mod tests {
     use super::*;
 
-    /// What was copied of a flow at `at_s`: packets of 100 B that left, and packets dropped.
+    /// A flow's counters copied at `at_s`: departed packets of 100 B, and drops.
     fn flow(name: &str, at_s: f64, packets: u64, dropped: u64) -> FlowCounts {
         let bytes_out = packets * 100;
         FlowCounts {
@@ -267,7 +267,7 @@ mod tests {
         }
     }
 
-    /// An answer of a link that `packets` have left, with its count of drops.
+    /// The answer of a link that `packets` have left, with its count of drops.
     fn reading(uptime_s: f64, [packets, dropped]: [u64; 2], flows: Vec<FlowCounts>) -> Reading {
         let mut way = WayCounts { way: "upload".into(), flows, ..WayCounts::default() };
         (way.totals.packets_out, way.totals.bytes_out) = (packets, packets * 100);
@@ -293,14 +293,14 @@ mod tests {
     #[test]
     fn drops_in_a_burst_are_where_the_link_had_them() {
         let copy = |at_s, a, b| vec![flow("a", at_s, 0, a), flow("b", at_s, 0, b)];
-        // Twelve of 60 drops were before the instant, however late in the half second that is.
+        // Twelve of 60 drops came before the instant, wherever it is in the half second.
         for at_s in [10.1, 10.4] {
             let mut mark = Mark::at(reading(at_s, [0, 19], copy(10.0, 5, 2)));
             mark.take(&reading(10.7, [0, 80], copy(10.5, 45, 22)));
             let flows = mark.flows().expect("a copy came");
             assert_eq!((flows[0].dropped, flows[1].dropped), (5 + 8, 2 + 4), "{at_s}");
         }
-        // Where nothing is dropped after the copy before it, all of the burst is after the instant.
+        // Without drops since the copy before it, the entire burst is after the instant.
         let mut mark = Mark::at(reading(10.4, [0, 7], copy(10.0, 5, 2)));
         mark.take(&reading(10.7, [0, 80], copy(10.5, 45, 22)));
         assert_eq!(mark.flows().expect("a copy came")[0].dropped, 5);

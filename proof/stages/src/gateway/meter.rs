@@ -1,4 +1,4 @@
-//! Polls the counts of a gateway, and makes records of them.
+//! Polls the counts of a gateway, and converts them to records.
 
 use super::counts::{Mark, Reading};
 use super::samples::Samples;
@@ -15,23 +15,23 @@ use std::path::Path;
 pub(super) struct Counters<'a> {
     plan: &'a ContestPlan,
     socket: &'a Path,
-    /// The rates that the gateway is to have after the start, until it has them.
+    /// The gateway's rates after the start, until they are sent.
     steps: Vec<RateStep>,
-    /// The flows, by sender, as a gateway calls them.
+    /// The names of the flows in the gateway, per sender.
     names: Vec<String>,
     poll_at: Time,
     samples: Samples,
-    /// The most packets that were seen to wait since measuring began.
+    /// The maximum queue observed since measuring started, packets.
     most_waiting: u64,
     begin: Option<Mark>,
     end: Option<Mark>,
 }
 
-/// The interval of polls, where nothing else is due.
+/// The interval of polls if nothing else is due.
 const EVERY: Duration = Duration::from_ms(100);
 
 impl<'a> Counters<'a> {
-    /// Of a gateway that is to have the rates `steps` after the start.
+    /// Counters of a gateway with the rates `steps` after the start.
     pub(super) fn new(plan: &'a ContestPlan, steps: Vec<RateStep>, socket: &'a Path) -> Self {
         let names: Vec<String> =
             (0..plan.senders.len()).map(|flow| plan.flow_key(flow).to_string()).collect();
@@ -57,7 +57,7 @@ impl<'a> Counters<'a> {
         send(self.socket, request).map_err(|error| ContestError::Gateway(error.to_string()))
     }
 
-    /// Sends the gateway its rates, in a contest that begins at `start`.
+    /// Sends the gateway its rates, for a contest that starts at `start`.
     fn set_rates(&mut self, start: Time) -> Result<(), ContestError> {
         let mut steps = std::mem::take(&mut self.steps);
         if steps.is_empty() {
@@ -71,7 +71,7 @@ impl<'a> Counters<'a> {
         }
     }
 
-    /// Requests the counts of the gateway, and passes them to the marks.
+    /// Reads the counts of the gateway, and passes them to the marks.
     fn poll(&mut self, now: Time) -> Result<Reading, ContestError> {
         self.poll_at = now + EVERY;
         let counts = match self.answer(&Request::Counts { flows: MAX_FLOWS })? {

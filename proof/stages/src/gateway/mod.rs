@@ -1,10 +1,10 @@
-//! This machine's own TCP and UDP, in network namespaces, through the gateway's own process and a
-//! configuration written from the plan.
+//! This machine's own TCP and UDP, in network namespaces, through the gateway's own process with a
+//! configuration generated from the plan.
 //!
-//! The hosts and the path between them are [processes](fairwire_testbed::processes), as in the lab;
-//! where the lab forwards, this stage starts `fairwire-gateway run CONFIG`. What is on
-//! the link is what that gateway counts, polled over its control socket. The program must hand its
-//! `lab-agent` command over to [`agent::main`](fairwire_testbed::agent::main).
+//! The hosts and the path between them are [processes](fairwire_testbed::processes), as in the lab.
+//! Instead of the lab's forwarding, this stage starts `fairwire-gateway run CONFIG`. The counts of
+//! the link are that gateway's, polled over its control socket. The program must pass its
+//! `lab-agent` command to [`agent::main`](fairwire_testbed::agent::main).
 
 mod config;
 mod counts;
@@ -35,12 +35,12 @@ pub struct Gateway;
 
 /// The gateway's program.
 const PROGRAM: &str = "fairwire-gateway";
-/// The name of the configuration, in errors too.
+/// The name of the configuration, also in errors.
 const CONFIG: &str = "gateway.toml";
 const LOG: &str = "log";
 const SOCKET: &str = "gateway.sock";
-/// Counters are copied twice a second, and those of the end are known after that: flows go on for a
-/// little longer.
+/// How long flows continue after the end: counters are copied twice a second, so those of the end
+/// are known only later.
 const TAIL: Duration = Duration::from_ms(750);
 
 impl Stage for Gateway {
@@ -80,7 +80,7 @@ impl Stage for Gateway {
     }
 }
 
-/// The file of the gateway's program.
+/// The path of the gateway's program.
 fn program() -> Result<PathBuf, CannotRun> {
     find(PROGRAM).ok_or_else(|| {
         CannotRun::lacking(
@@ -92,7 +92,7 @@ fn program() -> Result<PathBuf, CannotRun> {
     })
 }
 
-/// The rates that a gateway is to have after the start.
+/// The gateway's rates after the start.
 fn rate_steps(law: &RateLaw, duration: Duration) -> Result<Vec<RateStep>, CannotRun> {
     let steps = steps(law, duration)?;
     if steps.len() > MAX_STEPS {
@@ -105,7 +105,7 @@ fn rate_steps(law: &RateLaw, duration: Duration) -> Result<Vec<RateStep>, Cannot
     Ok(steps.iter().map(step).collect())
 }
 
-/// Is the link to be looked at more often than a gateway counts?
+/// Refuses sampling at shorter intervals than the gateway counts.
 fn check_interval(every: Option<Duration>) -> Result<(), CannotRun> {
     match every.filter(|every| *every < INTERVAL) {
         Some(every) => {
@@ -137,8 +137,7 @@ fn hold(
     let gateway = Program {
         file,
         arguments: vec!["run".into(), path(CONFIG)],
-        // The lock on its name and its socket are in the scratch folder, where its process may make
-        // them.
+        // Its process may create its lock file and its socket in the scratch folder.
         environment: vec![("RUNTIME_DIRECTORY".into(), folder.to_string_lossy().into_owned())],
         log: folder.join(LOG),
     };
@@ -155,10 +154,10 @@ fn hold(
     Ok(Held { counted, seen, snapshots: counters.snapshots() })
 }
 
-/// Lines of a gateway's log that an error quotes.
+/// The lines of a gateway's log quoted in an error.
 const LAST_WORDS: usize = 3;
 
-/// What the gateway wrote last, where it was the gateway that failed.
+/// Adds the gateway's last log lines, if it was the gateway that failed.
 fn with_last_words(error: ContestError, folder: &Path) -> ContestError {
     let is_of_gateway = match &error {
         ContestError::Gateway(_) => true,

@@ -1,8 +1,8 @@
-//! The link, looked at in even intervals, out of a gateway's answers.
+//! Snapshots of the link at a fixed interval, from a gateway's answers.
 //!
-//! What waits, and what the link dropped and marked in all, is as of the gateway's last interval.
-//! What each flow had is found between two copies of its counters, so it is known only when the
-//! later one has come.
+//! The queue and the link's total drops and marks date from the gateway's last interval. The counts
+//! of each flow are interpolated between two copies of its counters, so they are known only after
+//! the later copy.
 
 use super::counts::Reading;
 use fairwire_core::{Duration, Time};
@@ -14,15 +14,15 @@ pub(super) struct Samples {
     rhythm: Rhythm,
     /// The latest copy of flows.
     copy: Reading,
-    /// Those whose flows are not known yet.
+    /// Snapshots whose flows are not known yet.
     waiting: Vec<Waiting>,
-    /// Those that are whole.
+    /// Complete snapshots.
     taken: Vec<Snapshot>,
 }
 
-/// The link at an instant, for whose flows another copy is waited.
+/// The link at an instant, waiting for the next copy of its flows.
 struct Waiting {
-    /// When the gateway took its totals, seconds after it began.
+    /// When the gateway took its totals, seconds after its start.
     at_s: f64,
     link: FlowCount,
     /// Without flows.
@@ -30,7 +30,7 @@ struct Waiting {
 }
 
 impl Samples {
-    /// Of a run of `flows` flows that ends at `until`; they go on for a while after it.
+    /// Samples of a run with `flows` flows that ends at `until`; flows continue for a while.
     pub(super) fn new(every: Option<Duration>, until: Duration, flows: usize) -> Self {
         Samples {
             rhythm: Rhythm::new(every, until),
@@ -40,12 +40,12 @@ impl Samples {
         }
     }
 
-    /// When the next one is due in a run that began at `start`.
+    /// The time of the next snapshot in a run that began at `start`.
     pub(super) fn due(&self, start: Time) -> Time {
         self.rhythm.due(start)
     }
 
-    /// Takes the one that is due, if one is, from a `reading` that came `now`.
+    /// Takes a snapshot if one is due, from a `reading` that arrived `now`.
     pub(super) fn take(&mut self, start: Time, now: Time, reading: &Reading) {
         if let Some(at) = self.rhythm.take(start, now) {
             let (backlog, link) = (reading.backlog(), reading.link());
@@ -59,8 +59,8 @@ impl Samples {
         }
     }
 
-    /// Finds the flows of the first `known` that wait, between the latest copy and the one `after`
-    /// it.
+    /// Completes the first `known` waiting snapshots, between the latest copy and the following
+    /// copy `after`.
     fn settle(&mut self, known: usize, after: &Reading) {
         let whole = self.waiting.drain(..known).map(|Waiting { link, snapshot, .. }| {
             let flows = self.copy.flows_at(after, &link).iter().map(count).collect();
@@ -69,7 +69,7 @@ impl Samples {
         self.taken.extend(whole);
     }
 
-    /// All of a run. After the last copy nothing more is known of flows.
+    /// All snapshots of a run. After the last copy, flows do not change.
     pub(super) fn finish(mut self) -> Vec<Snapshot> {
         let last = self.copy.clone();
         self.settle(self.waiting.len(), &last);
@@ -90,8 +90,8 @@ mod tests {
         Duration::from_ms(ms)
     }
 
-    /// What a gateway answers `at_ms` after it began, when its link has dropped `dropped` packets:
-    /// it has copied a flow's counters at `copied_ms`.
+    /// A gateway's answer `at_ms` after its start, with `dropped` drops of its link and a flow's
+    /// counters copied at `copied_ms`.
     fn reading(at_ms: f64, [waits, dropped]: [u64; 2], copied_ms: f64, packets: u64) -> Reading {
         let flow = FlowCounts {
             flow: "a".into(),
@@ -115,14 +115,14 @@ mod tests {
 
     #[test]
     fn what_waits_is_as_answered_and_what_a_flow_had_lies_between_two_copies() {
-        // The gateway began a second before the contest.
+        // The gateway started a second before the contest.
         let start = Time::ZERO + ms(3000);
         let mut samples = Samples::new(Some(ms(100)), ms(250), 1);
         let mut take = |after, reading| samples.take(start, start + ms(after), &reading);
         take(50, reading(1050.0, [1, 50], 1000.0, 0));
         take(100, reading(1098.0, [2, 98], 1000.0, 0));
         take(200, reading(1200.0, [3, 200], 1000.0, 0));
-        // Another copy: only now is it known what the flow had.
+        // Another copy: only now are the flow's counts known.
         take(210, reading(1209.0, [4, 209], 1205.0, 205));
         take(300, reading(1300.0, [5, 300], 1205.0, 205));
         let taken = samples.finish();
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn before_the_first_copy_flows_have_what_the_link_has() {
-        let start = Time::ZERO + ms(3000); // a second after the gateway began
+        let start = Time::ZERO + ms(3000); // a second after the gateway started
         let mut samples = Samples::new(Some(ms(100)), ms(200), 1);
         samples.take(start, start + ms(100), &reading(1100.0, [0, 100], 0.0, 0));
         samples.take(start, start + ms(200), &reading(1200.0, [0, 200], 1200.0, 200));

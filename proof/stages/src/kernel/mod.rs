@@ -1,10 +1,10 @@
 //! This kernel's own discipline and its own TCP, between network namespaces.
 //!
 //! The hosts and the path between them are [processes](fairwire_testbed::processes), as in the lab.
-//! In place of the lab's forwarding the kernel forwards, by a bridge, and its discipline shares the
-//! way to the sink under HTB. Both ends of it are watched by packet sockets. In contrast to
-//! [`linux`](crate::linux) it is the kernel of this machine, with the disciplines that it happens
-//! to have, and time passes as on a clock.
+//! Instead of the lab, the kernel forwards over a bridge, and its discipline shares the direction
+//! to the sink under HTB. Packet sockets watch both ends of that link. In contrast to
+//! [`linux`](crate::linux), this uses the kernel of this machine with its available disciplines, in
+//! real time.
 
 mod samples;
 
@@ -36,10 +36,10 @@ use std::sync::atomic::AtomicBool;
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel;
 
-/// A busy machine may run the kernel's shaper this much late without the link losing rate, as the
-/// laboratory's.
+/// How late a busy machine may run the kernel's shaper without a loss of link rate; as in the
+/// laboratory.
 const CATCH_UP: Duration = Duration::from_ms(10);
-/// After the end: what came has left by then, or was dropped. Longer than the longest queue.
+/// The time after the end in which packets leave or are dropped; longer than the longest queue.
 const DRAIN: Duration = Duration::from_secs(2);
 
 impl Stage for Kernel {
@@ -56,8 +56,8 @@ impl Stage for Kernel {
         let dumbbell = Dumbbell::of(plan, 0)?;
         let at_gateway = at_gateway(plan, &dumbbell)?;
         contest::check(&dumbbell)?;
-        // A kernel may have a discipline as a module, so whether it has one is known only when it
-        // is to shape with it.
+        // A kernel may have a discipline as a module, so only an attempt to use it shows whether it
+        // exists.
         let contest = ContestPlan::of(plan, 0, &dumbbell);
         let (mut unwatched, never) = (|_: f64| {}, AtomicBool::new(false));
         let tried = Coordinator::new(&contest, at_gateway, &mut unwatched, &never)
@@ -94,15 +94,14 @@ fn at_gateway(plan: &Plan<'_>, dumbbell: &Dumbbell) -> Result<AtGateway, CannotR
     }))
 }
 
-/// What the kernel counts its timers in.
+/// The kernel's timer resolution.
 fn tick() -> Duration {
-    // The coarse clock goes on with each tick.
+    // The coarse clock advances with each tick.
     let resolution = clock_getres(ClockId::MonotonicCoarse);
     Duration::from_ns(resolution.tv_nsec.unsigned_abs())
 }
 
-/// What the stage says of an error: a kernel that refuses to shape like that lacks a part of what
-/// is needed.
+/// Converts an error: a kernel that refuses the shaping lacks a required part.
 fn refused(error: ContestError) -> ContestError {
     match error {
         ContestError::Testbed(TestbedError::Helper { role, operation, reason }) if role == "gateway" => {
@@ -129,16 +128,16 @@ fn hold(
     Ok(Held { counted, seen, snapshots: ends.samples.map_or(Vec::new(), |samples| samples.taken) })
 }
 
-/// Both ends of the link, watched.
+/// Watches both ends of the link.
 struct Ends<'a> {
     plan: &'a ContestPlan,
     entry: AfPacket,
     exit: AfPacket,
-    /// What went by since the contest began.
+    /// The packets observed since the contest started.
     seen: Option<Seen>,
-    /// What was found to have left, before it is looked up.
+    /// Departures received but not yet matched.
     leaving: Vec<Passing>,
-    /// The link in even intervals, where samples are wanted.
+    /// The snapshots of the link, if samples are requested.
     samples: Option<Samples>,
 }
 
@@ -151,7 +150,7 @@ impl<'a> Ends<'a> {
         Ok(Ends { plan, entry, exit, seen: None, leaving: Vec::new(), samples })
     }
 
-    /// Sees what comes and leaves until `time`.
+    /// Observes arrivals and departures until `time`.
     fn watch_until(&mut self, time: Time) -> Result<(), ContestError> {
         while let Some(idle) = Some(time.since(clock::now())).filter(|idle| *idle > Duration::ZERO) {
             let mut waits = [&self.entry, &self.exit].map(|port| PollFd::new(port, PollFlags::IN));
@@ -169,8 +168,8 @@ impl<'a> Ends<'a> {
 
     fn watch(&mut self) -> Result<(), PortError> {
         let Ends { entry, exit, seen, leaving, samples, .. } = self;
-        // All that has left has come before: so it is fetched first, and looked up when all that
-        // came is known.
+        // Every departure has an earlier arrival. Departures are therefore fetched first, and
+        // matched once all arrivals are known.
         exit.receive(&mut |frame, _| leaving.extend(seen.iter().find_map(|seen| seen.passing(frame))))?;
         let now = clock::now();
         let mut is_empty = false;

@@ -1,9 +1,9 @@
-//! The link, looked at in even intervals: what waits and what was dropped as the kernel's queue
-//! counts it, what flows had as both ends of the link saw it.
+//! Snapshots of the link at a fixed interval: the queue and the drops from the kernel's own
+//! counters, the flows from observations at both ends of the link.
 //!
-//! A discipline of the kernel keeps the order of each flow. So a packet is known to be dropped when
-//! one of its flow leaves that came after it: drops of flows are those of the link, as much later
-//! as packets wait.
+//! A kernel discipline keeps the order within each flow, so a packet counts as dropped when a later
+//! one of its flow leaves. The flows' drops are therefore those of the link, delayed by the
+//! queueing time.
 
 use crate::linux::ETHERNET;
 use crate::linux::watched::Passing;
@@ -20,12 +20,12 @@ use std::collections::VecDeque;
 /// The snapshots of a run.
 pub(super) struct Samples {
     rhythm: Rhythm,
-    /// The connection that reads the queue, in the network of the gateway.
+    /// The connection that reads the queue's state, in the gateway's network.
     netlink: Netlink,
     drops: Drops,
     /// In the order of results.
     flows: Vec<Flow>,
-    /// Those taken.
+    /// The snapshots so far.
     pub(super) taken: Vec<Snapshot>,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Samples {
 #[derive(Clone, Debug, Default)]
 struct Flow {
     count: Count,
-    /// The packets that have come and have not left, by their IPv4 identification.
+    /// Packets that have arrived but not left, by IPv4 identification.
     inside: VecDeque<u16>,
 }
 
@@ -48,12 +48,12 @@ impl Samples {
         }
     }
 
-    /// When the next one is due in a run that began at `start`.
+    /// The time of the next snapshot in a run that began at `start`.
     pub(super) fn due(&self, start: Time) -> Time {
         self.rhythm.due(start)
     }
 
-    /// A packet of the flow numbered `flow` came to the link.
+    /// A packet of flow number `flow` arrived at the link.
     pub(super) fn came(&mut self, flow: usize, packet: Passing) {
         self.flows[flow].inside.push_back(packet.identification);
     }
@@ -63,7 +63,7 @@ impl Samples {
         self.flows[flow].left(packet);
     }
 
-    /// Takes the one that is due `now`, if one is.
+    /// Takes a snapshot if one is due `now`.
     pub(super) fn take(&mut self, start: Time, now: Time) -> Result<(), ContestError> {
         let Some(at) = self.rhythm.take(start, now) else { return Ok(()) };
         let queue = counted(&self.netlink, Side::Right.end().index, QUEUE).map_err(|source| {
@@ -90,7 +90,7 @@ impl Flow {
     }
 }
 
-/// All drops, of a counter of 32 bits that begins anew where it is full.
+/// Total drops, from a 32-bit counter that wraps.
 #[derive(Debug, Default)]
 struct Drops {
     all: u64,
@@ -118,7 +118,7 @@ mod tests {
         let mut flow = Flow { inside: (1..=5).collect(), ..Flow::default() };
         flow.left(packet(1, Ecn::NotEct));
         flow.left(packet(4, Ecn::Ce));
-        flow.left(packet(77, Ecn::NotEct)); // it had come before the watch began
+        flow.left(packet(77, Ecn::NotEct)); // it arrived before the watch started
         assert_eq!(flow.count, Count { left_bytes: 200, dropped: 2, marked: 1 });
         assert_eq!(flow.inside, [5]);
     }

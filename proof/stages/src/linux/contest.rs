@@ -1,5 +1,4 @@
-//! A contest that a Linux kernel holds: its own TCPs and UDP over its own discipline. This is the
-//! guest's part.
+//! The guest's part of a contest in a Linux kernel: its own TCPs and UDP over its own discipline.
 
 use super::modules::Modules;
 use super::program::Fallible;
@@ -11,46 +10,46 @@ use fairwire_testbed::path::Faults;
 use fairwire_testbed::traffic::Sends;
 use serde::{Deserialize, Serialize};
 
-/// The flows and the link of a contest, and how long it lasts.
+/// The flows, the link and the duration of a contest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Contest {
     /// The rate of the bottleneck, bit/s.
     pub rate_bps: u64,
-    /// The rates that follow it, and when: nanoseconds after the start, and bit/s.
+    /// The later rates and their times: nanoseconds after the start, and bit/s.
     #[serde(default)]
     pub changes: Vec<(u64, u64)>,
-    /// What each frame counts there beside its bytes from the Ethernet header on: -14 where IP
-    /// packets are counted.
+    /// The overhead of each frame at the bottleneck, added to its bytes from the Ethernet header
+    /// on: -14 if IP packets are counted.
     pub overhead: i32,
     /// The longest IP packet.
     pub mtu: u32,
-    /// The discipline and its parameters, as `tc` takes them.
+    /// The discipline and its parameters, in the form of `tc`.
     pub discipline: String,
     /// The modules that the kernel needs for it.
     pub modules: Vec<String>,
     /// The classes of flows.
     pub classes: Vec<Class>,
-    /// When each flow starts, in the order of classes.
+    /// The start of each flow, in the order of classes.
     pub starts: Vec<u64>,
-    /// What is not measured, at the start, nanoseconds.
+    /// The unmeasured start, nanoseconds.
     pub warm_up_ns: u64,
-    /// The whole length, nanoseconds.
+    /// The total length, nanoseconds.
     pub duration_ns: u64,
-    /// What the wire behind the bottleneck does to packets, where it does anything.
+    /// The effect of the wire behind the bottleneck on packets, if any.
     #[serde(default)]
     pub faults: Option<Faults>,
 }
 
-/// Flows that are alike.
+/// Identical flows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Class {
-    /// What each sends: TCP, or UDP at a constant rate.
+    /// The traffic of each: TCP, or UDP at a constant rate.
     pub sends: Sends,
-    /// How many there are.
+    /// The number of flows.
     pub flows: usize,
-    /// The round-trip time without waiting, nanoseconds.
+    /// The round-trip time without queueing, nanoseconds.
     pub rtt_ns: u64,
-    /// Is its TCP ECN-capable?
+    /// Does its TCP use ECN?
     pub ecn: bool,
 }
 
@@ -63,10 +62,10 @@ impl Contest {
         Duration::from_ns(self.warm_up_ns)
     }
 
-    /// Lets the kernel hold it. `progress` is given the part of it that is done.
+    /// Runs the contest in the kernel, and passes the fraction done to `progress`.
     ///
     /// # Errors
-    /// When the kernel lacks something, or a socket fails.
+    /// If the kernel lacks a feature, or a socket fails.
     pub fn hold(&self, modules: &Modules, progress: &mut dyn FnMut(f64)) -> Fallible<Tally> {
         for class in &self.classes {
             if let Sends::Tcp(control) = &class.sends {

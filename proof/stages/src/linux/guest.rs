@@ -9,22 +9,22 @@ use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The variable of the environment that names the job. The kernel's command line puts it there.
+/// The environment variable with the job, set by the kernel's command line.
 pub(super) const JOB_VARIABLE: &str = "FAIRWIRE_GUEST_JOB";
-/// The file beside the job's that says which part of the job is done, from 0 to 1.
+/// The file next to the job's with the fraction of the job that is done.
 pub(super) const PROGRESS: &str = "progress.txt";
-/// The file beside the job's that states why the guest gave up.
+/// The file next to the job's with the reason why the guest gave up.
 pub(super) const FAILURE: &str = "failure.txt";
-/// The file beside the job's whose creation starts the virtual clock; `examples/virtual_clock.rs`
-/// says the same.
+/// The file next to the job's whose creation starts the virtual clock; the same as in
+/// `examples/virtual_clock.rs`.
 const CLOCK_STARTS: &str = "virtual-clock-starts";
 
-/// The runs that a guest has to make.
+/// The runs of a guest.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Job {
-    /// Where results go.
+    /// The folder for results.
     pub folder: PathBuf,
-    /// Where the kernel's modules are.
+    /// The folder of the kernel's modules.
     pub modules: PathBuf,
     /// The runs, in order.
     pub runs: Vec<Run>,
@@ -33,7 +33,7 @@ pub(super) struct Job {
 /// One run of a guest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    /// Its name, which no two runs of a job share: that of its result, too.
+    /// Its name, unique in its job; also that of its result.
     pub name: String,
     /// The work, in the format of the function that does it.
     pub work: serde_json::Value,
@@ -46,13 +46,13 @@ impl Run {
     }
 }
 
-/// How a run is done: gives what is written into its result, and says meanwhile which part of it is
-/// done, from 0 to 1.
+/// A function that makes a run: it returns the content of the result file, and reports the fraction
+/// done meanwhile.
 pub type Work<'a> = dyn FnMut(&Run, &Modules, &mut dyn FnMut(f64)) -> Fallible<Vec<u8>> + 'a;
 
-/// Does the work of this process, where it is one of a guest's, and does not return then: it keeps
-/// the guest, or it is the guest's first process, which does each run by `work` and switches the
-/// guest off. To be called first of all in `main`.
+/// Takes over if this process belongs to a guest, and does not return then. It either keeps the
+/// guest, or is the guest's first process, which makes each run with `work` and switches the guest
+/// off. Call this first in `main`.
 pub fn take_over(work: &mut Work<'_>) {
     keeper::take_over();
     let Some(job) = std::env::var_os(JOB_VARIABLE) else { return };
@@ -60,7 +60,7 @@ pub fn take_over(work: &mut Work<'_>) {
         let _ = fs::write(folder.join(FAILURE), error.to_string());
     }
     let _ = rustix::system::reboot(RebootCommand::PowerOff);
-    std::process::exit(1); // not reached: the guest is off
+    std::process::exit(1); // unreachable: the guest is off
 }
 
 fn try_run(file: &Path, work: &mut Work<'_>) -> Result<(), (PathBuf, Box<dyn Error>)> {
@@ -72,7 +72,7 @@ fn try_run(file: &Path, work: &mut Work<'_>) -> Result<(), (PathBuf, Box<dyn Err
         for (run, before) in job.runs.iter().zip(0u32..) {
             let mut progress = |fraction: f64| {
                 let done = (f64::from(before) + fraction) / all;
-                // A file of the host is dear: one for each hundredth.
+                // Host files are slow, so write one per hundredth.
                 if (done * 100.0) as u32 > shown {
                     shown = (done * 100.0) as u32;
                     let _ = fs::write(folder.join(PROGRESS), done.to_string());
@@ -93,9 +93,9 @@ fn set_up(job: &Job, own: &Path) -> Fallible<Modules> {
     for name in ["veth", "sch_htb", "cls_u32"] {
         modules.load(name)?;
     }
-    // All that waits in a discipline is charged to the one socket that sent it.
+    // All queued packets of a discipline are charged to the one socket that sent them.
     fs::write("/proc/sys/net/core/wmem_default", "100000000")?;
-    // Pages that all TCPs may hold. By default they go by the guest's memory, which is small.
+    // The pages for all TCPs together. The default depends on the guest's small memory.
     fs::write("/proc/sys/net/ipv4/tcp_mem", "100000 100000 100000")?;
     fs::write(own.join(CLOCK_STARTS), "")?;
     Ok(modules)

@@ -1,10 +1,11 @@
-//! What keeps a guest: a process namespace, so that all of its processes end with it, and it with
-//! the program that started it.
+//! Keeps a guest in a process namespace: all of its processes end with it, and it ends with the
+//! program that started it.
 //!
-//! User Mode Linux has a process of the host for each of its own, which a killed kernel leaves
-//! behind. Our program starts itself again, and that makes the namespace and starts it once more;
-//! the last one, which is the first process of the namespace, becomes the kernel. The host kills
-//! each of the two when its parent is gone, and the others with the first of the namespace.
+//! User Mode Linux has one host process for each of its own, and leaves them behind if its kernel
+//! is killed. Our program therefore starts itself again; the second process creates the namespace
+//! and starts the program once more. The third, the first process of the namespace, becomes the
+//! kernel. The host kills each of the two when its parent ends, and the others with the namespace's
+//! first process.
 
 use fairwire_testbed::namespace::{die_with_parent, part_processes};
 use fairwire_testbed::pid_namespace::THIS_PROGRAM;
@@ -13,21 +14,21 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Command, ExitStatus};
 
-/// The variable of the environment that says which of the two a process is.
+/// The environment variable that states which of the two a process is.
 const VARIABLE: &str = "FAIRWIRE_GUEST_KEEPER";
 const OUTER: &str = "outer";
 const INNER: &str = "inner";
 
-/// The command that starts `program` with `clock` in front of its C library, in a namespace that is
-/// gone when it ends or this thread does.
+/// The command that starts `program` with `clock` preloaded, in a namespace that ends with it or
+/// with this thread.
 pub(super) fn command(program: &Path, clock: &Path) -> Command {
     let mut command = Command::new(THIS_PROGRAM);
     command.env(VARIABLE, OUTER).arg(clock).arg(program);
     command
 }
 
-/// Does what a keeper does, where this process is one: then it does not return. To be called before
-/// there is a second thread.
+/// Acts as a keeper if this process is one, and does not return then. Call this before starting a
+/// second thread.
 pub(super) fn take_over() {
     let Some(which) = std::env::var_os(VARIABLE) else { return };
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
@@ -41,7 +42,7 @@ pub(super) fn take_over() {
 fn keep(arguments: &[OsString]) -> Result<i32, String> {
     die_with_parent().map_err(|trouble| trouble.to_string())?;
     if let Err(trouble) = part_processes() {
-        // The kernel itself still ends with us.
+        // The kernel itself still ends with this process.
         eprintln!("processes of a guest that is killed may be left behind: {trouble}");
     }
     let status = Command::new(THIS_PROGRAM).env(VARIABLE, INNER).args(arguments).status();
@@ -55,7 +56,7 @@ fn become_the_kernel(arguments: &[OsString]) -> Result<i32, String> {
     Err(format!("starting {}: {error}", Path::new(program).display()))
 }
 
-/// As shells report it, of a process that was killed too.
+/// The exit code as reported by shells, including that of a killed process.
 fn code(status: ExitStatus) -> i32 {
     status.code().or(status.signal().map(|signal| 128 + signal)).unwrap_or(1)
 }

@@ -1,10 +1,10 @@
 //! Linux's own discipline and its own TCP, in User Mode Linux.
 //!
-//! User Mode Linux is a program beside ours, of which nothing is copied. Its clock is virtual
-//! (`examples/virtual_clock.rs`): it does not move while the guest works, and jumps to the next
-//! timer when it idles, so a run does not depend on the load of the machine. Senders, round-trip
-//! times and start times are the scenario's; the discipline is the kernel's, with the parameters
-//! that `qdisc` gives it.
+//! User Mode Linux is a separate program, of which nothing is copied. Its clock is virtual
+//! (`examples/virtual_clock.rs`): it does not advance while the guest works, and jumps to the next
+//! timer when it idles, so a run is independent of the machine's load. Senders, round-trip times
+//! and start times come from the scenario. The discipline is the kernel's, with the parameters
+//! given by `qdisc`.
 
 pub mod contest;
 pub mod guest;
@@ -44,9 +44,9 @@ pub struct Linux;
 
 /// Bytes of a frame before its IP packet.
 pub(crate) const ETHERNET: u32 = 14;
-/// What the guest's kernel counts its timers in: Debian's has 100 in a second.
+/// The timer resolution of the guest's kernel: Debian's has 100 Hz.
 const TICK: Duration = Duration::from_ms(10);
-/// Each class of senders has a network of its own.
+/// The maximum of sender classes, each of which has a separate network.
 const MAX_CLASSES: usize = 200;
 
 impl Stage for Linux {
@@ -94,8 +94,8 @@ impl Stage for Linux {
     }
 }
 
-/// Does the work of this process, where it is one of a guest's of this stage, and does not return
-/// then. To be called first of all in `main`.
+/// Takes over if this process belongs to a guest of this stage, and does not return then. Call this
+/// first in `main`.
 pub fn take_over() {
     guest::take_over(&mut |run, modules, progress| {
         let contest: Contest = serde_json::from_value(run.work.clone())?;
@@ -107,7 +107,7 @@ fn missing(error: UmlError) -> CannotRun {
     CannotRun::lacking(error.to_string(), "another stage")
 }
 
-/// What netem can do of `law`.
+/// The part of `law` that netem supports.
 fn faults(law: &WireLaw, seed: u64) -> Result<Faults, CannotRun> {
     let WireLaw { delays: _, outages, delay_trace: _, loss, jitter, overtakes, reorder, duplicate } = law;
     let others = [loss.is_some(), jitter.is_some(), reorder.is_some()];
@@ -141,7 +141,7 @@ fn faults(law: &WireLaw, seed: u64) -> Result<Faults, CannotRun> {
     }
 }
 
-/// The contest of `dumbbell`, and the place of each of its flows among the senders.
+/// The contest of `dumbbell`, and the sender index of each of its flows.
 fn contest(dumbbell: &Dumbbell, plan: &Plan<'_>, seed: u64) -> Result<(Contest, Vec<usize>), CannotRun> {
     check_device(plan, "linux")?;
     let stops = dumbbell.senders.iter().find(|sender| sender.stop.is_some());
@@ -171,11 +171,11 @@ fn contest(dumbbell: &Dumbbell, plan: &Plan<'_>, seed: u64) -> Result<(Contest, 
     Ok((contest, order))
 }
 
-/// Senders that are alike together, in the order in which they come first; and the place of each
-/// flow among the senders.
+/// Groups identical senders, in order of first occurrence; returns the classes, and the sender
+/// index of each flow.
 ///
-/// The kernel's shaper lets a packet go when its transmission begins, so the time that this takes
-/// is a part of what delays.
+/// The kernel's shaper releases a packet when its transmission starts, so the delay includes the
+/// transmission time.
 fn classes(Dumbbell { senders, rate, mtu, .. }: &Dumbbell) -> (Vec<Class>, Vec<usize>) {
     let mut classes: Vec<(Class, Vec<usize>)> = Vec::new();
     for (place, sender) in senders.iter().enumerate() {
@@ -195,7 +195,7 @@ fn classes(Dumbbell { senders, rate, mtu, .. }: &Dumbbell) -> (Vec<Class>, Vec<u
     (classes.into_iter().map(counted).collect(), order)
 }
 
-/// What each sender got, in their order. Throughput is what left the bottleneck, counted as IP
+/// The record of each sender, in order. Throughput is what left the bottleneck, counted as IP
 /// packets.
 fn flow_records(dumbbell: &Dumbbell, order: &[usize], tally: &Tally, window: Duration) -> Vec<FlowRecord> {
     let senders = &dumbbell.senders;
@@ -211,7 +211,7 @@ fn flow_records(dumbbell: &Dumbbell, order: &[usize], tally: &Tally, window: Dur
 }
 
 impl From<&FlowTally> for FlowCount {
-    /// As IP packets. How many bytes came is not known.
+    /// Counts as IP packets; the number of arrived bytes is unknown.
     fn from(flow: &FlowTally) -> Self {
         FlowCount {
             packets_in: flow.arrived,
@@ -224,12 +224,11 @@ impl From<&FlowTally> for FlowCount {
     }
 }
 
-/// The record of the link `name` of this `rate`, on which packets count without their Ethernet
-/// headers.
+/// The record of the link `name` with this `rate`, counting packets without Ethernet headers.
 pub(crate) fn link_record(name: &str, rate: Rate, tally: &Tally, window: Duration) -> LinkRecord {
     let packets: u64 = tally.flows.iter().map(|flow| flow.left).sum();
     let bytes: u64 = tally.flows.iter().map(|flow| flow.left_bytes - flow.left * u64::from(ETHERNET)).sum();
-    // Little's law: what waited is what came, as often as it was there.
+    // Little's law: the mean queue is the arrival rate times the mean wait.
     let mean_packets = tally.waits_ns.iter().sum::<u64>() as f64 / window.ns() as f64;
     let by_cause = |count: u64| {
         if count == 0 { BTreeMap::new() } else { BTreeMap::from([("linux".to_string(), count)]) }

@@ -1,5 +1,4 @@
-//! Loading kernel modules in the guest, with what they need first. The guest has no `modprobe`, and
-//! needs none.
+//! Loads kernel modules in the guest, dependencies first; the guest has no `modprobe`.
 
 use rustix::io::Errno;
 use std::collections::BTreeMap;
@@ -11,7 +10,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub struct Modules {
     folder: PathBuf,
-    /// Path below the folder, and the paths of what it needs, by name.
+    /// By name: the path below the folder, and the paths of its dependencies.
     known: BTreeMap<String, (String, Vec<String>)>,
 }
 
@@ -22,20 +21,20 @@ impl Modules {
         Ok(Modules { folder: folder.to_owned(), known: text.lines().filter_map(line).collect() })
     }
 
-    /// Loads `name` and what it needs. What the kernel has already is no error; a module that is
-    /// not there is.
+    /// Loads `name` and its dependencies. A module that is loaded already is no error; a missing
+    /// one is.
     pub fn load(&self, name: &str) -> io::Result<()> {
         let Some((path, needs)) = self.known.get(name) else {
             return Err(io::Error::new(io::ErrorKind::NotFound, format!("this kernel has no module {name}")));
         };
-        // A list names what is needed most directly first, so the last has to be loaded first.
+        // The list has the most direct dependency first, so the last must be loaded first.
         for path in needs.iter().rev().chain([path]) {
             self.insert(path)?;
         }
         Ok(())
     }
 
-    /// Loads `name` if it is a module of this kernel. What is none may be built in.
+    /// Loads `name` if it is a module of this kernel; otherwise it may be built in.
     pub fn load_if_known(&self, name: &str) -> io::Result<()> {
         if self.known.contains_key(name) { self.load(name) } else { Ok(()) }
     }

@@ -1,14 +1,13 @@
-//! The guest's network for a contest: a host of senders for each class, a router, and the
-//! receivers.
+//! The guest's network for a contest: one host of senders per class, a router, and the receivers.
 //!
 //! ```text
 //! senders of class 0 -- router == bottleneck == receivers
 //! senders of class 1 --/
 //! ```
 //!
-//! Only the link from the router to the receivers is slow. What a class's round trip takes is put
-//! on its acknowledgements, between the router and its senders, by netem. Where the wire of the
-//! link has faults, there is a bridge in front of the receivers, at whose end netem has them.
+//! Only the link from the router to the receivers is slow. netem adds the round-trip time of a
+//! class to its acknowledgements, between the router and its senders. If the link's wire has
+//! faults, netem applies them in a bridge before the receivers.
 
 use super::contest::Contest;
 use super::program::{Fallible, command};
@@ -21,14 +20,14 @@ use fairwire_testbed::path::Faults;
 use fairwire_testbed::shaping::Shaping;
 use std::net::Ipv4Addr;
 
-/// The hosts of a contest, which are gone with this.
+/// The hosts of a contest, which end with this value.
 #[derive(Debug)]
 pub(super) struct Hosts {
-    /// The senders, one for each class.
+    /// The senders, one host per class.
     pub senders: Vec<Host>,
-    /// Between them and the receivers.
+    /// The host between them and the receivers.
     pub router: Host,
-    /// The wire behind the bottleneck, where that has faults.
+    /// The wire behind the bottleneck, if it has faults.
     pub wire: Option<Host>,
     /// The receivers.
     pub receiver: Host,
@@ -40,18 +39,18 @@ pub(super) const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 1);
 pub(super) const ARRIVALS: End<'static> = End { name: "arrivals", index: 100 };
 /// The router's interface to the receivers, whose discipline is under test.
 const BOTTLENECK: End<'static> = End { name: "bottleneck", index: 100 };
-/// Where the wire with faults sees what has left the bottleneck.
+/// The interface where the wire with faults receives the packets that left the bottleneck.
 pub(super) const LEFT: End<'static> = End { name: "left", index: 100 };
-/// Where the faults are.
+/// The interface with the faults.
 const FAULTY: End<'static> = End { name: "faulty", index: 101 };
 const RECEIVERS_ETHERNET: [u8; 6] = [2, 0, 0, 0, 0, 9];
 /// The interface of senders.
 const SENDERS: End<'static> = End { name: "senders", index: 100 };
 /// The router's interface to the first senders; the others follow.
 const FIRST_FROM_SENDERS: u32 = 101;
-/// What may be on its way back at once: more than there ever is.
+/// The maximum of packets on the return path at once, more than ever occur.
 const MAX_ON_THE_WAY: u32 = 100_000;
-/// The largest window: eight times what the longest queue and the longest round trip hold.
+/// The largest window: eight times the content of the longest queue and the longest round trip.
 const WINDOW: &str = "4096 4000000 8000000";
 
 /// The router's interface to the senders of `class`.
@@ -64,7 +63,7 @@ pub(super) fn sender(class: usize) -> Ipv4Addr {
     Ipv4Addr::new(10, 0, class as u8 + 1, 1)
 }
 
-/// Builds the network of `contest`. This thread is at one of its hosts from now on.
+/// Builds the network of `contest`. This thread stays at one of its hosts.
 pub(super) fn build(contest: &Contest) -> Fallible<Hosts> {
     let (router, receiver) = (Host::new()?, Host::new()?);
     let senders = (0..contest.classes.len()).map(|_| Host::new()).collect::<Result<Vec<_>, _>>()?;
@@ -85,7 +84,7 @@ pub(super) fn build(contest: &Contest) -> Fallible<Hosts> {
         let back = End { name: &name, index: FIRST_FROM_SENDERS + class as u32 };
         join((&router, back, near), (own, SENDERS, sender(class)), contest.mtu)?;
         own.add_route(ANYWHERE, Route::Via(near.into()))?;
-        // Segments leave one by one, as ours do.
+        // Segments leave one by one, as in the simulator.
         own.set_segments(SENDERS.index, 1)?;
         let delay = Duration::from_ns(group.rtt_ns);
         let most_packets = MAX_ON_THE_WAY;
@@ -100,23 +99,23 @@ pub(super) fn build(contest: &Contest) -> Fallible<Hosts> {
     for end in senders.iter().chain([&receiver]) {
         end.set_variable("net/ipv4/tcp_rmem", WINDOW)?;
         end.set_variable("net/ipv4/tcp_wmem", WINDOW)?;
-        end.set_variable("net/ipv4/tcp_no_metrics_save", "1")?; // what a run has learnt is not for the next
+        end.set_variable("net/ipv4/tcp_no_metrics_save", "1")?; // runs must not learn from earlier ones
     }
     shape(contest, &router)?;
     Ok(Hosts { senders, router, wire, receiver })
 }
 
-/// Where a default route leads.
+/// The destination of a default route.
 const ANYWHERE: Address = Address { ip: std::net::IpAddr::V4(Ipv4Addr::UNSPECIFIED), prefix_bits: 0 };
 
-/// The bottleneck: HTB with the least burst that `tc` takes, for here it is never late, and the
-/// discipline under test in it.
+/// The bottleneck: HTB with the minimum burst that `tc` accepts, because it is never late here, and
+/// the discipline under test in it.
 fn shape(contest: &Contest, router: &Host) -> Fallible<()> {
     router.enter()?;
     shaping(contest).lines(BOTTLENECK.name).iter().try_for_each(|line| command("tc", line).map(drop))
 }
 
-/// Gives the bottleneck of `contest` another rate, bit/s. This thread is at its router then.
+/// Sets the rate of the bottleneck of `contest`, bit/s. This thread is then at its router.
 pub(super) fn change_rate(contest: &Contest, router: &Host, rate_bps: u64) -> Fallible<()> {
     router.enter()?;
     command("tc", &shaping(contest).change(BOTTLENECK.name, rate_bps)).map(drop)
@@ -128,7 +127,7 @@ fn shaping(contest: &Contest) -> Shaping {
     Shaping { rate_bps, changes: Vec::new(), overhead, burst_bytes: 1, discipline }
 }
 
-/// Lays a wire between two interfaces, each with its host and its address.
+/// Connects two interfaces, each with its host and its address.
 fn join(a: (&Host, End<'_>, Ipv4Addr), b: (&Host, End<'_>, Ipv4Addr), mtu: u32) -> Result<(), Trouble> {
     a.0.join(b.0, Wire { here: a.1, there: b.1, mtu })?;
     [a, b].into_iter().try_for_each(|(host, end, ip)| set_up(host, end, ip))
@@ -145,7 +144,7 @@ fn faulty(faults: &Faults, router: &Host, receiver: &Host, mtu: u32) -> Result<H
     let wire = Host::new()?;
     router.join(&wire, Wire { here: BOTTLENECK, there: LEFT, mtu })?;
     wire.join(receiver, Wire { here: FAULTY, there: ARRIVALS, mtu })?;
-    // What hosts need to find each other is not to be lost.
+    // Packets that hosts need to find each other must not be lost.
     receiver.set_ethernet_address(ARRIVALS.index, RECEIVERS_ETHERNET)?;
     router.add_neighbour(BOTTLENECK.index, RECEIVER.into(), RECEIVERS_ETHERNET)?;
     [LEFT, FAULTY].into_iter().try_for_each(|end| wire.bring_up(end.index))?;
@@ -154,7 +153,7 @@ fn faulty(faults: &Faults, router: &Host, receiver: &Host, mtu: u32) -> Result<H
     Ok(wire)
 }
 
-/// As netem has them. It has no way to hold some packets back, but one to send the others at once.
+/// The faults in netem's form. netem cannot delay some packets, but it can send the others at once.
 pub(super) fn impairment(faults: &Faults) -> Impairment {
     Impairment {
         delay: faults.reorder.map_or(Duration::ZERO, |(_, by)| Duration::from_ns(by)),
@@ -194,14 +193,14 @@ mod tests {
 
     #[test]
     fn each_class_reaches_the_receivers_through_its_delay() {
-        // On a thread of its own, which changes its network.
+        // A separate thread, because it changes its network.
         let done = thread::spawn(|| {
             let contest = contest();
             match build(&contest) {
                 Ok(hosts) => contest.classes.iter().zip(&hosts.senders).enumerate().for_each(
                     |(class, (group, host))| await_ping(&hosts, host, class, Duration::from_ns(group.rtt_ns)),
                 ),
-                // Kernels without netem are common, and User Mode Linux has it.
+                // Kernels without netem are common, but User Mode Linux has it.
                 Err(why) => fairwire_testing::skipped_for_want_of_a_peer(format_args!(
                     "the network of a contest: {why}"
                 )),
@@ -210,7 +209,7 @@ mod tests {
         done.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     }
 
-    /// The kernel lets an interface send once it has noticed its carrier, up to a second later.
+    /// The kernel lets an interface send once it has noticed the carrier, up to a second later.
     fn await_ping(hosts: &Hosts, host: &Host, class: usize, delay: Duration) {
         hosts.receiver.enter().unwrap();
         let receiver = UdpSocket::bind((RECEIVER, 7)).unwrap();

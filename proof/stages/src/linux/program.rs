@@ -1,15 +1,15 @@
-//! Programs of the host's file system, as the guest runs them.
+//! Runs programs of the host's file system in the guest.
 
 use std::error::Error;
 use std::process::Command;
 
-/// What can fail for many reasons.
+/// A result with many possible errors.
 pub type Fallible<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// Runs a program of the host's file system with the words of `line`, and returns what it printed.
+/// Runs a program of the host's file system with the arguments in `line`, and returns its output.
 ///
 /// # Errors
-/// When it cannot be started or fails: what it said.
+/// Its error output, if it cannot be started or fails.
 pub fn command(program: &str, line: &str) -> Fallible<String> {
     let output = Command::new(program)
         .args(line.split_whitespace())

@@ -1,4 +1,4 @@
-//! What Linux calls a discipline, as `tc qdisc` takes it.
+//! The Linux name and parameters of a discipline, in the form of `tc qdisc`.
 
 use crate::same::{first_come, packets, row};
 use fairwire_core::Duration;
@@ -12,19 +12,19 @@ use fairwire_laws::spec::{EcnChoice, Measure};
 /// A queueing discipline of Linux.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Qdisc {
-    /// Its name and its parameters, but for `timer`.
+    /// Its name and its parameters, without `timer`.
     parameters: String,
-    /// The name of a time that the kernel counts in ticks of its clock, and how long it is to take.
+    /// The name of a time that the kernel counts in ticks, and its intended length.
     timer: Option<(&'static str, Duration)>,
-    /// The kernel's module for it; `None` where that is always there.
+    /// The kernel's module for it; `None` if it is always built in.
     pub module: Option<&'static str>,
 }
 
 impl Qdisc {
-    /// Linux's discipline that is the same as that of `plan`.
+    /// The Linux discipline that equals that of `plan`.
     ///
     /// # Errors
-    /// Where Linux has none, or not with these parameters.
+    /// If Linux has none, or not with these parameters.
     pub(crate) fn of(plan: &Plan<'_>) -> Result<Qdisc, CannotRun> {
         let same = plan.of_part(|part, site| {
             row(part, site, fifo)
@@ -38,8 +38,8 @@ impl Qdisc {
         })
     }
 
-    /// What `tc qdisc` takes, for a kernel with ticks of this length. Its timers ring a tick after
-    /// their time, so they are set to less.
+    /// The arguments of `tc qdisc`, for a kernel with ticks of this length. Timers are set shorter,
+    /// because they expire one tick late.
     pub(crate) fn line(&self, tick: Duration) -> String {
         let Qdisc { parameters, timer, .. } = self;
         timer.map_or_else(
@@ -71,7 +71,7 @@ fn codel(spec: &codel::Spec, site: &Site<'_>) -> Option<Qdisc> {
     Some(Qdisc { parameters, timer: None, module: Some("sch_codel") })
 }
 
-/// The kernel's own arithmetic is the only one that it has, and its MTU that of the interface.
+/// CoDel's control, which must use the kernel's arithmetic and the interface's MTU.
 fn control(control: &codel::Control, ecn: Option<EcnChoice>) -> Option<String> {
     let codel::CheckedControl { target, interval, .. } = control.checked().ok()?;
     let threshold =
@@ -81,7 +81,7 @@ fn control(control: &codel::Control, ecn: Option<EcnChoice>) -> Option<String> {
         .then(|| format!("target {}us interval {}us {ecn}{threshold}", us(target), us(interval)))
 }
 
-/// With the kernel's own gains: `tc` counts them in units of its own.
+/// Only with the kernel's default gains, because `tc` counts them in its own units.
 fn pie(spec: &pie::Spec, site: &Site<'_>) -> Option<Qdisc> {
     let packets = packets(first_come(spec.queue.buffer, &spec.queue.scheduler, site)?)?;
     let own = &spec.control;

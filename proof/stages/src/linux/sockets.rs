@@ -1,8 +1,8 @@
-//! The guest's part of a contest: it sends with the kernel's TCPs, and watches both ends of the
+//! The guest's part of a contest: sends with the kernel's TCPs, and watches both ends of the
 //! bottleneck.
 //!
-//! One thread does everything, because the virtual clock does not move while it works: what it sees
-//! has just happened.
+//! A single thread does everything: the virtual clock does not advance while it works, so
+//! everything that it observes has just happened.
 
 use super::contest::{Class, Contest};
 use super::network::{ARRIVALS, Hosts, LEFT, RECEIVER, change_rate, from_senders, sender};
@@ -29,13 +29,13 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
 /// The source port of flow 0; the others follow.
 const FIRST_PORT: u16 = 10_001;
-/// The port to which class 0 sends; the others follow.
+/// The destination port of class 0; the others follow.
 const SERVICE: u16 = 5_001;
-/// After the run: what came in it has left by then, or was dropped. Longer than the longest queue.
+/// The time after the run in which packets leave or are dropped; longer than the longest queue.
 const DRAIN: Duration = Duration::from_secs(2);
 const CHUNK: usize = 1 << 16;
 
-/// Holds `contest` in `network`.
+/// Runs `contest` in `network`.
 pub(super) fn contest(contest: &Contest, network: &Hosts, progress: &mut dyn FnMut(f64)) -> Fallible<Tally> {
     let mut sockets = Sockets::open(contest, network)?;
     let mut alarm = Alarm::new()?;
@@ -51,11 +51,11 @@ pub(super) fn contest(contest: &Contest, network: &Hosts, progress: &mut dyn FnM
     sockets.tally()
 }
 
-/// All sockets, and what was seen.
+/// All sockets, and the observations.
 struct Sockets {
     began: Time,
     duration: Duration,
-    /// Rates of the bottleneck, bit/s, and when they begin.
+    /// The rates of the bottleneck, bit/s, and their start times.
     changes: VecDeque<(Time, u64)>,
     entries: Vec<AfPacket>,
     exit: AfPacket,
@@ -63,11 +63,11 @@ struct Sockets {
     end: Option<AfPacket>,
     sources: Vec<Source>,
     listeners: Vec<OwnedFd>,
-    /// Where datagrams come in.
+    /// The socket that receives datagrams.
     datagrams: OwnedFd,
-    /// Connections by flow, at the receiver.
+    /// The receiver's connections by flow.
     connections: Vec<(usize, OwnedFd)>,
-    /// For whatever is sent or read.
+    /// The buffer for sent and received data.
     chunk: Vec<u8>,
     seen: Seen,
 }
@@ -77,7 +77,7 @@ struct Source {
     class: usize,
     start: Time,
     socket: Option<OwnedFd>,
-    /// Of a source of datagrams.
+    /// The pace of a datagram source.
     pace: Option<Transmitter>,
 }
 
@@ -141,13 +141,12 @@ impl Sockets {
         self.done() >= 1.0
     }
 
-    /// Which part of the time has passed.
+    /// The fraction of the time that has passed.
     fn done(&self) -> f64 {
         clock::now().since(self.began).secs() / (self.duration + DRAIN).secs()
     }
 
-    /// Waits until something is there to be done, and says what. A system call is dear in the
-    /// guest, so none is made in vain.
+    /// Waits for work, and returns it. System calls are slow in the guest, so none is made in vain.
     fn wait(&self, alarm: &mut Alarm) -> Fallible<Ready> {
         let next = self.sources.iter().filter_map(Source::due).min().unwrap_or(Time::MAX);
         let next = self.changes.front().map_or(next, |(at, _)| next.min(*at));
@@ -184,7 +183,7 @@ impl Sockets {
         })
     }
 
-    /// Gives the bottleneck the rate that is due, if one is.
+    /// Sets the bottleneck's rate if a change is due.
     fn change_rate(&mut self, contest: &Contest, network: &Hosts) -> Fallible<()> {
         while let Some((_, bps)) = self.changes.front().filter(|(at, _)| *at <= clock::now()) {
             change_rate(contest, &network.router, *bps)?;
@@ -193,7 +192,7 @@ impl Sockets {
         Ok(())
     }
 
-    /// Sees what came to the bottleneck and what left it.
+    /// Observes arrivals at the bottleneck and departures from it.
     fn watch(&mut self, ready: &Ready) -> Fallible<()> {
         let now = clock::now();
         for (entry, _) in self.entries.iter_mut().zip(&ready.entries).filter(|(_, is_ready)| **is_ready) {
@@ -246,7 +245,7 @@ impl Sockets {
         Ok(())
     }
 
-    /// Starts sources whose time has come, and lets each send what it may.
+    /// Starts sources that are due, and lets each send what it may.
     fn send(&mut self, network: &Hosts, ready: &Ready) -> Fallible<()> {
         let now = clock::now();
         for (flow, source) in self.sources.iter_mut().enumerate() {
@@ -278,7 +277,7 @@ impl Sockets {
     }
 }
 
-/// What can go on without waiting: which of the sockets in each list of [`Sockets`].
+/// The sockets, in each list of [`Sockets`], that can continue without blocking.
 struct Ready {
     exit: bool,
     end: bool,
@@ -289,7 +288,7 @@ struct Ready {
     sources: Vec<bool>,
 }
 
-/// Rings at a time of the guest's clock.
+/// An alarm on the guest's clock.
 struct Alarm {
     timer: OwnedFd,
     rings: Time,
@@ -314,12 +313,12 @@ impl Alarm {
 }
 
 impl Source {
-    /// Its connection, where it has one.
+    /// Its connection, if any.
     fn stream(&self) -> Option<&OwnedFd> {
         self.socket.as_ref().filter(|_| self.pace.is_none())
     }
 
-    /// When it must be polled next, if time alone decides.
+    /// When it must be polled next, if only time decides.
     fn due(&self) -> Option<Time> {
         match (&self.socket, &self.pace) {
             (None, _) => Some(self.start),
@@ -331,8 +330,8 @@ impl Source {
 
 fn listener(class: usize, sends: &Sends) -> Fallible<OwnedFd> {
     let listener = socket(SocketType::STREAM)?;
-    // DCTCP's receiver reports each mark, so it has to be DCTCP too. To the others it does not
-    // matter.
+    // DCTCP's receiver reports each mark, so it must use DCTCP too. For the others it makes no
+    // difference.
     if let Sends::Tcp(control) = sends {
         sockopt::set_tcp_congestion(&listener, control)?;
     }
@@ -341,7 +340,7 @@ fn listener(class: usize, sends: &Sends) -> Fallible<OwnedFd> {
     Ok(listener)
 }
 
-/// The socket of the flow numbered `flow`, opened in its namespace and on its way to the receiver.
+/// The socket of flow number `flow`, created in its namespace and connecting to the receiver.
 fn opened(source: &Source, flow: usize) -> Fallible<OwnedFd> {
     let own = address(sender(source.class), FIRST_PORT + flow as u16);
     let Sends::Tcp(control) = &source.sends else {
@@ -368,13 +367,13 @@ fn address(ip: Ipv4Addr, port: u16) -> SocketAddrV4 {
     SocketAddrV4::new(ip, port)
 }
 
-/// The number of the flow that comes from `peer`.
+/// The number of the flow with the address `peer`.
 fn flow_of(peer: Option<SocketAddrAny>) -> Option<usize> {
     let peer = SocketAddr::try_from(peer?).ok()?;
     peer.port().checked_sub(FIRST_PORT).map(usize::from)
 }
 
-/// `None` where it would have to wait.
+/// `None` if the call would block.
 fn unless_busy<T>(result: rustix::io::Result<T>) -> rustix::io::Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),

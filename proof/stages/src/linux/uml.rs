@@ -13,29 +13,29 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// User Mode Linux, as it is installed.
+/// The installed User Mode Linux.
 #[derive(Clone, Debug)]
 pub struct Uml {
-    /// The kernel, which is a program.
+    /// The kernel, an executable program.
     pub program: PathBuf,
     /// Its version, such as `6.1.176`.
     pub version: String,
-    /// Its modules.
+    /// The folder of its modules.
     pub modules: PathBuf,
-    /// The virtual clock.
+    /// The library of the virtual clock.
     pub clock: PathBuf,
 }
 
 /// Why User Mode Linux gave no result.
 #[derive(Debug, thiserror::Error)]
 pub enum UmlError {
-    /// Something has to be installed first.
+    /// Something must be installed first.
     #[error("{0}")]
     Missing(String),
-    /// The host refused something.
+    /// A request to the host failed.
     #[error("{0}: {1}")]
     System(String, io::Error),
-    /// The guest gave up, or nothing was heard of it.
+    /// The guest gave up or did not respond.
     #[error("the guest failed: {0}")]
     Guest(String),
     /// The caller requested the stop.
@@ -43,23 +43,23 @@ pub enum UmlError {
     Stopped,
 }
 
-/// Where Debian's package puts the modules.
+/// The folder of modules in Debian's package.
 const MODULES: &str = "/usr/lib/uml/modules";
 const INSTALL: &str = "on Debian and Ubuntu: apt install user-mode-linux iproute2";
-/// The guests together take a few minutes on an idle machine.
+/// The time limit for all guests; they take a few minutes on an idle machine.
 const PATIENCE_NS: u64 = 1_800_000_000_000;
-/// A guest keeps one processor busy.
+/// The number of guests; each keeps one processor busy.
 const GUESTS: usize = 2;
-/// How often the guests are looked at.
+/// The interval between checks of the guests.
 const LOOK: Duration = Duration::from_millis(20);
 const CONSOLE: &str = "console.txt";
 const MEMORY: &str = "mem=256M";
 
 impl Uml {
-    /// Finds it.
+    /// Finds the installed version.
     ///
     /// # Errors
-    /// What is missing, and how to get it.
+    /// The missing part, and how to get it.
     pub fn find() -> Result<Uml, UmlError> {
         let program = in_path("linux.uml").ok_or_else(|| missing("User Mode Linux (linux.uml)"))?;
         for tool in ["tc", "ip", "mount"] {
@@ -75,11 +75,11 @@ impl Uml {
         Ok(Uml { program, version, modules, clock: virtual_clock()? })
     }
 
-    /// Lets guests do `runs`, shared out between them; the results are files in `folder`.
-    /// `progress` is given the part that is done. Ends them when `stop` becomes true.
+    /// Distributes `runs` over guests; the results are files in `folder`. Passes the fraction done
+    /// to `progress`. Ends the guests when `stop` becomes true.
     ///
     /// # Errors
-    /// When a guest cannot be started, gives up, or takes more than half an hour.
+    /// If a guest cannot be started, gives up, or takes more than half an hour.
     pub fn run(
         &self,
         folder: &Path,
@@ -95,7 +95,7 @@ impl Uml {
         let ends_ns = clock::now().ns() + PATIENCE_NS;
         let count = guests.len() as f64;
         let (mut at_work, mut failed) = (guests, None);
-        // Each is waited for, also after one has failed: none is left behind.
+        // Waits for each one, even after a failure, to leave none behind.
         while !at_work.is_empty() {
             let mut left = Vec::new();
             for mut guest in at_work {
@@ -154,26 +154,26 @@ impl Uml {
     }
 }
 
-/// The result of a run that a guest did.
+/// The result of a run that a guest made.
 ///
 /// # Errors
-/// When it is not there or cannot be read.
+/// If it is missing or cannot be read.
 pub fn result<T: DeserializeOwned>(folder: &Path, run: &Run) -> Result<T, UmlError> {
     let file = folder.join(run.file());
     let text = fs::read(&file).map_err(|error| system("reading", &file, error))?;
     serde_json::from_slice(&text).map_err(|error| UmlError::Guest(format!("{}: {error}", run.file())))
 }
 
-/// A guest at work.
+/// A running guest.
 struct Guest {
     child: Child,
-    /// Has it ended as it ought to?
+    /// Has it ended normally?
     is_over: bool,
     folder: PathBuf,
 }
 
 impl Guest {
-    /// Has it done its work? Ends with this call where it takes too long.
+    /// Has it finished? Ends the guest if it exceeds its time.
     fn is_finished(&mut self, ends_ns: u64, stop: &AtomicBool) -> Result<bool, UmlError> {
         let status = self.child.try_wait();
         let status = status.map_err(|error| UmlError::System("waiting for the guest".into(), error))?;
@@ -197,7 +197,7 @@ impl Guest {
         }
     }
 
-    /// Which part of its work it has done, as it says.
+    /// The fraction of its work that it reports as done.
     fn done(&self) -> f64 {
         let said = fs::read_to_string(self.folder.join(PROGRESS)).ok();
         said.and_then(|said| said.parse().ok()).unwrap_or(0.0)
@@ -212,8 +212,7 @@ impl Guest {
 }
 
 impl Drop for Guest {
-    /// It has processes of its own, which are in its group. Where it has ended as it ought to there
-    /// are none any more.
+    /// Ends its group, which contains its child processes. After a normal end there are none left.
     fn drop(&mut self) {
         if self.is_over {
             return;
@@ -223,10 +222,10 @@ impl Drop for Guest {
     }
 }
 
-/// The virtual clock, which cargo builds beside our program.
+/// The virtual clock, which cargo builds next to our program.
 fn virtual_clock() -> Result<PathBuf, UmlError> {
     let own = std::env::current_exe().map_err(|error| UmlError::System("finding ourselves".into(), error))?;
-    // Cargo puts programs beside the folder of examples, and tests into a folder beside it.
+    // Cargo puts programs next to the folder of examples, and tests into a folder next to it.
     let folders = own.ancestors().skip(1).take(2);
     let mut clocks = folders.map(|folder| folder.join("examples").join("libvirtual_clock.so"));
     if let Some(clock) = clocks.find(|clock| clock.is_file()) {
@@ -240,7 +239,7 @@ fn virtual_clock() -> Result<PathBuf, UmlError> {
 
 fn in_path(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let system = ["/usr/sbin", "/sbin"].map(PathBuf::from); // not in the path of every user
+    let system = ["/usr/sbin", "/sbin"].map(PathBuf::from); // not in every user's PATH
     std::env::split_paths(&path).chain(system).map(|folder| folder.join(program)).find(|file| file.is_file())
 }
 

@@ -1,4 +1,4 @@
-//! Both ends of a bottleneck, watched: what came to a kernel's discipline, and what left it.
+//! Observes both ends of a bottleneck: arrivals at a kernel's discipline, and departures.
 
 use super::tally::{FlowTally, Tally};
 use fairwire_core::{Duration, Ecn, Time};
@@ -6,18 +6,17 @@ use fairwire_testbed::path::FaultCounts;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// The packets that the watching sockets saw, matched at both ends of the bottleneck.
+/// The packets observed by the sockets, matched between both ends of the bottleneck.
 pub(crate) struct Seen {
     /// The source port of flow 0; the others follow.
     first_port: u16,
     flows: u16,
-    /// When each packet that left had come and left, while it was measured.
+    /// The arrival and departure times of each packet that left, while measuring.
     stays: Vec<(Time, Time)>,
     measured: Range<Time>,
-    /// When a packet came, by its source port and its IPv4 identification, which no two in the
-    /// network share.
+    /// Arrival times, by source port and IPv4 identification, a pair that is unique in the network.
     waiting: BTreeMap<Name, Time>,
-    /// Behind the bottleneck, where that is watched.
+    /// The wire behind the bottleneck, if watched.
     on_wire: Option<OnWire>,
     tally: Tally,
 }
@@ -25,26 +24,26 @@ pub(crate) struct Seen {
 /// The wire behind a bottleneck.
 #[derive(Default)]
 struct OnWire {
-    /// How long a packet takes at least that was held back; `None` where none is.
+    /// The minimum delay of a packet that was held back; `None` if none is.
     is_late: Option<Duration>,
-    /// Those that left, in that order: their ports, when, and how long they took.
+    /// Packets in order of departure: their ports, departure times, and delays.
     crossings: Vec<(u16, Time, Option<Duration>)>,
-    /// The places of the latest there, by name.
+    /// The indices of the latest ones, by name.
     places: BTreeMap<Name, usize>,
 }
 
 /// A packet's source port and its IPv4 identification.
 type Name = (u16, u16);
 
-/// A data packet of ours that goes by.
+/// A passing data packet of ours.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passing {
     /// Its source port.
     pub port: u16,
-    /// Of IPv4.
+    /// The IPv4 identification.
     pub identification: u16,
     pub ecn: Ecn,
-    /// From the Ethernet header on.
+    /// Including the Ethernet header.
     pub bytes: u64,
 }
 
@@ -55,8 +54,8 @@ impl Passing {
 }
 
 impl Seen {
-    /// Of `flows` flows that come from `first_port` and those after it. Counted is what comes or
-    /// leaves while it is `measured`.
+    /// An observer of `flows` flows with ports from `first_port` on. It counts arrivals and
+    /// departures within `measured`.
     pub(crate) fn new(first_port: u16, flows: usize, measured: Range<Time>) -> Self {
         Seen {
             first_port,
@@ -73,15 +72,14 @@ impl Seen {
         }
     }
 
-    /// The same, of which it is watched what becomes of packets on the wire. One that takes longer
-    /// than `is_late` there was held back.
+    /// Also observes packets on the wire. One that takes longer than `is_late` there was held back.
     pub(crate) fn with_wire(mut self, is_late: Option<Duration>) -> Self {
         self.on_wire = Some(OnWire { is_late, ..OnWire::default() });
         self.tally.faults.lost_of = vec![0; usize::from(self.flows)];
         self
     }
 
-    /// A frame as a data packet of ours, if it is one.
+    /// Parses a frame as a data packet of ours, if it is one.
     pub(crate) fn passing(&self, frame: &[u8]) -> Option<Passing> {
         let headers = fairwire_wire::parse(frame);
         let ip = headers.network.as_ref()?.offset;
@@ -91,12 +89,12 @@ impl Seen {
         is_ours.then(|| Passing { port, identification, ecn: headers.ecn(), bytes: frame.len() as u64 })
     }
 
-    /// The number of the flow that comes from `port`.
+    /// The number of the flow with this source `port`.
     pub(crate) fn number(&self, port: u16) -> usize {
         usize::from(port - self.first_port)
     }
 
-    /// Its figures.
+    /// Its counts.
     fn flow(&mut self, port: u16) -> &mut FlowTally {
         let number = self.number(port);
         &mut self.tally.flows[number]
@@ -109,13 +107,13 @@ impl Seen {
         }
     }
 
-    /// A packet came to the bottleneck.
+    /// A packet arrived at the bottleneck.
     pub(crate) fn came(&mut self, packet: Passing, now: Time) {
         let name = packet.name();
         let is_measured = u64::from(self.measured.contains(&now));
         self.tally.arrived += is_measured;
         self.flow(name.0).arrived += is_measured;
-        // One of this name that is still there was dropped 65 536 packets ago.
+        // A remaining packet with this name was dropped 65 536 packets ago.
         if self.waiting.insert(name, now).is_some_and(|before| self.measured.contains(&before)) {
             self.dropped(name.0);
         }
@@ -126,7 +124,7 @@ impl Seen {
         self.flow(port).dropped += 1;
     }
 
-    /// A packet began to leave it.
+    /// A packet started to leave it.
     pub(crate) fn left(&mut self, packet: Passing, now: Time) {
         let Passing { port, ecn, bytes, .. } = packet;
         let Some(came) = self.waiting.remove(&packet.name()) else { return };
@@ -136,7 +134,7 @@ impl Seen {
                 places.insert(packet.name(), crossings.len());
                 crossings.push((port, now, None));
             } else {
-                places.remove(&packet.name()); // else what it becomes would be that of one before it
+                places.remove(&packet.name()); // or an earlier packet would get its fate
             }
         }
         if is_measured {
@@ -150,7 +148,7 @@ impl Seen {
         }
     }
 
-    /// A packet came to the end of the wire.
+    /// A packet arrived at the end of the wire.
     pub(crate) fn arrived(&mut self, packet: Passing, now: Time) {
         let Some(OnWire { crossings, places, .. }) = &mut self.on_wire else { return };
         let Some((_, left, took)) = places.get(&packet.name()).map(|place| &mut crossings[*place]) else {
@@ -162,12 +160,12 @@ impl Seen {
         }
     }
 
-    /// Is it over, and `drain` too, so that what came has left or was dropped?
+    /// Has it ended, including `drain`, so that every packet has left or was dropped?
     pub(crate) fn is_settled(&self, now: Time, drain: Duration) -> bool {
         now >= self.measured.end + drain
     }
 
-    /// What has not left was dropped.
+    /// Packets that have not left count as dropped.
     pub(crate) fn finish(mut self) -> Tally {
         let lost: Vec<u16> = self
             .waiting
@@ -194,8 +192,7 @@ impl Seen {
     }
 }
 
-/// The most of these stays that there were at one moment. What leaves at the moment at which
-/// another comes is gone before.
+/// The maximum of simultaneous stays. A packet that leaves when another arrives is gone before.
 fn most_at_once(stays: &[(Time, Time)]) -> u64 {
     let mut steps: Vec<(Time, i64)> =
         stays.iter().flat_map(|(came, left)| [(*came, 1), (*left, -1)]).collect();
@@ -232,7 +229,7 @@ mod tests {
 
     /// A frame with `port` as its source and the IPv4 identification `number`.
     fn frame(port: u16, number: u16) -> Vec<u8> {
-        // Ethernet; IPv4 with ECT(0), of 28 bytes, UDP; ports and length.
+        // Ethernet; IPv4 with ECT(0) and 28 bytes, UDP; ports and length.
         let mut frame = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0];
         frame.extend([0x45, 2, 0, 28, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
         frame.extend([0, 0, 0, 7, 0, 8, 0, 0]);
@@ -253,7 +250,7 @@ mod tests {
     fn a_packet_that_leaves_has_waited_and_one_that_does_not_was_dropped() {
         let mut seen = seen();
         came(&mut seen, &frame(FIRST_PORT, 7), at(20));
-        came(&mut seen, &frame(FIRST_PORT + 1, 7), at(21)); // the same number of another flow
+        came(&mut seen, &frame(FIRST_PORT + 1, 7), at(21)); // another flow with the same number
         left(&mut seen, &frame(FIRST_PORT + 1, 7), at(24));
         let tally = seen.finish();
         assert_eq!((tally.arrived, tally.dropped, tally.marked), (2, 1, 0));

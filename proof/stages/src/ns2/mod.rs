@@ -1,8 +1,8 @@
-//! ns-2 2.35, a simulator beside ours, of which nothing is copied: the same link, flows and start
-//! times, its own queue and its own TCP.
+//! ns-2 2.35, a separate simulator of which nothing is copied: the same link, flows and start
+//! times, with its own queue and its own TCP.
 //!
-//! It runs a script of our own, `dumbbell.tcl`, under words made of the plan. The queue is
-//! [`Queue::of`] it.
+//! It runs our script `dumbbell.tcl` with arguments generated from the plan. [`Queue::of`] selects
+//! the queue.
 
 mod printed;
 mod queue;
@@ -24,13 +24,13 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration as StdDuration;
 use words::Dumbbell;
 
-/// The script, as a part of this program, so that it can be started from anywhere.
+/// The script, included in this program so it can be started from anywhere.
 const SCRIPT: &str = include_str!("dumbbell.tcl");
 
-/// How often it is looked whether to go on.
+/// The interval between checks of whether to continue.
 const LOOK: StdDuration = StdDuration::from_millis(100);
 
-/// ns-2, as it is installed.
+/// The installed ns-2.
 #[derive(Clone, Copy, Debug)]
 pub struct Ns2;
 
@@ -44,7 +44,7 @@ impl Stage for Ns2 {
     }
 
     fn can_run(&self, plan: &Plan<'_>) -> Result<(), Failed> {
-        // What is sent does not depend on the seed.
+        // The traffic does not depend on the seed.
         Dumbbell::of(plan, 0)?;
         Ok(program().map(drop)?)
     }
@@ -72,7 +72,7 @@ impl Stage for Ns2 {
     }
 }
 
-/// Where it is installed.
+/// The path of the installed program.
 fn program() -> Result<PathBuf, CannotRun> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).map(|folder| folder.join("ns")).find(|file| file.is_file()).ok_or_else(
@@ -80,14 +80,14 @@ fn program() -> Result<PathBuf, CannotRun> {
     )
 }
 
-/// Runs the script under `words`; `None` when `stop` became true.
+/// Runs the script with the arguments `words`; `None` when `stop` became true.
 fn simulate(
     program: &Path,
     words: &[String],
     reached: &mut dyn FnMut(f64),
     stop: &AtomicBool,
 ) -> Result<Option<Printed>, String> {
-    // Files in memory, which need no removal, however this ends.
+    // Files in memory, which never need to be removed.
     let file = |name, content: &str| -> io::Result<File> {
         let mut file = File::from(memfd_create(name, MemfdFlags::CLOEXEC)?);
         file.write_all(content.as_bytes()).map(|()| file)
@@ -97,8 +97,8 @@ fn simulate(
     let complaints = file("stderr", "").map_err(in_memory)?;
     let mut command = Command::new(program);
     command.arg(format!("/proc/{}/fd/{}", std::process::id(), script.as_raw_fd())).args(words);
-    // In a group of its own: Ctrl-C is ours to handle. Where we are killed, its standard input
-    // ends, and it ends with that.
+    // In a separate process group, because we handle Ctrl-C. If we are killed, its stdin is closed,
+    // and it ends.
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
     command.stderr(complaints.try_clone().map_err(in_memory)?);
     let child = command.spawn().map_err(|error| format!("starting {}: {error}", program.display()))?;
@@ -119,7 +119,7 @@ fn simulate(
     if status.success() { Ok(Some(printed)) } else { Err(failure(status, complaints)) }
 }
 
-/// What it prints, line by line, until it ends.
+/// Its output, line by line, until it ends.
 fn lines(stdout: ChildStdout) -> Receiver<String> {
     let (send, receive) = mpsc::channel();
     std::thread::spawn(move || {
@@ -128,10 +128,10 @@ fn lines(stdout: ChildStdout) -> Receiver<String> {
     receive
 }
 
-/// How it ended, with what it said last.
+/// How it ended, and its last output.
 fn failure(status: ExitStatus, mut complaints: File) -> String {
     let mut said = Vec::new();
-    // What cannot be read was not said.
+    // Ignore unreadable output.
     let _ = complaints.rewind().and_then(|()| complaints.read_to_end(&mut said));
     let said = String::from_utf8_lossy(&said);
     match said.trim() {
@@ -140,12 +140,12 @@ fn failure(status: ExitStatus, mut complaints: File) -> String {
     }
 }
 
-/// Ends with what holds it.
+/// A child process that is killed on drop.
 struct Running(Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
-        let _ = self.0.kill(); // it may have ended
+        let _ = self.0.kill(); // it may have ended already
         let _ = self.0.wait();
     }
 }

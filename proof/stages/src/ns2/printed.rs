@@ -1,4 +1,4 @@
-//! What `dumbbell.tcl` prints, as the records of a run.
+//! The output of `dumbbell.tcl`, as the records of a run.
 
 use super::words::Dumbbell;
 use fairwire_core::Duration;
@@ -6,7 +6,7 @@ use fairwire_metrics::record::{BacklogRecord, FlowRecord, LinkRecord, WireRecord
 use fairwire_sim::Source;
 use std::collections::BTreeMap;
 
-/// The results that ns-2 printed, of the time from the warm-up on.
+/// The results printed by ns-2, for the time after the warm-up.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Printed {
     flows: BTreeMap<String, Numbers>,
@@ -17,10 +17,10 @@ pub(super) struct Printed {
 type Numbers = BTreeMap<String, f64>;
 
 impl Printed {
-    /// Takes a line; gives the seconds that have passed, where it says that.
+    /// Parses a line; returns the elapsed seconds if the line reports them.
     ///
     /// # Errors
-    /// Where it is none that the script prints.
+    /// If the script does not print such lines.
     pub(super) fn take(&mut self, line: &str) -> Result<Option<f64>, String> {
         let wrong = || format!("it printed `{line}`");
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -31,7 +31,7 @@ impl Printed {
                 self.flows.insert((*name).to_owned(), numbers);
             }
             ["link", numbers @ ..] => self.link = Some(named(numbers).ok_or_else(wrong)?),
-            // What its agent of Linux's algorithms says of itself.
+            // Messages of its agent with Linux's algorithms.
             ["cmd", ..] | [_, "resizing", "timestamp", "table"] => {}
             _ => return Err(wrong()),
         }
@@ -41,7 +41,7 @@ impl Printed {
     /// The records of the flows and of the link, measured over `window`.
     ///
     /// # Errors
-    /// Where something was not printed.
+    /// If a result is missing.
     pub(super) fn records(
         &self,
         dumbbell: &Dumbbell,

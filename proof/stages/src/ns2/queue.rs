@@ -1,4 +1,4 @@
-//! What ns-2 2.35 calls a discipline.
+//! The ns-2 2.35 counterpart of a discipline.
 
 use crate::same::{first_come, packets, row};
 use fairwire_core::Limit;
@@ -19,15 +19,15 @@ use fairwire_laws::spec::Measure;
 pub struct Queue {
     /// Its class, below `Queue`.
     pub class: &'static str,
-    /// Its variables, its limit among them, as Tcl takes them: names and values in turn.
+    /// Its variables in Tcl's form, including its limit: alternating names and values.
     pub variables: String,
-    /// The most flows that it keeps apart as ours does; `None` for any number.
+    /// The maximum of flows that it separates as ours does; `None` for any number.
     pub most_flows: Option<u32>,
 }
 
 impl Queue {
-    /// The queue that is the same as the discipline of `plan`; `None` where ns-2 has none, or not
-    /// with these parameters.
+    /// The queue that equals the discipline of `plan`; `None` if ns-2 has none, or not with these
+    /// parameters.
     pub fn of(plan: &Plan<'_>) -> Option<Queue> {
         plan.of_part(|part, site| {
             row(part, site, drop_tail)
@@ -44,14 +44,14 @@ impl Queue {
     }
 }
 
-/// With one packet more than it holds.
+/// With a limit of one packet more than it holds.
 fn drop_tail(spec: &tail_drop::Spec, site: &Site<'_>) -> Option<Queue> {
     let packets = packets(first_come(spec.queue.buffer, &spec.queue.scheduler, site)?)?;
     Some(Queue::new("DropTail", format!("limit_ {}", packets + 1)))
 }
 
-/// In packets throughout, or in bytes throughout: then ns-2 has its limit and its thresholds in
-/// mean packets all the same.
+/// In packets throughout, or in bytes throughout; in either case, ns-2 counts its limit and its
+/// thresholds in mean packets.
 fn red(spec: &red::Spec, site: &Site<'_>) -> Option<Queue> {
     let limit: Limit = first_come(spec.queue.buffer, &spec.queue.scheduler, site)?;
     let (_, config) = spec.check(site).ok()?;
@@ -81,9 +81,8 @@ fn red(spec: &red::Spec, site: &Site<'_>) -> Option<Queue> {
     })
 }
 
-/// The flow identifier says the colour there: 0 is out of profile. Out of profile, its code takes
-/// `linterm_` and never reads `out_linterm_`; the thresholds without a prefix are those of the
-/// total.
+/// The flow identifier is the colour there: 0 is out of profile. Out of profile, ns-2's code uses
+/// `linterm_` and never `out_linterm_`; the thresholds without a prefix are those of the total.
 fn rio(spec: &rio::Spec, site: &Site<'_>) -> Option<Queue> {
     let packets = packets(first_come(spec.queue.buffer, &spec.queue.scheduler, site)?)?;
     let (_, config) = spec.check(site).ok()?;
@@ -112,7 +111,7 @@ fn rio(spec: &rio::Spec, site: &Site<'_>) -> Option<Queue> {
     })
 }
 
-/// With one packet more than it holds. The weight of the backlog cannot be set there.
+/// With a limit of one packet more than it holds. The weight of the backlog cannot be set there.
 fn rem(spec: &rem::Spec, site: &Site<'_>) -> Option<Queue> {
     let packets = packets(first_come(spec.queue.buffer, &spec.queue.scheduler, site)?)?;
     let (_, rem::Config { law: Law { given, target, .. }, packet_bytes, .. }) = spec.check(site).ok()?;
@@ -127,7 +126,7 @@ fn rem(spec: &rem::Spec, site: &Site<'_>) -> Option<Queue> {
     })
 }
 
-/// Its DRR, whose buffer is in bytes and whose longest queue makes room; or its SFQ, which sends a
+/// Its DRR, whose buffer is in bytes and drops from the longest queue; or its SFQ, which sends a
 /// packet of each flow in turn.
 fn fair(spec: &drr::Spec, site: &Site<'_>) -> Option<Queue> {
     let CheckedEntry { limit, ref service, dropper, .. } = spec.check(site).ok()?;
@@ -143,7 +142,7 @@ fn fair(spec: &drr::Spec, site: &Site<'_>) -> Option<Queue> {
         }
         MakesRoom::HalfFree if service.quantum() == site.packet_bytes => {
             let variables = format!("maxqueue_ {} buckets_ {BUCKETS}", packets(limit)?);
-            // Its hash keeps the address pairs of this number of flows apart.
+            // Its hash separates the address pairs of this number of flows.
             Some(Queue { most_flows: Some(12), ..Queue::new("SFQ", variables) })
         }
         _ => None,

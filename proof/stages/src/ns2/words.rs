@@ -1,4 +1,4 @@
-//! A plan in the words that `dumbbell.tcl` takes.
+//! A plan as arguments of `dumbbell.tcl`.
 
 use super::queue::Queue;
 use fairwire_core::{Duration, Loss, WireLaw};
@@ -10,7 +10,7 @@ use fairwire_tcp::congestion::{
 };
 use fairwire_tcp::{Config, Profile, Quirks, Recovery};
 
-/// Arguments of a program are not as long as one likes.
+/// The maximum of flows; a command line is limited in length.
 const MAX_FLOWS: usize = 4000;
 
 const SENDERS: &str = "`bulk` and `cbr`";
@@ -33,10 +33,10 @@ pub(super) struct Dumbbell {
 }
 
 impl Dumbbell {
-    /// What `plan` is under `seed`.
+    /// Converts `plan` under `seed`.
     ///
     /// # Errors
-    /// What of it ns-2 does not have.
+    /// The part that ns-2 does not support.
     pub(super) fn of(plan: &Plan<'_>, seed: u64) -> Result<Self, CannotRun> {
         let Shared { link, groups } = Shared::of(plan, seed)?;
         check_device(plan, "ns2")?;
@@ -81,7 +81,7 @@ impl Dumbbell {
     }
 }
 
-/// The part of the packets that a wire loses, where that is all it does.
+/// The loss probability of a wire, if that is its only fault.
 fn loss(law: &WireLaw) -> Result<f64, CannotRun> {
     match law.loss {
         Some(Loss::Bernoulli(part)) if (WireLaw { loss: None, ..law.clone() }).is_plain() => Ok(part),
@@ -108,8 +108,8 @@ fn queue(plan: &Plan<'_>, flows: usize) -> Result<Queue, CannotRun> {
     Ok(queue)
 }
 
-/// Are the packets of the group at this place out of profile? ns-2 has no markers here: a group is
-/// in profile or out of it.
+/// Are the packets of the group at this index out of profile? ns-2 has no markers here: an entire
+/// group is in or out of profile.
 fn is_out(plan: &Plan<'_>, place: usize) -> Result<bool, CannotRun> {
     let spec = plan.scenario.spec();
     let Some(name) = &spec.flow[place].aggregate else { return Ok(false) };
@@ -123,7 +123,7 @@ fn is_out(plan: &Plan<'_>, place: usize) -> Result<bool, CannotRun> {
     ))
 }
 
-/// A group, as `dumbbell.tcl` takes it. The flow identifier 0 is out of profile.
+/// A group as arguments of `dumbbell.tcl`. The flow identifier 0 is out of profile.
 fn group_words(group: &GroupPlan, is_out: bool) -> Result<String, CannotRun> {
     let (kind, variables) = sender(group)?;
     let members: Vec<String> = group
@@ -140,7 +140,7 @@ fn group_words(group: &GroupPlan, is_out: bool) -> Result<String, CannotRun> {
     ))
 }
 
-/// What a group sends: its kind and its variables.
+/// The traffic of a group: its type and its variables.
 fn sender(group: &GroupPlan) -> Result<(&'static str, String), CannotRun> {
     let of = |what: &str| format!("{what} of `{}`", group.name);
     match &group.source {
@@ -148,7 +148,7 @@ fn sender(group: &GroupPlan) -> Result<(&'static str, String), CannotRun> {
             tcp_agent(tcp).ok_or_else(|| CannotRun::new(of("the constants of the TCP"), TCP))
         }
         Source::Cbr { rate, packet_bytes, dither, .. } => {
-            // Its `random_` is a dither of a half.
+            // Its `random_` corresponds to a dither of a half.
             if *dither != 0.0 && *dither != 0.5 {
                 return Err(CannotRun::new(of(&format!("a dither of {dither}")), "0 or 0.5"));
             }
@@ -161,7 +161,7 @@ fn sender(group: &GroupPlan) -> Result<(&'static str, String), CannotRun> {
     }
 }
 
-/// ns-2's agent with these constants; `None` where it has none.
+/// ns-2's agent with these constants; `None` if it has none.
 fn tcp_agent(tcp: &Config) -> Option<(&'static str, String)> {
     if let Some(agent) = linux_agent(tcp) {
         return Some(agent);
@@ -185,7 +185,7 @@ fn tcp_agent(tcp: &Config) -> Option<(&'static str, String)> {
     }
     match &tcp.control {
         ControlConfig::Reno => {}
-        // Its `k` is of a round trip, and it multiplies by what is left.
+        // Its `k` is per round trip, and it multiplies by the remaining fraction.
         ControlConfig::Binomial(BinomialParameters { c1, c2, k, l }) => {
             variables += &format!(
                 " windowOption_ 6 increase_num_ {c1} decrease_num_ {} k_parameter_ {} l_parameter_ {l}",
@@ -198,8 +198,8 @@ fn tcp_agent(tcp: &Config) -> Option<(&'static str, String)> {
     Some((kind, variables))
 }
 
-/// ns-2's agent that runs an algorithm of Linux 2.6, with these constants; `None` where it has
-/// none. It repairs by a scoreboard of its own, and has timestamps.
+/// ns-2's agent that runs an algorithm of Linux 2.6 with these constants; `None` if it has none. It
+/// recovers with its own scoreboard, and has timestamps.
 fn linux_agent(tcp: &Config) -> Option<(&'static str, String)> {
     let (control, window, min_rto) = (tcp.control.clone(), tcp.window, tcp.min_rto);
     let ns2 = Config::new(Profile::Ns2In2002, tcp.segment_bytes);
@@ -208,7 +208,7 @@ fn linux_agent(tcp: &Config) -> Option<(&'static str, String)> {
     if known != *tcp {
         return None;
     }
-    // Its Vegas has the values of the paper unless others are given.
+    // Its Vegas has the paper's values unless others are given.
     let (kind, own) = match &tcp.control {
         ControlConfig::Vegas(vegas) if *vegas == VegasParameters::default() => {
             ("linux-vegas", " ca_alpha 2 ca_beta 4 ca_gamma 1")
@@ -226,7 +226,7 @@ fn linux_agent(tcp: &Config) -> Option<(&'static str, String)> {
     Some((kind, variables))
 }
 
-/// To the nanosecond.
+/// Formatted to the nanosecond.
 fn seconds(duration: Duration) -> String {
     format!("{}.{:09}", duration.ns() / 1_000_000_000, duration.ns() % 1_000_000_000)
 }

@@ -7,11 +7,11 @@ use fairwire_stages::gateway::Gateway;
 
 pub(super) fn two_gateways_at_once() {
     let [_, tail_drop] = check_that_faba_holds_a_selfish_flow(&Gateway);
-    // 780 packets wait, and each of them for all before it: 780 x 552 B x 8 / 10 Mbit/s = 344 ms.
+    // Each of 780 queued packets waits for all before it: 780 x 552 B x 8 / 10 Mbit/s = 344 ms.
     let sojourn = tail_drop.links[0].sojourn.as_ref().expect("it is measured");
     // A gateway's percentile is the middle of a bucket: 361 ms for one from 344 to 377 ms. Each
-    // time that the machine stops the process, the 780 packets of a full queue wait longer, of the
-    // 18 000 that are counted.
+    // time the machine stops the process, the 780 packets of a full queue wait longer, of the 18
+    // 000 counted.
     assert!((0.2..0.345).contains(&sojourn.mean_s) && sojourn.p90_s < 0.362, "{sojourn:?}");
 }
 
@@ -40,7 +40,7 @@ pub(super) fn a_stopped_gateway_leaves_nothing() {
     assert_eq!(helpers_of(std::process::id()), before);
 }
 
-/// The process of a gateway among the descendants of `ancestor`.
+/// The gateway's process among the descendants of `ancestor`.
 fn gateway_of(ancestor: u32) -> Option<u32> {
     let is_gateway = |pid: &u32| {
         let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();

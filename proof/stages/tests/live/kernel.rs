@@ -3,7 +3,7 @@
 use super::*;
 use fairwire_stages::kernel::Kernel;
 
-/// With the kernel's TCP the same contest, so shares are as in the laboratory, where the kernel has
+/// The same contest with the kernel's TCP and discipline has the same shares as in the laboratory.
 /// the discipline.
 pub(super) fn its_own_disciplines_share_as_ours_do() {
     for (discipline, least, most) in [("tail-drop", 3.0, 6.0), ("fq-codel", 0.8, 1.3)] {
@@ -20,8 +20,8 @@ pub(super) fn its_own_disciplines_share_as_ours_do() {
         let sent: u64 = record.flows.iter().map(|flow| flow.packets_sent).sum();
         assert_eq!(sent, record.links[0].packets_in, "each packet is of a flow");
         if discipline == "tail-drop" {
-            // 780 packets wait, and each of them for all before it: 780 x 552 B x 8 / 10 Mbit/s =
-            // 344 ms.
+            // Each of 780 queued packets waits for all before it: 780 x 552 B x 8 / 10 Mbit/s = 344
+            // ms.
             let sojourn = record.links[0].sojourn.as_ref().expect("it is measured");
             assert!((0.2..0.345).contains(&sojourn.mean_s) && sojourn.p99_s < 0.36, "{sojourn:?}");
             assert!(record.links[0].backlog.max_packets <= Some(781), "{:?}", record.links[0].backlog);
@@ -49,7 +49,7 @@ pub(super) fn what_it_cannot_run_is_named() {
     };
     let faba = why("disciplines=['faba']").expect("Linux has none");
     assert!(faba.contains("`faba`, with its parameters; allowed: a discipline that Linux has"), "{faba}");
-    // Many kernels have it; what those say that do not is passed on.
+    // Many kernels have it; the error of those that do not is passed on.
     match why("disciplines=['pie']") {
         Some(pie) => {
             assert!(pie.contains("`tc qdisc add ") && pie.contains("` failed ("), "{pie}");

@@ -1,6 +1,6 @@
-//! Real contests on this machine's kernel. This file has a `main` of its own, because a lab starts
-//! its program again for its helpers. Where network namespaces are refused it says so, loudly, and
-//! passes.
+//! Real contests on this machine's kernel. This file has its own `main`, because a lab starts its
+//! program again for its helpers. If network namespaces are refused, it reports this prominently
+//! and passes.
 
 mod gateway;
 mod kernel;
@@ -25,8 +25,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration as StdDuration;
 
-/// The argument that makes this program hold a contest on the stage that follows, until it is
-/// killed.
+/// The argument that makes this program run a contest on the following stage until killed.
 const HOLD: &str = "hold-a-contest";
 
 fn main() -> ExitCode {
@@ -37,7 +36,7 @@ fn main() -> ExitCode {
     match first.as_deref() {
         Some(AGENT_COMMAND) => std::process::exit(agent::main(arguments)),
         Some(HOLD) => return hold(&arguments.next().expect("a stage")),
-        Some("--list") => return ExitCode::SUCCESS, // a test runner lists names: there are none to pick from
+        Some("--list") => return ExitCode::SUCCESS, // a test runner lists names: there are none to select
         _ => {}
     }
     if let Err(Failed::Plan(why)) = run(LAB, &short("tail-drop", 1), &mut |_| {}, &NEVER) {
@@ -85,7 +84,7 @@ fn main() -> ExitCode {
         ("a killed stage leaves nothing of what its kernel shaped", kernel::a_killed_stage_leaves_nothing),
         ("what this kernel cannot run is named", kernel::what_it_cannot_run_is_named),
     ];
-    // As with other tests, a part of a name picks those that have it.
+    // As with other tests, part of a name selects all tests that contain it.
     let wanted = first.filter(|word| !word.starts_with('-')).unwrap_or_default();
     for (name, check) in checks.into_iter().filter(|(name, _)| name.contains(&wanted)) {
         check();
@@ -97,7 +96,7 @@ fn main() -> ExitCode {
 static NEVER: AtomicBool = AtomicBool::new(false);
 const LAB: &Lab = &Lab { congestion_control: None };
 
-/// A contest of the demo's kind, with these changes to it.
+/// A contest like the demo's, with these changes.
 fn contest(discipline: &str, set: &[&str]) -> Scenario {
     let text = format!(
         "format = 2\nname = \"live\"\nduration = \"6 s\"\nseeds = 1\ndisciplines = [\"{discipline}\"]\n\
@@ -111,7 +110,7 @@ fn contest(discipline: &str, set: &[&str]) -> Scenario {
 
 const ACCESS: &str = "access = { rate = \"1 Gbit/s\", delay = \"0 s\" }\nstart = \"0 s..1 s\"\n";
 
-/// A contest of half a second, to see whether there can be any.
+/// A contest of half a second, to find out whether one can run.
 fn short(discipline: &str, seed: u64) -> Scenario {
     contest(
         discipline,
@@ -138,33 +137,33 @@ fn hold_contest(stage: &dyn Stage, scenario: &Scenario) -> RunRecord {
         assert_eq!(progress, 1.0, "progress reaches its end");
         record.expect("it is not stopped")
     };
-    // A machine whose processors are taken away is a bottleneck of its own.
+    // A machine whose processors are taken away is itself a bottleneck.
     let is_full = |record: &RunRecord| record.links[0].utilization > 0.9;
     let record = (0..2).map(|_| held()).find(is_full).unwrap_or_else(held);
     check_plausible(scenario, &record, stage.name() == LAB.name());
     record
 }
 
-/// Whatever the discipline: the link was the bottleneck, every flow has a name, and packets are
-/// conserved: where flows are counted at the same instants as the link, to the packet; where they
-/// are found between copies, but for what each of them is rounded by.
+/// For any discipline: the link was the bottleneck, every flow has a name, and packets are
+/// conserved. This is exact if flows are counted at the same instants as the link, and up to
+/// rounding per flow if interpolated between copies.
 fn check_plausible(scenario: &Scenario, record: &RunRecord, is_exact: bool) {
     let link = &record.links[0];
     assert!(link.utilization > 0.9, "the link was not the bottleneck: {link:?}");
     let names: BTreeSet<_> = record.flows.iter().map(|flow| flow.name.as_str()).collect();
     assert_eq!(names.len(), scenario.spec().flow.iter().map(|flow| flow.count() as usize).sum::<usize>());
     let drops: u64 = link.drops.values().sum();
-    // What waited when the measuring began and when it ended is at most what was ever waiting.
+    // The queues at the start and the end of measuring are at most the longest queue.
     let difference =
         (link.packets_in.cast_signed() - link.packets_out.cast_signed() - drops.cast_signed()).unsigned_abs();
     let most_waiting = link.backlog.max_packets.expect("it is measured");
     assert!(difference <= most_waiting + 1, "{link:?}");
     let dropped: u64 = record.flows.iter().map(|flow| flow.packets_dropped).sum();
-    // On longer packets the hosts' kernels also speak IPv6, which requires 1280 bytes, and that may
-    // be dropped too.
+    // With a larger MTU, the hosts' kernels also send IPv6, which requires 1280 bytes and may also
+    // be dropped.
     let dumbbell = Dumbbell::of(&Plan { scenario, discipline: 0 }, 1).expect("it was held");
     let is_ipv4_only = dumbbell.mtu < 1280;
-    // By half a packet at either end of what is measured.
+    // Half a packet at either end of the measurement.
     let rounded = if is_exact { 0 } else { record.flows.len() as u64 };
     let is_others = !is_ipv4_only && dropped < drops;
     assert!(
@@ -178,11 +177,11 @@ fn group_share(record: &RunRecord, group: &str) -> f64 {
 }
 
 /// The same contest under FABA and under tail-drop at once: of nine flows that back off and one
-/// that does not, the one has about its share, or five of it.
+/// that does not, the latter gets about its share, or five times as much.
 ///
-/// In eight seconds shares are still far from their means. Over 400 seeds of this contest the
-/// simulator gives 1.29 to 2.00 to the selfish flow under FABA, and a Jain index of at least 0.82.
-/// Under tail-drop it is 4.69 to 4.98, and at most 0.38.
+/// In eight seconds, shares are still far from their means. Over 400 seeds of this contest, the
+/// simulator gives the selfish flow 1.29 to 2.00 under FABA, with a Jain index of at least 0.82.
+/// Under tail-drop it gets 4.69 to 4.98, with at most 0.38.
 fn check_that_faba_holds_a_selfish_flow(stage: &'static dyn Stage) -> [RunRecord; 2] {
     let held = |discipline| {
         let scenario = contest(discipline, &["duration=10 s", "warm_up=2 s"]);
@@ -199,7 +198,7 @@ fn two_labs_at_once() {
     check_that_faba_holds_a_selfish_flow(LAB);
 }
 
-/// Thirty flows that are not Reno, larger packets, a shorter round trip.
+/// Thirty CUBIC flows, larger packets, a shorter round trip.
 fn many_flows_of_cubic_share() {
     let cubic = contest(
         "faba",
@@ -221,7 +220,7 @@ fn many_flows_of_cubic_share() {
     assert!(group_share(&record, "udp") <= 1.5, "{record:?}");
 }
 
-/// A near flow, a far one, and one that is marked rather than dropped.
+/// A near flow, a distant one, and one that is marked rather than dropped.
 fn flows_have_round_trip_times_and_ecn_of_their_own() {
     let group = |name: &str, delay_ms: u64, ecn: &str| {
         format!(
@@ -239,8 +238,8 @@ fn flows_have_round_trip_times_and_ecn_of_their_own() {
     );
     let record =
         hold_contest(&Lab::default(), &parse("live.toml", &text, &Overrides::default()).expect("a scenario"));
-    // Round trips of 10 and 170 ms, and 5 ms of waiting: with equal losses some ten times; a queue
-    // that is now and then full, less.
+    // Round trips of 10 and 170 ms, and 5 ms of queueing: about ten times with equal losses; less
+    // if the queue is only occasionally full.
     let [near, far] = ["near", "far"].map(|group| group_share(&record, group));
     assert!(near > 2.0 * far, "{near} and {far}: {record:?}");
     let count = |group: &str, of: fn(&FlowRecord) -> u64| {
@@ -301,7 +300,7 @@ fn what_the_lab_cannot_run_is_named() {
     }
 }
 
-/// In User Mode Linux, where that is installed.
+/// In User Mode Linux, if installed.
 fn the_kernels_own_disciplines_share_as_ours_do() {
     for (discipline, least, most) in [("tail-drop", 3.0, 6.0), ("fq-codel", 0.8, 1.3)] {
         let scenario = contest(discipline, &["warm_up=2 s"]);
@@ -327,7 +326,7 @@ fn the_kernels_own_disciplines_share_as_ours_do() {
     assert!(why.contains("`faba`") && why.contains("a discipline that Linux has"), "{why}");
 }
 
-/// Runs a contest of ten minutes on `stage`; a line on standard output says that it runs.
+/// Runs a contest of ten minutes on `stage`, and prints a line once it is running.
 fn hold(stage: &str) -> ExitCode {
     let stage = fairwire_experiment::find(stage).expect("a stage");
     let mut has_reported = false;
@@ -336,13 +335,13 @@ fn hold(stage: &str) -> ExitCode {
             println!("running");
         }
     };
-    // Every kernel has that, too.
+    // Every kernel has this one, too.
     let scenario = contest("tail-drop", &["duration=600 s"]);
     let outcome = stage.run(&Plan { scenario: &scenario, discipline: 0 }, 1, &mut report, &NEVER);
     if outcome.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// This program again, holding a contest on `stage`; it runs when this returns.
+/// Starts this program again with a contest on `stage`; returns once it is running.
 fn held(stage: &str) -> Child {
     let program = std::env::current_exe().expect("this program has a path");
     let mut child =
@@ -354,8 +353,8 @@ fn held(stage: &str) -> Child {
     child
 }
 
-/// User Mode Linux has a process of the host for each of its own; it also reports how far it has
-/// come, or this would wait for ever.
+/// User Mode Linux has a host process for each of its own. It also reports its progress, without
+/// which this would wait forever.
 fn a_guest_ends_with_its_program() {
     let scenario = contest("fq-codel", &[]);
     if let Err(why) = Linux.can_run(&Plan { scenario: &scenario, discipline: 0 }) {
@@ -378,8 +377,8 @@ fn a_killed_lab_leaves_nothing() {
     killed_leaves_nothing("lab", 3);
 }
 
-/// Of a contest on `stage`, with `count` helpers in three networks; one more keeps a scratch
-/// folder, where there is one.
+/// For a contest on `stage` with `count` helpers in three networks; another process keeps a scratch
+/// folder, if there is one.
 fn killed_leaves_nothing(stage: &str, count: usize) {
     let interfaces = interfaces();
     let mut lab = held(stage);
@@ -404,7 +403,7 @@ fn killed_leaves_nothing(stage: &str, count: usize) {
     assert_eq!(self::interfaces(), interfaces, "the interfaces of this machine are as before");
 }
 
-/// Five seconds, on a machine that may be busy with other tests.
+/// Waits up to five seconds, because the machine may be busy with other tests.
 fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     for _ in 0..500 {
         if is_so() {
@@ -422,7 +421,7 @@ fn state_and_parent(pid: u32) -> Option<(char, u32)> {
     Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
 }
 
-/// A zombie has ended: it holds no network and no memory, and waits to be noticed by its parent.
+/// A zombie has ended: it has no network and no memory, and waits for its parent.
 fn is_running(pid: u32) -> bool {
     state_and_parent(pid).is_some_and(|(state, _)| state != 'Z')
 }
@@ -453,7 +452,7 @@ fn helpers_of(ancestor: u32) -> BTreeSet<u32> {
     }
 }
 
-/// The scratch folder that a process keeps. Its name has the number of that process.
+/// The scratch folder of a process, which has the process's number in its name.
 fn scratch_of(pid: u32) -> Option<PathBuf> {
     let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).ok()?;
     let prefix = line.split('\0').skip_while(|word| *word != "keeper").nth(1)?;

@@ -1,4 +1,4 @@
-//! Series of the link, on each stage with real senders on this machine's clock.
+//! Series of the link, on each stage with real senders in real time.
 
 use super::*;
 use fairwire_core::Duration;
@@ -8,7 +8,7 @@ use fairwire_stages::gateway::Gateway;
 use fairwire_stages::kernel::Kernel;
 use std::collections::BTreeMap;
 
-/// Keeps what is sampled ten times a second: by kind, name and measure with its unit, the values by
+/// Keeps samples taken ten times a second: by kind, name and measure with its unit, the values by
 /// time.
 #[derive(Default)]
 pub(super) struct Sampled(BTreeMap<String, Vec<(Duration, f64)>>);
@@ -29,7 +29,7 @@ impl Sampled {
         self.0.get(what).map_or(&[], Vec::as_slice)
     }
 
-    /// The mean of a rate from one time to another, both in seconds.
+    /// The mean of a rate between two times, in seconds.
     pub(super) fn mean(&self, what: &str, from: f64, to: f64) -> f64 {
         let mut before = 0.0;
         let pieces = self.of(what).iter().map(|(at, value)| {
@@ -68,19 +68,19 @@ fn check(stage: &str, record: &RunRecord, sampled: &Sampled) {
     assert!(is_filled && backlog.iter().all(|(_, packets)| *packets <= 780.0), "{stage}: {backlog:?}");
     let bytes = sampled.of("link bottleneck backlog B");
     assert!(bytes.iter().any(|(_, bytes)| *bytes > 390.0 * 100.0), "{stage}: {bytes:?}");
-    // Nothing is left out of the measurement, so all drops are in the record, too.
+    // The measurement covers the entire run, so the record has all drops, too.
     let drops: u64 = record.links[0].drops.values().sum();
     let of_link = sampled.of("link bottleneck drops packets");
     let link = sampled.sum("link bottleneck drops packets");
     assert!((link - drops as f64).abs() <= 0.02 * drops as f64 + 20.0, "{stage}: {link} of {drops}");
     let groups = sampled.sum("group tcp drops packets") + sampled.sum("group udp drops packets");
-    // Of a gateway each flow is rounded by half a packet. Under a kernel a drop is known when what
-    // came after it has left: 780 packets later, which is 344 ms, and the sample after that.
+    // A gateway's flows are each rounded by half a packet. Under a kernel, a drop is known when a
+    // later packet has left: 780 packets or 344 ms later, and at the following sample.
     let rounded = if stage == "gateway" { 0.5 * record.flows.len() as f64 } else { 0.0 };
     let late =
         if stage == "kernel" { of_link.iter().rev().take(5).map(|(_, drops)| drops).sum() } else { 0.0 };
     assert!(groups <= link + rounded && groups >= link - rounded - late, "{stage}: {groups} of {link}");
-    // What leaves is at most what the link carries, but for what an answer is late by.
+    // At most the link's capacity leaves, up to the delay of an answer.
     let egress = |at: usize| {
         let of = |group: &str| sampled.of(&format!("group {group} egress bit/s"))[at].1;
         of("tcp") + of("udp")
@@ -88,6 +88,6 @@ fn check(stage: &str, record: &RunRecord, sampled: &Sampled) {
     let late = (backlog.len() / 2..backlog.len() - 1).map(egress);
     let mean = late.clone().sum::<f64>() / late.len() as f64;
     assert!((8.5e6..10.3e6).contains(&mean), "{stage}: {mean}");
-    // Somewhat more where the samples before it are few.
+    // Somewhat more if there are few samples before it.
     assert!(late.into_iter().all(|bps| bps < 12e6), "{stage}: {:?}", sampled.of("group tcp egress bit/s"));
 }

@@ -8,7 +8,7 @@ use fairwire_scenario::Scenario;
 use fairwire_stages::gateway::Gateway;
 use fairwire_stages::linux::Linux;
 
-/// A flow of datagrams that never wait, for three seconds, of which two are measured: 1000 packets
+/// A flow of datagrams that never queue, for three seconds, of which two are measured: 1000 packets
 /// each.
 fn datagrams(impair: &str) -> Scenario {
     contest(
@@ -33,8 +33,8 @@ fn held(stage: &dyn Stage, scenario: &Scenario) -> RunRecord {
     run(stage, scenario, &mut |_| {}, &NEVER).expect("it can be run").expect("it is not stopped")
 }
 
-/// The wire of a stage draws from the streams of the simulated one. TCP sends more or less, so
-/// parts are compared, and not packets.
+/// A stage's wire draws from the streams of the simulated one. TCP sends different numbers of
+/// packets, so fractions are compared.
 pub(crate) fn a_wire_loses_the_same_part() {
     let scenario = datagrams("{ loss = 0.02, to_bad = 0.02, to_good = 0.3, duplicate = 0.1 }");
     for stage in [&Sim as &dyn Stage, LAB, &Gateway] {
@@ -42,17 +42,17 @@ pub(crate) fn a_wire_loses_the_same_part() {
         let (wire, sent) = (wire_of(&record), record.links[0].packets_out as f64);
         let lost: u64 = record.flows.iter().map(|flow| flow.packets_lost.expect("it is known")).sum();
         assert_eq!(lost, wire.lost, "{}", stage.name());
-        // Each packet by itself 2 %, and a sixteenth of all in bursts of 3.3: 8 % in the mean. Of
-        // 2000 packets and more the standard deviation is below 1.2 %; 4 of them.
+        // Each packet independently 2 %, and a sixteenth of all in bursts of 3.3: 8 % on average.
+        // For 2000 packets or more, the standard deviation is below 1.2 %; 4 of them.
         let part = wire.lost as f64 / sent;
         assert!((part - 0.081).abs() < 0.048, "{}: {part}", stage.name());
-        // Of those that arrive a tenth, sd below 0.7 %.
+        // A tenth of those that arrive, sd below 0.7 %.
         let twice = wire.duplicated as f64 / (sent - wire.lost as f64);
         assert!((twice - 0.1).abs() < 0.028, "{}: {twice}", stage.name());
     }
 }
 
-/// In User Mode Linux, where that is installed.
+/// In User Mode Linux, if installed.
 pub(crate) fn netem_has_the_faults_of_a_wire() {
     let scenario = datagrams("{ to_bad = 0.05, to_good = 0.5, reorder = 0.2, reorder_by = '30 ms' }");
     let plan = Plan { scenario: &scenario, discipline: 0 };
@@ -62,7 +62,7 @@ pub(crate) fn netem_has_the_faults_of_a_wire() {
     let record = held(&Linux, &scenario);
     let (wire, sent) = (wire_of(&record), record.links[0].packets_out as f64);
     let lost = wire.lost as f64 / sent;
-    // An eleventh, in bursts of 2: of 2000 packets sd 1.1 %; 4 of them.
+    // An eleventh, in bursts of 2: sd 1.1 % for 2000 packets; 4 of them.
     assert!((lost - 1.0 / 11.0).abs() < 0.044, "{lost}");
     let late = wire.held_back as f64 / (sent - wire.lost as f64);
     assert!((late - 0.2).abs() < 0.036, "{late}"); // sd 0.9 %
