@@ -1,4 +1,4 @@
-//! A link as given: read and checked, then built.
+//! The description of a link: parsed and checked, then built.
 
 use crate::error::{BadLink, Mistake};
 use crate::link::Link;
@@ -17,18 +17,17 @@ use std::fmt::{self, Display};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The [`mtu`](LinkBuilder::mtu) of a link unless given otherwise: Ethernet's, bytes.
+/// The default [`mtu`](LinkBuilder::mtu) of a link: Ethernet's, bytes.
 pub const DEFAULT_MTU: u32 = 1500;
-/// The most that [`mtu`](LinkBuilder::mtu) may be: 1 MiB, the longest quantum that a scheduler
-/// takes.
+/// The maximum of [`mtu`](LinkBuilder::mtu): 1 MiB, the longest quantum of a scheduler.
 pub const MAX_MTU: u32 = 1 << 20;
-/// The [`buffer`](LinkBuilder::buffer) of a link unless given otherwise, packets.
+/// The default [`buffer`](LinkBuilder::buffer) of a link, packets.
 pub const DEFAULT_BUFFER_PACKETS: u32 = 100;
 
-/// A link as given. Each method takes one thing; what is wrong with any of them is said by
-/// [`build`](LinkBuilder::build), all at once.
+/// A description of a link. Each method sets one property; [`build`](LinkBuilder::build) reports
+/// all mistakes at once.
 ///
-/// What a method was given before, another call replaces.
+/// A second call of a method replaces the first.
 pub struct LinkBuilder<T, I = Duration> {
     rate: Option<Rate>,
     law: RateLaw,
@@ -47,7 +46,7 @@ pub struct LinkBuilder<T, I = Duration> {
     mistakes: Vec<Mistake>,
 }
 
-/// What a link is made of.
+/// The checked properties of a link.
 pub(crate) struct Parts<T, I> {
     pub(crate) discipline: Box<dyn Discipline>,
     pub(crate) rate: Rate,
@@ -84,9 +83,9 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         builder
     }
 
-    /// What shares the link, by its name in the catalogue, or with parameters: `"drr+lqd"`,
-    /// `"fq-codel"`, `"{ red = { gentle = true, min_threshold = '20 packets' } }"`. The text in
-    /// braces is TOML. Unless given, it is `"tail-drop"`.
+    /// The discipline that shares the link, by its name in the catalogue, or with parameters:
+    /// `"drr+lqd"`, `"fq-codel"`, `"{ red = { gentle = true, min_threshold = '20 packets' } }"`.
+    /// The text in braces is TOML. Default: `"tail-drop"`.
     #[cfg(feature = "catalogue")]
     #[must_use]
     pub fn queue(mut self, name: impl Into<String>) -> Self {
@@ -94,36 +93,36 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// What shares the link, made already: a law of `fairwire-laws`, or one of your own. It has its
-    /// own buffer, and [`buffer`](Self::buffer) and [`mark_ecn`](Self::mark_ecn) say nothing to it.
+    /// A built discipline that shares the link, from `fairwire-laws` or your own. It has its own
+    /// buffer, so [`buffer`](Self::buffer) and [`mark_ecn`](Self::mark_ecn) do not apply to it.
     #[must_use]
     pub fn discipline(mut self, discipline: Box<dyn Discipline>) -> Self {
         self.queue = Queue::Made(discipline);
         self
     }
 
-    /// Where a discipline by name would drop an ECN-capable packet early, it marks it, unless its
-    /// parameters say otherwise. Without this those mark that mark in Linux, as in a scenario, and the
-    /// laws of papers drop; with `{ codel = { ecn = "drop" } }` those drop too.
+    /// Makes a discipline given by name mark ECN-capable packets that it would drop early, unless
+    /// its parameters differ. By default, disciplines that mark in Linux mark, as in a scenario,
+    /// and the laws of papers drop; with `{ codel = { ecn = "drop" } }`, the former drop too.
     #[must_use]
     pub fn mark_ecn(mut self) -> Self {
         self.marks = true;
         self
     }
 
-    /// How much may wait: `"100 packets"`, `"64 KiB"`, `"50 ms"` at the link's rate, or `"1.5
-    /// bdp"`, where the round trip is twice the link's delay, or in a [`Duplex`](crate::Duplex) the
-    /// sum of both delays. Unless given, 100 packets. A discipline with a buffer among its own
-    /// parameters has that.
+    /// The size of the buffer: `"100 packets"`, `"64 KiB"`, `"50 ms"` at the link's rate, or `"1.5
+    /// bdp"`. In the last form, the round trip is twice the link's delay or, in a
+    /// [`Duplex`](crate::Duplex), the sum of both delays. Default: 100 packets. A discipline's own
+    /// buffer parameter takes precedence.
     #[must_use]
     pub fn buffer(mut self, room: &str) -> Self {
         self.room = self.checked("buffer", room.parse()).unwrap_or(self.room);
         self
     }
 
-    /// How many packets a device behind the discipline holds, a FIFO, as of a network interface without
+    /// Adds a FIFO device of `packets` behind the discipline, such as a network interface without
     /// byte queue limits: at most 65 536. The discipline is polled for a packet when the device has
-    /// room. Unless given, there is none.
+    /// room. Default: no device.
     #[must_use]
     pub fn device(mut self, packets: u32) -> Self {
         if (1..=MAX_PACKETS).contains(&packets) {
@@ -134,9 +133,8 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// The most bytes that a packet may have, 1 to [`MAX_MTU`]; a longer one is [not
-    /// sent](crate::NotSent). Laws that count packets take it for the size of a typical one. Unless
-    /// given, 1500.
+    /// The maximum size of a packet in bytes, 1 to [`MAX_MTU`]; a longer one is [not
+    /// sent](crate::NotSent). Laws that count packets assume it as the typical size. Default: 1500.
     #[must_use]
     pub fn mtu(mut self, bytes: u32) -> Self {
         if (1..=MAX_MTU).contains(&bytes) {
@@ -147,9 +145,9 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Another rate from each of these times on, counted from the start of the link: `[("5 s", "10
-    /// Mbit/s"), ("8 s", "2 Mbit/s")]`. Times ascend. A packet being transmitted when the rate
-    /// changes goes on at the new rate.
+    /// Changes the rate at each of these times, counted from the start of the link: `[("5 s", "10
+    /// Mbit/s"), ("8 s", "2 Mbit/s")]`. Times must ascend. A packet being transmitted at a change
+    /// continues at the new rate.
     #[must_use]
     pub fn steps<A: Quantity<Span>, R: Quantity<Rate>>(
         mut self,
@@ -175,9 +173,9 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Rates that repeat, each with how long it lasts, from the start of the link on: `[("12
-    /// Mbit/s", "1 s"), ("24 Mbit/s", "1 s")]`. A packet being transmitted when the rate changes
-    /// goes on at the new rate. Disciplines and buffers use the rate of the link.
+    /// Repeats these rates, each with its duration, from the start of the link: `[("12 Mbit/s", "1
+    /// s"), ("24 Mbit/s", "1 s")]`. A packet being transmitted at a change continues at the new
+    /// rate. Disciplines and buffers use the rate of the link.
     #[must_use]
     pub fn pattern<R: Quantity<Rate>, A: Quantity<Span>>(
         mut self,
@@ -196,12 +194,13 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Uses the text of a trace instead of a rate; at its end the trace begins again. Disciplines
-    /// and buffers still use the rate of the link, and packets are sent by the trace. One of
+    /// Sends packets according to the text of a trace, which repeats, instead of at a rate.
+    /// Disciplines and buffers still use the rate of the link. The format is one of
     ///
-    /// - mahimahi (`mm-link`): each line is a time in whole milliseconds at which 1504 bytes can
+    /// - mahimahi (`mm-link`): each line is a time in integer milliseconds at which 1504 bytes can
     ///   leave;
     /// - two columns: each line is a time in seconds and the rate in Mbit/s [from then
+    ///   on](fairwire_core::Pattern::parse); the last states when the trace repeats.
     ///   on](fairwire_core::Pattern::parse); the last says when the trace begins again.
     #[must_use]
     pub fn trace(mut self, text: &str) -> Self {
@@ -209,8 +208,8 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Scales the [`trace`](Self::trace) or [`pattern`](Self::pattern) that was given before to
-    /// this mean; the times stay.
+    /// Scales the preceding [`trace`](Self::trace) or [`pattern`](Self::pattern) to this mean rate,
+    /// without changing the times.
     #[must_use]
     pub fn scale_to(mut self, mean: impl Quantity<Rate>) -> Self {
         if let Some(mean) = self.checked("scale_to", mean.read()) {
@@ -220,18 +219,19 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Delays from the text of a file of round trips, of which each packet takes
-    /// [half](DelayTrace::parse): the JSON of irtt, or columns of seconds and ms, -1 in an outage,
-    /// in which what is sent is lost. The order is kept. The link's own delay is that of a buffer
-    /// in `bdp`.
+    /// Takes delays from the text of a file of round trips, of which each packet takes
+    /// [half](DelayTrace::parse): the JSON of irtt, or columns of seconds and ms, with -1 in an
+    /// outage, in which packets are lost. Order is preserved. A buffer in `bdp` uses the link's own
+    /// delay.
     #[must_use]
     pub fn delays(mut self, text: &str) -> Self {
         self.wire.delay_trace = self.checked("delays", DelayTrace::parse(text)).map(Arc::new);
         self
     }
 
-    /// The same for the way back behind a link with the same [`delays`](Self::delays): what is
-    /// answered at once takes the [round trip](DelayTrace::back) of the time at which it was sent.
+    /// As [`delays`](Self::delays), for the return link of a link with the same file: an immediate
+    /// answer completes the [round trip](DelayTrace::back) of the time at which the packet was
+    /// sent.
     #[must_use]
     pub fn delays_back(mut self, text: &str) -> Self {
         let read = self.checked("delays_back", DelayTrace::parse(text));
@@ -239,7 +239,7 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Which packets are lost on the wire: a probability for each by itself, or a
+    /// The loss on the wire: an independent probability per packet, or a
     /// [`GilbertElliott`](crate::GilbertElliott).
     #[must_use]
     pub fn loss(mut self, loss: impl Into<Loss>) -> Self {
@@ -247,9 +247,9 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// The wire loses all packets whose last bit is sent from each of these times on, counted from
-    /// the start of the link, and for as long as beside it: `[("5 s", "2 s"), ("20 s", "500 ms")]`.
-    /// Times ascend, and an outage is over before the next. The queue goes on sending.
+    /// Loses all packets whose last bit is sent in one of these outages, each given by its start,
+    /// counted from the start of the link, and its duration: `[("5 s", "2 s"), ("20 s", "500
+    /// ms")]`. Times must ascend, and outages may not overlap. The queue continues to send.
     #[must_use]
     pub fn outages<A: Quantity<Span>, F: Quantity<Span>>(
         mut self,
@@ -280,8 +280,8 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Each packet takes a time more, uniform from zero to this. The order is kept: none arrives
-    /// before one that left the queue earlier.
+    /// Adds a random delay to each packet, uniform from zero to `most`. Order is preserved: no
+    /// packet arrives before one that left the queue earlier.
     #[must_use]
     pub fn jitter(mut self, most: impl Quantity<Span>) -> Self {
         let most = self.checked("jitter", most.read()).filter(|most| !most.is_zero());
@@ -289,9 +289,9 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Each packet takes a time more, normal of this mean and standard deviation, and at least 0.
-    /// Packets one behind the other have this correlation, from 0 to below 1, which changes neither
-    /// mean nor deviation. The order is kept.
+    /// Adds a normally distributed delay of at least 0 to each packet, with this mean and standard
+    /// deviation. Consecutive packets have this correlation, from 0 to below 1, which changes
+    /// neither the mean nor the deviation. Order is preserved.
     #[must_use]
     pub fn normal_jitter(
         mut self,
@@ -308,7 +308,8 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Delays this part of the packets, 0 to 1, on the wire by `by`; those behind overtake them.
+    /// Delays this fraction of the packets, 0 to 1, on the wire by `by`; later packets overtake
+    /// them.
     #[must_use]
     pub fn reorder(mut self, part: f64, by: impl Quantity<Span>) -> Self {
         let part = self.checked("reorder", probability(part));
@@ -317,33 +318,33 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Keeps what is dropped or lost, until [`take_lost`](Link::take_lost) gives it back. Without this
-    /// its payload is dropped at once.
+    /// Keeps dropped and lost packets until [`take_lost`](Link::take_lost) returns them. By
+    /// default, their payload is dropped at once.
     #[must_use]
     pub fn keep_lost(mut self) -> Self {
         self.keeps_lost = true;
         self
     }
 
-    /// The seed of all that is random: the same seed gives the same bits. Unless given, 1.
+    /// The seed of all randomness: the same seed gives bit-identical results. Default: 1.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Seed(seed);
         self
     }
 
-    /// The name of the link, after which its random streams are called. Links of one test that
-    /// shall not lose the same packets have names or seeds that differ. Unless given, `link`; in a
-    /// [`Duplex`](crate::Duplex) `forward` and `back`.
+    /// The name of the link, which its random streams use. Links in one test need different names
+    /// or seeds to lose different packets. Default: `link`; in a [`Duplex`](crate::Duplex),
+    /// `forward` and `back`.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Time zero of the link, from which [`steps`](Self::steps), [`trace`](Self::trace) and the
-    /// report count. Unless given, zero for a [`Duration`], and the first instant of any call for
-    /// an [`Instant`](std::time::Instant).
+    /// The link's time zero, from which [`steps`](Self::steps), [`trace`](Self::trace) and the
+    /// report count. Default: zero for a [`Duration`], and the instant of the first call for an
+    /// [`Instant`](std::time::Instant).
     #[must_use]
     pub fn starts_at(mut self, start: I) -> Self {
         self.origin = Some(start);
@@ -353,8 +354,9 @@ impl<T, I: Moment> LinkBuilder<T, I> {
     /// Builds the link.
     ///
     /// # Errors
-    /// Returns everything that is wrong: a text that is not a quantity, a rate of zero, a number
-    /// that is not a probability. An unknown discipline, its bad parameters, and a buffer without
+    /// All mistakes: a text that is not a quantity, a rate of zero, or a number that is not a
+    /// probability. An unknown discipline, invalid parameters of it, and a buffer without room for
+    /// one packet of `mtu` bytes are also refused.
     /// room for one packet of `mtu` bytes are refused, too.
     pub fn build(self) -> Result<Link<T, I>, BadLink> {
         let round_trip = self.delay() * 2;
@@ -365,7 +367,7 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self.delay
     }
 
-    /// The link, called `name` unless it has one, of a path that takes `round_trip`.
+    /// Builds the link, with the default `name`, on a path with this `round_trip`.
     pub(crate) fn build_as(mut self, name: &str, round_trip: Span) -> Result<Link<T, I>, BadLink> {
         let name = self.name.take().unwrap_or_else(|| name.into());
         let nothing = || {
@@ -376,8 +378,7 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         };
         let amount = self.room.amount(round_trip).ok_or_else(nothing);
         let amount = self.checked("buffer", amount);
-        // A rate or a buffer that could not be read is a mistake already; what comes after is
-        // checked with any.
+        // An invalid rate or buffer is already a mistake; the following checks use any value.
         let site = Site {
             rate: self.rate.unwrap_or(ANY_RATE),
             buffer: amount.unwrap_or(Amount::Packets(DEFAULT_BUFFER_PACKETS)),
@@ -414,7 +415,7 @@ fn probability(p: f64) -> Result<f64, String> {
     if (0.0..=1.0).contains(&p) { Ok(p) } else { Err(format!("{p} is no probability; allowed: 0 to 1")) }
 }
 
-/// The same, if all its probabilities are some.
+/// The same loss, if all its probabilities are valid.
 pub(crate) fn probable(loss: Loss) -> Result<Loss, String> {
     let all = match loss {
         Loss::Bernoulli(p) => vec![p],
@@ -426,11 +427,11 @@ pub(crate) fn probable(loss: Loss) -> Result<Loss, String> {
     Ok(loss)
 }
 
-/// What a queue is checked with where the rate could not be read.
+/// The rate for checking a queue if the given rate is invalid.
 const ANY_RATE: Rate = Rate::from_bps(1_000_000).expect("not zero");
 
 impl<T: Clone, I: Moment> LinkBuilder<T, I> {
-    /// This part of the packets, 0 to 1, arrives twice, at the same instant.
+    /// Duplicates this fraction of the packets, 0 to 1; the copy arrives at the same instant.
     #[must_use]
     pub fn duplicate(mut self, part: f64) -> Self {
         self.wire.duplicate = self.checked("duplicate", probability(part)).unwrap_or(0.0);

@@ -1,4 +1,4 @@
-//! Two links: there and back.
+//! Two links, one in each direction.
 
 use crate::builder::LinkBuilder;
 use crate::error::{BadLink, Mistake};
@@ -6,9 +6,9 @@ use crate::link::Link;
 use crate::moment::Moment;
 use std::time::Duration;
 
-/// Two links between the same two ends, one for each way. They share nothing but the time of a
-/// round trip, by which a buffer in `bdp` goes. Where times are instants, each begins at its own
-/// first call unless both have a [`starts_at`](LinkBuilder::starts_at).
+/// Two links between the same two ends, one in each direction. They share only the round-trip time,
+/// which a buffer in `bdp` uses. With instants, each link starts at its own first call unless both
+/// have a [`starts_at`](LinkBuilder::starts_at).
 ///
 /// ```
 /// use fairwire_link::{Duplex, Link};
@@ -29,11 +29,11 @@ pub struct Duplex<T, I = Duration> {
 }
 
 impl<T, I: Moment> Duplex<T, I> {
-    /// Both links, built. A link without a name is called `forward` or `back`, so that the two draw
+    /// Builds both links. A link without a name is called `forward` or `back`, so the two draw
     /// different random numbers.
     ///
     /// # Errors
-    /// What is wrong with either, as [`LinkBuilder::build`] says it.
+    /// The mistakes of either, as in [`LinkBuilder::build`].
     pub fn new(forward: LinkBuilder<T, I>, back: LinkBuilder<T, I>) -> Result<Self, BadLink> {
         let round_trip = forward.delay() + back.delay();
         let forward = forward.build_as("forward", round_trip);
@@ -47,7 +47,7 @@ impl<T, I: Moment> Duplex<T, I> {
         }
     }
 
-    /// Two links that are alike: `Duplex::alike(|| Link::new("50 Mbit/s", "20 ms"))`.
+    /// Two equal links: `Duplex::alike(|| Link::new("50 Mbit/s", "20 ms"))`.
     ///
     /// # Errors
     /// As [`new`](Self::new).

@@ -1,21 +1,21 @@
-//! What can be wrong with a link as given, and with a packet.
+//! Mistakes in the description of a link, and in packets.
 
 use std::fmt;
 
-/// A link that could not be built: everything that is wrong with what was given, at once.
+/// A link that could not be built, with all mistakes in its description.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadLink {
-    /// What is wrong, in the order in which it was given; at least one.
+    /// The mistakes, in the order of the calls; at least one.
     pub mistakes: Vec<Mistake>,
 }
 
-/// One thing that is wrong with a link as given.
+/// One mistake in the description of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
-    /// The method of [`LinkBuilder`](crate::LinkBuilder) that was given it, such as `loss`; of a
-    /// [`Duplex`](crate::Duplex) with the direction before it: `back.loss`.
+    /// The method of [`LinkBuilder`](crate::LinkBuilder) with the mistake, such as `loss`; in a
+    /// [`Duplex`](crate::Duplex), after the direction: `back.loss`.
     pub method: String,
-    /// What was given and what is allowed.
+    /// The given value and the allowed ones.
     pub message: String,
 }
 
@@ -45,16 +45,16 @@ impl fmt::Display for Mistake {
 
 impl std::error::Error for BadLink {}
 
-/// A packet that the link does not take: it has no bytes, or more than the link's
-/// [`mtu`](crate::LinkBuilder::mtu). Nothing is counted. Who ignores this error has a network that
-/// loses such packets silently.
+/// A packet that the link refuses, because it has no bytes, or more than the link's
+/// [`mtu`](crate::LinkBuilder::mtu). It is not counted. If the caller ignores this error, the
+/// network loses such packets silently.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct NotSent<T> {
-    /// The payload, given back.
+    /// The payload, returned to the caller.
     pub payload: T,
-    /// Its bytes, as given.
+    /// The given number of bytes.
     pub bytes: usize,
-    /// The most bytes that a packet of this link may have.
+    /// The maximum size of a packet on this link, bytes.
     pub mtu: u32,
 }
 

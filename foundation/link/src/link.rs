@@ -16,34 +16,34 @@ use std::time::Duration;
 
 /// A link in one direction, with payloads of type `T` and times of type `I`.
 ///
-/// A packet that is [sent](Link::send) waits in the queue, is transmitted at the link's rate, and
+/// A packet that is [sent](Link::send) enters the queue, is transmitted at the link's rate, and
 /// reaches the far end a delay later, where [`receive`](Link::receive) returns it. The link works
-/// when it is called, at the exact times at which work is due: the frequency of calls has no effect
-/// on the results.
+/// when it is called, at the exact times at which work is due, so the frequency of calls does not
+/// affect the results.
 ///
 /// # Time
-/// Time is an argument. A time before the latest that was given counts as the latest, and
-/// [`Report::backward_calls`] counts such calls. Work that is due at an instant is done before a
-/// packet that is sent at that instant.
+/// Time is an argument. A time before the latest given counts as the latest, and
+/// [`Report::backward_calls`] counts such calls. Work due at an instant is done before a packet
+/// sent at that instant.
 ///
 /// # Memory
-/// The queue is bounded by the buffer. Packets on the wire are bounded by rate and delay, if the
-/// caller receives what has arrived. The report stores eight bytes per packet delivered.
+/// The buffer bounds the queue. Rate and delay bound the packets on the wire, if the caller
+/// receives arrived packets. The report stores eight bytes per delivered packet.
 pub struct Link<T, I = Duration> {
     server: Server,
     law: RateLaw,
-    /// Is it taken down? The server is not polled then: what it takes it would hold for ever.
+    /// Is it down? The server is then not polled, because a packet that it takes would never leave.
     is_down: bool,
     delay: Span,
-    /// The shortest that its delay ever is.
+    /// The minimum of its delay.
     shortest: Span,
     wire: Wire,
     clock: Clock<I>,
     mtu: u32,
-    /// By [`Packet::frame`]: what is inside. Free places are in `free`.
+    /// The packets inside, by [`Packet::frame`]. `free` lists unused places.
     inside: Vec<Option<Inside<T>>>,
     free: Vec<u32>,
-    /// What has left the queue, in the order in which it arrives.
+    /// Packets that have left the queue, in order of arrival.
     under_way: VecDeque<UnderWay>,
     flows: Flows,
     sent: Sent,
@@ -51,19 +51,19 @@ pub struct Link<T, I = Duration> {
     lost: Lost<T>,
 }
 
-/// What is kept of what was lost, in its order; `None` where nothing is to be kept.
+/// The lost packets to keep, in order; `None` if they are not kept.
 type Lost<T> = Option<VecDeque<(Inside<T>, Option<Cause>)>>;
 
 /// A packet that has reached the far end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival<T, I = Duration> {
-    /// What was sent.
+    /// The payload, as sent.
     pub payload: T,
-    /// Its bytes, as they were given.
+    /// Its bytes, as given.
     pub bytes: usize,
-    /// Its flow, as it was given.
+    /// Its flow, as given.
     pub flow: u64,
-    /// Its ECN codepoint: [`Ecn::Ce`] where the queue has marked it.
+    /// Its ECN codepoint: [`Ecn::Ce`] if the queue has marked it.
     pub ecn: Ecn,
     /// When it was sent.
     pub sent: I,
@@ -87,7 +87,7 @@ struct UnderWay {
 }
 
 impl<T, I: Moment> Link<T, I> {
-    /// A link of this rate and this propagation delay, one way, to be described further and
+    /// A link with this rate and one-way propagation delay, to be configured further and
     /// [built](LinkBuilder::build): `Link::<Vec<u8>>::new("50 Mbit/s", "20 ms")`. With another type
     /// of time: `Link::<Vec<u8>, Instant>::new(…)`.
     #[expect(clippy::new_ret_no_self, reason = "what is given is checked once, in `build`")]
@@ -116,15 +116,15 @@ impl<T, I: Moment> Link<T, I> {
         }
     }
 
-    /// Sends a packet of `flow` into the link at `now`. It takes `bytes` of the link, headers
-    /// included, whatever its payload is.
+    /// Sends a packet of `flow` into the link at `now`. It takes `bytes` of the link, including
+    /// headers, independent of its payload.
     ///
-    /// The number of a flow is the caller's, and any will do; the queue shares between flows.
+    /// The caller assigns flow numbers freely; the queue shares between flows.
     ///
     /// # Errors
-    /// When `bytes` is zero or more than the link's [`mtu`](LinkBuilder::mtu); the payload is given
-    /// back, and nothing has changed but the link's time. A packet that the queue drops is no
-    /// error: a sender does not learn of it.
+    /// If `bytes` is zero or exceeds the link's [`mtu`](LinkBuilder::mtu). The payload is returned,
+    /// and only the link's time has changed. A drop by the queue is not an error, because a sender
+    /// does not learn of it.
     pub fn send(&mut self, payload: T, bytes: usize, flow: u64, ecn: Ecn, now: I) -> Result<(), NotSent<T>> {
         self.send_packet(payload, PacketInfo::new(bytes, flow).ecn(ecn), now)
     }
@@ -146,37 +146,37 @@ impl<T, I: Moment> Link<T, I> {
         let is_down = self.is_down;
         let (server, mut signals) = self.parts();
         if is_down {
-            server.discipline_mut().enqueue(packet, now, &mut signals); // it is polled when the link is up
+            server.discipline_mut().enqueue(packet, now, &mut signals); // polled when the link is up
         } else if let Some(service) = server.enqueue(packet, now, &mut signals) {
             self.transmit(service);
         }
         Ok(())
     }
 
-    /// The first packet that was dropped or lost and not yet taken; `None` when there is none, and
-    /// always without [`keep_lost`](LinkBuilder::keep_lost).
+    /// The next dropped or lost packet; `None` if there is none, and always without
+    /// [`keep_lost`](LinkBuilder::keep_lost).
     pub fn take_lost(&mut self) -> Option<LostPacket<T, I>> {
         let (Inside { payload, bytes, flow, sent, .. }, cause) = self.lost.as_mut()?.pop_front()?;
         let sent = self.clock.moment(sent)?;
         Some(LostPacket { payload, bytes: bytes as usize, flow, sent, cause })
     }
 
-    /// Another rate from `now` on, in place of what [`steps`](LinkBuilder::steps) has for later times.
-    /// What is being transmitted ends as scheduled. Disciplines and buffers keep the rate that the link
-    /// was built with. Each change is remembered, for the report.
+    /// Sets the rate from `now` on, which replaces later [`steps`](LinkBuilder::steps). A packet
+    /// being transmitted ends as scheduled. Disciplines and buffers keep the rate that the link was
+    /// built with. Each change is recorded for the report.
     ///
     /// # Errors
-    /// When it is no rate above zero, or the link follows a trace or a pattern.
+    /// If it is not a rate above zero, or the link follows a trace or a pattern.
     pub fn set_rate(&mut self, rate: impl Quantity<Rate>, now: I) -> Result<(), Mistake> {
         let rate = rate.read().map_err(|error| Mistake::of("set_rate", error))?;
         self.change_rate("set_rate", Some(rate), now)
     }
 
-    /// Sends nothing from `now` on, until another [rate](Link::set_rate) is set. The queue goes on
-    /// taking packets.
+    /// Stops transmission from `now` on, until a [rate](Link::set_rate) is set. The queue still
+    /// accepts packets.
     ///
     /// # Errors
-    /// When the link follows a trace or a pattern.
+    /// If the link follows a trace or a pattern.
     pub fn take_down(&mut self, now: I) -> Result<(), Mistake> {
         self.change_rate("take_down", None, now)
     }
@@ -198,11 +198,11 @@ impl<T, I: Moment> Link<T, I> {
         Ok(())
     }
 
-    /// Another propagation delay for what leaves the queue from `now` on. The order is kept: nothing
-    /// arrives before what left earlier, unless it is held back.
+    /// Sets the propagation delay of packets that leave the queue from `now` on. Order is
+    /// preserved: nothing arrives before an earlier packet, unless that is held back.
     ///
     /// # Errors
-    /// When it is no time, or the link has delays of a [file](LinkBuilder::delays).
+    /// If it is not a time, or the link has delays from a [file](LinkBuilder::delays).
     pub fn set_delay(&mut self, delay: impl Quantity<Span>, now: I) -> Result<(), Mistake> {
         let delay = delay.read().map_err(|error| Mistake::of("set_delay", error))?;
         self.advance(now);
@@ -215,10 +215,10 @@ impl<T, I: Moment> Link<T, I> {
         Ok(())
     }
 
-    /// Loses by this model what leaves the queue from `now` on; nothing if it is 0.
+    /// Sets the loss model of packets that leave the queue from `now` on; 0 disables loss.
     ///
     /// # Errors
-    /// When a number is no probability.
+    /// If a number is not a probability.
     pub fn set_loss(&mut self, loss: impl Into<Loss>, now: I) -> Result<(), Mistake> {
         let loss = probable(loss.into()).map_err(|error| Mistake::of("set_loss", error))?;
         self.advance(now);
@@ -226,19 +226,19 @@ impl<T, I: Moment> Link<T, I> {
         Ok(())
     }
 
-    /// The discipline: its gauges by `inspect`.
+    /// The discipline; `inspect` returns its gauges.
     pub fn discipline(&self) -> &dyn Discipline {
         self.server.discipline()
     }
 
-    /// The server, and where its signals go.
+    /// The server, and the receiver of its signals.
     fn parts(&mut self) -> (&mut Server, Accounts<'_, T>) {
         let Link { server, inside, free, flows, lost, .. } = self;
         (server, Accounts { inside, free, flows, lost })
     }
 
-    /// The next packet that has reached the far end by `now`, in the order of arrival; `None` when
-    /// there is none. Call it until there is none.
+    /// The next packet that has reached the far end by `now`, in order of arrival; `None` if there
+    /// is none. Call it until it returns `None`.
     pub fn receive(&mut self, now: I) -> Option<Arrival<T, I>> {
         let now_here = self.advance(now);
         let &UnderWay { arrives, frame, ecn } =
@@ -254,34 +254,33 @@ impl<T, I: Moment> Link<T, I> {
         Some(Arrival { payload, bytes: bytes as usize, flow, ecn, sent, arrived })
     }
 
-    /// When to call [`receive`](Link::receive) next, if nothing is sent before: no packet arrives
-    /// earlier. `None` when the link is empty, or nothing arrives in the range of `I`. It may be in
-    /// the past, and now and then nothing has arrived at that time.
+    /// When to call [`receive`](Link::receive) next if nothing is sent before: no packet arrives
+    /// earlier. `None` if the link is empty, or nothing arrives in the range of `I`. It may be in
+    /// the past, and occasionally nothing has arrived at that time.
     pub fn next_timeout(&self) -> Option<I> {
         let arrives = self.under_way.front().map_or(Time::MAX, |next| next.arrives);
-        // What leaves the queue next arrives a delay after that at the earliest.
+        // The next packet from the queue arrives at least a delay after it leaves.
         let leaves = if self.is_down { Time::MAX } else { self.server.next_poll_at() };
         self.clock.moment(arrives.min(leaves + self.shortest))
     }
 
-    /// Lets the link do what is due up to `now`. Every call with a time does this first; by itself
-    /// it is of use before [`report`](Link::report).
+    /// Does all work due up to `now`. Every call with a time does this first; a separate call is
+    /// useful before [`report`](Link::report).
     pub fn advance_to(&mut self, now: I) {
         self.advance(now);
     }
 
-    /// What waits in the queue, at the latest time that the link was given; what is being
-    /// transmitted does not.
+    /// The queue at the latest given time, without the packet being transmitted.
     pub fn backlog(&self) -> Backlog {
         self.server.backlog()
     }
 
-    /// Packets that are being transmitted, on the wire, or at the far end and not received yet.
+    /// Packets being transmitted, on the wire, or at the far end and not received yet.
     pub fn packets_under_way(&self) -> usize {
         self.under_way.len()
     }
 
-    /// What the link did up to the latest time that it was given.
+    /// The report up to the latest given time.
     pub fn report(&self) -> Report {
         let now = self.clock.now();
         let time = now.since(self.sent.from);
@@ -295,8 +294,8 @@ impl<T, I: Moment> Link<T, I> {
         }
     }
 
-    /// Forgets what was counted up to `now`, as at the end of a warm-up. Packets inside stay
-    /// inside: such a one may be counted as delivered and not as sent.
+    /// Resets the report at `now`, as at the end of a warm-up. Packets inside remain, and may be
+    /// counted as delivered but not as sent.
     pub fn restart_report(&mut self, now: I) {
         let now = self.advance(now);
         self.flows.clear();
@@ -308,8 +307,8 @@ impl<T, I: Moment> Link<T, I> {
         };
     }
 
-    /// The share of the bits that could have been sent that were sent: of the packets at either end
-    /// the part inside.
+    /// The fraction of the link's capacity in bits that was used; packets at either end of the
+    /// interval count in part.
     fn utilization(&self, now: Time) -> f64 {
         let Sent { from, begun_bits, inherited_bits, until } = self.sent;
         let possible = self.server.bits(from, now);
@@ -317,7 +316,7 @@ impl<T, I: Moment> Link<T, I> {
         if possible > 0.0 { (sent / possible).clamp(0.0, 1.0) } else { 0.0 }
     }
 
-    /// Does all that is due up to `now`, and gives the link's own time.
+    /// Does all work due up to `now`, and returns the link's own time.
     #[inline]
     fn advance(&mut self, now: I) -> Time {
         let now = self.clock.advance(now);
@@ -330,7 +329,7 @@ impl<T, I: Moment> Link<T, I> {
         now
     }
 
-    /// A packet has begun to leave the queue.
+    /// Handles a packet that has begun to leave the queue.
     #[inline]
     fn transmit(&mut self, Service { packet, sent }: Service) {
         self.sent.begun_bits += f64::from(packet.len) * 8.0;
@@ -351,7 +350,8 @@ impl<T, I: Moment> Link<T, I> {
         }
     }
 
-    /// Before those that arrive later, behind all others: where nothing is held back, at the end.
+    /// Inserts it before later arrivals and behind all others; without held-back packets, at the
+    /// end.
     #[inline]
     fn put_under_way(&mut self, packet: UnderWay) {
         if self.under_way.back().is_none_or(|last| last.arrives <= packet.arrives) {
@@ -370,7 +370,7 @@ impl<T, I: Moment> Link<T, I> {
         Some(self.put(copy))
     }
 
-    /// Frames are numbered from 0 in 32 bits: 2^32 packets inside do not fit any machine's memory.
+    /// Frames have 32-bit numbers from 0, because 2^32 packets do not fit any machine's memory.
     #[inline]
     fn put(&mut self, inside: Inside<T>) -> u32 {
         let Some(frame) = self.free.pop() else {
@@ -400,7 +400,7 @@ impl<T, I> fmt::Debug for Link<T, I> {
     }
 }
 
-/// Takes back what the queue drops, and counts marks.
+/// Receives the queue's drops, and counts marks.
 struct Accounts<'a, T> {
     inside: &'a mut [Option<Inside<T>>],
     free: &'a mut Vec<u32>,

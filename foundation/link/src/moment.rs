@@ -1,26 +1,24 @@
-//! What a link takes for a time: a duration since a start, or an instant of some clock.
+//! The types of time that a link accepts: a duration since a start, or an instant of a clock.
 
 use fairwire_core::Time;
 use std::time::{Duration, Instant};
 
-/// A type of time that a [`Link`](crate::Link) can be given: it is an argument of every call, and
-/// no clock is read.
+/// A type of time for a [`Link`](crate::Link). Time is an argument of every call; no clock is read.
 ///
-/// - [`Duration`] is the time since the start of the test. Suits stacks with an own clock: for
-///   smoltcp, `Duration::from_micros(instant.total_micros() as u64)`; a deadline is rounded up to
-///   its microseconds.
-/// - [`Instant`] is what quinn-proto takes. Time zero of the link is the first instant that it is
-///   given, or that of [`starts_at`](crate::LinkBuilder::starts_at).
-/// - [`Time`] is the time of `fairwire-core`, and `tokio::time::Instant` is there with the feature
-///   `tokio`.
+/// - [`Duration`] is the time since the start of the test. It suits stacks with their own clock:
+///   for smoltcp, `Duration::from_micros(instant.total_micros() as u64)`; a deadline is rounded up
+///   to its microseconds.
+/// - [`Instant`] is the type of quinn-proto. The link's time zero is the first instant given, or
+///   that of [`starts_at`](crate::LinkBuilder::starts_at).
+/// - [`Time`] is the time of `fairwire-core`; the feature `tokio` adds `tokio::time::Instant`.
 pub trait Moment: Copy {
     /// Time zero of a link whose first call is at `first`.
     fn origin(first: Self) -> Self;
 
-    /// The time since `origin`; zero when `self` is earlier.
+    /// The time since `origin`; zero if `self` is earlier.
     fn since(self, origin: Self) -> Duration;
 
-    /// The moment `by` after `origin`; `None` where the type cannot express it.
+    /// The moment `by` after `origin`; `None` if the type cannot express it.
     fn after(origin: Self, by: Duration) -> Option<Self>;
 }
 
@@ -81,7 +79,7 @@ impl Moment for tokio::time::Instant {
     }
 }
 
-/// The clock of one link: never goes back.
+/// The clock of one link, which never goes backwards.
 #[derive(Debug)]
 pub(crate) struct Clock<I> {
     origin: Option<I>,
@@ -94,7 +92,7 @@ impl<I: Moment> Clock<I> {
         Clock { origin, now: Time::ZERO, backward_calls: 0 }
     }
 
-    /// The time of the link at `now`: the latest that it was given, where `now` is before that.
+    /// The time of the link at `now`, or the latest given time if that is later.
     #[inline]
     pub(crate) fn advance(&mut self, now: I) -> Time {
         let origin = *self.origin.get_or_insert_with(|| I::origin(now));
@@ -107,7 +105,7 @@ impl<I: Moment> Clock<I> {
         self.now
     }
 
-    /// The latest time that it was given.
+    /// The latest given time.
     pub(crate) fn now(&self) -> Time {
         self.now
     }

@@ -1,8 +1,8 @@
-//! A packet as it is sent, and as it comes back where it was lost.
+//! A packet as sent, and as returned if it was lost.
 
 use fairwire_core::{Cause, Ecn};
 
-/// What the queue knows of a packet: its bytes, its flow, and what a law may use beside them.
+/// The properties of a packet that the queue uses: its bytes, its flow, and optional ones.
 ///
 /// ```
 /// use fairwire_link::{Ecn, PacketInfo};
@@ -13,37 +13,37 @@ use fairwire_core::{Cause, Ecn};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PacketInfo {
-    /// Bytes of the link that it takes, headers included.
+    /// Bytes that it takes of the link, including headers.
     pub bytes: usize,
     /// Its flow.
     pub flow: u64,
     /// Its ECN codepoint.
     pub ecn: Ecn,
-    /// Its class, such as a band of `prio` or a class with a weight; 0 if there is none.
+    /// Its class, such as a band of `prio` or a weighted class; 0 for none.
     pub class: u32,
-    /// Its differentiated-services codepoint; the lowest six bits count.
+    /// Its differentiated-services codepoint, of which the lowest six bits count.
     pub dscp: u8,
 }
 
 impl PacketInfo {
-    /// Not ECN-capable, of no class, best effort.
+    /// Not ECN-capable, without a class, best effort.
     pub fn new(bytes: usize, flow: u64) -> Self {
         PacketInfo { bytes, flow, ecn: Ecn::NotEct, class: 0, dscp: 0 }
     }
 
-    /// The same with this ECN codepoint.
+    /// Sets the ECN codepoint.
     #[must_use]
     pub fn ecn(self, ecn: Ecn) -> Self {
         PacketInfo { ecn, ..self }
     }
 
-    /// The same of this class.
+    /// Sets the class.
     #[must_use]
     pub fn class(self, class: u32) -> Self {
         PacketInfo { class, ..self }
     }
 
-    /// The same with this differentiated-services codepoint.
+    /// Sets the differentiated-services codepoint.
     #[must_use]
     pub fn dscp(self, dscp: u8) -> Self {
         PacketInfo { dscp: dscp & 63, ..self }
@@ -54,14 +54,14 @@ impl PacketInfo {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LostPacket<T, I> {
-    /// What was sent.
+    /// The payload, as sent.
     pub payload: T,
-    /// Its bytes, as they were given.
+    /// Its bytes, as given.
     pub bytes: usize,
-    /// Its flow, as it was given.
+    /// Its flow, as given.
     pub flow: u64,
     /// When it was sent.
     pub sent: I,
-    /// Why the queue dropped it; `None` where the wire lost it.
+    /// Why the queue dropped it; `None` if the wire lost it.
     pub cause: Option<Cause>,
 }

@@ -5,13 +5,14 @@ use fairwire_core::{Duration, Rate};
 
 /// A rate or a length of time, as text (`"50 Mbit/s"`, `"20 ms"`) or as a value.
 ///
-/// Text is read as `fairwire_core::units` reads it; a value is a [`Rate`] for rates, a
+/// `fairwire_core::units` parses the text. A value is a [`Rate`] for rates, and a
+/// [`std::time::Duration`] or a [`fairwire_core::Duration`] for times.
 /// [`std::time::Duration`] or a [`fairwire_core::Duration`] for times.
 pub trait Quantity<Q> {
     /// The quantity.
     ///
     /// # Errors
-    /// When the text is no such quantity; the error says what was given and what is allowed.
+    /// If the text is not such a quantity, with the given text and the allowed forms.
     fn read(self) -> Result<Q, UnitError>;
 }
 

@@ -1,10 +1,10 @@
-//! What shares a link, as given: by name, or made already.
+//! The discipline that shares a link, given by name or as a built object.
 
 use fairwire_core::Discipline;
 use fairwire_laws::Site;
 use fairwire_laws::dropper::tail_drop;
 
-/// What shares a link, as given.
+/// The discipline that shares a link, as given.
 #[derive(Default)]
 pub(crate) enum Queue {
     #[default]
@@ -15,17 +15,17 @@ pub(crate) enum Queue {
 }
 
 impl Queue {
-    /// The method of the builder that its mistakes are of.
+    /// The builder's method that its mistakes concern.
     pub(crate) fn method(&self) -> &'static str {
         match self {
-            Queue::TailDrop => "buffer", // all that it has
+            Queue::TailDrop => "buffer", // its only setting
             #[cfg(feature = "catalogue")]
             Queue::Named(_) => "queue",
             Queue::Made(_) => "discipline",
         }
     }
 
-    /// The discipline, made for `site`.
+    /// The discipline, built for `site`.
     pub(crate) fn made(self, site: &Site<'_>, marks: bool) -> Result<Box<dyn Discipline>, String> {
         match self {
             Queue::TailDrop => tail_drop::Spec::default().build(site).map_err(|error| error.to_string()),
@@ -39,7 +39,7 @@ impl Queue {
     }
 }
 
-/// The discipline of this name, or of this table of one name with its parameters.
+/// The discipline of this name, or of this table of a name and its parameters.
 #[cfg(feature = "catalogue")]
 fn named(text: &str, site: &Site<'_>, marks: bool) -> Result<Box<dyn Discipline>, String> {
     use fairwire_catalogue::{Choice, build, inherit_ecn};

@@ -1,55 +1,54 @@
-//! What a link did, flow by flow.
+//! The counts of a link, flow by flow.
 
 use fairwire_core::Time;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-/// What a link did since its start, or since [`restart_report`](crate::Link::restart_report).
+/// The counts of a link since its start, or since [`restart_report`](crate::Link::restart_report).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// How long, up to the latest time that the link was given.
+    /// The length of the report, up to the latest given time.
     pub time: Duration,
-    /// By flow, in the order of their numbers.
+    /// Per flow, sorted by number.
     pub flows: Vec<FlowReport>,
-    /// The share of the bits that could have been sent that were sent, 0 to 1; 0 where no time has
-    /// passed.
+    /// The fraction of the link's capacity in bits that was used, 0 to 1; 0 if no time has passed.
     pub utilization: f64,
-    /// Jain's index of the flows' rates (DEC-TR-301, 1984): 1 where all are equal, `1 / flows`
-    /// where one has all. 1 where nothing was delivered.
+    /// Jain's index of the flows' rates (DEC-TR-301, 1984): 1 if all are equal, `1 / flows` if one
+    /// has everything, and 1 if nothing was delivered.
     pub jain: f64,
-    /// Calls with a time before the latest that the link was given; it took them for calls at the
-    /// latest. Counted from the start of the link.
+    /// Calls with a time before the latest given, which counted as calls at the latest. Counted
+    /// from the start of the link.
     pub backward_calls: u64,
 }
 
-/// What one flow had of a link.
+/// The counts of one flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowReport {
-    /// Its number, as it was given with each packet.
+    /// Its number, as given with each packet.
     pub flow: u64,
-    /// Packets that were sent into the link.
+    /// Packets sent into the link.
     pub sent: u64,
-    /// Packets that [`receive`](crate::Link::receive) gave out, copies included.
+    /// Packets that [`receive`](crate::Link::receive) returned, including copies.
     pub delivered: u64,
     /// Packets that the queue dropped.
     pub dropped: u64,
     /// Packets lost on the wire.
     pub lost: u64,
-    /// Copies that the wire made.
+    /// Copies made by the wire.
     pub duplicated: u64,
-    /// Marks that the queue made, whether or not the packet was delivered yet.
+    /// Marks made by the queue, including those of packets not delivered yet.
     pub marked: u64,
     /// Bytes of the packets delivered.
     pub delivered_bytes: u64,
-    /// What was delivered over the time of the report, bit/s; 0 where no time has passed.
+    /// The delivered rate over the time of the report, bit/s; 0 if no time has passed.
     pub rate_bps: f64,
-    /// From being sent to reaching the far end, of the packets delivered.
+    /// The delays from sending to the far end, of delivered packets.
     pub delay: Delays,
 }
 
-/// The delays of packets. Each is exact: the smallest value that occurred and that at least the
-/// stated percentage did not exceed. All are zero without packets.
+/// The delays of packets. Each percentile is exact: the smallest occurring value that at least this
+/// percentage did not exceed. All are zero without packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Delays {
     /// The shortest.
@@ -67,7 +66,7 @@ pub struct Delays {
 }
 
 impl Report {
-    /// What `flow` had; `None` where it sent nothing.
+    /// The counts of `flow`; `None` if it sent nothing.
     pub fn flow(&self, flow: u64) -> Option<&FlowReport> {
         self.flows.iter().find(|report| report.flow == flow)
     }
@@ -81,7 +80,7 @@ impl fmt::Display for Report {
         }
         writeln!(f, "{:>12}{:>12}{:>12}", "p50", "p99", "max")?;
         for flow in &self.flows {
-            // A space before each, lest a wide number run into the next.
+            // A space before each keeps wide numbers apart.
             write!(f, "{:>10} {:>9.3}", flow.flow, flow.rate_bps / 1e6)?;
             for count in [flow.sent, flow.delivered, flow.dropped, flow.lost, flow.marked] {
                 write!(f, " {count:>9}")?;
@@ -96,7 +95,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// What is counted of a flow.
+/// The counts of a flow.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) sent: u64,
@@ -106,11 +105,11 @@ pub(crate) struct Counts {
     pub(crate) duplicated: u64,
     pub(crate) marked: u64,
     pub(crate) delivered_bytes: u64,
-    /// Of each packet delivered, nanoseconds.
+    /// The delay of each delivered packet, nanoseconds.
     pub(crate) delays: Vec<u64>,
 }
 
-/// The flows of a link: found by number once for each packet, by place after that.
+/// The flows of a link, looked up by number once per packet, and by index after that.
 #[derive(Debug, Default)]
 pub(crate) struct Flows {
     places: BTreeMap<u64, u32>,
@@ -119,7 +118,7 @@ pub(crate) struct Flows {
 }
 
 impl Flows {
-    /// The place of `flow`, which is given one with its first packet.
+    /// The index of `flow`, which is assigned with its first packet.
     #[inline]
     pub(crate) fn place(&mut self, flow: u64) -> u32 {
         if let Some((latest, place)) = self.latest
@@ -136,18 +135,18 @@ impl Flows {
         place
     }
 
-    /// What is counted of the flow at `place`.
+    /// The counts of the flow at index `place`.
     #[inline]
     pub(crate) fn at(&mut self, place: u32) -> &mut Counts {
         &mut self.counts[place as usize]
     }
 
-    /// Forgets what was counted.
+    /// Resets the counts.
     pub(crate) fn clear(&mut self) {
         self.counts.iter_mut().for_each(|counts| *counts = Counts::default());
     }
 
-    /// What was counted over `time`, of each flow that had anything.
+    /// The reports over `time`, of each flow with any counts.
     pub(crate) fn reports(&self, time: fairwire_core::Duration) -> Vec<FlowReport> {
         let counted = self.places.iter().map(|(flow, place)| (*flow, &self.counts[*place as usize]));
         let any = |counts: &Counts| counts.sent + counts.delivered + counts.dropped + counts.lost > 0;
@@ -199,16 +198,16 @@ pub(crate) fn jain(flows: &[FlowReport]) -> f64 {
     if squares > 0.0 { sum * sum / (flows.len() as f64 * squares) } else { 1.0 }
 }
 
-/// What the transmitter has sent.
+/// The data that the transmitter has sent.
 #[derive(Debug, Default)]
 pub(crate) struct Sent {
-    /// Since when.
+    /// The start of the count.
     pub(crate) from: Time,
     /// Bits of the packets begun since then.
     pub(crate) begun_bits: f64,
     /// Bits, sent since then, of the packet that was begun before.
     pub(crate) inherited_bits: f64,
-    /// When the latest packet is through.
+    /// When the latest packet's transmission ends.
     pub(crate) until: Time,
 }
 

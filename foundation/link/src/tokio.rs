@@ -1,7 +1,7 @@
 //! Two ends of a [`Duplex`] with an async [`receive`](End::receive), on tokio's clock.
 //!
-//! Under `#[tokio::test(start_paused = true)]` time goes on by itself, at once, whenever all tasks
-//! wait, and the test is deterministic:
+//! Under `#[tokio::test(start_paused = true)]`, time advances automatically and at once whenever
+//! all tasks wait, and the test is deterministic:
 //!
 //! ```
 //! use fairwire_link::{Duplex, Ecn, Link, tokio::pair};
@@ -18,8 +18,8 @@
 //! # }
 //! ```
 //!
-//! tokio's timers wake on whole milliseconds, so a task hears of a packet up to a millisecond after
-//! it has arrived. [`Arrival::arrived`] is exact, and so is what the link does.
+//! tokio's timers wake on integer milliseconds, so a task may receive a packet up to a millisecond
+//! after its arrival. [`Arrival::arrived`] and the link's behaviour are exact.
 
 use crate::duplex::Duplex;
 use crate::error::NotSent;
@@ -30,14 +30,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
-/// One end of a [`pair`]. Clones are the same end: a packet goes to one of those that wait for it.
+/// One end of a [`pair`]. Clones are the same end: each packet goes to one waiting receiver.
 #[derive(Debug)]
 pub struct End<T> {
     path: Arc<Path<T>>,
     side: usize,
 }
 
-/// What both ends share: `directions[side]` is the link from that side to the other.
+/// The shared state of both ends: `directions[side]` is the link from that side to the other.
 #[derive(Debug)]
 struct Path<T> {
     directions: [Direction<T>; 2],
@@ -46,7 +46,7 @@ struct Path<T> {
 #[derive(Debug)]
 struct Direction<T> {
     state: Mutex<State<T>>,
-    /// Something was sent, or all senders are gone.
+    /// Notified when something was sent, or all senders are gone.
     changed: Notify,
 }
 
@@ -56,8 +56,8 @@ struct State<T> {
     senders: usize,
 }
 
-/// The two ends of `duplex`: what the first sends goes over its `forward` link, what the second
-/// sends over its `back` link.
+/// The two ends of `duplex`: the first sends over its `forward` link, the second over its `back`
+/// link.
 pub fn pair<T>(duplex: Duplex<T, Instant>) -> (End<T>, End<T>) {
     let direction =
         |link| Direction { state: Mutex::new(State { link, senders: 1 }), changed: Notify::new() };
@@ -66,7 +66,7 @@ pub fn pair<T>(duplex: Duplex<T, Instant>) -> (End<T>, End<T>) {
 }
 
 impl<T> End<T> {
-    /// Sends a packet of `flow` to the other end, now. It takes `bytes` of the link.
+    /// Sends a packet of `flow` to the other end now. It takes `bytes` of the link.
     ///
     /// # Errors
     /// As [`Link::send`].
@@ -77,16 +77,16 @@ impl<T> End<T> {
         sent
     }
 
-    /// Waits for the next packet from the other end; `None` when nothing is on the way and the
-    /// other end and its clones are gone.
+    /// Waits for the next packet from the other end; `None` if nothing is in transit and the other
+    /// end and its clones are gone.
     ///
-    /// It may be cancelled: a packet is given out or stays.
+    /// Cancel safe: a packet is either returned or stays.
     pub async fn receive(&self) -> Option<Arrival<T, Instant>> {
         let direction = &self.path.directions[1 - self.side];
         loop {
             let changed = direction.changed.notified();
             tokio::pin!(changed);
-            changed.as_mut().enable(); // before looking, so that nothing is missed
+            changed.as_mut().enable(); // before the check, to miss nothing
             let next = {
                 let mut state = direction.lock();
                 if let Some(arrival) = state.link.receive(Instant::now()) {
@@ -105,7 +105,7 @@ impl<T> End<T> {
         }
     }
 
-    /// What the link from this end to the other did, up to now.
+    /// The report of the link from this end to the other, up to now.
     pub fn report(&self) -> Report {
         let mut state = self.outward().lock();
         state.link.advance_to(Instant::now());
@@ -118,8 +118,7 @@ impl<T> End<T> {
 }
 
 impl<T> Direction<T> {
-    /// The state is consistent between any two calls of the link, so a thread that panicked
-    /// elsewhere does no harm.
+    /// The state is consistent between calls of the link, so a panic elsewhere does no harm.
     fn lock(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! What a link takes and what it refuses.
+//! The input that a link accepts and refuses.
 
 use fairwire_core::{Discipline, Duration as Span, Limit, Queue, Rate, Time, scheduler::Fcfs};
 use fairwire_laws::dropper::tail_drop::TailDrop;
@@ -117,7 +117,7 @@ fn a_buffer_is_packets_bytes_time_or_a_multiple_of_the_round_trip() {
     assert_eq!(kept(link().buffer("50 ms").build().unwrap()), 50);
     assert_eq!(kept(link().buffer("1.5 bdp").build().unwrap()), 30);
     let far = Duplex::new(link().buffer("1 bdp"), Link::new("1 Mbit/s", "90 ms")).unwrap();
-    assert_eq!(kept(far.forward), 100); // 10 ms there and 90 ms back
+    assert_eq!(kept(far.forward), 100); // 10 ms forward and 90 ms back
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn a_rate_changes_in_steps_and_by_a_trace() {
             std::iter::from_fn(|| link.receive(ms(1000))).map(|got| got.arrived).collect();
         got
     };
-    // A millisecond each at first, then 4 ms: the third has sent half at 2.5 ms.
+    // One millisecond each at first, then 4 ms: the third is half sent at 2.5 ms.
     let steps = link().steps([(Duration::from_micros(2500), "2 Mbit/s")]);
     assert_eq!(
         arrivals(steps, 1000),
@@ -243,7 +243,7 @@ fn a_pattern_repeats_for_ever_and_is_as_exact_in_its_last_period() {
     let mut link = link.build().unwrap();
     let mut arrived = Vec::new();
     for packet in 0..900_000 {
-        // One each 2/3 ms, and 100 ms early, so that some always wait.
+        // One every 2/3 ms, and 100 ms early, so some always queue.
         let now = Duration::from_micros(packet * 2_000 / 3).saturating_sub(ms(100));
         link.send(packet, 1500, 1, Ecn::NotEct, now).unwrap();
         arrived.extend(std::iter::from_fn(|| link.receive(now)).map(|got| got.arrived));
@@ -270,7 +270,7 @@ fn a_trace_of_two_columns_is_taken_and_scaled() {
     assert!(bad.to_string().contains("allowed: after a `trace`"), "{bad}");
 }
 
-/// A ping each 10 ms through both ways, which take what the file says, ms; `None` is lost.
+/// A ping every 10 ms in both directions, which take the file's times, ms; `None` is lost.
 #[test]
 fn a_ping_sees_the_round_trips_of_the_file_and_is_lost_in_its_outages() {
     let round_trip = |row: u64| match row % 500 {
@@ -308,7 +308,7 @@ fn a_ping_sees_the_round_trips_of_the_file_and_is_lost_in_its_outages() {
         let trip = round_trip(row);
         assert_eq!(answer.is_some(), trip.is_some(), "row {row}: {answer:?} of {trip:?}");
         let (Some(answer), Some(trip)) = (answer, trip) else { continue };
-        // One that is faster than the order allows arrives with the one before it.
+        // A packet faster than the order permits arrives with the one before it.
         in_order = in_order.max(10.0 * row as f64 + trip);
         let expected = in_order - 10.0 * row as f64;
         assert!((answer - expected).abs() < 0.5, "row {row}: {answer} ms, not {expected} ms");
@@ -321,7 +321,7 @@ fn normal_jitter_has_its_mean_its_deviation_and_its_correlation() {
         Link::<u32>::new("1 Gbit/s", "0 s").normal_jitter("300 ms", "15 ms", 0.25).seed(1).build().unwrap();
     let takes: Vec<f64> = (0..100_000_u32)
         .map(|n| {
-            // Each alone on the wire, so that the order changes nothing.
+            // Each alone on the wire, so the order has no effect.
             let sent = ms(u64::from(n) * 1_000);
             link.send(n, 125, 1, Ecn::NotEct, sent).unwrap();
             let got = link.receive(sent + ms(999)).expect("it is there");
@@ -383,8 +383,7 @@ fn a_report_is_what_two_flows_got() {
     }
     let report = link.report();
     assert_eq!(report.time, ms(1000));
-    // Half each: 500 000 bytes in a second, give or take what is in the buffer of one of the
-    // rounds.
+    // Half each: 500 000 bytes in a second, up to the buffer's content in one of the rounds.
     for flow in [1, 2] {
         let rate = report.flow(flow).unwrap().rate_bps;
         assert!((rate - 4e6).abs() < 20e3, "flow {flow}: {rate}"); // 2.5 packets of 8000 bits
@@ -406,7 +405,7 @@ fn the_utilization_of_a_link_is_the_part_of_the_time_it_sends() {
     link.advance_to(ms(4));
     assert_eq!(link.report().utilization, 0.25); // 1 ms of 4
     link.send(0, 1500, 1, Ecn::NotEct, ms(4)).unwrap();
-    link.restart_report(ms(5)); // half a millisecond of it is to come
+    link.restart_report(ms(5)); // half a millisecond of it remains
     link.advance_to(ms(6));
     assert_eq!(link.report().utilization, 0.5);
 }
@@ -417,7 +416,8 @@ fn an_outage_loses_what_is_sent_in_it_while_the_queue_goes_on_sending() {
     for number in 0..8 {
         link.send(number, 1000, 1, Ecn::NotEct, ms(0)).expect("it fits");
     }
-    // Packet n is through at n + 1 ms: those of 2 ms to 4 ms are lost, and that of 5 ms is not.
+    // Packet n is sent completely at n + 1 ms: those from 2 ms to 4 ms are lost; the one at 5 ms is
+    // not.
     let arrived: Vec<u32> = std::iter::from_fn(|| link.receive(ms(100))).map(|got| got.payload).collect();
     assert_eq!(arrived, [0, 4, 5, 6, 7]);
     let flow = link.report().flows.remove(0);

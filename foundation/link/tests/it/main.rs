@@ -1,4 +1,4 @@
-//! What a link is given, what it refuses, and how it delivers.
+//! The input of a link, its refusals, and its deliveries.
 
 mod changed;
 mod given;

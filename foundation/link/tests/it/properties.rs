@@ -1,4 +1,4 @@
-//! What holds for any traffic over any link.
+//! Properties of any traffic over any link.
 
 use fairwire_link::{Arrival, Ecn, GilbertElliott, Link, LinkBuilder};
 use proptest::prelude::*;
@@ -32,8 +32,8 @@ fn impaired(queue: usize, seed: u64) -> LinkBuilder<usize> {
     link(queue, seed).loss(model).jitter("4 ms").reorder(0.1, "7 ms").duplicate(0.1)
 }
 
-/// Sends all, numbered; receives only where `looks` says so. Then waits until nothing comes any
-/// more.
+/// Sends all packets, numbered; receives only where `looks` is set. Then waits until no more
+/// arrive.
 fn run(
     mut link: Link<usize>,
     sent: &[Sent],
@@ -87,7 +87,7 @@ proptest! {
         prop_assert!(got.is_sorted_by_key(|packet| packet.arrived));
     }
 
-    /// Over any window, at most what the rate sends in it and the packet that is just through.
+    /// In any window, at most what the rate permits, plus the packet that has just been completed.
     #[test]
     fn no_window_has_more_than_the_rate(sent in traffic(), queue in 0..QUEUES.len(), seed: u64) {
         let (got, _) = run(link(queue, seed).build().unwrap(), &sent, |_| true);
@@ -96,10 +96,10 @@ proptest! {
             for last in first..got.len() {
                 bytes += got[last].bytes as u64;
                 let window = (got[last].arrived - got[first].arrived).as_nanos() as u64;
-                // A packet arrives whole with its last bit: of the first, the bits were sent before
-                // the window.
+                // A packet arrives with its last bit; the bits of the first were sent before the
+                // window.
                 let after_the_first = bytes - got[first].bytes as u64;
-                // A nanosecond of rounding, at 8 ms per 1000 bytes.
+                // A nanosecond of rounding error, at 8 ms per 1000 bytes.
                 prop_assert!(after_the_first * 8_000_000_000 <= (window + 1) * RATE_BPS, "{after_the_first} B in {window} ns");
             }
         }
@@ -134,7 +134,7 @@ proptest! {
         for (number, packet) in sent.iter().enumerate() {
             let next_sent = now + Duration::from_micros(packet.gap_us);
             while let Some(due) = link.next_timeout().filter(|due| *due <= next_sent) {
-                // What comes at this time arrives at it, not before.
+                // Packets arrive exactly at this time.
                 while let Some(got) = link.receive(due) {
                     prop_assert_eq!(got.arrived, due);
                 }

@@ -1,5 +1,5 @@
-//! The simulator's link, a second implementation over the same `Server`: the same traffic leaves
-//! both at the same times.
+//! Comparison with the simulator's link, a second implementation over the same `Server`: the same
+//! traffic leaves both at the same times.
 
 use fairwire_catalogue::{Parameters, Site, build, inherit_ecn};
 use fairwire_core::units::Amount;
@@ -12,7 +12,7 @@ const QUEUES: [&str; 6] = ["tail-drop", "drr+lqd", "faba", "fq-codel", "pie", "w
 const TRACE: &str = "1\n1\n4\n9\n9\n9\n16\n";
 const PATTERN: [(&str, &str); 2] = [("3 Mbit/s", "37 ms"), ("7777777 bit/s", "41 ms")];
 
-/// Arrivals, at 1.3 times the link's rate in the mean: time, bytes and flow of each.
+/// Arrivals at a mean of 1.3 times the link's rate: time, bytes and flow of each.
 fn traffic() -> Vec<(Time, u32, u64)> {
     let mut rng: Rng = Seed(7).stream("traffic");
     let mut now = Time::ZERO;
@@ -32,7 +32,7 @@ fn laws() -> [RateLaw; 4] {
     [RateLaw::Fixed, RateLaw::Steps(steps.into()), trace, RateLaw::Pattern(pattern.into())]
 }
 
-/// When each packet arrives at the far end of the simulator's link.
+/// The arrival of each packet at the far end of the simulator's link.
 fn simulated(queue: &str, law: &RateLaw) -> Vec<(u32, Ecn, Time)> {
     let site = Site {
         rate: "5 Mbit/s".parse().unwrap(),
@@ -65,7 +65,7 @@ fn simulated(queue: &str, law: &RateLaw) -> Vec<(u32, Ecn, Time)> {
     left.iter().map(|left| (left.packet.frame, left.packet.ecn, left.reaches)).collect()
 }
 
-/// The same of ours.
+/// The same for our link.
 fn linked(queue: &str, law: usize) -> Vec<(u32, Ecn, Time)> {
     let plain =
         Link::<u32, Time>::new("5 Mbit/s", "10 ms").queue(queue).buffer("30 packets").seed(3).mark_ecn();
