@@ -17,16 +17,16 @@ type Measures = BTreeMap<String, f64>;
 /// The allowed difference in one measure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance<'a> {
-    /// The measure, one of those of [`summarize`](crate::summary::summarize); its last part may be
-    /// left out to cover all groups, as in `fraction`.
+    /// The measure, one of those of [`summarize`](crate::summary::summarize). Without its last
+    /// part, it covers all groups, as in `fraction`.
     pub measure: &'a str,
     /// The stage; every one if `None`.
     pub stage: Option<&'a str>,
     /// The discipline; every one if `None`.
     pub discipline: Option<&'a str>,
-    /// The allowed difference; `None` to report it only.
+    /// The allowed difference; `None` to only report it.
     pub allowed: Option<Distance>,
-    /// The reason for a larger difference, if it is known.
+    /// The reason for a larger difference, if known.
     pub known: Option<&'a str>,
 }
 
@@ -41,7 +41,7 @@ impl<'a> Tolerance<'a> {
         Tolerance { measure, stage: None, discipline: None, allowed: None, known: None }
     }
 
-    /// Is it about `stage` under `discipline`?
+    /// Does it apply to `stage` under `discipline`?
     pub fn is_under(&self, discipline: &str, stage: &str) -> bool {
         self.stage.is_none_or(|name| name == stage) && self.discipline.is_none_or(|name| name == discipline)
     }
@@ -66,7 +66,7 @@ pub struct Distance {
 }
 
 impl Distance {
-    /// An absolute distance alone. An interval that reaches it leaves the verdict unclear.
+    /// Only an absolute distance. An interval that reaches it leaves the verdict unclear.
     pub const fn of(absolute: f64) -> Self {
         Distance { absolute, relative: 0.0, deviations: 0.0, rule: Rule::Reach }
     }
@@ -85,8 +85,8 @@ impl Distance {
 
 /// Compares the runs of each discipline on each stage with those on the stage `against`.
 ///
-/// Each measure of `tolerances` that both have is compared; if several tolerances match one
-/// measure, the last counts. The measures are those of a summary, and any [further
+/// Compares each measure of `tolerances` that both have; if several tolerances match one measure,
+/// the last counts. The measures are those of a summary, and any [further
 /// ones](crate::summary::is_further) that `tolerances` name.
 pub fn agreement(
     runs: &[RunRecord],
@@ -191,7 +191,7 @@ fn difference(first: &[f64], second: &[f64]) -> Option<Difference> {
 struct Sample {
     count: f64,
     mean: f64,
-    /// The variance of two or more.
+    /// The variance of at least two runs.
     variance: Option<f64>,
 }
 
@@ -232,7 +232,7 @@ mod tests {
         assert_eq!(["fraction.tcp", "fraction", "fractions", "jain"].map(is_it), [true, true, false, false]);
     }
 
-    /// Runs on a stage under `red`, with these of Jain's indices.
+    /// Runs on a stage under `red` with these Jain's indices.
     fn runs(stage: &str, all: &[f64]) -> Vec<RunRecord> {
         let run = |jain: &f64| RunRecord {
             discipline: "red".into(),

@@ -1,8 +1,8 @@
 //! The fair share of each class of a tree: weighted max-min fairness at each level, by
 //! water-filling.
 //!
-//! Guarantees come first and the rest goes by weight, as in the discipline `classful`; no class
-//! exceeds its ceiling. Without bounds it is plain hierarchical max-min fairness; a test compares
+//! Guarantees come first, and the rest is shared by weight, as in the discipline `classful`; no
+//! class exceeds its ceiling. Without bounds this is hierarchical max-min fairness; a test compares
 //! it with the recursive definition.
 
 use crate::max_min::{Claim, max_min};
@@ -11,8 +11,8 @@ use fairwire_core::{ClassTerms, Rate};
 /// The fair share of `capacity` of each class, in the order of `classes` (parents first, as in
 /// [`ClassTree::terms`](fairwire_core::ClassTree::terms)).
 ///
-/// `offered` is the own offer of each class, or flow; the offers of its members are added to it.
-/// Capacity and offers are in bit/s. O(n log n).
+/// `offered` is the separate offer of each class, or flow, to which the offers of its members are
+/// added. Capacity and offers are in bit/s. O(n log n).
 pub fn class_shares(classes: &[ClassTerms], offered: &[f64], capacity: f64) -> Vec<f64> {
     let mut nodes: Vec<Node> = offered.iter().map(|&demand| Node { demand, floor: 0.0 }).collect();
     let mut members = vec![Vec::new(); classes.len()];
@@ -50,7 +50,7 @@ struct Node {
 }
 
 fn pour(siblings: &[usize], capacity: f64, nodes: &[Node], classes: &[ClassTerms], granted: &mut [f64]) {
-    // Where guarantees exceed the capacity, they are shared by weight like everything else.
+    // Guarantees above the capacity are shared by weight, like everything else.
     let claim = |demand, class: &usize| Claim { demand, weight: classes[*class].weight.get() };
     let floors: Vec<Claim> = siblings.iter().map(|class| claim(nodes[*class].floor, class)).collect();
     let first = max_min(&floors, capacity);
@@ -98,7 +98,7 @@ mod tests {
         let held =
             ClassTerms { ceiling: Rate::from_bps(1), weight: Weight::new(9.0).expect("a weight"), ..plain };
         assert_eq!(class_shares(&[held, plain], &[50.0, 50.0], 10.0), [1.0, 9.0]);
-        // A guarantee that is not used costs the others nothing.
+        // An unused guarantee costs the others nothing.
         assert_eq!(class_shares(&[guaranteed, plain], &[0.5, 50.0], 10.0), [0.5, 9.5]);
     }
 

@@ -1,4 +1,5 @@
-//! The fairness of a run: the flows' throughput against the max-min allocation of their offers.
+//! The fairness of a run: the flows' throughput compared with the max-min allocation of their
+//! offers.
 
 use crate::filling::{Routed, fill};
 use crate::jain::jain_of;
@@ -10,38 +11,38 @@ use std::iter::repeat_n;
 /// Compares the flows' throughput with the max-min shares of a link of `capacity_bps` bit/s (the
 /// link's rate).
 ///
-/// The demand of a flow is what it offers or requests, or unbounded where its data has no end.
-/// `group_share` is a group's throughput over the sum of its members' max-min shares. For the nine
-/// TCP flows of FABA's Table 1 (Kamra et al. 2004) it is the printed figure, Σ throughput / 9
-/// Mbit/s. A flow or group that offers nothing has a share of 1.
+/// The demand of a flow is the rate that it offers or requests, or unbounded if its data is
+/// unlimited. `group_share` is a group's throughput over the sum of its members' max-min shares.
+/// For the nine TCP flows of FABA's Table 1 (Kamra et al. 2004), it is the printed figure, Σ
+/// throughput / 9 Mbit/s. A flow or group that offers nothing has a share of 1.
 ///
-/// `jain` is over these shares, so that a small demand does not count as starvation;
-/// `jain_throughput` is over plain throughputs, as in the papers.
+/// `jain` is over these shares, so a small demand does not count as starvation; `jain_throughput`
+/// is over plain throughputs, as in the papers.
 ///
 /// # Panics
-/// When the capacity or an offered rate is negative or not a number, or the capacity is infinite.
+/// If the capacity or an offered rate is negative or not a number, or the capacity is infinite.
 pub fn assess(flows: &[FlowRecord], capacity_bps: f64) -> Fairness {
     let claims: Vec<Claim> = flows.iter().map(claim).collect();
     against(flows, max_min(&claims, capacity_bps).into_iter())
 }
 
-/// The route of flows over links that others share.
+/// The route of flows over shared links.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Route<'a> {
-    /// The indices of those links, each once.
+    /// The indices of these links, each once.
     pub links: &'a [usize],
-    /// The most that a flow's own links carry, bit/s.
+    /// The maximum rate of a flow's own links, bit/s.
     pub max_bps: f64,
-    /// The number of consecutive flows that take it.
+    /// The number of consecutive flows on this route.
     pub flows: usize,
 }
 
 /// As [`assess`], on a network; writes its max-min share into each flow. `routes` has the routes of
-/// the flows in their order, and `capacities_bps` the rate of each link. Only data counts, not the
+/// the flows in order, and `capacities_bps` the rate of each link. Only data counts, not the
 /// acknowledgements that may share a link with it.
 ///
 /// # Panics
-/// As [`assess`], and when there are not as many routes as flows, or a route has an unknown link.
+/// As [`assess`], and if the numbers of routes and flows differ, or a route has an unknown link.
 pub fn assess_network<'a>(
     flows: &mut [FlowRecord],
     routes: &[Route<'a>],
@@ -52,7 +53,7 @@ pub fn assess_network<'a>(
     against(flows, shares.into_iter())
 }
 
-/// The max-min share of each of the `flows`; one that is not on, by its place, has none.
+/// The max-min share of each of the `flows`; `None` for a flow that is off, by index.
 ///
 /// # Panics
 /// As [`assess_network`].
@@ -89,8 +90,8 @@ fn against(flows: &[FlowRecord], fair: impl Iterator<Item = f64> + Clone) -> Fai
     compared(flows, fair.map(|fair| (fair, 1.0)))
 }
 
-/// Compares the flows' throughput with their fair shares. Each share comes with the fraction of
-/// time in which its flow had one: a flow without any is not compared.
+/// Compares the flows' throughput with their fair shares. Each share is paired with the fraction of
+/// time in which its flow had one; a flow without any is skipped.
 pub(crate) fn compared(flows: &[FlowRecord], fair: impl Iterator<Item = (f64, f64)> + Clone) -> Fairness {
     let present = || flows.iter().zip(fair.clone()).filter(|(_, (_, part))| *part > 0.0);
     let rates = || present().map(|(flow, fair)| Rates::of(flow, fair));
@@ -108,7 +109,7 @@ pub(crate) fn compared(flows: &[FlowRecord], fair: impl Iterator<Item = (f64, f6
     }
 }
 
-/// The throughput of a flow or a group, and its fair share; bit/s.
+/// The throughput of a flow or a group, and its fair share, bit/s.
 #[derive(Clone, Copy, Default)]
 struct Rates {
     got: f64,
@@ -171,8 +172,8 @@ mod tests {
         }
     }
 
-    /// FABA's base scenario: nine TCP flows and a CBR flow of 5 Mbit/s on 10 Mbit/s, where each
-    /// fair share is 1.
+    /// FABA's base scenario: nine TCP flows and a CBR flow of 5 Mbit/s on 10 Mbit/s; each fair
+    /// share is 1.
     fn selfish(each_tcp: f64, cbr: f64) -> Vec<FlowRecord> {
         let mut flows = vec![flow("tcp", None, each_tcp); 9];
         flows.push(flow("cbr", Some(5e6), cbr));
@@ -191,8 +192,8 @@ mod tests {
 
     #[test]
     fn on_a_network_shares_are_of_what_each_way_allows() {
-        // A long flow over two links of 10 and 6, and one more on each; the one on the first has an
-        // access link of 5.
+        // A long flow over two links of 10 and 6, and one more flow on each; the one on the first
+        // has an access link of 5.
         let mut flows = [flow("long", None, 3e6), flow("first", None, 5e6), flow("second", None, 1.5e6)];
         let route = |links, max_bps| Route { links, max_bps, flows: 1 };
         let routes = [route(&[0, 1][..], 1e9), route(&[0], 5e6), route(&[1], 1e9)];

@@ -1,6 +1,6 @@
 //! The max-min allocation over several links, by progressive filling.
 //!
-//! All flows rise together, each in proportion to its weight, until it has its demand or a link on
+//! All flows rise together, in proportion to their weights, until each has its demand or a link on
 //! its route is full. Source: Bertsekas and Gallager, *Data Networks*, 2nd edition, 1992, section
 //! 6.5.2.
 
@@ -21,14 +21,14 @@ pub struct Routed<'a> {
 }
 
 /// The max-min shares of `flows`, in their order and in the unit of `capacities`, which has one
-/// entry per link. For several equal flows it is the share of each.
+/// entry per link. For several equal flows, it is the share of each.
 ///
-/// A flow without links gets its demand. A link is worked out again only when its own flows change,
-/// so the work does not grow as flows times links.
+/// A flow without links gets its demand. A link is recalculated only when its own flows change, so
+/// the work does not grow as flows times links.
 ///
 /// # Panics
-/// When a demand is negative or not a number, a weight is not finite and above zero, or a capacity
-/// is negative or not finite. Also when a flow names an unknown link.
+/// If a demand is negative or not a number, a weight is not finite and above zero, or a capacity is
+/// negative or not finite. Also if a flow names an unknown link.
 pub fn fill(flows: &[Routed<'_>], capacities: &[f64]) -> Vec<f64> {
     assert!(capacities.iter().all(|c| c.is_finite() && *c >= 0.0), "a capacity cannot be shared");
     for Claim { demand, weight } in flows.iter().map(|flow| flow.claim) {
@@ -51,7 +51,7 @@ pub fn fill(flows: &[Routed<'_>], capacities: &[f64]) -> Vec<f64> {
     shares.map(|(share, flow)| share.unwrap_or(flow.claim.demand)).collect()
 }
 
-/// The level, per unit of weight, that the rising flows of a link can reach together.
+/// The level per unit of weight that the rising flows of a link can reach together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Level(f64);
 
@@ -69,17 +69,17 @@ impl Ord for Level {
     }
 }
 
-/// Links, and how far they are filled.
+/// Links, and their filling.
 struct Filling<'a> {
     flows: &'a [Routed<'a>],
     capacities: &'a [f64],
-    /// By link: its flows, in their order.
+    /// Per link: its flows, in order.
     flows_of: Vec<Vec<usize>>,
-    /// The shares of the flows that rise no more.
+    /// The shares of flows that no longer rise.
     shares: Vec<Option<f64>>,
-    /// By link; `None` without a rising flow.
+    /// Per link; `None` without a rising flow.
     levels: Vec<Option<Level>>,
-    /// The levels in their order, each with its link.
+    /// The sorted levels, each with its link.
     rising: BTreeSet<(Level, usize)>,
 }
 
@@ -95,10 +95,10 @@ impl<'a> Filling<'a> {
         filling
     }
 
-    /// Works out the level of a link.
+    /// Calculates the level of a link.
     fn see(&mut self, link: usize) {
         let (mut left, mut weights) = (self.capacities[link], 0.0);
-        // One by one, also for equal flows: a sum of floats depends on its order.
+        // One by one, even for equal flows: a sum of floats depends on its order.
         for at in &self.flows_of[link] {
             let Routed { claim, flows, .. } = &self.flows[*at];
             for _ in 0..*flows {
@@ -108,14 +108,14 @@ impl<'a> Filling<'a> {
                 }
             }
         }
-        // Rounding must not lend capacity that is not there.
+        // Rounding must not create capacity.
         let level = (weights > 0.0).then(|| Level(left.max(0.0) / weights));
         let before = std::mem::replace(&mut self.levels[link], level);
         before.map(|level| self.rising.remove(&(level, link)));
         level.map(|level| self.rising.insert((level, link)));
     }
 
-    /// These flows rise no more, and get these shares.
+    /// Fixes the shares of these flows, which no longer rise.
     fn settle(&mut self, flows: impl Iterator<Item = (usize, f64)>) {
         let mut touched = BTreeSet::new();
         for (at, share) in flows {
@@ -126,7 +126,7 @@ impl<'a> Filling<'a> {
     }
 }
 
-/// Flows with a finite demand, by the level that is enough for them, the highest first.
+/// Flows with a finite demand, by the level that satisfies them, highest first.
 struct Wants(Vec<(Level, usize)>);
 
 impl Wants {
@@ -138,9 +138,9 @@ impl Wants {
         Wants(wants)
     }
 
-    /// Takes out the rising flows that have enough at `level`.
+    /// Removes the rising flows that are satisfied at `level`.
     fn met(&mut self, level: f64, filling: &Filling<'_>) -> Vec<usize> {
-        // The quotient is rounded, the product decides: flows just above are looked at and kept.
+        // The quotient is rounded, so the product decides: flows just above are checked and kept.
         let (mut met, mut kept) = (Vec::new(), Vec::new());
         while let Some((enough, at)) = self.0.pop_if(|(enough, _)| enough.0 <= level * (1.0 + 1e-9)) {
             let Claim { demand, weight } = filling.flows[at].claim;
@@ -189,8 +189,8 @@ mod tests {
 
     #[test]
     fn what_a_flow_cannot_use_elsewhere_goes_to_those_beside_it() {
-        // Bertsekas and Gallager, figure 6.16, in kind: three flows share the first link, one of
-        // them and another the second.
+        // As in Bertsekas and Gallager, figure 6.16: three flows share the first link; one of them
+        // and another share the second.
         let flows = [(GREEDY, &[0][..]), (GREEDY, &[0]), (GREEDY, &[0, 1]), (GREEDY, &[1])];
         let third = 1.0 / 3.0;
         assert_eq!(shares(&flows, &[1.0, 1.0]), [third, third, third, 1.0 - third]);
@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(shares(&flows, &[8.0]), [6.0, 2.0, 9.0]);
     }
 
-    /// The plain algorithm: all levels again in each step.
+    /// The simple algorithm, which recalculates all levels in each step.
     fn step_by_step(flows: &[Routed<'_>], capacities: &[f64]) -> Vec<f64> {
         let mut shares: Vec<Option<f64>> = vec![None; flows.len()];
         loop {

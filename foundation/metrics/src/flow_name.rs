@@ -1,4 +1,4 @@
-//! The name of a flow, stored without an allocation where it is short: there may be a million.
+//! The name of a flow, stored without an allocation if short, because there may be a million.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -6,8 +6,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 
-/// Bytes of a short name: with its length and the mark of a short name 24 bytes, the size of a
-/// `String` on 64-bit targets.
+/// The bytes of a short name: with its length and the mark of a short name it takes 24 bytes, the
+/// size of a `String` on 64-bit targets.
 const SHORT: usize = 22;
 
 /// The unique name of a flow, such as `tcp.3`. Reads as a `str`.
@@ -54,7 +54,7 @@ fn long(group: &str, number: u32) -> FlowName {
     FlowName(Text::Long(format!("{group}.{number}").into()))
 }
 
-/// Those of the largest number.
+/// The digits of the largest number.
 const MAX_DIGITS: usize = 10;
 
 /// The digits of `number`, at the end of `room`.

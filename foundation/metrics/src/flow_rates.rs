@@ -18,11 +18,11 @@ pub struct Seen {
     pub bytes: u32,
 }
 
-/// The rates of flows over the intervals of a trace, bit/s: one per flow and interval in which it
-/// has a packet.
+/// The rates of flows over the intervals of a trace, bit/s: one per flow and interval with a packet
+/// of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowRates {
-    /// From the fastest to the slowest.
+    /// Fastest first.
     rates: Vec<f64>,
 }
 
@@ -55,7 +55,7 @@ impl FlowRates {
         self.rates.is_empty()
     }
 
-    /// The rates, from the fastest to the slowest, bit/s.
+    /// The rates, fastest first, bit/s.
     pub fn rates(&self) -> &[f64] {
         &self.rates
     }
@@ -87,9 +87,9 @@ impl FlowRates {
         self.rates.get(rank.saturating_sub(1)).copied().unwrap_or(0.0)
     }
 
-    /// The complementary distribution: rates in ascending order, bit/s, each with the fraction of
-    /// flows that are at least as fast. Many rates are thinned: each selected one is at most a
-    /// sixteenth further from the fastest than the one before, since axes are usually logarithmic.
+    /// The complementary distribution: ascending rates, bit/s, each with the fraction of flows at
+    /// least as fast. Many rates are thinned: each selected one is at most a sixteenth farther from
+    /// the fastest than the one before, because axes are usually logarithmic.
     pub fn complementary(&self) -> Vec<(f64, f64)> {
         let n = self.rates.len();
         let next = |rank: &usize| (*rank < n).then(|| (rank + (rank / 16).max(1)).min(n));

@@ -3,21 +3,21 @@
 use crate::record::{Percentile, Sojourn};
 use fairwire_core::Duration;
 
-/// Buckets are at most 1/128 of their value wide, so a quantile is off by 0.4 % at most.
+/// Buckets are at most 1/128 of their value wide, so a quantile has an error of at most 0.4 %.
 const PARTS: usize = 128;
 
-/// Values below twice [`PARTS`] have a bucket each; after that each of the 56 doublings up to 2^64
+/// Values below twice [`PARTS`] have one bucket each; each of the 56 doublings above, up to 2^64,
 /// has [`PARTS`].
 const BUCKETS: usize = 58 * PARTS;
 
-/// The percentiles of a table of delays; the maximum follows them.
+/// The percentiles in a table of delays, followed by the maximum.
 const PERCENTS: [f64; 13] = [0.0, 1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99, 99.999];
 
 /// The waiting times of packets. Mean and maximum are exact, quantiles within 0.4 %.
 ///
 /// Takes 1 kB for each doubling up to the longest wait, at most 60 kB. The buckets are those of an
-/// HdrHistogram of two digits, to which a test compares it. That one took 65 instructions per
-/// packet with its surrounding counts; this takes 25.
+/// HdrHistogram of two digits, with which a test compares it. That took 65 instructions per packet,
+/// including the counts around it; this takes 25.
 #[derive(Clone, Debug)]
 pub struct DelayHistogram {
     /// Counts up to the doubling of the longest wait.
@@ -76,7 +76,7 @@ impl DelayHistogram {
         self.max_ns = self.max_ns.max(wait.ns());
     }
 
-    /// Counts a wait above all counted so far, and takes the memory up to its doubling.
+    /// Counts a wait above all others so far, and allocates memory up to its doubling.
     #[cold]
     fn record_first(&mut self, bucket: usize) {
         self.counts.resize((bucket / PARTS + 1) * PARTS, 0);
@@ -105,7 +105,7 @@ impl DelayHistogram {
         self.count
     }
 
-    /// The mean wait, exact to a nanosecond; zero when nothing was counted.
+    /// The mean wait, exact to a nanosecond; zero if nothing was counted.
     pub fn mean(&self) -> Duration {
         let count = u128::from(self.count()).max(1);
         Duration::from_ns((self.sum_ns / count) as u64)
@@ -116,7 +116,7 @@ impl DelayHistogram {
         Duration::from_ns(self.max_ns)
     }
 
-    /// The wait that a fraction `q` (0 to 1) of the packets did not exceed, within 0.4 %; zero when
+    /// The wait that a fraction `q` (0 to 1) of the packets did not exceed, within 0.4 %; zero if
     /// nothing was counted.
     pub fn quantile(&self, q: f64) -> Duration {
         let wanted = ((q.min(1.0) * self.count as f64).ceil() as u64).max(1);
@@ -130,8 +130,8 @@ impl DelayHistogram {
     }
 
     /// As [`quantile`](Self::quantile), interpolated within the bin in proportion to its packets.
-    /// It moves little where the waits do, so that two places can be compared. `None` when nothing
-    /// was counted.
+    /// It varies little if the waits do, so two places can be compared. `None` if nothing was
+    /// counted.
     pub fn proportional_quantile(&self, q: f64) -> Option<Duration> {
         let wanted = q * self.count as f64;
         let mut below = 0.0;
@@ -155,7 +155,7 @@ impl DelayHistogram {
         })
     }
 
-    /// The percentiles of a table of delays: the quartiles, then ever closer to 100, as tails
+    /// The percentiles in a table of delays: the quartiles, then ever closer to 100, because tails
     /// matter most.
     pub fn percentiles(&self) -> Vec<Percentile> {
         let at = |percent: f64| Percentile { percent, delay_s: self.quantile(percent / 100.0).seconds() };
@@ -194,8 +194,8 @@ mod tests {
         histogram
     }
 
-    /// The wait at quantile `q` of the sorted list itself: the smallest that at least that fraction
-    /// does not exceed.
+    /// The wait at quantile `q` of the sorted list: the smallest that at least this fraction does
+    /// not exceed.
     fn exact(sorted: &[u64], q: f64) -> u64 {
         let rank = (q * sorted.len() as f64).ceil().max(1.0) as usize;
         sorted[rank - 1]
@@ -286,7 +286,7 @@ mod tests {
 
         #[test]
         fn quantiles_are_within_their_promise_of_the_sorted_list(
-            // Log-uniform from 1 ns to 17 min, so that every scale is tried.
+            // Log-uniform from 1 ns to 17 min, to test every scale.
             waits in prop::collection::vec((0u32..40, 0.5f64..1.0), 1..300),
         ) {
             let mut waits: Vec<u64> = waits.iter().map(|(log, x)| ((1u64 << log) as f64 * x) as u64).collect();
@@ -294,8 +294,8 @@ mod tests {
             waits.sort_unstable();
             for q in [0.5, 0.9, 0.99] {
                 let (actual, truth) = (histogram.quantile(q).ns(), exact(&waits, q));
-                // 1/256 is half a bucket of 1/128; one ns more because a bucket's middle is a whole
-                // number.
+                // 1/256 is half a bucket of 1/128; one ns more because a bucket's middle is an
+                // integer.
                 prop_assert!(actual.abs_diff(truth) as f64 <= truth as f64 / 256.0 + 1.0, "{q}: {actual}, not {truth}");
             }
         }

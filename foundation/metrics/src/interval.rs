@@ -23,29 +23,29 @@ pub fn estimate(runs: &[f64]) -> Option<Estimate> {
 /// The mean of first minus second over runs that shared a seed, with its 95 % interval; `None`
 /// without runs.
 ///
-/// "A is better than B" holds at this level if the whole interval is on one side of zero. Runs with
-/// the same seed vary together, so their differences vary less than the runs do.
+/// "A is better than B" holds at this level if the entire interval is on one side of zero. Runs
+/// with the same seed vary together, so their differences vary less than the runs do.
 pub fn paired_difference(runs: &[(f64, f64)]) -> Option<Estimate> {
     let differences: Vec<f64> = runs.iter().map(|(first, second)| first - second).collect();
     estimate(&differences)
 }
 
-/// The 95 % interval, within 0 to 1, of the probability of success, after `successes` in `draws`
-/// independent draws. `None` without draws.
+/// The 95 % interval, within 0 to 1, of a probability of success, after `successes` in `draws`
+/// independent draws; `None` without draws.
 ///
 /// Source: E. B. Wilson, "Probable inference, the law of succession, and statistical inference", J.
-/// Am. Stat. Assoc. 22, 1927. Unlike the normal interval it is right near 0 and 1 too.
+/// Am. Stat. Assoc. 22, 1927. Unlike the normal interval, it is also correct near 0 and 1.
 pub fn proportion(successes: usize, draws: usize) -> Option<[f64; 2]> {
     // The 97.5 % quantile of the normal distribution.
     const Z: f64 = 1.959_963_984_540_054;
-    // Without draws these are not numbers, and the last line returns none of them.
+    // Without draws these are NaN, and the last line returns `None`.
     let (p, n) = (successes as f64 / draws as f64, draws as f64);
     let centre = (p + Z * Z / (2.0 * n)) / (1.0 + Z * Z / n);
     let half = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt() / (1.0 + Z * Z / n);
     (draws > 0).then(|| [(centre - half).max(0.0), (centre + half).min(1.0)])
 }
 
-/// Half of the 95 % Student-t interval of the mean of two runs or more.
+/// Half of the 95 % Student-t interval of the mean of at least two runs.
 fn half_width_95(runs: &[f64], mean: f64) -> f64 {
     let n = runs.len() as f64;
     let variance = runs.iter().map(|run| (run - mean) * (run - mean)).sum::<f64>() / (n - 1.0);

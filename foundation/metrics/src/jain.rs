@@ -4,7 +4,7 @@
 
 /// Jain's index of `rates`: (Σr)² / (n Σr²), from 1/n (one takes all) to 1 (all equal).
 ///
-/// Without rates, or when all are zero, it is 1: no rate is above another.
+/// Without rates, or if all are zero, it is 1: no rate exceeds another.
 pub fn jain(rates: &[f64]) -> f64 {
     jain_of(rates.iter().copied())
 }
@@ -17,16 +17,16 @@ pub fn jain_of(rates: impl Iterator<Item = f64>) -> f64 {
 /// The rate of one flow, and its weight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weighted {
-    /// Its rate, in any unit that all flows share.
+    /// Its rate, in a unit that all flows share.
     pub rate: f64,
     /// Its weight, above zero.
     pub weight: f64,
 }
 
-/// Jain's index of rates per weight, r/w: 1 when each rate is in proportion to its weight.
+/// Jain's index of rates per weight, r/w: 1 if each rate is in proportion to its weight.
 ///
 /// # Panics
-/// When a weight is not above zero.
+/// If a weight is not above zero.
 pub fn weighted(flows: &[Weighted]) -> f64 {
     index(flows.iter().map(|flow| {
         assert!(flow.weight > 0.0, "a weight of {} is not above zero", flow.weight);

@@ -2,8 +2,8 @@
 //! [`Verdict`].
 //!
 //! Expectations of scenarios, claims of studies, agreement of stages, the oracles and the field
-//! tests all use it. They differ in the measure, in the allowed range ([`Allowed`]) and in how an
-//! interval counts ([`Rule`]). The verdicts have the same names everywhere.
+//! tests all use it. They differ in the measure, in the allowed range ([`Allowed`]) and in the
+//! effect of an interval ([`Rule`]). The verdicts have the same names everywhere.
 //!
 //! ```
 //! use fairwire_metrics::judge::{Allowed, Rule, Value, Verdict, judge};
@@ -21,16 +21,16 @@ use std::fmt;
 /// The result of a comparison, ordered from best to worst; not testable comes last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum Verdict {
-    /// The value is as allowed.
+    /// The value is in the allowed range.
     #[serde(rename = "holds")]
     Holds,
     /// Mean and interval disagree: more runs would decide.
     #[serde(rename = "unclear")]
     Unclear,
-    /// The value is not as allowed, for a recorded reason.
+    /// The value is outside the allowed range, for a recorded reason.
     #[serde(rename = "known")]
     Known,
-    /// The value is not as allowed.
+    /// The value is outside the allowed range.
     #[serde(rename = "does not hold")]
     Fails,
     /// The claim cannot be tested, for example because its paper does not print enough.
@@ -56,13 +56,13 @@ impl Verdict {
         if self == Verdict::Fails && has_reason { Verdict::Known } else { self }
     }
 
-    /// The verdict if none may stay open: unclear becomes a failure.
+    /// The verdict if none may remain unclear: unclear becomes a failure.
     #[must_use]
     pub fn strict(self) -> Verdict {
         if self == Verdict::Unclear { Verdict::Fails } else { self }
     }
 
-    /// The verdict on several together: the worst of them; `None` if there are none.
+    /// The verdict on several together: the worst; `None` if there are none.
     ///
     /// A verdict that is not testable counts only if all are.
     pub fn of_all(verdicts: impl IntoIterator<Item = Verdict>) -> Option<Verdict> {
@@ -80,14 +80,14 @@ impl fmt::Display for Verdict {
 /// A measured value: a mean over runs, or a difference of two.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Value {
-    /// The mean. Not-a-number is never as allowed.
+    /// The mean; NaN is never allowed.
     pub mean: f64,
     /// Half of its 95 % interval; `None` for a single run, which has none.
     pub half_width_95: Option<f64>,
 }
 
 impl Value {
-    /// A value without an interval, or whose interval does not count.
+    /// A value whose interval is missing or does not count.
     pub fn exact(mean: f64) -> Value {
         Value { mean, half_width_95: None }
     }
@@ -142,24 +142,24 @@ impl Allowed {
         Allowed { min: reference - distance, max: reference + distance }
     }
 
-    /// Is `value` allowed? Not-a-number is not.
+    /// Is `value` allowed? NaN is not.
     pub fn contains(&self, value: f64) -> bool {
         self.min <= value && value <= self.max
     }
 }
 
-/// How an interval counts.
+/// The effect of an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// The mean alone decides.
+    /// Only the mean decides.
     Mean,
-    /// The whole interval must be as allowed. If only the mean is, or the mean is and there is no
-    /// interval, the verdict is unclear. If the mean is not, the verdict is a failure.
+    /// The entire interval must be in the allowed range. If only the mean is, or the mean is and
+    /// there is no interval, the verdict is unclear. If the mean is not, the verdict is a failure.
     Whole,
-    /// The mean decides if it is as allowed. If it is not, but its interval overlaps the allowed
+    /// The mean decides if it is in the allowed range. If it is not, but its interval overlaps the
     /// range, the verdict is unclear.
     Reach,
-    /// As [`Rule::Mean`], for a difference; an interval that contains 0 is enough, too.
+    /// As [`Rule::Mean`], for a difference; an interval that contains 0 also suffices.
     Meet,
 }
 

@@ -5,7 +5,7 @@ use crate::record::TransferRecord;
 /// Lists each kind once: its name, its plural in measures, and its description.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident = $name:literal, $plural:literal;)+) => {
-        /// What a source times. Each is a [`TransferRecord`] of its group.
+        /// An event that a source times. Each is a [`TransferRecord`] of its group.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Kind {
             $($(#[$doc])* $kind,)+
@@ -21,7 +21,7 @@ macro_rules! kinds {
                 match self { $(Kind::$kind => $name),+ }
             }
 
-            /// The plural in the measure of their number, such as `stalls.video`.
+            /// The plural, in the measure of their number, such as `stalls.video`.
             pub const fn plural(self) -> &'static str {
                 match self { $(Kind::$kind => $plural),+ }
             }
@@ -32,22 +32,22 @@ macro_rules! kinds {
 kinds! {
     /// A transfer: from its request to the arrival of its last segment.
     Transfer = "transfer", "transfers";
-    /// A page: from its beginning until its last sender knows that all has arrived.
+    /// A page: from its beginning until its last sender knows that everything has arrived.
     Page = "page", "pages";
-    /// A frame of a call that was shown: from its capture to the arrival of its last packet.
+    /// A displayed frame of a call: from its capture to the arrival of its last packet.
     Frame = "frame", "frames";
-    /// A frame that was shown and took longer than its deadline.
+    /// A displayed frame that took longer than its deadline.
     LateFrame = "late_frame", "late_frames";
-    /// A frame that was never shown, from its capture until that is known: a packet of it was lost,
-    /// or a frame that it builds on.
+    /// A frame that was never displayed, from its capture until this is known: a packet of it was
+    /// lost, or a frame that it depends on.
     LostFrame = "lost_frame", "lost_frames";
-    /// A picture that does not move: from one frame that was shown to the next.
+    /// A frozen picture: from one displayed frame to the next.
     Freeze = "freeze", "freezes";
     /// The start of a video: from its request until it plays.
     Startup = "startup", "startups";
-    /// A stall of a video: from the end of what was there until it plays again.
+    /// A stall of a video: from the end of its buffer until it plays again.
     Stall = "stall", "stalls";
-    /// A chunk of a video that plays.
+    /// A chunk of a playing video.
     Play = "play", "plays";
     /// A bitrate of a video, from its first request until another is requested.
     Switch = "switch", "switches";
@@ -60,17 +60,17 @@ impl Kind {
     }
 
     /// Does it belong to calls and videos? Their groups have a record of it even if none occurred.
-    /// Without the record, zero would look like a scenario that cannot have any.
+    /// Without the record, zero would look like a scenario without such events.
     pub fn is_lasting(self) -> bool {
         !matches!(self, Kind::Transfer | Kind::Page)
     }
 
-    /// Is it a state, of which a flow has one at a time? Such a kind has a fraction of time.
+    /// Is it a state, of which a flow has one at a time? Only a state has a fraction of time.
     pub fn is_state(self) -> bool {
         matches!(self, Kind::Freeze | Kind::Startup | Kind::Stall | Kind::Play)
     }
 
-    /// Its record of a group.
+    /// The record of it in a group.
     pub fn record_of<'a>(self, group: &str, records: &'a [TransferRecord]) -> Option<&'a TransferRecord> {
         records.iter().find(|record| record.kind == self.name() && record.group == group)
     }

@@ -6,7 +6,7 @@ use crate::series::TimeWeighted;
 use fairwire_core::{Backlog, Cause, Duration, Packet, Rate, Time};
 use std::collections::BTreeMap;
 
-/// Measures one queued link from a given instant on.
+/// Measures one queued link from a given instant.
 #[derive(Debug)]
 pub struct LinkMeter {
     start: Time,
@@ -22,7 +22,7 @@ pub struct LinkMeter {
 }
 
 impl LinkMeter {
-    /// A meter that measures from `start` on.
+    /// A meter that measures from `start`.
     pub fn new(start: Time) -> Self {
         LinkMeter {
             start,
@@ -38,7 +38,8 @@ impl LinkMeter {
         }
     }
 
-    /// Clears all counts, as at the end of a warm-up; waiting packets and the one being sent stay known.
+    /// Clears all counts, as at the end of a warm-up; queued packets and the one being sent remain
+    /// known.
     pub fn restart(&mut self, now: Time) {
         let mut backlog = self.backlog;
         backlog.reset(now);
@@ -68,7 +69,7 @@ impl LinkMeter {
         self.marks[cause as usize] += 1;
     }
 
-    /// Records that `packet` begins to be sent at `now`, and has left at `sent`.
+    /// Records that the transmission of `packet` starts at `now` and ends at `sent`.
     #[inline]
     pub fn started(&mut self, packet: &Packet, now: Time, sent: Time) {
         self.sending_until = sent;
@@ -77,7 +78,7 @@ impl LinkMeter {
         self.sojourn.record(now.since(packet.arrived));
     }
 
-    /// Records that `backlog` waits from `now` on.
+    /// Records the queue `backlog` from `now` on.
     #[inline]
     pub fn waiting(&mut self, backlog: Backlog, now: Time) {
         self.backlog.set([backlog.packets.into(), backlog.bytes], now);
@@ -88,7 +89,7 @@ impl LinkMeter {
         &self.sojourn
     }
 
-    /// The record up to `now` of the link `name` with the rate `rate`.
+    /// The record up to `now` of the link `name` with rate `rate`.
     pub fn record(&self, name: &str, rate: Rate, now: Time) -> LinkRecord {
         let [mean_packets, mean_bytes] = self.backlog.means(now);
         let [max_packets, _] = self.backlog.max();
@@ -107,7 +108,7 @@ impl LinkMeter {
     }
 
     /// The fraction of time in which bits were being sent. A packet at either end of the interval
-    /// counts only with the part inside.
+    /// counts only in part.
     fn utilization(&self, rate: Rate, now: Time) -> f64 {
         let seconds = now.since(self.start).secs();
         let started = self.bytes_out as f64 * 8.0 / rate.bps() as f64;

@@ -1,24 +1,24 @@
-//! Estimates of the edge where an aggregate leaves, from the marks that it sees; for the simulator
-//! and the gateway.
+//! Estimates of an aggregate's egress edge from the marks that it observes, for the simulator and
+//! the gateway.
 //!
 //! Source: E. Park and C. Choi, "Adaptive Token Bucket Algorithm for Fair Bandwidth Allocation in
 //! DiffServ Networks", GLOBECOM 2003, section III-B and equation (3).
 
 use fairwire_core::RateRequest;
 
-/// How the edge where an aggregate leaves estimates the fraction of green packets that are marked,
-/// and what it requests then. The default is that of E. Park and C. Choi 2003, section IV.
+/// How the egress edge of an aggregate estimates the fraction of marked green packets, and what it
+/// requests then. The default is that of E. Park and C. Choi 2003, section IV.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EstimatorPlan {
-    /// When the estimate moves.
+    /// When the estimate is updated.
     pub cadence: Cadence,
-    /// N: the number of latest green packets whose marks are counted; at least 1.
+    /// N: the number of recent green packets whose marks are counted; at least 1.
     pub window: u32,
     /// w: the weight of their mean in the estimate.
     pub weight: f64,
-    /// Below this estimate a higher target is requested.
+    /// The estimate below which a higher target is requested.
     pub low: f64,
-    /// Above this one a lower target is.
+    /// The estimate above which a lower target is requested.
     pub high: f64,
 }
 
@@ -28,22 +28,22 @@ impl Default for EstimatorPlan {
     }
 }
 
-/// When an estimate of marks moves.
+/// When an estimate of marks is updated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cadence {
     /// With each green packet, over the window that ends with it.
     #[default]
     Sliding,
-    /// Once in a window of green packets, over that window.
+    /// Once per window of green packets, over that window.
     Tumbling,
 }
 
-/// Estimates the fraction of in-profile packets that are marked on the path, and requests other
+/// Estimates the fraction of in-profile packets that are marked on the path, and requests changed
 /// targets. O(1) per packet.
 #[derive(Clone, Debug)]
 pub struct Estimator {
     plan: EstimatorPlan,
-    /// Were the packets of the window marked? A ring.
+    /// Whether the packets of the window were marked; a ring buffer.
     window: Box<[bool]>,
     next: usize,
     marked: u32,
@@ -51,10 +51,10 @@ pub struct Estimator {
 }
 
 impl Estimator {
-    /// An estimator that has seen no mark.
+    /// An estimator that has observed no mark.
     ///
     /// # Panics
-    /// When the window has no packets.
+    /// If the window has no packets.
     pub fn new(plan: EstimatorPlan) -> Self {
         assert!(plan.window > 0, "a window of no packets has no mean");
         let window = vec![false; plan.window as usize].into();
@@ -66,7 +66,7 @@ impl Estimator {
         self.estimate
     }
 
-    /// A packet in profile leaves.
+    /// Records that a packet in profile leaves.
     pub fn observe(&mut self, is_marked: bool) {
         let left = std::mem::replace(&mut self.window[self.next], is_marked);
         self.marked = self.marked + u32::from(is_marked) - u32::from(left);
@@ -77,7 +77,7 @@ impl Estimator {
         }
     }
 
-    /// The request that packets carry that leave now.
+    /// The request for packets that leave now.
     pub fn request(&self) -> RateRequest {
         match self.estimate {
             low if low < self.plan.low => RateRequest::Increase,
@@ -95,8 +95,8 @@ mod tests {
         Estimator::new(EstimatorPlan { cadence, ..EstimatorPlan::default() })
     }
 
-    /// The estimates after a packet with a mark and after each unmarked packet that follows, and
-    /// the requests.
+    /// The estimates after a marked packet and after each following unmarked packet, and the
+    /// requests.
     fn after_one_mark(cadence: Cadence, packets: usize) -> Vec<(f64, RateRequest)> {
         let mut estimator = estimator(cadence);
         let mut one = |at| {

@@ -1,7 +1,7 @@
 //! The max-min oracle: the fair share of each flow of a link, by water-filling.
 //!
-//! An allocation is max-min fair if no flow can get more without less for a flow that has no more
-//! (per weight). Source: Bertsekas and Gallager, *Data Networks*, 2nd edition, 1992, section 6.5.2.
+//! An allocation is max-min fair if a flow can gain only at the cost of a flow with no more (per
+//! weight). Source: Bertsekas and Gallager, *Data Networks*, 2nd edition, 1992, section 6.5.2.
 
 /// The claim of one flow or class on a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -13,7 +13,7 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// A greedy claim of weight 1, as of a bulk transfer.
+    /// A greedy claim of weight 1, such as a bulk transfer.
     pub const GREEDY: Claim = Claim { demand: f64::INFINITY, weight: 1.0 };
 
     /// A claim of weight 1 with this demand.
@@ -28,8 +28,8 @@ impl Claim {
 /// later ones share the rest in proportion to their weights. Takes O(n log n).
 ///
 /// # Panics
-/// When a demand is negative or not a number, when a weight is not finite and above zero, or when
-/// the capacity is negative or not finite.
+/// If a demand is negative or not a number, a weight is not finite and above zero, or the capacity
+/// is negative or not finite.
 pub fn max_min(claims: &[Claim], capacity: f64) -> Vec<f64> {
     assert!(capacity.is_finite() && capacity >= 0.0, "a capacity of {capacity} cannot be shared");
     let order = by_demand(claims);
@@ -62,7 +62,7 @@ fn by_demand(claims: &[Claim]) -> Vec<usize> {
 }
 
 /// For each rank in `order`, the total weight of the claims from there on. Summed from the end, so
-/// that no rounding of earlier weights remains in the weight of the last few.
+/// no rounding error of earlier weights remains in the weight of the last few.
 fn suffix_sums(order: &[usize], claims: &[Claim]) -> Vec<f64> {
     let mut sums = vec![0.0; order.len()];
     let mut sum = 0.0;
@@ -128,8 +128,8 @@ pub(crate) mod oracle {
 
     /// The hierarchical max-min shares of `capacity` among the flows under `root`, in their order.
     ///
-    /// The members of each class share its allocation max-min fairly; siblings get the rest that a
-    /// class cannot use.
+    /// The members of each class share its allocation max-min fairly; siblings share what a class
+    /// cannot use.
     ///
     /// # Panics
     /// As [`max_min`] does.
@@ -159,8 +159,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The tolerance for rounding, relative to the capacity: sums of at most 40 terms, each off by
-    /// 2^-53, are far below it.
+    /// The tolerance for rounding errors, relative to the capacity: sums of at most 40 terms, each
+    /// off by 2^-53, are far below it.
     const ROUNDING: f64 = 1e-9;
 
     #[test]
@@ -241,7 +241,7 @@ mod tests {
                 continue;
             }
             for (other, &richer) in claims.iter().zip(shares) {
-                // Times both weights, so that a tiny weight does not magnify the rounding.
+                // Multiplied by both weights, so a tiny weight does not magnify the rounding error.
                 let gain = richer * c.weight - share * other.weight;
                 prop_assert!(gain <= slack * (c.weight + other.weight), "{richer} next to {share}");
             }

@@ -10,20 +10,20 @@
 /// Samples in a batch: the 5 in MSER-5.
 pub const BATCH: usize = 5;
 
-/// The minimum number of batches for a meaningful cut: with fewer, the first half is a handful of
+/// The minimum number of batches for a meaningful cut; with fewer, the first half has too few
 /// numbers.
 const MIN_BATCHES: usize = 10;
 
 /// The result of MSER-5 for a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Truncation {
-    /// Leave out this number of samples at the start.
+    /// Omit this number of samples at the start.
     Samples(usize),
     /// The best cut is in the second half: the run is too short.
     TooShort,
 }
 
-/// Where to cut `series`; `None` if it has fewer than 50 samples. Samples beyond the last whole
+/// The cut of `series`; `None` if it has fewer than 50 samples. Samples beyond the last complete
 /// batch are ignored.
 pub fn mser5(series: &[f64]) -> Option<Truncation> {
     let (batches, _) = series.as_chunks::<BATCH>();
@@ -35,11 +35,11 @@ pub fn mser5(series: &[f64]) -> Option<Truncation> {
     Some(if 2 * cut > means.len() { Truncation::TooShort } else { Truncation::Samples(cut * BATCH) })
 }
 
-/// The cut with the smallest squared standard error of the rest; among equal ones the first. The
-/// last five batches always remain, since a few values may agree by chance (White, Cobb and
+/// The cut with the smallest squared standard error of the rest, or the first of equal ones. The
+/// last five batches always remain, because a few values may agree by chance (White, Cobb and
 /// Spratt).
 fn best_cut(means: &[f64]) -> usize {
-    // Subtracted first: squares of large numbers would cancel.
+    // Subtracted first, because squares of large numbers would cancel.
     let overall = means.iter().sum::<f64>() / means.len() as f64;
     let (mut sum, mut squares) = (0.0, 0.0);
     let mut best = (f64::INFINITY, 0);
@@ -60,7 +60,7 @@ fn best_cut(means: &[f64]) -> usize {
 mod tests {
     use super::*;
 
-    /// The definition, straight from the paper: no running sums.
+    /// The definition directly from the paper, without running sums.
     fn by_definition(means: &[f64]) -> usize {
         let error = |cut: usize| {
             let rest = &means[cut..];
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn a_ramp_before_an_even_part_is_cut_off() {
-        // 100 samples that climb, then 400 that go between 10 and 11.
+        // 100 rising samples, then 400 that alternate between 10 and 11.
         let series: Vec<f64> =
             (0..500).map(|i| if i < 100 { f64::from(i) / 10.0 } else { 10.0 + f64::from(i % 2) }).collect();
         assert_eq!(mser5(&series), Some(Truncation::Samples(100)));

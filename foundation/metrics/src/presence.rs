@@ -1,45 +1,45 @@
-//! Flows that come and go: the fair share while each is on, and the time until a new share is reached.
+//! Flows that start and stop: the fair share of each while on, and the time until a new share is
+//! reached.
 //!
-//! The measured time is cut where a flow starts or stops. Within each stretch the max-min allocation
-//! is that among the flows which are on. The fair share of a flow is the mean of its allocations
-//! over the time in which it is on. One that is never on while it is measured has none.
+//! The measured time is divided at each start or stop of a flow. In each stretch, the max-min
+//! allocation is among the flows that are on. The fair share of a flow is the mean of its
+//! allocations over its time on. A flow that is never on while measured has none.
 
 use crate::fairness::{Route, compared, shares};
 use crate::record::{ChangeRecord, Fairness, FlowRecord, PresenceRecord};
 use fairwire_core::Duration;
 use std::collections::BTreeSet;
 
-/// On-times of each flow, and its bytes delivered by and by.
+/// On-times of each flow, and its cumulative bytes delivered.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Presence {
     /// When measuring began, seconds.
     pub from_s: f64,
     /// When it ended.
     pub until_s: f64,
-    /// By flow: from when to when it was on while it was measured, in order, seconds.
+    /// Per flow: its on-times while measured, in order, seconds.
     pub on: Vec<Vec<[f64; 2]>>,
-    /// The length of a slot, seconds. Slots follow each other from `from_s` on.
+    /// The length of a slot, seconds. Slots are consecutive from `from_s`.
     pub slot_s: f64,
-    /// Bytes on the wire delivered from `from_s` to the end of each slot: by slot, and in it by
-    /// flow. Empty where it was not counted.
+    /// Bytes on the wire delivered from `from_s` to the end of each slot: by slot, and within it by
+    /// flow. Empty if not counted.
     pub bytes: Vec<u64>,
 }
 
-/// The shortest slot: some round trips of most networks, and a quarter of the time in which one is
-/// noticed.
+/// The minimum slot: some round trips in most networks, and a quarter of the time that people
+/// notice.
 const SLOT: Duration = Duration::from_ms(100);
-/// Counts that are kept of a run: 16 MB.
+/// The maximum of counts kept for a run: 16 MB.
 const MAX_COUNTS: u64 = 2_000_000;
-/// Fair shares that are kept while they are summed: 160 MB. Beyond it changes that are near each
-/// other are one.
+/// The maximum of fair shares kept during summation: 160 MB. Beyond it, nearby changes are merged.
 const MAX_SHARES: usize = 20_000_000;
 /// The fraction of its new share that a flow must reach.
 const REACHED: f64 = 0.9;
-/// The least capacity of a slot, bits: twenty packets of 1500 bytes, so that one more or less stays
+/// The minimum capacity of a slot, bits: twenty packets of 1500 bytes, so one more or less stays
 /// within that fraction.
 const MIN_BITS: f64 = 20.0 * 1500.0 * 8.0;
 
-/// The length of the slots by which `flows` flows are counted for the time `measured`.
+/// The length of the slots for counting `flows` flows over the time `measured`.
 pub fn slot(measured: Duration, flows: usize) -> Duration {
     SLOT.max(Duration::from_ns((measured.ns() / MAX_COUNTS).saturating_mul(flows as u64)))
 }
@@ -77,13 +77,12 @@ pub fn assess(
 }
 
 impl Presence {
-    /// For how long each flow was on, seconds.
+    /// The time that each flow was on, seconds.
     pub fn active_s(&self) -> Vec<f64> {
         self.on.iter().map(|on| on.iter().map(|[from, until]| until - from).sum()).collect()
     }
 
-    /// The `flows` with rates over all of the measured time, and not over the time in which each was
-    /// on.
+    /// The `flows` with rates over all of the measured time, instead of each flow's time on.
     pub fn over_all(&self, flows: &[FlowRecord]) -> Vec<FlowRecord> {
         let mut flows = flows.to_vec();
         for (flow, active) in flows.iter_mut().zip(self.active_s()) {
@@ -98,7 +97,7 @@ impl Presence {
         begun.checked_sub(1).is_some_and(|latest| at_s < self.on[flow][latest][1])
     }
 
-    /// The measured time, cut at each change.
+    /// The measured time, divided at each change.
     fn stretches(&self) -> Vec<[f64; 2]> {
         let edges = self.on.iter().flatten().flatten().copied();
         let mut edges: Vec<f64> = edges.filter(|edge| (self.from_s..self.until_s).contains(edge)).collect();
@@ -151,18 +150,19 @@ impl Presence {
         is_one.then_some(ChangeRecord { at_s: from, starts, stops, reached_s })
     }
 
-    /// Time after `from` at which the flow had a slot with enough of `fair` bit/s, which ends by `until`.
+    /// The time from `from` to the end of the flow's first slot with enough of `fair` bit/s, if it
+    /// ends by `until`.
     fn reached(&self, flow: usize, fair: f64, [from, until]: [f64; 2]) -> Option<f64> {
         let slots = self.bytes.len() / self.on.len().max(1);
         let wide = (MIN_BITS / (fair * self.slot_s)).ceil().clamp(1.0, 1e9) as usize;
         let upto = |slot: usize| if slot == 0 { 0 } else { self.bytes[(slot - 1) * self.on.len() + flow] };
         let end_s = |slot: usize| self.from_s + slot as f64 * self.slot_s;
-        // Times are sums of floats: a slot that begins with the change is after it.
+        // Times are sums of floats: a slot that starts with the change is after it.
         let first = ((from - self.from_s) / self.slot_s - 1e-6).ceil().max(0.0) as usize;
         let enough = REACHED * fair * self.slot_s * wide as f64 / 8.0;
         let mut ends = (first.saturating_add(wide)..=slots).take_while(|end| end_s(*end) <= until + 1e-6);
         let end = ends.find(|end| (upto(*end) - upto(*end - wide)) as f64 >= enough)?;
-        Some(((end_s(end) - from) * 1e9).round() / 1e9) // times are whole nanoseconds
+        Some(((end_s(end) - from) * 1e9).round() / 1e9) // times are integer nanoseconds
     }
 }
 

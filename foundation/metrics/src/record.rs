@@ -1,4 +1,4 @@
-//! The records of a run: one schema for simulated and live contests.
+//! The records of a run, with one schema for simulated and live contests.
 //!
 //! The JSON form of [`Report`] is public and versioned. Within one [`SCHEMA_VERSION`], fields are
 //! only added.
@@ -19,7 +19,7 @@ pub const SCHEMA_VERSION: u32 = 3;
 pub struct Report {
     /// The version of this schema.
     pub schema_version: u32,
-    /// What was run, so that it can be run again.
+    /// The run's inputs, for repeating it.
     pub manifest: Manifest,
     /// One record per discipline and seed, in that order.
     pub runs: Vec<RunRecord>,
@@ -36,13 +36,13 @@ pub struct Report {
     pub agreement: Vec<Agreement>,
 }
 
-/// What was run, so that it can be run again.
+/// The run's inputs, for repeating it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Manifest {
     /// The version of fairwire.
     pub fairwire_version: String,
-    /// A hash of the code that simulates: builds with the same hash give the same results. Absent
-    /// for a live contest.
+    /// A hash of the simulating code: builds with the same hash give the same results. Absent for a
+    /// live contest.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub engine: String,
     /// The command as it was typed; absent if there was none.
@@ -54,35 +54,35 @@ pub struct Manifest {
     pub scenario: String,
     /// SHA-256 of the effective scenario (after `--set`), hexadecimal. Empty for a live contest.
     pub scenario_sha256: String,
-    /// The effective scenario in TOML, after `--set` and the choice of disciplines and seeds: run
-    /// again, it gives the same runs. Absent for a live contest.
+    /// The effective scenario in TOML, after `--set` and the selection of disciplines and seeds; it
+    /// repeats the same runs. Absent for a live contest.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub scenario_toml: String,
     /// Every `--set`, as typed.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub set: Vec<String>,
-    /// Notes, one per line: values taken that the scenario does not state and the results depend
-    /// on, and likely slips.
+    /// Notes, one per line: assumed values that the scenario does not state but the results depend
+    /// on, and likely mistakes.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub notes: Vec<String>,
     /// The disciplines compared, by label or else by name, in the given order.
     pub disciplines: Vec<String>,
     /// The seeds requested.
     pub seeds: Vec<u64>,
-    /// The stages on which it was run, in the given order; absent if that is the simulator alone.
+    /// The stages on which it was run, in the given order; absent if only the simulator was used.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub stages: Vec<String>,
-    /// How events at the same instant are ordered. Empty for a live contest.
+    /// The order of events at the same instant. Empty for a live contest.
     pub tie_rule: String,
-    /// Length of a run in seconds, warm-up included.
+    /// Length of a run in seconds, including the warm-up.
     pub duration_s: f64,
     /// Seconds at the start that are not measured.
     pub warm_up_s: f64,
-    /// Was the run interrupted before all seeds were done?
+    /// Was the run interrupted before all seeds had finished?
     pub interrupted: bool,
 }
 
-/// Where the packets came from.
+/// The origin of the packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
@@ -115,11 +115,11 @@ pub struct RunRecord {
     pub aggregates: Vec<AggregateRecord>,
     /// The fairness among the flows.
     pub fairness: Fairness,
-    /// When flows came and went, if any of them has a `stop` or `on`. Then the rates of each flow,
-    /// its share and the indices are over the time in which it was on.
+    /// When flows started and stopped, if any of them has a `stop` or `on`. The rates of each flow,
+    /// its share and the indices are then over the time in which it was on.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub presence: Option<PresenceRecord>,
-    /// Events that the simulator handled, warm-up included; absent for a live contest.
+    /// Events that the simulator handled, including the warm-up; absent for a live contest.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub events: Option<u64>,
 }
@@ -138,106 +138,103 @@ pub struct FlowRecord {
     /// absent for a greedy source.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub offered_bps: Option<f64>,
-    /// Bits per second, headers included. Simulated: what reached the receiver in order and once.
+    /// Bits per second, including headers. Simulated: what reached the receiver in order and once.
     /// Live: what left the bottleneck for the receiver.
     pub throughput_bps: f64,
     /// Bits per second of payload that reached the receiver in order and once.
     pub goodput_bps: f64,
     /// Packets that the source sent.
     pub packets_sent: u64,
-    /// Packets dropped on the way.
+    /// Packets dropped on the path.
     pub packets_dropped: u64,
-    /// Packets marked on the way.
+    /// Packets marked on the path.
     pub packets_marked: u64,
-    /// Packets lost on wires, which no discipline dropped; absent if no wire has faults.
+    /// Packets lost on wires rather than dropped by a discipline; absent if no wire has faults.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub packets_lost: Option<u64>,
-    /// The number of retransmission timeouts of its TCP, that of an opening included; absent for
+    /// The number of retransmission timeouts of its TCP, including that of a handshake; absent for
     /// other sources and a live contest.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub timeouts: Option<u64>,
-    /// The number of times its TCP found a loss while none was being repaired; absent if `timeouts`
-    /// is.
+    /// The number of times its TCP detected a loss outside recovery; absent if `timeouts` is.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub loss_episodes: Option<u64>,
     /// The number of these with a timeout; absent if `timeouts` is.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub timeout_episodes: Option<u64>,
-    /// When it started, seconds after the start of the run, as it was drawn where the scenario has
-    /// a range; absent outside of the simulator.
+    /// Its start, seconds after the start of the run, as drawn if the scenario has a range; absent
+    /// outside the simulator.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub start_s: Option<f64>,
-    /// The propagation delay of its own link at either end, seconds, as it was drawn where the
-    /// scenario has a range; absent outside of the simulator.
+    /// The propagation delay of its own link at either end, seconds, as drawn if the scenario has a
+    /// range; absent outside the simulator.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub access_delay_s: Option<f64>,
-    /// The round-trip time of an empty network, seconds: a packet of data over all links of its
-    /// way, and an acknowledgement back, each link with its propagation delay and the time that it
-    /// takes to send the packet. Absent for a source without acknowledgements, where the rate of a
-    /// link changes, and outside of the simulator.
+    /// The round-trip time of an empty network, seconds: a data packet over all links of its path,
+    /// and an acknowledgement back, each link with its propagation delay and its transmission time.
+    /// Absent for a source without acknowledgements, if the rate of a link changes, and outside the
+    /// simulator.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub base_rtt_s: Option<f64>,
-    /// Its max-min fair share, bit/s: its fair throughput, headers included. Absent for a flow that
-    /// is never on while it is measured.
+    /// Its max-min fair share, bit/s: its fair throughput, including headers. Absent for a flow
+    /// that is never on while measured.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fair_bps: Option<f64>,
-    /// Bytes of payload that reached the receiver in order and once; absent outside of the
-    /// simulator.
+    /// Bytes of payload that reached the receiver in order and once; absent outside the simulator.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub delivered_bytes: Option<u64>,
 }
 }
 
-/// The durations of the transfers of a group that were completed after the warm-up, or of what else
-/// its source times.
+/// The durations of the transfers of a group that were completed after the warm-up, or of other
+/// events that its source times.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TransferRecord {
     /// The group.
     pub group: String,
     /// `transfer`, from the request to the arrival of its last segment; or `page`, from its
-    /// beginning to the time at which the last sender knows that all has arrived. Of calls `frame`,
-    /// `late_frame`, `lost_frame` and `freeze`, of videos `startup`, `stall`, `play` and `switch`.
+    /// beginning until the last sender knows that everything has arrived. For calls `frame`,
+    /// `late_frame`, `lost_frame` and `freeze`; for videos `startup`, `stall`, `play` and `switch`.
     pub kind: String,
-    /// The number of completed transfers. Of calls and videos it may be 0; all times are 0 then.
+    /// The number of completed transfers. For calls and videos it may be 0; all times are 0 then.
     pub completed: u64,
-    /// How long they took.
+    /// Their durations.
     #[serde(flatten)]
     pub times: Times,
-    /// How long they took over the least time that each takes alone, as in [`CompletedRecord`];
-    /// absent where that is not known.
+    /// Their durations over the minimum for an isolated transfer, as in [`CompletedRecord`]; absent
+    /// if unknown.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub slowdown: Option<Slowdown>,
-    /// The part of the measured time of all flows of the group that they took; of `freeze`,
+    /// The fraction of the measured time of all flows of the group that they took; for `freeze`,
     /// `startup`, `stall` and `play`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub part: Option<f64>,
-    /// The payload that they had over their time, bit/s: of `play` the mean bitrate of a video.
+    /// Their payload over their duration, bit/s; for `play`, the mean bitrate of a video.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub bps: Option<f64>,
-    /// The same by their size: the classes in which any was completed.
+    /// The same by size, for the classes with completed transfers.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub sizes: Vec<SizeRecord>,
 }
 
-/// The transfers of a group whose payload is of one class of sizes.
+/// The transfers of a group with payload in one size class.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SizeRecord {
-    /// The class: `to_10kB` up to 10 000 bytes of payload, `to_100kB` more and up to 100 000,
+    /// The class: `to_10kB` up to 10 000 bytes of payload, `to_100kB` above that up to 100 000,
     /// `to_1MB`, and `over_1MB`.
     pub size: String,
     /// The number of completed transfers.
     pub completed: u64,
-    /// How long they took.
+    /// Their durations.
     #[serde(flatten)]
     pub times: Times,
-    /// How long they took over the least time that each takes alone; absent where that is not
-    /// known.
+    /// Their durations over the minimum for an isolated transfer; absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub slowdown: Option<Slowdown>,
 }
 
-/// Completion times, seconds. A percentile is the least time of the histogram that this part of the
-/// transfers did not exceed, within 0.4 %; nothing is interpolated between two of them.
+/// Completion times, seconds. A percentile is the least time of the histogram that this fraction of
+/// the transfers did not exceed, within 0.4 %, without interpolation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Times {
     /// Mean time, seconds.
@@ -258,7 +255,7 @@ pub struct Times {
     pub p99_9_s: Option<f64>,
 }
 
-/// Slowdowns: times over the least times. Percentiles as in [`Times`].
+/// Slowdowns: times over the minimum times. Percentiles as in [`Times`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Slowdown {
     /// Mean.
@@ -286,20 +283,20 @@ pub struct CompletedRecord {
     pub seed: u64,
     /// The group.
     pub group: String,
-    /// The user: the flow that it is part of, such as `web.3`.
+    /// The user: the flow that it belongs to, such as `web.3`.
     pub flow: FlowName,
     /// `transfer` or `page`, as in [`TransferRecord`].
     pub kind: String,
-    /// When it was requested, seconds after the start of the run.
+    /// The time of its request, seconds after the start of the run.
     pub start_s: f64,
-    /// How long it took, seconds.
+    /// Its duration, seconds.
     pub seconds: f64,
-    /// Bytes of payload; empty for a protocol of another crate.
+    /// Bytes of payload; absent for a protocol of another crate.
     pub bytes: Option<u64>,
-    /// How long it took, over the least time that it takes alone: the first segment over all links,
-    /// and the others after it at the slowest of them. The opening of a connection and the growth
-    /// of a window count as slowdown. Empty for a page, for a protocol of another crate, and where
-    /// the rate of a link changes.
+    /// Its duration over the minimum for an isolated transfer: the first segment over all links,
+    /// and the others after it at the slowest of them. The handshake and the growth of a window
+    /// count as slowdown. Absent for a page, for a protocol of another crate, and if the rate of a
+    /// link changes.
     pub slowdown: Option<f64>,
 }
 
@@ -310,16 +307,16 @@ pub struct AggregateRecord {
     pub name: String,
     /// Its groups.
     pub groups: Vec<String>,
-    /// The rate that it contracted for, bit/s.
+    /// Its contracted rate, bit/s.
     pub contract_bps: f64,
-    /// The rate up to which its packets were in profile, mean over time, bit/s; absent if that is
-    /// the contract.
+    /// The rate up to which its packets were in profile, averaged over time, bit/s; absent if that
+    /// is the contract.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub target_bps: Option<f64>,
-    /// The throughputs of its flows, added up.
+    /// The sum of its flows' throughputs.
     pub throughput_bps: f64,
-    /// The part of the link that is its contract's share of all contracts there, bit/s; over
-    /// several links, the smallest.
+    /// The share of the link in proportion to its contract among all contracts on the link, bit/s;
+    /// over several links, the smallest.
     pub fair_share_bps: f64,
     /// Its throughput over its fair share; 1 is fair.
     pub gain: f64,
@@ -340,7 +337,7 @@ pub struct LinkRecord {
     pub name: String,
     /// Its rate, bit/s; the mean if it changes.
     pub rate_bps: f64,
-    /// The share of the time in which it was sending, 0 to 1.
+    /// The fraction of the time in which it was sending, 0 to 1.
     pub utilization: f64,
     /// Packets offered to its discipline.
     pub packets_in: u64,
@@ -350,23 +347,23 @@ pub struct LinkRecord {
     pub drops: BTreeMap<String, u64>,
     /// Marks by cause.
     pub marks: BTreeMap<String, u64>,
-    /// The waiting times of the packets sent, transmission excluded; absent if not measured.
+    /// The waiting times of the packets sent, without transmission; absent if not measured.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sojourn: Option<Sojourn>,
     /// The backlog.
     pub backlog: BacklogRecord,
-    /// What its wire did to packets that it had sent; absent if its wire has no faults.
+    /// The faults of its wire on packets that it had sent; absent if its wire has no faults.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub wire: Option<WireRecord>,
 }
 
-/// What a wire did to packets after the warm-up. They were sent before, and are among
+/// The faults of a wire after the warm-up. The packets were sent before, and are among
 /// `packets_out`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WireRecord {
     /// Packets lost.
     pub lost: u64,
-    /// Packets held back, so that others could overtake them.
+    /// Packets held back for others to overtake.
     pub held_back: u64,
     /// Packets that arrived twice.
     pub duplicated: u64,
@@ -402,47 +399,48 @@ pub struct BacklogRecord {
     pub max_packets: Option<u64>,
 }
 
-/// Fairness, against the max-min allocation of the link among what the flows offered.
+/// Fairness, compared with the max-min allocation of the link among the flows' offers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fairness {
     /// Jain's index over the shares of all flows, each its throughput over its max-min share: 1/n
-    /// to 1, and 1 where all are fair.
+    /// to 1, and 1 if all are fair.
     pub jain: f64,
-    /// Jain's index over the plain throughputs of all flows, whatever their demand: 1/n to 1.
+    /// Jain's index over the plain throughputs of all flows, regardless of demand: 1/n to 1.
     pub jain_throughput: f64,
     /// The worst-off flow's throughput over its max-min share: 1 is fair, 0 is starved.
     pub worst_share: f64,
-    /// Each group's throughput over its max-min share; absent for one that is never on while it is
+    /// Each group's throughput over its max-min share; absent for one that is never on while
     /// measured.
     pub group_share: BTreeMap<String, f64>,
-    /// Each group's fraction of all that was delivered; absent as its share.
+    /// Each group's fraction of all data delivered; absent if its share is.
     pub group_fraction: BTreeMap<String, f64>,
 }
 
-/// When flows came and went.
+/// When flows started and stopped.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PresenceRecord {
-    /// For how long each flow was on while it was measured, seconds, in the order of `flows`.
+    /// How long each flow was on while measured, seconds, in the order of `flows`.
     pub active_s: Vec<f64>,
-    /// Each start or stop of a flow while it was measured, in order of time. Of more than a
-    /// thousand, those that lie close together are one.
+    /// Each start or stop of a flow while measured, in order of time. Beyond a thousand, nearby
+    /// ones are merged.
     pub changes: Vec<ChangeRecord>,
 }
 
 /// Flows that start or stop at one instant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ChangeRecord {
-    /// When, seconds after the start of the run.
+    /// The time, seconds after the start of the run.
     pub at_s: f64,
-    /// The groups of which a flow starts.
+    /// The groups with a flow that starts.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub starts: Vec<String>,
-    /// The groups of which a flow stops.
+    /// The groups with a flow that stops.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub stops: Vec<String>,
-    /// Seconds until each flow whose max-min share rose by the change had 90 % of its new share. It
-    /// is taken over a slot of a tenth of a second, or as long as twenty packets of 1500 B take.
-    /// Absent if one of them did not before the next change, or if no share rose.
+    /// Seconds until each flow whose max-min share rose by the change reached 90 % of its new
+    /// share. The rate is measured over a slot of a tenth of a second, or of the duration of twenty
+    /// packets of 1500 B. Absent if one of them did not reach it before the next change, or if no
+    /// share rose.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reached_s: Option<f64>,
 }
@@ -479,21 +477,20 @@ pub struct Agreement {
     pub discipline: String,
     /// The stage.
     pub stage: String,
-    /// The stage with which it is compared.
+    /// The stage that it is compared with.
     pub against: String,
     /// The measure, such as `fraction.tcp`.
     pub measure: String,
     /// The mean on the stage minus the mean on the other.
     pub difference: f64,
-    /// Half the width of the 95 % interval of that (Welch); absent if one of them has fewer than
-    /// two runs.
+    /// Half the width of its 95 % interval (Welch); absent if one of them has fewer than two runs.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub half_width_95: Option<f64>,
     /// The allowed difference; absent if it is only reported.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub allowed: Option<f64>,
-    /// The verdict: unclear if the mean is too far off but its interval is not; absent if no
-    /// difference is allowed or refused.
+    /// The verdict: unclear if the mean is outside the allowed difference but its interval is not;
+    /// absent if no difference is specified.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub verdict: Option<Verdict>,
     /// The reason for a larger difference, if the scenario records one.
@@ -502,13 +499,13 @@ pub struct Agreement {
 }
 
 impl Agreement {
-    /// Is it as allowed, although a reason for a larger difference is recorded?
+    /// Is it within the allowed difference, although a reason for a larger one is recorded?
     pub fn is_needless(&self) -> bool {
         self.known.is_some() && self.verdict == Some(Verdict::Holds)
     }
 }
 
-/// The difference of two disciplines, over the seeds under which both were run.
+/// The difference of two disciplines, over the seeds that both were run with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Difference {
     /// The discipline from which the other is subtracted.
@@ -517,7 +514,7 @@ pub struct Difference {
     pub second: String,
     /// The number of pairs of runs.
     pub runs: u64,
-    /// First minus second: one entry per measure that both have.
+    /// First minus second: one entry per common measure.
     pub measures: BTreeMap<String, Estimate>,
 }
 
@@ -528,8 +525,7 @@ pub struct DelayRecord {
     pub discipline: String,
     /// The seed.
     pub seed: u64,
-    /// `queueing` (waiting at a link, transmission excluded) or `one-way` (from source to
-    /// receiver).
+    /// `queueing` (waiting at a link, without transmission) or `one-way` (from source to receiver).
     pub kind: String,
     /// The name of the link or of the flow.
     pub of: String,

@@ -1,4 +1,4 @@
-//! Records that are rows of tables, too: their columns follow from their fields.
+//! Records that are also rows of tables, with columns derived from their fields.
 
 use crate::flow_name::FlowName;
 use std::fmt;
@@ -92,7 +92,7 @@ impl Field for Option<f64> {
     }
 }
 
-/// Declares a record whose fields are columns, in their order.
+/// Declares a record whose fields are columns, in order.
 macro_rules! row {
     (
         $(#[$about:meta])*
@@ -106,7 +106,7 @@ macro_rules! row {
             pub const COLUMNS: &'static [(&'static str, $crate::row::Holds)] =
                 &[$((stringify!($field), <$Type as $crate::row::Field>::HOLDS)),+];
 
-            /// The row of this record: a cell for each column.
+            /// The row of this record, one cell per column.
             pub fn row(&self) -> Vec<$crate::row::Cell> {
                 vec![$($crate::row::Field::cell(&self.$field)),+]
             }

@@ -19,7 +19,7 @@ impl<const N: usize> TimeWeighted<N> {
         TimeWeighted { start, since: start, values: [0; N], max: [0; N], areas: [0; N] }
     }
 
-    /// Sets the quantities to `values` from `now` on. Time never goes back.
+    /// Sets the quantities to `values` from `now` on. Time must not decrease.
     #[inline]
     pub fn set(&mut self, values: [u64; N], now: Time) {
         self.areas = self.areas_at(now);
@@ -28,8 +28,8 @@ impl<const N: usize> TimeWeighted<N> {
         self.max = std::array::from_fn(|i| self.max[i].max(values[i]));
     }
 
-    /// The means from the start (or the last reset) to `now`; the values themselves when no time
-    /// has passed.
+    /// The means from the start (or the last reset) to `now`; the values themselves if no time has
+    /// passed.
     pub fn means(&self, now: Time) -> [f64; N] {
         match now.since(self.start).ns() {
             0 => self.values.map(|value| value as f64),

@@ -12,19 +12,19 @@ use std::collections::{BTreeMap, BTreeSet};
 ///
 /// The measures are:
 ///
-/// - per group of flows, `share.<group>` (of its max-min share), `fraction.<group>` (of all
+/// - per group of flows, `share.<group>` (of its max-min share), `fraction.<group>` (of all data
 ///   delivered) and `throughput_bps.<group>`;
 /// - `jain`, `jain_throughput` and `worst_share`;
-/// - over all links `drops`, `drops.<cause>` and `marks`, in packets, and where a wire has faults
+/// - over all links, `drops`, `drops.<cause>` and `marks`, in packets, and if a wire has faults,
 ///   the [`WIRE_MEASURES`];
 /// - for transfers, `transfers.<group>` (completed), `transfer_mean_s.<group>`, and likewise each
-///   [`Statistic`] that is plain, and the same for each other [`Kind`] that a source times;
+///   plain [`Statistic`], and the same for each other [`Kind`] that a source times;
 /// - for aggregates, each of the [`AGGREGATE_MEASURES`] with `.<aggregate>`;
 /// - for the first link, the bottleneck, `utilization`, `sojourn_mean_s`, `sojourn_p99_s` and
 ///   `backlog_mean_packets`;
-/// - where flows stop, [`reached_s`](REACHED);
+/// - if flows stop, [`reached_s`](REACHED);
 /// - for each link, if there are several, its [`LINK_MEASURES`] after `link.<name>.`, and the
-///   [`WIRE_MEASURES`] where its wire has faults.
+///   [`WIRE_MEASURES`] if its wire has faults.
 ///
 /// A run without drops of a cause that other runs of the discipline had counts as zero. Any other
 /// measure is over the runs that have it.
@@ -44,11 +44,10 @@ pub fn summarize_with(runs: &[RunRecord], further: &[String]) -> Vec<Summary> {
     summaries
 }
 
-/// Every other discipline minus `baseline`, over the seeds under which both were run; empty without
-/// a common seed.
+/// Every other discipline minus `baseline`, over common seeds; empty without one.
 ///
-/// Disciplines meet the same traffic under one seed, so variation of the traffic cancels. Law (as
-/// in [`crate::interval`]), section 10.2.1. The measures are those of [`summarize`].
+/// Disciplines have the same traffic under one seed, so its variation cancels. Law (as in
+/// [`crate::interval`]), section 10.2.1. The measures are those of [`summarize`].
 pub fn differences(runs: &[RunRecord], baseline: &str) -> Vec<Difference> {
     let of = |name: &str| -> BTreeMap<u64, BTreeMap<String, f64>> {
         runs.iter().filter(|run| run.discipline == name).map(|run| (run.seed, measures(run))).collect()
@@ -72,8 +71,8 @@ pub struct Under<'a> {
     pub discipline: &'a str,
 }
 
-/// `first` minus `second`, over the seeds under which both disciplines were run, as in
-/// [`differences`]. `None` without a common seed at which both were measured.
+/// `first` minus `second`, over the common seeds of both disciplines, as in [`differences`]. `None`
+/// without a common seed at which both were measured.
 pub fn difference_of(runs: &[RunRecord], first: Under<'_>, second: Under<'_>) -> Option<Estimate> {
     let of = |Under { measure, discipline }: Under<'_>| -> BTreeMap<u64, f64> {
         let value = |run: &RunRecord| self::measure(run, measure).or(if_absent(measure));
@@ -125,8 +124,8 @@ fn over(runs: &[BTreeMap<String, f64>], name: &str) -> Option<Estimate> {
     estimate(&values)
 }
 
-/// The value of a run that has no measure of this name: zero for the drops of a cause that occurred
-/// in other runs only.
+/// The value of a run without a measure of this name: zero for drops of a cause that occurred only
+/// in other runs.
 fn if_absent(name: &str) -> Option<f64> {
     name.starts_with("drops.").then_some(0.0)
 }
@@ -181,8 +180,8 @@ pub fn measures(run: &RunRecord) -> BTreeMap<String, f64> {
     measures
 }
 
-/// The mean time to 90 % of the new share after flows start or stop, seconds, over the changes after
-/// which it was reached; of runs in which flows stop.
+/// The mean time to 90 % of the new share after flows start or stop, seconds, over the changes
+/// after which it was reached; for runs in which flows stop.
 pub const REACHED: &str = "reached_s";
 
 /// Like [`measures`], with these [further measures](is_further) included.
@@ -205,16 +204,16 @@ pub fn measure(run: &RunRecord, name: &str) -> Option<f64> {
     values(run, &[name]).pop().flatten()
 }
 
-/// Measures that a summary has only if a scenario names them. They are the payload of all
+/// Measures that a summary has only if a scenario names them. The first is the payload of all
 /// receivers, in bit/s. The others describe the first link: the 95th percentile of the wait, the
 /// fractions of arrivals dropped and marked, and the fraction of sent packets lost on its wire.
 pub const FURTHER: [&str; 5] =
     ["goodput_bps", "sojourn_p95_s", "drop_fraction", "mark_fraction", "loss_fraction"];
 
-/// Further measures per group of flows, before `.<group>`: its packets that were dropped.
+/// Further measures per group of flows, before `.<group>`: its dropped packets.
 pub const FURTHER_OF_GROUPS: [&str; 1] = ["packets_dropped"];
 
-/// Is `name` a measure that is in a summary only if a scenario names it?
+/// Is `name` a measure that a summary has only if a scenario names it?
 pub fn is_further(name: &str) -> bool {
     FURTHER.contains(&name)
         || FURTHER_OF_GROUPS.iter().any(|kind| of_group(name, kind).is_some())
@@ -261,7 +260,7 @@ fn add_groups(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
     for (group, fraction) in &run.fairness.group_fraction {
         measures.insert(format!("fraction.{group}"), *fraction);
     }
-    // One name per group only: there may be a million flows.
+    // One name per group, because there may be a million flows.
     let mut of_groups: BTreeMap<&str, f64> = BTreeMap::new();
     for flow in &run.flows {
         *of_groups.entry(&flow.group).or_default() += flow.throughput_bps;
@@ -330,7 +329,7 @@ fn add_aggregates(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
     }
 }
 
-/// The measures of an aggregate, before `.<name>`. The target is present if the marker moves it,
+/// The measures of an aggregate, before `.<name>`. The target is present if the marker changes it,
 /// and a fraction if its denominator is not zero.
 pub const AGGREGATE_MEASURES: [&str; 5] =
     ["gain", "aggregate_bps", "target_bps", "in_profile", "in_profile_marked"];
@@ -509,7 +508,7 @@ mod tests {
     fn differences_are_taken_seed_by_seed_against_the_baseline() {
         let with =
             |discipline: &str, seed: u64, share: f64| RunRecord { seed, ..run(discipline, share, &[]) };
-        // The variation is common to both: the differences are all 0.25, but for seed 4, which only
+        // Both have the same variation: the differences are all 0.25, except for seed 4, which only
         // one of them has.
         let runs = [
             with("red", 1, 0.25),

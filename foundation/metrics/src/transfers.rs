@@ -1,35 +1,34 @@
-//! The durations and the slowdowns of transfers, over all and by size.
+//! The durations and the slowdowns of transfers, overall and by size.
 
 use crate::histogram::DelayHistogram;
 use crate::kind::Kind;
 use crate::record::{SizeRecord, Slowdown, Times, TransferRecord};
 use fairwire_core::{Duration, Time};
 
-/// The classes of sizes: each up to this many bytes of payload, which are included; the last has no
-/// end.
+/// The size classes, each up to and including this many bytes of payload; the last is unbounded.
 const SIZES: [(&str, u64); 4] =
     [("to_10kB", 10_000), ("to_100kB", 100_000), ("to_1MB", 1_000_000), ("over_1MB", u64::MAX)];
 
-/// The names of the classes of sizes, as in a [`SizeRecord`].
+/// The names of the size classes, as in a [`SizeRecord`].
 fn sizes() -> impl Iterator<Item = &'static str> {
     SIZES.iter().map(|(name, _)| *name)
 }
 
-/// A slowdown is counted in millionths, so that a histogram of nanoseconds takes it.
+/// Slowdowns are counted in millionths, to fit a histogram of nanoseconds.
 const MILLIONTHS: f64 = 1e6;
 
 /// A completed transfer or page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completed {
-    /// How long it took.
+    /// Its duration.
     pub took: Duration,
-    /// Its payload, bytes; `None` if that is not known.
+    /// Its payload, bytes; `None` if unknown.
     pub bytes: Option<u64>,
-    /// The least time that it takes alone, if known.
+    /// Its minimum duration in isolation, if known.
     pub alone: Option<Duration>,
 }
 
-/// Something that lasted, such as a stall of a video.
+/// An event with a duration, such as a stall of a video.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lasted {
     /// The kind of event.
@@ -38,7 +37,7 @@ pub struct Lasted {
     pub since: Time,
     /// When it ended.
     pub until: Time,
-    /// The payload that it had, bytes, evenly over its time; 0 where it has none.
+    /// Its payload, bytes, spread evenly over its duration; 0 if it has none.
     pub bytes: u64,
 }
 
@@ -46,9 +45,9 @@ pub struct Lasted {
 #[derive(Clone, Debug, Default)]
 pub struct TransferMeter {
     all: Counted,
-    /// By class of size, once there is one.
+    /// Per size class, once it has one.
     by_size: [Option<Box<Counted>>; SIZES.len()],
-    /// Seconds of it within the measured time.
+    /// Its seconds within the measured time.
     within_s: f64,
     within_bytes: f64,
 }
@@ -108,7 +107,7 @@ impl TransferMeter {
         }
     }
 
-    /// Records an event that lasted and ended in the measured time, which began at `from`.
+    /// Records an event with a duration that ended in the measured time, which began at `from`.
     pub fn lasted(&mut self, Lasted { since, until, bytes, .. }: Lasted, from: Time) {
         let took = until.since(since);
         self.all.count(Completed { took, bytes: None, alone: None });
@@ -119,8 +118,8 @@ impl TransferMeter {
         }
     }
 
-    /// The record of lasting events of the `kind` in `group`, whose members were measured for
-    /// `whole_s` seconds together. It exists even if there were none; all its times are 0 then.
+    /// The record of events of the `kind` in `group`, whose members were measured for `whole_s`
+    /// seconds in total. It exists even without events; all its times are 0 then.
     pub fn lasting(&self, group: &str, kind: Kind, whole_s: f64) -> TransferRecord {
         let part = |of: f64, all: f64| (all > 0.0).then(|| of / all);
         TransferRecord {
@@ -156,22 +155,22 @@ impl TransferMeter {
     }
 }
 
-/// One number that a summary may have of transfers, between their kind and their group:
+/// A statistic of transfers in a summary, named between their kind and their group:
 /// `transfer_p95_s.web`.
 #[derive(Clone, Copy, Debug)]
 pub struct Statistic {
     /// Its name.
     pub name: &'static str,
-    /// Is it in every summary? The others are there where a scenario or a sweep names them.
+    /// Is it in every summary? The others appear if a scenario or a sweep names them.
     pub is_plain: bool,
     of: Of,
 }
 
-/// The record that a statistic is of.
+/// The record of a statistic.
 #[derive(Clone, Copy, Debug)]
 enum Of {
     Times(fn(&Times, Option<&Slowdown>) -> Option<f64>),
-    /// Only of all, and only of states.
+    /// Only for all sizes, and only for states.
     State(fn(&TransferRecord) -> Option<f64>),
 }
 
@@ -208,7 +207,7 @@ impl Statistic {
         Statistic { name, is_plain: false, of: Of::Times(of) }
     }
 
-    /// May a record of this kind have such a value? `part` and `bps` are of states.
+    /// May a record of this kind have such a value? `part` and `bps` apply to states.
     pub fn is_of(&self, kind: Kind) -> bool {
         matches!(self.of, Of::Times(_)) || kind.is_state()
     }
@@ -216,14 +215,14 @@ impl Statistic {
     /// Its value over all transfers of `record`.
     pub fn of(&self, record: &TransferRecord) -> Option<f64> {
         match self.of {
-            // There is no time of none.
+            // Without transfers there is no time.
             Of::Times(of) if record.completed > 0 => of(&record.times, record.slowdown.as_ref()),
             Of::Times(_) => None,
             Of::State(of) => of(record),
         }
     }
 
-    /// Its value over the transfers of one class of sizes.
+    /// Its value over the transfers of one size class.
     pub fn of_size(&self, record: &SizeRecord) -> Option<f64> {
         match self.of {
             Of::Times(of) => of(&record.times, record.slowdown.as_ref()),
@@ -233,22 +232,22 @@ impl Statistic {
 }
 
 /// The parsed name of a measure of timed events, such as transfers and pages. It is the number
-/// completed, `transfers.web`, or a statistic, `page_p95_s.web`; for one class of sizes
+/// completed, `transfers.web`, or a statistic, `page_p95_s.web`; for one size class,
 /// `transfer_p95_s.web.to_10kB`.
 #[derive(Clone, Copy, Debug)]
 pub struct OfTransfers<'a> {
     /// The timed event.
     pub kind: Kind,
-    /// `None` for how many were completed.
+    /// `None` for the number completed.
     pub statistic: Option<Statistic>,
     /// The group.
     pub group: &'a str,
-    /// The class of sizes; `None` for all.
+    /// The size class; `None` for all.
     pub size: Option<&'a str>,
 }
 
 impl<'a> OfTransfers<'a> {
-    /// Takes `name` apart; `None` if it is another measure.
+    /// Parses `name`; `None` if it is another measure.
     pub fn parse(name: &'a str) -> Option<Self> {
         let (what, of) = name.split_once('.')?;
         let of_size = of.rsplit_once('.').filter(|(_, size)| sizes().any(|known| known == *size));
@@ -281,7 +280,7 @@ impl<'a> OfTransfers<'a> {
         self.statistic.map_or(Some(record.completed as f64), |statistic| statistic.of_size(record))
     }
 
-    /// Every such name of the `kind` in `group`, the plain ones first.
+    /// Every such name for the `kind` in `group`, plain ones first.
     pub fn names(kind: Kind, group: &str) -> Vec<String> {
         let of = |of: &str| {
             let statistics = Statistic::ALL.iter().filter(|statistic| statistic.is_of(kind));
@@ -319,8 +318,8 @@ mod tests {
         assert_eq!((record.slowdown, record.sizes.len()), (None, 0));
         let times = record.times;
         assert!((times.mean_s - 0.5005).abs() < 1e-12 && times.max_s == 1.0);
-        // For 1 to n, quantile q is the ceiling of q n: the empirical distribution's inverse, which
-        // numpy calls `inverted_cdf`.
+        // For 1 to n, quantile q is the ceiling of q n: the inverse of the empirical distribution,
+        // which numpy calls `inverted_cdf`.
         let percentiles = [
             (times.p50_s, 0.5),
             (times.p90_s.unwrap(), 0.9),
@@ -392,7 +391,7 @@ mod tests {
         assert_eq!((none.completed, none.part, none.bps), (0, Some(0.0), None));
         let mean = Statistic::ALL.iter().find(|statistic| statistic.name == "mean_s").unwrap();
         assert_eq!(mean.of(&none), None, "there is no time of none");
-        // Measured from 10 s on: 2 of 4 s with half of their bytes, and 3 s.
+        // Measured from 10 s: 2 of 4 s with half of their bytes, and 3 s.
         meter.lasted(Lasted { kind: Kind::Stall, since: at(8), until: at(12), bytes: 1000 }, at(10));
         meter.lasted(Lasted { kind: Kind::Stall, since: at(20), until: at(23), bytes: 750 }, at(10));
         let record = meter.lasting("video", Kind::Stall, 20.0);

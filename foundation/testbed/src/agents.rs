@@ -1,4 +1,4 @@
-//! Two hosts at work, seen from the process that started them.
+//! Two running hosts, from the view of the process that started them.
 
 use super::again;
 use super::bed::Side;
@@ -39,9 +39,9 @@ impl From<Failed> for TestbedError {
 }
 
 impl Agents {
-    /// Starts this program again at both hosts, left and right, where it has to hand over to
-    /// [`agent::main`](crate::agent::main), and waits until all connections of `traffic` are
-    /// established. This thread is at the right host from now on.
+    /// Starts this program again at both hosts, left and right, and waits until all connections of
+    /// `traffic` are established. The program must pass control to
+    /// [`agent::main`](crate::agent::main). This thread stays at the right host.
     pub fn start(hosts: [&Host; 2], traffic: &Traffic) -> Result<Agents, Failed> {
         let [left, right] = hosts;
         let (left, right) = (Agent::start(left, Side::Left), Agent::start(right, Side::Right));
@@ -53,7 +53,7 @@ impl Agents {
         Ok(agents)
     }
 
-    /// Lets traffic begin at a time of the monotonic clock.
+    /// Starts traffic at a time of the monotonic clock.
     pub fn begin(&mut self, at: Time) -> Result<(), Failed> {
         self.instruct(&Instruction::Start { at_ns: at.ns() })
     }
@@ -75,7 +75,7 @@ impl Agents {
         while !silent.is_empty() {
             let mut waits: Vec<PollFd<'_>> =
                 silent.iter().map(|agent| PollFd::new(agent.answers.get_ref(), PollFlags::IN)).collect();
-            // A signal: all are polled again.
+            // After a signal, all are polled again.
             let is_ready = poll(&mut waits, None).is_ok();
             let answered: Vec<bool> =
                 waits.iter().map(|wait| is_ready && !wait.revents().is_empty()).collect();
@@ -121,7 +121,7 @@ impl Agent {
     fn instruct(&mut self, instruction: &Instruction) -> Result<(), Failed> {
         match self.instructions.write_all(to_line(instruction).as_bytes()) {
             Ok(()) => Ok(()),
-            // It has ended, and may have said why.
+            // It has ended, and may have reported the reason.
             Err(error) => Err(self.answer().err().unwrap_or_else(|| self.failed("ordering", &error))),
         }
     }
@@ -151,7 +151,7 @@ impl Agent {
 
 impl Drop for Agent {
     fn drop(&mut self) {
-        // It may have ended already: either way it is waited for.
+        // It may have ended already; in either case, wait for it.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

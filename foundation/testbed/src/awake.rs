@@ -1,17 +1,17 @@
-//! Keeps the processors of a virtual machine from sleeping while something is measured.
+//! Keeps the processors of a virtual machine from sleeping during measurements.
 //!
-//! A host takes back a virtual processor that is idle, and returns it when it has time. On a busy
-//! host this takes milliseconds, at each of a network's thousands of wake-ups a second. A process
+//! A hypervisor takes back an idle virtual processor, and returns it when it has time. On a busy
+//! host this takes milliseconds, at each of a network's thousands of wake-ups per second. A process
 //! of the class `SCHED_IDLE` on each processor runs only while no other is ready, and yields at
-//! once, so the processor stays.
+//! once, so the processor is never idle.
 //!
-//! A kernel with autogroups shares processors between sessions before it considers classes. So each
-//! such process has its own session, with the least weight possible.
+//! A kernel with autogroups shares processors between sessions before it considers classes. Each
+//! such process therefore has its own session, with the minimum weight.
 
 use std::process::{Child, Command, Stdio};
 use std::{fs, io, thread};
 
-/// The command of such a process. A kernel without autogroups has no such file.
+/// The command of such a process. The file exists only in kernels with autogroups.
 const SPIN: &str = "{ echo 19 > /proc/self/autogroup; } 2>/dev/null; while :; do :; done";
 
 /// Keeps processors awake until it is dropped.
@@ -19,7 +19,7 @@ const SPIN: &str = "{ echo 19 > /proc/self/autogroup; } 2>/dev/null; while :; do
 pub struct Awake(Vec<Child>);
 
 impl Awake {
-    /// Keeps all processors awake where this is a virtual machine. Does nothing on others, whose
+    /// Keeps all processors awake on a virtual machine. Does nothing on other machines, whose
     /// processors wake in microseconds.
     ///
     /// Errors: `setpriv` or `chrt` of util-linux is missing or refused.
@@ -35,7 +35,7 @@ impl Awake {
         let count = if is_virtual { thread::available_parallelism()?.get() } else { 0 };
         let mut awake = Awake::default();
         if count > 0 {
-            // Where this fails so would the others, later and unseen.
+            // If this fails, the others would fail later and unnoticed.
             let status = Command::new("chrt").args(["--idle", "0", "true"]).status()?;
             status.success().then_some(()).ok_or_else(|| io::Error::other("`chrt --idle 0` was refused"))?;
         }
@@ -48,7 +48,7 @@ impl Awake {
         Ok(awake)
     }
 
-    /// How many processors are kept awake.
+    /// The number of processors kept awake.
     pub fn count(&self) -> usize {
         self.0.len()
     }

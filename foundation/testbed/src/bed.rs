@@ -5,8 +5,8 @@
 //!   source  eth0 ───────── g0  gateway  g1 ───────── eth0  sink
 //! ```
 //!
-//! Between the gateway and the sink there may be a [path](super::path), on which frames take time
-//! and are lost.
+//! Between the gateway and the sink there may be a [path](super::path), which delays and loses
+//! frames.
 
 use super::error::{During, Trouble};
 use super::host::{Host, Wire};
@@ -21,17 +21,17 @@ use std::os::fd::OwnedFd;
 
 pub use super::side::Side;
 
-/// A test bed: source, gateway and sink, joined in a line, each in its own network namespace. The
+/// A test bed: source, gateway and sink in a line, each in its own network namespace. The
 /// namespaces end with this value. Only source and sink have addresses.
 #[derive(Debug)]
 pub struct Bed {
-    /// Where traffic comes from.
+    /// The origin of traffic.
     pub source: Host,
-    /// Between the two.
+    /// The host between the two.
     pub gateway: Host,
-    /// Where traffic goes.
+    /// The destination of traffic.
     pub sink: Host,
-    /// Between the gateway and the sink, if there is more than a wire.
+    /// The path between the gateway and the sink, if it is more than a wire.
     path: Option<PathHost>,
 }
 
@@ -65,15 +65,14 @@ impl Side {
 }
 
 impl Bed {
-    /// Makes the hosts and joins them by wires of this MTU. This thread is at the gateway from now
-    /// on.
+    /// Creates the hosts and connects them by wires of this MTU. This thread stays at the gateway.
     ///
-    /// Where only a user namespace gives the right to it, this process must have one thread only.
+    /// If it needs a user namespace for its rights, this process must have only one thread.
     pub fn new(mtu: u32) -> Result<Self, Trouble> {
         Bed::with_path(mtu, None)
     }
 
-    /// The same, with `path` between the gateway and the sink.
+    /// As [`new`](Self::new), with `path` between the gateway and the sink.
     pub fn with_path(mtu: u32, path: Option<&Path>) -> Result<Self, Trouble> {
         let (source, sink) = (Host::new()?, Host::new()?);
         let between = path.map(|_| PathHost::new()).transpose()?;
@@ -92,13 +91,13 @@ impl Bed {
         Side::BOTH.into_iter().try_for_each(|side| self.gateway.wait_for_carrier(side.end().index))
     }
 
-    /// The run that the path belongs to begins at this time of the monotonic clock.
+    /// Sets the start of the path's run, on the monotonic clock.
     pub fn begin_path(&self, at: Time) {
         self.path.iter().for_each(|path| path.begin(at));
     }
 
-    /// Ends the path between the gateway and the sink, if there is one, and returns the counts of
-    /// its frames.
+    /// Ends the path between the gateway and the sink, if any, and returns the counts of its
+    /// frames.
     ///
     /// # Errors
     /// Why it had ended before.
@@ -106,8 +105,8 @@ impl Bed {
         self.path.as_mut().map_or(Ok(Carried::default()), PathHost::finish)
     }
 
-    /// Joins the gateway with the host at `side`: also anew, after the wire between them was
-    /// removed, where there is no path.
+    /// Connects the gateway with the host at `side`; also again, after the wire between them was
+    /// removed, if there is no path.
     pub fn join(&self, side: Side, mtu: u32) -> Result<(), Trouble> {
         let (host, ip) = match side {
             Side::Left => (&self.source, SOURCE_ADDRESS),
@@ -122,18 +121,18 @@ impl Bed {
         }
         host.set_ethernet_address(HOST.index, side.ethernet_address())?;
         host.add_address(HOST.index, Address { ip: ip.into(), prefix_bits: PREFIX_BITS })?;
-        // The host first, so that the gateway's interface has its carrier when it comes up: a
-        // process that watches it sees one change.
+        // The host first, so the gateway's interface has its carrier when it comes up, and a
+        // watching process observes one change.
         host.bring_up(HOST.index)?;
         self.gateway.bring_up(side.end().index)
     }
 
-    /// Sets the kernel to forward at the gateway, by a bridge, and to share traffic to the sink as
-    /// `shaping` says. Returns two packet sockets, for frames from the source and frames that left
-    /// for the sink, and a netlink socket at the gateway. This thread stays at the gateway.
+    /// Makes the kernel at the gateway forward over a bridge, and share traffic to the sink
+    /// according to `shaping`. Returns two packet sockets, for frames from the source and frames
+    /// that left for the sink, and a netlink socket at the gateway. This thread stays at the
+    /// gateway.
     pub fn let_kernel_forward(&self, shaping: &Shaping) -> Result<[OwnedFd; 3], Trouble> {
-        // Packets come one by one, as they do to us: a discipline would take a super-packet for
-        // one.
+        // Single packets, as at our gateway: a discipline would count a super-packet as one.
         self.source.set_segments(HOST.index, 1)?;
         let left = match &self.path {
             Some(path) => path.watch(Side::Left)?,

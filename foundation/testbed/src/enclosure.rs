@@ -1,17 +1,17 @@
-//! Runs a command in its own network namespace, which is connected to the outside only by a TUN
-//! device of this process.
+//! Runs a command in its own network namespace, which is connected to the outside only through a
+//! TUN device of this process.
 //!
 //! ```text
 //!   network namespace of the command      this process            outside
 //!   fairwire-lab0  100.64.0.2  ◄──── inside ◄─────► outside ────►  100.64.0.1
 //! ```
 //!
-//! The outside is this machine, if the process may make a device in its own network namespace. Then
-//! the kernel routes, and masquerades forwarded packets with this machine's address. Otherwise it
-//! is a [relay](super::relay), which needs no more than a user's rights.
+//! The outside is this machine if the process may create a device in its own network namespace. The
+//! kernel then routes, and masquerades forwarded packets with this machine's address. Otherwise,
+//! the outside is a [relay](super::relay), which needs only a user's rights.
 //!
-//! The command has a process namespace, too. It ends with this process, however that ends, and so
-//! do its network, the devices, the rules of the packet filter and the mounts.
+//! The command also has a process namespace. It ends with this process, however that ends, and so
+//! do its network, the devices, the packet filter's rules and the mounts.
 
 use super::again;
 use super::error::{During, Trouble};
@@ -37,11 +37,11 @@ use std::{io, thread};
 /// A network for one command.
 #[derive(Debug)]
 pub struct Enclosure {
-    /// The device of the command: packets that the command sends are received here.
+    /// The device of the command, which delivers the packets that the command sends.
     pub inside: Tun,
     /// The device on the other side.
     pub outside: Tun,
-    /// The network behind that.
+    /// The network behind the outside device.
     pub beyond: Beyond,
     /// Its addresses.
     pub place: Place,
@@ -49,13 +49,13 @@ pub struct Enclosure {
     pub network: Network,
 }
 
-/// The network of a command, which lasts as long as this.
+/// The network of a command, which exists as long as this value.
 #[derive(Debug)]
 pub struct Network(Host);
 
 impl Network {
-    /// Bytes that its TCP has yet to send, or that are not acknowledged; the end of a connection
-    /// counts as one. The kernel keeps sending for connections whose processes have ended.
+    /// Bytes that its TCP has to send, or that are not acknowledged; the end of a connection counts
+    /// as one. The kernel still sends for connections whose processes have ended.
     pub fn unacknowledged(&self) -> u64 {
         let tables = self.0.at(|| TCP_TABLES.map(std::fs::read_to_string));
         tables.iter().flatten().map(|table| unacknowledged(table)).sum()
@@ -65,7 +65,7 @@ impl Network {
 /// The TCP sockets of a thread's network namespace.
 const TCP_TABLES: [&str; 2] = ["/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"];
 
-/// The sum of the send queues in such a table.
+/// The sum of the send queues in this table.
 fn unacknowledged(table: &str) -> u64 {
     let queue = |line: &str| {
         let (send, _receive) = line.split_whitespace().nth(4)?.split_once(':')?;
@@ -79,20 +79,20 @@ fn unacknowledged(table: &str) -> u64 {
 pub enum Beyond {
     /// This machine's own network namespace.
     Machine {
-        /// The rules that masquerade forwarded packets with this machine's address, for as long as
-        /// this value lives.
+        /// The rules that masquerade forwarded packets with this machine's address, while this
+        /// value lives.
         nat: Result<Nftables, Trouble>,
         /// Does the kernel forward packets to other machines?
         forwards: bool,
     },
-    /// A host that hands over each connection to this process.
+    /// A host that hands each connection over to this process.
     Relay(Relay),
 }
 
 /// The network required behind the outer device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Way {
-    /// This machine, if that is allowed, and a relay otherwise.
+    /// This machine if permitted, otherwise a relay.
     #[default]
     Any,
     /// This machine.
@@ -101,15 +101,15 @@ pub enum Way {
     Relay,
 }
 
-/// The addresses of an enclosure: four of 100.64.0.0/10, which RFC 6598 keeps free for networks
+/// The addresses of an enclosure: four of 100.64.0.0/10, which RFC 6598 reserves for networks
 /// between a user and the Internet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place(u8);
 
 /// The longest packet on either device, bytes.
 pub const MTU: u32 = 1500;
-/// Packets that may wait in a device for this process: 100 ms of full packets at 1 Gbit/s, unless
-/// the kernel forms super-packets.
+/// Packets that may wait in a device for this process: 100 ms of full packets at 1 Gbit/s, without
+/// super-packets.
 const DEVICE_QUEUE: u32 = 8192;
 const PREFIX_BITS: u8 = 30;
 
@@ -124,7 +124,7 @@ impl Place {
         Ipv4Addr::new(100, 64, self.0 / 64, self.0 % 64 * 4 + 2)
     }
 
-    /// The name of the devices, and of the table of the packet filter.
+    /// The name of the devices, and of the packet filter's table.
     pub fn name(self) -> String {
         format!("fairwire-lab{}", self.0)
     }
@@ -135,7 +135,7 @@ impl Place {
 }
 
 impl Enclosure {
-    /// Makes one. This process must have one thread only.
+    /// Creates an enclosure. This process must have only one thread.
     pub fn new(way: Way) -> Result<Self, Trouble> {
         let here = if way == Way::Relay { Ok(None) } else { machine() };
         let here = match here {
@@ -166,7 +166,7 @@ impl Enclosure {
     }
 
     /// Starts `command` with `environment` added, and waits for its end in another thread. Its name
-    /// server is `names`, if any, in place of this machine's.
+    /// server is `names`, if given, instead of this machine's.
     pub fn start(
         &self,
         command: &[OsString],
@@ -195,7 +195,7 @@ impl Enclosure {
     }
 }
 
-/// A command at work.
+/// A running command.
 #[derive(Debug)]
 pub struct Running {
     id: u32,
@@ -208,17 +208,17 @@ impl Running {
         self.waiting.is_finished()
     }
 
-    /// Kills it with all that it started.
+    /// Kills it and everything that it started.
     pub fn kill(&self) {
         let id = i32::try_from(self.id).ok().and_then(rustix::process::Pid::from_raw);
         if let Some(id) = id.filter(|_| !self.is_over()) {
-            // It may have ended in this moment.
+            // It may have just ended.
             let _ = rustix::process::kill_process(id, rustix::process::Signal::KILL);
         }
     }
 
-    /// Its exit code, once it has ended: as shells have it, 128 and the signal's number where one
-    /// ended it.
+    /// Its exit code after its end, as in shells: 128 plus the signal's number if a signal ended
+    /// it.
     pub fn exit_code(self) -> Result<u8, Trouble> {
         use std::os::unix::process::ExitStatusExt;
         let status = self.waiting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
@@ -230,7 +230,7 @@ impl Running {
 const EVERYWHERE: Address = Address { ip: IpAddr::V4(Ipv4Addr::UNSPECIFIED), prefix_bits: 0 };
 
 /// The device in this machine's own network namespace, with the network behind it; `None` if the
-/// process may not make one.
+/// process may not create one.
 fn machine() -> Result<Option<(Place, Tun, Beyond)>, Trouble> {
     for place in Place::all() {
         match device(place, place.outside()) {
@@ -240,7 +240,7 @@ fn machine() -> Result<Option<(Place, Tun, Beyond)>, Trouble> {
                 let forwards = forwards.is_ok_and(|value| value.trim() != "0");
                 return Ok(Some((place, outside, Beyond::Machine { nat, forwards })));
             }
-            // Another enclosure has the name.
+            // The name belongs to another enclosure.
             Err(_) if is_taken(place)? => {}
             Err(trouble) => return Err(trouble),
         }
@@ -248,7 +248,7 @@ fn machine() -> Result<Option<(Place, Tun, Beyond)>, Trouble> {
     Ok(None)
 }
 
-/// The first place that has no device in this network namespace.
+/// The first place without a device in this network namespace.
 fn free_place() -> Result<Place, Trouble> {
     for place in Place::all() {
         if !is_taken(place)? {
@@ -272,24 +272,24 @@ fn device(place: Place, ip: Ipv4Addr) -> Result<Tun, Trouble> {
     Ok(tun)
 }
 
-/// A host whose interfaces send nothing but IPv4. It forwards, so that an enclosure within this one
-/// reaches the outside.
+/// A host whose interfaces send only IPv4. It forwards, so an enclosure within this one reaches the
+/// outside.
 fn quiet_host() -> Result<Host, Trouble> {
     let host = Host::new()?;
-    // Without IPv6 there is nothing to turn off; and where /proc/sys is not to be written, only an
-    // enclosure within this one lacks something.
+    // Without IPv6 there is nothing to disable. If /proc/sys is not writable, only an enclosure
+    // within this one lacks something.
     let _ = host.set_variable("net/ipv6/conf/default/disable_ipv6", "1");
     let _ = host.set_variable("net/ipv4/ip_forward", "1");
     Ok(host)
 }
 
-/// Returns the result of `make`, run in another thread, which may enter another network namespace.
+/// The result of `make`, run in another thread, which may enter another network namespace.
 fn elsewhere<T: Send>(make: impl FnOnce() -> Result<T, Trouble> + Send) -> Result<T, Trouble> {
     let made = thread::scope(|scope| scope.spawn(make).join());
     made.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// In place of the address of a name server: that of this machine is used.
+/// Given instead of a name server's address, to use this machine's.
 const NO_NAMES: &str = "-";
 
 /// Acts as the first process of a process namespace: mounts what the command expects, runs it, and
@@ -297,7 +297,7 @@ const NO_NAMES: &str = "-";
 pub(crate) fn first(arguments: impl IntoIterator<Item = String>) -> i32 {
     let mut arguments = arguments.into_iter();
     let names = arguments.next().and_then(|names| names.parse().ok());
-    // A machine on which not all of this can be mounted still runs the command.
+    // If a machine cannot mount everything, the command still runs.
     let _ = die_with_parent();
     if part_sys().is_ok() {
         let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
@@ -316,10 +316,10 @@ pub(crate) fn first(arguments: impl IntoIterator<Item = String>) -> i32 {
     }
 }
 
-/// Puts a file that names one name server in place of `/etc/resolv.conf`.
+/// Replaces `/etc/resolv.conf` by a file that names one name server.
 fn mount_names(names: Ipv4Addr) -> io::Result<()> {
     const FILE: &str = "/etc/resolv.conf";
-    // A file in memory, which stays when the folder where it was made is taken away again.
+    // A file in memory, which remains when the folder of its creation is unmounted.
     let folder = Path::new("/mnt");
     mount("tmpfs", folder, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, None)?;
     let file = folder.join("resolv.conf");
@@ -329,7 +329,7 @@ fn mount_names(names: Ipv4Addr) -> io::Result<()> {
     mounted
 }
 
-/// Waits for the end of `child`, and meanwhile of all other processes that lost their parent.
+/// Waits for the end of `child`, and meanwhile for all orphaned processes.
 fn waited(child: &Child) -> i32 {
     let code = |status: WaitStatus| {
         let signal = status.terminating_signal().map(|signal| 128 + signal);

@@ -3,10 +3,10 @@
 use fairwire_linux::port::PortError;
 use serde::{Deserialize, Serialize};
 
-/// A network that could not be made, or whose hosts failed.
+/// A network that could not be built, or whose hosts failed.
 #[derive(Debug, thiserror::Error)]
 pub enum TestbedError {
-    /// This process may not make network namespaces or packet sockets.
+    /// This process may not create network namespaces or packet sockets.
     #[error(
         "this process may not make network namespaces ({operation}: {reason}). Allowed: running as root; or as any user \
          where the kernel lets users make namespaces (on Debian and Ubuntu: sysctl kernel.unprivileged_userns_clone=1, \
@@ -26,36 +26,36 @@ pub enum TestbedError {
         /// The system's message.
         reason: String,
     },
-    /// A helper process failed at something that ought to work.
+    /// A helper process failed unexpectedly.
     #[error("the lab's {role} could not go on: {operation}: {reason}")]
     Helper {
-        /// Which helper: `network`, `source` or `sink`.
+        /// The helper: `network`, `source` or `sink`.
         role: String,
         /// The operation under way.
         operation: String,
         /// The system's message.
         reason: String,
     },
-    /// A helper process ended before its time.
+    /// A helper process ended early.
     #[error("a helper process of the lab ended before its time ({status})")]
     HelperEnded {
         /// How.
         status: String,
     },
-    /// The helper processes could not be started or talked to.
+    /// The helper processes could not be started or reached.
     #[error("{operation}: {source}")]
     System {
         /// The operation tried.
         operation: &'static str,
-        /// Why it failed.
+        /// The cause.
         source: std::io::Error,
     },
 }
 
-/// The failure of a helper, as it is sent to the process that started it.
+/// A helper's failure, as sent to its parent process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trouble {
-    /// Which error it becomes.
+    /// The error that it becomes.
     pub kind: TroubleKind,
     /// The operation under way.
     pub operation: String,
@@ -63,10 +63,10 @@ pub struct Trouble {
     pub reason: String,
 }
 
-/// The kind of error that a [`Trouble`] becomes.
+/// The type of error that a [`Trouble`] becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TroubleKind {
-    /// This process may not.
+    /// This process lacks the rights.
     NoRights,
     /// The kernel has no virtual Ethernet pairs.
     NoVeth,
@@ -83,8 +83,7 @@ impl std::fmt::Display for Trouble {
 }
 
 impl Trouble {
-    /// `error` while doing `operation`. A refusal for want of rights is recognized here, once for
-    /// all helpers.
+    /// An `error` during `operation`. A lack of rights is recognized here, for all helpers.
     pub fn new(operation: impl Into<String>, error: &std::io::Error) -> Self {
         let kind = match error.kind() {
             std::io::ErrorKind::PermissionDenied => TroubleKind::NoRights,
@@ -98,17 +97,17 @@ impl Trouble {
         Trouble { kind: TroubleKind::NoVeth, ..Trouble::new("making a virtual Ethernet pair", error) }
     }
 
-    /// The same, reported as a want of rights.
+    /// The same, reported as a lack of rights.
     pub fn for_want_of_rights(self) -> Self {
         Trouble { kind: TroubleKind::NoRights, ..self }
     }
 
-    /// The same, with an earlier failure: both may need repair.
+    /// The same, with an earlier failure, because both may need repair.
     pub fn after(self, first: &std::io::Error) -> Self {
         Trouble { reason: format!("{}; without one: {first}", self.reason), ..self }
     }
 
-    /// The error of the whole, when it befell the helper `role`.
+    /// The final error, if it occurred in the helper `role`.
     pub fn into_error(self, role: &str) -> TestbedError {
         let Trouble { kind, operation, reason } = self;
         match kind {
@@ -132,7 +131,7 @@ impl From<PortError> for Trouble {
     }
 }
 
-/// Names the operation under way when the system refuses it.
+/// Names the operation that the system refused.
 pub trait During<T> {
     /// The same value, or the operation and the system's message.
     fn during(self, operation: &str) -> Result<T, Trouble>;

@@ -1,4 +1,4 @@
-//! A host: a network namespace, and the means to change it.
+//! A host: a network namespace, and the operations on it.
 
 use super::error::{During, Trouble};
 use super::namespace::{Namespace, part_sys};
@@ -11,8 +11,8 @@ use rustix::io::Errno;
 use std::net::IpAddr;
 use std::{io, thread};
 
-/// A host in its own network namespace, which lives as long as this value, or as long as a process
-/// or a socket is in it.
+/// A host in its own network namespace, which exists as long as this value, or a process or a
+/// socket in it.
 #[derive(Debug)]
 pub struct Host {
     namespace: Namespace,
@@ -30,7 +30,7 @@ pub struct Wire<'a> {
     pub mtu: u32,
 }
 
-/// The counters of an interface since it was made.
+/// The counters of an interface since its creation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
     /// Frames that arrived.
@@ -40,7 +40,7 @@ pub struct Counted {
 }
 
 impl Host {
-    /// Makes a host with nothing but its loopback, which is up. This thread is there from now on.
+    /// Creates a host with only its loopback interface, which is up. This thread stays there.
     pub fn new() -> Result<Self, Trouble> {
         let namespace = Namespace::enter_new()?;
         let host = Host { namespace, netlink: Netlink::open().during("opening a netlink socket")? };
@@ -48,21 +48,21 @@ impl Host {
         Ok(host)
     }
 
-    /// Its namespace, for a thread that enters it by itself.
+    /// Its namespace, for a thread that enters it separately.
     pub(crate) fn namespace(&self) -> Result<Namespace, Trouble> {
         self.namespace.again()
     }
 
-    /// Moves this thread to this host. Whatever it starts and opens from now on is there too.
+    /// Moves this thread to this host, with everything that it later starts and opens.
     pub fn enter(&self) -> Result<(), Trouble> {
         self.namespace.enter()
     }
 
-    /// Returns the result of `make`, run at this host in another thread. A process that [dies with
-    /// its parent](crate::namespace::die_with_parent) dies with that thread.
+    /// The result of `make`, run at this host in another thread. A process that [dies with its
+    /// parent](crate::namespace::die_with_parent) dies with that thread.
     ///
     /// # Panics
-    /// Where `make` does, and where the host cannot be entered.
+    /// If `make` does, or the host cannot be entered.
     pub fn at<T: Send>(&self, make: impl FnOnce() -> T + Send) -> T {
         let made = thread::scope(|scope| {
             let there = || {
@@ -74,11 +74,11 @@ impl Host {
         made.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
-    /// Returns the process that `start` starts at this host: like [`at`](Host::at), but `/sys`
-    /// shows this host's interfaces. For root.
+    /// The process that `start` starts at this host: like [`at`](Host::at), but `/sys` shows this
+    /// host's interfaces. Needs root.
     ///
     /// # Panics
-    /// Where `start` does, and where the host cannot be entered.
+    /// If `start` does, or the host cannot be entered.
     pub fn started<T: Send>(&self, start: impl FnOnce() -> T + Send) -> T {
         self.at(|| {
             part_sys().expect("who made a host may mount there");
@@ -86,18 +86,18 @@ impl Host {
         })
     }
 
-    /// Lays a wire to another host: a virtual Ethernet pair, both ends down.
+    /// Creates a wire to another host: a virtual Ethernet pair with both ends down.
     pub fn join(&self, other: &Host, wire: Wire<'_>) -> Result<(), Trouble> {
         let Wire { here, there, mtu } = wire;
         let pair = Pair { here, there, there_namespace: other.namespace.descriptor(), mtu };
         self.netlink.add_pair(&pair).map_err(|error| match Errno::from_io_error(&error) {
-            // The kernel does not know the kind of interface.
+            // The kernel lacks this type of interface.
             Some(Errno::OPNOTSUPP) => Trouble::no_veth(&error),
             _ => Trouble::new("making a virtual Ethernet pair", &error),
         })
     }
 
-    /// Joins interfaces by a bridge that forwards at once. It has no address, and is up.
+    /// Connects interfaces by a bridge, which is up, has no address, and forwards immediately.
     pub fn bridge(&self, name: &str, ports: &[u32]) -> Result<(), Trouble> {
         self.netlink.add_bridge(name).during("making a bridge")?;
         let index = self.at(|| self.index_of(name))?;
@@ -111,8 +111,8 @@ impl Host {
         self.netlink.bring_up(index).during("bringing an interface up")
     }
 
-    /// Waits until an interface carries frames, at most two seconds. A kernel may be a second late
-    /// to act on a carrier. Until then it loses what it sends, the first ARP request too.
+    /// Waits up to two seconds until an interface carries frames. A kernel may act on a carrier a
+    /// second late. Until then it loses what it sends, including the first ARP request.
     pub fn wait_for_carrier(&self, index: u32) -> Result<(), Trouble> {
         let is_running = || {
             let until = clock::now() + Duration::from_ms(2000);
@@ -134,47 +134,47 @@ impl Host {
         self.netlink.remove(index).during("removing an interface")
     }
 
-    /// Gives an interface an address, at once: IPv6 does not look for another that has it.
+    /// Adds an address to an interface, immediately: IPv6 skips the search for duplicates.
     pub fn add_address(&self, index: u32, address: Address) -> Result<(), Trouble> {
         self.netlink.add_address(index, address).during("giving an interface its address")
     }
 
-    /// Takes an address from an interface.
+    /// Removes an address from an interface.
     pub fn remove_address(&self, index: u32, address: Address) -> Result<(), Trouble> {
         self.netlink.remove_address(index, address).during("taking an address from an interface")
     }
 
-    /// Gives an interface another name.
+    /// Renames an interface.
     pub fn rename(&self, index: u32, name: &str) -> Result<(), Trouble> {
         self.netlink.rename(index, name).during("renaming an interface")
     }
 
-    /// Gives an interface the Ethernet address of the neighbour `ip`, which need not exist.
+    /// Sets the Ethernet address of the neighbour `ip` of an interface, which need not exist.
     pub fn add_neighbour(&self, index: u32, ip: IpAddr, ethernet: [u8; 6]) -> Result<(), Trouble> {
         self.netlink.add_neighbour(index, ip, ethernet).during("naming a neighbour")
     }
 
-    /// Gives this host the route to `network`.
+    /// Adds the route to `network`.
     pub fn add_route(&self, network: Address, route: Route) -> Result<(), Trouble> {
         self.netlink.add_route(network, route).during("adding a route")
     }
 
-    /// Gives an interface an MTU, in bytes.
+    /// Sets the MTU of an interface, in bytes.
     pub fn set_mtu(&self, index: u32, mtu: u32) -> Result<(), Trouble> {
         self.netlink.set_mtu(index, mtu).during("changing an interface's MTU")
     }
 
-    /// Gives an interface an Ethernet address.
+    /// Sets the Ethernet address of an interface.
     pub fn set_ethernet_address(&self, index: u32, address: [u8; 6]) -> Result<(), Trouble> {
         self.netlink.set_ethernet_address(index, address).during("changing an interface's Ethernet address")
     }
 
-    /// Lets an interface send super-packets of at most this many segments; 1: none.
+    /// Limits the super-packets that an interface sends to `most` segments; 1 disables them.
     pub fn set_segments(&self, index: u32, most: u32) -> Result<(), Trouble> {
         self.netlink.set_segments(index, most).during("bounding an interface's super-packets")
     }
 
-    /// Makes an interface of the VLAN `id` over interface `under`, down.
+    /// Creates an interface for the VLAN `id` on the interface `under`, down.
     pub fn add_vlan(&self, under: u32, here: End<'_>, id: u16) -> Result<(), Trouble> {
         self.netlink.add_vlan(under, here, id).during("making a VLAN interface")
     }
@@ -184,21 +184,21 @@ impl Host {
         impair(&self.netlink, index, impairment).during("delaying what an interface sends (sch_netem)")
     }
 
-    /// Sets a variable of this host's kernel, such as `net/ipv4/ip_forward`. This thread is there
-    /// from now on.
+    /// Sets a variable of this host's kernel, such as `net/ipv4/ip_forward`. This thread stays
+    /// there.
     pub fn set_variable(&self, variable: &str, value: &str) -> Result<(), Trouble> {
         self.enter()?;
         std::fs::write(format!("/proc/sys/{variable}"), value).during(&format!("setting {variable}"))
     }
 
-    /// The number of the interface `name`. This thread is at this host from now on.
+    /// The number of the interface `name`. This thread stays at this host.
     pub fn index_of(&self, name: &str) -> Result<u32, Trouble> {
         self.enter()?;
         let found = index_of(name).and_then(|index| index.ok_or(io::ErrorKind::NotFound.into()));
         found.during(&format!("looking for the interface {name}"))
     }
 
-    /// The Ethernet address of an interface. This thread is at this host from now on.
+    /// The Ethernet address of an interface. This thread stays at this host.
     pub fn ethernet_address(&self, index: u32) -> Result<[u8; 6], Trouble> {
         self.enter()?;
         Ok(link::about(index).during("looking at an interface")?.ethernet_address)
@@ -226,8 +226,8 @@ impl Host {
     }
 }
 
-/// An interface's line in the kernel's table: after its name come bytes, packets and six more
-/// counts of arrivals, then the same of departures.
+/// Parses an interface's line in the kernel's table: after its name come bytes, packets and six
+/// more counts of arrivals, then the same of departures.
 fn counted(table: &str, name: &str) -> Option<Counted> {
     let line = table.lines().find_map(|line| line.trim_start().strip_prefix(name)?.strip_prefix(':'))?;
     let columns: Vec<u64> = line.split_whitespace().map_while(|column| column.parse().ok()).collect();

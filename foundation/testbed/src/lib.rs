@@ -1,15 +1,15 @@
-//! Networks out of network namespaces, for tests on real interfaces.
+//! Networks of network namespaces, for tests on real interfaces.
 //!
-//! [Hosts](host) are namespaces without a name, so that any number of networks can be at once and
-//! none is left behind: a namespace lives as long as the processes and sockets in it. Helper
-//! processes [die with their parent](namespace::die_with_parent), and a [process
-//! namespace](pid_namespace) ends with the processes that it started.
+//! [Hosts](host) are unnamed namespaces, so any number of networks can exist at once, and none is
+//! left behind: a namespace lives as long as its processes and sockets. Helper processes [die with
+//! their parent](namespace::die_with_parent), and a [process namespace](pid_namespace) ends with
+//! the processes that it started.
 //!
 //! Between the two hosts there may be a [path] with delay and loss. Their [traffic] is data.
-//! [Agents](agents), which are the program started again, send, receive and count it.
+//! [Agents](agents), which are this program started again, send, receive and count it.
 //! [`BedProcesses`](processes::BedProcesses) is a [bed] with its agents in separate processes, for
 //! a program with threads or without rights. An [enclosure] is a user's command that is connected
-//! only through a device of ours.
+//! only through our device.
 
 pub mod again;
 pub mod agent;

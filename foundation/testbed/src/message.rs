@@ -1,6 +1,6 @@
-//! The messages between the processes of a test bed: instructions downwards and answers upwards, a
-//! line of JSON each. The [process that makes a network](crate::processes) sends a datagram for
-//! each report, with descriptors attached.
+//! The messages between a test bed's processes: instructions downwards and answers upwards, each as
+//! a line of JSON. The [process that builds a network](crate::processes) sends a datagram for each
+//! report, with descriptors attached.
 
 use super::bed::Side;
 use super::error::Trouble;
@@ -22,21 +22,21 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixDatagram;
 use std::path::PathBuf;
 
-/// The argument after which a program hands over to [`agent::main`](crate::agent::main).
+/// The argument after which a program passes control to [`agent::main`](crate::agent::main).
 pub const AGENT_COMMAND: &str = "lab-agent";
 
 /// The role of a helper process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Makes a network, and starts the two hosts.
+    /// Builds a network, and starts the two hosts.
     Network,
     /// A host: sends and receives.
     Host(Side),
-    /// The program at the gateway: becomes this program with the arguments that follow.
+    /// The program at the gateway: becomes the program in the following arguments.
     Gateway,
-    /// Keeps a [scratch folder](crate::scratch) whose name begins with the argument that follows.
+    /// Keeps a [scratch folder](crate::scratch) with the following argument as its prefix.
     Keeper,
-    /// The first process of an [enclosure](crate::enclosure): runs the command that follows.
+    /// The first process of an [enclosure](crate::enclosure): runs the following command.
     First,
 }
 
@@ -50,7 +50,7 @@ impl Role {
         Role::First,
     ];
 
-    /// By its name.
+    /// The role with this name.
     pub(crate) fn named(name: &str) -> Option<Self> {
         Role::ALL.into_iter().find(|role| role.name() == name)
     }
@@ -71,32 +71,32 @@ impl Role {
 /// The forwarder between the two hosts of a network.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum AtGateway {
-    /// The process that made the network: its packet sockets are handed over.
+    /// The process that built the network; it hands over its packet sockets.
     Maker,
     /// This program, with these arguments.
     Program(Program),
-    /// This kernel, which shares traffic to the sink as this says. The process that made the
-    /// network watches.
+    /// This kernel, which shares traffic to the sink as given. The process that built the network
+    /// watches.
     Kernel(Shaping),
 }
 
-/// A program that is started at the gateway. It ends with the network.
+/// A program started at the gateway. It ends with the network.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Program {
-    /// The file with it.
+    /// Its executable.
     pub file: PathBuf,
     /// Its arguments.
     pub arguments: Vec<String>,
-    /// Variables added to our environment.
+    /// Variables added to this process's environment.
     pub environment: Vec<(String, String)>,
-    /// Where its standard output and error go: a file that is there.
+    /// An existing file for its stdout and stderr.
     pub log: PathBuf,
 }
 
 /// A message to a helper.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Instruction {
-    /// The first message to a network: its plan.
+    /// The first message to a network: its description.
     Make {
         /// MTU of all wires, bytes.
         mtu: u32,
@@ -105,13 +105,13 @@ pub(crate) enum Instruction {
         /// The forwarder.
         at_gateway: AtGateway,
     },
-    /// To a network, and the first message to a host: the traffic to send.
+    /// To a network, and the first message to a host: the traffic.
     Send(Traffic),
-    /// To a host: both listen, and connections may be opened.
+    /// To a host: both hosts listen, so connections may be opened.
     Connect,
-    /// Traffic begins at this time of the monotonic clock.
+    /// Traffic starts at this time of the monotonic clock.
     Start {
-        /// When.
+        /// The time.
         at_ns: u64,
     },
 }
@@ -119,23 +119,23 @@ pub(crate) enum Instruction {
 /// A message from a host.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Answer {
-    /// It takes connections.
+    /// It accepts connections.
     Listening,
     /// All connections that it must open are established.
     Connected,
-    /// The run is over.
+    /// The run has ended.
     Seen(Seen),
     /// It cannot continue.
     Failed(Trouble),
 }
 
-/// A message from the process that makes a network.
+/// A message from the process that builds a network.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Report {
-    /// The namespaces exist and are joined. Where [we forward](AtGateway::Maker), two descriptors
-    /// come along: the packet sockets at the gateway, from left to right. Where [the kernel
-    /// forwards](AtGateway::Kernel), three come along: packet sockets for frames from the source
-    /// and frames that left for the sink, and a netlink socket at the gateway.
+    /// The namespaces exist and are connected. If [this process forwards](AtGateway::Maker), two
+    /// descriptors are attached: the packet sockets at the gateway, from left to right. If [the
+    /// kernel forwards](AtGateway::Kernel), three are attached: packet sockets for frames from the
+    /// source and frames that left for the sink, and a netlink socket at the gateway.
     Wired,
     /// All TCP connections are established.
     Connected,
@@ -143,9 +143,9 @@ pub enum Report {
     Seen(Seen),
     /// A helper cannot continue.
     Failed {
-        /// Which.
+        /// The helper.
         role: String,
-        /// Why.
+        /// The cause.
         trouble: Trouble,
     },
 }
@@ -155,7 +155,7 @@ pub(crate) fn to_line(message: &impl Serialize) -> String {
     serde_json::to_string(message).expect("a message is plain data") + "\n"
 }
 
-/// The message in the next line; `None` where there are no more.
+/// The message in the next line; `None` at the end.
 pub(crate) fn read_line<T: DeserializeOwned>(reader: &mut impl BufRead) -> io::Result<Option<T>> {
     let mut line = String::new();
     match reader.read_line(&mut line)? {
@@ -164,16 +164,16 @@ pub(crate) fn read_line<T: DeserializeOwned>(reader: &mut impl BufRead) -> io::R
     }
 }
 
-/// The next instruction; `None` when there can be no more: the run is over.
+/// The next instruction; `None` at the end of the run, when no more can come.
 pub(crate) fn next_instruction() -> io::Result<Option<Instruction>> {
     read_line(&mut io::stdin().lock())
 }
 
-/// Descriptors that go with a report at most.
+/// The maximum of descriptors attached to a report.
 const MAX_DESCRIPTORS: usize = 3;
 
-/// Sends a report with `descriptors` attached. A report may exceed a datagram, so it is in a file
-/// in memory, whose descriptor comes last.
+/// Sends a report with `descriptors` attached. A report may exceed a datagram, so it is in a memory
+/// file, whose descriptor comes last.
 pub(crate) fn send(socket: impl AsFd, report: &Report, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
     let mut text = File::from(memfd_create("report", MemfdFlags::CLOEXEC)?);
     text.write_all(&serde_json::to_vec(report)?)?;
@@ -185,12 +185,12 @@ pub(crate) fn send(socket: impl AsFd, report: &Report, descriptors: &[BorrowedFd
     if !beside.push(SendAncillaryMessage::ScmRights(&all)) {
         return Err(io::ErrorKind::InvalidInput.into());
     }
-    // A datagram without bytes would read as the end.
+    // An empty datagram would be read as the end.
     sendmsg(socket, &[IoSlice::new(&[0])], &mut beside, SendFlags::empty())?;
     Ok(())
 }
 
-/// The next report, if there is one, with its descriptors. Never waits.
+/// The next report, if any, with its descriptors. Never blocks.
 pub(crate) fn receive(socket: &UnixDatagram) -> io::Result<Option<(Report, Vec<OwnedFd>)>> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS + 1))];
     let mut beside = RecvAncillaryBuffer::new(&mut space);

@@ -1,4 +1,4 @@
-//! Network namespaces without a name, and processes that do not outlive their parent.
+//! Unnamed network namespaces, and processes that end with their parent.
 #![allow(unsafe_code, reason = "each block says why it is sound")]
 
 use super::error::{During, Trouble};
@@ -8,20 +8,20 @@ use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space,
 use std::fs::{File, write};
 use std::os::fd::{AsFd, OwnedFd};
 
-/// A network namespace, alive as long as this is.
+/// A network namespace, alive as long as this value.
 #[derive(Debug)]
 pub struct Namespace(OwnedFd);
 
 impl Namespace {
     /// Moves this thread into a new, empty network namespace.
     ///
-    /// Where a plain one is refused, a user namespace is made first, in which this process is root:
-    /// for this the process must have one thread only.
+    /// If that is refused, first creates a user namespace with this process as root, for which the
+    /// process must have only one thread.
     pub fn enter_new() -> Result<Self, Trouble> {
         if let Err(plain) = unshare(UnshareFlags::NEWNET) {
             become_root_of_a_user_namespace().map_err(|trouble| trouble.after(&plain.into()))?;
-            // Refused here too, as with "no space" where user.max_net_namespaces is 0, it is for
-            // want of rights.
+            // A refusal here is also a lack of rights, even "no space", if user.max_net_namespaces
+            // is 0.
             unshare(UnshareFlags::NEWNET)
                 .during("making a network namespace")
                 .map_err(Trouble::for_want_of_rights)?;
@@ -29,24 +29,24 @@ impl Namespace {
         Self::own()
     }
 
-    /// The one in which this thread is.
+    /// The namespace of this thread.
     pub fn own() -> Result<Self, Trouble> {
         let this = File::open("/proc/thread-self/ns/net").during("opening a network namespace")?;
         Ok(Namespace(this.into()))
     }
 
-    /// The same again.
+    /// Another handle to it.
     pub(crate) fn again(&self) -> Result<Self, Trouble> {
         Ok(Namespace(self.0.try_clone().during("opening a network namespace")?))
     }
 
-    /// Moves this thread into this namespace. Children started from now on are in it too.
+    /// Moves this thread into this namespace, with its later children.
     pub fn enter(&self) -> Result<(), Trouble> {
         let kind = Some(LinkNameSpaceType::Network);
         move_into_link_name_space(self.0.as_fd(), kind).during("entering a network namespace")
     }
 
-    /// The descriptor by which it is known.
+    /// The descriptor that identifies it.
     pub fn descriptor(&self) -> &OwnedFd {
         &self.0
     }
@@ -57,20 +57,21 @@ pub fn die_with_parent() -> Result<(), Trouble> {
     set_parent_process_death_signal(Some(Signal::KILL)).during("requesting to end with the parent")
 }
 
-/// Makes this process root of a user namespace, where it may make no namespaces without. It must
-/// have one thread only.
+/// Makes this process root of a user namespace, if it may not create namespaces otherwise. It must
+/// have only one thread.
 pub(crate) fn gain_rights() -> Result<(), Trouble> {
     let Err(plain) = unshare(UnshareFlags::NEWNS) else { return Ok(()) };
     become_root_of_a_user_namespace().map_err(|trouble| trouble.after(&plain.into()))?;
-    // It ends when it wants, as a program that people start does.
+    // It need not end with its parent, like any program that people start.
     set_parent_process_death_signal(None).during("living on without the parent")
 }
 
-/// Gives this thread's children a process namespace from now on, and this thread a mount namespace.
-/// So all descendants of its first child end with that child, and mounts go with the last of them.
+/// Puts this thread's later children into a process namespace, and this thread into a mount
+/// namespace. All descendants of its first child end with that child, and mounts disappear with the
+/// last of them.
 ///
-/// Where this is refused, a user namespace is made first: for this the process must have one thread
-/// only. The thread can start no others any more.
+/// If that is refused, first creates a user namespace, for which the process must have only one
+/// thread. Afterwards, the thread cannot start other threads.
 pub fn part_processes() -> Result<(), Trouble> {
     let flags = UnshareFlags::NEWPID | UnshareFlags::NEWNS;
     if let Err(plain) = unshare(flags) {
@@ -80,8 +81,8 @@ pub fn part_processes() -> Result<(), Trouble> {
     Ok(())
 }
 
-/// Gives this thread a mount namespace in which `/sys` shows the interfaces of the network
-/// namespace where it is, as programs expect.
+/// Puts this thread into a mount namespace in which `/sys` shows the interfaces of its network
+/// namespace, as programs expect.
 pub fn part_sys() -> Result<(), Trouble> {
     unshare(UnshareFlags::NEWNS).during("making a mount namespace")?;
     mount_change("/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC)
@@ -91,13 +92,13 @@ pub fn part_sys() -> Result<(), Trouble> {
 }
 
 fn unshare(flags: UnshareFlags) -> rustix::io::Result<()> {
-    // SAFETY: neither of the flags used here parts the table of file descriptors.
+    // SAFETY: neither of the flags used here unshares the file descriptor table.
     unsafe { unshare_unsafe(flags) }
 }
 
-/// Every failure here is a want of rights, whatever number the system gives it: users may be
-/// refused with "no space" (user.max_user_namespaces is 0), "invalid" (several threads, or a kernel
-/// without), or "not permitted".
+/// Every failure here is a lack of rights, whatever the error number. Users may be refused with "no
+/// space" (user.max_user_namespaces is 0), "invalid" (several threads, or no kernel support), or
+/// "not permitted".
 fn become_root_of_a_user_namespace() -> Result<(), Trouble> {
     let (user, group) = (getuid().as_raw(), getgid().as_raw());
     let mapped = unshare(UnshareFlags::NEWUSER)

@@ -1,12 +1,12 @@
-//! Source NAT, as a home's router does it, and a port to which all connections lead.
+//! Source NAT, as in a home's router, and the redirection of all connections to a port.
 
 use super::error::{During, Trouble};
 use fairwire_linux::nftables::{Batch, Expression, Family, Fate, Hook, Nftables, hook, interface_name, meta};
 use fairwire_wire::headers::TCP;
 use std::net::Ipv4Addr;
 
-/// Masquerades the packets that this thread's network namespace sends by the interface `outside`
-/// with its address (`masquerade`), in a table `ip nat`.
+/// Masquerades the packets that this thread's network namespace sends through the interface
+/// `outside` (`masquerade`), in a table `ip nat`.
 pub fn masquerade(outside: &str) -> Result<(), Trouble> {
     let hook = Hook {
         chain: "leaving",
@@ -21,8 +21,8 @@ pub fn masquerade(outside: &str) -> Result<(), Trouble> {
     Nftables::open().and_then(|nftables| nftables.commit(batch)).during("setting up NAT (nftables)")
 }
 
-/// The same for packets of one address, by whatever interface they leave, in a table `ip NAME`. The
-/// table goes when the value is dropped and when the process ends.
+/// The same for packets from one address, through any interface, in a table `ip NAME`. The table is
+/// removed when the value is dropped or the process ends.
 pub fn masquerade_source(table: &str, source: Ipv4Addr) -> Result<Nftables, Trouble> {
     let hook = Hook {
         chain: "leaving",
@@ -36,8 +36,8 @@ pub fn masquerade_source(table: &str, source: Ipv4Addr) -> Result<Nftables, Trou
     committed(Batch::of(Family::Ipv4, table).renew(Fate::Goes).chain(hook).rule("leaving", &rule))
 }
 
-/// Leads each TCP connection that arrives here, for any address and port, to `port` of this host.
-/// Its table `ip NAME` goes when the value is dropped and when the process ends.
+/// Redirects each TCP connection that arrives here, for any address and port, to `port` of this
+/// host. Its table `ip NAME` is removed when the value is dropped or the process ends.
 pub fn redirect_connections(table: &str, port: u16) -> Result<Nftables, Trouble> {
     let hook = Hook {
         chain: "arriving",

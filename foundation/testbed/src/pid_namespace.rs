@@ -1,9 +1,9 @@
 //! A process namespace, in which everything that a run starts ends with it, however it ends, and a
-//! mount namespace whose scratch folder goes with it.
+//! mount namespace whose scratch folder disappears with it.
 //!
-//! The program starts itself again as the first process of the namespace. The kernel kills that one
-//! when its parent is gone, and all others when it is: a gateway under test, its watchdog, and the
-//! processes that they started.
+//! The program starts itself again as the first process of the namespace. The kernel kills that
+//! process with its parent, and all others with it: a gateway under test, its watchdog, and their
+//! child processes.
 
 use super::awake::Awake;
 use super::error::{During, Trouble};
@@ -11,17 +11,17 @@ use super::namespace::{die_with_parent, part_processes};
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 use std::process::{Command, ExitCode};
 
-/// The variable of the environment that marks a process of the namespace.
+/// The environment variable that marks a process of the namespace.
 const INSIDE: &str = "FAIRWIRE_PID_NAMESPACE";
 
-/// The folder of scratch files of a run: memory of the mount namespace.
+/// The folder for a run's scratch files, in the memory of the mount namespace.
 pub const SCRATCH: &str = "/run";
 
-/// This program, also after another was put in its place.
+/// This program, even if its file has been replaced.
 pub const THIS_PROGRAM: &str = "/proc/self/exe";
 
 /// Runs `body` in a new process namespace, and returns its exit code. Call it first in `main`,
-/// before there is a second thread.
+/// before a second thread exists.
 pub fn run(body: impl FnOnce() -> ExitCode) -> Result<ExitCode, Trouble> {
     if std::env::var_os(INSIDE).is_some() {
         set_up()?;

@@ -1,5 +1,5 @@
-//! A [bed](crate::bed) whose hosts are separate processes: for a program that stays in its own
-//! network, has threads already, or has rights only in a user namespace.
+//! A [bed](crate::bed) whose hosts are separate processes, for a program that stays in its own
+//! network, already has threads, or has rights only in a user namespace.
 
 use super::again;
 use super::agents::{Agents, Failed};
@@ -24,7 +24,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
-/// The helper processes, ended when this is dropped.
+/// The helper processes, which end when this is dropped.
 #[derive(Debug)]
 pub struct BedProcesses {
     child: Child,
@@ -33,9 +33,9 @@ pub struct BedProcesses {
 }
 
 impl BedProcesses {
-    /// Starts the helpers: this program again, which has to hand over to
-    /// [`agent::main`](crate::agent::main). They make a bed with wires of this MTU, with `path`
-    /// between the gateway and the sink, if any. They hand over the gateway's packet sockets or
+    /// Starts the helpers from this program, which must pass control to
+    /// [`agent::main`](crate::agent::main). They build a bed with wires of this MTU, with `path`
+    /// between the gateway and the sink, if given. They hand over the gateway's packet sockets or
     /// start a program there. If that program ends before the helpers, that is an error.
     pub fn start(mtu: u32, path: Option<Path>, at_gateway: AtGateway) -> Result<Self, TestbedError> {
         let (reports, theirs) =
@@ -43,8 +43,8 @@ impl BedProcesses {
         let mut child = again::command(Role::Network)
             .stdin(Stdio::piped())
             .stdout(OwnedFd::from(theirs))
-            // Ctrl-C in a terminal goes to a whole process group. This process is stopped by it;
-            // the helpers end when this process ends them.
+            // Ctrl-C in a terminal reaches an entire process group. It stops this process, which
+            // then ends the helpers.
             .process_group(0)
             .spawn()
             .map_err(failed("starting the lab's helpers"))?;
@@ -59,8 +59,7 @@ impl BedProcesses {
         self.instruct(&Instruction::Send(traffic.clone()))
     }
 
-    /// The next report, if there is one, with its descriptors. Never waits. A helper's failure is
-    /// an error.
+    /// The next report, if any, with its descriptors. Never blocks. A helper's failure is an error.
     pub fn next_report(&mut self) -> Result<Option<(Report, Vec<OwnedFd>)>, TestbedError> {
         match receive(&self.reports).map_err(failed("listening to the lab's helpers"))? {
             Some((Report::Failed { role, trouble }, _)) => Err(trouble.into_error(&role)),
@@ -69,7 +68,7 @@ impl BedProcesses {
         }
     }
 
-    /// Lets traffic begin at a time of the monotonic clock.
+    /// Starts traffic at a time of the monotonic clock.
     pub fn begin(&mut self, at: Time) -> Result<(), TestbedError> {
         self.instruct(&Instruction::Start { at_ns: at.ns() })
     }
@@ -78,14 +77,14 @@ impl BedProcesses {
         let instructions = self.instructions.as_mut().expect("instructions end with the helpers");
         match instructions.write_all(to_line(instruction).as_bytes()) {
             Ok(()) => Ok(()),
-            // It has ended, and may have said why.
+            // It has ended, and may have reported the reason.
             Err(error) => {
                 Err(self.check_alive().err().unwrap_or_else(|| failed("talking to the lab's helpers")(error)))
             }
         }
     }
 
-    /// A helper that ended may have left a report just before.
+    /// Checks that the helper runs; it may have left a report just before its end.
     fn check_alive(&mut self) -> Result<(), TestbedError> {
         match self.child.try_wait().map_err(failed("looking after the lab's helpers"))? {
             None => Ok(()),
@@ -97,13 +96,13 @@ impl BedProcesses {
     }
 }
 
-/// How long the helpers may take to end by themselves.
+/// How long the helpers may take to end on their own.
 const GRACE: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_ms(2);
 
 impl Drop for BedProcesses {
-    /// The instructions end, so the helpers do. One that does not end is killed, and the kernel
-    /// kills its children.
+    /// Closes the instructions, which ends the helpers. One that does not end is killed, and the
+    /// kernel kills its children.
     fn drop(&mut self) {
         self.instructions = None;
         let until = clock::now() + GRACE;
@@ -113,7 +112,7 @@ impl Drop for BedProcesses {
                 _ => return,
             }
         }
-        // It may have ended in this moment: either way it is waited for.
+        // It may have just ended; in either case, wait for it.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -124,8 +123,8 @@ fn failed(operation: &'static str) -> impl FnOnce(io::Error) -> TestbedError {
     move |source| TestbedError::System { operation, source }
 }
 
-/// The process that makes the network and starts both hosts. It reports to the process that started
-/// it through standard output.
+/// The process that builds the network and starts both hosts. It reports to its parent through
+/// stdout.
 pub(crate) fn network() -> Result<(), Trouble> {
     let outcome = make_network();
     if let Err(Failed { role, trouble }) = &outcome {
@@ -139,9 +138,9 @@ fn make_network() -> Result<(), Failed> {
     let Some(Instruction::Make { mtu, path, at_gateway }) =
         next_instruction().during("reading instructions").map_err(own)?
     else {
-        return Ok(()); // it was given up
+        return Ok(()); // the run was given up
     };
-    // Before there is a second thread, as a user namespace wants it.
+    // Before a second thread exists, as required by a user namespace.
     let mut bed = Bed::with_path(mtu, path.as_deref()).map_err(own)?;
     match &at_gateway {
         AtGateway::Maker => {
@@ -177,13 +176,13 @@ fn make_network() -> Result<(), Failed> {
     let mut seen = agents.finish()?;
     seen.path = bed.finish_path().map_err(own)?;
     report(&Report::Seen(seen), &[]).map_err(own)?;
-    // Over: the process ends when the instructions do.
+    // The run has ended; the process ends with the instructions.
     while instructions.recv().is_ok() {}
     Ok(())
 }
 
-/// Gives the kernel's link at this thread's host the rates that follow the first, in a run that
-/// begins at `start`.
+/// Sets the later rates of the kernel's link at this thread's host, in a run that starts at
+/// `start`.
 fn change_rates(shaping: &Shaping, start: Time) {
     for (at_ns, rate_bps) in &shaping.changes {
         clock::sleep_until(start + Duration::from_ns(*at_ns));
@@ -193,7 +192,7 @@ fn change_rates(shaping: &Shaping, start: Time) {
     }
 }
 
-/// Starts `program` here, and reports when it ends. The kernel ends it with this thread.
+/// Starts `program` here, and reports its end. The kernel ends it with this thread.
 fn start(program: &Program) -> Result<(), Trouble> {
     let log = OpenOptions::new().append(true).open(&program.log).during("opening the gateway's log")?;
     let mut child = again::command(Role::Gateway)
@@ -208,14 +207,14 @@ fn start(program: &Program) -> Result<(), Trouble> {
     thread::spawn(move || {
         let how = child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
         let trouble = Trouble::new("ended before its time", &io::Error::other(how));
-        // Where there is no listener any more, the run is over.
+        // Without a listener, the run has ended.
         let _ = report(&Report::Failed { role: Role::Gateway.name().to_owned(), trouble }, &[]);
     });
     Ok(())
 }
 
-/// Becomes the program in the file that comes first, with the other words as its arguments. Returns
-/// only if that fails.
+/// Becomes the program in the first word, with the others as its arguments. Returns only on
+/// failure.
 pub(crate) fn become_program(words: impl IntoIterator<Item = String>) -> Result<(), Trouble> {
     let mut words = words.into_iter();
     let file = words.next().unwrap_or_default();
@@ -226,13 +225,13 @@ fn report(report: &Report, descriptors: &[BorrowedFd<'_>]) -> Result<(), Trouble
     send(io::stdout(), report, descriptors).during("reporting")
 }
 
-/// Orders as they come. The process ends, whatever it is doing, when there can be no more: the run
-/// is over.
+/// Receives instructions. The process ends at once when there can be no more, because the run has
+/// ended.
 fn instructions() -> Receiver<Instruction> {
     let (sender, receiver) = channel();
     thread::spawn(move || {
         while let Ok(Some(instruction)) = next_instruction() {
-            // A role that listens no more still ends when the run does.
+            // A role that no longer listens still ends with the run.
             let _ = sender.send(instruction);
         }
         std::process::exit(0);

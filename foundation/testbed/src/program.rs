@@ -1,4 +1,4 @@
-//! Programs that set up a network.
+//! Programs that configure a network.
 
 use super::error::{During, Trouble};
 use std::io;

@@ -1,10 +1,10 @@
-//! A host that accepts every TCP connection, whatever its address, and lets this process open the
-//! same one from its own network: a user without rights can have it in place of a route.
+//! A host that accepts TCP connections to any address, for each of which this process opens one
+//! from its own network. It replaces a route for users without rights.
 //!
-//! Between the command and this host is the kernel's TCP at both ends, as in the other case. Behind
-//! it is another connection, with which the kernel exchanges the data. A connection that does not
-//! complete is reset, however this process ends, and never closed as if all data had arrived. The
-//! only datagrams that pass are DNS requests to the host's address.
+//! Between the command and this host, the kernel's TCP is at both ends, as with a route. Behind the
+//! host is another connection, with which data is exchanged. An incomplete connection is reset,
+//! however this process ends, and never closed as if all data had arrived. The only datagrams that
+//! pass are DNS requests to the host's address.
 
 use super::enclosure::Place;
 use super::error::{During, Trouble};
@@ -18,31 +18,31 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 use std::{io, thread};
 
-/// Such a host.
+/// A relaying host.
 #[derive(Debug)]
 pub struct Relay {
     connections: TcpListener,
     names: UdpSocket,
-    /// Its address, which means this machine.
+    /// Its address, which represents this machine.
     address: Ipv4Addr,
-    /// Connections whose openers have sent data that is not all passed on.
+    /// Connections whose openers have sent data that has not all been passed on.
     sending: Arc<AtomicUsize>,
     _rules: Nftables,
     _host: Host,
 }
 
-/// Connections at a time; and requests for names.
+/// The maximum of simultaneous connections, and of simultaneous DNS requests.
 const MAX_AT_ONCE: usize = 2000;
-/// How long another host may take to accept a connection.
+/// The time limit for another host to accept a connection.
 const CONNECT: Duration = Duration::from_secs(20);
-/// How long a name server may take.
+/// The time limit for a name server.
 const ANSWER: Duration = Duration::from_secs(5);
 const NAMES_PORT: u16 = 53;
 /// The longest answer of a name server over UDP, bytes.
 const MAX_ANSWER: usize = 65_535;
 
 impl Relay {
-    /// One at `host`, where this thread is, whose device has the address outside of `place`.
+    /// A relay at `host`, where this thread is, with the outside address of `place` on its device.
     pub(crate) fn new(host: Host, place: Place) -> Result<Self, Trouble> {
         let address = place.outside();
         let connections =
@@ -53,7 +53,7 @@ impl Relay {
         Ok(Relay { connections, names, address, sending: Arc::default(), _rules: rules, _host: host })
     }
 
-    /// Relays from now on, by threads of this process, in the network namespace of this thread.
+    /// Starts threads that relay in the network namespace of this thread.
     pub fn serve(&self) -> Result<(), Trouble> {
         let (connections, address) = (self.connections.try_clone().during("relaying")?, self.address);
         let sending = Arc::clone(&self.sending);
@@ -68,13 +68,13 @@ impl Relay {
         serve_names(self.names.try_clone().during("relaying")?)
     }
 
-    /// Connections whose openers have sent data that is not all passed on.
+    /// Connections whose openers have sent data that has not all been passed on.
     pub fn sending(&self) -> usize {
         self.sending.load(Ordering::Relaxed)
     }
 }
 
-/// A counted connection, for as long as it lives.
+/// A counted connection, until dropped.
 struct Sending(Arc<AtomicUsize>);
 
 impl Sending {
@@ -90,8 +90,7 @@ impl Drop for Sending {
     }
 }
 
-/// Answers requests for names at `socket` by those of this machine's name server, by threads of
-/// this process.
+/// Starts threads that answer DNS requests at `socket` through this machine's name server.
 pub fn serve_names(socket: UdpSocket) -> Result<(), Trouble> {
     let serve = move || {
         let running = Arc::new(AtomicUsize::new(0));
@@ -101,7 +100,7 @@ pub fn serve_names(socket: UdpSocket) -> Result<(), Trouble> {
             let request = bytes[..count].to_vec();
             bounded(&running, move || {
                 if let Ok(answer) = answer(&request) {
-                    let _ = socket.send_to(&answer, from); // it may have given up
+                    let _ = socket.send_to(&answer, from); // the client may have given up
                 }
             });
         }
@@ -110,10 +109,10 @@ pub fn serve_names(socket: UdpSocket) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// Listens for requests of names at this address of this machine.
+/// Listens for DNS requests at this address of this machine.
 ///
 /// # Errors
-/// Where a name server of the machine does.
+/// If a name server of the machine already does.
 pub fn listen_for_names(address: Ipv4Addr) -> io::Result<UdpSocket> {
     UdpSocket::bind((address, NAMES_PORT))
 }
@@ -140,15 +139,16 @@ fn bounded(running: &Arc<AtomicUsize>, work: impl FnOnce() + Send + 'static) {
     }
 }
 
-/// Opens the same `connection` from here, and copies in both directions until both have ended.
+/// Opens the same `connection` from this process, and copies in both directions until both have
+/// ended.
 fn relayed(connection: &TcpStream, own: Ipv4Addr, sending: Sending) {
-    // Reset, and not closed, unless its other side ends well.
+    // Reset rather than close it, unless its other side ends normally.
     let _ = set_socket_linger(connection, Some(Duration::ZERO));
     let Ok(there) = ip_original_dst(connection).and_then(|there| {
         let address = target(there, own);
         TcpStream::connect_timeout(&address, CONNECT).map_err(|_| rustix::io::Errno::CONNREFUSED)
     }) else {
-        return; // it is refused, as far as that is possible by now
+        return; // refused, as far as still possible
     };
     let _ = set_socket_linger(&there, Some(Duration::ZERO));
     let _ = connection.set_nodelay(true);
@@ -164,25 +164,25 @@ fn relayed(connection: &TcpStream, own: Ipv4Addr, sending: Sending) {
     });
 }
 
-/// The address of the host itself means this machine's own services.
+/// The target of a connection; the address of the host means this machine's own services.
 fn target(there: SocketAddrV4, own: Ipv4Addr) -> SocketAddr {
     let ip = if *there.ip() == own { Ipv4Addr::LOCALHOST } else { *there.ip() };
     SocketAddr::from((ip, there.port()))
 }
 
-/// Copies until `from` ends, and ends `to` as well. `has_ended` reports that to the other
-/// direction, which reports its end by `other_has`.
+/// Copies until `from` ends, and then ends `to`. `has_ended` reports that to the other direction,
+/// which reports its end through `other_has`.
 fn copy((mut from, mut to): (&TcpStream, &TcpStream), has_ended: &AtomicBool, other_has: &AtomicBool) {
     let copied = io::copy(&mut from, &mut to);
-    // After a reset, one direction may see a plain end, since the error is reported once. The
-    // connection then has no peer, just like one whose two directions have ended.
+    // The error of a reset is reported once, so one direction may see a normal end. The connection
+    // then has no peer, like one whose directions have both ended.
     let has_peer = || from.peer_addr().is_ok();
     if copied.is_ok() && (other_has.load(Ordering::SeqCst) || has_peer()) {
         has_ended.store(true, Ordering::SeqCst);
         let _ = to.shutdown(Shutdown::Write);
         let _ = set_socket_linger(to, None);
     } else {
-        // The other direction wakes, and both are reset.
+        // Wakes the other direction; both are reset.
         let _ = from.shutdown(Shutdown::Read);
         let _ = to.shutdown(Shutdown::Read);
     }

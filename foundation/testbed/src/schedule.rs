@@ -3,13 +3,13 @@
 use fairwire_core::Duration;
 use std::path::Path;
 
-/// How long the thread of the folder `task`, such as `/proc/thread-self`, was ready to run and no
-/// processor was free for it, since it began. Zero where the kernel does not report it.
+/// How long the thread with the folder `task`, such as `/proc/thread-self`, was ready without a
+/// free processor since its start. Zero if the kernel does not report it.
 pub fn waited(task: &Path) -> Duration {
     number(task, 1)
 }
 
-/// How long it ran. Zero where the kernel does not report it.
+/// How long it ran. Zero if the kernel does not report it.
 pub fn ran(task: &Path) -> Duration {
     number(task, 0)
 }

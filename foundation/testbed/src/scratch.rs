@@ -1,7 +1,7 @@
-//! A scratch folder that goes with the process that made it, however that ends.
+//! A scratch folder that disappears with its process, however that ends.
 //!
-//! A killed process removes nothing. So a second process makes the folder, waits until the other
-//! end of a pipe is gone, and removes it.
+//! A killed process removes nothing. A second process therefore creates the folder, waits until the
+//! other end of a pipe is closed, and removes it.
 
 use super::again;
 use super::error::{During, Trouble};
@@ -15,8 +15,8 @@ use std::process::{Child, ChildStdin, Stdio};
 use std::thread;
 use std::time::Duration;
 
-/// An empty folder for the files of a run, which no other user may read. It is gone when this is,
-/// and when this process is.
+/// An empty folder for the files of a run, readable only by this user. It is removed with this
+/// value or with this process.
 #[derive(Debug)]
 pub struct Scratch {
     path: PathBuf,
@@ -25,11 +25,11 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Makes a folder whose name begins with `prefix`, where temporary files are. The program must
-    /// hand [`AGENT_COMMAND`](crate::message::AGENT_COMMAND) over to [`agent::main`](crate::agent::main).
+    /// Creates a folder with the prefix `prefix`, where temporary files are. The program must pass
+    /// [`AGENT_COMMAND`](crate::message::AGENT_COMMAND) to [`agent::main`](crate::agent::main).
     ///
     /// # Errors
-    /// When there can be none.
+    /// If it cannot be created.
     pub fn new(prefix: &str) -> io::Result<Self> {
         let mut keeper = again::command(Role::Keeper)
             .arg(prefix)
@@ -51,7 +51,7 @@ impl Scratch {
         }
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -64,15 +64,14 @@ impl Drop for Scratch {
     }
 }
 
-/// How often it is tried to remove a folder in which programs that are being killed may still
-/// write.
+/// The number of attempts to remove a folder to which dying programs may still write.
 const TRIES: u32 = 500;
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Keeps a folder whose name begins with `prefix` until standard input ends.
+/// Keeps a folder with the prefix `prefix` until the end of stdin.
 pub(crate) fn keep(prefix: &str) -> Result<(), Trouble> {
     let path = made(prefix).during("making a scratch folder")?;
-    // Where there is no listener any more the folder goes at once, as input has ended too.
+    // Without a listener, stdin has ended too, and the folder is removed at once.
     let _ = writeln!(io::stdout(), "{}", path.display());
     let _ = io::stdin().read_to_end(&mut Vec::new());
     for _ in 0..TRIES {
@@ -85,8 +84,8 @@ pub(crate) fn keep(prefix: &str) -> Result<(), Trouble> {
     remove_dir_all(&path).during("removing a scratch folder")
 }
 
-/// A new folder: no two processes have a number at the same time, and one that was left behind by
-/// another is not taken.
+/// Creates a new folder: process numbers are unique at any time, and folders left by others are not
+/// reused.
 fn made(prefix: &str) -> io::Result<PathBuf> {
     let (folder, own) = (std::env::temp_dir(), std::process::id());
     let mut number = 0;

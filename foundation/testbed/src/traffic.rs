@@ -7,35 +7,35 @@ use fairwire_linux::tcp_info::TcpInfo;
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// The traffic of one run: its flows, its length, and the slots by which it is counted.
+/// The traffic of one run: its flows, its length, and the slots for counting.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Traffic {
-    /// The flows. The number of a flow is its place here.
+    /// The flows, numbered by position.
     pub flows: Vec<Flow>,
     /// The length of the run, nanoseconds.
     pub duration_ns: u64,
-    /// The stretches of time by which bytes are counted.
+    /// The slots in which bytes are counted.
     pub slots: Slots,
-    /// Is every frame that arrives at a host counted as on the link?
+    /// Does every frame that arrives at a host count as on the link?
     pub is_tapped: bool,
-    /// How often the state of each TCP sender is read, nanoseconds; `None` for never.
+    /// The interval at which the state of TCP senders is sampled, nanoseconds; `None` for never.
     pub tcp_every_ns: Option<u64>,
 }
 
-/// Stretches of time of one length, one after the other.
+/// Consecutive intervals of equal length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slots {
-    /// When the first begins, nanoseconds after the run does.
+    /// The start of the first, nanoseconds after the run's start.
     pub from_ns: u64,
     /// The length of each.
     pub each_ns: u64,
-    /// How many they are.
+    /// Their number.
     pub count: usize,
 }
 
 impl Slots {
-    /// The slot of the instant `since_ns` nanoseconds after the run began; none before the first
-    /// and after the last.
+    /// The slot of the instant `since_ns` nanoseconds after the run's start; `None` outside the
+    /// slots.
     pub fn at(&self, since_ns: u64) -> Option<usize> {
         let slot = since_ns.checked_sub(self.from_ns)? / self.each_ns.max(1);
         Some(slot as usize).filter(|slot| *slot < self.count)
@@ -49,20 +49,20 @@ pub struct Flow {
     pub group: String,
     /// Its behaviour.
     pub sends: Sends,
-    /// Where it is sent from.
+    /// Its sender's side.
     pub from: Side,
     /// The sender's address.
     pub source: IpAddr,
     /// The receiver's.
     pub destination: IpAddr,
-    /// When it begins, nanoseconds after the run does.
+    /// Its start, nanoseconds after the run's start.
     pub start_ns: u64,
-    /// When it ends.
+    /// Its end.
     pub stop_ns: u64,
-    /// The address that reaches its receiver, if that is behind NAT. Then the receiver opens the
-    /// flow, and the port is the receiver's.
+    /// The public address of its receiver, if that is behind NAT. The receiver then opens the flow,
+    /// and the port is the receiver's.
     pub receiver_behind: Option<IpAddr>,
-    /// Is its TCP ECN-capable (RFC 3168)?
+    /// Does its TCP use ECN (RFC 3168)?
     pub ecn: bool,
 }
 
@@ -70,11 +70,11 @@ pub struct Flow {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sends {
-    /// Endless data over TCP with this congestion control.
+    /// Unlimited data over TCP with this congestion control.
     Tcp(String),
-    /// A conversation over TCP: both ends send a small message now and then.
+    /// A TCP conversation: both ends regularly send a small message.
     Talk {
-        /// Between two messages of an end, nanoseconds.
+        /// The interval between messages of an end, nanoseconds.
         every_ns: u64,
         /// Payload of each message, bytes.
         payload: u32,
@@ -83,25 +83,25 @@ pub enum Sends {
     Udp {
         /// Bit/s.
         bps: u64,
-        /// Payload of each, bytes.
+        /// The payload of each, bytes.
         payload: u32,
-        /// Bytes that each counts at that rate.
+        /// The bytes that each counts towards that rate.
         counted: u32,
     },
-    /// Small datagrams, whose delay is measured.
+    /// Small datagrams with measured delay.
     Ping {
-        /// Between two, nanoseconds.
+        /// The interval, nanoseconds.
         every_ns: u64,
     },
-    /// UDP frames with a source address drawn anew for each, IPv4.
+    /// IPv4 UDP frames, each with a new random source address.
     Spoofed {
         /// Frames per second.
         per_second: u64,
         /// Payload of each, bytes.
         payload: u32,
     },
-    /// Frames of 1000 bytes that pass for no plain IP: PPPoE sessions, three VLAN tags, LLC and
-    /// SNAP, ARP, random EtherTypes, in turn.
+    /// Frames of 1000 bytes that are not plain IP: PPPoE sessions, three VLAN tags, LLC and SNAP,
+    /// ARP, and random EtherTypes, in turn.
     Kinds {
         /// Frames per second.
         per_second: u64,
@@ -114,44 +114,44 @@ pub enum Sends {
 }
 
 impl Sends {
-    /// The congestion control of its connection; none if it has no connection.
+    /// The congestion control of its connection; `None` without a connection.
     pub fn control(&self) -> Option<&str> {
         match self {
             Sends::Tcp(control) => Some(control),
-            Sends::Talk { .. } => Some("reno"), // every kernel has it, and nothing depends on it
+            Sends::Talk { .. } => Some("reno"), // in every kernel, and without effect here
             _ => None,
         }
     }
 }
 
-/// Bytes that Ethernet adds to a frame as a packet socket sees it: the default framing of a
+/// The Ethernet overhead of a frame as received by a packet socket: the default framing of a
 /// gateway.
 pub const FRAMING: u32 = 24;
-/// The fewest bytes that a frame counts.
+/// The minimum bytes that a frame counts.
 pub const SHORTEST: u32 = 84;
-/// The port to which TCP goes.
+/// The destination port of TCP.
 pub const TCP_PORT: u16 = 5000;
-/// The port to which datagrams go.
+/// The destination port of datagrams.
 pub const UDP_PORT: u16 = 5001;
-/// Flow `i` comes from this port plus `i`.
+/// The source port of flow 0; flow `i` has this plus `i`.
 const FIRST_PORT: u16 = 6000;
 /// The default length of a slot.
 pub const SLOT: Duration = Duration::from_ms(100);
-/// Payload of a ping, and of the head of every datagram: flow, time, number.
+/// The payload of a ping, and the head of every datagram: flow, time, number.
 pub const HEAD_BYTES: usize = 20;
 
-/// The port from which flow `flow` comes.
+/// The source port of flow `flow`.
 pub const fn port_of(flow: usize) -> u16 {
     FIRST_PORT + flow as u16
 }
 
-/// Every address of a host with this port, for listeners: of both IPs, or of IPv4 alone where the
+/// Every address of a host with this port, for listeners: of both IP versions, or only IPv4 if the
 /// kernel has no other.
 pub(crate) fn everywhere(port: u16) -> [SocketAddr; 2] {
     [(Ipv6Addr::UNSPECIFIED, port).into(), (Ipv4Addr::UNSPECIFIED, port).into()]
 }
 
-/// Which of `flows` flows comes from `port`.
+/// The flow, of `flows` flows, with the source `port`.
 pub fn flow_of(port: u16, flows: usize) -> Option<usize> {
     port.checked_sub(FIRST_PORT).map(usize::from).filter(|flow| *flow < flows)
 }
@@ -162,7 +162,7 @@ pub fn datagram_bytes(payload: u32, source: IpAddr) -> u64 {
     on_the_link((headers + payload) as usize)
 }
 
-/// Bytes on the link of a frame of `bytes` from its Ethernet header on.
+/// Bytes on the link of a frame with `bytes` from its Ethernet header on.
 pub fn on_the_link(bytes: usize) -> u64 {
     u64::from((bytes as u32 + FRAMING).max(SHORTEST))
 }
@@ -186,7 +186,7 @@ impl Flow {
 }
 
 impl Traffic {
-    /// Traffic of `duration_ns` nanoseconds, with every frame counted, by [slots of a tenth of a
+    /// Traffic of `duration_ns` nanoseconds, with every frame counted, in [slots of a tenth of a
     /// second](SLOT).
     pub fn new(flows: Vec<Flow>, duration_ns: u64) -> Self {
         let count = duration_ns.div_ceil(SLOT.ns()) as usize;
@@ -198,14 +198,14 @@ impl Traffic {
 /// The counts of one host in a run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Seen {
-    /// By flow.
+    /// Per flow.
     pub flows: Vec<FlowSeen>,
-    /// Bytes on the link, by slot, of IP packets of no flow.
+    /// Bytes on the link, per slot, of IP packets that belong to no flow.
     pub strange_bytes: Vec<u64>,
     /// Frames that the watching socket missed.
     pub missed: u64,
     /// The counts of the frames on the [path](crate::path) between the hosts, if
-    /// [processes](crate::processes) made the bed.
+    /// [processes](crate::processes) built the bed.
     #[serde(default)]
     pub path: Carried,
 }
@@ -213,23 +213,22 @@ pub struct Seen {
 /// One host's counts of one flow.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct FlowSeen {
-    /// Bytes on the link that arrived for it, by slot.
+    /// Bytes on the link that arrived for it, per slot.
     pub link_bytes: Vec<u64>,
-    /// Bytes on the link that came back for it (acknowledgements), by slot, at the host that sends
-    /// it.
+    /// Bytes on the link that returned for it (acknowledgements), per slot, at its sending host.
     pub back_bytes: Vec<u64>,
-    /// Payload in order and once that its receiver read, by slot.
+    /// The in-order payload that its receiver read, per slot.
     pub payload_bytes: Vec<u64>,
-    /// One-way delays of its pings, in order of arrival: when each was sent, nanoseconds after the
-    /// start, and how long it took.
+    /// One-way delays of its pings, in order of arrival: the sending time, nanoseconds after the
+    /// start, and the delay.
     pub delays_ns: Vec<(u64, u64)>,
-    /// Which of its pings they were, counted from 0.
+    /// The numbers of those pings, counted from 0.
     pub numbers: Vec<u32>,
     /// Datagrams or frames that it sent.
     pub sent: u64,
-    /// The number of sends that its sender was refused.
+    /// The number of refused sends.
     pub refused: u64,
-    /// The state of its TCP sender, in the order of time, where [`Traffic::tcp_every_ns`] is set.
+    /// The states of its TCP sender, sorted by time, if [`Traffic::tcp_every_ns`] is set.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tcp: Vec<TcpSample>,
 }
@@ -237,7 +236,7 @@ pub struct FlowSeen {
 /// The state of a TCP sender at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TcpSample {
-    /// When: nanoseconds after the run began.
+    /// The time, nanoseconds after the run's start.
     pub at_ns: u64,
     /// Congestion window, segments.
     pub cwnd: u32,
@@ -245,9 +244,9 @@ pub struct TcpSample {
     pub ssthresh: Option<u32>,
     /// Smoothed round-trip time, microseconds.
     pub srtt_us: Option<u32>,
-    /// Segments sent again since the connection began.
+    /// Segments retransmitted since the connection began.
     pub retransmissions: u32,
-    /// The kernel's estimate of the rate of delivery, bit/s of payload.
+    /// The kernel's estimate of the delivery rate, bit/s of payload.
     pub delivery_rate_bps: Option<u64>,
 }
 

@@ -1,5 +1,5 @@
-//! Hosts at work, with this kernel's bridge between them. The file has its own `main`, because the
-//! program starts itself again. Where network namespaces are refused, it prints a clear notice and
+//! Running hosts, connected by this kernel's bridge. The file has its own `main`, because the
+//! program starts itself again. If network namespaces are refused, it prints a clear notice and
 //! passes.
 
 use fairwire_core::Duration;
@@ -20,7 +20,7 @@ fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     match arguments.next().as_deref() {
         Some(AGENT_COMMAND) => std::process::exit(agent::main(arguments)),
-        Some("--list") => return ExitCode::SUCCESS, // a test runner lists names: there are none to pick from
+        Some("--list") => return ExitCode::SUCCESS, // a test runner lists names: there are none to select
         _ => {}
     }
     match bridged(None) {
@@ -50,7 +50,7 @@ fn bridged(path: Option<&Path>) -> Result<Bed, Trouble> {
 
 const SECOND_NS: u64 = 1_000_000_000;
 const UDP_PAYLOAD: u32 = 1000;
-/// A datagram each millisecond.
+/// One datagram per millisecond.
 const PER_SECOND: u64 = 1000;
 
 /// For a second: TCP to the right, datagrams to the right, and pings to the left.
@@ -90,12 +90,12 @@ fn what_is_sent_arrives(bed: &Bed) {
     let after = bed.sink.counted(HOST.name).expect("it is there");
     let sum = |slots: &[u64]| slots.iter().sum::<u64>();
     let [tcp, udp, ping] = seen.flows.as_slice() else { panic!("{seen:?}") };
-    // TCP's packets are on the link once, with headers of 66 bytes and 24 of Ethernet in 1448, and
-    // come out of the socket later.
+    // TCP's packets are on the link once, with headers of 66 bytes and 24 of Ethernet per 1448, and
+    // leave the socket later.
     let (payload, link) = (sum(&tcp.payload_bytes), sum(&tcp.link_bytes));
     assert!(payload > 1_000_000 && link > payload, "{payload} of {link}");
     assert!(sum(&tcp.back_bytes) > 0, "it is acknowledged");
-    // At the multiples of the interval, but for the end.
+    // At multiples of the interval, except at the end.
     let times: Vec<u64> = tcp.tcp.iter().map(|sample| sample.at_ns).collect();
     assert!(times.len() >= 7 && times.iter().all(|ns| ns % (SECOND_NS / 10) == 0), "{times:?}");
     assert!(times.is_sorted() && tcp.tcp.iter().all(|sample| sample.cwnd > 0 && sample.srtt_us.is_some()));
@@ -109,7 +109,7 @@ fn what_is_sent_arrives(bed: &Bed) {
     assert!(after.received - before.received > came, "an interface counts what it received");
 }
 
-/// The processes that this one started, by their numbers.
+/// The numbers of the child processes.
 fn children() -> Vec<Pid> {
     let path = "/proc/thread-self/children";
     let text = std::fs::read_to_string(path).unwrap_or_default();
@@ -133,7 +133,7 @@ fn a_killed_host_is_reported_at_once(bed: &Bed) {
     assert_eq!(self::children(), []);
 }
 
-/// The network namespaces in which this process has descriptors.
+/// The network namespaces to which this process has descriptors.
 fn namespaces() -> Vec<PathBuf> {
     let entries = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
     let links = entries.filter_map(|entry| std::fs::read_link(entry.path()).ok());
@@ -142,7 +142,7 @@ fn namespaces() -> Vec<PathBuf> {
 
 fn nothing_is_left_of_a_dropped(bed: Bed) {
     assert_eq!(namespaces().len(), 3);
-    let own = Host::new().expect("there are rights"); // this thread goes elsewhere, too
+    let own = Host::new().expect("there are rights"); // this thread also changes its namespace
     drop(bed);
     assert_eq!(namespaces().len(), 1);
     drop(own);
@@ -156,7 +156,7 @@ fn a_path_delays_each_flow_by_its_own_time() {
         started(&bed, &traffic()).and_then(|mut agents| agents.finish()).expect("nothing is in the way");
     let carried = bed.finish_path().expect("it carries");
     let [tcp, udp, ping] = seen.flows.as_slice() else { panic!("{seen:?}") };
-    // It never comes before its time; how long after depends on the machine.
+    // It never arrives early; how late depends on the machine.
     let delays = || ping.delays_ns.iter().map(|(_, took)| *took);
     assert!(delays().count() > 80 && delays().all(|took| took >= ms(25).ns()), "{ping:?}");
     assert!(delays().min() < Some(ms(40).ns()), "{:?}: it has the delay of another", delays().min());

@@ -1,4 +1,4 @@
-//! UDP, received: one thread that counts datagrams, and how long pings took.
+//! Receives UDP: one thread that counts datagrams and measures the delay of pings.
 
 use super::stage::{Slots, Stage};
 use crate::traffic::{Flow, HEAD_BYTES, Sends, UDP_PORT, everywhere, port_of};
@@ -10,21 +10,21 @@ use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 
-/// Bytes that may wait for this thread: at 100 Mbit/s a third of a second.
+/// The bytes that may wait for this thread: a third of a second at 100 Mbit/s.
 const SOCKET_BUFFER_BYTES: usize = 4 << 20;
 
 pub(super) struct Catcher {
     stage: Arc<Stage>,
-    /// The one to which all send, and one for each flow that this host opens to receive it.
+    /// The shared socket, and one for each flow that this host opens to receive it.
     sockets: Vec<UdpSocket>,
 }
 
-/// The datagrams that were received.
+/// The received datagrams.
 pub(super) struct Caught {
-    /// By flow and slot.
+    /// Per flow and slot.
     pub payload: Vec<Slots>,
-    /// Flow; number of the ping; when it was sent, nanoseconds after the start; and nanoseconds
-    /// under way.
+    /// Flow; number of the ping; its sending time, nanoseconds after the start; and its delay in
+    /// nanoseconds.
     pub delays: Vec<(usize, u32, (u64, u64))>,
 }
 
@@ -40,7 +40,7 @@ impl Catcher {
         Ok(Catcher { stage: Arc::clone(stage), sockets })
     }
 
-    /// Datagrams that this host receives and opens.
+    /// The datagram flows that this host receives and opens.
     fn opened_here(stage: &Stage) -> impl Iterator<Item = (usize, &Flow)> {
         let flows = stage.traffic.flows.iter().enumerate();
         let side = stage.side;
@@ -49,13 +49,13 @@ impl Catcher {
         })
     }
 
-    /// Sends a datagram of no flow by each flow's own socket, so that NAT knows where answers
-    /// belong.
+    /// Sends a datagram that belongs to no flow from each flow's own socket, so NAT knows where
+    /// answers belong.
     pub(super) fn open(&self) -> io::Result<()> {
         self.sockets[1..].iter().try_for_each(|socket| socket.send(&[0]).map(drop))
     }
 
-    /// Until the run is over.
+    /// Runs until the end of the run.
     pub(super) fn run(self) -> Caught {
         let flows = &self.stage.traffic.flows;
         let mut caught = Caught { payload: vec![self.stage.empty(); flows.len()], delays: Vec::new() };
@@ -63,7 +63,7 @@ impl Catcher {
         while !self.stage.is_over() {
             let mut events: Vec<PollFd<'_>> =
                 self.sockets.iter().map(|socket| PollFd::new(socket, PollFlags::IN)).collect();
-            // A signal or a time-out: either way the sockets are read.
+            // After a signal or a time-out, the sockets are read in any case.
             let _ = poll(&mut events, Some(&TICK));
             for socket in &self.sockets {
                 while let Ok(bytes) = socket.recv(&mut data) {
@@ -91,14 +91,14 @@ impl Catcher {
     }
 }
 
-/// A socket that does not block, at an address that others may have too, where they are connected.
+/// A non-blocking socket at an address that others may share if they are connected.
 fn socket(address: SocketAddr) -> io::Result<UdpSocket> {
     let socket = shared(address)?;
     enlarge_buffer(&socket, SOCKET_BUFFER_BYTES);
     Ok(socket)
 }
 
-/// A socket that does not block, at an address that others may have too.
+/// A non-blocking socket at an address that others may share.
 pub(super) fn shared(address: SocketAddr) -> io::Result<UdpSocket> {
     let family = if address.is_ipv6() { AddressFamily::INET6 } else { AddressFamily::INET };
     let socket = socket_with(family, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
@@ -118,14 +118,14 @@ const MAGIC: u32 = 0xfa1e_f1e1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head {
     pub flow: usize,
-    /// When it was sent.
+    /// The sending time.
     pub sent_ns: u64,
-    /// Which of its flow it is, counted from 0.
+    /// Its number within its flow, counted from 0.
     pub number: u32,
 }
 
 impl Head {
-    /// Writes it to the beginning of `payload`.
+    /// Writes it to the start of `payload`.
     pub(super) fn write(self, payload: &mut [u8]) {
         payload[..4].copy_from_slice(&MAGIC.to_be_bytes());
         payload[4..8].copy_from_slice(&(self.flow as u32).to_be_bytes());

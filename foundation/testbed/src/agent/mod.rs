@@ -1,7 +1,7 @@
-//! A helper process: the program, started again.
+//! A helper process: this program, started again.
 //!
 //! A host receives the traffic, and then its instructions: to connect once both hosts listen, and
-//! when the run begins. It reports that it listens, that it is connected, and, after the run, its
+//! the start of the run. It reports that it listens, that it is connected and, after the run, its
 //! [counts](crate::traffic::Seen).
 
 mod datagrams;
@@ -28,19 +28,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 
-/// Time after the end of the run in which packets under way arrive.
+/// The time after the end of the run in which packets in transit arrive.
 const DRAIN: Duration = Duration::from_ms(300);
 
-/// Runs a helper with the arguments that follow [`AGENT_COMMAND`], and returns its exit code.
+/// Runs a helper with the arguments after [`AGENT_COMMAND`], and returns its exit code.
 ///
 /// For programs that start [hosts](crate::agents) or [a bed in processes](crate::processes): their
-/// `main` calls this first of all when it is started so, before it makes a thread. It is no command
-/// for people: standard input and output are channels to the process that started it.
+/// `main` calls this first when started with that argument, before it creates a thread. It is not a
+/// command for people: stdin and stdout are channels to the parent process.
 pub fn main(arguments: impl IntoIterator<Item = String>) -> i32 {
     let mut arguments = arguments.into_iter();
     let Some(role) = arguments.next().as_deref().and_then(Role::named) else {
         let message = "is how fairwire starts the helpers of a lab; it is no command for people";
-        let _ = writeln!(io::stderr(), "`{AGENT_COMMAND}` {message}"); // it may be that nothing listens
+        let _ = writeln!(io::stderr(), "`{AGENT_COMMAND}` {message}"); // there may be no reader
         return 2;
     };
     let done = match role {
@@ -56,7 +56,7 @@ pub fn main(arguments: impl IntoIterator<Item = String>) -> i32 {
     i32::from(done.is_err())
 }
 
-/// Acts as a host. `Ok` before its time when the run was given up.
+/// Acts as a host. Returns `Ok` early if the run was given up.
 fn act(side: Side) -> Result<(), Trouble> {
     let Some(Instruction::Send(traffic)) = next_instruction().during("reading instructions")? else {
         return Ok(());
@@ -132,20 +132,20 @@ fn gathered(
     Seen { flows, strange_bytes: tapped.strange, missed: tapped.missed, ..Seen::default() }
 }
 
-/// A thousand connections, and more.
+/// Permits a thousand connections, and more.
 fn open_many_files() {
     let most = getrlimit(Resource::Nofile).maximum;
-    // Refused, a run with many flows says which socket it could not open.
+    // If refused, a run with many flows reports the socket that it could not open.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: most, maximum: most });
 }
 
 fn say(answer: &Answer) {
     let mut out = io::stdout().lock();
-    // There is no process left to report a failure to.
+    // A failure could not be reported to any process.
     let _ = out.write_all(to_line(answer).as_bytes()).and_then(|()| out.flush());
 }
 
-/// No more instructions come: when the pipe closes the run was given up, or is over.
+/// Ends the process when the pipe closes: the run was given up, or has ended.
 fn end_with_orders() {
     thread::spawn(|| {
         while let Ok(Some(_)) = next_instruction() {}

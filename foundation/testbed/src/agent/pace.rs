@@ -1,4 +1,4 @@
-//! Sends by the clock: datagrams, pings, raw frames.
+//! Sends on a schedule: datagrams, pings, raw frames.
 
 use super::datagrams::{Head, shared};
 use super::raw::Forge;
@@ -14,7 +14,7 @@ use std::net::UdpSocket;
 use std::sync::Arc;
 
 /// Sends each packet at its time. The schedule is absolute: late packets are sent at once, so the
-/// offered rate holds.
+/// offered rate is kept.
 pub(super) struct Pacer {
     stage: Arc<Stage>,
     sources: Vec<Source>,
@@ -34,8 +34,8 @@ enum Outlet {
     Frames(Box<Forge>),
 }
 
-/// Packet `k` is due `k` times this many nanoseconds after the flow began. It is a fraction, so the
-/// schedule loses nothing to rounding.
+/// Packet `k` is due `k` times this many nanoseconds after the flow's start. A fraction, so the
+/// schedule has no rounding error.
 #[derive(Clone, Copy)]
 struct Pace {
     ns: u128,
@@ -70,7 +70,7 @@ impl Pacer {
         Ok(Pacer { stage: Arc::clone(stage), sources })
     }
 
-    /// Until the run is over.
+    /// Runs until the end of the run.
     pub(super) fn run(mut self) -> Vec<Sent> {
         clock::wake_precisely();
         let start = self.stage.start();
@@ -121,7 +121,7 @@ impl Source {
         Ok(Source { flow: number, outlet, pace, stop, sent: 0, refused: 0 })
     }
 
-    /// When the next packet leaves, after the flow began.
+    /// The time of the next packet, after the flow's start.
     fn offset(&self) -> Duration {
         self.pace.offset(self.sent + self.refused)
     }
@@ -143,8 +143,8 @@ impl Source {
     }
 }
 
-/// The host behind NAT opened the flow: it is reached at the router's address, and hears only the
-/// port that it opened.
+/// The flow of a receiver behind NAT: it is reached at the router's address, and receives only from
+/// the port that it opened.
 fn socket(number: usize, flow: &Flow, payload: usize) -> io::Result<Outlet> {
     let (own, peer) = match flow.receiver_behind {
         None => ((flow.source, port_of(number)), (flow.destination, UDP_PORT)),

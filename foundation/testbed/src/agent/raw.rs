@@ -1,4 +1,4 @@
-//! Frames that no kernel would send: from addresses drawn at random, and of random bytes.
+//! Frames that no kernel would send: with random source addresses, or random bytes.
 
 use crate::bed::HOST;
 use crate::traffic::{Flow, UDP_PORT, port_of};
@@ -8,20 +8,19 @@ use fairwire_wire::headers::{ETHERTYPE_IPV4, UDP};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 
-/// Makes frames and has a port for them.
+/// Creates frames, and has a port for them.
 pub(super) struct Forge {
     port: AfPacket,
     frame: Vec<u8>,
     rng: Rng,
-    /// Bytes drawn at random in each frame; a range of sources where the frame is otherwise
-    /// well-formed.
+    /// Random bytes in each frame, or a range of sources in otherwise well-formed frames.
     kind: Kind,
 }
 
 #[derive(Clone, Copy)]
 enum Kind {
     Spoofed,
-    /// Frames of many kinds: the number so far, and the addresses of the inner IP packets.
+    /// Frames of several types: the number so far, and the addresses of the inner IP packets.
     Kinds(u32, [u8; 8]),
     Garbage,
 }
@@ -29,7 +28,7 @@ enum Kind {
 const ETHERNET: usize = 14;
 const IPV4: usize = 20;
 const HEADERS: usize = ETHERNET + IPV4 + 8;
-/// The longest frame of an MTU of 1500.
+/// The longest frame for an MTU of 1500.
 const LONGEST: u32 = 1514;
 
 impl Forge {
@@ -76,12 +75,12 @@ impl Forge {
         Ok(Forge { port, frame, rng, kind })
     }
 
-    /// Draws the next frame.
+    /// Creates the next frame.
     pub(super) fn renew(&mut self) {
         match self.kind {
             Kind::Spoofed => {
-                // From 11.0.0.0/8: no host here has such an address, so answers, if any, go
-                // nowhere.
+                // From 11.0.0.0/8: no host here has such an address, so answers, if any, reach no
+                // host.
                 let source = Ipv4Addr::from_bits(0x0b00_0000 | self.rng.below(1 << 24));
                 self.frame[26..30].copy_from_slice(&source.octets());
                 let sum = checksum(&self.frame[ETHERNET..ETHERNET + IPV4]);
@@ -111,8 +110,8 @@ impl Forge {
                 self.frame.resize(len as usize, 0);
                 let rng = &mut self.rng;
                 self.frame[ETHERNET..].iter_mut().for_each(|byte| *byte = rng.below(256) as u8);
-                // Frames of the types that a gateway parses: mostly IP with nonsense in it, VLAN
-                // tags, and now and then anything.
+                // Frames of the types that a gateway parses: mostly IP with random content, VLAN
+                // tags, and occasionally anything.
                 let kind: [u8; 2] = match rng.below(8) {
                     0..3 => [0x08, 0x00],
                     3..6 => [0x86, 0xdd],
@@ -133,15 +132,15 @@ impl Forge {
     }
 }
 
-/// Bytes of a frame of many kinds.
+/// The size of a frame of several types.
 const KIND_BYTES: usize = 1000;
 
-/// A random EtherType, but not one of IP.
+/// A random EtherType other than IP's.
 fn rng_type(rng: &mut Rng) -> u16 {
     0x9000 | rng.below(0x1000) as u16
 }
 
-/// The header of a UDP packet of `len` bytes to a port without a listener: 0.
+/// The header of a UDP packet of `len` bytes to port 0, which has no listener.
 fn ip_header(len: u16, addresses: [u8; 8]) -> [u8; IPV4] {
     let mut header = [0; IPV4];
     (header[0], header[8], header[9]) = (0x45, 64, UDP);
@@ -152,7 +151,7 @@ fn ip_header(len: u16, addresses: [u8; 8]) -> [u8; IPV4] {
     header
 }
 
-/// The checksum of an IPv4 header (RFC 1071), whose own field is taken as zero.
+/// The checksum of an IPv4 header (RFC 1071), with its own field taken as zero.
 fn checksum(header: &[u8]) -> u16 {
     let words = header.chunks_exact(2).enumerate().filter(|(at, _)| *at != 5);
     let sum: u32 = words.map(|(_, word)| u32::from(u16::from_be_bytes([word[0], word[1]]))).sum();

@@ -9,18 +9,18 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// The shared state of a host's threads.
 pub(super) struct Stage {
     pub(super) traffic: Traffic,
-    /// Where this host is.
+    /// The side of this host.
     pub(super) side: Side,
-    /// When the run began, nanoseconds; 0 before it is known.
+    /// The start of the run, nanoseconds; 0 before it is known.
     pub(super) start_ns: AtomicU64,
     pub(super) is_over: AtomicBool,
 }
 
-/// Bytes by slot.
+/// Bytes per slot.
 pub(super) type Slots = Vec<u64>;
 
 impl Stage {
-    /// Waits until it is known when the run begins.
+    /// Waits until the start of the run is known.
     pub(super) fn start(&self) -> Time {
         loop {
             match self.start_ns.load(Ordering::Acquire) {
@@ -30,7 +30,7 @@ impl Stage {
         }
     }
 
-    /// The slot of `now`; none before the run and after it.
+    /// The slot of `now`; `None` before and after the run.
     pub(super) fn slot(&self, now: Time) -> Option<usize> {
         let start = self.start_ns.load(Ordering::Relaxed);
         let since = now.ns().checked_sub(start).filter(|_| start > 0)?;
@@ -45,7 +45,7 @@ impl Stage {
         self.is_over.load(Ordering::Relaxed)
     }
 
-    /// The flows that this host sends, by number.
+    /// The flows sent by this host, by number.
     pub(super) fn sent(&self) -> impl Iterator<Item = (usize, &Flow)> {
         self.traffic.flows.iter().enumerate().filter(|(_, flow)| flow.from == self.side)
     }

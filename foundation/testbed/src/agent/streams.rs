@@ -1,4 +1,4 @@
-//! TCP: one thread that reads all connections of a host, and one that writes them.
+//! TCP: one thread that reads all connections of a host, and one that writes to them.
 
 use super::stage::{Slots, Stage};
 use crate::bed::Side;
@@ -19,13 +19,13 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::{fs, thread};
 
-/// Events fetched at once.
+/// The maximum of events fetched at once.
 const BATCH: usize = 256;
-/// How often threads look whether the run is over.
+/// How often threads check for the end of the run.
 const TICK_NS: u64 = 20_000_000;
 const CHUNK: usize = 256 * 1024;
 
-/// Which of `epoll`'s sockets are ready, by their numbers.
+/// The numbers of `epoll`'s ready sockets.
 fn ready(epoll: &OwnedFd, timeout_ns: u64) -> io::Result<Vec<u64>> {
     let mut events = Vec::with_capacity(BATCH);
     let timeout = Timespec { tv_sec: 0, tv_nsec: timeout_ns.min(TICK_NS).cast_signed() };
@@ -35,28 +35,28 @@ fn ready(epoll: &OwnedFd, timeout_ns: u64) -> io::Result<Vec<u64>> {
     }
 }
 
-/// Takes connections, and reads those by which something comes here. Others, that were opened by
-/// the receiver, go to the [`Writer`].
+/// Accepts connections, and reads those with incoming data. Others, which the receiver opened, are
+/// passed to the [`Writer`].
 pub(super) struct Reader {
     opened_for_us: Sender<(usize, TcpStream)>,
     stage: Arc<Stage>,
     epoll: OwnedFd,
     listener: TcpListener,
-    /// By flow.
+    /// Per flow.
     connections: Vec<Option<TcpStream>>,
     counts: Vec<Slots>,
 }
 
-/// Connections that may wait to be accepted; Linux's own limit (`net.core.somaxconn`). With the 128
-/// of `std`, some are lost where a thousand flows open at once. The last packet of the handshake
-/// finds no room, and a host that then only receives never sends it again.
+/// The connections that may wait to be accepted; Linux's own limit (`net.core.somaxconn`). The 128
+/// of `std` lose some if a thousand flows open at once: the last packet of the handshake finds no
+/// room, and a host that then only receives never retransmits it.
 const BACKLOG: i32 = 4096;
 
-/// The number of the listener among the sockets.
+/// The number of the listening socket.
 const LISTENER: u64 = u64::MAX;
 
 impl Reader {
-    /// Listens, and accepts the connections that others open for this host to write.
+    /// Listens, and accepts the connections that others open for this host to write to.
     pub(super) fn listen(stage: &Arc<Stage>) -> io::Result<(Reader, Receiver<(usize, TcpStream)>)> {
         let listener = TcpListener::bind(&everywhere(TCP_PORT)[..])?;
         listen(&listener, BACKLOG)?;
@@ -71,7 +71,7 @@ impl Reader {
         Ok((reader, opened))
     }
 
-    /// Connections that this host opened, of flows that it receives.
+    /// Adds connections that this host opened, of flows that it receives.
     pub(super) fn add(&mut self, opened: Vec<Connection>) -> io::Result<()> {
         opened.into_iter().try_for_each(|(flow, stream)| self.read_from(flow, stream))
     }
@@ -82,7 +82,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Until the run is over: payload by flow and slot.
+    /// Runs until the end of the run; returns the payload per flow and slot.
     pub(super) fn run(mut self) -> io::Result<Vec<Slots>> {
         let mut data = vec![0; CHUNK];
         while !self.stage.is_over() {
@@ -106,7 +106,7 @@ impl Reader {
                     sockopt::set_tcp_congestion(&stream, control)?;
                 }
                 stream.set_nodelay(matches!(sends, Sends::Talk { .. }))?;
-                // A closed channel means that the run is over.
+                // A closed channel means that the run has ended.
                 let _ = self.opened_for_us.send((flow, stream));
             } else {
                 self.read_from(flow, stream)?;
@@ -115,7 +115,8 @@ impl Reader {
         Ok(())
     }
 
-    /// A connection that ends or fails is forgotten: its flow then shows no more arrivals.
+    /// Reads a flow's data. A connection that ends or fails is removed, and its flow shows no more
+    /// arrivals.
     fn read(&mut self, flow: usize, data: &mut [u8]) {
         let Some(stream) = &mut self.connections[flow] else { return };
         match stream.read(data) {
@@ -134,17 +135,17 @@ impl Reader {
 /// A flow's number and its connection.
 pub(super) type Connection = (usize, TcpStream);
 
-/// Connections made at once: each thread makes one after another. Many, so that flows do not wait
-/// for each other's round trips.
+/// The number of threads that establish connections, each in turn. Many, so flows do not wait for
+/// each other's round trips.
 const CONNECTORS: usize = 200;
-/// How long a connection may take.
+/// The maximum time for a connection.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Whether TCP requests ECN when it opens a connection (ip-sysctl(5)). A host that accepts one
-/// agrees by default.
+/// Whether TCP requests ECN when it opens a connection (ip-sysctl(5)). By default, the accepting
+/// host agrees.
 const REQUESTS_ECN: &str = "/proc/sys/net/ipv4/tcp_ecn";
 
-/// Opens the connections of all flows that this host must open and that leave `from` that side.
+/// Opens all connections that this host must open, of flows sent by the side `from`.
 pub(super) fn connect_all(stage: &Stage, from: Side) -> Result<Vec<Connection>, Trouble> {
     let mut connections = connect_some(stage, from, false)?;
     if stage.traffic.flows.iter().any(|flow| flow.ecn) {
@@ -156,7 +157,7 @@ pub(super) fn connect_all(stage: &Stage, from: Side) -> Result<Vec<Connection>, 
     Ok(connections)
 }
 
-/// Opens those with ECN, or those without.
+/// Opens the connections with ECN, or those without.
 fn connect_some(stage: &Stage, from: Side, ecn: bool) -> Result<Vec<Connection>, Trouble> {
     let flows = stage.traffic.flows.iter().enumerate().filter(|(_, flow)| flow.ecn == ecn);
     let flows = flows.filter(|(_, flow)| flow.from == from && flow.is_opened_by(stage.side));
@@ -178,19 +179,19 @@ fn connect_some(stage: &Stage, from: Side, ecn: bool) -> Result<Vec<Connection>,
     Ok(made.into_iter().collect::<Result<Vec<_>, Trouble>>()?.into_iter().flatten().collect())
 }
 
-/// Writes endless data into connections, and reads their state now and then.
+/// Writes unlimited data to connections, and samples their state.
 pub(super) struct Writer {
     stage: Arc<Stage>,
-    /// By flow.
+    /// Per flow.
     samples: Vec<Vec<TcpSample>>,
-    /// By flow; none if another host sends it, or if it is over.
+    /// Per flow; `None` if another host sends it, or it has ended.
     connections: Vec<Option<TcpStream>>,
-    /// Connections that others opened for us to write.
+    /// Connections that others opened for this host to write to.
     opened: Receiver<Connection>,
 }
 
 impl Writer {
-    /// With the connections that this host opened, and those to come.
+    /// A writer for the connections that this host opened, and for those to come.
     pub(super) fn new(stage: &Arc<Stage>, own: Vec<Connection>, opened: Receiver<Connection>) -> Writer {
         let mut connections: Vec<Option<TcpStream>> = stage.traffic.flows.iter().map(|_| None).collect();
         own.into_iter().for_each(|(flow, stream)| connections[flow] = Some(stream));
@@ -198,7 +199,7 @@ impl Writer {
         Writer { stage: Arc::clone(stage), samples, connections, opened }
     }
 
-    /// Until the run is over: the states of the senders, by flow.
+    /// Runs until the end of the run; returns the senders' states, per flow.
     pub(super) fn run(mut self) -> io::Result<Vec<Vec<TcpSample>>> {
         let start = self.stage.start();
         let every = self.stage.traffic.tcp_every_ns.map(|ns| Duration::from_ns(ns.max(1)));
@@ -208,7 +209,7 @@ impl Writer {
         for (flow, _) in self.connections.iter().enumerate().filter(|(_, stream)| stream.is_some()) {
             waiting.push((start + Duration::from_ns(self.stage.traffic.flows[flow].start_ns), flow));
         }
-        waiting.sort_unstable_by(|a, b| b.cmp(a)); // the last is the first to begin
+        waiting.sort_unstable_by(|a, b| b.cmp(a)); // the last starts first
         let stops: Vec<Time> =
             self.stage.traffic.flows.iter().map(|flow| start + Duration::from_ns(flow.stop_ns)).collect();
         let data = vec![0; CHUNK];
@@ -245,7 +246,7 @@ impl Writer {
         Ok(self.samples)
     }
 
-    /// Reads the state of every connection that has begun, `at` after the start.
+    /// Reads the state of every connection that has started, `at` after the start.
     fn sample(&mut self, at: Duration) -> io::Result<()> {
         let flows = self.stage.traffic.flows.iter().zip(&self.connections).zip(&mut self.samples);
         for ((flow, stream), samples) in flows {
@@ -259,8 +260,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Sends a message of a conversation, and reads what arrived from the other end. Returns
-    /// whether the connection lives.
+    /// Sends a message of a conversation, and reads the data from the other end. Returns whether
+    /// the connection is alive.
     fn talk(&mut self, flow: usize) -> bool {
         let Sends::Talk { payload, .. } = self.stage.traffic.flows[flow].sends else { return false };
         let Some(stream) = &mut self.connections[flow] else { return false };
@@ -272,7 +273,7 @@ impl Writer {
         both.iter().all(is_alive)
     }
 
-    /// Closing removes it from the list of awaited descriptors.
+    /// Closing removes it from the list of polled descriptors.
     fn write(&mut self, flow: usize, stop: Time, data: &[u8]) {
         let Some(stream) = &mut self.connections[flow] else { return };
         if clock::now() >= stop {
@@ -301,8 +302,8 @@ fn connected((number, flow, control): (usize, &Flow, &str)) -> Result<Connection
     }
 }
 
-/// The congestion control is chosen before the connection is established: BBR, a common default,
-/// would leave its pacing behind. It is that of the sender: a listener's connections have its own.
+/// Sets the sender's congestion control before the connection is established, because BBR, a common
+/// default, would leave its pacing behind. Accepted connections have the listener's.
 fn try_to_connect(number: usize, flow: &Flow, control: &str) -> io::Result<TcpStream> {
     let family = if flow.source.is_ipv6() { AddressFamily::INET6 } else { AddressFamily::INET };
     let socket = socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;

@@ -1,4 +1,4 @@
-//! Counts the frames that arrive at a host's interface, one by one: the use of the gateway's link.
+//! Counts each frame that arrives at a host's interface, to measure the gateway's link.
 
 use super::stage::{Slots, Stage};
 use crate::bed::HOST;
@@ -18,13 +18,13 @@ pub(super) struct Tap {
 
 /// The bytes that a tap counted on the link.
 pub(super) struct Tapped {
-    /// Frames of flows that come here, by flow and slot.
+    /// Frames of flows that arrive here, per flow and slot.
     pub link: Vec<Slots>,
-    /// Frames that come back to flows of this host.
+    /// Frames that return to flows of this host.
     pub back: Vec<Slots>,
     /// Other IP packets.
     pub strange: Slots,
-    /// Frames that were not seen in time.
+    /// Frames that were not fetched in time.
     pub missed: u64,
 }
 
@@ -36,11 +36,11 @@ impl Tap {
         Ok(Tap { stage: Arc::clone(stage), port: AfPacket::open(HOST.name)? })
     }
 
-    /// Until the run is over.
+    /// Runs until the end of the run.
     pub(super) fn run(mut self) -> Tapped {
         let mut tapped = Tapped::nothing(&self.stage);
         while !self.stage.is_over() {
-            // A signal or a time-out: either way the port is read.
+            // After a signal or a time-out, the port is read in any case.
             let _ = poll(&mut [PollFd::new(&self.port, PollFlags::IN)], Some(&TICK));
             let slot = self.stage.slot(clock::now());
             let stage = &self.stage;
@@ -60,7 +60,7 @@ impl Tap {
 }
 
 impl Tap {
-    /// The interface is gone: waits until there is one of its name again, or the run is over.
+    /// The interface is gone: waits until one of its name exists again, or the run ends.
     fn reopen(&mut self) {
         while !self.stage.is_over() {
             match AfPacket::open(HOST.name) {
@@ -90,7 +90,7 @@ impl Tapped {
         let flows = &stage.traffic.flows;
         let ports = headers.transport.map(|transport| transport.ports);
         let of = |port: Option<u16>| port.and_then(|port| flow_of(port, flows.len()));
-        // A flow is known by the port of the host that opened it: the other host, or this one.
+        // The port of the host that opened a flow identifies it: the other host, or this one.
         let there = of(ports.map(|ports| ports.source)).filter(|flow| !flows[*flow].is_opened_by(stage.side));
         let here =
             of(ports.map(|ports| ports.destination)).filter(|flow| flows[*flow].is_opened_by(stage.side));
@@ -104,9 +104,9 @@ impl Tapped {
     }
 }
 
-/// Bytes on the link of a frame of `len` bytes whose payload begins at `payload`. Where the kernel
-/// has not yet cut it into segments of `segment` bytes, they are those of all its packets. A
-/// `segment` of 0 means that it is one packet already.
+/// The bytes on the link of a frame of `len` bytes with its payload at `payload`. If the kernel has
+/// not yet split it into segments of `segment` bytes, counts all its packets. A `segment` of 0
+/// means a single packet.
 fn wire_bytes(len: usize, payload: usize, segment: usize) -> u64 {
     let rest = len.saturating_sub(payload);
     if segment == 0 || rest <= segment {

@@ -12,13 +12,13 @@ use fairwire_wire::split::{MAX_FRAME_BYTES, split};
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// How often the end of the run is looked for.
+/// How often the end of the run is checked.
 const TICK: Duration = Duration::from_ms(20);
 
-/// Two ports and the frames under way between them.
+/// Two ports and the frames in transit between them.
 #[derive(Debug)]
 pub(super) struct Carrier<P> {
-    /// By side, each behind the direction that leads to it.
+    /// By side; each port follows the direction that leads to it.
     ports: [WiredPort<P>; 2],
     /// Frames without a valid header.
     malformed: u64,
@@ -26,14 +26,14 @@ pub(super) struct Carrier<P> {
 }
 
 impl<P: Port + AsFd> Carrier<P> {
-    /// Between `left` and `right`.
+    /// A carrier between `left` and `right`.
     pub(super) fn new([left, right]: [P; 2], path: &Path) -> Self {
         let wired = |port, side| WiredPort::of(port, Held::new(path, side));
         let ports = [wired(left, Side::Left), wired(right, Side::Right)];
         Carrier { ports, malformed: 0, scratch: vec![0; MAX_FRAME_BYTES].into() }
     }
 
-    /// Until `is_over`. A run begins at `begins_ns` of the monotonic clock, once that is known.
+    /// Runs until `is_over`. The run starts at `begins_ns` of the monotonic clock, once known.
     pub(super) fn run(&mut self, is_over: &AtomicBool, begins_ns: &AtomicU64) -> Result<Carried, PortError> {
         clock::wake_precisely();
         while !is_over.load(Ordering::Relaxed) {
@@ -58,7 +58,7 @@ impl<P: Port + AsFd> Carrier<P> {
         })
     }
 
-    /// Takes the frames that have arrived at `side`, sends the frames due at the other side, and
+    /// Receives the frames that have arrived at `side`, sends those due at the other side, and
     /// returns the number of arrivals.
     fn pass_from(&mut self, side: Side) -> Result<u64, PortError> {
         let Carrier { ports: [left, right], malformed, scratch } = self;
@@ -69,7 +69,7 @@ impl<P: Port + AsFd> Carrier<P> {
         let mut arrived = 0;
         from.receive(&mut |frame, vnet| {
             arrived += 1;
-            // Later than it came, so that no frame is early.
+            // Later than its arrival, so no frame is early.
             let now = clock::now();
             let mut carry = |packet: &[u8]| to.carry(&Outgoing::of(packet), now);
             *malformed += u64::from(split(frame, vnet, scratch, &mut carry).is_err());

@@ -1,4 +1,4 @@
-//! The faults of a wire, as data that one process hands to another.
+//! The faults of a wire, as data that can be passed to another process.
 
 use fairwire_core::{
     DelayStep, DelayTrace, Duration, GilbertElliott, Jitter, Loss, Outage, Rng, Seed, Time, WireLaw,
@@ -6,56 +6,56 @@ use fairwire_core::{
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// The faults of a [wire](fairwire_core::Wire), as plain data; by default none.
+/// The faults of a [wire](fairwire_core::Wire), as plain data; none by default.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Faults {
-    /// Other delays, in order of time: since when, and how long, nanoseconds.
+    /// Later delays, sorted by time: the start and the delay, nanoseconds.
     pub delays_ns: Vec<(u64, u64)>,
-    /// Delays that repeat, in place of any other.
+    /// Repeating delays, which replace all others.
     #[serde(default)]
     pub delay_trace_ns: Option<RepeatedDelays>,
-    /// When all packets are lost, in order of time: from and until, nanoseconds.
+    /// Outages, in which all packets are lost, sorted by time: start and end, nanoseconds.
     pub outages_ns: Vec<(u64, u64)>,
-    /// Which packets are lost.
+    /// Random losses.
     pub losses: Losses,
-    /// Extra delays of packets, nanoseconds, all with the same probability.
+    /// Extra delays of packets, nanoseconds, all equally probable.
     pub jitter_ns: Vec<u64>,
-    /// Does each packet take the next of them, rather than a random one? That keeps a correlation.
+    /// Does each packet take the next one, instead of a random one? That preserves correlation.
     #[serde(default)]
     pub jitter_in_order: bool,
-    /// May a packet arrive before one that was sent earlier, where it takes less time?
+    /// May a faster packet arrive before an earlier one?
     pub overtakes: bool,
-    /// The part of the packets that is held back, and for how long, nanoseconds.
+    /// The fraction of packets that is held back, and for how long, nanoseconds.
     pub reorder: Option<(f64, u64)>,
     /// The probability that a packet arrives twice.
     pub duplicate: f64,
 }
 
-/// How long each delay lasts, and the delay, `None` in an outage; and where in a period they are at
-/// time zero: nanoseconds.
+/// The duration of each delay, and the delay, `None` in an outage; and the offset into the period
+/// at time zero. In nanoseconds.
 type RepeatedDelays = (Vec<(u64, Option<u64>)>, u64);
 
-/// The probabilities of a wire that is [good or bad](GilbertElliott). One that never becomes bad
-/// loses each packet by itself.
+/// The probabilities of a wire that is [good or bad](GilbertElliott). If it never becomes bad,
+/// losses are independent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Losses {
-    /// Per packet, of becoming bad.
+    /// Per packet, the probability of becoming bad.
     pub to_bad: f64,
-    /// Per packet, of becoming good again.
+    /// Per packet, the probability of becoming good again.
     pub to_good: f64,
-    /// Probability of a loss while it is good.
+    /// The probability of a loss while good.
     pub when_good: f64,
-    /// Probability of a loss while it is bad.
+    /// The probability of a loss while bad.
     pub when_bad: f64,
 }
 
-/// Number of draws from a law of jitter. Their mean is usually within 1/256 of a standard deviation
-/// of the law's mean.
+/// The number of draws from a jitter distribution. Their mean is usually within 1/256 of a standard
+/// deviation of the distribution's mean.
 const DRAWS: usize = 1 << 16;
 
 impl Faults {
-    /// The faults of `law`. A law of jitter cannot be handed over, so values are drawn from it
-    /// beforehand, under `seed`.
+    /// The faults of `law`. A jitter distribution cannot be passed on, so values are drawn from it
+    /// in advance, under `seed`.
     pub fn of(law: &WireLaw, seed: Seed) -> Self {
         let mut rng = seed.stream("path/jitter");
         let mut memory = None;
@@ -81,12 +81,12 @@ impl Faults {
         }
     }
 
-    /// The part of the packets that is lost, each by itself.
+    /// Independent losses of this fraction of the packets.
     pub fn losing(part: f64) -> Self {
         Faults { losses: Loss::from(part).into(), ..Faults::default() }
     }
 
-    /// The law that this is of.
+    /// The corresponding law.
     pub fn law(&self) -> WireLaw {
         let steps = self
             .delays_ns
@@ -127,7 +127,7 @@ impl From<Loss> for Losses {
 }
 
 impl Losses {
-    /// The law; `None` where nothing is lost.
+    /// The law; `None` without losses.
     pub fn law(self) -> Option<Loss> {
         let Losses { to_bad, to_good, when_good, when_bad } = self;
         if to_bad == 0.0 {
@@ -138,7 +138,7 @@ impl Losses {
     }
 }
 
-/// Jitter that was drawn beforehand.
+/// Jitter drawn in advance.
 #[derive(Debug)]
 struct Drawn {
     ns: Vec<u64>,
@@ -192,7 +192,7 @@ mod tests {
         );
     }
 
-    /// Each draw is that of the packet before and one.
+    /// Each draw is one more than the previous.
     #[derive(Debug)]
     struct Rising;
 
@@ -229,7 +229,7 @@ mod tests {
         let variance = draws.iter().map(|draw| (draw - mean) * (draw - mean)).sum::<f64>() / 40_000.0;
         // sd 12 / sqrt(12) = 3.46 ms; for the mean of 40 000 draws from 65 536, 0.022 ms; 4 of them.
         assert!((mean - 0.006).abs() < 0.000_088, "{mean}");
-        // The spread of a uniform law is known to sd x sqrt(0.8 / 4n): 0.2 and 0.2 %.
+        // The spread of a uniform distribution is known to sd x sqrt(0.8 / 4n): 0.2 and 0.2 %.
         assert!((variance.sqrt() - 0.003_464).abs() < 0.000_04, "{}", variance.sqrt());
     }
 }

@@ -1,4 +1,4 @@
-//! One direction of a wire: frames wait here until they are due.
+//! One direction of a wire, which holds frames until they are due.
 
 use super::plan::{FaultCounts, Path, Run};
 use crate::side::Side;
@@ -9,23 +9,23 @@ use fairwire_wire::headers::Headers;
 use fairwire_wire::join::TcpOffsets;
 use std::collections::BTreeMap;
 
-/// Bytes that may be under way in one direction: 1 Gbit/s for half a second, and as much again.
+/// The maximum of bytes in transit in one direction: twice those of half a second at 1 Gbit/s.
 const MAX_BYTES: usize = 128 << 20;
 
-/// Frames under way, the next one due first.
+/// Frames in transit, next due first.
 #[derive(Debug)]
 pub(super) struct Held {
     delays: Vec<Duration>,
     others: Duration,
-    /// Where there are faults.
+    /// The wire, if it has faults.
     wire: Option<Wire>,
-    /// Whose faults they are; `None` where they begin at once.
+    /// The run of the faults; `None` if they start immediately.
     run: Option<Run>,
-    /// When the time of the wire begins, once that is known.
+    /// The wire's time zero, once known.
     begins: Option<Time>,
-    /// The shortest delay of any.
+    /// The minimum of all delays.
     pub shortest: Duration,
-    /// By when each is due, and then by when it came.
+    /// By due time, and then by arrival.
     pub frames: BTreeMap<(Time, u64), Travelling>,
     bytes: usize,
     most_bytes: usize,
@@ -37,7 +37,7 @@ pub(super) struct Held {
     pub overflowed: u64,
 }
 
-/// A frame under way.
+/// A frame in transit.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Travelling {
     bytes: Box<[u8]>,
@@ -51,7 +51,7 @@ impl Travelling {
 }
 
 impl Held {
-    /// The direction of `path` that ends at `side`, with nothing in it yet.
+    /// The direction of `path` that ends at `side`, initially empty.
     pub(super) fn new(path: &Path, side: Side) -> Self {
         let lane = path.to(side);
         let default = match side {
@@ -73,7 +73,7 @@ impl Held {
         }
     }
 
-    /// A wire with this delay for all packets and the faults of `wire`, if any. Its time begins at
+    /// A wire with this delay for all packets and the faults of `wire`, if any. Its time zero is
     /// `start`.
     pub(super) fn of(delay: Duration, wire: Option<Wire>, start: Time) -> Self {
         Held {
@@ -92,14 +92,14 @@ impl Held {
         }
     }
 
-    /// The run that the faults belong to begins then.
+    /// Sets the start of the run with the faults.
     pub(super) fn begin(&mut self, at: Time) {
         if self.run.is_some() {
             self.begins = Some(at);
         }
     }
 
-    /// Takes a frame of this kind that came at `now`.
+    /// Accepts a frame of this link type that arrived at `now`.
     pub(super) fn push(&mut self, frame: &Outgoing<'_>, kind: LinkKind, now: Time) {
         let headers = kind.parse(frame.bytes);
         let flow = self.flow(&headers);
@@ -111,7 +111,7 @@ impl Held {
         }
     }
 
-    /// The fate of a packet of `flow` that came at `now`.
+    /// The fate of a packet of `flow` that arrived at `now`.
     fn fate(&mut self, flow: Option<usize>, is_ip: bool, now: Time) -> Fate {
         let delay = flow.map_or(self.others, |flow| self.delays[flow]);
         let plain = Fate::Arrives { at: now + delay, is_late: false, twice: false };
@@ -155,14 +155,14 @@ impl Held {
         self.taken += 1;
     }
 
-    /// A flow is known by its port, in both directions.
+    /// The flow of a packet, identified by its port in both directions.
     fn flow(&self, headers: &Headers) -> Option<usize> {
         let ports = headers.transport.map(|transport| transport.ports)?;
         let of = |port: u16| flow_of(port, self.delays.len());
         of(ports.source).or_else(|| of(ports.destination))
     }
 
-    /// The next frame that is due at `now`.
+    /// The next frame due at `now`.
     pub(super) fn pop(&mut self, now: Time) -> Option<Travelling> {
         let next = self.frames.first_entry().filter(|next| next.key().0 <= now)?;
         let travelling = next.remove();

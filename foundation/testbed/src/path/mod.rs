@@ -4,14 +4,13 @@
 //!   source ── gateway ── path ── sink
 //! ```
 //!
-//! The [path](Path) is data: for each direction a delay for each flow, and [faults](Faults),
-//! applied by a [wire](fairwire_core::Wire) like that of a simulated link. A separate host holds
-//! it, so that a gateway under test in front of it needs no wire. A program that forwards by itself
-//! can have the same behind [its ports](WiredPort). Linux's netem does the same, but many kernels
-//! lack it.
+//! The [path](Path) is data: for each direction, a delay per flow and [faults](Faults), which a
+//! [wire](fairwire_core::Wire) applies as in a simulated link. A separate host holds it, so a
+//! gateway under test before it needs no wire. A program that forwards can have the same behind
+//! [its ports](WiredPort). Linux's netem does the same, but many kernels lack it.
 //!
-//! Super-packets are split, as a network card would split them, so frames of a wire are held,
-//! delayed and lost. The held bytes are bounded; frames that find no room are lost and
+//! Super-packets are split, as by a network card, so frames are held, delayed and lost as on a
+//! wire. The held bytes are bounded; frames that find no room are lost and
 //! [counted](Carried::overflowed).
 
 mod carrier;
@@ -54,7 +53,7 @@ struct Work {
 }
 
 impl Side {
-    /// The interface of a path's host at this side.
+    /// The interface of a path's host on this side.
     const fn path_end(self) -> End<'static> {
         match self {
             Side::Left => End { name: "p0", index: 100 },
@@ -64,10 +63,10 @@ impl Side {
 }
 
 impl PathHost {
-    /// Makes a host without neighbours. This thread is there from now on.
+    /// Creates a host without neighbours. This thread stays there.
     pub fn new() -> Result<Self, Trouble> {
         let host = Host::new()?;
-        // Nothing but the hosts speaks on the wire.
+        // Only the hosts' traffic may be on the wire.
         let silence = "net/ipv6/conf/default/disable_ipv6";
         if File::new("/proc/sys").join(silence).exists() {
             host.set_variable(silence, "1")?;
@@ -75,8 +74,8 @@ impl PathHost {
         Ok(PathHost { host, work: None })
     }
 
-    /// Lays wires of this MTU from the interface `far` of the host at `side`, and brings this end
-    /// up.
+    /// Creates a wire of this MTU from the interface of the other host at `side`, and brings this
+    /// end up.
     pub fn join(&self, side: Side, other: (&Host, End<'_>), mtu: u32) -> Result<(), Trouble> {
         let here = side.path_end();
         self.host.join(other.0, Wire { here, there: other.1, mtu })?;
@@ -93,15 +92,15 @@ impl PathHost {
         Side::BOTH.into_iter().try_for_each(|side| self.host.set_mtu(side.path_end().index, mtu))
     }
 
-    /// A packet socket that sees the frames from the host at `side`.
+    /// A packet socket that receives the frames from the host at `side`.
     pub fn watch(&self, side: Side) -> Result<OwnedFd, Trouble> {
         Ok(self.host.at(|| open_socket(side.path_end().name))?)
     }
 
-    /// Lets frames pass, by a thread of this process, as `path` says.
+    /// Starts a thread that passes frames according to `path`.
     ///
     /// # Panics
-    /// When frames pass already.
+    /// If frames pass already.
     pub fn carry(&mut self, path: &Path) -> Result<(), Trouble> {
         assert!(self.work.is_none(), "a path is carried once");
         let open = |side: Side| self.host.at(|| AfPacket::open(side.path_end().name));
@@ -115,12 +114,12 @@ impl PathHost {
         Ok(())
     }
 
-    /// The run that the path belongs to begins at this time of the monotonic clock.
+    /// Sets the start of the path's run, on the monotonic clock.
     pub fn begin(&self, at: Time) {
         self.work.iter().for_each(|work| work.begins_ns.store(at.ns(), Ordering::Relaxed));
     }
 
-    /// Ends it, and returns the counts of its frames; empty if none was carried.
+    /// Ends the path, and returns the counts of its frames; empty if none was carried.
     ///
     /// # Errors
     /// Why it had ended before.
@@ -134,6 +133,6 @@ impl PathHost {
 
 impl Drop for PathHost {
     fn drop(&mut self) {
-        let _ = self.finish(); // a caller that needs the counts has called `finish` before
+        let _ = self.finish(); // callers that need the counts call `finish` first
     }
 }

@@ -1,4 +1,4 @@
-//! The plan of a path and the counts of its frames, as data that one process hands to another.
+//! The description of a path and the counts of its frames, as data for other processes.
 
 use super::faults::Faults;
 use crate::side::Side;
@@ -12,45 +12,45 @@ pub struct Path {
     pub to_sink: Lane,
     /// For packets from the sink.
     pub to_source: Lane,
-    /// The seed of the draws that decide the fate of a packet.
+    /// The seed of the random fates of packets.
     pub seed: u64,
-    /// Where it belongs to a run: faults begin with that, so that connections are made before.
-    /// Where it is `None` they begin at once, and all are counted.
+    /// The run that it belongs to: faults start with the run, after connections are established. If
+    /// `None`, they start immediately, and all are counted.
     pub run: Option<Run>,
 }
 
 /// The run that a path belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
-    /// When counting begins, nanoseconds after the run does.
+    /// When counting starts, nanoseconds after the run's start.
     pub from_ns: u64,
-    /// It ends then.
+    /// When counting ends.
     pub until_ns: u64,
 }
 
 /// One direction of a path.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Lane {
-    /// How long the packets of each flow take, nanoseconds, by the flow's
+    /// The delay of each flow's packets, nanoseconds, by the flow's
     /// [number](crate::traffic::port_of).
     pub flows_ns: Vec<u64>,
-    /// How long everything else takes, nanoseconds.
+    /// The delay of all other packets, nanoseconds.
     pub others_ns: u64,
-    /// The wire's faults for IP packets. Packets by which hosts find each other meet no fault.
+    /// The wire's faults for IP packets; packets for address resolution are exempt.
     pub faults: Faults,
-    /// The name of its random streams; empty for that of the direction.
+    /// The name of its random streams; empty for the direction's name.
     pub name: String,
 }
 
 impl Path {
-    /// Round-trip times, one for each flow, spent entirely on the path back to the source: data
-    /// pass at once.
+    /// One round-trip time per flow, spent entirely in the direction to the source: data pass
+    /// immediately.
     pub fn round_trips(flows: impl IntoIterator<Item = Duration>) -> Self {
         let flows_ns = flows.into_iter().map(Duration::ns).collect();
         Path { to_source: Lane { flows_ns, ..Lane::default() }, ..Path::default() }
     }
 
-    /// This one-way delay for everything, in both directions.
+    /// This one-way delay for all packets, in both directions.
     pub fn one_way(delay: Duration) -> Self {
         let lane = Lane { others_ns: delay.ns(), ..Lane::default() };
         Path { to_sink: lane.clone(), to_source: lane, ..Path::default() }
@@ -65,19 +65,19 @@ impl Path {
     }
 }
 
-/// Counts of the frames of a path, both directions together.
+/// The counts of a path's frames, over both directions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Carried {
-    /// Frames that came out.
+    /// Frames that left it.
     pub passed: u64,
-    /// The faults while it was [counted](Run).
+    /// The faults during the [run](Run).
     pub faults: FaultCounts,
-    /// Frames that were lost because too many bytes were under way.
+    /// Frames lost because too many bytes were in transit.
     pub overflowed: u64,
     /// Frames lost for other reasons: not fetched in time, refused by the interface, or without a
     /// valid header.
     pub failed: u64,
-    /// Processor time, nanoseconds.
+    /// CPU time, nanoseconds.
     pub processor_ns: u64,
     /// How long it was ready without a processor, nanoseconds.
     pub waited_ns: u64,
@@ -88,11 +88,11 @@ pub struct Carried {
 pub struct FaultCounts {
     /// Packets lost.
     pub lost: u64,
-    /// Losses of each flow.
+    /// Losses per flow.
     pub lost_of: Vec<u64>,
-    /// Packets held back, so that others could overtake them.
+    /// Packets held back for others to overtake.
     pub held_back: u64,
-    /// Packets that came out twice.
+    /// Duplicated packets.
     pub duplicated: u64,
 }
 

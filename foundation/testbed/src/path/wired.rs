@@ -7,20 +7,20 @@ use fairwire_linux::port::{
 };
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// A port that sends each frame once it has passed a wire: a delay later, or twice, or never.
+/// A port that sends each frame after it has passed a wire: delayed, twice, or never.
 #[derive(Debug)]
 pub struct WiredPort<P> {
     port: P,
     pub(super) held: Held,
-    /// When each transmitted frame leaves.
+    /// The departure of each transmitted frame.
     leaves_at: Time,
-    /// Frames that came out, and those of them that the port refused.
+    /// Frames that left the wire, and those of them that the port refused.
     pub(super) came_out: u64,
     pub(super) refused: u64,
 }
 
 impl<P: Port> WiredPort<P> {
-    /// `port` behind a wire with this delay and the faults of `wire`, if any. Its time begins at
+    /// `port` behind a wire with this delay and the faults of `wire`, if any. Its time zero is
     /// `start`.
     pub fn new(port: P, (delay, wire): (Duration, Option<Wire>), start: Time) -> Self {
         WiredPort::of(port, Held::of(delay, wire, start))
@@ -35,12 +35,12 @@ impl<P: Port> WiredPort<P> {
         self.held.frames.len()
     }
 
-    /// Packets that were lost since the start, by whatever reason.
+    /// Packets lost since the start, for any reason.
     pub fn lost(&self) -> u64 {
         self.held.counts.lost + self.held.overflowed + self.refused
     }
 
-    /// Takes a frame that came at `now`.
+    /// Accepts a frame that arrived at `now`.
     pub(super) fn carry(&mut self, frame: &Outgoing<'_>, now: Time) {
         self.held.push(frame, self.port.link_kind(), now);
     }
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
     use fairwire_core::{DelayStep, Seed, WireLaw};
 
-    /// The batches that it was given.
+    /// The batches received.
     #[derive(Debug, Default)]
     struct Noting(Vec<Vec<u8>>);
 
@@ -134,7 +134,7 @@ mod tests {
         Time::ZERO + Duration::from_ms(ms)
     }
 
-    /// An IPv4 packet of this length, which ends with `last`.
+    /// An IPv4 packet of this length that ends with `last`.
     fn packet(bytes: usize, last: u8) -> Vec<u8> {
         let [high, low] = (bytes as u16).to_be_bytes();
         let header = [0x45, 0, high, low, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];

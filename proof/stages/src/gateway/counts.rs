@@ -1,6 +1,6 @@
 //! Derives counts between two instants from a gateway's counters.
 //!
-//! Totals date from the gateway's last interval. Flow counters are copied twice a second, so their
+//! Totals date from the gateway's last interval. Flow counters are copied twice a second. Their
 //! values at an instant are interpolated between the copies before and after it, in proportion to
 //! the link's counter of the same quantity. The flows therefore sum to the link, even if a full
 //! buffer drops in bursts; the division of a burst among flows is known only to half a second.
