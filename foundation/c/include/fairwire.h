@@ -510,7 +510,8 @@ int32_t fw_dequeue_batch(struct fw_queue *queue,
 /*
  The earliest time at which a dequeue is useful without another packet, into `*at`.
 
- Returns 1, or 0 if nothing waits. Errors: FW_ERROR_NULL, FW_ERROR_BUSY, FW_ERROR_FAULT.
+ Returns 1, or 0 if nothing waits, with UINT64_MAX. Errors: FW_ERROR_NULL, FW_ERROR_BUSY,
+ FW_ERROR_FAULT.
  */
 int32_t fw_ready_at(struct fw_queue *queue, uint64_t *at);
 

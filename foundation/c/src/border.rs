@@ -278,7 +278,8 @@ pub unsafe extern "C" fn fw_dequeue_batch(
 
 /// The earliest time at which a dequeue is useful without another packet, into `*at`.
 ///
-/// Returns 1, or 0 if nothing waits. Errors: FW_ERROR_NULL, FW_ERROR_BUSY, FW_ERROR_FAULT.
+/// Returns 1, or 0 if nothing waits, with UINT64_MAX. Errors: FW_ERROR_NULL, FW_ERROR_BUSY,
+/// FW_ERROR_FAULT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fw_ready_at(queue: *mut fw_queue, at: *mut u64) -> i32 {
     let ready = |queue: &mut Queue| {
