@@ -56,8 +56,9 @@ pub enum Request {
         #[serde(skip)]
         handed: Handed,
     },
-    /// Give subscribers that there are other values. Beside the request come two tables with the columns
-    /// of the subscriber file: the lines of these subscribers before, and those in their place.
+    /// Give subscribers other values, add some, or remove them. Two tables with columns of the
+    /// subscriber file come with the request: the lines of these subscribers before and after. A
+    /// subscriber in only one of the tables is gone, or new.
     Subscribers {
         /// The tables, open.
         #[serde(skip)]

@@ -251,6 +251,11 @@ impl Accounts {
 }
 
 impl FlowCount {
+    /// Packets that came, and neither left nor were dropped yet.
+    fn inside(&self) -> u64 {
+        self.packets_in.saturating_sub(self.packets_out + self.dropped)
+    }
+
     /// A packet of `len` bytes came.
     #[inline]
     pub fn came(&mut self, len: u32) {
@@ -297,32 +302,56 @@ pub(crate) fn renumbered(class: u32, map: &[u32]) -> u32 {
 
 /// The counts of all classes, by number.
 #[derive(Debug)]
-pub struct ClassCounts(Box<[FlowCount]>);
+pub struct ClassCounts {
+    all: Box<[FlowCount]>,
+    gone: FlowCount,
+}
 
 impl ClassCounts {
     /// Zeros for `classes` classes, at least one.
     pub fn new(classes: usize) -> Self {
-        ClassCounts(vec![FlowCount::default(); classes.max(1)].into())
+        ClassCounts { all: vec![FlowCount::default(); classes.max(1)].into(), gone: FlowCount::default() }
     }
 
     /// The counts of `class`, to be added to; a number that there is not counts as the first.
     #[inline]
     pub fn entry(&mut self, class: u32) -> &mut FlowCount {
-        let place = if (class as usize) < self.0.len() { class as usize } else { 0 };
-        &mut self.0[place]
+        let place = if (class as usize) < self.all.len() { class as usize } else { 0 };
+        &mut self.all[place]
     }
 
     /// All of them.
     pub fn all(&self) -> &[FlowCount] {
-        &self.0
+        &self.all
+    }
+
+    /// The counts of classes that left their numbers to others, or are gone.
+    pub fn gone(&self) -> &FlowCount {
+        &self.gone
+    }
+
+    /// Is no packet inside that came for `class`?
+    pub(crate) fn is_idle(&self, class: u32) -> bool {
+        self.all.get(class as usize).is_none_or(|count| count.inside() == 0)
+    }
+
+    /// The number of `class` is vacant from now on, or another's: it counts from zero, but for the
+    /// packets that are inside.
+    pub(crate) fn vacate(&mut self, class: u32) {
+        let Some(count) = self.all.get_mut(class as usize) else { return };
+        let left = FlowCount { packets_in: count.inside(), ..FlowCount::default() };
+        let mut gone = std::mem::replace(count, left);
+        gone.packets_in -= left.packets_in;
+        self.gone.add(&gone);
     }
 
     /// Adds the counts of `before`, where class n of it is now `map[n]`. Removed classes count as
     /// unclaimed, so that sums stay.
     pub(crate) fn add_renumbered(&mut self, before: &ClassCounts, map: &[u32]) {
-        for (class, count) in before.0.iter().enumerate() {
+        for (class, count) in before.all.iter().enumerate() {
             self.entry(renumbered(class as u32, map)).add(count);
         }
+        self.gone.add(&before.gone);
     }
 }
 
@@ -428,5 +457,23 @@ mod tests {
         let mut next = ClassCounts::new(2);
         next.add_renumbered(&counts, &[0, 0, 1]);
         assert_eq!(next.all().iter().map(|count| count.packets_in).collect::<Vec<_>>(), [3, 4]);
+    }
+
+    #[test]
+    fn a_number_that_is_vacant_counts_what_is_inside_and_all_else_is_gone() {
+        let mut counts = ClassCounts::new(2);
+        let came =
+            FlowCount { packets_in: 9, bytes_in: 900, dropped: 2, packets_out: 4, bytes_out: 400, marked: 1 };
+        *counts.entry(1) = came;
+        counts.vacate(1);
+        assert_eq!(counts.gone(), &FlowCount { packets_in: 6, ..came });
+        assert_eq!(counts.all()[1], FlowCount { packets_in: 3, ..FlowCount::default() });
+        (0..2).for_each(|_| counts.entry(1).left(100));
+        assert!(!counts.is_idle(1));
+        counts.entry(1).dropped += 1;
+        assert!(counts.is_idle(1));
+        counts.vacate(1);
+        assert_eq!(counts.all()[1], FlowCount::default());
+        assert_eq!(counts.gone(), &FlowCount { dropped: 3, packets_out: 6, bytes_out: 600, ..came });
     }
 }

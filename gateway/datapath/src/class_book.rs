@@ -3,10 +3,13 @@
 //! A class has one number in both directions, the place in this book:
 //! [`Packet::class`](fairwire_core::Packet::class) is the number of a leaf.
 
+use crate::shared::SharedList;
 use fairwire_core::units::UnitError;
 use fairwire_core::{ClassTerms, Duration, Rate, Weight};
 use fairwire_wire::Way;
+use std::collections::VecDeque;
 use std::fmt;
+use std::hash::{DefaultHasher, Hasher};
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -106,14 +109,23 @@ impl fmt::Display for Burst {
     }
 }
 
-/// All classes by number, parents before children.
-#[derive(Clone, Debug, PartialEq)]
+/// All classes by number, parents before children, and then the numbers of leaves that are vacant:
+/// subscribers that come take these. A copy shares what does not change.
+#[derive(Clone, Debug)]
 pub struct ClassBook {
-    classes: Vec<Class>,
-    /// All numbers, in the order of the names.
-    by_name: Box<[u32]>,
-    is_leaf: Vec<bool>,
+    /// `None` where the number is vacant.
+    classes: SharedList<Option<Class>>,
+    /// Numbers by the hash of the name, with open addressing; [`FREE`] where there is none.
+    by_name: SharedList<u32>,
+    is_leaf: Arc<[bool]>,
+    /// Those that were vacated first come first.
+    vacant: VecDeque<u32>,
+    /// Which are suspended, by number; empty where none is.
+    suspended: Arc<[bool]>,
 }
+
+/// No number.
+const FREE: u32 = u32::MAX;
 
 impl ClassBook {
     /// A book of `classes`, which were checked: the first is [`UNCLAIMED`], names differ, parents
@@ -122,17 +134,41 @@ impl ClassBook {
     /// # Panics
     /// If there are none, or a parent does not come before its child.
     pub fn new(classes: Vec<Class>) -> Self {
+        ClassBook::of(classes, 0)
+    }
+
+    /// The same with this many numbers that are vacant, all behind the classes.
+    #[must_use]
+    pub fn with_vacant(&self, vacant: usize) -> Self {
+        ClassBook::of(self.classes.iter().flatten().cloned().collect(), vacant)
+    }
+
+    fn of(classes: Vec<Class>, vacant: usize) -> Self {
         assert!(!classes.is_empty(), "a book begins with the class of unclaimed packets");
-        let mut is_leaf = vec![true; classes.len()];
+        let (taken, numbers) = (classes.len(), classes.len() + vacant);
+        let mut is_leaf = vec![true; numbers];
         for (number, class) in classes.iter().enumerate() {
             if let Some(parent) = class.parent {
                 assert!((parent as usize) < number, "class {number} comes before the one above it");
                 is_leaf[parent as usize] = false;
             }
         }
-        let mut by_name: Box<[u32]> = (0..classes.len() as u32).collect();
-        by_name.sort_unstable_by(|a, b| classes[*a as usize].name.cmp(&classes[*b as usize].name));
-        ClassBook { classes, by_name, is_leaf }
+        let suspended = classes.iter().map(|class| class.is_suspended);
+        let suspended = match suspended.clone().any(|is_suspended| is_suspended) {
+            true => suspended.chain((0..vacant).map(|_| false)).collect(),
+            false => Arc::default(),
+        };
+        // Two of three slots have a number at most.
+        let slots = (numbers * 3 / 2 + 1).next_power_of_two();
+        let mut book = ClassBook {
+            classes: classes.into_iter().map(Some).chain((0..vacant).map(|_| None)).collect(),
+            by_name: (0..slots).map(|_| FREE).collect(),
+            is_leaf: is_leaf.into(),
+            vacant: (taken as u32..numbers as u32).collect(),
+            suspended,
+        };
+        (0..taken as u32).for_each(|number| book.enter(number));
+        book
     }
 
     /// A book with [`UNCLAIMED`] alone.
@@ -147,65 +183,175 @@ impl ClassBook {
         }])
     }
 
-    /// The number of classes. Class numbers are below it.
+    /// The number of classes.
     pub fn len(&self) -> usize {
-        self.classes.len()
+        self.numbers() - self.vacant.len()
     }
 
     /// Never: there is always the class of unclaimed packets.
     pub fn is_empty(&self) -> bool {
-        self.classes.is_empty()
+        self.len() == 0
     }
 
-    /// The class with that number.
+    /// How many numbers there are, with those that are vacant. Class numbers are below it.
+    pub fn numbers(&self) -> usize {
+        self.classes.len()
+    }
+
+    /// The numbers that are vacant.
+    pub fn vacant(&self) -> impl Iterator<Item = u32> + '_ {
+        self.vacant.iter().copied()
+    }
+
+    /// The class with that number; `None` where it is vacant.
     pub fn class(&self, number: u32) -> Option<&Class> {
-        self.classes.get(number as usize)
+        self.classes.get(number as usize)?.as_ref()
     }
 
     /// The number of the class with that name.
     pub fn number(&self, name: &str) -> Option<u32> {
-        let named = |number: &u32| self.classes[*number as usize].name.as_str().cmp(name);
-        self.by_name.binary_search_by(named).ok().map(|at| self.by_name[at])
+        let number = self.slot(self.slot_of(name));
+        (number != FREE).then_some(number)
     }
 
-    /// Is that class a leaf?
+    /// Is that class a leaf? A vacant one is.
     pub fn is_leaf(&self, number: u32) -> bool {
         self.is_leaf.get(number as usize).copied().unwrap_or(false)
     }
 
-    /// All, by number.
+    /// All classes, by number.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &Class)> {
-        self.classes.iter().enumerate().map(|(number, class)| (number as u32, class))
+        (0..).zip(self.classes.iter()).filter_map(|(number, class)| Some((number, class.as_ref()?)))
     }
 
     /// Which are suspended, by number; empty where none is.
     pub fn suspended(&self) -> Arc<[bool]> {
-        let all = self.classes.iter().map(|class| class.is_suspended);
-        if all.clone().any(|is_suspended| is_suspended) { all.collect() } else { Arc::default() }
+        self.suspended.clone()
     }
 
-    /// The terms of all classes in one direction, by number: parents first, as in a
+    /// The weights of all numbers.
+    pub fn weights(&self) -> Vec<Weight> {
+        let weight = |class: &Option<Class>| class.as_ref().map_or(Weight::ONE, |class| class.weight);
+        self.classes.iter().map(weight).collect()
+    }
+
+    /// The terms of all numbers in one direction: parents first, as in a
     /// [`ClassTree`](fairwire_core::ClassTree).
     pub fn terms(&self, way: Way) -> Vec<ClassTerms> {
-        self.classes.iter().map(|class| class.terms(way)).collect()
+        let terms =
+            |class: &Option<Class>| class.as_ref().map_or(ClassTerms::new(None), |class| class.terms(way));
+        self.classes.iter().map(terms).collect()
+    }
+
+    /// Has `other` classes and vacant ones under the same numbers?
+    pub fn is_numbered_as(&self, other: &ClassBook) -> bool {
+        let is_there = |(one, other): (&Option<Class>, &Option<Class>)| one.is_some() == other.is_some();
+        self.numbers() == other.numbers() && self.classes.iter().zip(other.classes.iter()).all(is_there)
     }
 
     /// Puts another class in the place of the one with that number and that name, a leaf. False where
     /// there is none, or where it would be below a leaf.
     pub fn set(&mut self, number: u32, class: Class) -> bool {
         let is_there = self.class(number).is_some_and(|known| known.name == class.name);
-        let is_above = |parent: u32| parent < number && !self.is_leaf(parent);
-        if !is_there || !self.is_leaf(number) || !class.parent.is_none_or(is_above) {
+        if !is_there || !self.is_leaf(number) || !self.may_be_above(class.parent, number) {
             return false;
         }
-        self.classes[number as usize] = class;
+        self.put(number, Some(class));
         true
     }
 
-    /// Gives the class `number` another weight, and returns the one that it had.
-    pub fn set_weight(&mut self, number: u32, weight: Weight) -> Option<Weight> {
-        let class = self.classes.get_mut(number as usize)?;
-        Some(std::mem::replace(&mut class.weight, weight))
+    /// Gives `class` the number that has been vacant for longest, and returns that. `None` where none
+    /// is vacant, there is a class of that name, or it would be below a leaf.
+    pub fn take(&mut self, class: Class) -> Option<u32> {
+        let number = *self.vacant.front()?;
+        if self.number(&class.name).is_some() || !self.may_be_above(class.parent, number) {
+            return None;
+        }
+        self.vacant.pop_front();
+        self.put(number, Some(class));
+        self.enter(number);
+        Some(number)
+    }
+
+    /// Makes the number of a leaf vacant. False where it is none, or is [`UNCLAIMED`].
+    pub fn vacate(&mut self, number: u32) -> bool {
+        if number == UNCLAIMED || self.class(number).is_none() || !self.is_leaf(number) {
+            return false;
+        }
+        self.strike(number);
+        self.put(number, None);
+        self.vacant.push_back(number);
+        true
+    }
+
+    fn may_be_above(&self, parent: Option<u32>, number: u32) -> bool {
+        parent.is_none_or(|parent| parent < number && !self.is_leaf(parent))
+    }
+
+    fn put(&mut self, number: u32, class: Option<Class>) {
+        let is_suspended = class.as_ref().is_some_and(|class| class.is_suspended);
+        let was_suspended = self.suspended.get(number as usize).copied().unwrap_or(false);
+        if is_suspended != was_suspended {
+            let mut suspended = self.suspended.to_vec();
+            suspended.resize(self.numbers(), false);
+            suspended[number as usize] = is_suspended;
+            let is_any = suspended.contains(&true);
+            self.suspended = if is_any { suspended.into() } else { Arc::default() };
+        }
+        if let Some(place) = self.classes.get_mut(number as usize) {
+            *place = class;
+        }
+    }
+
+    /// Where the class called `name` is among the slots, or the free one where it would be.
+    fn slot_of(&self, name: &str) -> usize {
+        let mut slot = self.first_slot(name);
+        while self.class(self.slot(slot)).is_some_and(|class| class.name != name) {
+            slot = (slot + 1) & (self.by_name.len() - 1);
+        }
+        slot
+    }
+
+    fn first_slot(&self, name: &str) -> usize {
+        let mut hasher = DefaultHasher::new();
+        hasher.write(name.as_bytes());
+        hasher.finish() as usize & (self.by_name.len() - 1)
+    }
+
+    fn slot(&self, slot: usize) -> u32 {
+        self.by_name.get(slot).copied().unwrap_or(FREE)
+    }
+
+    fn set_slot(&mut self, slot: usize, number: u32) {
+        if let Some(place) = self.by_name.get_mut(slot) {
+            *place = number;
+        }
+    }
+
+    /// Its name leads to `number` from now on.
+    fn enter(&mut self, number: u32) {
+        let slot = self.class(number).map(|class| self.slot_of(&class.name));
+        slot.into_iter().for_each(|slot| self.set_slot(slot, number));
+    }
+
+    /// Its name no longer leads to `number`. What is behind it moves up, so that no chain breaks (Knuth,
+    /// The Art of Computer Programming, volume 3, section 6.4, algorithm R).
+    fn strike(&mut self, number: u32) {
+        let Some(mut free) = self.class(number).map(|class| self.slot_of(&class.name)) else { return };
+        let last = self.by_name.len() - 1;
+        let mut slot = free;
+        loop {
+            slot = (slot + 1) & last;
+            let Some(first) = self.class(self.slot(slot)).map(|class| self.first_slot(&class.name)) else {
+                break;
+            };
+            // Is it looked for at `free` before it is at `slot`?
+            if slot.wrapping_sub(first) & last >= slot.wrapping_sub(free) & last {
+                self.set_slot(free, self.slot(slot));
+                free = slot;
+            }
+        }
+        self.set_slot(free, FREE);
     }
 }
 
@@ -221,5 +367,56 @@ mod tests {
         for text in ["40 Mbit/s", "40 for 10 s", "40 Mbit/s for 0 s", "40 Mbit/s for 2 h", ""] {
             assert!(text.parse::<Burst>().is_err(), "{text}");
         }
+    }
+
+    fn class(name: &str, parent: Option<u32>) -> Class {
+        let kind = ClassKind::Subscriber;
+        let (weight, bounds) = (Weight::ONE, [Bounds::default(); 2]);
+        Class { name: name.into(), parent, kind, weight, bounds, is_suspended: false }
+    }
+
+    #[test]
+    fn a_class_takes_the_number_that_was_vacant_for_longest_and_a_copy_stays_as_it_was() {
+        let classes = [("unclaimed", None), ("gold", None), ("ann", Some(1))];
+        let mut book = ClassBook::new(classes.map(|(name, above)| class(name, above)).into()).with_vacant(2);
+        let before = book.clone();
+        assert_eq!((book.len(), book.numbers()), (3, 5));
+        assert_eq!([class("ann", None), class("x", Some(2))].map(|class| book.take(class)), [None; 2]);
+        assert_eq!(book.take(class("bob", Some(1))), Some(3));
+        assert!(book.vacate(2) && !book.vacate(2) && !book.vacate(1) && !book.vacate(UNCLAIMED));
+        assert_eq!(["ann", "bob", "gold"].map(|name| book.number(name)), [None, Some(3), Some(1)]);
+        assert_eq!(
+            [0, 1].map(|_| book.take(Class { is_suspended: true, ..class("eve", None) })),
+            [Some(4), None]
+        );
+        assert_eq!(*book.suspended(), [false, false, false, false, true]);
+        assert_eq!(book.take(class("max", None)), Some(2));
+        assert_eq!(book.take(class("zoe", None)), None, "none is vacant");
+        assert!(book.vacate(4) && book.suspended().is_empty());
+        assert_eq!(
+            before.iter().map(|(_, class)| class.name.as_str()).collect::<Vec<_>>(),
+            ["unclaimed", "gold", "ann"]
+        );
+        assert_eq!(before.number("ann"), Some(2));
+    }
+
+    #[test]
+    fn names_lead_to_their_numbers_however_many_come_and_go() {
+        let mut book = ClassBook::new(vec![class("unclaimed", None)]).with_vacant(40);
+        let mut rng = fairwire_core::Seed(3).stream("book");
+        let mut there = std::collections::BTreeMap::new();
+        for _ in 0..20_000 {
+            let name = format!("s{}", rng.below(60));
+            match there.remove(&name) {
+                Some(number) => assert!(book.vacate(number)),
+                None => match book.take(class(&name, None)) {
+                    Some(number) => drop(there.insert(name, number)),
+                    None => assert_eq!(there.len(), 40),
+                },
+            }
+            let wanted = format!("s{}", rng.below(60));
+            assert_eq!(book.number(&wanted), there.get(&wanted).copied());
+        }
+        assert_eq!(book.len(), there.len() + 1);
     }
 }

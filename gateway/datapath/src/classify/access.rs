@@ -113,55 +113,128 @@ pub fn parse_mac(text: &str) -> Option<[u8; 6]> {
 ///
 /// A table with open addressing, at most half full. Its keys are the configuration's alone, so no
 /// sender can make its chains longer.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct AccessTable {
     /// A key's number and its class; 0 in an empty slot.
     slots: Box<[(u64, u32)]>,
+    /// Of the slots, those that are not empty.
+    count: usize,
+    /// Which kinds there may be.
     has: [bool; AccessKey::KINDS],
-    /// By class, the kinds of keys that it has and that a frame must show, a bit for each.
-    bound: Box<[u8]>,
+    /// By class, the kinds of keys that it has, a bit for each.
+    bound: Vec<u8>,
     bind: Bind,
+}
+
+impl PartialEq for AccessTable {
+    /// Do both have the same keys of the same classes? Where keys lie depends on which came first.
+    fn eq(&self, other: &Self) -> bool {
+        self.bind == other.bind && self.entries(&|class| class) == other.entries(&|class| class)
+    }
 }
 
 impl AccessTable {
     /// The same, with the names that must agree.
     #[must_use]
-    pub fn binding(mut self, bind: Bind) -> Self {
-        let shown = if bind == Bind::Strict { u8::MAX } else { 1 << AccessKey::Mac([0; 6]).kind() };
-        self.bound.iter_mut().for_each(|kinds| *kinds &= shown);
+    pub fn binding(self, bind: Bind) -> Self {
         AccessTable { bind, ..self }
     }
 
     /// A table of `entries`, the same whatever their order. Of two equal keys the one with the
     /// lower class counts. What names a sender must agree strictly.
     pub fn new(entries: &[(AccessKey, u32)]) -> Self {
-        if entries.is_empty() {
-            return AccessTable::default();
-        }
-        // Where keys lie in a chain depends on which came first, and a reload compares tables.
         let mut entries = entries.to_vec();
         entries.sort_unstable();
-        let length = (entries.len() * 2).next_power_of_two();
-        let last = entries.iter().map(|(_, class)| *class).max().unwrap_or(0);
-        let mut table = AccessTable {
-            slots: vec![(0, 0); length].into(),
-            has: [false; AccessKey::KINDS],
-            bound: vec![0; last as usize + 1].into(),
-            bind: Bind::Strict,
-        };
-        for (key, class) in &entries {
-            table.has[key.kind()] = true;
-            table.bound[*class as usize] |= 1 << key.kind();
-            let number = key.number();
-            let mut place = table.place(number);
-            while table.slots[place].0 != 0 && table.slots[place].0 != number {
-                place = (place + 1) % length;
-            }
-            if table.slots[place].0 == 0 {
-                table.slots[place] = (number, *class);
-            }
+        let mut table = AccessTable::default();
+        table.grow(entries.len());
+        for (key, class) in entries {
+            table.put_in(key, class);
         }
         table
+    }
+
+    /// The same, where these keys are no longer of their classes, and then those are. `None` where a key
+    /// is not of the class that it is said to be, or is of another one already.
+    pub fn changed(&self, gone: &[(AccessKey, u32)], new: &[(AccessKey, u32)]) -> Option<Self> {
+        let mut table = self.clone();
+        for (key, class) in gone {
+            if table.class(Some(*key)) != Some(*class) {
+                return None;
+            }
+            table.take_out(*key, *class);
+        }
+        for (key, class) in new {
+            if table.class(Some(*key)).is_some() {
+                return None;
+            }
+            table.grow(table.count + 1);
+            table.put_in(*key, *class);
+        }
+        Some(table)
+    }
+
+    /// All keys by their numbers, each with what `number` makes of its class.
+    pub(super) fn entries(&self, number: &dyn Fn(u32) -> u32) -> Vec<(u64, u32)> {
+        let taken = self.slots.iter().filter(|(key, _)| *key != 0);
+        let mut entries: Vec<(u64, u32)> = taken.map(|(key, class)| (*key, number(*class))).collect();
+        entries.sort_unstable();
+        entries
+    }
+
+    /// Makes room for `count` keys, so that half of the slots stay empty.
+    fn grow(&mut self, count: usize) {
+        if count * 2 <= self.slots.len() {
+            return;
+        }
+        let slots = vec![(0, 0); (count * 2).next_power_of_two()].into();
+        for (number, class) in
+            std::mem::replace(&mut self.slots, slots).into_iter().filter(|slot| slot.0 != 0)
+        {
+            let place = self.slot(number);
+            self.slots[place] = (number, class);
+        }
+    }
+
+    fn put_in(&mut self, key: AccessKey, class: u32) {
+        self.has[key.kind()] = true;
+        self.bound.resize(self.bound.len().max(class as usize + 1), 0);
+        self.bound[class as usize] |= 1 << key.kind();
+        let place = self.slot(key.number());
+        if self.slots[place].0 == 0 {
+            self.slots[place] = (key.number(), class);
+            self.count += 1;
+        }
+    }
+
+    /// A class has one key of each kind at most. What is behind the key moves up (Knuth, The Art of
+    /// Computer Programming, volume 3, section 6.4, algorithm R).
+    fn take_out(&mut self, key: AccessKey, class: u32) {
+        self.bound[class as usize] &= !(1 << key.kind());
+        let last = self.slots.len() - 1;
+        let (mut free, mut place) = (self.slot(key.number()), self.slot(key.number()));
+        loop {
+            place = (place + 1) & last;
+            let (number, _) = self.slots[place];
+            if number == 0 {
+                break;
+            }
+            // Is it looked for at `free` before it is at `place`?
+            if place.wrapping_sub(self.place(number)) & last >= place.wrapping_sub(free) & last {
+                self.slots[free] = self.slots[place];
+                free = place;
+            }
+        }
+        self.slots[free] = (0, 0);
+        self.count -= 1;
+    }
+
+    /// Where the key with that number is, or the empty slot where it would be.
+    fn slot(&self, number: u64) -> usize {
+        let mut place = self.place(number);
+        while self.slots[place].0 != 0 && self.slots[place].0 != number {
+            place = (place + 1) & (self.slots.len() - 1);
+        }
+        place
     }
 
     /// The class of the subscriber with that access: by its PPPoE session, else by both its VLANs,
@@ -191,7 +264,8 @@ impl AccessTable {
         let session = self.class(pppoe.map(AccessKey::Pppoe));
         let line = self.class(inner).or_else(|| self.class(vlan.map(AccessKey::Vlan)));
         let device = self.class(mac.map(AccessKey::Mac));
-        let bound = self.bound.get(class as usize).copied().unwrap_or(0);
+        let shown = if self.bind == Bind::Strict { u8::MAX } else { 1 << AccessKey::Mac([0; 6]).kind() };
+        let bound = self.bound.get(class as usize).copied().unwrap_or(0) & shown;
         let fits = |found: Option<u32>, kinds: u8| match found {
             Some(found) => found == class,
             None => bound & kinds == 0,
@@ -201,15 +275,8 @@ impl AccessTable {
 
     fn class(&self, key: Option<AccessKey>) -> Option<u32> {
         let key = key.filter(|key| self.has[key.kind()])?;
-        let number = key.number();
-        let mut place = self.place(number);
-        loop {
-            match self.slots[place] {
-                (found, class) if found == number => return Some(class),
-                (0, _) => return None,
-                _ => place = (place + 1) % self.slots.len(),
-            }
-        }
+        let (found, class) = self.slots[self.slot(key.number())];
+        (found != 0).then_some(class)
     }
 
     /// Where a key is first looked for: multiplicative hashing (Knuth, The Art of Computer
@@ -221,7 +288,7 @@ impl AccessTable {
 
     /// Bytes of memory.
     pub fn memory(&self) -> usize {
-        size_of_val(&*self.slots) + size_of_val(&*self.bound)
+        size_of_val(&*self.slots) + self.bound.len()
     }
 }
 
@@ -254,6 +321,39 @@ mod tests {
             prop_assert_eq!(if entries.is_empty() { None } else { table.class(Some(wanted)) }, map.get(&wanted).copied());
             for (key, class) in map {
                 prop_assert_eq!(table.class(Some(key)), Some(class));
+            }
+        }
+
+        #[test]
+        fn a_table_that_is_changed_is_one_that_was_made_so(
+            changes in prop::collection::vec((key(), 0..1000u32), 0..300),
+            bind in prop_oneof![Just(Bind::Strict), Just(Bind::Mac)],
+            access in (prop::option::of(0..8u16), prop::option::of(0..8u16), 0..64u8),
+        ) {
+            let mut map: HashMap<AccessKey, u32> = HashMap::new();
+            let mut table = AccessTable::default().binding(bind);
+            for (key, class) in changes {
+                let has_that_kind = |(other, of): (&AccessKey, &u32)| *of == class && other.kind() == key.kind();
+                match map.remove(&key) {
+                    Some(was) => {
+                        prop_assert!(table.changed(&[(key, was + 1)], &[]).is_none(), "it is of another");
+                        prop_assert!(table.changed(&[], &[(key, class)]).is_none(), "it is there already");
+                        table = table.changed(&[(key, was)], &[]).expect("it is there");
+                    }
+                    None if map.iter().any(has_that_kind) => {}
+                    None => {
+                        table = table.changed(&[], &[(key, class)]).expect("it is not there");
+                        map.insert(key, class);
+                    }
+                }
+            }
+            let all: Vec<(AccessKey, u32)> = map.into_iter().collect();
+            let made = AccessTable::new(&all).binding(bind);
+            prop_assert_eq!(&table, &made);
+            let access = Access { vlan: access.0, inner_vlan: access.1, pppoe: None, mac: Some([2, 0, 0, 0, 0, access.2]) };
+            prop_assert_eq!(table.find(&access), made.find(&access));
+            for class in 0..1000 {
+                prop_assert_eq!(table.agrees(class, &access), made.agrees(class, &access));
             }
         }
     }

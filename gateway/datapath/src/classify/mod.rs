@@ -17,7 +17,7 @@ pub use access::{Access, AccessKey, AccessTable, Bind, parse_mac};
 pub use fairwire_linux::port::LinkKind;
 pub use framing::{ETHERNET_HEADER_BYTES, Framing};
 pub use prefix::{Prefix, PrefixError};
-pub use rules::{Claims, MatchFields, PortSet, Rule};
+pub use rules::{Claimed, Claims, MatchFields, PortSet, Rule};
 pub use table::PrefixTable;
 
 use crate::class_book::UNCLAIMED;

@@ -1,9 +1,11 @@
 //! Finds the class of a packet.
 
-use super::access::{Access, AccessTable};
+use super::access::{Access, AccessKey, AccessTable};
 use super::prefix::Prefix;
 use super::table::PrefixTable;
+use crate::account::renumbered;
 use std::net::IpAddr;
+use std::sync::Arc;
 
 /// The fields that rules match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,11 +82,20 @@ impl Rule {
 
 /// The claims on packets: first of the subscriber that has the inside host's address, then of the
 /// one that the link layer names, then of the first class that matches. Shared by both directions.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Claims {
     prefixes: PrefixTable,
     access: AccessTable,
-    rules: Box<[Rule]>,
+    rules: Arc<[Rule]>,
+}
+
+/// What subscribers are recognized by, each with its class.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Claimed {
+    /// Their networks.
+    pub prefixes: Vec<(Prefix, u32)>,
+    /// What the link layer knows them by.
+    pub access: Vec<(AccessKey, u32)>,
 }
 
 impl Claims {
@@ -94,10 +105,24 @@ impl Claims {
         Claims { prefixes: PrefixTable::new(prefixes), access, rules: rules.into() }
     }
 
-    /// The same with other prefixes: see [`PrefixTable::changed`].
-    pub fn changed(&self, gone: &[(Prefix, u32)], new: &[(Prefix, u32)]) -> Option<Self> {
-        let prefixes = self.prefixes.changed(gone, new)?;
-        Some(Claims { prefixes, access: self.access.clone(), rules: self.rules.clone() })
+    /// The same without what is `gone`, and then with what is `new`: see [`PrefixTable::changed`] and
+    /// [`AccessTable::changed`].
+    pub fn changed(&self, gone: &Claimed, new: &Claimed) -> Option<Self> {
+        let prefixes = match gone.prefixes == new.prefixes {
+            true => self.prefixes.clone(),
+            false => self.prefixes.changed(&gone.prefixes, &new.prefixes)?,
+        };
+        let access = self.access.changed(&gone.access, &new.access)?;
+        Some(Claims { prefixes, access, rules: Arc::clone(&self.rules) })
+    }
+
+    /// Is `other` the same, where class n here is `map[n]` there?
+    pub fn is_renumbered(&self, map: &[u32], other: &Claims) -> bool {
+        let to = |class| renumbered(class, map);
+        let of_rules = |rule: &Rule| Rule { class: to(rule.class), ..rule.clone() };
+        self.prefixes.is_renumbered(map, &other.prefixes)
+            && self.access.entries(&to) == other.access.entries(&|class| class)
+            && self.rules.iter().map(of_rules).eq(other.rules.iter().cloned())
     }
 
     /// The first class whose rule matches these looks, for a packet that no subscriber has.

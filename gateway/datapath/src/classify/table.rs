@@ -6,6 +6,7 @@
 //! evenly, one or two comparisons. The table is made once, and shared by both directions.
 
 use super::prefix::{Ends, Prefix};
+use crate::account::renumbered;
 use std::net::IpAddr;
 
 /// Prefixes, each with its class.
@@ -49,6 +50,11 @@ impl PrefixTable {
             }
         }
         Some(PrefixTable { v4: Ranges::new(ranges.0), v6: Ranges::new(ranges.1), is_flat: true })
+    }
+
+    /// Is `other` the same, where class n here is `map[n]` there?
+    pub(super) fn is_renumbered(&self, map: &[u32], other: &PrefixTable) -> bool {
+        self.v4.is_renumbered(map, &other.v4) && self.v6.is_renumbered(map, &other.v6)
     }
 
     /// The class of the longest prefix that contains `address`.
@@ -154,6 +160,13 @@ impl<N: Address> Ranges<N> {
         }
         index.push(ranges.len() as u32 - 1);
         Ranges { ranges: ranges.into(), index: index.into(), shift }
+    }
+
+    fn is_renumbered(&self, map: &[u32], other: &Ranges<N>) -> bool {
+        let is_same = |(one, other): (&Range<N>, &Range<N>)| {
+            (one.first, one.last, renumbered(one.class, map)) == (other.first, other.last, other.class)
+        };
+        self.ranges.len() == other.ranges.len() && self.ranges.iter().zip(&other.ranges).all(is_same)
     }
 
     #[inline]

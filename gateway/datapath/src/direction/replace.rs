@@ -167,6 +167,16 @@ impl Direction {
         self.link.as_mut().is_some_and(|link| link.server.retune_class(class, parent, fresh, now))
     }
 
+    /// Is no packet inside that came for `class`?
+    pub fn is_idle(&self, class: u32) -> bool {
+        self.books.classes.is_idle(class)
+    }
+
+    /// The number of `class` is vacant from now on, or another's. What waits leaves as it would have.
+    pub fn vacate(&mut self, class: u32) {
+        self.books.classes.vacate(class);
+    }
+
     /// Swaps who claims which packets, and who is suspended. What waits stays of the class that it
     /// is of.
     pub fn swap_members(&mut self, members: &mut Members) {

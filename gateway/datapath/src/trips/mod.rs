@@ -95,7 +95,10 @@ pub struct TripCount {
 
 /// What was measured, by the number of the class.
 #[derive(Debug)]
-pub struct ClassTrips(Box<[TripCount]>);
+pub struct ClassTrips {
+    all: Box<[TripCount]>,
+    gone: TripCount,
+}
 
 /// A segment whose departure is waited for; 0 for none.
 pub(crate) type Ticket = u32;
@@ -140,6 +143,13 @@ impl Trips {
             new.add_renumbered(&place.classes, class_map);
             std::mem::replace(&mut place.classes, new)
         })
+    }
+
+    /// The number of `class` is vacant from now on, or another's.
+    pub fn vacate(&mut self, class: u32) {
+        for ClassTrips { all, gone } in self.ways.iter_mut().map(|way| &mut way.classes) {
+            gone.add(&all.get_mut(class as usize).map(std::mem::take).unwrap_or_default());
+        }
     }
 }
 
@@ -273,7 +283,7 @@ impl TripCount {
     }
 
     /// Adds all that `other` counted; the smoothed trip is then that of the one with more trips.
-    fn add(&mut self, other: &TripCount) {
+    pub fn add(&mut self, other: &TripCount) {
         if other.trips > self.trips {
             self.smoothed_us = other.smoothed_us;
         }
@@ -286,28 +296,34 @@ impl TripCount {
 impl ClassTrips {
     /// Nothing yet, of `classes` classes, at least one.
     pub fn new(classes: usize) -> Self {
-        ClassTrips(vec![TripCount::default(); classes.max(1)].into())
+        ClassTrips { all: vec![TripCount::default(); classes.max(1)].into(), gone: TripCount::default() }
     }
 
     /// What was measured of `class`, to be added to; a number that there is not counts as the
     /// first.
     #[inline]
     fn entry(&mut self, class: u32) -> &mut TripCount {
-        let place = if (class as usize) < self.0.len() { class as usize } else { 0 };
-        &mut self.0[place]
+        let place = if (class as usize) < self.all.len() { class as usize } else { 0 };
+        &mut self.all[place]
     }
 
     /// All of them.
     pub fn all(&self) -> &[TripCount] {
-        &self.0
+        &self.all
+    }
+
+    /// What was measured of classes that left their numbers to others, or are gone.
+    pub fn gone(&self) -> &TripCount {
+        &self.gone
     }
 
     /// Adds what `before` counted, where class n of it is now `map[n]`. What is gone counts as
     /// unclaimed.
     fn add_renumbered(&mut self, before: &ClassTrips, map: &[u32]) {
-        for (class, count) in before.0.iter().enumerate() {
+        for (class, count) in before.all.iter().enumerate() {
             self.entry(renumbered(class as u32, map)).add(count);
         }
+        self.gone.add(&before.gone);
     }
 }
 

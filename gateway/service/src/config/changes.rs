@@ -4,6 +4,7 @@ use super::Config;
 use super::leaves::as_typed;
 use super::spec::ClassSpec;
 use fairwire_datapath::class_book::{Class, UNCLAIMED};
+use fairwire_subscribers::sheet::Row;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The differences between a configuration and the next.
@@ -24,6 +25,12 @@ pub struct Changes {
 
 /// The number of classes that are named for each kind of change.
 const NAMED: usize = 5;
+
+/// How lines of changes begin.
+const GONE: &str = "gone";
+const NEW: &str = "new";
+const SUSPENDED: &str = "suspended";
+const RESUMED: &str = "not suspended any more";
 
 /// Keys whose value is used once, when the gateway starts. Those of the wire, of edges and the
 /// page, and the name are too.
@@ -47,8 +54,7 @@ impl Config {
         self.compare_keys(next, &mut changes);
         let keys = changes.lines.len();
         let others = self.compare_classes(next, &mut changes);
-        let claims = self.claims != next.claims;
-        if claims {
+        if !self.claims.is_renumbered(&self.class_map(next), &next.claims) {
             changes.lines.push("addresses, VLANs or matches of classes".into());
         }
         changes.is_empty = changes.lines.is_empty();
@@ -57,10 +63,39 @@ impl Config {
         changes
     }
 
-    /// The number in `next` of each class here, found by name; [`UNCLAIMED`] where it is gone.
+    /// The number in `next` of each class here, found by name; [`UNCLAIMED`] where it is gone. A number
+    /// that is vacant in both stays.
     pub fn class_map(&self, next: &Config) -> Box<[u32]> {
-        let number = |(_, class): (u32, &Class)| next.book.number(&class.name).unwrap_or(UNCLAIMED);
-        self.book.iter().map(number).collect()
+        let is_vacant =
+            |number: &u32| (*number as usize) < next.book.numbers() && next.book.class(*number).is_none();
+        let number = |number| match self.book.class(number) {
+            Some(class) => next.book.number(&class.name).unwrap_or(UNCLAIMED),
+            None => Some(number).filter(is_vacant).unwrap_or(UNCLAIMED),
+        };
+        (0..self.book.numbers() as u32).map(number).collect()
+    }
+
+    /// What became of the subscribers of `before`, of which `after` has all that are there in `next`: a
+    /// line each, for people.
+    pub(crate) fn other_rows(&self, next: &Config, before: &[Row], after: &[Row]) -> Vec<String> {
+        let [mut gone, mut new, mut others, mut suspended, mut resumed] =
+            [(); 5].map(|()| NameList::default());
+        for Row { name, .. } in before.iter().filter(|row| next.book.number(&row.name).is_none()) {
+            gone.add(name);
+        }
+        for Row { name, is_suspended, .. } in after {
+            let was = self.book.number(name).and_then(|number| self.book.class(number));
+            let list = match (was.map(|class| class.is_suspended), is_suspended) {
+                (None, _) => &mut new,
+                (Some(false), true) => &mut suspended,
+                (Some(true), false) => &mut resumed,
+                _ => &mut others,
+            };
+            list.add(name);
+        }
+        let lines =
+            [(GONE, gone), (NEW, new), ("other values", others), (SUSPENDED, suspended), (RESUMED, resumed)];
+        lines.iter().filter_map(|(what, named)| named.line(what)).collect()
     }
 
     /// Every key but classes and subscribers, as JSON.
@@ -125,7 +160,7 @@ impl Config {
         let mut moved = NameList::default();
         let mut weights = NameList::default();
         let [mut suspended, mut resumed] = [NameList::default(), NameList::default()];
-        let mut is_renumbered = false;
+        let mut is_renumbered = !self.book.is_numbered_as(&next.book);
         let above = |config: &Config, class: &Class| {
             class.parent.and_then(|parent| config.book.class(parent)).map(|parent| parent.name.clone())
         };
@@ -158,12 +193,12 @@ impl Config {
             .for_each(|(_, class)| new.add(&class.name));
         let is_other = [&gone, &new, &moved].iter().any(|named| named.count > 0);
         for (what, named) in [
-            ("gone", gone),
-            ("new", new),
+            (GONE, gone),
+            (NEW, new),
             ("another parent or other bounds", moved),
             ("another weight", weights),
-            ("suspended", suspended),
-            ("not suspended any more", resumed),
+            (SUSPENDED, suspended),
+            (RESUMED, resumed),
         ] {
             changes.lines.extend(named.line(what));
         }

@@ -14,11 +14,12 @@ use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Discipline, Duration, Rate, Seed, Weight};
 use fairwire_datapath::class_book::{Class, ClassBook, UNCLAIMED};
 use fairwire_document::DocumentError;
-use fairwire_laws::compose::classful::{Classful, Contents, Inner, Pool};
+use fairwire_laws::compose::classful::{Classful, Contents, Inner, Maker, Pool};
 use fairwire_laws::part::{ClassSupport, Part};
 use fairwire_laws::role;
 use fairwire_laws::spec::{ClassNumber, EcnChoice, Measure, Quantity, Weights};
 use fairwire_wire::Way;
+use std::any::Any;
 
 /// How `discipline` shares between the classes of the tree, if it can.
 pub(super) fn sharing(
@@ -212,8 +213,9 @@ impl<'a> DisciplinePlan<'a> {
         };
         let (pool, listed) = (leaves.pool, self.listed());
         let contents = (0..config.tree.len()).map(|place| {
-            let label = listed[config.tree.given()[place]].1.name.clone();
-            let inner = leaves.plans[place].map(|_| match is_later {
+            let class = listed[config.tree.given()[place]].1;
+            let label = class.map_or(String::new(), |class| class.name.clone());
+            let inner = leaves.plans[place].map(|_| match is_later || class.is_none() {
                 true => Inner::Later,
                 false => Inner::Made(leaves.make(place)),
             });
@@ -224,22 +226,27 @@ impl<'a> DisciplinePlan<'a> {
         if !is_later {
             return Ok(classful);
         }
-        Ok(classful.with_maker(Box::new(move |place| leaves.make(place))).keeping(KEPT_LEAVES))
+        Ok(classful.with_maker(Box::new(leaves)).keeping(KEPT_LEAVES))
     }
 
-    /// The classes that it is built with, by number.
-    fn listed(&self) -> Vec<(u32, &'a Class)> {
-        let Some(only) = self.only else { return self.book.iter().collect() };
-        let up = |number: &u32| self.book.class(*number)?.parent;
-        let mut numbers: Vec<u32> = std::iter::successors(Some(only), up).chain([UNCLAIMED]).collect();
+    /// The numbers that it is built with, each with its class where it is not vacant.
+    fn listed(&self) -> Vec<(u32, Option<&'a Class>)> {
+        let mut numbers: Vec<u32> = match self.only {
+            None => (0..self.book.numbers() as u32).collect(),
+            Some(only) => {
+                let up = |number: &u32| self.book.class(*number)?.parent;
+                std::iter::successors(Some(only), up).chain([UNCLAIMED]).collect()
+            }
+        };
         numbers.sort_unstable();
         numbers.dedup();
-        numbers.into_iter().filter_map(|number| Some((number, self.book.class(number)?))).collect()
+        numbers.into_iter().map(|number| (number, self.book.class(number))).collect()
     }
 
-    /// How many leaves there are among all classes.
+    /// How many leaves there are among all classes, the vacant ones too: as many for as long as the tree
+    /// is there.
     fn leaf_count(&self) -> usize {
-        (0..self.book.len() as u32).filter(|number| self.book.is_leaf(*number)).count()
+        (0..self.book.numbers() as u32).filter(|number| self.book.is_leaf(*number)).count()
     }
 
     /// The tree, and what is to be in its leaves, checked. Each has only what it needs, so that
@@ -248,11 +255,11 @@ impl<'a> DisciplinePlan<'a> {
         let site = self.site();
         let typed = self.shaping.parameters.spec::<classful::Spec>().cloned().unwrap_or_default();
         let ecn = typed.ecn;
-        let class = |&(id, class): &(u32, &Class)| {
-            let bounds = class.bounds[self.way as usize];
+        let class = |&(id, class): &(u32, Option<&Class>)| {
+            let bounds = class.map(|class| class.bounds[self.way as usize]).unwrap_or_default();
             classful::Class {
                 id: Some(id),
-                parent: class.parent,
+                parent: class.and_then(|class| class.parent),
                 rate: bounds.guaranteed.map(Quantity),
                 ceiling: bounds.ceiling.map(Quantity),
                 peak: bounds.burst.map(|burst| Quantity(burst.rate)),
@@ -260,7 +267,7 @@ impl<'a> DisciplinePlan<'a> {
                     .burst
                     .zip(bounds.ceiling)
                     .map(|(burst, ceiling)| Quantity(Size(burst.bytes(ceiling)))),
-                weight: Some(class.weight.get()),
+                weight: Some(class.map_or(Weight::ONE, |class| class.weight).get()),
                 // Stated here, so that the equal parts of thousands are not refused as too small.
                 buffer: self.book.is_leaf(id).then_some(Quantity(Amount::Packets(1))),
                 ..classful::Class::default()
@@ -377,14 +384,23 @@ impl Leaves {
         };
         self.plans.iter().flatten().try_for_each(check)
     }
+}
 
-    /// The discipline of the leaf at `place`, which was checked: always the same.
+impl Maker for Leaves {
+    /// Each was checked.
     fn make(&self, place: usize) -> Box<dyn Discipline> {
         let Leaf { number, prepared, rate, buffer } = self.plans[place].expect("a leaf");
         let Prepared { name, parameters } = &self.prepared[prepared];
         let stream = format!("{}/{number}", self.site.stream);
         let site = Site { rate, buffer, stream: &stream, ..self.site };
         catalogue::build(name, parameters, &site).expect("it was checked")
+    }
+
+    /// Of the same gateway, so that the disciplines prepared there are those here.
+    fn adopt(&mut self, place: usize, fresh: &dyn Maker, from: usize) -> bool {
+        let Some(fresh) = (fresh as &dyn Any).downcast_ref::<Leaves>() else { return false };
+        self.plans[place] = fresh.plans[from];
+        true
     }
 }
 

@@ -133,7 +133,7 @@ impl Config {
             ways: Way::ALL.map(|way| self.explain_way(way)).into(),
             memory: Memory {
                 claims_bytes: self.claims.memory(),
-                classes_bytes: self.book.len() * CLASS_BYTES,
+                classes_bytes: self.book.numbers() * CLASS_BYTES,
                 max_frames_bytes: Way::ALL.iter().map(|way| pool(*way).bytes()).sum(),
             },
             notes: self.notes.clone(),

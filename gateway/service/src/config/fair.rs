@@ -9,7 +9,7 @@ use fairwire_wire::Way;
 pub(super) fn busy(book: &ClassBook, way: Way, rate_bps: f64) -> Vec<f64> {
     // A class above others takes what they take.
     let offer = |number| if book.is_leaf(number) { f64::INFINITY } else { 0.0 };
-    let offered: Vec<f64> = (0..book.len() as u32).map(offer).collect();
+    let offered: Vec<f64> = (0..book.numbers() as u32).map(offer).collect();
     class_shares(&book.terms(way), &offered, rate_bps)
 }
 

@@ -203,7 +203,8 @@ impl Config {
         edges::check(&spec, &tree, &shaping, &texts)?;
         refuse_unused(&spec, &shaping, &leaves, &texts)?;
         let notes = nested.into_iter().chain(notes::notes(&spec, &tree, &shaping, &texts)).collect();
-        let (book, claims) = (Arc::new(tree.book), Arc::new(claims));
+        let vacant = rows::vacant(&spec, &shaping, tree.book.len());
+        let (book, claims) = (Arc::new(tree.book.with_vacant(vacant)), Arc::new(claims));
         let file = PathBuf::new();
         let config = Config { spec, places, file, book, claims, leaves, shaping, notes };
         for way in Way::ALL {
@@ -363,7 +364,7 @@ impl Config {
             classifier,
             pool: PoolSize::with_room(self.frames(way, context.frame_bytes), context.frame_bytes),
             flows: self.accounts(way),
-            classes: self.book.len(),
+            classes: self.book.numbers(),
         })
     }
 
@@ -375,7 +376,7 @@ impl Config {
     /// What each way does as an edge of a DiffServ domain: aggregates leave by the download and
     /// enter by the upload.
     pub fn edges(&self) -> [Edge; 2] {
-        let classes = self.book.len();
+        let classes = self.book.numbers();
         let estimates = self.spec.egress.as_ref().map(|_| Estimates::new(classes));
         let targets = self.spec.ingress.as_ref().map(|_| Arc::new(Targets::new(classes)));
         [Edge { estimates, targets: None }, Edge { estimates: None, targets }]

@@ -1,21 +1,29 @@
-//! Other values of some subscribers, without reading and checking all others again.
+//! Other values of some subscribers, and some that are new or gone, without reading and checking all
+//! others again.
 
 use super::discipline::DisciplinePlan;
+use super::spec::Spec;
 use super::{Config, PlanContext, Shaping, promises, tree};
-use fairwire_core::class_tree::guarantees;
+use fairwire_core::class_tree::{MAX_CLASSES, guarantees};
 use fairwire_core::{Discipline, Rate, Weight};
 use fairwire_datapath::class_book::{Bounds, Class, ClassBook, ClassKind, UNCLAIMED};
+use fairwire_datapath::classify::{Claimed, FlowKind};
 use fairwire_laws::part::ClassSupport;
 use fairwire_subscribers::sheet::Row;
 use fairwire_wire::Way;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A configuration in which subscribers have other values.
+/// A configuration in which subscribers have other values, are new, or are gone.
 #[derive(Debug)]
 pub(crate) struct OtherRows {
     /// It.
     pub config: Config,
-    /// Classes with other terms in a tree with queues.
+    /// The numbers of subscribers that are gone.
+    pub gone: Vec<u32>,
+    /// The numbers of those that are new.
+    pub new: Vec<u32>,
+    /// Classes with other terms in a tree with queues, and those that are new there.
     pub terms: Vec<OtherTerms>,
     /// Classes with another weight, where that is all that a discipline knows of them.
     pub weights: Vec<(u32, Weight)>,
@@ -32,90 +40,52 @@ pub(crate) struct OtherTerms {
     pub ways: [bool; 2],
 }
 
-/// A subscriber before and after.
-struct OtherRow {
-    number: u32,
-    was: Class,
-    is: Class,
-    /// Are its terms others, by the number of the [`Way`]?
-    ways: [bool; 2],
+/// A part of the subscribers that may come before the tree is built anew, and the fewest.
+const VACANT: (usize, usize) = (16, 64);
+
+/// How many numbers of leaves are kept for subscribers to come, where there are `classes`. None where
+/// all of them are built anew for another one.
+pub(super) fn vacant(spec: &Spec, shaping: &[Option<Shaping>; 2], classes: usize) -> usize {
+    let room = (MAX_CLASSES as usize).saturating_sub(classes);
+    let wanted = (classes / VACANT.0).max(VACANT.1).min(room);
+    if spec.subscribers.is_some() && has_leaves_alone(spec, shaping) { wanted } else { 0 }
+}
+
+/// Has each subscriber a leaf that others need not know of, and nothing else by its number?
+fn has_leaves_alone(spec: &Spec, shaping: &[Option<Shaping>; 2]) -> bool {
+    let is_leaf_alone =
+        |shaping: &Shaping| shaping.sharing == ClassSupport::Queues && shaping.flows != FlowKind::Subscriber;
+    let is_edge = spec.ingress.is_some() || spec.egress.is_some();
+    !is_edge && shaping.iter().any(Option::is_some) && shaping.iter().flatten().all(is_leaf_alone)
+}
+
+/// Subscribers by name.
+type Named<'a> = BTreeMap<&'a str, &'a Row>;
+
+fn named(rows: &[Row]) -> Named<'_> {
+    rows.iter().map(|row| (row.name.as_str(), row)).collect()
 }
 
 impl Config {
-    /// The same where the subscribers of `before` have the values of `after`, row by row. `None` where
-    /// more is needed for that: to read all files again, which also says what is wrong.
+    /// The same where the subscribers of `before` have the values of `after`; those that are in one of
+    /// them alone are gone, or new. `None` where more is needed for that: to read all files again, which
+    /// also says what is wrong.
     pub(crate) fn with_rows(&self, before: &[Row], after: &[Row]) -> Option<OtherRows> {
-        if before.len() != after.len() || self.spec.ingress.is_some() || self.spec.egress.is_some() {
+        let [was, is] = [before, after].map(named);
+        if was.len() != before.len() || is.len() != after.len() {
             return None;
         }
-        let mut book = (*self.book).clone();
-        let (mut terms, mut weights) = (Vec::new(), Vec::new());
-        let [mut gone, mut new] = [Vec::new(), Vec::new()];
-        let (mut has_members, mut has_guarantees) = (false, false);
-        for (before, after) in before.iter().zip(after) {
-            let OtherRow { number, was, is, ways } = self.other_row(&book, before, after)?;
-            if ways.contains(&true) {
-                terms.push(OtherTerms { class: number, parent: is.parent, ways });
-            }
-            if was.weight != is.weight {
-                weights.push((number, is.weight));
-            }
-            has_guarantees |= guaranteed(&was) != guaranteed(&is);
-            has_members |= was.is_suspended != is.is_suspended || before.prefixes != after.prefixes;
-            gone.extend(before.prefixes.iter().map(|prefix| (*prefix, number)));
-            new.extend(after.prefixes.iter().map(|prefix| (*prefix, number)));
-            if !book.set(number, is) {
-                return None;
-            }
-            for (way, shaping) in Way::ALL.into_iter().zip(&self.shaping) {
-                let Some(shaping) = shaping else { continue };
-                if promises::burst_fault(&book, number, way, shaping.rate).is_some() {
-                    return None;
-                }
-            }
+        let mut next = NextRows::of(self);
+        for row in before.iter().filter(|row| !is.contains_key(row.name.as_str())) {
+            next.remove(row)?;
         }
-        let keeps = |(way, shaping): (Way, &Option<Shaping>)| {
-            shaping.as_ref().is_none_or(|shaping| guarantees(&book.terms(way), shaping.rate).is_ok())
-        };
-        if has_guarantees && !Way::ALL.into_iter().zip(&self.shaping).all(keeps) {
-            return None;
+        for (name, row) in &was {
+            is.get(name).map_or(Some(()), |after| next.change(row, after))?;
         }
-        let claims = match gone == new {
-            true => Arc::clone(&self.claims),
-            false => Arc::new(self.claims.changed(&gone, &new)?),
-        };
-        let config = Config { book: Arc::new(book), claims, ..self.clone() };
-        Some(OtherRows { config, terms, weights, has_members })
-    }
-
-    /// What becomes of one subscriber.
-    fn other_row(&self, book: &ClassBook, before: &Row, after: &Row) -> Option<OtherRow> {
-        let number = book.number(&before.name)?;
-        let was = tree::of_row(before, above(book, before)?);
-        let is = tree::of_row(after, above(book, after)?);
-        // Where the file said something else, all of it is to be read.
-        if before.name != after.name || before.access != after.access || book.class(number) != Some(&was) {
-            return None;
+        for row in after.iter().filter(|row| !was.contains_key(row.name.as_str())) {
+            next.add(row)?;
         }
-        let has_moved = was.parent != is.parent;
-        // What classes below it are guaranteed together, a class is guaranteed too.
-        let is_kept = guaranteed(&was) == guaranteed(&is) && (!has_moved || guaranteed(&is) == [None; 2]);
-        if !is_kept && (was.parent, is.parent) != (None, None) {
-            return None;
-        }
-        let mut ways = [false; 2];
-        for way in [0, 1] {
-            let (own, is_other) = (is.bounds[way], has_moved || was.bounds[way] != is.bounds[way]);
-            let is_below = own.guaranteed.zip(own.ceiling).is_some_and(|(least, most)| least > most);
-            ways[way] = match &self.shaping[way] {
-                None if own != Bounds::default() => return None,
-                None => false,
-                Some(Shaping { sharing: ClassSupport::Queues, .. }) if !is_below => is_other,
-                Some(_) if is_other => return None,
-                Some(_) => false,
-            };
-        }
-        Some(OtherRow { number, was, is, ways })
+        next.finished()
     }
 
     /// A discipline of `way` with `class` and the classes above it alone, as it has them among all.
@@ -127,6 +97,143 @@ impl Config {
     ) -> Option<Box<dyn Discipline>> {
         let plan = self.discipline_plan(self.shaping(way)?, way, context.frame_bytes, context.seed);
         DisciplinePlan { only: Some(class), ..plan }.build().ok()
+    }
+}
+
+/// Changes of some subscribers, one after the other.
+struct NextRows<'a> {
+    config: &'a Config,
+    book: ClassBook,
+    done: OtherRows,
+    /// What was claimed, and what is.
+    claimed: [Claimed; 2],
+    /// Those whose bursts are to be checked.
+    touched: Vec<u32>,
+    has_guarantees: bool,
+}
+
+impl<'a> NextRows<'a> {
+    fn of(config: &'a Config) -> Self {
+        let done = OtherRows {
+            config: config.clone(),
+            gone: Vec::new(),
+            new: Vec::new(),
+            terms: Vec::new(),
+            weights: Vec::new(),
+            has_members: false,
+        };
+        let (book, claimed) = ((*config.book).clone(), Default::default());
+        NextRows { config, book, done, claimed, touched: Vec::new(), has_guarantees: false }
+    }
+
+    fn remove(&mut self, row: &Row) -> Option<()> {
+        let (number, was) = self.known(row)?;
+        let has_none = guaranteed(&was) == [None; 2];
+        if !has_leaves_alone(&self.config.spec, &self.config.shaping)
+            || !(has_none || was.parent.is_none())
+            || !self.book.vacate(number)
+        {
+            return None;
+        }
+        self.has_guarantees |= !has_none;
+        self.claim(0, number, row);
+        self.done.gone.push(number);
+        Some(())
+    }
+
+    fn add(&mut self, row: &Row) -> Option<()> {
+        let is = tree::of_row(row, above(&self.book, row)?);
+        let has_none = guaranteed(&is) == [None; 2];
+        if !(has_none || is.parent.is_none()) {
+            return None;
+        }
+        let ways = self.ways(&is, [true; 2])?;
+        let (parent, number) = (is.parent, self.book.take(is)?);
+        self.done.terms.push(OtherTerms { class: number, parent, ways });
+        self.done.new.push(number);
+        self.touched.push(number);
+        self.has_guarantees |= !has_none;
+        self.claim(1, number, row);
+        Some(())
+    }
+
+    fn change(&mut self, before: &Row, after: &Row) -> Option<()> {
+        let (number, was) = self.known(before)?;
+        let is = tree::of_row(after, above(&self.book, after)?);
+        let has_moved = was.parent != is.parent;
+        // What classes below it are guaranteed together, a class is guaranteed too.
+        let is_kept = guaranteed(&was) == guaranteed(&is) && (!has_moved || guaranteed(&is) == [None; 2]);
+        if !is_kept && (was.parent, is.parent) != (None, None) {
+            return None;
+        }
+        let ways = self.ways(&is, [0, 1].map(|way| has_moved || was.bounds[way] != is.bounds[way]))?;
+        if ways.contains(&true) {
+            self.done.terms.push(OtherTerms { class: number, parent: is.parent, ways });
+        }
+        if was.weight != is.weight {
+            self.done.weights.push((number, is.weight));
+        }
+        self.has_guarantees |= guaranteed(&was) != guaranteed(&is);
+        self.done.has_members |= was.is_suspended != is.is_suspended;
+        if before.prefixes != after.prefixes || before.access != after.access {
+            self.claim(0, number, before);
+            self.claim(1, number, after);
+        }
+        self.touched.push(number);
+        self.book.set(number, is).then_some(())
+    }
+
+    /// The number and the class of `row`; `None` where it is not what is there. Where the file said
+    /// something else, all of it is to be read.
+    fn known(&self, row: &Row) -> Option<(u32, Class)> {
+        let number = self.book.number(&row.name)?;
+        let was = tree::of_row(row, above(&self.book, row)?);
+        (self.book.class(number) == Some(&was)).then_some((number, was))
+    }
+
+    /// The ways in which a class has other terms, of those that may be; `None` where it cannot have
+    /// them.
+    fn ways(&self, is: &Class, mut are_others: [bool; 2]) -> Option<[bool; 2]> {
+        for (is_other, (own, shaping)) in
+            are_others.iter_mut().zip(is.bounds.iter().zip(&self.config.shaping))
+        {
+            let is_below = own.guaranteed.zip(own.ceiling).is_some_and(|(least, most)| least > most);
+            match shaping {
+                None if *own != Bounds::default() => return None,
+                None => *is_other = false,
+                Some(Shaping { sharing: ClassSupport::Queues, .. }) if !is_below => {}
+                Some(_) if *is_other => return None,
+                Some(_) => {}
+            }
+        }
+        Some(are_others)
+    }
+
+    fn claim(&mut self, place: usize, number: u32, row: &Row) {
+        let Claimed { prefixes, access } = &mut self.claimed[place];
+        prefixes.extend(row.prefixes.iter().map(|prefix| (*prefix, number)));
+        access.extend(row.access.iter().map(|key| (*key, number)));
+        self.done.has_members = true;
+    }
+
+    /// What comes of it, if a link can keep what it promises.
+    fn finished(self) -> Option<OtherRows> {
+        let NextRows { config, book, mut done, claimed: [gone, new], touched, has_guarantees } = self;
+        for (way, shaping) in Way::ALL.into_iter().zip(&config.shaping) {
+            let Some(shaping) = shaping else { continue };
+            let is_at_fault =
+                |number: &u32| promises::burst_fault(&book, *number, way, shaping.rate).is_some();
+            if touched.iter().any(is_at_fault)
+                || has_guarantees && guarantees(&book.terms(way), shaping.rate).is_err()
+            {
+                return None;
+            }
+        }
+        if done.has_members {
+            done.config.claims = Arc::new(config.claims.changed(&gone, &new)?);
+        }
+        done.config.book = Arc::new(book);
+        Some(done)
     }
 }
 
@@ -187,6 +294,7 @@ mod tests {
         }
         let mut all = All(vec![String::new()]);
         discipline.inspect(&mut all);
+        all.0.retain(|part| !part.is_empty()); // a vacant leaf
         all.0.sort();
         all.0
     }
@@ -227,15 +335,104 @@ mod tests {
                 }
                 assert_eq!(next.config.claims, wanted.claims, "{after}");
                 let mut tree = discipline(&present);
-                for OtherTerms { class, parent, ways } in next.terms {
-                    assert_eq!(ways, [true, false]);
-                    let fresh = next.config.with_class_alone(Way::Download, class, &CONTEXT);
-                    let mut fresh = fresh.expect("it can be built");
-                    assert!(tree.retune_class(class, parent, &mut *fresh, Time::ZERO), "{after}");
+                let has_terms = !next.terms.is_empty();
+                retune(&mut *tree, next);
+                if has_terms {
                     assert_eq!(shown(&*tree), shown(&*discipline(&wanted)), "{after}");
                 }
             }
         }
+    }
+
+    /// Has `tree` be as `next` says.
+    fn retune(tree: &mut dyn Discipline, next: OtherRows) {
+        for OtherTerms { class, parent, ways } in next.terms {
+            assert_eq!(ways, [true, false]);
+            let fresh = next.config.with_class_alone(Way::Download, class, &CONTEXT);
+            let mut fresh = fresh.expect("it can be built");
+            assert!(tree.retune_class(class, parent, &mut *fresh, Time::ZERO), "{class}");
+        }
+    }
+
+    fn rows(lines: &[&str]) -> Vec<Row> {
+        let text = format!("{HEAD}{}\n", lines.join("\n"));
+        read(SheetText { name: "s.csv", text: &text }).expect("rows").rows
+    }
+
+    #[test]
+    fn subscribers_that_come_and_go_are_those_of_another_file() {
+        let many: String =
+            (0..1500).map(|n| format!("c{n},10.1.{}.{},gold,1,no,,,\n", n / 250, n % 250)).collect();
+        for more in ["", &many] {
+            let table = format!("{HEAD}{ANN}\n{BOB}\n{ROOT}\n{OTHERS}{more}");
+            let mut present = config("classful", &table);
+            let mut tree = discipline(&present);
+            let mut lines: Vec<&str> = table.lines().skip(1).collect();
+            for (gone, new) in [
+                (None, Some("ida,10.0.3.1,gold,2,no,,5 Mbit/s,9 Mbit/s for 2 s")),
+                (Some(ANN), None),
+                (None, Some("udo,10.0.0.1 2001:db8::/48,silver,1,yes,,,")), // her address
+                (None, Some("pia,10.0.3.2,,1,no,3 Mbit/s,,")),
+                (None, Some(ANN.replace("10.0.0.1", "10.0.0.9").leak())),
+                (Some(ROOT), Some("kai,10.0.1.0/24,,1,no,,7 Mbit/s,")),
+            ] {
+                let [before, after] = [gone, new].map(|line| rows(line.as_slice()));
+                let next = present.with_rows(&before, &after).expect("it takes no reload");
+                lines.retain(|line| Some(*line) != gone);
+                lines.extend(new);
+                let wanted = config("classful", &format!("{HEAD}{}\n", lines.join("\n")));
+                assert_eq!((next.gone.len(), next.new.len()), (before.len(), after.len()));
+                present = next.config.clone();
+                retune(&mut *tree, next);
+                let changes = present.changes(&wanted);
+                assert_eq!(changes.lines, [""; 0], "{gone:?} {new:?}");
+                assert_eq!(present.book.len(), wanted.book.len());
+                assert_eq!(present.book.numbers(), config("classful", &table).book.numbers());
+                let is_gone = |part: &String| [ANN, ROOT].iter().any(|line| part.starts_with(&line[..3]));
+                let [mut is, mut then] = [shown(&*tree), shown(&*discipline(&wanted))];
+                // The leaf of one who is gone is there until another takes it.
+                [&mut is, &mut then].into_iter().for_each(|parts| parts.retain(|part| !is_gone(part)));
+                assert_eq!(is, then, "{gone:?} {new:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_names_a_subscriber_at_the_link_layer_comes_and_goes_with_it() {
+        let head = "name,vlan,mac\n";
+        let config = |table: &str| {
+            let text = "format = 2\nname = \"t\"\n[wire]\ninside = \"a\"\noutside = \"b\"\n[subscribers]\nfile = \"s.csv\"\n\
+                        [download]\nrate = \"50 Mbit/s\"\ndiscipline = \"classful\"\n";
+            Config::parse("t.toml", text, Some(("s.csv", table))).expect("a configuration")
+        };
+        let rows = |line: &str| {
+            let text = format!("{head}{line}\n");
+            read(SheetText { name: "s.csv", text: &text }).expect("rows").rows
+        };
+        let (ann, bob) = ("ann,7,02:00:00:00:00:01", "bob,8,");
+        let present = config(&format!("{head}{ann}\n{bob}\n"));
+        let new = "eve,7,02:00:00:00:00:01";
+        assert!(present.with_rows(&[], &rows(new)).is_none(), "they are of ann");
+        let gone = present.with_rows(&rows(ann), &[]).expect("no reload").config;
+        let next = gone.with_rows(&[], &rows(new)).expect("no reload").config;
+        let moved = next.with_rows(&rows(bob), &rows("bob,9,02:00:00:00:00:02")).expect("no reload").config;
+        let wanted = config(&format!("{head}bob,9,02:00:00:00:00:02\n{new}\n"));
+        assert_eq!(moved.changes(&wanted).lines, [""; 0]);
+    }
+
+    #[test]
+    fn one_more_than_there_are_vacant_leaves_takes_a_reload_and_so_does_the_same_name_again() {
+        let mut present = config("classful", &format!("{HEAD}{ANN}\n{OTHERS}"));
+        for number in 0..VACANT.1 {
+            let line = format!("n{number},10.2.0.{number},gold,1,no,,,");
+            let next = present.with_rows(&[], &rows(&[&line])).expect("one is vacant").config;
+            assert!(next.with_rows(&[], &rows(&[&line])).is_none(), "it is there already");
+            present = next;
+        }
+        let one_more = rows(&["last,10.3.0.1,gold,1,no,,,"]);
+        assert!(present.with_rows(&[], &one_more).is_none());
+        let present = present.with_rows(&rows(&[ANN]), &[]).expect("no reload").config;
+        assert!(present.with_rows(&[], &one_more).is_some(), "one is vacant again");
     }
 
     #[test]
@@ -251,7 +448,6 @@ mod tests {
             ("ann,10.0.0.1,gold,1,no,1 Mbit/s,,", "guaranteed below a class, which is guaranteed that too"),
             ("ann,10.0.0.1,gold,1,no,11 Mbit/s,10 Mbit/s,", "more guaranteed than allowed"),
             ("ann,10.0.0.1,gold,1,no,,10 Mbit/s,9 Mbit/s for 1 s", "a burst below the ceiling"),
-            ("eve,10.0.0.1,gold,1,no,,10 Mbit/s,", "another name"),
         ] {
             assert!(!is_possible(&present, [ANN, after]), "{why}");
         }

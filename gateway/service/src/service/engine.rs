@@ -41,6 +41,10 @@ pub(crate) enum Command {
 /// Changes of classes that stay where they are.
 #[derive(Default)]
 pub(crate) struct Edit {
+    /// Numbers that are vacant from now on.
+    pub gone: Vec<u32>,
+    /// Numbers that were vacant. Of packets that came before none may be inside.
+    pub new: Vec<u32>,
     /// Other terms, before the weights.
     pub terms: Vec<NewTerms>,
     /// Other weights, by the number of the class.
@@ -131,6 +135,8 @@ pub(super) struct Engine {
     /// The most time that what waits may take to leave at the end.
     pub patience: Duration,
     pub observe_at: Time,
+    /// When a change of classes came last.
+    pub edited_at: Time,
     pub end_at: Option<Time>,
     /// To the process that takes over.
     pub heir: Option<UnixStream>,
@@ -138,6 +144,9 @@ pub(super) struct Engine {
 
 /// The interval at which commands are looked for.
 const LOOK: Duration = Duration::from_ms(10);
+/// The same for a moment after a change of classes: others may follow.
+const LOOK_AGAIN: Duration = Duration::from_ms(1);
+const MOMENT: Duration = Duration::from_secs(1);
 
 impl Engine {
     /// Invoked by the driver, between two packets.
@@ -172,7 +181,8 @@ impl Engine {
         if self.shared.stop.load(Ordering::Relaxed) {
             return self.end(now, datapath);
         }
-        Next::CallAt(self.observe_at.min(now + LOOK))
+        let look = if now.since(self.edited_at) < MOMENT { LOOK_AGAIN } else { LOOK };
+        Next::CallAt(self.observe_at.min(now + look))
     }
 
     /// Ends forwarding: nothing more is taken in, and what is inside leaves as its rate allows.
@@ -190,6 +200,7 @@ impl Engine {
         match command {
             Command::Replace(replace) => self.replace(*replace, now, datapath),
             Command::Edit(edit, done) => {
+                self.edited_at = now;
                 // The caller may have stopped waiting: the change is kept.
                 let _ = done.try_send(edited(edit, now, datapath));
             }
@@ -250,6 +261,10 @@ impl Engine {
 /// Makes the changes of `edit`, and returns what was there of its members. On an error nothing is
 /// changed but terms, which the next configuration has too.
 fn edited(mut edit: Edit, now: Time, datapath: &mut Datapath) -> Result<Edit, SetWeightError> {
+    let is_idle = |class: &u32| datapath.forward.is_idle(*class) && datapath.backward.is_idle(*class);
+    if !edit.new.iter().all(is_idle) {
+        return Err(SetWeightError::NoWeights);
+    }
     for NewTerms { class, parent, fresh } in &mut edit.terms {
         let ways = [&mut datapath.forward, &mut datapath.backward];
         for (direction, fresh) in ways.into_iter().zip(fresh) {
@@ -265,6 +280,11 @@ fn edited(mut edit: Edit, now: Time, datapath: &mut Datapath) -> Result<Edit, Se
     if let Some([download, upload]) = &mut edit.members {
         datapath.forward.swap_members(download);
         datapath.backward.swap_members(upload);
+    }
+    for class in edit.gone.iter().chain(&edit.new) {
+        datapath.forward.vacate(*class);
+        datapath.backward.vacate(*class);
+        datapath.trips.vacate(*class);
     }
     Ok(edit)
 }

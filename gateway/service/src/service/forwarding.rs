@@ -111,6 +111,7 @@ impl Forwarding {
             interval: interval(&config),
             patience: longest_stay(&config),
             observe_at: Time::ZERO,
+            edited_at: Time::ZERO,
             end_at: None,
             heir: None,
         };

@@ -69,9 +69,6 @@ impl Set {
     }
 }
 
-/// Subscribers that are named of those that change.
-const NAMED: usize = 5;
-
 /// The longest wait for the thread that forwards. It answers within a few milliseconds, or it is
 /// stuck.
 const ANSWER: StdDuration = StdDuration::from_secs(10);
@@ -137,8 +134,8 @@ impl Present {
         Ok(Reloaded { changes: lines, took_ms: ms_since(start), ..reloaded })
     }
 
-    /// Gives subscribers the values of a table in the place of those of another, both `handed` over.
-    /// `None` where that takes a reload.
+    /// Gives subscribers the values of a table in the place of those of another, both `handed` over;
+    /// who is in one alone is gone, or new. `None` where that takes a reload.
     pub(super) fn change_subscribers(&mut self, handed: &Handed) -> Result<Option<Reloaded>, String> {
         let start = fairwire_linux::clock::now();
         let mut tables = [String::new(), String::new()];
@@ -152,7 +149,7 @@ impl Present {
         // What is wrong with them a reload says, with its place in the file.
         let (Ok(before), Ok(after)) = (before, after) else { return Ok(None) };
         let Some(next) = self.config.with_rows(&before.rows, &after.rows) else { return Ok(None) };
-        let OtherRows { config: next, terms, mut weights, has_members } = next;
+        let OtherRows { config: next, gone, new, terms, mut weights, has_members } = next;
         let Some(terms) = terms.iter().map(|terms| self.new_terms(&next, terms)).collect() else {
             return Ok(None);
         };
@@ -160,7 +157,8 @@ impl Present {
         weights.extend(kept.numbered(&next));
         let members = has_members.then(|| [next.members(), next.members()]);
         // Both at one look of the thread that forwards.
-        let (edit, balance) = (self.begin_edit(Edit { terms, weights, members })?, self.begin_balance()?);
+        let (edit, balance) =
+            (self.begin_edit(Edit { gone, new, terms, weights, members })?, self.begin_balance()?);
         let is_edited = edit.recv_timeout(ANSWER).map_err(|_| GONE)?.map(drop).is_ok();
         let is_balanced = balance.recv_timeout(ANSWER).map_err(|_| GONE)?;
         if !is_edited {
@@ -168,12 +166,9 @@ impl Present {
         }
         let next = Arc::new(next);
         self.board.edited(About::of(&next));
+        let changes = self.config.other_rows(&next, &before.rows, &after.rows);
         (self.config, self.set) = (next, kept);
         self.show_set();
-        let names: Vec<&str> = after.rows.iter().take(NAMED).map(|row| row.name.as_str()).collect();
-        let more = after.rows.len().checked_sub(NAMED).filter(|more| *more > 0);
-        let more = more.map(|more| format!(" and {more} more")).unwrap_or_default();
-        let changes = vec![format!("other values: {}{more}", names.join(", "))];
         Ok(Some(Reloaded { changes, took_ms: ms_since(start), is_balanced, ..Reloaded::default() }))
     }
 
@@ -316,7 +311,7 @@ impl Present {
         let (done, answer) = sync_channel(1);
         let about = About::of(next);
         let samplers = self.board.samplers(&about, fairwire_linux::clock::now());
-        let trips = [(); 2].map(|()| ClassTrips::new(next.book().len()));
+        let trips = [(); 2].map(|()| ClassTrips::new(next.book().numbers()));
         let (weights, rates) = (set.numbered(next), set.rates.clone());
         let config = next.clone();
         let replace = Replace { ways, class_map, trips, samplers, config, weights, rates, done };

@@ -91,7 +91,7 @@ pub(super) struct Store {
 impl Store {
     pub(super) fn new(about: About, start: Time) -> Self {
         Store {
-            weights: Arc::new(weights(&about)),
+            weights: Arc::new(about.book.weights()),
             kept: kept(&about),
             about: Arc::new(about),
             start,
@@ -108,10 +108,6 @@ impl Store {
         let digest = &mut digests[way as usize];
         digest.get_or_insert_with(|| Arc::new(Digest::of(about, weights, way, &kept[way as usize]))).clone()
     }
-}
-
-fn weights(about: &About) -> Vec<Weight> {
-    about.book.iter().map(|(_, class)| class.weight).collect()
 }
 
 impl Board {
@@ -195,7 +191,7 @@ impl Board {
     pub fn edited(&self, about: About) {
         let mut next = (Arc::new(about), None);
         let mut store = lock(&self.store);
-        next.1 = Some(std::mem::replace(&mut store.weights, Arc::new(weights(&next.0))));
+        next.1 = Some(std::mem::replace(&mut store.weights, Arc::new(next.0.book.weights())));
         std::mem::swap(&mut store.about, &mut next.0);
         store.digests = [None, None];
         store.reloads += 1;

@@ -5,7 +5,7 @@ use super::sample::{ClassSample, RecentCopies, Sample};
 use fairwire_control::snapshot::{ClassSnapshot, FlowSnapshot};
 use fairwire_core::{Duration, Weight};
 use fairwire_datapath::account::FlowCount;
-use fairwire_datapath::class_book::{Class, ClassKind};
+use fairwire_datapath::class_book::{Class, ClassKind, UNCLAIMED};
 use fairwire_metrics::class_shares::class_shares;
 use fairwire_metrics::jain;
 use fairwire_wire::Way;
@@ -115,6 +115,11 @@ impl Digest {
             digest.take_classes(about, weights, way, newest, oldest);
             digest.take_starving(about, way, newest, oldest);
         }
+        // Sums stay: what is gone counts as unclaimed, also what of it leaves since.
+        let mut gone = kept.newest().map(|newest| newest.gone).unwrap_or_default();
+        let vacant = about.book.vacant().filter_map(|number| digest.totals.get(number as usize));
+        vacant.for_each(|count| gone.add(count));
+        digest.totals.get_mut(UNCLAIMED as usize).into_iter().for_each(|count| count.add(&gone));
         digest
     }
 
@@ -154,10 +159,10 @@ impl Digest {
             self.rates[place] = Rates { retransmits_per_s, ..Rates::of(counts, over) };
         }
         let mut terms = about.book.terms(way);
-        for ((terms, weight), (_, class)) in terms.iter_mut().zip(weights).zip(about.book.iter()) {
-            terms.weight = *weight;
+        terms.iter_mut().zip(weights).for_each(|(terms, weight)| terms.weight = *weight);
+        for (number, class) in about.book.iter() {
             // What a class gets in a burst is its own, too.
-            terms.ceiling = class.bounds[way as usize].most();
+            terms[number as usize].ceiling = class.bounds[way as usize].most();
         }
         let offered: Vec<f64> = self.rates.iter().map(|rates| rates.offered_bps).collect();
         let left: f64 = self.rates.iter().map(|rates| rates.throughput_bps).sum();
@@ -240,12 +245,12 @@ impl Digest {
         if left <= 0.0 {
             return 0.0;
         }
-        let leaves = self.rates.iter().zip(&self.fair_bps).enumerate();
-        let wanting =
-            leaves.filter(|(class, (rates, _))| about.book.is_leaf(*class as u32) && rates.wanted_more());
-        wanting
-            .map(|(_, (rates, fair))| (rates.throughput_bps - fair).abs() / left * 100.0)
-            .fold(0.0, f64::max)
+        let leaves = about.book.iter().filter(|(number, _)| about.book.is_leaf(*number));
+        let of = |(number, _): (u32, &Class)| {
+            Some((self.rates.get(number as usize)?, self.fair_bps.get(number as usize)?))
+        };
+        let wanting = leaves.filter_map(of).filter(|(rates, _)| rates.wanted_more());
+        wanting.map(|(rates, fair)| (rates.throughput_bps - fair).abs() / left * 100.0).fold(0.0, f64::max)
     }
 
     /// The classes, all by number, or the `max` busiest by what they got.

@@ -160,12 +160,12 @@ impl Samplers {
 }
 
 fn samplers(about: &About, start: Time) -> [Sampler; 2] {
-    [0, 1].map(|way: usize| Sampler::new(about.ways[way].accounts, about.book.len(), start))
+    [0, 1].map(|way: usize| Sampler::new(about.ways[way].accounts, about.book.numbers(), start))
 }
 
 /// Memory for the copies of one way.
 pub(super) fn kept(about: &About) -> [RecentCopies; 2] {
-    [0, 1].map(|way: usize| RecentCopies::new(about.ways[way].accounts, about.book.len()))
+    [0, 1].map(|way: usize| RecentCopies::new(about.ways[way].accounts, about.book.numbers()))
 }
 
 /// Gauges that are kept of a discipline. Its parts are left out: there may be one for each

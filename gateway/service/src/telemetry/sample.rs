@@ -45,6 +45,15 @@ impl ClassSample {
         ClassSample { bytes_in, bytes_out, dropped, marked, trips: *trips }
     }
 
+    /// Adds all that `other` counted.
+    pub(super) fn add(&mut self, other: &ClassSample) {
+        self.bytes_in += other.bytes_in;
+        self.bytes_out += other.bytes_out;
+        self.dropped += other.dropped;
+        self.marked += other.marked;
+        self.trips.add(&other.trips);
+    }
+
     /// The same as counters, without packets.
     pub(super) fn count(&self) -> FlowCount {
         let ClassSample { bytes_in, bytes_out, dropped, marked, .. } = *self;
@@ -61,6 +70,8 @@ pub(super) struct Sample {
     pub classes: Vec<ClassSample>,
     /// What has no account of its own, and when that was copied.
     pub others: (Time, FlowCount),
+    /// What classes counted that left their numbers to others.
+    pub gone: ClassSample,
     /// When each piece was copied.
     pub flow_times: Vec<Time>,
     pub class_times: Vec<Time>,
@@ -74,6 +85,7 @@ impl Sample {
             opened: Vec::with_capacity(flows),
             classes: Vec::with_capacity(classes),
             others: Default::default(),
+            gone: ClassSample::default(),
             flow_times: Vec::with_capacity(flows.div_ceil(FLOWS_AT_ONCE)),
             class_times: Vec::with_capacity(classes.div_ceil(CLASSES_AT_ONCE)),
         }
@@ -117,28 +129,29 @@ impl Sampler {
     /// Copies the next piece. A whole copy waits for its taker, at each interval.
     pub(super) fn step(&mut self, now: Time, accounts: &Accounts, classes: &ClassCounts, trips: &ClassTrips) {
         let (all, opened) = accounts.all();
-        let (counts, trips) = (classes.all(), trips.all());
         let sample = &mut self.sample;
-        let [flows, classes] = match self.of {
+        let [flow_count, class_count] = match self.of {
             Some(of) => of,
             None if now < self.begins_at => return,
             None => {
                 self.begins_at = now + SPACING;
                 sample.others = (now, accounts.never_counted());
+                sample.gone = ClassSample::of((classes.gone(), trips.gone()));
                 // At most the room that was taken at construction.
-                let classes = counts.len().min(trips.len()).min(sample.classes.capacity());
+                let classes = classes.all().len().min(trips.all().len()).min(sample.classes.capacity());
                 [all.len().min(sample.flows.capacity()), classes]
             }
         };
-        self.of = Some([flows, classes]);
-        if let Some(piece) = piece(sample.flows.len(), flows.min(all.len()), FLOWS_AT_ONCE) {
+        self.of = Some([flow_count, class_count]);
+        let (counts, trips) = (classes.all(), trips.all());
+        if let Some(piece) = piece(sample.flows.len(), flow_count.min(all.len()), FLOWS_AT_ONCE) {
             let copied = |account: &Account| FlowSample { flow: account.flow, count: account.count };
             sample.flow_times.push(now);
             sample.opened.extend_from_slice(&opened[piece.clone()]);
             sample.flows.extend(all[piece].iter().map(copied));
         }
         if let Some(piece) =
-            piece(sample.classes.len(), classes.min(counts.len()).min(trips.len()), CLASSES_AT_ONCE)
+            piece(sample.classes.len(), class_count.min(counts.len()).min(trips.len()), CLASSES_AT_ONCE)
         {
             sample.class_times.push(now);
             sample.classes.extend(counts[piece.clone()].iter().zip(&trips[piece]).map(ClassSample::of));

@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::string::String;
+use core::any::Any;
 use fairwire_core::{Backlog, Discipline};
 
 /// The label and the discipline of one node of the tree.
@@ -29,8 +30,24 @@ impl Inner {
     }
 }
 
-/// Builds the discipline of the leaf at a place of the tree, always the same.
-pub type Maker = Box<dyn Fn(usize) -> Box<dyn Discipline> + Send>;
+/// Makes the disciplines of the leaves of a tree.
+pub trait Maker: Any + Send {
+    /// Makes the discipline of the leaf at `place`: always the same.
+    fn make(&self, place: usize) -> Box<dyn Discipline>;
+
+    /// From now on makes at `place` what `fresh` makes at `from`. False where it cannot.
+    fn adopt(&mut self, place: usize, fresh: &dyn Maker, from: usize) -> bool;
+}
+
+impl<F: Fn(usize) -> Box<dyn Discipline> + Send + 'static> Maker for F {
+    fn make(&self, place: usize) -> Box<dyn Discipline> {
+        self(place)
+    }
+
+    fn adopt(&mut self, _: usize, _: &dyn Maker, _: usize) -> bool {
+        false
+    }
+}
 
 /// The limit of the backlog of all leaves together, in addition to the room of each.
 ///

@@ -8,10 +8,6 @@ use alloc::boxed::Box;
 use alloc::vec;
 use fairwire_core::{Backlog, ClassTree, Discipline, Kept, Time};
 
-/// The maximum number of leaves whose terms may change one by one: each then has separate
-/// parameters, some 6 kB.
-const MAX_REMADE: usize = 1024;
-
 impl Classful {
     /// Takes over from `before` the buckets and turns of its classes, and the leaves that can stay.
     pub(super) fn inherit(&mut self, before: &mut Classful, kept: &Kept<'_>, now: Time) {
@@ -44,22 +40,30 @@ impl Classful {
         if self.nodes[above].contents.inner.is_some() || !are_leaves([&self.nodes[at], &fresh.nodes[of]]) {
             return false;
         }
-        if let Some(Inner::Made(leaf)) = &mut self.nodes[at].contents.inner {
-            let Some(fresh_leaf) = fresh.taken_leaf(of) else { return false };
-            if !leaf.retune(&*fresh_leaf, now) {
-                if !leaf.backlog().is_empty() {
-                    return false;
-                }
-                *leaf = fresh_leaf;
-                self.emptied.push(at); // it was not polled yet
-            }
-        }
-        if self.maker.is_some() {
-            if self.remade.len() == MAX_REMADE {
+        if let Some(maker) = &mut self.maker {
+            let is_adopted =
+                fresh.maker.as_ref().is_some_and(|theirs| maker.adopt(at - 1, &**theirs, of - 1));
+            if !is_adopted {
                 return false;
             }
-            let Some(maker) = fresh.maker.take() else { return false };
-            self.remade.insert(at, (maker, of - 1));
+        }
+        let is_later = self.maker.is_some() && self.inner(at).is_none();
+        if !is_later {
+            let Some(fresh_leaf) = fresh.taken_leaf(of) else { return false };
+            let is_retuned = match &mut self.nodes[at].contents.inner {
+                Some(Inner::Made(leaf)) => {
+                    let is_retuned = leaf.retune(&*fresh_leaf, now);
+                    if !is_retuned && !leaf.backlog().is_empty() {
+                        return false;
+                    }
+                    is_retuned
+                }
+                _ => false,
+            };
+            if !is_retuned {
+                self.nodes[at].contents.inner = Some(Inner::Made(fresh_leaf));
+                self.emptied.push(at); // it was not polled yet
+            }
         }
         self.deactivate(at);
         self.forget_times(self.nodes[at].parent);

@@ -5,7 +5,6 @@ use super::leaf::{Contents, Inner, Maker, Pool};
 use super::node::{Node, ROOT, cost_of, node_of};
 use crate::compose::prio::moved;
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -30,10 +29,8 @@ pub struct Classful {
     pool: Option<Pool>,
     /// The terms of the classes and of the tree, if all leaves are built from the start.
     pub(super) terms: Option<(Box<[Terms]>, Option<Shape>)>,
-    pub(super) maker: Option<Maker>,
-    /// The maker of each leaf whose terms have changed, and the leaf's place there.
-    pub(super) remade: BTreeMap<usize, (Maker, usize)>,
-    /// Existing leaves that the maker built, if their number is limited by `kept`.
+    pub(super) maker: Option<Box<dyn Maker>>,
+    /// Leaves that the maker built and that exist, if their number is limited by `kept`.
     pub(super) made: Vec<usize>,
     kept: usize,
     /// The place among these at which the search for a leaf to release continues.
@@ -90,7 +87,6 @@ impl Classful {
             pool: None,
             terms: Some((terms, rate)),
             maker: None,
-            remade: BTreeMap::new(),
             made: Vec::new(),
             kept: usize::MAX,
             hand: 0,
@@ -105,7 +101,7 @@ impl Classful {
     /// A leaf is identical to one that existed from the start; only [`drain`](Discipline::drain)
     /// does not poll it first.
     #[must_use]
-    pub fn with_maker(self, maker: Maker) -> Self {
+    pub fn with_maker(self, maker: Box<dyn Maker>) -> Self {
         Classful { maker: Some(maker), terms: None, ..self }
     }
 
@@ -138,7 +134,11 @@ impl Classful {
     #[inline]
     fn leaf_of(&self, class: u32) -> usize {
         let listed = self.tree.place(class).map(|place| place + 1);
-        listed.filter(|&at| self.nodes[at].contents.inner.is_some()).unwrap_or(self.default)
+        let is_used = |&at: &usize| match &self.nodes[at].contents.inner {
+            Some(Inner::Later) => self.maker.is_some(),
+            inner => inner.is_some(),
+        };
+        listed.filter(is_used).unwrap_or(self.default)
     }
 
     /// The discipline of the leaf `at`, if it is built.
@@ -149,10 +149,7 @@ impl Classful {
 
     /// The discipline of the leaf `at` in its first state.
     pub(super) fn leaf(&self, at: usize) -> Box<dyn Discipline> {
-        let maker = self.maker.as_ref().map(|maker| (maker, at - 1));
-        let maker = self.remade.get(&at).map(|(maker, place)| (maker, *place)).or(maker);
-        let (maker, place) = maker.expect("a leaf that is made later has a maker");
-        maker(place)
+        self.maker.as_ref().expect("a leaf that is made later has a maker").make(at - 1)
     }
 
     /// Builds the discipline of the leaf `at`, which does not exist yet.

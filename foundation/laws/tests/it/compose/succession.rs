@@ -10,8 +10,9 @@ use fairwire_core::{
     Backlog, Control, Discipline, Duration, Ecn, Ignore, Kept, Packet, Probe, Room, Seed, Signals, Time,
 };
 use fairwire_laws::Site;
-use fairwire_laws::compose::classful::{Classful, Contents, Inner};
+use fairwire_laws::compose::classful::{Classful, Contents, Inner, Maker};
 use fairwire_testing::{Driver, Operation, Outcome};
+use std::any::Any;
 
 /// Leaves of the discipline called `name` under `classes`.
 fn tree(name: &'static str, classes: &str, is_later: bool) -> Classful {
@@ -19,17 +20,33 @@ fn tree(name: &'static str, classes: &str, is_later: bool) -> Classful {
     let config = spec.check(&Site { rate: rate("20 Mbit/s"), ..site() }).expect("allowed");
     let ids: Vec<u32> = spec.class.expect("given").iter().map(|class| class.id.expect("given")).collect();
     let ids: Vec<u32> = config.tree.given().iter().map(|&at| ids[at]).collect();
-    let make = move |place: usize| {
-        let stream = format!("leaf {}", ids[place]);
-        built(name, "", &Site { stream: &stream, buffer: Amount::Packets(400), ..site() })
-    };
+    let maker = Leaves { name, ids };
     let leaves = config.tree.leaves();
-    let inner = |place| if is_later { Inner::Later } else { Inner::Made(make(place)) };
+    let inner = |place| if is_later { Inner::Later } else { Inner::Made(maker.make(place)) };
     let contents =
         |place: usize| Contents { label: String::new(), inner: leaves[place].then(|| inner(place)) };
     let contents = (0..config.tree.len()).map(contents).collect();
     let tree = Classful::new(config, contents);
-    if is_later { tree.with_maker(Box::new(make)) } else { tree }
+    if is_later { tree.with_maker(Box::new(maker)) } else { tree }
+}
+
+/// Leaves of the discipline called `name`, each with its random stream.
+struct Leaves {
+    name: &'static str,
+    ids: Vec<u32>,
+}
+
+impl Maker for Leaves {
+    fn make(&self, place: usize) -> Box<dyn Discipline> {
+        let stream = format!("leaf {}", self.ids[place]);
+        built(self.name, "", &Site { stream: &stream, buffer: Amount::Packets(400), ..site() })
+    }
+
+    fn adopt(&mut self, place: usize, fresh: &dyn Maker, from: usize) -> bool {
+        let fresh = (fresh as &dyn Any).downcast_ref::<Leaves>().expect("it is one of these");
+        self.ids[place] = fresh.ids[from];
+        true
+    }
 }
 
 /// `next` takes the place of `tree`; what waits in leaves that cannot stay is offered to it. Returns
@@ -230,4 +247,35 @@ fn what_is_no_leaf_or_not_there_is_not_retuned() {
     }
     let mut other = built("tail-drop", "", &site());
     assert!(!tree_now.retune_class(3, Some(10), &mut *other, Time::ZERO), "no tree");
+}
+
+#[test]
+fn a_leaf_that_nothing_was_for_takes_up_a_class_and_until_then_its_packets_are_of_the_default() {
+    let spec: Spec = toml::from_str("class = [{ id = 0 }, { id = 1 }]\ndefault = 0").expect("well-formed");
+    let config = spec.check(&Site { rate: rate("20 Mbit/s"), ..site() }).expect("allowed");
+    let maker = Leaves { name: "tail-drop", ids: vec![0, 1] };
+    let inner = |place| if place == 0 { Inner::Made(maker.make(place)) } else { Inner::Later };
+    let contents = (0..2).map(|place| Contents { label: String::new(), inner: Some(inner(place)) });
+    let mut tree_now = Classful::new(config, contents.collect());
+    let now = Time::ZERO + Duration::from_ms(1);
+    tree_now.enqueue(packet(0, 1000, 1, now), now, &mut Ignore);
+    assert_eq!(tree_now.backlog_of(0).packets, 1, "no leaf is made for it");
+    let mut fresh = tree("tail-drop", "{ id = 0 }, { id = 1, ceiling = '1 Mbit/s' }", false);
+    assert!(tree_now.retune_class(1, None, &mut fresh, now));
+    tree_now.enqueue(packet(1, 1000, 1, now), now, &mut Ignore);
+    assert_eq!([0, 1].map(|class| tree_now.backlog_of(class).packets), [1, 1]);
+    while tree_now.dequeue(now + Duration::from_ms(100), &mut Ignore).is_some() {}
+    assert!(tree_now.backlog().is_empty());
+}
+
+#[test]
+fn any_number_of_leaves_may_change_their_terms() {
+    const LEAVES: u32 = 1500;
+    let classes: String = (0..LEAVES).map(|id| format!("{{ id = {id} }},")).collect();
+    let mut tree_now = tree("tail-drop", &classes, true);
+    for class in 1..LEAVES {
+        let mut fresh =
+            tree("tail-drop", &format!("{{ id = 0 }}, {{ id = {class}, ceiling = '1 Mbit/s' }}"), true);
+        assert!(tree_now.retune_class(class, None, &mut fresh, Time::ZERO), "{class}");
+    }
 }
