@@ -1,6 +1,7 @@
 //! `fairwire-gateway reload`, `set-weight`, `set-rate` and `capture`: one question to a running
 //! gateway.
 
+use super::subscriber::{fold, whole};
 use crate::args::WhomArgs;
 use fairwire_control::client::send;
 use fairwire_control::protocol::{Answer, Reloaded, Request};
@@ -51,7 +52,8 @@ pub(crate) fn since_1970() -> Duration {
 /// Has the configuration read again. The client may read files that the gateway's process may not:
 /// they are handed over, open.
 pub(crate) fn reload(whom: &WhomArgs) -> Result<Ending, Failure> {
-    carry_out(whom, &reload_with(&whom.config, false, |path| File::open(path)))
+    files_of(&whom.config).iter().skip(1).for_each(|sheet| fold(sheet));
+    carry_out(whom, &reload_with(&whom.config, false, whole))
 }
 
 /// The request to read the files of `config` again, with these, as `open` opens them. What was set

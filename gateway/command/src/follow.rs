@@ -8,8 +8,10 @@ use crate::args::FollowArgs;
 use fairwire_control::protocol::{MAX_LEFT_OUT, Request};
 use fairwire_datapath::classify::{Prefix, parse_mac};
 use fairwire_document::{DocumentError, read_text, shortened};
-use fairwire_subscribers::edit::{Edit, edited};
+use fairwire_service::config::table;
+use fairwire_subscribers::edit::Edit;
 use fairwire_subscribers::held::written;
+use fairwire_subscribers::journal::Table;
 use fairwire_subscribers::leases;
 use fairwire_subscribers::leases::{LeaseText, Leases};
 use fairwire_subscribers::sheet::read as read_sheet;
@@ -173,17 +175,19 @@ fn put(args: &FollowArgs, path: &Path, files: &mut [LeaseFile]) -> Result<Vec<St
     }
     let (all, contradictions) = leases::joined(&texts);
     left_out.extend(contradictions);
-    let name = path.display().to_string();
-    let before = read_text(path, MAX_BYTES, "a table of subscribers in CSV")?;
-    let mut done = changes(SheetText { name: &name, text: &before }, &all)?;
+    let of = |table: &Table| {
+        let text = table.merged()?.0;
+        changes(SheetText { name: table.name(), text: &text }, &all)
+    };
+    let mut done = of(&table(path)?)?;
     if !done.edits.is_empty() {
         // It may be another by the time that it is ours to write.
-        change_file(&args.whom, path, Beside::Nothing, &mut |sheet| {
-            done = changes(sheet, &all)?;
-            let edit = |(name, value)| (name, Edit::Change(std::slice::from_ref(value)));
-            let edits: Vec<(&str, Edit<'_>)> =
-                done.edits.iter().map(|(name, value)| edit((name.as_str(), value))).collect();
-            edited(sheet, &edits)
+        change_file(&args.whom, path, Beside::Nothing, &mut |table| {
+            done = of(table)?;
+            let edit = |(name, value): (&String, &(String, String))| {
+                (name.clone(), Edit::Change(vec![value.clone()]))
+            };
+            Ok(done.edits.iter().map(edit).collect())
         })?;
     }
     for (name, (_, addresses)) in &done.edits {

@@ -3,7 +3,7 @@
 use super::subscriber::{Beside, NextFile, change_file, path_of};
 use crate::args::{ImportCommand, LibreqosArgs};
 use fairwire_document::{DocumentError, read_text, shortened};
-use fairwire_service::config::{self, Config};
+use fairwire_service::config::{self, Config, table};
 use fairwire_subscribers::edit::{Edit, edited};
 use fairwire_subscribers::libreqos::{self, Node, Noted, Plans};
 use fairwire_subscribers::sheet::{MAX_BYTES, SheetText, read as read_sheet};
@@ -31,14 +31,15 @@ pub(crate) fn import(command: &ImportCommand) -> Result<Ending, Failure> {
     let ImportCommand::Libreqos(args) = command;
     let import = Import::read(args)?;
     let sheet = path_of(&args.whom)?;
-    let table = match read_text(&sheet, MAX_BYTES, "a table of subscribers in CSV") {
-        Ok(text) => text,
+    let text = match table(&sheet).and_then(|table| table.merged()) {
+        Ok((text, _)) => text,
         Err(_) if !sheet.exists() => HEAD.to_owned(),
         Err(error) => return Err(error.into()),
     };
     let name = sheet.display().to_string();
-    let (edits, mut differences) = import.edits(SheetText { name: &name, text: &table })?;
-    let after = edited(SheetText { name: &name, text: &table }, &as_edits(&edits))?;
+    let before = SheetText { name: &name, text: &text };
+    let (edits, mut differences) = import.edits(before)?;
+    let after = edited(before, &as_edits(edits))?;
     let path = &args.whom.config;
     Config::load_edited(path, &[(path, &import.after), (&sheet, &after)])?;
     differences.extend(import.of_classes());
@@ -53,9 +54,10 @@ pub(crate) fn import(command: &ImportCommand) -> Result<Ending, Failure> {
         fs::write(&sheet, HEAD).map_err(|error| cannot(&sheet, &error))?;
     }
     put(path, &import.before, &import.after)?;
-    let done = change_file(&args.whom, &sheet, Beside::Configuration, &mut |sheet| {
-        let (edits, _) = import.edits(sheet)?;
-        edited(sheet, &as_edits(&edits))
+    let done = change_file(&args.whom, &sheet, Beside::Configuration, &mut |table| {
+        let text = table.merged()?.0;
+        let (edits, _) = import.edits(SheetText { name: table.name(), text: &text })?;
+        Ok(as_edits(edits))
     });
     match done {
         Ok(_) => Ok(Ending::Done),
@@ -76,7 +78,7 @@ fn put(path: &Path, before: &str, after: &str) -> Result<(), Failure> {
     if before == after {
         return Ok(());
     }
-    let write = || NextFile::written(path, after, &path.metadata()?)?.put_in_place();
+    let write = || NextFile::written(path, after, &path.metadata()?)?.put_in_place().map(drop);
     write().map_err(|error| cannot(path, &error))
 }
 
@@ -93,11 +95,8 @@ struct Import {
 /// The new values of each subscriber that changes; none where it goes.
 type Edits = Vec<(String, Option<Vec<(String, String)>>)>;
 
-fn as_edits(edits: &Edits) -> Vec<(&str, Edit<'_>)> {
-    edits
-        .iter()
-        .map(|(name, values)| (name.as_str(), values.as_deref().map_or(Edit::Remove, Edit::Set)))
-        .collect()
+fn as_edits(edits: Edits) -> Vec<(String, Edit)> {
+    edits.into_iter().map(|(name, values)| (name, values.map_or(Edit::Remove, Edit::Set))).collect()
 }
 
 impl Import {

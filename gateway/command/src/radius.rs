@@ -6,17 +6,18 @@ use super::follow::words;
 use super::subscriber::{Beside, change_file, path_of};
 use crate::args::FollowArgs;
 use fairwire_core::{Duration, Time};
-use fairwire_document::read_text;
+use fairwire_document::{DocumentError, read_text};
 use fairwire_linux::{clock, receive};
-use fairwire_service::config::{self, Config};
-use fairwire_subscribers::edit::{Edit, edited};
+use fairwire_service::config::{self, Config, table};
+use fairwire_subscribers::edit::Edit;
+use fairwire_subscribers::journal::Table;
 use fairwire_subscribers::radius;
 use fairwire_subscribers::radius::MAX_BYTES as MAX_DATAGRAM;
 use fairwire_subscribers::radius::{
     Batch, Discarded, ErrorCause, Network, Outcome, Purpose, Request, Sessions,
 };
+use fairwire_subscribers::sheet::SheetText;
 use fairwire_subscribers::sheet::read as read_sheet;
-use fairwire_subscribers::sheet::{MAX_BYTES, SheetText};
 use fairwire_terminal::failure::{Ending, Failure};
 use fairwire_terminal::interrupt;
 use fairwire_terminal::notice::notice;
@@ -215,16 +216,18 @@ impl Server<'_> {
     /// Makes the change of the file, and has the gateway read it.
     fn put(&mut self, received: &[Received]) -> Result<Vec<Outcome>, Failure> {
         let requests: Vec<Request> = received.iter().map(|(_, request)| request.clone()).collect();
-        let name = self.path.display().to_string();
-        let text = read_text(self.path, MAX_BYTES, "a table of subscribers in CSV")?;
-        let sheet = read_sheet(SheetText { name: &name, text: &text })?;
         let network = network(&self.args.whom.config)?;
-        let mut batch = self.sessions.batch(&network, &sheet, &requests);
+        let of = |table: &Table| {
+            let text = table.merged()?.0;
+            let sheet = read_sheet(SheetText { name: table.name(), text: &text })?;
+            Ok::<Batch, DocumentError>(self.sessions.batch(&network, &sheet, &requests))
+        };
+        let mut batch = of(&table(self.path)?)?;
         if !batch.edits.is_empty() {
             // It may be another by the time that it is ours to write.
-            change_file(&self.args.whom, self.path, Beside::Nothing, &mut |source| {
-                batch = self.sessions.batch(&network, &read_sheet(source)?, &requests);
-                edited(source, &edits(&batch))
+            change_file(&self.args.whom, self.path, Beside::Nothing, &mut |table| {
+                batch = of(table)?;
+                Ok(edits(&batch))
             })?;
         }
         let outcomes = batch.outcomes.clone();
@@ -250,8 +253,8 @@ impl Server<'_> {
     }
 }
 
-fn edits(batch: &Batch) -> Vec<(&str, Edit<'_>)> {
-    batch.edits.iter().map(|(name, values)| (name.as_str(), Edit::Change(values))).collect()
+fn edits(batch: &Batch) -> Vec<(String, Edit)> {
+    batch.edits.iter().map(|(name, values)| (name.clone(), Edit::Change(values.clone()))).collect()
 }
 
 /// What requests are judged by before the file is written.

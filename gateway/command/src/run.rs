@@ -1,8 +1,9 @@
 //! `fairwire-gateway run`.
 
+use super::subscriber::fold;
 use fairwire_service::config::Config;
 use fairwire_service::service;
-use fairwire_service::service::{Configured, Options, ServiceError};
+use fairwire_service::service::{Configured, Options, ServiceError, files_of};
 use fairwire_terminal::failure::{Ending, Failure};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -33,6 +34,7 @@ pub(crate) fn run(paths: &[PathBuf], how: How) -> Result<Ending, Failure> {
 }
 
 fn configured(path: &Path) -> Result<Configured, Failure> {
+    files_of(path).iter().skip(1).for_each(|sheet| fold(sheet));
     let config = Config::load(path)?;
     // The folder may be another when it is read again.
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());

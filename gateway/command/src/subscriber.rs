@@ -6,33 +6,34 @@ use crate::args::{SubscriberArgs, SubscriberCommand, WhomArgs};
 use fairwire_control::client::{RequestError, send};
 use fairwire_control::handed::Handed;
 use fairwire_control::protocol::{Answer, Request};
-use fairwire_document::{DocumentError, read_text};
-use fairwire_service::config::Config;
+use fairwire_document::DocumentError;
+use fairwire_service::config::{Config, journal_of, table};
 use fairwire_service::service::{files_of, socket_of};
-use fairwire_subscribers::edit::{Edit, edited};
-use fairwire_subscribers::sheet::{MAX_BYTES, SheetText};
+use fairwire_subscribers::edit::Edit;
+use fairwire_subscribers::journal::{Journal, MAX_BYTES as MAX_JOURNAL_BYTES, Table, line, tables};
 use fairwire_terminal::failure::{Ending, Failure};
+use fairwire_terminal::notice::notice;
 use fairwire_terminal::print::print;
-use std::fs::{self, File, Metadata};
-use std::io::{self, Write};
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 
 /// Carries out the command.
 pub(crate) fn subscriber(command: &SubscriberCommand) -> Result<Ending, Failure> {
-    let is_suspended = |value: &str| [("suspended".to_owned(), value.to_owned())];
+    let suspended = |value: &str| Edit::Change(vec![("suspended".to_owned(), value.to_owned())]);
     match command {
-        SubscriberCommand::Set { args, values } => change(args, Edit::Set(values)),
-        SubscriberCommand::Suspend(args) => change(args, Edit::Change(&is_suspended("yes"))),
-        SubscriberCommand::Resume(args) => change(args, Edit::Change(&is_suspended("no"))),
+        SubscriberCommand::Set { args, values } => change(args, Edit::Set(values.clone())),
+        SubscriberCommand::Suspend(args) => change(args, suspended("yes")),
+        SubscriberCommand::Resume(args) => change(args, suspended("no")),
         SubscriberCommand::Remove(args) => change(args, Edit::Remove),
     }
 }
 
-fn change(SubscriberArgs { whom, name }: &SubscriberArgs, edit: Edit<'_>) -> Result<Ending, Failure> {
+fn change(SubscriberArgs { whom, name }: &SubscriberArgs, edit: Edit) -> Result<Ending, Failure> {
     let file = path_of(whom)?;
-    match change_file(whom, &file, Beside::Nothing, &mut |sheet| edited(sheet, &[(name, edit)]))? {
+    match change_file(whom, &file, Beside::Nothing, &mut |_| Ok(vec![(name.clone(), edit.clone())]))? {
         Some(answer) => client::print(&answer),
         None => {
             let line = format!("written to {}; no gateway runs, and the next one reads it\n", file.display());
@@ -62,51 +63,55 @@ pub(crate) enum Beside {
     Configuration,
 }
 
-/// Has the gateway read what `edit` makes of the subscriber file at `path`, and puts that in its
-/// place. Returns the gateway's answer; none where no gateway runs, and the file is checked here.
-/// Where it is refused, the file stays as it is.
+/// Has the gateway make the changes that `edit` makes of the subscribers in the file at `path` and its
+/// journal, and writes them down: to the journal where they are of these subscribers alone, else to the
+/// file. Returns the gateway's answer; none where no gateway runs, and the file is checked here. Where it
+/// is refused, both stay as they are.
 pub(crate) fn change_file(
     whom: &WhomArgs,
     path: &Path,
     beside: Beside,
-    edit: &mut dyn FnMut(SheetText<'_>) -> Result<String, DocumentError>,
+    edit: &mut dyn FnMut(&Table) -> Result<Vec<(String, Edit)>, DocumentError>,
 ) -> Result<Option<Answer>, Failure> {
     let cannot = |error: io::Error| {
         let help = "allowed: a file that you may write, in a folder that you may write to";
         Failure::user(format!("`{}` cannot be changed: {error}", path.display()), help)
     };
-    // Other writers wait. One that came before may have put another file in its place.
-    let (file, kept) = loop {
-        let file = File::open(path).map_err(cannot)?;
-        file.lock().map_err(cannot)?;
-        let kept = file.metadata().map_err(cannot)?;
-        if path.metadata().is_ok_and(|now| now.ino() == kept.ino()) {
-            break (file, kept);
-        }
-    };
-    let before = read_text(path, MAX_BYTES, "a table of subscribers in CSV")?;
-    let name = path.display().to_string();
+    let held = Held::of(path).map_err(cannot)?;
+    let table = table(path)?;
+    let edits = edit(&table)?;
+    let changes = table.changes(&edits)?;
     let socket = whom.socket.clone().map_or_else(|| socket_of(&whom.config), Ok)?;
-    let after = edit(SheetText { name: &name, text: &before })?;
-    let next = NextFile::written(path, &after, &kept).map_err(cannot)?;
+    if beside == Beside::Nothing && !changes.is_empty() {
+        let handed = opened(&tables(&changes)).map_err(cannot)?;
+        if let Ok(answer @ Answer::Reloaded(_)) = send(&socket, &Request::Subscribers { handed }) {
+            let line = line(&changes);
+            let is_long = (table.journal().length() + line.len()) as u64 > MAX_JOURNAL_BYTES;
+            let written = match is_long {
+                true => held.put(&table.edited(&edits)?),
+                false => held.append(table.journal(), &line),
+            };
+            return match written {
+                Ok(()) => Ok(Some(answer)),
+                Err(error) => {
+                    read_again(&socket, &whom.config);
+                    Err(cannot(error))
+                }
+            };
+        }
+    }
+    let after = table.edited(&edits)?;
+    let next = NextFile::written(path, &after, &held.kept).map_err(cannot)?;
     let sheet = std::path::absolute(path).map_err(cannot)?;
     let with_next = client::reload_with(&whom.config, true, |path| match path == sheet {
         true => File::open(next.file.path()),
         false => File::open(path),
     });
     let checked = || Config::load_edited(&whom.config, &[(path, &after)]);
-    let changed = of_changes(&before, &after).map_err(cannot)?;
-    let answered = match changed
-        .filter(|_| beside == Beside::Nothing)
-        .map(|handed| send(&socket, &Request::Subscribers { handed }))
-    {
-        Some(answered @ (Ok(Answer::Reloaded(_)) | Err(_))) => answered,
-        _ => send(&socket, &with_next),
-    };
-    let answer = match answered {
+    let answer = match send(&socket, &with_next) {
         Ok(Answer::Refused { message }) => {
             checked()?; // where the file is wrong, its place is shown
-            return Err(Failure::user(message, format!("`{name}` stays as it is")));
+            return Err(Failure::user(message, format!("`{}` stays as it is", table.name())));
         }
         Ok(answer) => Ok(Some(answer)),
         Err(RequestError::Silent { source, .. }) if is_of_no_gateway(&source) => {
@@ -114,58 +119,131 @@ pub(crate) fn change_file(
         }
         Err(error) => checked().map(|_| {
             Err(client::silent(format!(
-                "`{name}` is written, but whether the gateway has read it is not known: {error}"
+                "`{}` is written, but whether the gateway has read it is not known: {error}",
+                table.name()
             )))
         })?,
     };
-    if let Err(error) = next.put_in_place() {
-        // The file is the record: the gateway does what it says, again.
-        let _ = send(&socket, &client::reload_with(&whom.config, true, |path| File::open(path)));
+    if let Err(error) = held.take(next) {
+        read_again(&socket, &whom.config);
         return Err(cannot(error));
     }
-    drop(file);
     answer
-}
-
-/// Two tables, open: the lines of `before` that are others in `after`, and those in their place. `None`
-/// where lines are new or gone, or columns are, or nothing changes.
-fn of_changes(before: &str, after: &str) -> io::Result<Option<Handed>> {
-    let (mut tables, mut is_first, mut is_same) = ([String::new(), String::new()], true, true);
-    let (mut old, mut new) = (before.lines(), after.lines());
-    loop {
-        let (was, is) = match (old.next(), new.next()) {
-            (Some(was), Some(is)) => (was, is),
-            (None, None) => break,
-            _ => return Ok(None),
-        };
-        let is_head = is_first && !is.trim().is_empty() && !is.starts_with('#');
-        if is_head && was != is {
-            return Ok(None);
-        }
-        is_first &= !is_head;
-        is_same &= was == is;
-        if is_head || was != is {
-            for (table, line) in tables.iter_mut().zip([was, is]) {
-                *table += line;
-                table.push('\n');
-            }
-        }
-    }
-    if is_same {
-        return Ok(None);
-    }
-    let opened = tables.map(|table| {
-        let mut file = tempfile::tempfile()?;
-        file.write_all(table.as_bytes())?;
-        Ok(OwnedFd::from(file))
-    });
-    let opened: io::Result<Handed> = opened.into_iter().collect();
-    opened.map(Some)
 }
 
 /// Is nothing at the socket, or a socket at which no process listens?
 fn is_of_no_gateway(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused)
+}
+
+/// The subscriber file and its journal, for one writer.
+pub(crate) struct Held {
+    path: PathBuf,
+    /// Locked.
+    _file: File,
+    kept: Metadata,
+}
+
+impl Held {
+    /// Waits for other writers. One that came before may have put another file in its place.
+    fn of(path: &Path) -> io::Result<Self> {
+        loop {
+            let file = File::open(path)?;
+            file.lock()?;
+            let kept = file.metadata()?;
+            if path.metadata().is_ok_and(|now| now.ino() == kept.ino()) {
+                return Ok(Held { path: path.to_owned(), _file: file, kept });
+            }
+        }
+    }
+
+    /// Puts `next` in the place of the file and of its journal. Whoever reads both meanwhile, or after
+    /// we were killed between, finds in the journal what the file has already.
+    fn take(&self, next: NextFile) -> io::Result<()> {
+        let journal = journal_of(&self.path);
+        // Whoever opens it waits until the journal is gone.
+        next.file.as_file().lock()?;
+        let _next = next.put_in_place()?;
+        match fs::remove_file(journal) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    fn put(&self, text: &str) -> io::Result<()> {
+        self.take(NextFile::written(&self.path, text, &self.kept)?)
+    }
+
+    /// Adds `line` to the journal. Once that returns it is on the disk.
+    fn append(&self, journal: &Journal, line: &str) -> io::Result<()> {
+        let (path, from) = (journal_of(&self.path), journal.length() as u64);
+        let is_new = !path.exists();
+        let mut file = OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
+        if is_new {
+            own_as(&file, &self.kept)?;
+        }
+        // What is behind it has no end of line: its writer was killed.
+        file.set_len(from)?;
+        file.seek(SeekFrom::End(0))?;
+        let written = file.write_all(line.as_bytes()).and_then(|()| file.sync_data());
+        if written.is_err() {
+            file.set_len(from)?;
+        }
+        written.and_then(|()| if is_new { sync_folder(&path) } else { Ok(()) })
+    }
+}
+
+/// Puts the journal of the subscriber file at `path` into that, if there is one and we may.
+pub(crate) fn fold(path: &Path) {
+    if !journal_of(path).exists() {
+        return;
+    }
+    let Ok(held) = Held::of(path) else { return };
+    let Ok((text, left_out)) = table(path).and_then(|table| table.merged()) else { return };
+    if held.put(&text).is_ok() {
+        left_out.iter().for_each(|line| notice(format_args!("note: {line}")));
+    }
+}
+
+/// The subscriber file at `path` with what its journal says, open.
+pub(crate) fn whole(path: &Path) -> io::Result<File> {
+    if !journal_of(path).exists() {
+        return File::open(path);
+    }
+    let text = table(path).and_then(|table| table.merged()).map_err(io::Error::other)?.0;
+    let mut file = tempfile::tempfile()?;
+    file.write_all(text.as_bytes())?;
+    Ok(file)
+}
+
+/// The texts in files without names.
+fn opened(texts: &[String]) -> io::Result<Handed> {
+    let opened = texts.iter().map(|text| {
+        let mut file = tempfile::tempfile()?;
+        file.write_all(text.as_bytes())?;
+        Ok(OwnedFd::from(file))
+    });
+    opened.collect()
+}
+
+/// The files are the record: the gateway does what they say, again.
+fn read_again(socket: &Path, config: &Path) {
+    let _ = send(socket, &client::reload_with(config, true, whole));
+}
+
+/// Gives `file` the owner and the rights of `like`.
+fn own_as(file: &File, like: &Metadata) -> io::Result<()> {
+    file.set_permissions(like.permissions())?;
+    match fchown(file, Some(like.uid()), Some(like.gid())) {
+        // It is ours, then, as whatever we write.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+        other => other,
+    }
+}
+
+/// Has the names in the folder of `path` on the disk.
+fn sync_folder(path: &Path) -> io::Result<()> {
+    File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
 }
 
 /// What is to be in the place of a file: beside it until then, and gone if it never is.
@@ -189,46 +267,22 @@ impl NextFile {
         }
         let mut file = tempfile::Builder::new().prefix(&prefix).tempfile_in(folder)?;
         file.write_all(text.as_bytes())?;
-        file.as_file().set_permissions(like.permissions())?;
-        match fchown(file.as_file(), Some(like.uid()), Some(like.gid())) {
-            Ok(()) => {}
-            // It is ours, then, as whatever we write.
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
-            Err(error) => return Err(error),
-        }
+        own_as(file.as_file(), like)?;
         file.as_file().sync_all()?;
         Ok(NextFile { file, place })
     }
 
-    /// Whole or not at all.
-    pub(crate) fn put_in_place(self) -> io::Result<()> {
-        self.file.persist(self.place)?;
-        Ok(())
+    /// Whole or not at all, and on the disk once that returns. Returns the file.
+    pub(crate) fn put_in_place(self) -> io::Result<File> {
+        let file = self.file.persist(&self.place)?;
+        sync_folder(&self.place)?;
+        Ok(file)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_lines_that_change_are_found_where_none_is_new_and_no_column_is() {
-        let tables = |before: &str, after: &str| {
-            let handed = of_changes(before, after).expect("a temporary file")?;
-            Some([0, 1].map(|place: usize| {
-                let file = handed.file(place).expect("a descriptor").expect("two");
-                fairwire_document::read_open(&file, Path::new("table"), MAX_BYTES, "lines").expect("text")
-            }))
-        };
-        let before = "# ours\nname,weight\nann,1\n# of bob\nbob,2\nzoe,3\n";
-        let found = tables(before, &before.replace("bob,2", "bob,4").replace("zoe,3", "zoe,5"));
-        let expected = ["name,weight\nbob,2\nzoe,3\n", "name,weight\nbob,4\nzoe,5\n"];
-        assert_eq!(found, Some(expected.map(String::from)));
-        assert_eq!(tables(before, before), None);
-        assert_eq!(tables(before, &format!("{before}max,1\n")), None);
-        assert_eq!(tables(before, &before.replace("zoe,3\n", "")), None);
-        assert_eq!(tables(before, &before.replace("weight", "vlan")), None);
-    }
 
     #[test]
     fn what_a_killed_writer_left_goes_and_that_of_another_file_stays() {

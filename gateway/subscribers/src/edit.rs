@@ -1,18 +1,18 @@
 //! Subscribers added, changed or removed in the text of the subscriber file. All other lines stay
 //! as they are typed.
 
-use crate::sheet::{COLUMNS, Sheet, SheetText, read_names};
+use crate::sheet::{COLUMNS, Row, Sheet, SheetText, read_names};
 use fairwire_document::{DocumentError, Problem};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// What becomes of a subscriber.
-#[derive(Clone, Copy, Debug)]
-pub enum Edit<'a> {
+#[derive(Clone, Debug)]
+pub enum Edit {
     /// It has these values, each with the name of its column, and keeps all others. It is new where
     /// it is not there.
-    Set(&'a [(String, String)]),
+    Set(Vec<(String, String)>),
     /// It must be there, and has these values.
-    Change(&'a [(String, String)]),
+    Change(Vec<(String, String)>),
     /// It is not there any more.
     Remove,
 }
@@ -23,7 +23,7 @@ pub enum Edit<'a> {
 /// # Errors
 /// Where the file cannot be read, there is no such column, or no such subscriber to be changed or
 /// removed.
-pub fn edited(source: SheetText<'_>, edits: &[(&str, Edit<'_>)]) -> Result<String, DocumentError> {
+pub fn edited(source: SheetText<'_>, edits: &[(String, Edit)]) -> Result<String, DocumentError> {
     let sheet = read_names(source)?;
     let columns = columns(&sheet, edits)?;
     let places: HashMap<&str, usize> = sheet.rows.iter().map(|row| row.name.as_str()).zip(0..).collect();
@@ -31,7 +31,7 @@ pub fn edited(source: SheetText<'_>, edits: &[(&str, Edit<'_>)]) -> Result<Strin
     let mut changed: HashMap<usize, Option<Vec<String>>> = HashMap::new();
     let mut new: Vec<Vec<String>> = Vec::new();
     for (name, edit) in edits {
-        match (edit, places.get(name)) {
+        match (edit, places.get(name.as_str())) {
             (Edit::Set(values) | Edit::Change(values), Some(place)) => {
                 let text = &source.text[sheet.rows[*place].at.clone()];
                 let values_of = || Some(padded(fields(text), columns.len()));
@@ -44,7 +44,7 @@ pub fn edited(source: SheetText<'_>, edits: &[(&str, Edit<'_>)]) -> Result<Strin
             }
             (Edit::Set(values), None) => {
                 let mut record = padded(Vec::new(), columns.len());
-                put(&mut record, &columns, &[("name".to_owned(), (*name).to_owned())]);
+                put(&mut record, &columns, &[("name".to_owned(), name.clone())]);
                 put(&mut record, &columns, values);
                 new.push(record);
             }
@@ -55,11 +55,11 @@ pub fn edited(source: SheetText<'_>, edits: &[(&str, Edit<'_>)]) -> Result<Strin
 }
 
 /// The columns of the file, then those that are new in it.
-fn columns<'a>(sheet: &Sheet<'_>, edits: &[(&str, Edit<'a>)]) -> Result<Vec<&'a str>, DocumentError> {
+fn columns<'a>(sheet: &Sheet<'_>, edits: &'a [(String, Edit)]) -> Result<Vec<&'a str>, DocumentError> {
     let mut columns: Vec<&'a str> = sheet.columns.iter().map(|column| COLUMNS[*column]).collect();
     for (_, edit) in edits {
         let (Edit::Set(values) | Edit::Change(values)) = edit else { continue };
-        for (column, _) in *values {
+        for (column, _) in values {
             if !COLUMNS.contains(&column.as_str()) {
                 let (given, allowed) = (column.clone(), COLUMNS.map(String::from).into());
                 return Err(fault(Problem::Unknown { what: "column", given, allowed }));
@@ -70,6 +70,14 @@ fn columns<'a>(sheet: &Sheet<'_>, edits: &[(&str, Edit<'a>)]) -> Result<Vec<&'a 
         }
     }
     Ok(columns)
+}
+
+/// What the line of `row` says, by column, without the name and what is empty.
+pub(crate) fn values_of(sheet: &Sheet<'_>, row: &Row) -> BTreeMap<String, String> {
+    let columns = sheet.columns.iter().map(|column| COLUMNS[*column]);
+    let all = columns.zip(fields(&sheet.source.text[row.at.clone()]));
+    let typed = all.filter(|(column, value)| *column != "name" && !value.is_empty());
+    typed.map(|(column, value)| (column.to_owned(), value)).collect()
 }
 
 fn put(record: &mut [String], columns: &[&str], values: &[(String, String)]) {
@@ -131,7 +139,7 @@ fn fields(line: &str) -> Vec<String> {
 }
 
 /// A record as a line without its end.
-fn written(record: &[String]) -> String {
+pub(crate) fn written(record: &[String]) -> String {
     let mut writer = csv::WriterBuilder::new().from_writer(Vec::new());
     let bytes = writer.write_record(record).ok().and_then(|()| writer.into_inner().ok()).unwrap_or_default();
     String::from_utf8_lossy(&bytes).trim_end_matches('\n').to_owned()
@@ -153,8 +161,8 @@ mod tests {
 
     const TEXT: &str = "# ours\nname, addresses,weight\n\nann,10.0.0.1,2\n# a comment\n\"bob, sen.\",\"10.0.0.2 10.0.0.3\",\nzoe,10.0.0.4,1";
 
-    fn after(name: &str, edit: Edit<'_>) -> Result<String, String> {
-        edited(SheetText { name: "s.csv", text: TEXT }, &[(name, edit)])
+    fn after(name: &str, edit: Edit) -> Result<String, String> {
+        edited(SheetText { name: "s.csv", text: TEXT }, &[(name.into(), edit)])
             .map_err(|error| error.problem.to_string())
     }
 
@@ -164,18 +172,18 @@ mod tests {
 
     #[test]
     fn one_line_changes_and_all_others_stay() {
-        let text = after("bob, sen.", Edit::Change(&values(&[("weight", "3")]))).unwrap();
+        let text = after("bob, sen.", Edit::Change(values(&[("weight", "3")]))).unwrap();
         assert_eq!(
             text,
             TEXT.replace("10.0.0.3\",", "10.0.0.3\",3").replace("\"10.0.0.2 10.0.0.3\"", "10.0.0.2 10.0.0.3")
         );
-        let text = after("ann", Edit::Set(&values(&[("weight", ""), ("addresses", "10.0.0.9")]))).unwrap();
+        let text = after("ann", Edit::Set(values(&[("weight", ""), ("addresses", "10.0.0.9")]))).unwrap();
         assert_eq!(text, TEXT.replace("ann,10.0.0.1,2", "ann,10.0.0.9,"));
     }
 
     #[test]
     fn a_subscriber_is_added_at_the_end_and_removed_with_its_line() {
-        let text = after("max", Edit::Set(&values(&[("addresses", "10.0.0.8")]))).unwrap();
+        let text = after("max", Edit::Set(values(&[("addresses", "10.0.0.8")]))).unwrap();
         assert_eq!(text, format!("{TEXT}\nmax,10.0.0.8,\n"));
         assert_eq!(after("ann", Edit::Remove).unwrap(), TEXT.replace("ann,10.0.0.1,2\n", ""));
         assert_eq!(after("zoe", Edit::Remove).unwrap(), TEXT.replace("zoe,10.0.0.4,1", ""));
@@ -183,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_column_that_is_missing_is_added_to_every_line() {
-        let text = after("ann", Edit::Change(&values(&[("suspended", "yes")]))).unwrap();
+        let text = after("ann", Edit::Change(values(&[("suspended", "yes")]))).unwrap();
         let sheet = read(SheetText { name: "s.csv", text: &text }).unwrap();
         let all: Vec<(&str, bool)> =
             sheet.rows.iter().map(|row| (row.name.as_str(), row.is_suspended)).collect();
@@ -196,10 +204,11 @@ mod tests {
         let (two, three) = (values(&[("weight", "2")]), values(&[("vlan", "3")]));
         let edits = [
             ("ann", Edit::Remove),
-            ("zoe", Edit::Change(&two)),
-            ("zoe", Edit::Change(&three)),
-            ("max", Edit::Set(&three)),
-        ];
+            ("zoe", Edit::Change(two)),
+            ("zoe", Edit::Change(three.clone())),
+            ("max", Edit::Set(three)),
+        ]
+        .map(|(name, edit)| (name.to_owned(), edit));
         let text = edited(SheetText { name: "s.csv", text: TEXT }, &edits).unwrap();
         let expected = TEXT
             .replace("addresses,weight", "addresses,weight,vlan")
@@ -213,13 +222,13 @@ mod tests {
     fn what_is_not_there_is_refused() {
         let refused = |name, edit| after(name, edit).unwrap_err();
         assert!(refused("nan", Edit::Remove).contains("subscriber"), "{}", refused("nan", Edit::Remove));
-        assert!(refused("nan", Edit::Change(&[])).contains("`nan`"));
+        assert!(refused("nan", Edit::Change(Vec::new())).contains("`nan`"));
         let rows: String = (0..20_000).map(|row| format!("line-{row},\n")).collect();
         let text = format!("name,addresses\n{rows}");
         let sheet = SheetText { name: "s.csv", text: &text };
-        let message = edited(sheet, &[("Line-1234", Edit::Remove)]).unwrap_err().to_string();
+        let message = edited(sheet, &[("Line-1234".into(), Edit::Remove)]).unwrap_err().to_string();
         assert!(message.contains("did you mean `line-1234`?") && message.len() < 300, "{message}");
-        let error = refused("ann", Edit::Set(&values(&[("wieght", "2")])));
+        let error = refused("ann", Edit::Set(values(&[("wieght", "2")])));
         assert!(error.contains("column") && error.contains("wieght"), "{error}");
     }
 }

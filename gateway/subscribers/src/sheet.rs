@@ -75,7 +75,7 @@ pub struct SheetText<'a> {
 /// checked yet.
 #[derive(Debug)]
 pub struct Sheet<'a> {
-    source: SheetText<'a>,
+    pub(super) source: SheetText<'a>,
     /// Which of [`COLUMNS`] the file's columns are.
     pub(super) columns: Vec<usize>,
     /// The line that names them, in bytes from the start of the text.

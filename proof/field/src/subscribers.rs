@@ -36,7 +36,7 @@ const BURST_HAD: [f64; 2] = [0.9, 1.05];
 /// The cases selected by name.
 pub fn all(is_wanted: &dyn Fn(&str) -> bool) -> Vec<Happened> {
     type Act = fn(&mut Happened) -> Fallible<()>;
-    let runs: [(&'static str, &'static str, Act); 3] = [
+    let runs: [(&'static str, &'static str, Act); 4] = [
         ("setup", "what it writes by options alone runs as it is, and TCP uses 95 % of its rate", set_up),
         ("burst", "a plan has its burst after a pause, as long as it says, and then its ceiling", burst),
         (
@@ -44,6 +44,12 @@ pub fn all(is_wanted: &dyn Fn(&str) -> bool) -> Vec<Happened> {
             "among 20 000 a suspension, its end, another plan and a session by RADIUS count at once, and no other \
              subscriber notices",
             changes,
+        ),
+        (
+            "turnover",
+            "for a minute 100 a second of 20 000 are added, changed or removed, each in 10 ms, and no other \
+             subscriber notices",
+            turnover,
         ),
     ];
     let one = |(name, promised, act): (&'static str, &'static str, Act)| {
@@ -174,6 +180,81 @@ fn changes(happened: &mut Happened) -> Fallible<()> {
         least,
         Allowed::at_least(USED),
     );
+    happened.check_conservation(run.gateway())
+}
+
+/// Operations a second, for how long, and the longest that the median of each kind may take.
+const EACH_S: u64 = 100;
+const MINUTE_S: u64 = 60;
+const ANSWERED_S: f64 = 0.010;
+/// When they begin: TCP has found its plan.
+const BEGIN: f64 = 3.0;
+/// The ping of a subscriber whose plan is idle waits no longer than the line and a moment.
+const PING: Duration = Duration::from_ms(20);
+
+/// Subscribers are added, changed and removed in turn, each by a command, while one of the others
+/// downloads and one pings.
+fn turnover(happened: &mut Happened) -> Fallible<()> {
+    let seconds = MINUTE_S + 5;
+    let mut traffic = downloads(&["ann", "bob"], seconds);
+    traffic.flows[0].sends = Sends::Ping { every_ns: PING.ns() };
+    let mut run = Run::begin(wiring(), Middle::Gateway(&many()), traffic)?;
+    let file = run.gateway().file.to_string_lossy().into_owned();
+    run.wait_until(BEGIN);
+    let began = clock::now();
+    let mut took: [Vec<f64>; 3] = Default::default();
+    let mut reloads = 0_u32;
+    for number in 0..EACH_S * MINUTE_S {
+        let due = began + Duration::from_ns(number * 1_000_000_000 / EACH_S);
+        std::thread::sleep(std::time::Duration::from_nanos(due.since(clock::now()).ns()));
+        let (turn, name) = (number / 3, format!("t{}", number / 3));
+        let [address, plan] =
+            [format!("addresses=10.200.{}.{}", turn / 250, turn % 250), "download_ceiling=40 Mbit/s".into()];
+        // Who is removed was added 500 turns ago.
+        let old = format!("t{}", turn.saturating_sub(500));
+        let words = match number % 3 {
+            0 => vec!["set", &file, &name, &address, "download_ceiling=20 Mbit/s"],
+            1 => vec!["set", &file, &name, &plan],
+            _ if turn < 500 => vec!["set", &file, &name, "weight=2"],
+            _ => vec!["remove", &file, &old],
+        };
+        let kind = if turn < 500 { (number % 3).min(1) } else { number % 3 };
+        let start = clock::now();
+        let said = fairwire(&[&["subscriber"], &words[..]].concat())?;
+        took[kind as usize].push(clock::now().since(start).secs());
+        reloads += u32::from(!said.contains("nothing was forwarded for 0.000 ms"));
+    }
+    let lasted = clock::now().since(began).secs();
+    happened.expect_in_time(
+        "operations a second",
+        (EACH_S * MINUTE_S) as f64 / lasted,
+        Allowed::at_least(0.99 * EACH_S as f64),
+    );
+    for (what, took) in ["adding", "changing", "removing"].iter().zip(&mut took) {
+        took.sort_by(f64::total_cmp);
+        let part = |part: f64| took[((took.len() - 1) as f64 * part) as usize];
+        happened.expect_in_time(&format!("{what}, median, s"), part(0.5), Allowed::at_most(ANSWERED_S));
+        happened.count(&format!("{what}, 99 of 100, s"), part(0.99));
+        happened.count(&format!("{what}, longest, s"), part(1.0));
+    }
+    happened.count("reloads", reloads.into());
+    let seen = happened.finish(&mut run)?;
+    let got = |from: u64| bps(&run.traffic, &seen, "bob", from as f64, from as f64 + 1.0) / 30e6;
+    let least = (BEGIN as u64..seconds - 1).map(got).fold(f64::INFINITY, f64::min);
+    happened.expect_in_time(
+        "the least part of 30 Mbit/s that bob has in a second",
+        least,
+        Allowed::at_least(USED),
+    );
+    let pings = &seen.flows[0];
+    let mut delays: Vec<u64> = pings.delays_ns.iter().map(|(_, took)| *took).collect();
+    delays.sort_unstable();
+    let ms = |part: f64| delays[((delays.len() - 1) as f64 * part) as usize] as f64 / 1e6;
+    happened.count("ping of ann, median, ms", ms(0.5));
+    happened.count("ping of ann, 99 of 100, ms", ms(0.99));
+    happened.count("ping of ann, longest, ms", ms(1.0));
+    let lost = pings.sent.saturating_sub(delays.len() as u64);
+    happened.expect("pings of ann that were lost", lost as f64, Allowed::at_most(0.0));
     happened.check_conservation(run.gateway())
 }
 

@@ -3,6 +3,7 @@
 use super::bed::Bed;
 use fairwire_linux::af_packet::AfPacket;
 use fairwire_linux::port::Port;
+use fairwire_service::config::table;
 use fairwire_testbed::bed;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -145,7 +146,7 @@ fn addresses_follow_the_leases_of_a_server() {
         let output = bed.call(&["follow", path, "--leases", file, "--once"]);
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
-    let there = || std::fs::read_to_string(&people).expect("it is there");
+    let there = || table(&people).and_then(|table| table.merged()).expect("it is there").0;
     assert_eq!(follow(file).0, Some(0));
     assert_eq!(there(), "name,mac\nann,02:00:00:00:77:09\n", "nothing to do");
     std::fs::write(&leases, "0 02:00:00:00:77:09 10.10.0.2 ann *\n0 02:00:00:00:77:08 10.10.0.3 * *\n")

@@ -11,6 +11,7 @@ mod encapsulation;
 mod failing;
 mod frames;
 mod interfaces;
+mod journal;
 mod life;
 mod page;
 mod radius;

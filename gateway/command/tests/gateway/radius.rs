@@ -1,6 +1,7 @@
 //! Sessions that access servers report, by FreeRADIUS' own client, and leases.
 
 use super::bed::Bed;
+use fairwire_service::config::table;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
@@ -40,7 +41,7 @@ fn sessions_and_changes_reach_the_subscriber_file_and_the_gateway() {
     let line = follower.wait_for("RADIUS requests are answered at");
     let at = line.rsplit(' ').next().expect("an address");
     let send = |kind, secret, attributes: &str| send(&bed, at, kind, secret, attributes);
-    let there = || std::fs::read_to_string(&people).expect("it is there");
+    let there = || table(&people).and_then(|table| table.merged()).expect("it is there").0;
 
     let session = "NAS-Identifier=bras1\nAcct-Session-Id=s1\nFramed-IP-Address=10.10.0.2\n";
     let said = send("acct", "testing123", &format!("Acct-Status-Type=Start\nUser-Name=bob\n{session}"));

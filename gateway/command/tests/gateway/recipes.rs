@@ -81,6 +81,7 @@ fn the_recipe_of_a_tower_with_a_thousand_plans_works() {
     done(&["set-rate", path, "download", "900 Mbit/s"]);
     hosts.wait_until_it_passes();
     let set = || {
+        thread::sleep(Duration::from_millis(200)); // a tree that was built anew is copied first
         let status = bed.call(&["status", path, "--classes", "--format", "json"]);
         let status: serde_json::Value = serde_json::from_slice(&status.stdout).expect("JSON");
         (class(&status, 0, "customer 0")["weight"].clone(), status["ways"][0]["rate_bps"].clone())

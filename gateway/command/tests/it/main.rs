@@ -5,6 +5,7 @@ mod check;
 mod follow;
 mod front;
 mod import;
+mod journal;
 
 use fairwire_testing::program::Program;
 use std::path::Path;

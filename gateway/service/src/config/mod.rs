@@ -43,12 +43,14 @@ use fairwire_datapath::direction::{DirectionPlan, ShaperPlan};
 use fairwire_datapath::edge::{Edge, Estimates, Targets};
 use fairwire_datapath::pool::PoolSize;
 use fairwire_document::{DocumentError, Locations, Problem, read_document, read_text};
+use fairwire_subscribers::journal::Table;
 use fairwire_subscribers::sheet;
 use fairwire_subscribers::sheet::SheetText;
 use fairwire_wire::Way;
 use leaves::ClassLeaves;
 use places::Texts;
 use spec::Spec;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -145,13 +147,14 @@ impl Config {
     /// # Errors
     /// As of [`load`](Config::load).
     pub fn load_edited(path: &Path, edited: &[(&Path, &str)]) -> Result<Config, DocumentError> {
-        Config::load_by(
-            path,
-            &mut |file, limit, wanted| match edited.iter().find(|(path, _)| *path == file) {
-                Some((_, text)) => Ok((*text).to_owned()),
-                None => read_text(file, limit, wanted),
-            },
-        )
+        Config::load_by(path, &mut |file, limit, wanted| match edited
+            .iter()
+            .find(|(path, _)| is_of(file, path))
+        {
+            Some((path, text)) if *path == file => Ok((*text).to_owned()),
+            Some(_) => Ok(String::new()),
+            None => read_text(file, limit, wanted),
+        })
     }
 
     /// As [`load`](Config::load), with the text of each file by `read`.
@@ -165,11 +168,15 @@ impl Config {
         };
         let sheet = beside(path, &subscribers.file);
         let wanted = "a table of subscribers in CSV, such as docs/gateway/subscribers.csv";
-        let text = read(&sheet, sheet::MAX_BYTES, wanted)
-            .map_err(|error| places.refuse("subscribers.file", error.problem))?;
-        let name = sheet.display().to_string();
-        let sheet = SheetText { name: &name, text: &text };
-        Ok(Config { file, ..Config::check(spec, places, Some(sheet))? })
+        let table = table_by(&sheet, wanted, read).map_err(|error| match error.location {
+            Some(_) => error,
+            None => places.refuse("subscribers.file", error.problem),
+        })?;
+        let (text, left_out) = table.merged()?;
+        let sheet = SheetText { name: table.name(), text: &text };
+        let config = Config::check(spec, places, Some(sheet))?;
+        let notes = left_out.into_iter().chain(config.notes).collect();
+        Ok(Config { file, notes, ..config })
     }
 
     /// Reads the configuration in `text`, which errors call `name`, with the subscribers in `csv`:
@@ -484,6 +491,53 @@ impl Config {
     fn site(&self, shaping: &Shaping, way: Way) -> Site<'static> {
         self.discipline_plan(shaping, way, shaping::TYPICAL_FRAME, Seed(0)).site()
     }
+}
+
+/// The subscriber file at `path`, with its journal.
+///
+/// # Errors
+/// Where one of them cannot be read.
+pub fn table(path: &Path) -> Result<Table, DocumentError> {
+    table_by(path, "a table of subscribers in CSV", &mut |path, limit, wanted| read_text(path, limit, wanted))
+}
+
+/// How often a file is read again that is replaced meanwhile.
+const TRIES: usize = 10;
+
+fn table_by(path: &Path, wanted: &'static str, read: &mut ReadFile<'_>) -> Result<Table, DocumentError> {
+    let journal = journal_of(path);
+    let mut before = lines(&journal, read)?;
+    for _ in 0..TRIES {
+        let text = read(path, sheet::MAX_BYTES, wanted)?;
+        // Another journal may be of another file.
+        let after = lines(&journal, read)?;
+        if before == after {
+            let name = |path: &Path| path.display().to_string();
+            return Table::new((name(path), text), (name(&journal), after));
+        }
+        before = after;
+    }
+    Err(Problem::Unreadable { path: path.into(), cause: ErrorKind::ResourceBusy.into() }.into())
+}
+
+/// The text of the journal; empty where there is none.
+fn lines(journal: &Path, read: &mut ReadFile<'_>) -> Result<String, DocumentError> {
+    match read(journal, sheet::MAX_BYTES, "a journal of changes of subscribers") {
+        Err(DocumentError { problem: Problem::NotFound { .. }, .. }) => Ok(String::new()),
+        other => other,
+    }
+}
+
+/// The journal of the subscriber file at `path`: beside that, wherever a link to it may be.
+pub fn journal_of(path: &Path) -> PathBuf {
+    let mut name = path.canonicalize().unwrap_or_else(|_| path.to_owned()).into_os_string();
+    name.push(".journal");
+    name.into()
+}
+
+/// Is `file` that at `path`, or its journal?
+pub(crate) fn is_of(file: &Path, path: &Path) -> bool {
+    file == path || file == journal_of(path)
 }
 
 /// The file that the configuration at `path` calls `file`.

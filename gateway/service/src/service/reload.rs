@@ -5,7 +5,7 @@ use super::engine::{Command, Edit, NewTerms, Replace, Replaced};
 use super::following::Following;
 use super::ports;
 use crate::config::rows::{OtherRows, OtherTerms};
-use crate::config::{Config, PlanContext};
+use crate::config::{Config, PlanContext, is_of};
 use crate::telemetry::{About, Board};
 use fairwire_control::handed::Handed;
 use fairwire_control::protocol::{MAX_STEPS, RateStep, Reloaded};
@@ -85,9 +85,10 @@ impl Present {
     ) -> Result<Reloaded, String> {
         let start = fairwire_linux::clock::now();
         let mut read = |path: &Path, limit, wanted| {
-            let place = files.iter().position(|file| file == path);
-            match place.and_then(|place| handed.file(place).ok().flatten()) {
-                Some(file) => read_open(&file, path, limit, wanted),
+            let place = files.iter().position(|file| is_of(path, file));
+            match place.and_then(|place| Some((place, handed.file(place).ok().flatten()?))) {
+                Some((place, file)) if files[place] == path => read_open(&file, path, limit, wanted),
+                Some(_) => Ok(String::new()), // what is handed over is whole
                 None => read_text(path, limit, wanted),
             }
         };

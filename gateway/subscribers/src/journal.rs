@@ -1,0 +1,496 @@
+//! The journal beside the subscriber file: changes of single subscribers since the file was written, a
+//! line for each operation. So an operation writes a line, and not the whole file.
+//!
+//! A line is a JSON list of changes, each with what the subscriber's line said before and says after,
+//! without columns that are empty. It counts once it has its end of line. What the file says of a
+//! subscriber must be what the journal knows, before or after one of its lines: else somebody has
+//! typed it since, and the file counts. So lines that are in the file already change nothing.
+
+use crate::edit::{Edit, edited, values_of};
+use crate::sheet::{COLUMNS, SheetText, read_names};
+use fairwire_document::{DocumentError, Location, Problem, shortened};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// A longer journal is put into the file: some 300 operations. To read it takes half a millisecond.
+pub const MAX_BYTES: u64 = 64 << 10;
+
+/// What a subscriber's line says, by column, without the name and what is empty. `None` where there is
+/// no such line.
+pub type Values = Option<BTreeMap<String, String>>;
+
+/// One subscriber before and after an operation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    /// Its name.
+    pub name: String,
+    /// What its line said.
+    #[serde(deserialize_with = "Option::deserialize")] // else it could be left out
+    pub before: Values,
+    /// What it says.
+    #[serde(deserialize_with = "Option::deserialize")]
+    pub after: Values,
+}
+
+/// A journal that was read.
+#[derive(Clone, Debug, Default)]
+pub struct Journal {
+    /// By the name of the subscriber, what its line said at each time, the first first; and the line of
+    /// the journal that came last.
+    states: BTreeMap<String, (Vec<Values>, usize)>,
+    /// In the order in which they came first.
+    names: Vec<String>,
+    /// Bytes of it that count.
+    length: usize,
+    /// What is left out, a line each.
+    notes: Vec<String>,
+}
+
+/// The journal's line of an operation. It is ASCII, so that no part of it is no text.
+pub fn line(changes: &[Change]) -> String {
+    let json = serde_json::to_string(changes).expect("maps of text can be written");
+    let mut line = String::with_capacity(json.len() + 1);
+    for letter in json.chars() {
+        match letter.is_ascii() {
+            true => line.push(letter),
+            false => {
+                let mut units = [0; 2];
+                line.extend(letter.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
+            }
+        }
+    }
+    line.push('\n');
+    line
+}
+
+impl Journal {
+    /// Reads the journal.
+    ///
+    /// # Errors
+    /// Where a line is none of a journal, with its place. The last one may have no end: it was being
+    /// written when its writer ended, and was answered by nobody.
+    pub fn read(source: SheetText<'_>) -> Result<Journal, DocumentError> {
+        let mut journal = Journal::default();
+        for (number, text) in (1..).zip(source.text.split_inclusive('\n')) {
+            let Some(whole) = text.strip_suffix('\n') else {
+                journal.notes.push(format!(
+                    "{}:{number}: the line has no end: whoever wrote it ended before, and it is left out",
+                    source.name
+                ));
+                break;
+            };
+            let span = journal.length..journal.length + whole.len();
+            let changes: Vec<Change> = serde_json::from_str(whole)
+                .map_err(|error| no_line(source, span.clone(), error.to_string()))?;
+            for change in changes {
+                journal.take(change, number).map_err(|column| {
+                    no_line(source, span.clone(), format!("there is no column `{}`", shortened(&column)))
+                })?;
+            }
+            journal.length += text.len();
+        }
+        Ok(journal)
+    }
+
+    fn take(&mut self, Change { name, before, after }: Change, number: usize) -> Result<(), String> {
+        let columns = [&before, &after].into_iter().flatten().flat_map(BTreeMap::keys);
+        if let Some(unknown) = columns.into_iter().find(|column| !COLUMNS.contains(&column.as_str())) {
+            return Err(unknown.clone());
+        }
+        if !self.states.contains_key(&name) {
+            self.names.push(name.clone());
+        }
+        let (states, last) = self.states.entry(name).or_default();
+        states.extend([before, after]);
+        *last = number;
+        Ok(())
+    }
+
+    /// Is there nothing in it that counts?
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// Bytes of it that count. What comes behind them has no end of line.
+    pub fn length(&self) -> usize {
+        self.length
+    }
+
+    /// What the line of the subscriber `name` says, where the file has it say `listed`. `Err` with the
+    /// journal's line if the file says something else than that knows.
+    fn now<'a>(&'a self, name: &str, listed: &'a Values) -> Result<&'a Values, usize> {
+        match self.states.get(name) {
+            None => Ok(listed),
+            Some((states, line)) if !states.contains(listed) => Err(*line),
+            Some((states, _)) => Ok(states.last().unwrap_or(listed)),
+        }
+    }
+
+    /// What becomes of the file `source` by it, and what is left out of it, a line each, with its place
+    /// in the journal called `name`.
+    ///
+    /// # Errors
+    /// Where the file cannot be read.
+    pub fn merged(&self, source: SheetText<'_>, name: &str) -> Result<(String, Vec<String>), DocumentError> {
+        let mut notes = self.notes.clone();
+        if self.is_empty() {
+            return Ok((source.text.to_owned(), notes));
+        }
+        let sheet = read_names(source)?;
+        let rows: BTreeMap<&str, _> = sheet.rows.iter().map(|row| (row.name.as_str(), row)).collect();
+        let mut edits = Vec::new();
+        for subscriber in &self.names {
+            let listed = rows.get(subscriber.as_str()).map(|row| values_of(&sheet, row));
+            match self.now(subscriber, &listed) {
+                Ok(now) if *now == listed => {}
+                Ok(now) => edits.push((subscriber.clone(), whole(&listed, now))),
+                Err(line) => notes.push(format!(
+                    "{name}:{line}: the change of `{}` is left out: {} says something else of it since",
+                    shortened(subscriber),
+                    source.name
+                )),
+            }
+        }
+        Ok((edited(source, &edits)?, notes))
+    }
+}
+
+/// The edit that makes one of the other.
+fn whole(before: &Values, after: &Values) -> Edit {
+    let Some(after) = after else { return Edit::Remove };
+    let cleared = before.iter().flatten().filter(|(column, _)| !after.contains_key(*column));
+    let cleared = cleared.map(|(column, _)| (column.clone(), String::new()));
+    Edit::Set(after.clone().into_iter().chain(cleared).collect())
+}
+
+/// The subscriber file and its journal.
+#[derive(Debug)]
+pub struct Table {
+    /// The file's name.
+    name: String,
+    /// What is in it.
+    text: String,
+    journal: Journal,
+    journal_name: String,
+}
+
+impl Table {
+    /// Of both texts, each with its name; where there is no journal, its text is empty.
+    ///
+    /// # Errors
+    /// As of [`Journal::read`].
+    pub fn new(file: (String, String), journal: (String, String)) -> Result<Table, DocumentError> {
+        let [(name, text), (journal_name, lines)] = [file, journal];
+        let journal = Journal::read(SheetText { name: &journal_name, text: &lines })?;
+        Ok(Table { name, text, journal, journal_name })
+    }
+
+    /// The journal.
+    pub fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
+    /// The file's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The text of both together, and what is left out of the journal.
+    ///
+    /// # Errors
+    /// As of [`Journal::merged`].
+    pub fn merged(&self) -> Result<(String, Vec<String>), DocumentError> {
+        self.journal.merged(self.file(), &self.journal_name)
+    }
+
+    /// What `edits` change. Whether that makes sense is not checked.
+    ///
+    /// # Errors
+    /// As of [`edited`].
+    pub fn changes(&self, edits: &[(String, Edit)]) -> Result<Vec<Change>, DocumentError> {
+        let one = match edits {
+            [(name, _)] => row_of(self.file(), name),
+            _ => None,
+        };
+        let listed: BTreeMap<String, BTreeMap<String, String>> = match one {
+            Some(row) => edits.iter().map(|(name, _)| name.clone()).zip(row).collect(),
+            None => {
+                let sheet = read_names(self.file())?;
+                sheet.rows.iter().map(|row| (row.name.clone(), values_of(&sheet, row))).collect()
+            }
+        };
+        let mut changes: Vec<Change> = Vec::new();
+        for (name, edit) in edits {
+            let listed = listed.get(name).cloned();
+            let before = self.journal.now(name, &listed).unwrap_or(&listed).clone();
+            let place = changes.iter().position(|change| change.name == *name);
+            let now = place.map_or(&before, |place| &changes[place].after);
+            let after = match (edit, now) {
+                (Edit::Remove, Some(_)) => None,
+                (Edit::Set(values) | Edit::Change(values), Some(now)) => Some(put(now, values)),
+                (Edit::Set(values), None) => Some(put(&BTreeMap::new(), values)),
+                (Edit::Remove | Edit::Change(_), None) => {
+                    return Err(self.edited(edits).err().unwrap_or_else(|| unknown(name)));
+                }
+            };
+            match place {
+                Some(place) => changes[place].after = after,
+                None => changes.push(Change { name: name.clone(), before, after }),
+            }
+        }
+        changes.retain(|change| change.before != change.after);
+        let columns = changes.iter().filter_map(|change| change.after.as_ref()).flat_map(BTreeMap::keys);
+        match columns.into_iter().all(|column| COLUMNS.contains(&column.as_str())) {
+            true => Ok(changes),
+            false => self.edited(edits).map(|_| changes), // which says so
+        }
+    }
+
+    /// The text of both together after `edits`.
+    ///
+    /// # Errors
+    /// As of [`edited`].
+    pub fn edited(&self, edits: &[(String, Edit)]) -> Result<String, DocumentError> {
+        let (text, _) = self.merged()?;
+        edited(SheetText { name: &self.name, text: &text }, edits)
+    }
+
+    fn file(&self) -> SheetText<'_> {
+        SheetText { name: &self.name, text: &self.text }
+    }
+}
+
+fn put(now: &BTreeMap<String, String>, values: &[(String, String)]) -> BTreeMap<String, String> {
+    let mut after = now.clone();
+    after.extend(values.iter().cloned());
+    after.retain(|_, value| !value.is_empty());
+    after
+}
+
+/// Two tables in CSV: the lines of these subscribers before, and those after.
+pub fn tables(changes: &[Change]) -> [String; 2] {
+    let all = changes.iter().flat_map(|change| [&change.before, &change.after]).flatten();
+    let mut columns: Vec<&str> = all.flat_map(BTreeMap::keys).map(String::as_str).collect();
+    columns.extend(["addresses"]); // one that recognizes somebody is in every table
+    columns.sort_unstable();
+    columns.dedup();
+    let of = |values: &dyn Fn(&Change) -> Values| {
+        let mut text = format!("name,{}\n", columns.join(","));
+        for (change, values) in changes.iter().filter_map(|change| Some((change, values(change)?))) {
+            let value = |column: &&str| values.get(*column).cloned().unwrap_or_default();
+            let record: Vec<String> =
+                std::iter::once(change.name.clone()).chain(columns.iter().map(value)).collect();
+            text += &crate::edit::written(&record);
+            text.push('\n');
+        }
+        text
+    };
+    [of(&|change| change.before.clone()), of(&|change| change.after.clone())]
+}
+
+/// What the line of the subscriber `name` says, if it has one, by a search for the name. `None` where
+/// the file takes more to read: quotes, or ends of lines of another kind.
+fn row_of(source: SheetText<'_>, name: &str) -> Option<Option<BTreeMap<String, String>>> {
+    let text = source.text.strip_prefix('\u{feff}').unwrap_or(source.text);
+    let is_plain = !text.contains('"') && text.split('\r').skip(1).all(|rest| rest.starts_with('\n'));
+    let is_head = |line: &&str| !line.trim().is_empty() && !line.starts_with('#');
+    let head = text.lines().find(is_head).filter(|_| is_plain && !name.is_empty())?;
+    let columns: Vec<&str> = head.split(',').map(str::trim).collect();
+    let place = columns.iter().position(|column| *column == "name")?;
+    if columns.iter().any(|column| !COLUMNS.contains(column)) {
+        return None;
+    }
+    let from = head.as_ptr() as usize - text.as_ptr() as usize + head.len();
+    for (at, _) in text[from..].match_indices(name) {
+        let at = from + at;
+        let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
+        let line = text[start..].lines().next().unwrap_or_default();
+        let values: Vec<&str> = line.split(',').map(str::trim).collect();
+        if !line.starts_with('#') && values.get(place) == Some(&name) && values.len() == columns.len() {
+            let all =
+                columns.iter().zip(&values).filter(|(column, value)| **column != "name" && !value.is_empty());
+            return Some(Some(all.map(|(column, value)| ((*column).into(), (*value).into())).collect()));
+        }
+    }
+    Some(None)
+}
+
+fn unknown(name: &str) -> DocumentError {
+    let problem = Problem::Unknown { what: "subscriber", given: name.into(), allowed: Vec::new() };
+    DocumentError { problem, location: None, more: Box::default() }
+}
+
+fn no_line(source: SheetText<'_>, span: Range<usize>, why: String) -> DocumentError {
+    let place = Location::in_long_text(source.name, source.text, span);
+    let allowed = "a line that `fairwire-gateway subscriber` wrote; or take the line away".to_owned();
+    let problem =
+        Problem::Refused { key: "line".into(), given: "no change of subscribers".into(), why, allowed };
+    DocumentError { problem, location: Some(Box::new(place)), more: Box::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const FILE: &str = "name,addresses,weight\n# ours\nann,10.0.0.1,2\nbob,10.0.0.2,\n";
+
+    fn table(text: &str, lines: &str) -> Table {
+        let named = |name: &str, text: &str| (name.to_owned(), text.to_owned());
+        Table::new(named("s.csv", text), named("s.csv.journal", lines)).expect("both can be read")
+    }
+
+    fn set(name: &str, values: &[(&str, &str)]) -> (String, Edit) {
+        let values = values.iter().map(|(column, value)| ((*column).to_owned(), (*value).to_owned()));
+        (name.to_owned(), Edit::Set(values.collect()))
+    }
+
+    /// What each line says, by the name.
+    fn rows(text: &str) -> BTreeMap<String, BTreeMap<String, String>> {
+        let sheet = read_names(SheetText { name: "s.csv", text }).expect("a table");
+        sheet.rows.iter().map(|row| (row.name.clone(), values_of(&sheet, row))).collect()
+    }
+
+    /// The journal after `edits`, one after the other, and the file had they been written to that.
+    fn after(text: &str, edits: &[(String, Edit)]) -> (String, String) {
+        let (mut lines, mut whole) = (String::new(), text.to_owned());
+        for edit in edits {
+            let edit = std::slice::from_ref(edit);
+            lines += &line(&table(text, &lines).changes(edit).expect("it can be made"));
+            whole = edited(SheetText { name: "s.csv", text: &whole }, edit).expect("it can be made");
+        }
+        (lines, whole)
+    }
+
+    fn operation() -> impl Strategy<Value = (String, Edit)> {
+        let name = prop_oneof![Just("ann"), Just("bob"), Just("zoë, sen."), Just("max")];
+        let value = prop_oneof![Just(""), Just("1"), Just("2"), Just("a \"b\"")];
+        let column = prop_oneof![Just("weight"), Just("class"), Just("vlan")];
+        (name, column, value).prop_map(|(name, column, value)| set(name, &[(column, value)]))
+    }
+
+    proptest! {
+        #[test]
+        fn file_and_journal_are_the_file_had_it_been_written_also_where_it_was_meanwhile(
+            edits in prop::collection::vec(prop_oneof![operation(), operation().prop_map(|(name, _)| (name, Edit::Remove))], 0..12),
+            folded in 0..12usize,
+        ) {
+            // Who is not there is not removed.
+            let mut there = std::collections::BTreeSet::from(["ann".to_owned(), "bob".to_owned()]);
+            let edits: Vec<(String, Edit)> = edits.into_iter().filter(|(name, edit)| match edit {
+                Edit::Remove => there.remove(name),
+                _ => { there.insert(name.clone()); true }
+            }).collect();
+            let (lines, whole) = after(FILE, &edits);
+            let merged = table(FILE, &lines).merged().expect("a table");
+            prop_assert_eq!(rows(&merged.0), rows(&whole));
+            prop_assert_eq!(merged.1, Vec::<String>::new());
+            // A writer was killed when the file had the first of them, and before the journal was gone.
+            let folded = folded.min(edits.len());
+            let (first, _) = after(FILE, &edits[..folded]);
+            let text = table(FILE, &first).merged().expect("a table").0;
+            let merged = table(&text, &lines).merged().expect("a table");
+            prop_assert_eq!(rows(&merged.0), rows(&whole));
+            prop_assert_eq!(merged.1, Vec::<String>::new());
+        }
+
+        #[test]
+        fn a_line_is_found_by_a_search_as_by_reading_all(
+            text in "(name|name,class|class, name|vlan,name,class)(\r?\n(#?[ab]{0,2},? ?[ab]{0,2}|\"a\",b|a,b,1))*\r?\n?",
+            name in "[ab]{1,2}",
+        ) {
+            let source = SheetText { name: "s.csv", text: &text };
+            let found = read_names(source).ok().filter(|sheet| {
+                let mut names: Vec<&str> = sheet.rows.iter().map(|row| row.name.as_str()).collect();
+                names.sort_unstable();
+                names.windows(2).all(|pair| pair[0] != pair[1])
+            });
+            if let (Some(sheet), Some(row)) = (found, row_of(source, &name)) {
+                let all: BTreeMap<&str, _> = sheet.rows.iter().map(|row| (row.name.as_str(), row)).collect();
+                prop_assert_eq!(row, all.get(name.as_str()).map(|row| values_of(&sheet, row)));
+            }
+        }
+    }
+
+    #[test]
+    fn wherever_a_writer_is_killed_a_line_counts_as_a_whole_or_not_at_all() {
+        let edits =
+            [set("ann", &[("weight", "3")]), set("zoë", &[("vlan", "7")]), ("bob".into(), Edit::Remove)];
+        let (lines, _) = after(FILE, &edits);
+        assert!(lines.is_ascii(), "{lines}");
+        for end in 0..=lines.len() {
+            let table = table(FILE, &lines[..end]);
+            let whole = lines[..end].matches('\n').count();
+            let (text, notes) = table.merged().expect("a table");
+            assert_eq!(rows(&text), rows(&after(FILE, &edits[..whole]).1), "{end}");
+            let is_torn = !lines[..end].ends_with('\n') && end > 0;
+            assert_eq!(notes.len(), usize::from(is_torn), "{notes:?}");
+            assert_eq!(table.journal().length(), lines[..end].rfind('\n').map_or(0, |at| at + 1));
+            let place = format!("s.csv.journal:{}: the line has no end", whole + 1);
+            assert!(!is_torn || notes[0].starts_with(&place), "{notes:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_typed_since_counts_and_the_journal_still_has_all_others() {
+        let edits =
+            [set("ann", &[("weight", "3")]), set("bob", &[("weight", "4")]), set("eve", &[("vlan", "7")])];
+        let (lines, _) = after(FILE, &edits);
+        let typed = FILE.replace("ann,10.0.0.1,2", "ann,10.0.0.1,9");
+        let (text, notes) = table(&typed, &lines).merged().expect("a table");
+        let expected = typed.replace("addresses,weight", "addresses,weight,vlan");
+        let expected = expected.replace("1,9", "1,9,").replace("bob,10.0.0.2,", "bob,10.0.0.2,4,");
+        assert_eq!(text, format!("{expected}eve,,,7\n"));
+        let why = "s.csv.journal:1: the change of `ann` is left out: s.csv says something else of it since";
+        assert_eq!(notes, [why]);
+        // From there on it goes on.
+        let next =
+            line(&table(&typed, &lines).changes(&[set("ann", &[("class", "gold")])]).expect("it can be"));
+        let (text, notes) = table(&typed, &(lines + &next)).merged().expect("a table");
+        assert_eq!(
+            rows(&text)["ann"].iter().map(|(column, value)| format!("{column} {value}")).collect::<Vec<_>>(),
+            ["addresses 10.0.0.1", "class gold", "weight 9"]
+        );
+        assert_eq!(notes, [""; 0]);
+    }
+
+    #[test]
+    fn a_line_that_is_none_is_refused_with_its_place() {
+        let good = line(&table(FILE, "").changes(&[set("ann", &[("weight", "3")])]).expect("it can be"));
+        let unknown = good.replace("weight", "wieght");
+        for (bad, column) in
+            [("{}\n", 1), ("garbage\n", 1), ("[{\"name\":\"ann\"}]\n", 1), (&unknown, 1), ("\n", 1)]
+        {
+            let text = format!("{good}{bad}{good}");
+            let error = Journal::read(SheetText { name: "j", text: &text }).expect_err("it is none");
+            let place = error.location.as_ref().expect("a place");
+            assert_eq!((place.source.as_str(), place.line, place.column), ("j", 2, column), "{bad}");
+        }
+    }
+
+    #[test]
+    fn nothing_changes_where_the_same_is_said_twice_and_who_is_not_there_is_not_removed() {
+        let twice = set("eve", &[("weight", "3")]);
+        let (lines, _) = after(FILE, std::slice::from_ref(&twice));
+        assert_eq!(table(FILE, &lines).changes(&[twice]).expect("it can be"), []);
+        let error = table(FILE, &lines).changes(&[("evw".into(), Edit::Remove)]).expect_err("none");
+        assert!(error.to_string().contains("did you mean `eve`?"), "{error}");
+        let error = table(FILE, "").changes(&[set("ann", &[("wieght", "3")])]).expect_err("no column");
+        assert!(error.to_string().contains("did you mean `weight`?"), "{error}");
+    }
+
+    #[test]
+    fn the_lines_before_and_after_are_tables_by_themselves() {
+        let edits = [set("ann", &[("class", "gold, \"x\"")]), ("bob".into(), Edit::Remove), set("eve", &[])];
+        let changes = table(FILE, "").changes(&edits).expect("they can be made");
+        assert_eq!(
+            tables(&changes),
+            [
+                "name,addresses,class,weight\nann,10.0.0.1,,2\nbob,10.0.0.2,,\n",
+                "name,addresses,class,weight\nann,10.0.0.1,\"gold, \"\"x\"\"\",2\neve,,,\n"
+            ]
+        );
+    }
+}
