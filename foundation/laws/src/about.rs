@@ -1,38 +1,38 @@
-//! What a discipline says of itself, beside its [`Part`](crate::part::Part).
+//! The description of a discipline, in addition to its [`Part`](crate::part::Part).
 
 use core::fmt;
 
 /// The description of a discipline in the catalogue, from the discipline's own file.
 #[derive(Clone, Copy, Debug)]
 pub struct About {
-    /// What kind of discipline it is.
+    /// Its family.
     pub family: Family,
     /// What it does, in one line.
     pub summary: &'static str,
-    /// What it remembers, and for which flows, classes or packets.
+    /// Its state, and the flows, classes or packets that it covers.
     pub state: &'static str,
     /// The work per packet.
     pub cost: &'static str,
-    /// Does it give early signals, which a mark can carry in place of a drop?
+    /// Does it give early signals, which a mark can carry instead of a drop?
     pub marks: bool,
     /// The paper or RFC, with its section.
     pub source: &'static str,
 }
 
-/// What kind of discipline it is.
+/// The family of a discipline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Family {
-    /// What a plain router does; the others are measured against it.
+    /// The behaviour of a simple router, against which the others are measured.
     Baseline,
     /// Signals congestion early, blind to flows.
     ActiveQueueManagement,
-    /// One first-come-first-served queue, made fair between flows by which packets it drops.
+    /// One first-come-first-served queue, made fair between flows by the choice of dropped packets.
     FairDropping,
     /// A full buffer takes its room back from the flows that hold more than their part.
     PushOut,
-    /// Flows or hosts have queues of their own, served in turn.
+    /// Flows or hosts have separate queues, served in turn.
     FairQueueing,
-    /// Made of other disciplines.
+    /// Composed of other disciplines.
     Composition,
 }
 

@@ -1,4 +1,4 @@
-//! How the number of a class is read and written: as the key of a table.
+//! Reading and writing the number of a class, as the key of a table.
 
 use crate::spec::ClassNumber;
 use alloc::borrow::Cow;

@@ -1,4 +1,4 @@
-//! What can be wrong with a discipline as typed.
+//! Errors in a discipline's parameters.
 
 use alloc::borrow::Cow;
 use alloc::format;
@@ -7,26 +7,26 @@ use alloc::string::ToString;
 use core::fmt::{self, Display};
 use fairwire_parameters::OutOfRange;
 
-/// A parameter outside of what is allowed. The fields are public so that a caller can point at the
+/// A parameter outside of the allowed range. The fields are public so a caller can point at the
 /// place in its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadParameter {
     /// The discipline's name in the catalogue.
     pub discipline: &'static str,
-    /// The parameter's name, as typed; in an item of a list with the way to it, from 0:
+    /// The parameter's name, as given; in an item of a list with the path to it, from 0:
     /// `band.0.discipline`.
     pub parameter: Cow<'static, str>,
     /// The table of its parameters inside other disciplines: `prio.band.0.discipline`, where the
     /// first band is 0. Empty for a discipline inside no other.
     pub within: String,
-    /// What was given, or what its default came to.
+    /// The value given, or that of its default.
     pub given: String,
-    /// What is allowed.
+    /// The allowed values.
     pub allowed: String,
 }
 
 impl BadParameter {
-    /// Its path among what was typed, from the outermost discipline on:
+    /// Its path among the parameters, from the outermost discipline on:
     /// `prio.band.0.discipline.red.weight`.
     pub fn path(&self) -> String {
         let dot = if self.within.is_empty() { "" } else { "." };
@@ -39,7 +39,7 @@ impl BadParameter {
         BadParameter { within: format!("{outer}{dot}{}", self.within), ..self }
     }
 
-    /// The same, of `key` in the item at `place` of the list that the parameter is.
+    /// The same, of `key` in the item at `place` of the list in the parameter.
     pub fn of_item(self, place: usize, key: &str) -> Self {
         BadParameter { parameter: format!("{}.{place}.{key}", self.parameter).into(), ..self }
     }
@@ -63,10 +63,10 @@ pub trait Of<T> {
     /// The same, with the error as that of `discipline`.
     fn of(self, discipline: &'static str) -> Result<T, BadParameter>;
 
-    /// The same, with the error in the table that is `parameter`.
+    /// The same, with the error in the table `parameter`.
     fn of_table(self, parameter: Parameter) -> Result<T, BadParameter>;
 
-    /// The same, with the error in the item at `place` of the list that is `parameter`.
+    /// The same, with the error in the item at `place` of the list `parameter`.
     fn of_item(self, parameter: Parameter, place: usize) -> Result<T, BadParameter>;
 }
 
@@ -96,7 +96,7 @@ impl<T> Of<T> for Result<T, OutOfRange> {
 pub struct Parameter {
     /// The discipline's name in the catalogue.
     pub discipline: &'static str,
-    /// The parameter's name, as typed.
+    /// The parameter's name, as given.
     pub name: &'static str,
 }
 
@@ -106,7 +106,7 @@ impl Parameter {
         Parameter { discipline, name }
     }
 
-    /// The error of what was given for it, and what is allowed.
+    /// The error of the value given for it, with the allowed values.
     pub fn refuse(self, given: impl Display, allowed: impl Display) -> BadParameter {
         BadParameter {
             discipline: self.discipline,
@@ -117,8 +117,7 @@ impl Parameter {
         }
     }
 
-    /// `value`, if it is above zero and at most `most`. Not-a-number is refused like everything
-    /// else.
+    /// `value`, if it is above zero and at most `most`. Not-a-number is refused, too.
     pub fn above_zero(self, value: f64, most: f64) -> Result<f64, BadParameter> {
         if value > 0.0 && value <= most {
             Ok(value)

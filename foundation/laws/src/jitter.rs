@@ -6,9 +6,9 @@ use fairwire_core::{Duration, Jitter, Rng};
 /// Jitter of a normal law; a draw below zero is zero.
 ///
 /// With a correlation the normal values are an autoregressive process of first order: each is ρ
-/// times the one before plus √(1 - ρ²) times a fresh one. So mean and deviation are as given,
-/// whatever ρ is, and packets k apart have the correlation ρᵏ. (netem mixes uniform numbers with
-/// weights ρ and 1 - ρ, which makes the deviation smaller than the one given.)
+/// times its predecessor plus √(1 - ρ²) times a fresh one. So mean and deviation are as given for
+/// any ρ, and packets k apart have the correlation ρᵏ. (netem mixes uniform numbers with weights ρ
+/// and 1 - ρ, which makes the deviation smaller than given.)
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Normal {
     mean: Duration,
@@ -17,8 +17,8 @@ pub struct Normal {
 }
 
 impl Normal {
-    /// Of this mean, standard deviation and correlation, which is from 0 to below 1; `None` of
-    /// another.
+    /// Jitter with this mean, standard deviation and correlation; `None` unless the correlation is
+    /// from 0 to below 1.
     pub fn new(mean: Duration, deviation: Duration, correlation: f64) -> Option<Self> {
         (0.0..1.0).contains(&correlation).then_some(Normal { mean, deviation, correlation })
     }
@@ -51,7 +51,7 @@ mod tests {
     use std::sync::Arc;
     use std::vec::Vec;
 
-    /// What 100 000 packets take, one each 20 ms, ms; every one as its own draw.
+    /// The delays of 100 000 packets, one every 20 ms, in ms; every one a separate draw.
     fn taken(normal: Normal, overtakes: bool) -> Vec<f64> {
         let law = WireLaw { jitter: Some(Arc::new(normal)), overtakes, ..WireLaw::default() };
         let mut wire = Wire::new(law, Seed(1), "wire");

@@ -1,8 +1,8 @@
-//! Queue disciplines that share a link fairly: schedulers, droppers, markers, and what is made of
-//! them. One algorithm per file.
+//! Queue disciplines that share a link fairly: schedulers, droppers, markers, and compositions. One
+//! algorithm per file.
 //!
-//! The way is always *what was given → checked → built*: a `Spec` holds what was given, each field
-//! optional and with a documented default; checking it at a [`Site`] gives a `Config` or a
+//! The sequence is always *given → checked → built*. A `Spec` holds the parameters given, each
+//! optional and with a documented default. Checking it at a [`Site`] gives a `Config` or a
 //! [`BadParameter`]; a `Config` builds. There are no setters.
 //!
 //! ```
@@ -24,10 +24,10 @@
 //! ```
 //!
 //! The crate needs an allocator and no operating system. It reads no clock, does no I/O, and holds
-//! no `unsafe`. Nothing here allocates after construction. With the feature `serde` what is given
-//! can be read from any format and has a schema; the crate `fairwire-catalogue` finds disciplines
-//! by name. With the feature `text` a law is found by its name here, and reads its parameters from
-//! TOML: all that a program without serde needs.
+//! no `unsafe`. Nothing here allocates after construction. With the feature `serde`, parameters can
+//! be read from any format and have a schema; the crate `fairwire-catalogue` finds disciplines by
+//! name. With the feature `text`, a law is found by its name here, and reads its parameters from
+//! TOML, which suffices for a program without serde.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), no_std)]
 

@@ -1,8 +1,7 @@
 //! Every law, once.
 
-/// Hands the list of all laws to the macro `$with`, in the order in which they are listed to people,
-/// and after them what is given in brackets: the module of each, and the other names that people
-/// know it by.
+/// Passes the list of all laws to the macro `$with`, in the order of lists for users, followed by
+/// the tokens in brackets: the module of each, and its aliases.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! with_each_law {

@@ -1,4 +1,4 @@
-//! Laws by their names, with their parameters as text: without serde, and without a registry.
+//! Laws by their names, with their parameters as text, without serde and without a registry.
 //!
 //! ```
 //! use fairwire_core::units::Amount;
@@ -40,14 +40,14 @@ pub trait Law: Part + Debug {
     fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter>;
 }
 
-/// What is known of a law.
+/// The entry of a law.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
-    /// Its name, as typed.
+    /// Its name, as given.
     pub name: &'static str,
-    /// Other names that people know it by.
+    /// Its aliases.
     pub aliases: &'static [&'static str],
-    /// Its description of itself.
+    /// Its description.
     pub about: About,
     read: fn(&str) -> Result<Box<dyn Law>, TextError>,
 }
@@ -60,7 +60,7 @@ macro_rules! entries {
             }
         })+
 
-        /// Every law, in the order in which it is listed to people.
+        /// Every law, in the order of lists for users.
         pub const ALL: &[Entry] = &[$(Entry {
             name: $($module)::+::Spec::OWNER,
             aliases: &[$($($alias),+)?],
@@ -72,11 +72,11 @@ macro_rules! entries {
 
 with_each_law! { entries {} }
 
-/// Why there is no law.
+/// Why no law was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NamedError {
-    /// None has the name.
+    /// No law has the name.
     Unknown(String),
     /// Its parameters cannot be read.
     Text(TextError),
@@ -121,7 +121,7 @@ fn find(name: &str) -> Option<&'static Entry> {
     ALL.iter().find(|entry| entry.name == name || entry.aliases.contains(&name))
 }
 
-/// The scheduler and the dropper of a name such as `drr+faba`. The name `wf2q+` has a `+` itself.
+/// The scheduler and the dropper of a name such as `drr+faba`. The name `wf2q+` itself has a `+`.
 fn both(name: &str) -> Option<(Kind, &'static Entry)> {
     let (scheduler, dropper) = name.rsplit_once('+')?;
     let kind =

@@ -1,4 +1,4 @@
-//! What each discipline states about itself, so that no list of names is needed elsewhere.
+//! The properties that each discipline declares, so no list of names is needed elsewhere.
 
 use crate::role;
 use crate::scheduler::service::{PER, Per, SCHEDULER, Service};
@@ -7,29 +7,29 @@ use core::any::Any;
 use fairwire_core::ClassTerms;
 use fairwire_parameters::{Role, Roles};
 
-/// Which classes a discipline shares between.
+/// The classes between which a discipline shares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClassSupport {
-    /// None: it knows flows only.
+    /// None: it distinguishes only flows.
     None,
-    /// Classes that are all under the root, by weights.
+    /// Classes directly under the root, by weights.
     Weights,
     /// A tree of classes, by weights.
     Tree,
-    /// A tree of classes, by weights, guarantees and ceilings; each leaf has a queue of its own.
+    /// A tree of classes, by weights, guarantees and ceilings; each leaf has a separate queue.
     Queues,
 }
 
-/// The parameters of one discipline, for callers that size it or suit it to a link. What they can
-/// read or set, fields declare by their [roles](crate::role); the rest is here.
+/// The parameters of one discipline, for callers that size it or adapt it to a link. Fields declare
+/// by their [roles](crate::role) what callers can read or set; the rest is here.
 pub trait Part: Any + Roles {
     /// Bytes of its tables, with room for `packets`, and without its buffer and its scheduler. An
-    /// estimate; 0 where they are small beside the buffer.
+    /// estimate; 0 if they are small compared with the buffer.
     fn table_bytes(&self, _packets: u64) -> u64 {
         0
     }
 
-    /// Which classes it shares between with what was typed.
+    /// The classes between which it shares with the given parameters.
     fn classes(&self) -> ClassSupport {
         let weights = role::WEIGHTS.name_in(self).or(role::FLOW_WEIGHTS.name_in(self));
         if role::TREE.name_in(self).is_some() {
@@ -41,7 +41,7 @@ pub trait Part: Any + Roles {
         }
     }
 
-    /// The key by which classes or their weights were typed, if they were.
+    /// The key by which classes or their weights were given, if they were.
     fn typed_classes(&self) -> Option<&'static str> {
         fn typed<T: 'static>(role: Role<T>, part: &(impl Roles + ?Sized)) -> Option<Option<&'static str>> {
             role.name_in(part).map(|name| role.given(part).is_some().then_some(name))
@@ -55,24 +55,24 @@ pub trait Part: Any + Roles {
         })
     }
 
-    /// Shares between hosts, which the upper half of flow hashes names, before it shares between the
-    /// flows of each. False where it cannot with what was typed.
+    /// Shares first between hosts, identified by the upper half of flow hashes, then between the
+    /// flows of each. Returns false if the given parameters prevent it.
     fn set_hosts(&mut self) -> bool {
         false
     }
 
-    /// Does it mark ECN-capable packets by default, on a link that is shared for real?
+    /// Does it mark ECN-capable packets by default on a real link?
     fn marks_on_a_link(&self) -> bool {
         false
     }
 
-    /// Does it take its victim by its place when a packet arrives, as RED does above its maximum?
-    /// Losses may follow from round trips modulo a packet's transmission time then.
+    /// Does it pick its victim by its place when a packet arrives, as RED does above its maximum?
+    /// Losses may then follow from round trips modulo a packet's transmission time.
     fn drops_by_place(&self) -> bool {
         false
     }
 
-    /// The dropper inside, where it is a queue of parts: it has the roles that the queue has not.
+    /// The inner dropper of a queue of parts: it has the roles that the queue has not.
     fn dropper_mut(&mut self) -> Option<&mut dyn Part> {
         None
     }
@@ -84,8 +84,7 @@ impl dyn Part {
         SCHEDULER.slot(self).is_some() && self.dropper_mut().is_none()
     }
 
-    /// Gives the parameter of this role the value, unless it was typed. Without effect where there
-    /// is none.
+    /// Sets the parameter of this role, unless it was given. No effect if there is none.
     pub fn set_default<T: 'static>(&mut self, role: Role<T>, value: T) {
         if let Some(slot) = role.slot(self) {
             slot.get_or_insert(value);
@@ -94,8 +93,7 @@ impl dyn Part {
         }
     }
 
-    /// Shares between classes with these weights. Without effect where it knows no
-    /// [`classes`](Part::classes).
+    /// Shares between classes with these weights. No effect without [`classes`](Part::classes).
     pub fn set_weights(&mut self, weights: Weights) {
         if let Some(slot) = role::WEIGHTS.slot(self) {
             *slot = Some(weights);
@@ -112,7 +110,7 @@ impl dyn Part {
     }
 
     /// Shares between the classes of this tree, which are numbered by their places, parents first.
-    /// Without effect where it knows no [tree](ClassSupport::Tree).
+    /// No effect without a [tree](ClassSupport::Tree).
     pub fn set_tree(&mut self, classes: &[ClassTerms]) {
         let class = |(id, terms): (u32, &ClassTerms)| TreeClass {
             id: Some(id),

@@ -1,5 +1,5 @@
-//! What every dropper has beside its law: a buffer, an order of service, and what becomes of its
-//! signals.
+//! The parameters that every dropper has in addition to its law: a buffer, an order of service, and
+//! the response to signals.
 
 use crate::error::BadParameter;
 use crate::role;
@@ -11,7 +11,7 @@ use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, Dropper};
 use fairwire_parameters::parameters;
 
-/// Declares what every dropper has, and the default of its ECN policy.
+/// Declares the parameters that every dropper has, and the default of its ECN policy.
 macro_rules! queueing {
     ($(#[$($about:tt)*])* $name:ident, $default:ident: $(#[$($ecn:tt)*])*) => {
         $(#[$($about)*])*
@@ -24,20 +24,20 @@ macro_rules! queueing {
             $(#[$($ecn)*])*
             #[parameter(is = role::ECN, default = EcnChoice::$default)]
             pub ecn: Option<EcnChoice>,
-            /// Which packet leaves next.
+            /// The order in which packets leave.
             #[parameter(is = SCHEDULER, unset = "`fcfs`", unit = "scheduler")]
             pub scheduler: Option<Service>,
         }
 
         impl From<Amount> for $name {
-            /// A buffer of that size, and all else as the defaults have it.
+            /// A buffer of that size, with defaults for the rest.
             fn from(buffer: Amount) -> Self {
                 $name { buffer: Some(Quantity(buffer)), ..$name::default() }
             }
         }
 
         impl $name {
-            /// Checks what was typed for `discipline` against the site.
+            /// Checks the parameters of `discipline` against the site.
             pub fn check(
                 &self,
                 discipline: &'static str,
@@ -56,7 +56,7 @@ queueing! {
     Queueing, Drop:
     /// Whether an early signal drops or marks ECN-capable packets.
     ///
-    /// Without effect where nothing is signalled early.
+    /// No effect without early signals.
 }
 
 queueing! {
@@ -74,7 +74,7 @@ queueing! {
 pub struct CheckedQueue {
     /// The size of the buffer.
     pub room: Room,
-    /// What becomes of signals.
+    /// The response to signals.
     pub ecn: EcnChoice,
     /// The order of service.
     pub service: CheckedService,

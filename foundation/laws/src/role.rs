@@ -1,5 +1,6 @@
-//! Roles of parameters, for callers that do not know their owner: a gateway that suits a discipline to
-//! its link, a discipline around it. A field says it by `#[parameter(is = role::BUFFER)]`.
+//! Roles of parameters, for callers that do not know their owner: a gateway that adapts a
+//! discipline to its link, or an outer discipline. A field declares its role by `#[parameter(is =
+//! role::BUFFER)]`.
 
 use crate::spec::{EcnChoice, Measure, Quantity, Share, TreeClass, Weights};
 use alloc::vec::Vec;
@@ -7,13 +8,13 @@ use fairwire_core::Duration;
 use fairwire_core::units::{Amount, Level};
 use fairwire_parameters::Role;
 
-/// How much may wait; the site's, if not given.
+/// The size of the buffer; the site's by default.
 pub const BUFFER: Role<Quantity<Amount>> = Role::named("buffer");
 
-/// What becomes of signals; that of the discipline around it, if not given.
+/// The response to signals; by default that of the outer discipline.
 pub const ECN: Role<EcnChoice> = Role::named("ecn");
 
-/// What flows are counted in: by default bytes on a real link.
+/// The unit in which flows are counted: by default bytes on a real link.
 pub const MEASURE: Role<Measure> = Role::named("measure");
 
 /// The length of a round, in which a flow's packets are served in trains.
@@ -31,7 +32,7 @@ pub const FREE_BELOW: Role<Quantity<Level>> = Role::named("free below");
 /// The weights of classes.
 pub const WEIGHTS: Role<Weights> = Role::named("weights");
 
-/// The weights of classes, where each flow of a class has the weight of the class.
+/// The weights of classes, if each flow of a class has the weight of the class.
 pub const FLOW_WEIGHTS: Role<Weights> = Role::named("weights of flows");
 
 /// The unit that has a bucket and a weight: a flow or a class.

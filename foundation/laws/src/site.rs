@@ -1,4 +1,4 @@
-//! Where a discipline works: what it may know of its link.
+//! The site of a discipline: the properties of its link that it may know.
 
 use crate::error::{BadParameter, Parameter};
 use crate::spec::Quantity;
@@ -6,15 +6,15 @@ use alloc::format;
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Limit, Rate, Rng, Seed};
 
-/// The place at which a discipline works: the link's rate, the buffer, and the random stream.
+/// The site of a discipline: the link's rate, the buffer, and the random stream.
 #[derive(Clone, Copy, Debug)]
 pub struct Site<'a> {
     /// The link's rate.
     pub rate: Rate,
-    /// How much may wait, unless the discipline's own parameters say otherwise.
+    /// The size of the buffer, unless the discipline's own parameters set it.
     pub buffer: Amount,
-    /// The size of a typical packet on the wire, in bytes: turns bytes or time into packets where a
-    /// law counts packets.
+    /// The size of a typical packet on the wire, in bytes: converts bytes or time into packets for
+    /// laws that count packets.
     pub packet_bytes: u32,
     /// The seed of the run.
     pub seed: Seed,
@@ -22,9 +22,9 @@ pub struct Site<'a> {
     pub stream: &'a str,
 }
 
-/// More slots than this are refused with an error rather than left to exhaust the machine's memory:
-/// a slot, with its links and its place in the flow index, takes about 150 bytes, all of it taken
-/// at construction.
+/// A larger number of slots is refused with an error rather than exhaust the host's memory. A slot,
+/// with its links and its place in the flow index, takes about 150 bytes, allocated at
+/// construction.
 pub const MAX_SLOTS: u32 = 1 << 24;
 
 /// The buffer of one discipline at one site: checked, as a limit and in packets.
@@ -34,7 +34,7 @@ pub struct Room {
     pub amount: Amount,
     /// As a limit.
     pub limit: Limit,
-    /// The limit in typical packets; not whole where the limit is in bytes or time.
+    /// The limit in typical packets; fractional if the limit is in bytes or time.
     pub packets: f64,
 }
 

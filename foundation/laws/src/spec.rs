@@ -1,4 +1,4 @@
-//! What all specs share: quantities typed with their unit, the ECN policy, the measure, and
+//! The types that all specs share: quantities with their unit, the ECN policy, the measure, and
 //! weights.
 
 use crate::error::{BadParameter, Parameter};
@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 pub use fairwire_parameters::Quantity;
 use fairwire_parameters::{parameters, word};
 
-/// What becomes of a congestion signal for an ECN-capable packet.
+/// The effect of a congestion signal on an ECN-capable packet.
 #[word(gated)]
 pub enum EcnChoice {
     /// The packet is dropped, as in the papers' experiments.
@@ -48,12 +48,12 @@ pub enum Measure {
     /// Packets: each counts as one.
     #[default]
     Packets,
-    /// Bytes: long packets weigh more, in the average and in the probability.
+    /// Bytes: long packets count more, in the average and in the probability.
     Bytes,
 }
 
 impl Measure {
-    /// `level`, in this.
+    /// `level`, in this measure.
     pub fn counted(self, level: impl Into<Level>, site: &Site<'_>) -> f64 {
         let level = level.into();
         match self {
@@ -62,7 +62,7 @@ impl Measure {
         }
     }
 
-    /// What waits, in this.
+    /// The backlog, in this measure.
     #[inline]
     pub(crate) fn of(self, backlog: Backlog) -> f64 {
         match self {
@@ -71,7 +71,7 @@ impl Measure {
         }
     }
 
-    /// What a packet of `len` bytes counts as.
+    /// The size of a packet of `len` bytes, in this measure.
     #[inline]
     pub(crate) fn size(self, len: u32) -> u32 {
         match self {
@@ -97,18 +97,18 @@ impl Display for Measure {
     }
 }
 
-/// What has a bucket of its own.
+/// The unit that has a bucket.
 #[word(gated)]
 pub enum Share {
     /// Each flow.
     #[default]
     Flows,
-    /// Each class: its flows share a bucket, and are not protected from one another. Section 6.2.
+    /// Each class: its flows share a bucket, without protection from one another. Section 6.2.
     Classes,
 }
 
-/// Weights of classes: `{ 1 = 2.0, 2 = 0.5 }` gives class 1 twice and class 2 half of what others
-/// get. A flow has the weight of its class, and a class that is not listed has 1.
+/// Weights of classes: `{ 1 = 2.0, 2 = 0.5 }` gives class 1 twice and class 2 half of the others'
+/// share. A flow has the weight of its class, and an unlisted class has 1.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
 #[cfg_attr(feature = "serde", serde(transparent))]
@@ -118,7 +118,7 @@ pub struct Weights(pub BTreeMap<ClassNumber, f64>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ClassNumber(pub u32);
 
-/// One class of a tree, as typed.
+/// One class of a tree, as given.
 #[parameters(gated, name = "hfaba.class", checked = CheckedTreeClass)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TreeClass {
@@ -185,7 +185,7 @@ pub struct WeightOf {
 }
 
 impl WeightOf {
-    /// 1 for everybody.
+    /// Weight 1 for every class.
     pub fn equal() -> Self {
         WeightOf { by_class: Box::new([]) }
     }
@@ -204,18 +204,17 @@ impl WeightOf {
         weights.into()
     }
 
-    /// Has no class a weight of its own? Then all have the weight 1 for good, and weights need not
-    /// be looked at.
+    /// Is no class listed? Then all weights are always 1, and need not be looked up.
     pub fn is_equal(&self) -> bool {
         self.by_class.is_empty()
     }
 
-    /// Classes below this have weights of their own.
+    /// Listed classes are below this.
     pub(crate) fn len(&self) -> usize {
         self.by_class.len()
     }
 
-    /// Has `class` a weight of its own, which can be changed?
+    /// Is `class` listed, so that its weight can be changed?
     pub(crate) fn find(&self, class: u32) -> Result<Weight, SetWeightError> {
         match self.by_class.get(class as usize) {
             Some(&weight) => Ok(Weight::new(weight).expect("checked when it was typed")),
@@ -224,7 +223,7 @@ impl WeightOf {
         }
     }
 
-    /// Gives `class` another weight, and returns the one that it had.
+    /// Gives `class` another weight and returns the previous one.
     pub(crate) fn set(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         let before = self.find(class)?;
         self.by_class[class as usize] = weight.get();

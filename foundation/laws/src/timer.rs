@@ -3,7 +3,7 @@
 use fairwire_core::{Duration, Time};
 
 /// When a timer that was due `next`, `before` after its last time, is due with the period `after`:
-/// as long after that last time, and not before `now`. With an equal period it is due as it was.
+/// one period after that last time, and not before `now`. With an equal period it does not change.
 pub(crate) fn rescheduled(next: Time, before: Duration, after: Duration, now: Time) -> Time {
     if before == after { next } else { (next.saturating_sub(before) + after).max(now) }
 }

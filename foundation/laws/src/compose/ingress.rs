@@ -4,7 +4,6 @@
 //! A dropped packet is paid for like a sent one, so that the arrivals, sent or dropped, are at most
 //! the rate. Senders that do not slow down would then get nothing. So, as in CAKE, a packet may
 //! also leave once the earlier sent ones are paid at two thirds of the rate.
-//! goes where those that went before it are paid at two thirds of the rate, as in CAKE.
 
 use crate::compose::shaper::Shaper;
 use core::any::Any;

@@ -15,7 +15,7 @@
 //! The logarithm is amortised: each corrected number was raised by an earlier packet. But one
 //! overflow may meet them all, if every queue drained since the last. With 65536 queues that took
 //! 6.2 ms once.
-//! overflow may meet them all, if every queue drained since the last. With 65536 queues that took
+
 use alloc::boxed::Box;
 use alloc::vec;
 use fairwire_core::{Buffer, Cause, Dropper, FlowHash, FlowKey, Key, Needs, Packet, Time, Verdict, Victim};

@@ -1,8 +1,8 @@
 //! DRR: deficit round robin.
 //!
-//! Each flow has a queue of its own. The queues are visited in turn, and at each visit a queue may
-//! send its quantum of bytes. What it cannot use because its next packet is too long, it keeps for
-//! the next visit.
+//! Each flow has its own queue. The queues are visited in turn, and at each visit a queue may send
+//! its quantum of bytes. If its next packet is too long for the rest, it keeps the rest for the
+//! next visit.
 //!
 //! M. Shreedhar and G. Varghese, "Efficient Fair Queuing Using Deficit Round-Robin", IEEE/ACM ToN
 //! 4(3), 1996: the code of enqueueing and dequeueing. Differences are listed with its discipline,
@@ -22,7 +22,7 @@ const FRACTION_BITS: u32 = 16;
 
 const NONE: u32 = u32::MAX;
 
-/// A queue's place in the round, and what it may still send.
+/// A queue's place in the round, and the bytes that it may still send.
 #[derive(Clone, Copy, Debug)]
 struct Turn {
     deficit: u64,
@@ -40,7 +40,7 @@ pub(crate) struct Drr {
     quantum: u64,
     /// For a quantum that depends on the number of backlogged queues.
     filling: Option<Quantum>,
-    /// `None` where all have the weight 1.
+    /// `None` if all have weight 1.
     weights: Option<WeightOf>,
 }
 
@@ -63,7 +63,7 @@ impl Drr {
         Drr { filling: quantum, ..self }
     }
 
-    /// Follows the number of backlogged queues, where the quantum depends on it.
+    /// Follows the number of backlogged queues, if the quantum depends on it.
     #[inline]
     fn follow(&mut self, buffer: &Buffer) {
         if let Some(quantum) = &self.filling {
@@ -71,7 +71,7 @@ impl Drr {
         }
     }
 
-    /// What the flow of `packet` may send per round.
+    /// The bytes that the flow of `packet` may send per round.
     #[inline]
     fn quantum(&self, packet: &Packet) -> u64 {
         match &self.weights {
@@ -80,7 +80,7 @@ impl Drr {
         }
     }
 
-    /// Puts `flow` in as the last of the round.
+    /// Inserts `flow` as the last of the round.
     #[inline]
     fn enter(&mut self, flow: u32, deficit: u64) {
         if self.current == NONE {
@@ -94,7 +94,7 @@ impl Drr {
         self.turns[next as usize].previous = flow;
     }
 
-    /// Takes `flow` out of the round; if it was its turn, it is the next one's.
+    /// Removes `flow` from the round; if it was its turn, the next one has the turn.
     #[inline]
     fn leave(&mut self, flow: u32) {
         let Turn { next, previous, .. } = self.turns[flow as usize];
@@ -109,8 +109,8 @@ impl Drr {
         }
     }
 
-    /// The queue whose turn it is cannot send its packet `head`: it gets its next quantum, and the
-    /// turn goes on. Takes the number of such visits so far, and returns the new one.
+    /// Gives the current queue, which cannot send its packet `head`, its next quantum, and passes
+    /// the turn on. Takes the number of such visits so far, and returns the new one.
     #[inline(never)] // most turns end otherwise, and what this needs at hand would be kept for all of them
     fn pass(&mut self, visits: u32, head: Key, buffer: &Buffer) -> u32 {
         let quantum = self.quantum(buffer.packet(head));
@@ -186,7 +186,7 @@ impl Scheduler for Drr {
 
     #[inline]
     fn charge(&mut self, packet: &Packet, flow: FlowKey, buffer: &Buffer) {
-        // The flow whose turn it is: a turn that is over goes on at the next choice.
+        // The flow whose turn it is; a finished turn passes on at the next choice.
         self.turns[self.current as usize].deficit -= cost(packet);
         self.skip(packet, flow, buffer);
     }

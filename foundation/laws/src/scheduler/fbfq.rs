@@ -1,9 +1,9 @@
 //! FBFQ: frame-based fair queueing.
 //!
-//! Each flow has a queue of its own with a potential: what the flow has sent so far, in bytes per
-//! weight. The packet that would bring its flow to the least potential goes next. A system
-//! potential, from which new flows start, goes on with the bytes sent. Potentials are cut into
-//! frames, and once all flows have passed the end of a frame, so has the system.
+//! Each flow has its own queue with a potential: the bytes that the flow has sent, per weight. The
+//! next packet is the one that brings its flow to the least potential. A system potential, from
+//! which new flows start, advances with the bytes sent. Potentials are cut into frames. Once all
+//! flows have passed the end of a frame, so has the system.
 //!
 //! D. Stiliadis and A. Varma, "Design and Analysis of Frame-based Fair Queueing: A New Traffic
 //! Scheduling Algorithm for Packet-Switched Networks", SIGMETRICS 1996: potentials and frames.
@@ -22,15 +22,15 @@ use fairwire_core::{
     Buffer, Chosen, FlowKey, Key, Packet, Probe, Scheduler, SetWeightError, Time, Unit, Weight,
 };
 
-/// The number of frames that are kept apart, the current one included.
+/// The number of frames distinguished, the current one included.
 const FRAMES: usize = 8;
 
-/// Which frames the backlogged queues start in.
+/// The frames in which the backlogged queues start.
 #[derive(Clone, Debug)]
 struct Frames {
     /// In units of tags.
     length: Tag,
-    /// Where the current frame begins.
+    /// The start of the current frame.
     begin: Tag,
     /// The current frame's place in `queues`, which is a ring.
     current: usize,
@@ -38,7 +38,7 @@ struct Frames {
 }
 
 impl Frames {
-    /// The place of the frame that `start` is in.
+    /// The place of the frame that contains `start`.
     #[inline]
     fn place(&self, start: Tag) -> usize {
         let ahead = start.saturating_sub(self.begin);
@@ -46,7 +46,7 @@ impl Frames {
         (self.current + frames as usize) % FRAMES
     }
 
-    /// Goes on to the first frame that a queue starts in, if there is one.
+    /// Advances to the first frame in which a queue starts, if any.
     #[inline]
     fn go_on(&mut self) {
         for _ in 0..FRAMES {
@@ -59,7 +59,7 @@ impl Frames {
     }
 }
 
-/// What is known of a backlogged queue.
+/// The state of a backlogged queue.
 #[derive(Clone, Copy, Debug, Default)]
 struct Head {
     /// The potential: one for the queue, which a push-out does not move.
@@ -103,13 +103,13 @@ impl Fbfq {
         self.frames.queues[self.heads[flow].frame] -= 1;
     }
 
-    /// The last packet of a queue is gone; it would go on from `tag`.
+    /// Removes a queue whose last packet is gone; it would continue from `tag`.
     fn leave(&mut self, key: FlowKey, tag: Tag, buffer: &Buffer) {
         self.finishes.remove(key.index());
         self.fluid.leave(buffer.flow_hash(key), Account { tag, weight: self.heads[key.index()].weight });
     }
 
-    /// `packet` comes to the head of a queue.
+    /// Updates the weight of a queue whose new head is `packet`.
     fn set_weight(&mut self, flow: usize, packet: &Packet) {
         let weight = self.fluid.weight(packet);
         let before = core::mem::replace(&mut self.heads[flow].weight, weight);

@@ -1,14 +1,14 @@
-//! Flows that have nothing waiting but whose tags still lie ahead of virtual time.
+//! Idle flows whose tags are still ahead of virtual time.
 //!
-//! The papers give a flow that returns the tag max(F, v), with F the finish tag of its last packet.
-//! Without F, a flow that never has more than one packet waiting would be served as if each packet
-//! were its first.
+//! The papers give a returning flow the tag max(F, v), with F the finish tag of its last packet.
+//! Without F, a flow that never has two packets waiting would be served as if each packet were its
+//! first.
 
 use super::heap::Heap;
 use super::tag::Tag;
 use fairwire_core::{FlowHash, FlowTable};
 
-/// The tag and the weight that are remembered of a flow.
+/// The remembered tag and weight of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Account {
     /// The tag at which its next packet may start.
@@ -17,25 +17,25 @@ pub(super) struct Account {
     pub weight: u64,
 }
 
-/// Flows remembered at least, however few packets the buffer holds: a short queue may serve many
-/// flows in turn.
+/// The minimum number of flows remembered, however few packets the buffer holds: a short queue may
+/// serve many flows in turn.
 const MIN_CAPACITY: usize = 1024;
 
-/// Places looked at for flows that are forgotten, each time that one is remembered.
+/// The number of places swept of forgotten flows, each time that one is remembered.
 const SWEPT: usize = 2;
 
 /// A bounded memory of flows by tag. When it is full, the flow with the least tag, which has least
 /// to lose, is forgotten.
 ///
 /// A flow is remembered if its place in the table is in the heap. [`forget_all`](Self::forget_all)
-/// empties the heap alone, so it takes no longer for many flows than for one; what it leaves in the
-/// table is swept out [two places](SWEPT) at a time. As a remembered flow takes up one place and
-/// two are swept before, the table never fills up with what is forgotten.
+/// empties only the heap, so it takes equally long for any number of flows. The entries left in the
+/// table are swept out [two places](SWEPT) at a time. A remembered flow takes one place, and two
+/// are swept before, so the table never fills up with forgotten flows.
 #[derive(Debug)]
 pub(super) struct Finished {
     table: FlowTable<Account>,
     by_tag: Heap,
-    /// Places below this may be of flows that are forgotten; none from here on is.
+    /// Places below this may have forgotten flows; none from here on does.
     unswept: usize,
 }
 
@@ -51,7 +51,7 @@ impl Finished {
         Finished { table: FlowTable::new(capacity), by_tag: Heap::new(capacity), unswept: 0 }
     }
 
-    /// How many flows are remembered.
+    /// The number of flows remembered.
     pub(super) fn len(&self) -> usize {
         self.by_tag.len()
     }
@@ -62,7 +62,7 @@ impl Finished {
         self.by_tag.least().map(|(tag, _)| tag)
     }
 
-    /// Takes in `flow`, which must have been recalled if it was remembered before. Returns the
+    /// Remembers `flow`, which must have been recalled if it was remembered before. Returns the
     /// account of a flow that was forgotten for it.
     #[inline]
     pub(super) fn remember(&mut self, flow: FlowHash, account: Account) -> Option<Account> {
@@ -73,7 +73,7 @@ impl Finished {
         forgotten
     }
 
-    /// Takes out `flow`, if it is remembered.
+    /// Removes and returns `flow`, if it is remembered.
     #[inline]
     pub(super) fn recall(&mut self, flow: FlowHash) -> Option<Account> {
         let place = self.table.find(flow)?;
@@ -88,7 +88,7 @@ impl Finished {
         self.unswept = self.table.len();
     }
 
-    /// Takes out what is forgotten of the next few places.
+    /// Removes forgotten flows from the next few places.
     #[inline]
     fn sweep(&mut self) {
         for _ in 0..SWEPT.min(self.unswept) {
@@ -99,7 +99,7 @@ impl Finished {
         }
     }
 
-    /// Takes out the flow with the least tag, if that is not after `now`.
+    /// Removes the flow with the least tag, if that is not after `now`.
     #[inline]
     pub(super) fn expired(&mut self, now: Tag) -> Option<Account> {
         if self.least()? <= now { self.pop() } else { None }

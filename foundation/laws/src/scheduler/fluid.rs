@@ -6,10 +6,9 @@ use super::tag::{FRACTION_BITS, Price, Tag};
 use super::terms::Terms;
 use fairwire_core::{FlowHash, Packet, SetWeightError, Time, Weight};
 
-/// Weights count in 2^-36, so that a sum of them comes back to zero exactly when the last has left.
-/// The least weight, 10^-6, is then exact to 2 in 10^5; the greatest, 10^6, is below 2^56 and fits
-/// in a `u64`. Where all are equal they count as 1, which keeps the division within the 64 bits
-/// that are fast.
+/// Weights count in 2^-36, so their sum returns to exactly zero when the last flow has left. The
+/// least weight, 10^-6, is then exact to 2 in 10^5; the greatest, 10^6, is below 2^56 and fits in a
+/// `u64`. Equal weights count as 1, which keeps the division within the 64 bits that are fast.
 const WEIGHT_BITS: u32 = 36;
 
 /// The packet being sent; none while `bytes` is zero.
@@ -17,23 +16,22 @@ const WEIGHT_BITS: u32 = 36;
 struct Sending {
     bytes: u32,
     since: Time,
-    /// How much of it virtual time has been moved for, in units of 2^-32 byte as in tags.
+    /// The part of it that virtual time already counts, in units of 2^-32 byte as in tags.
     counted: u128,
 }
 
-/// Virtual time that advances with the bytes sent, divided by the weights of all that the fluid
-/// server would be serving: the flows with packets waiting, and those whose last packets have gone
-/// but whose tags still lie ahead.
+/// Virtual time that advances with the bytes sent, divided by the weights of all flows that the
+/// fluid server would be serving: the backlogged flows, and idle ones whose tags are still ahead.
 #[derive(Debug)]
 pub(super) struct Fluid {
     rate_bps: u64,
     price: Price,
     weight_bits: u32,
     virtual_time: Tag,
-    /// The sum of the weights of all flows that are served: waiting and remembered.
+    /// The sum of the weights of all flows served: backlogged and remembered.
     weight: u128,
-    /// The remainder of the latest division of work (bytes times weight) by `weight`: virtual time
-    /// has not been moved for it yet.
+    /// The remainder of the latest division of work (bytes times weight) by `weight`, not yet
+    /// counted in virtual time.
     remainder: u128,
     finished: Finished,
     sending: Sending,
@@ -60,8 +58,8 @@ impl Fluid {
         }
     }
 
-    /// Takes over the rate and the weights of `fresh`; false where weights are counted otherwise.
-    /// What is being sent is counted at the new rate.
+    /// Takes over the rate and the weights of `fresh`; returns false if weights are counted
+    /// differently. The packet being sent is counted at the new rate.
     pub(super) fn retune(&mut self, fresh: &Fluid) -> bool {
         let takes = self.price.retune(&fresh.price);
         if takes {
@@ -75,18 +73,18 @@ impl Fluid {
         self.virtual_time
     }
 
-    /// Flows remembered that have nothing waiting.
+    /// The number of idle flows remembered.
     pub(super) fn remembered(&self) -> usize {
         self.finished.len()
     }
 
-    /// What packets cost.
+    /// The prices of packets.
     #[inline]
     pub(super) fn price(&self) -> &Price {
         &self.price
     }
 
-    /// Gives `class` another weight, which counts from the next packet that comes to the head of
+    /// Gives `class` another weight, which applies from the next packet that reaches the head of
     /// one of its queues.
     pub(super) fn set_class_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         self.price.set_weight(class, weight)
@@ -106,7 +104,7 @@ impl Fluid {
         self.now = now;
     }
 
-    /// `flow`, which had nothing waiting, has a packet. Returns its start tag.
+    /// Adds `flow`, which was idle and has a packet. Returns its start tag.
     pub(super) fn join(&mut self, flow: FlowHash, weight: u64) -> Tag {
         self.follow_the_clock();
         let before = self.finished.recall(flow).unwrap_or(Account { tag: 0, weight: 0 });
@@ -114,13 +112,13 @@ impl Fluid {
         before.tag.max(self.virtual_time)
     }
 
-    /// A flow that has packets waiting has another weight from now on.
+    /// Changes the weight of a backlogged flow.
     pub(super) fn set_weight(&mut self, before: u64, after: u64) {
         self.follow_the_clock();
         self.weight = self.weight - u128::from(before) + u128::from(after);
     }
 
-    /// `flow` has nothing waiting any more. If it comes back, it starts at the tag in `account`.
+    /// Removes `flow`, which became idle. If it returns, it starts at the tag in `account`.
     pub(super) fn leave(&mut self, flow: FlowHash, account: Account) {
         self.follow_the_clock();
         let gone = if account.tag > self.virtual_time {
@@ -131,19 +129,19 @@ impl Fluid {
         self.weight -= gone.map_or(0, |gone| u128::from(gone.weight));
     }
 
-    /// The packet being sent, if any, has been sent.
+    /// Completes the packet being sent, if any.
     pub(super) fn sent(&mut self) {
         self.move_to(u128::from(self.sending.bytes) << FRACTION_BITS);
         self.sending = Sending::default();
     }
 
-    /// A packet of `bytes`, with the tag `finish`, begins to be sent.
+    /// Starts sending a packet of `bytes`, with the tag `finish`.
     pub(super) fn send(&mut self, bytes: u32, finish: Tag) {
         self.sending = Sending { bytes, since: self.now, counted: 0 };
         self.latest = self.latest.max(finish);
     }
 
-    /// Virtual time is at least `tag`: each waiting flow is ahead of it.
+    /// Raises virtual time to at least `tag`: each backlogged flow is ahead of it.
     pub(super) fn raise(&mut self, tag: Tag) {
         while let Some(account) = self.finished.expired(tag) {
             self.weight -= u128::from(account.weight);
@@ -151,7 +149,7 @@ impl Fluid {
         self.virtual_time = self.virtual_time.max(tag);
     }
 
-    /// The link goes idle: no packets wait. Nothing that was sent counts any more: virtual time is
+    /// Makes the link idle, without waiting packets. Past packets no longer count: virtual time is
     /// past all tags.
     pub(super) fn idle(&mut self) {
         self.finished.forget_all();
@@ -159,20 +157,21 @@ impl Fluid {
         self.virtual_time = self.virtual_time.max(self.latest);
     }
 
-    /// Counts what the clock says has been sent of the packet being sent.
+    /// Counts the part of the current packet that was sent according to the clock.
     fn follow_the_clock(&mut self) {
         let Sending { bytes, since, .. } = self.sending;
         if bytes > 0 {
             let elapsed = self.now.since(since).ns();
-            // Bits times 10^9. More than 64 bits of them are above 2 GB: all of it has been sent.
+            // Bits times 10^9. If they exceed 64 bits, that is above 2 GB, and the entire packet
+            // has been sent.
             let nanobits = elapsed.checked_mul(self.rate_bps);
             let by_clock = nanobits.map_or(bytes.into(), |sent| (sent / 8_000_000_000).min(bytes.into()));
             self.move_to(u128::from(by_clock) << FRACTION_BITS);
         }
     }
 
-    /// Moves virtual time for what has been sent of the packet being sent. As it passes the tags of
-    /// remembered flows, these are no longer served, and it goes faster.
+    /// Moves virtual time for the part of the packet that has been sent. Past the tags of
+    /// remembered flows, these are no longer served, and it moves faster.
     fn move_to(&mut self, sent: u128) {
         let bytes = sent.saturating_sub(self.sending.counted);
         self.sending.counted += bytes;

@@ -1,15 +1,14 @@
-//! A heap of queues by tag, with removal from anywhere: what the schedulers with tags pick from.
+//! A heap of queues by tag, with removal from anywhere: the source of the schedulers' choice.
 
 use super::tag::Tag;
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// A queue's place in the order of service: its tag, and among equal tags the turn in which it was
-/// entered.
+/// A queue's place in the order of service: its tag, and among equal tags its turn.
 ///
-/// The turn is 32 bits wide. When it wraps, after 2^32 entries, a few equal tags may be taken in
-/// the wrong order, once.
+/// The turn has 32 bits. When it wraps, after 2^32 entries, a few equal tags may be served in the
+/// wrong order, once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank {
     /// The tag.
@@ -32,12 +31,12 @@ impl Entry {
     }
 }
 
-/// Items below a capacity, each at most once, by rank. The least is found in O(1), all else takes
-/// O(log n). It allocates once, at construction.
+/// Items below a capacity, each at most once, by rank. The least is found in O(1), every other
+/// operation takes O(log n). It allocates once, at construction.
 #[derive(Debug)]
 pub(super) struct Heap {
     entries: Vec<Entry>,
-    /// The place of each item in `entries`; meaningless for items that are not there.
+    /// The place of each item in `entries`; meaningless for absent items.
     places: Box<[u32]>,
     turn: u32,
 }
@@ -53,12 +52,12 @@ impl Heap {
         self.places.len() >= other.places.len()
     }
 
-    /// Is nothing in it?
+    /// Is it empty?
     pub(super) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// How many items are in it.
+    /// The number of items in it.
     pub(super) fn len(&self) -> usize {
         self.entries.len()
     }
@@ -70,7 +69,7 @@ impl Heap {
         entry.is_some_and(|entry| entry.item as usize == item)
     }
 
-    /// Takes all items out, in O(1).
+    /// Removes all items, in O(1).
     pub(super) fn clear(&mut self) {
         self.entries.clear();
     }
@@ -87,7 +86,7 @@ impl Heap {
         self.entries[self.place(item)].rank()
     }
 
-    /// Enters `item`, which must not be in the heap, after all that have the same tag.
+    /// Inserts `item`, which must not be in the heap, after all with the same tag.
     #[inline]
     pub(super) fn insert(&mut self, item: usize, tag: Tag) {
         let rank = self.rank_now(tag);
@@ -95,14 +94,14 @@ impl Heap {
         self.rise(self.entries.len() - 1);
     }
 
-    /// Gives `item`, which must be in the heap, another tag, after all that have the same.
+    /// Gives `item`, which must be in the heap, another tag, after all with the same.
     #[inline]
     pub(super) fn change(&mut self, item: usize, tag: Tag) {
         let rank = self.rank_now(tag);
         self.restore(item, rank);
     }
 
-    /// Gives `item`, which must be in the heap, another tag in the turn that it has.
+    /// Gives `item`, which must be in the heap, another tag, and keeps its turn.
     #[inline]
     pub(super) fn retag(&mut self, item: usize, tag: Tag) {
         let turn = self.rank(item).turn;
@@ -117,7 +116,7 @@ impl Heap {
         self.settle(place);
     }
 
-    /// Takes `item`, which must be in the heap, out.
+    /// Removes `item`, which must be in the heap.
     #[inline]
     pub(super) fn remove(&mut self, item: usize) {
         let place = self.place(item);
@@ -127,7 +126,7 @@ impl Heap {
         }
     }
 
-    /// What was entered as item `from` is item `to` from now on.
+    /// Renames the item `from` to `to`.
     pub(super) fn rename(&mut self, from: usize, to: usize) {
         let place = self.place(from);
         self.entries[place].item = to as u32;

@@ -26,16 +26,16 @@ pub enum Kind {
     Wf2qPlus,
 }
 
-/// Bytes of a queue that flows are given from a bounded table.
+/// Bytes of a queue in a bounded table of queues.
 const QUEUE: u64 = 64;
-/// Flows remembered at least by schedulers that remember those with nothing waiting.
+/// The minimum number of idle flows that schedulers remember, if they do.
 const REMEMBERED: u64 = 1024;
 
 impl Kind {
-    /// All, in the order in which they are listed to people.
+    /// All, in the order of lists for users.
     pub const ALL: [Kind; 6] = [Kind::Fcfs, Kind::Fbfq, Kind::Drr, Kind::Scfq, Kind::Sfq, Kind::Wf2qPlus];
 
-    /// Its name, as typed.
+    /// Its name, as given.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Fcfs => "fcfs",
@@ -47,7 +47,7 @@ impl Kind {
         }
     }
 
-    /// The names of [`ALL`](Self::ALL) in that order, and then the other names of some.
+    /// The names of [`ALL`](Self::ALL) in that order, followed by aliases.
     #[cfg(feature = "serde")]
     pub(super) const NAMES: &[&str] = &{
         let mut names = [Self::OTHER_NAME; Self::ALL.len() + 1];
@@ -65,10 +65,10 @@ impl Kind {
         Self::ALL.get(at).copied().unwrap_or(Kind::Sfq)
     }
 
-    /// What `sfq` is called as well.
+    /// The alias of `sfq`.
     const OTHER_NAME: &str = "sfq-start";
 
-    /// Another name, as typed.
+    /// Its alias, as given.
     pub const fn alias(self) -> Option<&'static str> {
         match self {
             Kind::Sfq => Some(Self::OTHER_NAME),
@@ -76,12 +76,12 @@ impl Kind {
         }
     }
 
-    /// Does it serve in rounds or frames, whose length a quantum is?
+    /// Does it serve in rounds or frames of one quantum?
     pub fn has_rounds(self) -> bool {
         matches!(self, Kind::Drr | Kind::Fbfq)
     }
 
-    /// A scheduler of this kind. The call by way of a `Box` costs 2 to 7 % fewer instructions per
+    /// A scheduler of this kind. The call through a `Box` costs 2 to 7 % fewer instructions per
     /// packet than an enum of all kinds did (`docs/adr/contracts.md`).
     pub fn scheduler(self, terms: &Terms) -> Box<dyn Scheduler> {
         match self {

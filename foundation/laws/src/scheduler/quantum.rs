@@ -1,10 +1,9 @@
-//! What a member of a round may send before it is the next one's turn.
+//! The bytes that a member of a round may send before the next one's turn.
 //!
 //! The classic quantum is one packet: shorter rounds are not possible, longer ones delay. On a fast
-//! link that is wasteful: what comes as one super-packet is served packet by packet between those
-//! of others, and every packet is handled alone to the end of the path. So a quantum may be given
-//! by the time that a round shall take: few members then send trains, and many have a packet each,
-//! as ever.
+//! link that is wasteful. Packets that arrive as one super-packet are sent one by one between those
+//! of others, and each is handled separately to the end of the path. So a quantum may be given by
+//! the duration of a round: few members then send trains, and many have a packet each.
 
 use fairwire_core::{Duration, Rate};
 
@@ -12,21 +11,21 @@ use fairwire_core::{Duration, Rate};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quantum {
     least: u32,
-    /// Bytes that a round may take; 0 where the quantum is fixed.
+    /// Bytes that a round may take; 0 if the quantum is fixed.
     round: u32,
 }
 
-/// A longer train would not be joined into one packet: what Linux takes at once.
+/// The maximum that Linux takes at once: a longer train would not be joined into one packet.
 pub(crate) const MAX_TRAIN: u32 = 1 << 16;
 
 impl Quantum {
-    /// The same number of bytes, at least 1, however many there are.
+    /// The same number of bytes, at least 1, for any number of members.
     pub(crate) fn fixed(bytes: u32) -> Self {
         Quantum { least: bytes.max(1), round: 0 }
     }
 
-    /// The same, but where few are in the round as much more, up to [`MAX_TRAIN`], as fills a round
-    /// of this time at `rate`.
+    /// The same, except that with few members the quantum grows, up to [`MAX_TRAIN`], to fill a
+    /// round of this time at `rate`.
     #[must_use]
     pub(crate) fn filling(self, round: Option<Duration>, rate: Rate) -> Self {
         let bytes = round.map_or(0.0, |round| round.secs() * rate.bps() as f64 / 8.0);

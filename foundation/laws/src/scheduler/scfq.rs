@@ -1,8 +1,8 @@
 //! SCFQ: self-clocked fair queueing.
 //!
-//! Each flow has a queue of its own. The packet at the head of each queue has a finish tag: what
-//! its flow has sent, in bytes per weight, once that packet is gone. The least tag goes next. A
-//! flow that had nothing waiting starts from the tag of the packet that is being sent.
+//! Each flow has its own queue. The packet at the head of each queue has a finish tag: the bytes
+//! that its flow has sent, per weight, once that packet is gone. The least tag is next. An idle
+//! flow starts from the tag of the packet being sent.
 //!
 //! S. J. Golestani, "A Self-Clocked Fair Queueing Scheme for Broadband Applications", INFOCOM 1994:
 //! the definition of the scheme. Differences are listed with its discipline,

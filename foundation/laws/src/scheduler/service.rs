@@ -1,4 +1,4 @@
-//! The order of service, as typed: a scheduler, its weights, and how flows are given queues.
+//! The order of service, as given: a scheduler, its weights, and the assignment of queues to flows.
 
 use crate::error::{BadParameter, Of as _, Parameter};
 use crate::role;
@@ -15,30 +15,30 @@ use fairwire_core::{Discipline, Dropper, Limit, Queue, Queues, Rate, Seed};
 use fairwire_parameters::text::{FromValue, Refusal, Value};
 use fairwire_parameters::{Role, parameters, word};
 
-/// The order of service, where it can be any.
+/// The order of service, if it can be any.
 pub const SCHEDULER: Role<Service> = Role::named("scheduler");
 
-/// What has a queue, and a weight.
+/// The unit that has a queue and a weight.
 pub const PER: Role<Per> = Role::named("per");
 
-/// The order of service: a scheduler, the weights of classes, and how flows are given queues. Given
-/// as `"drr"`, or as `{ drr = { quantum = "300 B" } }`.
+/// The order of service: a scheduler, the weights of classes, and the assignment of queues to
+/// flows. Given as `"drr"`, or as `{ drr = { quantum = "300 B" } }`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Service {
     /// The scheduler. Default: `fcfs`.
     pub name: Kind,
-    /// What goes with it.
+    /// The scheduler's parameters.
     pub terms: ServiceTerms,
 }
 
-/// What goes with the name of a scheduler.
+/// The parameters of a scheduler.
 #[parameters(gated, name = "scheduler", checked = CheckedTerms)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ServiceTerms {
     /// The queues.
     #[parameter(flatten)]
     pub queue: QueueTerms,
-    /// What a flow of weight 1 may send per round, for schedulers with rounds.
+    /// The amount that a flow of weight 1 may send per round, for schedulers with rounds.
     #[parameter(
         unset = "1514 B, or the typical packet if that is longer",
         min = "1 B",
@@ -48,7 +48,7 @@ pub struct ServiceTerms {
     pub quantum: Option<Quantity<Size>>,
 }
 
-/// Which queues are served, and what each is worth.
+/// The queues that are served, and the weight of each.
 #[parameters(gated, group, checked = CheckedQueueTerms)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct QueueTerms {
@@ -66,26 +66,25 @@ pub struct QueueTerms {
     pub sharing: Option<Sharing>,
 }
 
-/// What has a queue of its own.
+/// The unit that has a separate queue.
 #[word(gated)]
 pub enum Per {
     /// Each flow.
     #[default]
     Flow,
-    /// Each class: a host or a subscriber, as the classifier has it.
+    /// Each class: a host or a subscriber, by the classifier.
     Class,
 }
 
-/// How flows share a bounded number of queues.
+/// The method by which flows share a bounded number of queues.
 #[word(gated)]
 pub enum Sharing {
     /// A hash of the flow picks the queue.
     #[default]
     Hash,
-    /// A hash picks a set of eight queues; within the set a flow takes an empty one if there is
-    /// one.
+    /// A hash picks a set of eight queues; within the set a flow takes an empty one if possible.
     SetAssociative,
-    /// A new flow takes over the queue of the flow that has been silent longest. Suter et al. 1998,
+    /// A new flow takes over the queue of the flow that was silent longest. Suter et al. 1998,
     /// figure 10.
     LeastRecentlyUsed,
     /// A new flow takes over a random queue. Suter et al. 1998, figure 10.
@@ -109,7 +108,7 @@ pub struct CheckedService {
 }
 
 impl Service {
-    /// Checks what was typed (or the default, if nothing was) for `discipline` against the site.
+    /// Checks the service given (or the default) for `discipline` against the site.
     pub fn check(
         typed: &Option<Service>,
         discipline: &'static str,
@@ -126,7 +125,7 @@ impl Service {
         site: &Site<'_>,
     ) -> Result<CheckedService, BadParameter> {
         let parameter = |name| Parameter { discipline, name };
-        // At most 1 MiB: a quantum above what one jumbo packet takes only makes service burstier.
+        // At most 1 MiB: a quantum above one jumbo packet only makes service burstier.
         let CheckedTerms { quantum } = typed.terms.checked().of_table(parameter("scheduler"))?;
         if let Some(quantum) = quantum.filter(|_| !typed.name.has_rounds()) {
             let allowed = format_args!(
@@ -161,12 +160,12 @@ impl Service {
 }
 
 impl Service {
-    /// Has it queues, which weights can be of?
+    /// Does it have queues, which weights can apply to?
     pub fn has_queues(&self) -> bool {
         self.name != Kind::Fcfs
     }
 
-    /// `bad`, with the name of this scheduler on the way to the parameter, as it is given:
+    /// `bad`, with the name of this scheduler in the path to the parameter, as it is given:
     /// `scheduler.drr.quantum`.
     pub fn placed(&self, bad: BadParameter) -> BadParameter {
         match bad.parameter.strip_prefix("scheduler.") {
@@ -216,14 +215,14 @@ impl QueueTerms {
     }
 }
 
-/// Deficit round robin counts in 2^-16 B. From 2^-10 B a round on, what a weight brings is right to
-/// a part in 64.
+/// Deficit round robin counts in 2^-16 B. From 2^-10 B per round on, the amount for a weight is
+/// accurate to 1/64.
 pub(super) const MIN_PER_ROUND: f64 = 1.0 / 1024.0;
 
 /// Queues per set.
 const WAYS: u32 = 8;
 
-/// Refuses a weight that brings too little per round to be distinguished from others.
+/// Refuses a weight whose amount per round is too small to be distinguished from others.
 fn refuse_slivers(weights: &WeightOf, quantum: u64, parameter: Parameter) -> Result<(), BadParameter> {
     let least = weights.distinct()[0];
     if least * quantum as f64 >= MIN_PER_ROUND {
@@ -257,13 +256,13 @@ impl CheckedService {
         self.quantum
     }
 
-    /// What the scheduler is built from.
+    /// The terms from which the scheduler is built.
     pub fn terms(&self, limit: Limit) -> Terms {
         let weights = self.weights.clone();
         Terms { rate_bps: self.rate.bps(), quantum: self.quantum, weights, limit }
     }
 
-    /// How flows are given queues.
+    /// The assignment of queues to flows.
     pub(crate) fn queues(&self) -> Queues {
         let mut rng = self.seed.stream(&self.stream);
         match (self.per, self.queues, self.sharing) {

@@ -1,9 +1,8 @@
 //! SFQ: start-time fair queueing.
 //!
-//! Each flow has a queue of its own with a start tag: what the flow has sent so far, in bytes per
-//! weight. The least start tag goes next, and virtual time is the start tag of the packet that is
-//! being sent. A flow that had nothing waiting starts from virtual time, or from where it left off
-//! if that is later.
+//! Each flow has its own queue with a start tag: the bytes that the flow has sent, per weight. The
+//! least start tag is next, and virtual time is the start tag of the packet being sent. An idle
+//! flow starts from virtual time, or from where it left off if that is later.
 //!
 //! P. Goyal, H. M. Vin and H. Cheng, "Start-time Fair Queuing: A Scheduling Algorithm for
 //! Integrated Services Packet Switching Networks", SIGCOMM 1996: the definition of the algorithm.
@@ -25,7 +24,7 @@ pub(crate) struct Sfq {
     price: Price,
     /// The start tag of the packet being sent.
     virtual_time: Tag,
-    /// The last finish tag given: where virtual time goes when the link goes idle.
+    /// The last finish tag given, to which virtual time moves when the link goes idle.
     latest: Tag,
     /// The backlogged queues by start tag: one for the queue, which a push-out does not move.
     starts: Heap,
@@ -70,8 +69,8 @@ impl Scheduler for Sfq {
     }
 
     fn choose(&mut self, buffer: &Buffer) -> Option<Chosen> {
-        // What virtual time has reached is the same remembered or forgotten. At most one flow is
-        // remembered per packet that leaves, so two at a time keep up.
+        // A tag that virtual time has reached counts the same remembered or forgotten. At most one
+        // flow is remembered per packet that leaves, so removing two at a time keeps up.
         let _ =
             self.finished.expired(self.virtual_time).and_then(|_| self.finished.expired(self.virtual_time));
         let Some((_, flow)) = self.starts.least() else {

@@ -1,11 +1,11 @@
-//! The place of a packet in its flow's queue: what a scheduler must know when a packet leaves.
+//! The place of a packet in its flow's queue, which a scheduler must know when a packet leaves.
 
 use fairwire_core::{Buffer, FlowKey, Key, Packet};
 
 /// The place of a waiting packet in its flow's queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// It is all that its flow has.
+    /// It is the only one.
     Only,
     /// It is first; this one is next.
     First(Key),

@@ -5,16 +5,16 @@ use fairwire_core::{Packet, SetWeightError, Weight};
 
 /// A point in virtual time: bytes sent per unit of weight, in units of 2^-32 byte.
 ///
-/// An integer, so that a tag neither drifts nor depends on how large the others have grown. A flow
-/// of the least weight, 10^-6, that sends 2^32 packets of 64 KiB moves it by
-/// `2^32 x 2^16 x 2^32 x 2^20 = 2^100` only, so 128 bits never run out.
+/// An integer, so a tag neither drifts nor depends on the size of the others. A flow of the least
+/// weight, 10^-6, that sends 2^32 packets of 64 KiB moves it by only `2^32 x 2^16 x 2^32 x 2^20 =
+/// 2^100`, so 128 bits never run out.
 pub(super) type Tag = u128;
 
 /// Tags count in 2^-32 byte: a packet of 40 bytes is charged to a flow of the greatest weight,
 /// 10^6, exactly to 10^-5.
 pub(super) const FRACTION_BITS: u32 = 32;
 
-/// What packets cost their flows: bytes over weight.
+/// The prices of packets for their flows: bytes over weight.
 #[derive(Clone, Debug)]
 pub(super) struct Price {
     weights: WeightOf,
@@ -28,13 +28,12 @@ impl Price {
         Price { weights, is_equal }
     }
 
-    /// Gives `class` another weight, and returns the one that it had.
+    /// Gives `class` another weight and returns the previous one.
     pub(super) fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         self.weights.set(class, weight)
     }
 
-    /// Takes over the weights of `fresh`. False where all are equal in the one and not in the
-    /// other.
+    /// Takes over the weights of `fresh`. Returns false if only one of them has equal weights.
     pub(super) fn retune(&mut self, fresh: &Price) -> bool {
         let takes = self.is_equal == fresh.is_equal;
         if takes {
@@ -43,12 +42,12 @@ impl Price {
         takes
     }
 
-    /// Are all weights 1 for good?
+    /// Are all weights always 1?
     pub(super) fn is_equal(&self) -> bool {
         self.is_equal
     }
 
-    /// What `packet` costs.
+    /// The price of `packet`.
     #[inline]
     pub(super) fn of(&self, packet: &Packet) -> Tag {
         if self.is_equal {

@@ -1,4 +1,4 @@
-//! What schedulers are built from.
+//! The terms from which schedulers are built.
 
 use crate::spec::WeightOf;
 use fairwire_core::Limit;
@@ -6,7 +6,7 @@ use fairwire_core::Limit;
 /// The checked terms from which any scheduler is built.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Terms {
-    /// The link's rate and more, for schedulers that follow it: bits per second.
+    /// The link's rate, for schedulers that follow it, in bits per second.
     pub rate_bps: u64,
     /// Bytes that a flow of weight 1 may send per round, for schedulers with rounds.
     pub quantum: u32,

@@ -1,5 +1,4 @@
-//! How the order of service is read and written: a name, or a table with the name and what goes
-//! with it.
+//! Reading and writing the order of service: a name, or a table with the name and its parameters.
 
 use crate::scheduler::Kind;
 use crate::scheduler::service::{Service, ServiceTerms};

@@ -1,8 +1,8 @@
 //! WF2Q+: worst-case fair weighted fair queueing, with a virtual time that is cheap to keep.
 //!
-//! Each flow has a queue of its own with a start tag: what the flow has sent so far, in bytes per
-//! weight. The head of a queue may go once virtual time has reached its start tag; of those that
-//! may, the one with the least finish tag goes next. Virtual time follows what an ideal server
+//! Each flow has its own queue with a start tag: the bytes that the flow has sent, per weight. The
+//! head of a queue is eligible once virtual time has reached its start tag; of the eligible ones,
+//! the one with the least finish tag is next. Virtual time follows the service that an ideal server
 //! would have given to each.
 //!
 //! J. C. R. Bennett and H. Zhang, "Hierarchical Packet Fair Queueing Algorithms", IEEE/ACM ToN
@@ -23,13 +23,13 @@ use fairwire_core::{
     Buffer, Chosen, FlowKey, Key, Packet, Probe, Scheduler, SetWeightError, Time, Unit, Weight,
 };
 
-/// What is known of a backlogged queue.
+/// The state of a backlogged queue.
 #[derive(Clone, Copy, Debug, Default)]
 struct Head {
     /// The start tag: one for the queue, which a push-out does not move.
     start: Tag,
     weight: u64,
-    /// May it go? Then it is in `eligible`, by finish tag, otherwise in `early`, by start tag.
+    /// May it be sent? Then it is in `eligible`, by finish tag, otherwise in `early`, by start tag.
     is_eligible: bool,
 }
 
@@ -55,7 +55,7 @@ impl Wf2qPlus {
         }
     }
 
-    /// Enters a queue where its start tag says.
+    /// Enters a queue into the heap for its start tag.
     fn enter(&mut self, flow: usize, packet: &Packet) {
         let head = &mut self.heads[flow];
         head.is_eligible = head.start <= self.fluid.virtual_time();
@@ -72,12 +72,12 @@ impl Wf2qPlus {
         }
     }
 
-    /// The last packet of a queue is gone; it would go on from `tag`.
+    /// Removes a queue whose last packet is gone; it would continue from `tag`.
     fn leave(&mut self, key: FlowKey, tag: Tag, buffer: &Buffer) {
         self.fluid.leave(buffer.flow_hash(key), Account { tag, weight: self.heads[key.index()].weight });
     }
 
-    /// `packet` comes to the head of a queue.
+    /// Updates the weight of a queue whose new head is `packet`.
     fn set_weight(&mut self, flow: usize, packet: &Packet) {
         let weight = self.fluid.weight(packet);
         let before = core::mem::replace(&mut self.heads[flow].weight, weight);
@@ -86,8 +86,8 @@ impl Wf2qPlus {
         }
     }
 
-    /// Makes the flows eligible that virtual time has reached; if none is, virtual time goes on to
-    /// where one is.
+    /// Makes the flows eligible that virtual time has reached; if there are none, advances virtual
+    /// time to the first.
     fn let_start(&mut self, buffer: &Buffer) {
         if let (true, Some((start, _))) = (self.eligible.is_empty(), self.early.least()) {
             self.fluid.raise(start);

@@ -1,4 +1,4 @@
-//! What a tree of classes is made of.
+//! The parameters of a tree of classes.
 
 use alloc::boxed::Box;
 use fairwire_core::{ClassTree, Duration, Rate, Transmitter};
@@ -9,33 +9,32 @@ pub const PRIORITIES: usize = 8;
 /// The checked parameters of a tree: its classes and their terms.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// The tree. The guarantee of a class with classes below it is at least what these are
-    /// guaranteed together.
+    /// The tree. The guarantee of an inner class is at least the sum of its children's guarantees.
     pub tree: ClassTree,
     /// The terms of service of each class, by its place in the tree.
     pub terms: Box<[Terms]>,
-    /// The ceiling of the whole.
+    /// The ceiling of the entire tree.
     pub rate: Option<Shape>,
-    /// The place of the leaf of packets of classes that are not listed, or that are no leaves.
+    /// The place of the leaf for packets of classes that are unlisted, or are no leaves.
     pub default: usize,
-    /// How many leaves share the buffer of the whole.
+    /// The number of leaves that share the tree's buffer.
     pub sharing: usize,
 }
 
-/// The terms of service of one class, beside those in the tree.
+/// The terms of service of one class, in addition to those in the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terms {
-    /// How long it may fall behind its guarantee and yet catch up.
+    /// How long it may fall behind its guarantee and still catch up.
     pub guarantee_burst: Duration,
-    /// How long it may stay under its ceiling and then make up for it.
+    /// How long it may stay under its ceiling and later make up for it.
     pub ceiling_burst: Duration,
-    /// What it never passes while it makes up for it.
+    /// The limit while it makes up for it.
     pub peak: Option<Shape>,
     /// Its priority.
     pub priority: u8,
 }
 
-/// A rate, and how long it may fall behind and yet catch up.
+/// A rate, and how long it may fall behind and still catch up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// The rate.

@@ -52,10 +52,10 @@
 //!   faba.fig19`.
 //! - A class of TCP flows may get less than its part if its tokens barely last for a round trip.
 //!   Windows rise and fall by more than the buckets hold, and other classes take what it cannot
-//!   use. Light classes cause this, since they hold the height of their weight and send little. Ten
-//!   simulated CUBIC uploads on 20 Mbit/s compete with a flood and classes of acknowledgements.
-//!   Their tokens last for 27 ms, and a round trip takes 32. The uploads get 5.7 of 6.3 Mbit/s; with
-//!   twice the buffer 6.1, with four times 6.3.
+//!   use. Light classes cause this, since they hold the height of their weight and send little. In
+//!   a simulation, ten CUBIC uploads on 20 Mbit/s compete with a flood and classes of
+//!   acknowledgements. They have tokens for 27 ms of their rate and a round trip of 32 ms. They get
+//!   5.7 of 6.3 Mbit/s; with twice the buffer 6.1, with four times 6.3.
 //! - With `cap`, a class with a flood and many light flows loses a part of the link while its
 //!   siblings come and go. Light buckets hold most of its height and fill up to it as it rises.
 //!   When it falls, the excess moves up a level, although the flood needs it. Take ten light flows

@@ -1,21 +1,21 @@
-//! The backlogged queues against their parts of the buffer, exactly.
+//! The backlogged queues compared with their parts of the buffer, exactly.
 
 use super::ranking::Rank;
 use super::{Config, Lengths, Numbers, Ranking, Shares};
 use crate::spec::Measure;
 use fairwire_core::{Buffer, FlowKey, Packet, Rng, SetWeightError, Weight};
 
-/// Every backlogged queue with what it holds above its part, up to date after each packet.
+/// Every backlogged queue with its excess over its part, updated after each packet.
 ///
-/// The parts change whenever a queue comes or goes, so queues are kept in order of length within
-/// each weight: among equal weights the longest is also the furthest above its part, and those
-/// above their part are the longest ones.
+/// The parts change whenever a queue appears or empties, so queues are kept in order of length
+/// within each weight. Among equal weights the longest is also the furthest above its part, and
+/// those above their part are the longest ones.
 #[derive(Debug)]
 pub struct Backlogs {
     config: Config,
     shares: Shares,
-    /// The different weights. A queue is under the number of its weight. After a change of the
-    /// weight it is under the one before, until its next packet comes or goes.
+    /// The different weights. A queue is listed under the number of its weight. After a change of
+    /// the weight it remains under the old one until its next packet enters or leaves.
     numbers: Numbers,
     ranks: Ranks,
 }
@@ -29,7 +29,7 @@ enum Ranks {
 }
 
 impl Backlogs {
-    /// Those of an empty buffer; `rng` gives a salt where one is needed.
+    /// Those of an empty buffer; `rng` gives a salt if one is needed.
     pub fn new(config: Config, rng: &mut Rng) -> Self {
         let shares = Shares::new(&config);
         let slots = config.limit.max_packets();
@@ -41,13 +41,13 @@ impl Backlogs {
         Backlogs { numbers: Numbers::new(&config.weights), config, shares, ranks }
     }
 
-    /// What it was made from.
+    /// Its configuration.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// Takes over the parameters of `fresh`. False where they count otherwise or have other
-    /// weights, or where more queues could wait than there is room for.
+    /// Takes over the parameters of `fresh`. Returns false if they count differently or have other
+    /// weights, or if more queues could be backlogged than there is room for.
     pub fn retune(&mut self, fresh: &Backlogs) -> bool {
         let has_room = match (&self.ranks, &fresh.ranks) {
             (Ranks::Lengths(ranks), Ranks::Lengths(fresh)) => ranks.has_room_for(fresh),
@@ -62,10 +62,10 @@ impl Backlogs {
         takes
     }
 
-    /// `packet` has come in or gone out; `buffer` already shows it.
+    /// Counts `packet`, which has entered or left; `buffer` already reflects it.
     #[inline]
     pub fn tracked(&mut self, packet: &Packet, flow: FlowKey, inside: bool, buffer: &Buffer) {
-        // Where lengths are kept all weights are equal, so there are no shares to keep.
+        // Lengths imply equal weights, so there are no shares to update.
         let Ranks::Lengths(lengths) = &mut self.ranks else { return self.rank(packet, flow, inside, buffer) };
         lengths.changed(flow, buffer.flow_backlog(flow).packets, inside);
     }
@@ -85,8 +85,8 @@ impl Backlogs {
         }
     }
 
-    /// Gives `class` another weight, and returns the one that it had. O(w log n) with w different
-    /// weights, of which there are 256 at most.
+    /// Gives `class` another weight and returns the previous one. O(w log n) with w different
+    /// weights, at most 256.
     pub fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         let Ranks::Ranking(ranking) = &self.ranks else { return Err(SetWeightError::NoWeights) };
         self.config.weights.find(class)?;
@@ -95,8 +95,9 @@ impl Backlogs {
         self.shares.set_weight(class, weight)
     }
 
-    /// The queue furthest above its part, while that of `arrival` counts as backlogged. Among
-    /// equals it is the arrival's own queue, or else a random one; `None` only when nothing waits.
+    /// The queue furthest above its part, with that of `arrival` counted as backlogged. Among
+    /// equals it is the arrival's own queue, or else a random one; `None` only if the buffer is
+    /// empty.
     #[inline]
     pub fn furthest_above(&self, arrival: &Packet, buffer: &Buffer, rng: &mut Rng) -> Option<FlowKey> {
         match &self.ranks {
@@ -119,8 +120,7 @@ impl Backlogs {
         }
     }
 
-    /// A random one of the queues that hold more than their part, while that of `arrival` counts as
-    /// backlogged.
+    /// A random queue above its part, with that of `arrival` counted as backlogged.
     #[inline]
     pub fn any_above(&self, arrival: &Packet, buffer: &Buffer, rng: &mut Rng) -> Option<FlowKey> {
         let unit = self.shares.unit_for(arrival, buffer);
@@ -177,21 +177,21 @@ impl Backlogs {
     }
 }
 
-/// The longest queue of the weight with that number, as its rank, and the number of queues up to
-/// the end of that weight.
+/// The rank of the longest queue of the weight with that number, and the number of queues up to the
+/// end of that weight.
 fn longest_of(ranking: &Ranking, number: u32) -> Option<(Rank, u32)> {
     let end = ranking.below((number + 1, 0));
     let last = ranking.rank(ranking.nth(end.checked_sub(1)?)?);
     (last.0 == number).then_some((last, end))
 }
 
-/// The least whole length above `part`.
+/// The least integer length above `part`.
 #[inline]
 fn more_than(part: f64) -> u64 {
     part as u64 + 1
 }
 
-/// A number below `count`; nothing is drawn where there is no choice.
+/// A number below `count`; nothing is drawn without a choice.
 #[inline]
 fn draw(count: u32, rng: &mut Rng) -> Option<u32> {
     match count {

@@ -5,11 +5,10 @@ use alloc::vec;
 use fairwire_core::{Buffer, FlowKey};
 
 /// The backlogged queues, longest first. A queue grows or shrinks by one packet at a time, so it
-/// moves past those of its own length only, and one exchange does that.
+/// passes only those of its own length, by a single exchange.
 ///
-/// Behind them are all those that are empty, in any order. So a queue that comes or goes moves like
-/// any other, and no branch distinguishes them: whether the next packet is the first of its queue
-/// is hard to foresee.
+/// The empty queues follow, in any order. So a queue that appears or empties moves like any other,
+/// without a branch: whether the next packet is the first of its queue is hard to predict.
 #[derive(Debug)]
 pub struct Lengths {
     /// Every [`FlowKey::index`].
@@ -21,7 +20,7 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// All queues empty, with room for `slots` packets and as many queues.
+    /// Starts with all queues empty, and with room for `slots` packets and as many queues.
     pub fn new(slots: u32) -> Self {
         let at_least = vec![0; slots as usize + 2].into();
         Lengths { order: (0..slots).collect(), place: (0..slots).collect(), at_least }
@@ -32,11 +31,11 @@ impl Lengths {
         self.order.len() >= other.order.len()
     }
 
-    /// `flow` has grown by one packet to `length`, or shrunk by one.
+    /// Moves `flow`, which has grown by one packet to `length`, or shrunk by one.
     #[inline]
     pub fn changed(&mut self, flow: FlowKey, length: u32, grown: bool) {
-        // It becomes the last of those that are as long now, or leaves as the last of those as long
-        // as it was.
+        // It becomes the last of those with its new length, or was the last of those with its old
+        // one.
         let count = &mut self.at_least[length as usize + usize::from(!grown)];
         let to = *count - u32::from(!grown);
         *count = to + u32::from(grown);
@@ -47,12 +46,12 @@ impl Lengths {
     fn exchange(&mut self, flow: u32, to: u32) {
         let from = core::mem::replace(&mut self.place[flow as usize], to);
         let other = core::mem::replace(&mut self.order[to as usize], flow);
-        // Where it stays, this writes the same again.
+        // If it stays, this rewrites the same value.
         self.place[other as usize] = from;
         self.order[from as usize] = other;
     }
 
-    /// How many queues have at least `length` packets, which is 1 or more.
+    /// The number of queues with at least `length` packets, which is 1 or more.
     #[inline]
     pub fn at_least(&self, length: u32) -> u32 {
         self.at_least.get(length as usize).map_or(0, |&count| count)
@@ -64,7 +63,7 @@ impl Lengths {
         buffer.flow_at(self.order[n as usize] as usize)
     }
 
-    /// The length of the longest; for gauges, as it searches.
+    /// The length of the longest; for gauges, since it searches.
     pub(crate) fn longest_length(&self) -> u32 {
         self.at_least[1..].partition_point(|&count| count > 0) as u32
     }

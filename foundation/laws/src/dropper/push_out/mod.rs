@@ -1,15 +1,15 @@
-//! What the push-out disciplines of Suter et al. 1998 (section II.B) share: soft partitions of one
-//! buffer.
+//! The code shared by the push-out disciplines of Suter et al. 1998 (section II.B): soft partitions
+//! of one buffer.
 //!
 //! The buffer B is one pool. Each of the n backlogged queues has a nominal part of it, b = B/n, or
-//! by weight. A queue may hold more than its part while there is room; once there is none, a queue
-//! that holds more gives a packet up. The disciplines differ in which queue that is.
+//! by weight. A queue may exceed its part while there is room. Once the buffer is full, a queue
+//! above its part loses a packet. The disciplines differ in the choice of that queue.
 //!
-//! What the paper leaves open is settled here, once:
-//! - n counts the queue of the arrival, even if nothing waits there yet. So with packets some queue
-//!   always holds more than its part when an arrival finds less than its own.
-//! - The rule is the same where the arrival's queue holds its part or more. Then it may itself be
-//!   the one that gives a packet up.
+//! Points that the paper leaves open are settled here:
+//! - n counts the queue of the arrival, even if it is still empty. So with packets some queue is
+//!   always above its part when an arrival finds less than its own.
+//! - The rule is the same if the arrival's queue holds its part or more. Then it may itself lose
+//!   the packet.
 //! - The weight of a queue is that of the class of the packet that made it backlogged.
 
 mod backlogs;
@@ -32,17 +32,17 @@ use crate::spec::{Measure, WeightOf};
 use fairwire_core::{Buffer, FlowKey, Limit, Packet, Unit, Victim};
 use fairwire_parameters::{parameters, word};
 
-/// Which packet of the queue that makes room is dropped.
+/// The packet that the chosen queue loses.
 #[word(gated)]
 pub enum End {
-    /// The oldest: its sender hears of it soonest. The paper's choice.
+    /// The oldest: its sender learns of it soonest. The paper's choice.
     #[default]
     Front,
-    /// The newest: the arrival itself, where its own queue has to give.
+    /// The newest: the arrival itself, if its own queue is chosen.
     Tail,
 }
 
-/// The parameters that all push-out droppers have.
+/// The parameters that all push-out droppers share.
 #[parameters(gated, checked = Checked, group)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parameters {
@@ -57,12 +57,12 @@ pub struct Parameters {
     pub measure: Option<Measure>,
     /// Which packet of a queue is dropped.
     ///
-    /// Whether the oldest or the newest packet of that queue goes.
+    /// The oldest or the newest packet of that queue.
     #[parameter(default = End::Front, source = "The paper drops from the front, so that TCP retransmits sooner (section II.B).")]
     pub drop: Option<End>,
 }
 
-/// A search goes through the different weights at each push-out, so their number bounds its work.
+/// A search visits each different weight at every push-out, so their number bounds its work.
 const MAX_WEIGHTS: usize = 256;
 
 /// A checked `Spec` of any of them.
@@ -72,7 +72,7 @@ pub struct Config {
     pub limit: Limit,
     /// The unit in which queues are counted.
     pub measure: Measure,
-    /// B, in the same: what the parts add up to.
+    /// B, in the same unit: the sum of the parts.
     pub pool: f64,
     /// Which packet of a queue is dropped.
     pub drop: End,
@@ -81,7 +81,7 @@ pub struct Config {
 }
 
 impl Parameters {
-    /// Checks what was typed for `discipline` against the site.
+    /// Checks the parameters of `discipline` against the site.
     pub(crate) fn check(
         &self,
         discipline: &'static str,
@@ -99,7 +99,7 @@ impl Parameters {
 }
 
 impl Config {
-    /// Itself, unless there are more than [`MAX_WEIGHTS`] different weights: to look at the longest
+    /// Itself, unless it has more than [`MAX_WEIGHTS`] different weights: inspecting the longest
     /// queue of each would hold up the link.
     pub(crate) fn with_few_weights(
         self,
@@ -116,7 +116,7 @@ impl Config {
         Err(queue.scheduler.iter().fold(bad, |bad, service| service.placed(bad)))
     }
 
-    /// What waits in `flow`, in the measure.
+    /// The backlog of `flow`, in the measure.
     #[inline]
     pub(crate) fn length(&self, flow: FlowKey, buffer: &Buffer) -> u64 {
         let backlog = buffer.flow_backlog(flow);
@@ -126,7 +126,7 @@ impl Config {
         }
     }
 
-    /// The packet that goes when `flow` makes room for `arrival`.
+    /// The packet that is dropped when `flow` makes room for `arrival`.
     #[inline]
     pub(crate) fn victim(&self, flow: FlowKey, arrival: &Packet, buffer: &Buffer) -> Victim {
         match self.drop {

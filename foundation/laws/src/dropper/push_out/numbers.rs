@@ -1,4 +1,4 @@
-//! The different weights under numbers, by which the order of the queues knows them.
+//! The different weights and their numbers, by which queues are ordered.
 
 use super::MAX_WEIGHTS;
 use crate::spec::WeightOf;
@@ -11,10 +11,9 @@ use fairwire_core::{SetWeightError, Weight};
 pub(super) struct Numbers {
     /// By number. In ascending order at the start.
     weights: Vec<f64>,
-    /// How many classes have the weight of each number; the classes without one of their own count
-    /// as one.
+    /// The number of classes with the weight of each number; all unlisted classes count as one.
     classes: Vec<u32>,
-    /// The number of each class that has a weight of its own.
+    /// The number of each listed class.
     of_class: Box<[u32]>,
     /// The number of the weight 1, which all others have.
     one: u32,
@@ -28,7 +27,7 @@ impl Numbers {
         let of_class: Box<[u32]> =
             (0..weights.len() as u32).map(|class| number(weights.class(class))).collect();
         let one = number(1.0);
-        // Room for as many as there can ever be.
+        // Room for the maximum number.
         let room = if weights.is_equal() { 1 } else { distinct.len().max(MAX_WEIGHTS) };
         let (mut numbered, mut classes) = (Vec::with_capacity(room), Vec::with_capacity(room));
         numbered.extend_from_slice(&distinct);
@@ -55,8 +54,8 @@ impl Numbers {
         self.of_class.get(class as usize).copied().unwrap_or(self.one)
     }
 
-    /// Gives `class`, which has a weight of its own, another one. `is_free` returns whether a
-    /// number has no queue. O(different weights).
+    /// Gives `class`, which is listed, another weight. `is_free` returns whether a number has no
+    /// queue. O(different weights).
     pub(super) fn set_weight(
         &mut self,
         class: u32,
@@ -70,7 +69,7 @@ impl Numbers {
         Ok(())
     }
 
-    /// The number of `weight`: its own, one that is free again, or a new one.
+    /// The number of `weight`: its own, a freed one, or a new one.
     fn number_for(&mut self, weight: f64, is_free: impl Fn(u32) -> bool) -> Result<u32, SetWeightError> {
         if let Some(number) = self.all().find(|&number| self.weight(number) == weight) {
             return Ok(number);

@@ -21,8 +21,8 @@ struct Node {
     size: u32,
 }
 
-/// A treap (Seidel and Aragon 1996) that counts: a search tree by rank, and a heap by random
-/// priority. A node is a flow's index, so nothing is allocated. All O(log n) expected over the
+/// A counting treap (Seidel and Aragon 1996): a search tree by rank, and a heap by random priority.
+/// A node is a flow's index, so nothing is allocated. Every operation is O(log n) expected over the
 /// priorities, which are a salted hash of the index.
 #[derive(Debug)]
 pub(crate) struct Ranking {
@@ -32,7 +32,7 @@ pub(crate) struct Ranking {
 }
 
 impl Ranking {
-    /// No queue, with room for `slots`; `rng` gives the salt.
+    /// Starts without queues, with room for `slots`; `rng` gives the salt.
     pub(crate) fn new(slots: u32, rng: &mut Rng) -> Self {
         let node = Node { rank: (0, 0), flow: None, left: NONE, right: NONE, size: 0 };
         Ranking { nodes: vec![node; slots as usize].into(), root: NONE, salt: rng.next_u64() }
@@ -49,7 +49,7 @@ impl Ranking {
         self.nodes[flow.index()].rank
     }
 
-    /// Puts in `flow`, which is not in the order.
+    /// Inserts `flow`, which is not in the order.
     #[inline]
     pub(crate) fn insert(&mut self, flow: FlowKey, rank: Rank) {
         let at = flow.index();
@@ -57,7 +57,7 @@ impl Ranking {
         self.root = self.put(self.root, at as u32);
     }
 
-    /// Takes out `flow`, which is in the order.
+    /// Removes `flow`, which is in the order.
     #[inline]
     pub(crate) fn remove(&mut self, flow: FlowKey) {
         self.root = self.take(self.root, flow.index() as u32);
@@ -79,7 +79,7 @@ impl Ranking {
         count
     }
 
-    /// The one with `below` others below it.
+    /// The queue with `below` others below it.
     #[inline]
     pub(crate) fn nth(&self, mut below: u32) -> Option<FlowKey> {
         let mut at = self.root;
@@ -103,7 +103,7 @@ impl Ranking {
         if at == NONE { 0 } else { self.nodes[at as usize].size }
     }
 
-    /// Equal ranks are distinguished by index, so that no two keys are the same.
+    /// Equal ranks are distinguished by index, so all keys differ.
     #[inline]
     fn key(&self, at: u32) -> (Rank, u32) {
         (self.nodes[at as usize].rank, at)
@@ -153,7 +153,7 @@ impl Ranking {
         self.count(root)
     }
 
-    /// Those below `key` and the others.
+    /// Splits into those below `key` and the others.
     fn split(&mut self, root: u32, key: (Rank, u32)) -> (u32, u32) {
         if root == NONE {
             return (NONE, NONE);
@@ -170,7 +170,7 @@ impl Ranking {
         }
     }
 
-    /// One tree of two, all of the first below all of the second.
+    /// Merges two trees, all of the first below all of the second.
     fn merge(&mut self, low: u32, high: u32) -> u32 {
         if low == NONE {
             return high;

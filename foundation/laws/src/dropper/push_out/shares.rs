@@ -11,9 +11,9 @@ use fairwire_core::{Buffer, FlowKey, Packet, SetWeightError, Weight};
 pub struct Shares {
     pool: f64,
     weights: WeightOf,
-    /// The class that a backlogged queue has its weight from; nothing where all weights are 1.
+    /// The class that gives a backlogged queue its weight; empty if all weights are 1.
     of_flow: Box<[u32]>,
-    /// How many backlogged queues have their weight from a class that has one of its own.
+    /// The number of backlogged queues whose weight comes from each listed class.
     queues: Box<[u32]>,
     sum: u128,
 }
@@ -39,8 +39,8 @@ impl Shares {
         }
     }
 
-    /// Takes over the size of the buffer. False where `fresh` has other weights or could have more
-    /// queues than there is room for.
+    /// Takes over the size of the buffer. Returns false if `fresh` has other weights or could have
+    /// more queues than there is room for.
     pub fn retune(&mut self, fresh: &Shares) -> bool {
         let takes = self.weights == fresh.weights && self.of_flow.len() >= fresh.of_flow.len();
         if takes {
@@ -55,7 +55,7 @@ impl Shares {
         self.of_flow.is_empty()
     }
 
-    /// `packet` has come in or gone out; `buffer` already shows it.
+    /// Counts `packet`, which has entered or left; `buffer` already reflects it.
     #[inline]
     pub fn tracked(&mut self, packet: &Packet, flow: FlowKey, inside: bool, buffer: &Buffer) {
         if !self.are_equal() {
@@ -86,7 +86,7 @@ impl Shares {
         }
     }
 
-    /// Gives `class` another weight, and so all queues that have theirs from it. O(1).
+    /// Gives another weight to `class`, and so to all queues that take theirs from it. O(1).
     pub fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         let before = self.weights.set(class, weight)?;
         let queues = u128::from(self.queues[class as usize]);
@@ -94,7 +94,7 @@ impl Shares {
         Ok(before)
     }
 
-    /// The class that a queue has its weight from that is backlogged or was until just now.
+    /// The class that gives a queue its weight, if that is backlogged or was until just now.
     #[inline]
     pub fn class(&self, flow: FlowKey) -> u32 {
         if self.are_equal() { 0 } else { self.of_flow[flow.index()] }
