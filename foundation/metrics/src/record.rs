@@ -291,7 +291,7 @@ pub struct CompletedRecord {
     pub start_s: f64,
     /// Its duration, seconds.
     pub seconds: f64,
-    /// Bytes of payload; absent for a protocol of another crate.
+    /// Bytes of payload; empty for a protocol of another crate.
     pub bytes: Option<u64>,
     /// Its duration over the minimum for an isolated transfer: the first segment over all links,
     /// and the others after it at the slowest of them. The handshake and the growth of a window

@@ -1,14 +1,14 @@
-//! The codepoints of assured forwarding, in which colours cross a DiffServ domain.
+//! The codepoints of assured forwarding, which carry colours across a DiffServ domain.
 //!
 //! Source: RFC 2597, section 6. A codepoint has a class, 1 to 4, in its high three bits and a drop
-//! precedence, 1 to 3, in the two after them; its last bit is 0. A colour is a drop precedence that
-//! begins with 0: green, yellow, red.
+//! precedence, 1 to 3, in the next two; its last bit is 0. A colour is a drop precedence counted
+//! from 0: green, yellow, red.
 
 /// The number of classes.
 pub const CLASSES: u8 = 4;
 
-/// The colour that the codepoint `dscp` says: 0 green, 1 yellow, 2 red. `None` where it is not one
-/// of assured forwarding.
+/// The colour of the codepoint `dscp`: 0 green, 1 yellow, 2 red. `None` if it is not one of assured
+/// forwarding.
 #[inline]
 pub const fn color_of(dscp: u8) -> Option<u8> {
     let (class, precedence, last) = (dscp >> 3, dscp >> 1 & 0b11, dscp & 1);
@@ -18,10 +18,10 @@ pub const fn color_of(dscp: u8) -> Option<u8> {
     }
 }
 
-/// The codepoint of `class` (1 to 4) with `color`; worse colours than red are red.
+/// The codepoint of `class` (1 to 4) with `color`; higher colours than red count as red.
 ///
 /// # Panics
-/// When there is no such class.
+/// If there is no such class.
 #[inline]
 pub const fn codepoint(class: u8, color: u8) -> u8 {
     assert!(class >= 1 && class <= CLASSES, "assured forwarding has four classes");

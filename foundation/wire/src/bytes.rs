@@ -1,4 +1,4 @@
-//! Reading and writing numbers in network order at an offset that may lie outside.
+//! Reads and writes numbers in network order, with bounds checks.
 
 /// The octet at `at`.
 pub(crate) fn u8_at(bytes: &[u8], at: usize) -> Option<u8> {
@@ -15,7 +15,7 @@ pub(crate) fn array_at<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N
     bytes.get(at..)?.first_chunk().copied()
 }
 
-/// Writes `N` octets at `at`; nothing is written where they do not fit.
+/// Writes `N` octets at `at`; writes nothing if they do not fit.
 pub(crate) fn write_at<const N: usize>(bytes: &mut [u8], at: usize, value: [u8; N]) {
     if let Some(place) = bytes.get_mut(at..).and_then(|rest| rest.first_chunk_mut()) {
         *place = value;

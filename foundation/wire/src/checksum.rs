@@ -6,25 +6,25 @@ use core::net::{Ipv4Addr, Ipv6Addr};
 
 /// An unfinished ones'-complement sum.
 ///
-/// Words are added in the machine's own order and turned once at the end, which the sum allows (RFC
-/// 1071, section 2B).
+/// Words are added in the machine's byte order, and the sum is swapped once at the end, as RFC
+/// 1071, section 2B, permits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sum(u64);
 
 impl Sum {
-    /// The sum of nothing.
+    /// The empty sum.
     pub const fn new() -> Self {
         Sum(0)
     }
 
-    /// Adds `bytes`. A last odd octet counts as the high half of a word, so only the last piece may
-    /// have an odd length.
+    /// Adds `bytes`. A final odd octet counts as the high half of a word, so only the last piece
+    /// may have an odd length.
     #[must_use]
     pub fn with(self, bytes: &[u8]) -> Self {
         let (words, rest) = bytes.as_chunks::<4>();
         let mut last = [0; 4];
         last[..rest.len()].copy_from_slice(rest);
-        // Folded before and 32 bits a word: only a slice of 16 GiB could overflow.
+        // Folded before, with 32-bit words: only a slice of 16 GiB could overflow.
         let sum: u64 = words.iter().map(|&word| u64::from(u32::from_ne_bytes(word))).sum();
         Sum(u64::from(fold(self.0)) + sum + u64::from(u32::from_ne_bytes(last)))
     }
@@ -47,12 +47,12 @@ const fn fold(mut sum: u64) -> u16 {
     sum as u16
 }
 
-/// The checksum of `bytes`. Over a header that holds its own correct checksum this is 0.
+/// The checksum of `bytes`; 0 for a header with a correct checksum.
 pub fn checksum(bytes: &[u8]) -> u16 {
     Sum::new().with(bytes).checksum()
 }
 
-/// A 16-bit word of a header that changes.
+/// A changed 16-bit word of a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Change {
     /// The old value.
@@ -64,7 +64,7 @@ pub struct Change {
 /// The checksum after `change`, without the rest of the header: RFC 1624, equation 3, `~(~HC + ~m +
 /// m')`.
 ///
-/// A checksum that was wrong stays wrong by as much: damage is not covered up.
+/// A wrong checksum remains wrong by the same amount: damage is not hidden.
 pub fn update(checksum: u16, change: Change) -> u16 {
     let sum = u32::from(!checksum) + u32::from(!change.old) + u32::from(change.new);
     let sum = (sum & 0xffff) + (sum >> 16);
@@ -101,33 +101,33 @@ impl PseudoHeader<Ipv6Addr> {
     }
 }
 
-/// Order and zeros in between do not matter to the sum, so both versions are one. `addresses` are
-/// the two side by side.
+/// The sum ignores order and zeros between words, so both versions share this function. `addresses`
+/// are the two in sequence.
 pub(crate) fn pseudo(addresses: &[u8], length: u32, protocol: u8) -> Sum {
     Sum::new().with(addresses).with(&length.to_be_bytes()).with(&[0, protocol])
 }
 
-/// Where a transport checksum that its sender left to the hardware is.
+/// The location of a transport checksum that its sender left to the hardware.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Partial {
-    /// First octet that is summed, bytes from the start of the frame.
+    /// The first octet summed, in bytes from the start of the frame.
     pub csum_start: u16,
-    /// Where the sum goes, bytes from `csum_start`.
+    /// The location of the sum, in bytes from `csum_start`.
     pub csum_offset: u16,
 }
 
 impl Partial {
-    /// Where the checksum field begins, bytes from the start of the frame.
+    /// The start of the checksum field, in bytes from the start of the frame.
     pub fn field(&self) -> usize {
         usize::from(self.csum_start) + usize::from(self.csum_offset)
     }
 }
 
-/// Completes a partial checksum: the field holds the sum of the pseudo header, and the rest of
+/// Completes a partial checksum: the field contains the sum of the pseudo header, and the rest of
 /// `frame` is added.
 ///
-/// Zero is written as `0xffff`, the same number in ones' complement: in UDP a zero means "none"
-/// (RFC 768). False, and nothing is written, when the field lies outside.
+/// Zero is written as `0xffff`, the same number in ones' complement, because in UDP zero means
+/// "none" (RFC 768). Returns false, and writes nothing, if the field lies outside.
 pub fn complete_partial(frame: &mut [u8], partial: Partial) -> bool {
     if u16_at(frame, partial.field()).is_none() {
         return false;

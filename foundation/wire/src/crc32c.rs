@@ -1,4 +1,4 @@
-//! CRC32c, the checksum of SCTP (RFC 9260, appendix A), for packets whose sender left it to the
+//! CRC32c, the checksum of SCTP (RFC 9260, appendix A), for packets whose sender left it to
 //! hardware.
 
 use crate::bytes::write_at;
@@ -24,8 +24,8 @@ const fn table() -> [u32; 256] {
     table
 }
 
-/// Writes the checksum of the SCTP packet that begins at `start` and ends with `frame`. False, and
-/// nothing is written, when its common header is not there.
+/// Writes the checksum of the SCTP packet from `start` to the end of `frame`. Returns false, and
+/// writes nothing, if the common header is missing.
 pub(crate) fn complete_sctp(frame: &mut [u8], start: usize) -> bool {
     let Some(packet) = frame.get_mut(start..).filter(|packet| packet.len() >= 12) else { return false };
     write_at(packet, 8, [0; 4]);

@@ -1,12 +1,12 @@
-//! Rewrites the ECN field and the DSCP next to it.
+//! Rewrites the ECN field and the DSCP.
 
 use crate::bytes::{array_at, u8_at, u16_at, write_at};
 use crate::checksum::{Change, update};
 use crate::headers::{Headers, Version};
 use fairwire_core::Ecn;
 
-/// Writes `ecn` into the IP header of `frame`, in which `headers` were found; a frame that is no IP
-/// stays as it is.
+/// Writes `ecn` into the IP header of `frame` with these `headers`; a frame without IP is
+/// unchanged.
 ///
 /// The IPv4 header checksum is updated incrementally. Transport checksums do not cover the field.
 pub fn set_ecn(frame: &mut [u8], headers: &Headers, ecn: Ecn) {
@@ -17,9 +17,9 @@ pub fn set_ecn(frame: &mut [u8], headers: &Headers, ecn: Ecn) {
     }
 }
 
-/// Writes the low six bits of `dscp` as the codepoint (RFC 2474) into the IP header of `frame`, in
-/// which `headers` were found, and keeps the ECN field. A frame without IP stays as it is. The IPv4
-/// header checksum is updated incrementally.
+/// Writes the low six bits of `dscp` as the codepoint (RFC 2474) into the IP header of `frame` with
+/// these `headers`, and preserves the ECN field. A frame without IP is unchanged. The IPv4 header
+/// checksum is updated incrementally.
 pub fn set_dscp(frame: &mut [u8], headers: &Headers, dscp: u8) {
     let dscp = dscp & 0b11_1111;
     match headers.network.map(|n| (n.version, n.offset)) {
@@ -53,7 +53,7 @@ fn rewrite_tos(frame: &mut [u8], offset: usize, tos: u8) {
     write_at(frame, offset + IPV4_CHECKSUM, update(checksum, change).to_be_bytes());
 }
 
-/// The traffic class ends in the high half of the second octet, and the ECN field with it.
+/// The traffic class, and with it the ECN field, ends in the high half of the second octet.
 fn set_ipv6(frame: &mut [u8], offset: usize, ecn: Ecn) {
     if let Some(octet) = u8_at(frame, offset + 1) {
         write_at(frame, offset + 1, [octet & !0b0011_0000 | (ecn as u8) << 4]);

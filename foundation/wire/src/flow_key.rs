@@ -1,15 +1,15 @@
 //! The flow of a frame, and its hash under a secret key.
 //!
-//! An IP packet's flow is its 5-tuple. **Fragments** of a datagram share one key, though only the
-//! first holds the ports: the key of every fragment is addresses and protocol alone. The
-//! identification field is left out on purpose. With it a sender of fragments would have a new flow
-//! per datagram, and any number of fair shares.
+//! An IP packet's flow is its 5-tuple. **Fragments** of a datagram share one key, although only the
+//! first contains the ports: their key is only addresses and protocol. The identification field is
+//! deliberately excluded. With it, a sender of fragments would have a new flow per datagram, and
+//! any number of fair shares.
 //!
-//! In IPv6 the protocol is the one that the fragment header names. RFC 8200 (section 4.5) lets it
-//! differ between fragments of one packet; a sender of such fragments only splits its own packet. A
-//! packet that is **not IP** has the key of its EtherType and addresses.
+//! In IPv6, the protocol is the one named by the fragment header. RFC 8200 (section 4.5) permits
+//! fragments of one packet to differ in it; a sender of such fragments only splits its own packet.
+//! A packet that is **not IP** has a key of its EtherType and addresses.
 //!
-//! VLAN tags are no part of a key.
+//! VLAN tags are not part of a key.
 
 use crate::bytes::array_at;
 use crate::headers::{Fragment, Headers, Network, Ports, Version};
@@ -25,13 +25,13 @@ pub enum FlowKey {
     Ipv4(Tuple<Ipv4Addr>),
     /// IPv6.
     Ipv6(Tuple<Ipv6Addr>),
-    /// Anything else on Ethernet, and IP whose header makes no sense.
+    /// Anything else on Ethernet, and IP with an invalid header.
     Other {
-        /// The EtherType; 0 in an IEEE 802.3 frame and where there is none.
+        /// The EtherType; 0 in an IEEE 802.3 frame and if there is none.
         ethertype: u16,
-        /// The sender's address; zero where there is none.
+        /// The sender's address; zero if there is none.
         source: [u8; 6],
-        /// The receiver's address; zero where there is none.
+        /// The receiver's address; zero if there is none.
         destination: [u8; 6],
     },
 }
@@ -45,12 +45,12 @@ pub struct Tuple<Address> {
     pub destination: Address,
     /// The IP protocol number.
     pub protocol: u8,
-    /// The ports; absent in fragments and in protocols without.
+    /// The ports; absent in fragments and in protocols without ports.
     pub ports: Option<Ports>,
 }
 
 impl Headers {
-    /// The flow of `frame`, in which these headers were found.
+    /// The flow of `frame` with these headers.
     pub fn flow_key(&self, frame: &[u8]) -> FlowKey {
         self.network.and_then(|network| self.ip_key(frame, &network)).unwrap_or_else(|| self.other_key(frame))
     }
@@ -81,34 +81,34 @@ impl Headers {
 /// The fields that make two packets one flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum KeyKind {
-    /// The whole key: each conversation for itself.
+    /// The entire key: one flow per conversation.
     #[default]
     FiveTuple,
-    /// The sender's address: each sending host for itself, however many connections it opens.
+    /// The sender's address: one flow per sending host, regardless of its number of connections.
     SourceHost,
-    /// The receiver's address: each receiving host for itself.
+    /// The receiver's address: one flow per receiving host.
     DestinationHost,
-    /// The first bits of the sender's address: one flow for each network of that size.
+    /// The first bits of the sender's address: one flow per network of that size.
     SourceNetwork(NetworkBits),
     /// The first bits of the receiver's address.
     DestinationNetwork(NetworkBits),
 }
 
-/// How many leading bits of an address name a network.
+/// The number of leading address bits that identify a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NetworkBits {
-    /// Bits of an IPv4 address; 32 or more for the whole address.
+    /// Bits of an IPv4 address; 32 or more for the entire address.
     pub ipv4: u8,
-    /// Bits of an IPv6 address; 128 or more for the whole address.
+    /// Bits of an IPv6 address; 128 or more for the entire address.
     pub ipv6: u8,
 }
 
-/// The kind of flow that has a number rather than addresses.
+/// A flow identified by a number instead of addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Number {
-    /// A subscriber or another class, by its number.
+    /// A subscriber or another class.
     Class(u32),
-    /// A VLAN, by its identifier.
+    /// A VLAN identifier.
     Vlan(u16),
     /// A differentiated-services codepoint.
     Dscp(u8),
@@ -116,8 +116,7 @@ pub enum Number {
     Mac([u8; 6]),
 }
 
-/// Hashes keys with SipHash-1-3 under a secret key, so that no sender can aim for another flow's
-/// hash.
+/// Hashes keys with SipHash-1-3 under a secret key, so no sender can target another flow's hash.
 ///
 /// The same key gives the same hashes on every machine.
 #[derive(Clone, Copy, Debug)]
@@ -127,8 +126,8 @@ pub struct FlowHasher {
 }
 
 impl FlowHasher {
-    /// Hashes whole keys (5-tuples) under `key`: draw it from the system's random source in a
-    /// gateway.
+    /// Hashes entire keys (5-tuples) under `key`, which a gateway draws from the system's random
+    /// source.
     pub fn new(key: [u8; 16]) -> Self {
         FlowHasher { sip: SipHasher13::new_with_key(&key), kind: KeyKind::FiveTuple }
     }
@@ -144,7 +143,7 @@ impl FlowHasher {
         FlowHash(self.sip.hash(&bytes[..len]))
     }
 
-    /// The hash of the flow that has a number; never computed from the same bytes as that of a key.
+    /// The hash of a flow with a number; never computed from the same bytes as that of a key.
     pub fn hash_number(&self, number: Number) -> FlowHash {
         let (form, value) = match number {
             Number::Class(class) => (8, class),
@@ -156,8 +155,8 @@ impl FlowHasher {
         FlowHash(self.sip.hash(&[form, a, b, c, d]))
     }
 
-    /// Two flows of one kind never have the same bytes: the first octet identifies the form, and
-    /// every form has one length.
+    /// Different flows of one kind never have the same bytes: the first octet identifies the form,
+    /// and every form has one length.
     fn encode(&self, key: &FlowKey) -> (Encoded, usize) {
         match key {
             FlowKey::Ipv4(tuple) => self.encode_tuple(4, tuple, |a| a.octets()),
@@ -276,7 +275,7 @@ fn protocol_name(protocol: u8) -> Option<&'static str> {
     })
 }
 
-/// An Ethernet address, as it is written: `02:00:00:00:00:01`.
+/// An Ethernet address, in its written form: `02:00:00:00:00:01`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mac(pub [u8; 6]);
 

@@ -1,8 +1,8 @@
-//! Locates and reads the headers of a frame: one pass, no allocation, no panic.
+//! Finds and parses the headers of a frame: one pass, no allocation, no panic.
 //!
-//! [`parse`] reads a frame from its Ethernet header on, [`parse_ip`] a bare IP packet from a TUN
-//! device. A header that is truncated or contradicts itself ends the pass: earlier findings are
-//! kept, the rest is absent.
+//! [`parse`] starts at a frame's Ethernet header, [`parse_ip`] at a bare IP packet from a TUN
+//! device. A truncated or inconsistent header ends the pass: earlier findings are kept, the rest is
+//! absent.
 
 use crate::bytes::{array_at, u8_at, u16_at};
 use core::ops::RangeInclusive;
@@ -28,38 +28,38 @@ const ETHERNET_BYTES: usize = 14;
 const VLAN_TAG_BYTES: usize = 4;
 /// 802.1Q, 802.1ad, and the values that stacked tags had before 802.1ad.
 const VLAN_TYPES: [u16; 5] = [0x8100, 0x88a8, 0x9100, 0x9200, 0x9300];
-/// Our bound on the VLAN tags that are read: a frame with more is not IP to us.
+/// The maximum of VLAN tags parsed; a frame with more does not count as IP.
 pub const MAX_VLAN_TAGS: u8 = 8;
-/// The most bytes before an IP header: Ethernet, VLAN tags, and PPPoE or LLC and SNAP, which are as
-/// long.
+/// The maximum of bytes before an IP header: Ethernet, VLAN tags, and PPPoE or LLC and SNAP, which
+/// have equal length.
 pub const MAX_LINK_BYTES: usize = ETHERNET_BYTES + MAX_VLAN_TAGS as usize * VLAN_TAG_BYTES + PPPOE_BYTES;
 /// A PPPoE session (RFC 2516, section 4).
 const PPPOE_SESSION: u16 = 0x8864;
-/// Version and type, code, session, length; and the protocol of PPP.
+/// Version and type, code, session, length; and the PPP protocol.
 const PPPOE_BYTES: usize = 8;
 /// LLC of SNAP with the organisation 0, which then names an EtherType (RFC 1042).
 const SNAP: [u8; 6] = [0xaa, 0xaa, 0x03, 0, 0, 0];
-/// These and the EtherType.
+/// LLC, SNAP and the EtherType.
 const SNAP_BYTES: usize = 8;
-/// A smaller number in the place of the type is the length of an IEEE 802.3 frame (IEEE 802.3,
-/// clause 3.2.6).
+/// Smaller values of the type field are the length of an IEEE 802.3 frame (IEEE 802.3, clause
+/// 3.2.6).
 const MIN_ETHERTYPE: u16 = 0x0600;
 
 /// The parsed fields of a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Headers {
-    /// Does the frame begin with Ethernet addresses?
+    /// Does the frame start with Ethernet addresses?
     pub has_ethernet: bool,
-    /// The EtherType after the VLAN tags; absent in an IEEE 802.3 frame, which has a length in its
-    /// place.
+    /// The EtherType after the VLAN tags; absent in an IEEE 802.3 frame, which has a length
+    /// instead.
     pub ethertype: Option<u16>,
     /// VLAN tags, 0 to [`MAX_VLAN_TAGS`].
     pub vlan_tags: u8,
     /// The encapsulation between the VLAN tags and the IP header, if any.
     pub between: Between,
-    /// The IP header, when there is a whole one.
+    /// The IP header, if complete.
     pub network: Option<Network>,
-    /// The transport header, when its ports are there. Never in a fragment other than the first.
+    /// The transport header, if its ports are present. Only the first fragment has one.
     pub transport: Option<Transport>,
 }
 
@@ -69,15 +69,15 @@ pub enum Between {
     /// Nothing, as on most links.
     #[default]
     Nothing,
-    /// A PPPoE session header and the protocol of PPP: 8 bytes, with a length field that counts the
-    /// bytes after it (RFC 2516).
+    /// A PPPoE session header and the PPP protocol: 8 bytes, with a length field that counts the
+    /// following bytes (RFC 2516).
     Pppoe,
-    /// LLC and SNAP after a length in the place of the type: 8 bytes (RFC 1042).
+    /// LLC and SNAP after a length instead of a type: 8 bytes (RFC 1042).
     Snap,
 }
 
 impl Between {
-    /// How many bytes it has.
+    /// Its length in bytes.
     pub const fn bytes(self) -> usize {
         match self {
             Between::Nothing => 0,
@@ -92,28 +92,28 @@ impl Between {
 pub struct Network {
     /// IPv4 or IPv6.
     pub version: Version,
-    /// Where the IP header begins, bytes from the start of the frame.
+    /// The start of the IP header, in bytes from the start of the frame.
     pub offset: usize,
-    /// Where the packet ends by its own length field, and never past the frame. A length of zero,
-    /// which super-packets over 64 KiB have, means the end of the frame.
+    /// The end of the packet according to its length field, but at most that of the frame. A length
+    /// of zero, as in super-packets over 64 KiB, means the end of the frame.
     pub end: usize,
-    /// Does the packet claim more bytes than the frame has?
+    /// Does the packet claim more bytes than the frame contains?
     pub is_truncated: bool,
     /// Is its length field zero?
     pub is_length_zero: bool,
-    /// Has it an IPv6 routing header with segments left, so that its destination is not the last
-    /// (RFC 8200, section 4.4)?
+    /// Does it have an IPv6 routing header with segments left, so its destination is not the final
+    /// one (RFC 8200, section 4.4)?
     pub is_source_routed: bool,
     /// Differentiated-services codepoint, 0 to 63 (RFC 2474).
     pub dscp: u8,
     /// The ECN field (RFC 3168, section 5).
     pub ecn: Ecn,
-    /// Protocol of the payload, after IPv6 extension headers. In an IPv6 fragment: the next header
-    /// of its fragment header.
+    /// The protocol of the payload, after IPv6 extension headers. In an IPv6 fragment, the next
+    /// header of its fragment header.
     pub protocol: u8,
-    /// Where that payload begins, bytes from the start of the frame; it may be empty.
+    /// The start of the payload, in bytes from the start of the frame; it may be empty.
     pub payload: usize,
-    /// Whole, or which kind of fragment.
+    /// Whether it is a fragment, and which.
     pub fragment: Fragment,
 }
 
@@ -126,25 +126,26 @@ pub enum Version {
     V6,
 }
 
-/// Whether a packet is a whole datagram.
+/// Whether a packet is an entire datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fragment {
-    /// Not a fragment. An IPv6 "atomic" fragment, alone and complete, is whole too (RFC 6946).
+    /// Not a fragment. An IPv6 "atomic" fragment, which is complete, also counts as whole (RFC
+    /// 6946).
     Whole,
-    /// The first fragment: the transport header is in this one.
+    /// The first fragment, which contains the transport header.
     First,
-    /// A later fragment: no transport header.
+    /// A later fragment, without a transport header.
     Later,
 }
 
 /// The fields of a transport header with ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transport {
-    /// Where it begins, bytes from the start of the frame.
+    /// Its start, in bytes from the start of the frame.
     pub offset: usize,
     /// The ports.
     pub ports: Ports,
-    /// Where its payload begins, for TCP and UDP with a whole header.
+    /// The start of its payload, for TCP and UDP with a complete header.
     pub payload: Option<usize>,
     /// The flags of a TCP header.
     pub tcp_flags: Option<TcpFlags>,
@@ -164,7 +165,7 @@ pub struct Ports {
 pub struct TcpFlags(pub u8);
 
 impl TcpFlags {
-    /// No more data from the sender.
+    /// No more data from the sender (FIN).
     pub const FIN: TcpFlags = TcpFlags(0x01);
     /// Synchronise sequence numbers.
     pub const SYN: TcpFlags = TcpFlags(0x02);
@@ -172,9 +173,9 @@ impl TcpFlags {
     pub const RST: TcpFlags = TcpFlags(0x04);
     /// Push.
     pub const PSH: TcpFlags = TcpFlags(0x08);
-    /// The acknowledgement number counts.
+    /// The acknowledgement number is valid.
     pub const ACK: TcpFlags = TcpFlags(0x10);
-    /// The urgent pointer counts.
+    /// The urgent pointer is valid.
     pub const URG: TcpFlags = TcpFlags(0x20);
     /// ECN echo.
     pub const ECE: TcpFlags = TcpFlags(0x40);
@@ -186,28 +187,28 @@ impl TcpFlags {
         self.0 & flags.0 == flags.0
     }
 
-    /// Is any of `flags` set?
+    /// Is at least one of `flags` set?
     pub const fn has_any(self, flags: TcpFlags) -> bool {
         self.0 & flags.0 != 0
     }
 
-    /// These and `others`.
+    /// Adds `others`.
     pub const fn with(self, others: TcpFlags) -> TcpFlags {
         TcpFlags(self.0 | others.0)
     }
 
-    /// These but not `others`.
+    /// Removes `others`.
     pub const fn without(self, others: TcpFlags) -> TcpFlags {
         TcpFlags(self.0 & !others.0)
     }
 }
 
-/// Finds the headers of a frame that begins with its Ethernet header.
+/// Parses the headers of a frame that starts with its Ethernet header.
 pub fn parse(frame: &[u8]) -> Headers {
     parse_at(frame, 0)
 }
 
-/// Finds the headers of a frame whose Ethernet header begins at `start` of `frame`.
+/// Parses the headers of a frame whose Ethernet header is at `start` of `frame`.
 #[inline]
 pub(crate) fn parse_at(frame: &[u8], start: usize) -> Headers {
     let mut at = start + ETHERNET_BYTES;
@@ -228,7 +229,7 @@ pub(crate) fn parse_at(frame: &[u8], start: usize) -> Headers {
     headers
 }
 
-/// Finds IP behind an encapsulation that follows the VLAN tags, which end at `at`.
+/// Parses IP after an encapsulation that follows the VLAN tags, which end at `at`.
 fn wrapped(frame: &[u8], at: usize, headers: &mut Headers) -> Option<Network> {
     let (between, ethertype) = match headers.ethertype {
         Some(PPPOE_SESSION) => (Between::Pppoe, pppoe(frame, at)?),
@@ -244,8 +245,8 @@ fn wrapped(frame: &[u8], at: usize, headers: &mut Headers) -> Option<Network> {
     Some(network)
 }
 
-/// The EtherType of the payload of the PPPoE session at `at`. Version 1, type 1, code 0 are those
-/// of data (RFC 2516, section 4); the protocols are those of RFC 1332 and RFC 5072.
+/// The EtherType of the payload of the PPPoE session at `at`. Data has version 1, type 1, code 0
+/// (RFC 2516, section 4); the protocols are those of RFC 1332 and RFC 5072.
 fn pppoe(frame: &[u8], at: usize) -> Option<u16> {
     let header: [u8; PPPOE_BYTES] = array_at(frame, at)?;
     match (header[0], header[1], [header[6], header[7]]) {
@@ -255,7 +256,7 @@ fn pppoe(frame: &[u8], at: usize) -> Option<u16> {
     }
 }
 
-/// Finds the headers of a bare IP packet, as a TUN device gives it.
+/// Parses the headers of a bare IP packet from a TUN device.
 pub fn parse_ip(packet: &[u8]) -> Headers {
     let (ethertype, network) = match u8_at(packet, 0).map(|first| first >> 4) {
         Some(4) => (Some(ETHERTYPE_IPV4), ipv4(packet, 0)),
@@ -267,20 +268,19 @@ pub fn parse_ip(packet: &[u8]) -> Headers {
 }
 
 impl Headers {
-    /// Is there a whole IP header?
+    /// Is there a complete IP header?
     pub fn is_ip(&self) -> bool {
         self.network.is_some()
     }
 
-    /// The identifier of the outer VLAN of `frame`, in which these headers were found, 1 to 4095. A
-    /// tag with the identifier 0 only carries a priority (IEEE 802.1Q, clause 9.6), and names no
-    /// VLAN.
+    /// The identifier of the outer VLAN of `frame` with these headers, 1 to 4095. A tag with
+    /// identifier 0 only has a priority (IEEE 802.1Q, clause 9.6), and names no VLAN.
     pub fn outer_vlan(&self, frame: &[u8]) -> Option<u16> {
         let tag = u16_at(frame, ETHERNET_BYTES).filter(|_| self.vlan_tags > 0)?;
         Some(tag & 0x0fff).filter(|&vlan| vlan != 0)
     }
 
-    /// The identifier of the VLAN within the outer one: the second tag's (IEEE 802.1ad), 1 to 4095.
+    /// The identifier of the inner VLAN, from the second tag (IEEE 802.1ad), 1 to 4095.
     pub fn inner_vlan(&self, frame: &[u8]) -> Option<u16> {
         let tag = u16_at(frame, ETHERNET_BYTES + VLAN_TAG_BYTES).filter(|_| self.vlan_tags > 1)?;
         Some(tag & 0x0fff).filter(|&vlan| vlan != 0)
@@ -289,36 +289,36 @@ impl Headers {
     /// The identifier of the PPPoE session that carries the IP packet (RFC 2516, section 4).
     pub fn pppoe_session(&self, frame: &[u8]) -> Option<u16> {
         let tags = usize::from(self.vlan_tags) * VLAN_TAG_BYTES;
-        // After the tags: version and type, and the code.
+        // After the tags come version and type, and the code.
         u16_at(frame, ETHERNET_BYTES + tags + 2).filter(|_| self.between == Between::Pppoe)
     }
 
-    /// The ECN codepoint; not capable when this is no IP.
+    /// The ECN codepoint; not capable without IP.
     pub fn ecn(&self) -> Ecn {
         self.network.map_or(Ecn::NotEct, |n| n.ecn)
     }
 
-    /// The differentiated-services codepoint, 0 to 63; 0 when this is no IP.
+    /// The differentiated-services codepoint, 0 to 63; 0 without IP.
     pub fn dscp(&self) -> u8 {
         self.network.map_or(0, |n| n.dscp)
     }
 
-    /// Is this a part of a datagram, the first or a later one?
+    /// Is this a fragment of a datagram, the first or a later one?
     pub fn is_fragment(&self) -> bool {
         self.network.is_some_and(|n| n.fragment != Fragment::Whole)
     }
 
-    /// Is this the part of a datagram that holds the transport header?
+    /// Is this the fragment that contains the transport header?
     pub fn is_first_fragment(&self) -> bool {
         self.network.is_some_and(|n| n.fragment == Fragment::First)
     }
 
-    /// The flags of the TCP header, when this has one.
+    /// The flags of the TCP header, if any.
     pub fn tcp_flags(&self) -> Option<TcpFlags> {
         self.transport.and_then(|t| t.tcp_flags)
     }
 
-    /// Where the TCP or UDP payload lies in the frame, Ethernet padding excluded.
+    /// The range of the TCP or UDP payload in the frame, without Ethernet padding.
     pub fn payload(&self) -> Option<core::ops::Range<usize>> {
         let start = self.transport?.payload?;
         Some(start..self.network?.end)
@@ -388,7 +388,7 @@ pub(crate) fn ipv6(frame: &[u8], offset: usize) -> Option<Network> {
     Some(network)
 }
 
-/// Where a packet of `length` bytes from `offset` on ends in `frame`, and whether the frame is too
+/// The end in `frame` of a packet with `length` bytes from `offset`, and whether the frame is too
 /// short for it.
 fn extent(frame: &[u8], offset: usize, length: usize) -> (usize, bool) {
     match length {
@@ -397,12 +397,12 @@ fn extent(frame: &[u8], offset: usize, length: usize) -> (usize, bool) {
     }
 }
 
-/// Bounds the work for one packet. With more extensions, the protocol is that of the next one and
-/// the transport unknown.
+/// Bounds the work per packet. With more extensions, the protocol is that of the next one, and the
+/// transport is unknown.
 const MAX_EXTENSIONS: usize = 8;
 
-/// Moves `network` past its extension headers (RFC 8200, section 4), up to the first that is
-/// truncated or a real fragment.
+/// Moves `network` past its extension headers (RFC 8200, section 4), up to the first truncated one
+/// or real fragment.
 fn walk_extensions(frame: &[u8], network: &mut Network) {
     for _ in 0..MAX_EXTENSIONS {
         let Some(header) = array_at::<4>(&frame[..network.end], network.payload) else { return };
@@ -410,7 +410,7 @@ fn walk_extensions(frame: &[u8], network: &mut Network) {
             // Hop-by-hop, routing, destination options, mobility (RFC 6275), HIP (RFC 7401), shim6
             // (RFC 5533).
             0 | 43 | 60 | 135 | 139 | 140 => 8 + 8 * usize::from(header[1]),
-            // Authentication counts words, less two (RFC 4302, section 2.2).
+            // Authentication counts words, minus two (RFC 4302, section 2.2).
             51 => 8 + 4 * usize::from(header[1]),
             44 => 8,
             _ => return,
@@ -432,7 +432,7 @@ fn walk_extensions(frame: &[u8], network: &mut Network) {
 }
 
 impl Fragment {
-    /// From the fragment offset and the flag "more fragments", which both versions have.
+    /// From the fragment offset and the "more fragments" flag, which both versions have.
     fn at(offset: u16, more: bool) -> Fragment {
         match (offset, more) {
             (0, false) => Fragment::Whole,
@@ -460,7 +460,7 @@ pub(crate) fn transport(frame: &[u8], network: &Network) -> Option<Transport> {
     Some(Transport { offset, ports, payload, tcp_flags })
 }
 
-/// Past a whole TCP header, options included (RFC 9293, section 3.1).
+/// The end of a complete TCP header, including options (RFC 9293, section 3.1).
 fn tcp_payload(packet: &[u8], offset: usize) -> Option<usize> {
     let header = usize::from(u8_at(packet, offset + 12)? >> 4) * 4;
     Some(offset + header).filter(|&at| header >= 20 && at <= packet.len())

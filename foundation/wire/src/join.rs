@@ -1,14 +1,14 @@
-//! The reverse of [`split`](mod@crate::split): segments that leave together are passed to the
-//! kernel as one super-packet.
+//! The reverse of [`split`](mod@crate::split): passes segments that leave together to the kernel as
+//! one super-packet.
 //!
-//! The kernel processes a super-packet once, and segments one by one. Only segments made by
-//! [`split`](mod@crate::split) are joined: their checksums are ours. The checksum of a segment from
-//! a wire would have to be verified first, since the kernel writes a new one and must not hide
-//! damage.
+//! The kernel processes a super-packet once, but segments one by one. Only segments made by
+//! [`split`](mod@crate::split) are joined, because we computed their checksums. The checksum of a
+//! segment from a wire would have to be verified first: the kernel writes a new one, which must not
+//! hide damage.
 //!
-//! Segments are joined only if segmentation would restore the very same frames. Headers must be
-//! equal except for the sequence number, the IPv4 identification (one more each), lengths and
-//! checksums. All segments have one size except the last, and only the last has PSH.
+//! Segments are joined only if segmentation would restore identical frames. Headers must be equal
+//! except for the sequence number, the IPv4 identification (each one more), lengths and checksums.
+//! All segments except the last have one size, and only the last has PSH.
 
 use crate::bytes::{array_at, u8_at, u16_at, write_at};
 use crate::checksum::{checksum, pseudo};
@@ -16,7 +16,7 @@ use crate::headers::{Between, Fragment, Headers, MAX_LINK_BYTES, TCP, TcpFlags, 
 use crate::split::MIN_TCP_GSO_SIZE;
 use crate::vnet::{GSO_TCPV4, GSO_TCPV6, NEEDS_CSUM, VnetHeader};
 
-/// Where the headers of a TCP segment lie, bytes from the start of its frame.
+/// The offsets of a TCP segment's headers, in bytes from the start of its frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpOffsets {
     network: u8,
@@ -24,7 +24,7 @@ pub struct TcpOffsets {
     payload: u8,
 }
 
-/// Bytes of the longest headers that are joined: Ethernet with its VLAN tags, and the longest of
+/// The longest headers that are joined, in bytes: Ethernet with its VLAN tags, and the longest of
 /// IPv4 and TCP.
 pub const MAX_HEADER_BYTES: usize = MAX_LINK_BYTES + 60 + 60;
 
@@ -40,8 +40,8 @@ impl TcpOffsets {
         let is_plain =
             network.protocol == TCP && network.fragment == Fragment::Whole && !network.is_length_zero;
         let has_extensions = network.version == Version::V6 && network.payload != network.offset + 40;
-        // A PPPoE header counts the bytes after it, and a kernel that takes the super-packet apart
-        // would leave it as it is.
+        // A PPPoE header counts the following bytes, and a kernel that splits the super-packet
+        // would not correct it.
         let is_bare = headers.between == Between::Nothing;
         if !is_plain || !is_bare || has_extensions || flags != TcpFlags::ACK {
             return None;
@@ -54,24 +54,24 @@ impl TcpOffsets {
         })
     }
 
-    /// Where the payload begins.
+    /// The start of the payload.
     pub fn payload(self) -> usize {
         self.payload.into()
     }
 }
 
-/// Segments that go together, as far as they have been looked at.
+/// Segments that can be joined, so far.
 #[derive(Clone, Copy, Debug)]
 pub struct Joint<'a> {
     first: &'a [u8],
     last: &'a [u8],
     offsets: TcpOffsets,
-    /// Payload bytes of all.
+    /// The payload bytes of all.
     bytes: usize,
 }
 
 impl<'a> Joint<'a> {
-    /// One segment alone.
+    /// A single segment.
     pub fn new(frame: &'a [u8], offsets: TcpOffsets) -> Self {
         Joint { first: frame, last: frame, offsets, bytes: frame.len() - offsets.payload().min(frame.len()) }
     }
@@ -94,7 +94,7 @@ impl<'a> Joint<'a> {
     }
 
     /// Writes the joined headers into `place`. Returns their length and the virtio-net header for
-    /// the kernel; the payloads follow, one after another. `None` if `place` is too short.
+    /// the kernel; the payloads follow in sequence. `None` if `place` is too short.
     pub fn write(&self, place: &mut [u8]) -> Option<(usize, VnetHeader)> {
         let (network, transport) = (usize::from(self.offsets.network), usize::from(self.offsets.transport));
         let len = self.offsets.payload();

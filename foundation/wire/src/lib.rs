@@ -1,13 +1,12 @@
-//! Ethernet, IP, TCP and UDP headers, as far as a fair gateway needs them.
+//! Ethernet, IP, TCP and UDP headers, to the extent that a fair gateway needs them.
 //!
-//! For each frame it finds the flow ([`flow_key`]) and the ECN codepoint, which it can change
+//! For each frame, it determines the flow ([`flow_key`]) and the ECN codepoint, which it can change
 //! ([`ecn`]). It also splits a super-packet of a segmentation offload into the frames that a wire
-//! carries ([`vnet`], [`split`](mod@split)). [`headers`] finds all of it in one pass, and
-//! [`checksum`] keeps the sums right.
+//! carries ([`vnet`], [`split`](mod@split)). [`headers`] parses everything in one pass, and
+//! [`checksum`] keeps checksums correct.
 //!
-//! The crate does no I/O and contains no `unsafe`. No bytes, however hostile, make it panic: a
-//! truncated or odd frame has fewer facts, and a super-packet that contradicts itself is a typed
-//! error.
+//! The crate does no I/O and contains no `unsafe`. No input, however hostile, makes it panic: a
+//! truncated or odd frame yields fewer facts, and an inconsistent super-packet is a typed error.
 //!
 //! ```
 //! use fairwire_core::Ecn;

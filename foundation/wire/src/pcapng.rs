@@ -1,11 +1,11 @@
-//! Packet traces in pcapng, with made-up headers.
+//! Packet traces in pcapng, with synthetic headers.
 //!
 //! Source: draft-ietf-opsawg-pcapng-03: section header (4.1), interface description (4.2), enhanced
 //! packet (4.3), options (3.5). Blocks are little-endian, times are in nanoseconds. Only headers
-//! are captured; the original length is the whole frame's.
+//! are captured; the original length is that of the entire frame.
 //!
-//! A simulated packet has no bytes, so a frame is made up for it that any reader takes: Ethernet,
-//! IPv4 and TCP or UDP with right lengths and checksums, the payload being all zeros.
+//! A simulated packet has no bytes, so it gets a synthetic frame that any reader accepts: Ethernet,
+//! IPv4 and TCP or UDP with correct lengths and checksums, and a payload of zeros.
 
 use crate::checksum::{PseudoHeader, checksum, never_zero};
 use core::net::Ipv4Addr;
@@ -19,10 +19,10 @@ const IPV4: usize = 20;
 const TCP: usize = 20;
 /// Bytes of a UDP header (RFC 768).
 const UDP: usize = 8;
-/// Most blocks of selective acknowledgement in a segment: as many as fit next to a timestamp (RFC
-/// 2018, section 3).
+/// The maximum of SACK blocks in a segment: as many as fit next to a timestamp (RFC 2018, section
+/// 3).
 pub const MAX_BLOCKS: usize = 3;
-/// The most that one frame is captured of.
+/// The maximum captured from one frame, bytes.
 pub const MAX_CAPTURED: usize = ETHERNET + IPV4 + TCP + sack_bytes(MAX_BLOCKS);
 
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
@@ -39,15 +39,15 @@ const OPTION_RESOLUTION: u16 = 9; // if_tsresol
 /// Negative powers of ten: 10^-9 s.
 const NANOSECONDS: u8 = 9;
 
-/// A packet of a flow that is identified by its number.
+/// A packet of a flow identified by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MadeUp {
-    /// The flow's number, from 0. It gives the addresses: sources are in 10.0.0.0/9, receivers in
-    /// 10.128.0.0/9.
+    /// The flow's number, from 0, which determines the addresses: sources are in 10.0.0.0/9,
+    /// receivers in 10.128.0.0/9.
     pub flow: u32,
-    /// Does it go from the receiver to the source?
+    /// Is it sent from the receiver to the source?
     pub is_reverse: bool,
-    /// Bytes of the IP packet. A packet too small for its headers is as long as those.
+    /// Bytes of the IP packet, at least those of its headers.
     pub ip_bytes: u32,
     /// The differentiated-services codepoint, 0 to 63.
     pub dscp: u8,
@@ -57,19 +57,19 @@ pub struct MadeUp {
     pub transport: Transport,
 }
 
-/// The header behind IP.
+/// The header after IP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
     /// TCP.
     Tcp {
         /// Sequence number.
         seq: u32,
-        /// Acknowledgement number; with it comes the flag ACK.
+        /// Acknowledgement number; sets the flag ACK.
         ack: Option<u32>,
         /// Further flags: [`SYN`], [`ECE`], [`CWR`].
         flags: u8,
         /// The data that arrived out of order: the left and the right edge of each block (RFC 2018,
-        /// section 3), up to the first empty one.
+        /// section 3), up to the first empty entry.
         sack: [Option<[u32; 2]>; MAX_BLOCKS],
     },
     /// UDP.
@@ -79,7 +79,7 @@ pub enum Transport {
 /// Opens a connection (RFC 9293).
 pub const SYN: u8 = 0x02;
 const ACK: u8 = 0x10;
-/// Fills up to a whole word (RFC 9293, section 3.1).
+/// Pads to a word (RFC 9293, section 3.1).
 const NO_OPERATION: u8 = 1;
 /// The option with SACK blocks (RFC 2018, section 3).
 const SACK: u8 = 5;
@@ -88,12 +88,12 @@ pub const ECE: u8 = 0x40;
 /// The window was reduced (RFC 3168).
 pub const CWR: u8 = 0x80;
 
-/// The headers of a frame, and its full length.
+/// The headers of a frame, and its complete length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Headers {
     bytes: [u8; MAX_CAPTURED],
     captured: usize,
-    /// Bytes of the whole frame.
+    /// Bytes of the entire frame.
     pub frame_bytes: u32,
 }
 
@@ -128,13 +128,14 @@ impl MadeUp {
         if self.is_reverse { [ends[1], ends[0]] } else { ends }
     }
 
-    /// Source and destination. More flows than there are addresses differ in the source's port.
+    /// Source and destination. If there are more flows than addresses, they differ in the source
+    /// port.
     fn ports(&self) -> [u16; 2] {
         let ends = [49_152 + (self.flow >> 23) as u16, 5001];
         if self.is_reverse { [ends[1], ends[0]] } else { ends }
     }
 
-    /// Locally administered addresses that end as those of IP do.
+    /// Locally administered addresses that end like the IP addresses.
     fn write_ethernet(&self, out: &mut [u8]) {
         let [source, destination] = self.addresses().map(|address| address.octets());
         out[0] = 0x02;
@@ -193,17 +194,17 @@ impl MadeUp {
     }
 }
 
-/// The blocks that there are.
+/// The non-empty blocks.
 fn blocks(sack: &[Option<[u32; 2]>]) -> impl Iterator<Item = [u32; 2]> + '_ {
     sack.iter().copied().map_while(|block| block)
 }
 
-/// Bytes of the option with this number of blocks, including the padding to a whole word.
+/// Bytes of the option with this number of blocks, including the padding to a word.
 const fn sack_bytes(blocks: usize) -> usize {
     if blocks == 0 { 0 } else { 4 + 8 * blocks }
 }
 
-/// Two bytes that mean nothing, the option's kind and length, and its blocks (RFC 2018, section 3).
+/// Two padding bytes, the option's kind and length, and its blocks (RFC 2018, section 3).
 fn write_sack(out: &mut [u8], sack: &[Option<[u32; 2]>]) {
     let Some((head, edges)) = out.split_first_chunk_mut::<4>() else { return };
     *head = [NO_OPERATION, NO_OPERATION, SACK, edges.len() as u8 + 2];
@@ -212,7 +213,7 @@ fn write_sack(out: &mut [u8], sack: &[Option<[u32; 2]>]) {
     }
 }
 
-/// Appends the start of a section to `out`. Its interfaces follow, numbered from 0 in their order.
+/// Appends the start of a section to `out`. Its interfaces follow, numbered from 0 in order.
 pub fn section(out: &mut Vec<u8>, application: &str, comment: &str) {
     block(out, SECTION_HEADER, |out| {
         out.extend(BYTE_ORDER.to_le_bytes());
@@ -225,7 +226,7 @@ pub fn section(out: &mut Vec<u8>, application: &str, comment: &str) {
     });
 }
 
-/// How frames of an interface begin.
+/// The first header of an interface's frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkType {
     /// With an Ethernet header.
@@ -256,7 +257,7 @@ pub fn interface_of(out: &mut Vec<u8>, name: &str, link: LinkType, most_captured
     });
 }
 
-/// Appends a frame seen at `at` on the interface of this number, with a comment where there is one.
+/// Appends a frame observed at `at` on the interface of this number, with an optional comment.
 pub fn packet(out: &mut Vec<u8>, interface: u32, at: Time, headers: &Headers, comment: Option<&str>) {
     let frame = Frame { bytes: headers.bytes(), whole: headers.frame_bytes };
     captured(out, interface, at, frame, comment);
@@ -267,11 +268,11 @@ pub fn packet(out: &mut Vec<u8>, interface: u32, at: Time, headers: &Headers, co
 pub struct Frame<'a> {
     /// Its first bytes.
     pub bytes: &'a [u8],
-    /// Bytes of the whole frame.
+    /// Bytes of the entire frame.
     pub whole: u32,
 }
 
-/// Appends the captured part of a real frame. Readers take `at` for the time since 1970.
+/// Appends the captured part of a real frame. Readers interpret `at` as the time since 1970.
 pub fn captured(out: &mut Vec<u8>, interface: u32, at: Time, frame: Frame<'_>, comment: Option<&str>) {
     block(out, ENHANCED_PACKET, |out| {
         let at = at.ns();
@@ -300,7 +301,7 @@ fn block(out: &mut Vec<u8>, kind: u32, fill: impl FnOnce(&mut Vec<u8>)) {
     out.extend(length.to_le_bytes());
 }
 
-/// An option, cut where its length has no more room.
+/// An option, cut to the limit of its length field.
 fn option(out: &mut Vec<u8>, code: u16, value: &[u8]) {
     let value = &value[..value.len().min(usize::from(u16::MAX) - 3)];
     out.extend(code.to_le_bytes());
@@ -309,7 +310,7 @@ fn option(out: &mut Vec<u8>, code: u16, value: &[u8]) {
     pad(out, value.len());
 }
 
-/// Fills up to a multiple of four.
+/// Pads to a multiple of four.
 fn pad(out: &mut Vec<u8>, length: usize) {
     out.extend(std::iter::repeat_n(0, length.next_multiple_of(4) - length));
 }
@@ -329,7 +330,7 @@ mod tests {
         MadeUp { flow, is_reverse, ip_bytes: 552, dscp: 46, ecn: Ecn::Ce, transport }
     }
 
-    /// The whole frame: the headers, and zeros for the payload.
+    /// The entire frame: the headers, and zeros for the payload.
     fn frame(packet: &MadeUp) -> Vec<u8> {
         let headers = packet.headers();
         let mut bytes = headers.bytes().to_vec();
@@ -434,7 +435,7 @@ mod tests {
     fn blocks_have_the_bytes_of_the_specification() {
         let mut out = Vec::new();
         interface(&mut out, "out");
-        // By hand from section 4.2 and 3.5.
+        // By hand, from sections 4.2 and 3.5.
         let expected = [
             &[1, 0, 0, 0, 40, 0, 0, 0, 1, 0, 0, 0, 82, 0, 0, 0][..],
             &[2, 0, 3, 0, b'o', b'u', b't', 0, 9, 0, 1, 0, 9, 0, 0, 0, 0, 0, 0, 0],

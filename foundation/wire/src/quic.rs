@@ -1,4 +1,4 @@
-//! The parts of QUIC that its path can see: the form of the header, and the spin bit.
+//! The parts of QUIC that are visible to its path: the header form, and the spin bit.
 //!
 //! Sources: RFC 8999, section 5 (what all versions have in common); RFC 9000, sections 17.2 to 17.4
 //! (version 1 and the spin bit); RFC 9369, section 3.1 (version 2).
@@ -9,10 +9,10 @@ use crate::headers::{Fragment, Headers, UDP};
 /// The first packet of a datagram that looks like QUIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuicPacket {
-    /// A packet of a handshake: its header has a version known here.
+    /// A handshake packet: its header has a known version.
     Long,
-    /// A packet of an established connection, or of anything else that begins the same: a short
-    /// header is recognized by one bit only.
+    /// A packet of an established connection, or anything else that starts the same: only one bit
+    /// identifies a short header.
     Short {
         /// The spin bit (RFC 9000, section 17.4).
         spin: bool,
@@ -27,8 +27,8 @@ const SPIN: u8 = 0x20;
 const VERSIONS: [u32; 2] = [1, 0x6b33_43cf];
 
 impl QuicPacket {
-    /// The packet in `frame`, in which `headers` were found; `None` where it is not a whole
-    /// datagram of UDP, or surely not QUIC of a known version.
+    /// The packet in `frame` with these `headers`; `None` if it is not a complete UDP datagram, or
+    /// certainly not QUIC of a known version.
     #[inline]
     pub fn of(frame: &[u8], headers: &Headers) -> Option<QuicPacket> {
         let (network, transport) = (headers.network.as_ref()?, headers.transport.as_ref()?);
@@ -37,7 +37,7 @@ impl QuicPacket {
             return None;
         }
         let first = u8_at(frame, payload)?;
-        // The next bit is set in QUIC, but not where the ends have agreed to vary it (RFC 9287).
+        // The next bit is set in QUIC, unless the ends have agreed to vary it (RFC 9287).
         if first & LONG_FORM == 0 {
             return Some(QuicPacket::Short { spin: first & SPIN != 0 });
         }

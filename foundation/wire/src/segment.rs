@@ -1,11 +1,11 @@
-//! Writing the segments of a super-packet that has been checked.
+//! Writes the segments of a checked super-packet.
 
 use crate::bytes::{array_at, u16_at, write_at};
 use crate::checksum::{Sum, checksum, never_zero};
 use crate::headers::{Network, TCP, TcpFlags, Transport, Version};
 use crate::split::Wraps;
 
-/// A super-packet, taken apart: all offsets lie inside the frame.
+/// A parsed super-packet; all offsets are inside the frame.
 pub(crate) struct Train<'a> {
     pub(crate) frame: &'a [u8],
     pub(crate) network: Network,
@@ -13,7 +13,7 @@ pub(crate) struct Train<'a> {
     pub(crate) payload: &'a [u8],
     /// Payload bytes per segment, not zero.
     pub(crate) size: usize,
-    /// The headers of tunnels around it.
+    /// The tunnel headers around it.
     pub(crate) wraps: Wraps,
 }
 
@@ -25,7 +25,7 @@ struct Position {
 }
 
 impl Train<'_> {
-    /// How many frames come out: one when there is no payload.
+    /// The number of resulting frames: one without payload.
     pub(crate) fn segments(&self) -> usize {
         self.payload.len().div_ceil(self.size).max(1)
     }
@@ -35,7 +35,7 @@ impl Train<'_> {
         self.headers_end() + self.size.min(self.payload.len())
     }
 
-    /// Builds every segment in `scratch`, which has room for the longest, and gives it to `out`.
+    /// Builds every segment in `scratch`, which has room for the longest, and passes it to `out`.
     pub(crate) fn send(&self, scratch: &mut [u8], out: &mut dyn FnMut(&[u8])) -> usize {
         let head = self.headers_end();
         let segments = self.segments();
@@ -64,7 +64,7 @@ impl Train<'_> {
         self.transport.payload.unwrap_or(self.transport.offset)
     }
 
-    /// RFC 791, section 3.1. The checks keep segments within the range of the length fields.
+    /// RFC 791, section 3.1. Checks keep segments within the range of the length fields.
     fn write_ipv4(&self, segment: &mut [u8], position: Position) {
         let at = self.network.offset;
         let length = (segment.len() - at) as u16;
@@ -121,7 +121,7 @@ impl Train<'_> {
 }
 
 /// The flags of one segment: those that end the data are on the last, those about the window on the
-/// first. Urgency is on those before the octet of the urgent pointer.
+/// first. URG is on segments before the octet of the urgent pointer.
 fn flags_of(flags: TcpFlags, position: Position, urgent: usize) -> TcpFlags {
     let mut flags = flags;
     if !position.is_last {

@@ -6,12 +6,12 @@ use crate::bytes::{array_at, u8_at};
 use crate::headers::{Fragment, Headers, TCP, TcpFlags};
 use fairwire_core::Acknowledgement;
 
-/// A TCP segment, as far as its order and its times go.
+/// The parts of a TCP segment that concern order and time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// The number of its first byte, or of its SYN.
     pub sequence: u32,
-    /// The next number that its sender expects; absent without the flag ACK.
+    /// The next number that its sender expects; absent without ACK.
     pub acknowledged: Option<u32>,
     /// Its flags.
     pub flags: TcpFlags,
@@ -26,7 +26,7 @@ pub struct Segment {
 pub struct Stamps {
     /// The sender's clock, TSval.
     pub value: u32,
-    /// The newest clock that it had from the other end, TSecr.
+    /// The latest clock value received from the other end, TSecr.
     pub echo: u32,
 }
 
@@ -35,14 +35,14 @@ const NO_OPERATION: u8 = 1;
 const TIMESTAMPS: u8 = 8;
 /// Kind, length and both stamps.
 const TIMESTAMPS_BYTES: u8 = 10;
-/// Header without options.
+/// The header without options.
 const FIXED_BYTES: usize = 20;
-/// Two of no operation, then the option: as most senders write it (RFC 7323, appendix A).
+/// Two no-operations, then the option: the usual form (RFC 7323, appendix A).
 const USUAL: [u8; 4] = [NO_OPERATION, NO_OPERATION, TIMESTAMPS, TIMESTAMPS_BYTES];
 
 impl Segment {
-    /// The segment in `frame`, in which `headers` were found; `None` where it is not whole, or not
-    /// TCP. A super-packet is one segment.
+    /// The segment in `frame` with these `headers`; `None` if it is incomplete, or not TCP. A
+    /// super-packet is one segment.
     #[inline]
     pub fn of(frame: &[u8], headers: &Headers) -> Option<Segment> {
         let (network, transport) = (headers.network.as_ref()?, headers.transport.as_ref()?);
@@ -60,7 +60,7 @@ impl Segment {
         })
     }
 
-    /// Its meaning as an acknowledgement; `None` if it has data, or begins or ends a connection.
+    /// Its meaning as an acknowledgement; `None` if it has data, or opens or closes a connection.
     pub fn acknowledgement(frame: &[u8], headers: &Headers) -> Option<Acknowledgement> {
         let segment = Segment::of(frame, headers)?;
         let transport = headers.transport.as_ref()?;
@@ -69,7 +69,7 @@ impl Segment {
         if segment.payload_bytes > 0 || others.into_iter().any(|flag| segment.flags.has(flag)) {
             return None;
         }
-        // ECE and CWR, and the bit before them, which together are a counter (RFC 9768).
+        // ECE and CWR, and the bit before them, together form a counter (RFC 9768).
         let echoes_mark = segment.flags.0 & 0xc0 != 0 || u8_at(frame, transport.offset + 12)? & 1 != 0;
         let is_bare = segment.flags.0 & !0xc0 == TcpFlags::ACK.0;
         Some(Acknowledgement {
@@ -80,7 +80,7 @@ impl Segment {
         })
     }
 
-    /// The sequence numbers that it takes: its bytes, and one each for SYN and FIN (RFC 9293,
+    /// The sequence numbers that it occupies: its bytes, and one each for SYN and FIN (RFC 9293,
     /// section 3.4).
     #[inline]
     pub fn span(&self) -> u32 {
@@ -89,7 +89,7 @@ impl Segment {
     }
 }
 
-/// Is there no option but timestamps and padding?
+/// Are there only timestamps and padding?
 fn has_only_stamps(options: &[u8]) -> bool {
     let mut at = 0;
     while let Some(kind) = u8_at(options, at) {
@@ -118,7 +118,7 @@ fn stamps_at(options: &[u8], at: usize) -> Option<Stamps> {
     Some(Stamps { value: u32::from_be_bytes([v0, v1, v2, v3]), echo: u32::from_be_bytes([e0, e1, e2, e3]) })
 }
 
-/// The same, one option after the other: at most 40 bytes.
+/// The same by searching option by option, in at most 40 bytes.
 #[cold]
 fn searched(options: &[u8]) -> Option<Stamps> {
     let mut at = 0;
@@ -158,7 +158,7 @@ mod tests {
         let stamps = Some(Stamps { value: 5, echo: 9 });
         let option = [8, 10, 0, 0, 0, 5, 0, 0, 0, 9];
         let usual = [&[1, 1][..], &option].concat();
-        // Behind the maximum segment size, permitted SACK and others, as in a SYN.
+        // After the maximum segment size, permitted SACK and others, as in a SYN.
         let late = [&[2, 4, 5, 0xb4, 4, 2][..], &option, &[1, 3, 3, 7]].concat();
         for (options, found) in [
             (&[][..], None),

@@ -1,13 +1,13 @@
 //! The virtio-net header that Linux puts before each frame (`PACKET_VNET_HDR`, `IFF_VNET_HDR`).
 //!
-//! Ten octets, numbers in the machine's own order as `linux/virtio_net.h` has them for these
+//! Ten octets, with numbers in the machine's byte order, as in `linux/virtio_net.h` for these
 //! sockets. It states whether the frame is a super-packet, and whether its transport checksum is
-//! still to be computed (virtio 1.2, section 5.1.6).
+//! incomplete (virtio 1.2, section 5.1.6).
 
 use crate::checksum::Partial;
 
-/// The transport checksum is partial: [`VnetHeader::csum_start`] and [`VnetHeader::csum_offset`]
-/// say where.
+/// The transport checksum is partial, at [`VnetHeader::csum_start`] and
+/// [`VnetHeader::csum_offset`].
 pub const NEEDS_CSUM: u8 = 1;
 /// The sender of the frame has verified its checksum.
 pub const DATA_VALID: u8 = 2;
@@ -16,42 +16,42 @@ pub const DATA_VALID: u8 = 2;
 pub const GSO_NONE: u8 = 0;
 /// TCP over IPv4.
 pub const GSO_TCPV4: u8 = 1;
-/// UDP datagrams to be fragmented (UFO): gone from Linux since 4.14.
+/// UDP datagrams to be fragmented (UFO), removed from Linux in 4.14.
 pub const GSO_UDP: u8 = 3;
 /// TCP over IPv6.
 pub const GSO_TCPV6: u8 = 4;
-/// UDP datagrams side by side, from `UDP_SEGMENT`.
+/// Consecutive UDP datagrams, from `UDP_SEGMENT`.
 pub const GSO_UDP_L4: u8 = 5;
-/// Joined to the type: the TCP has CWR set.
+/// Combined with the type: the TCP header has CWR set.
 pub const GSO_ECN: u8 = 0x80;
 
 /// Bytes of the header.
 pub const LEN: usize = 10;
 
-/// The virtio-net header that came before a frame.
+/// The virtio-net header before a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VnetHeader {
     /// [`NEEDS_CSUM`], [`DATA_VALID`].
     pub flags: u8,
-    /// One of the `GSO_` kinds, perhaps with [`GSO_ECN`].
+    /// One of the `GSO_` types, possibly with [`GSO_ECN`].
     pub gso_type: u8,
-    /// A hint at the bytes of headers; Linux gives the length of its first fragment of memory. Not
-    /// relied on.
+    /// A hint of the header length; Linux sets the length of its first memory fragment. Not relied
+    /// on.
     pub hdr_len: u16,
     /// Payload bytes per segment.
     pub gso_size: u16,
-    /// First octet that the partial checksum covers, bytes from the start of the frame.
+    /// The first octet that the partial checksum covers, in bytes from the start of the frame.
     pub csum_start: u16,
-    /// Where the checksum goes, bytes from there.
+    /// The location of the checksum, in bytes from there.
     pub csum_offset: u16,
 }
 
 impl VnetHeader {
-    /// Nothing to be done to the frame.
+    /// The frame needs no processing.
     pub const PLAIN: VnetHeader =
         VnetHeader { flags: 0, gso_type: GSO_NONE, hdr_len: 0, gso_size: 0, csum_start: 0, csum_offset: 0 };
 
-    /// Reads the first [`LEN`] octets; `None` when there are fewer.
+    /// Reads the first [`LEN`] octets; `None` if there are fewer.
     pub fn read(bytes: &[u8]) -> Option<VnetHeader> {
         let &[flags, gso_type, a, b, c, d, e, f, g, h] = bytes.first_chunk::<LEN>()?;
         Some(VnetHeader {
@@ -64,7 +64,7 @@ impl VnetHeader {
         })
     }
 
-    /// Writes the first [`LEN`] octets; `None`, and nothing is written, when there are fewer.
+    /// Writes the first [`LEN`] octets; `None`, without a write, if there are fewer.
     pub fn write(&self, bytes: &mut [u8]) -> Option<()> {
         let place = bytes.first_chunk_mut::<LEN>()?;
         let [a, b] = self.hdr_len.to_ne_bytes();
@@ -75,7 +75,7 @@ impl VnetHeader {
         Some(())
     }
 
-    /// The kind of super-packet, without [`GSO_ECN`].
+    /// The type of super-packet, without [`GSO_ECN`].
     pub fn gso_kind(&self) -> u8 {
         self.gso_type & !GSO_ECN
     }
@@ -85,7 +85,7 @@ impl VnetHeader {
         self.gso_kind() != GSO_NONE
     }
 
-    /// The partial checksum, when there is one.
+    /// The partial checksum, if any.
     pub fn partial(&self) -> Option<Partial> {
         (self.flags & NEEDS_CSUM != 0)
             .then_some(Partial { csum_start: self.csum_start, csum_offset: self.csum_offset })

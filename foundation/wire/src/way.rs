@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "lowercase"))]
 pub enum Way {
-    /// From the outside to the inside: traffic that subscribers fetch.
+    /// From the outside to the inside: traffic to subscribers.
     Download,
-    /// From the inside to the outside: traffic that subscribers send.
+    /// From the inside to the outside: traffic from subscribers.
     Upload,
 }
 

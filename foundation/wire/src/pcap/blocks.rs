@@ -15,12 +15,12 @@ const VERSION: u16 = 1;
 /// Byte order, version and length of a section.
 const SECTION_BYTES: usize = 16;
 
-/// Type, length, and length again.
+/// Block type, length, and length again.
 const FRAME_BYTES: usize = 12;
 
 const END_OF_OPTIONS: u16 = 0;
 const APPLICATION: u16 = 4; // shb_userappl
-/// With this begins the application of the traces that `fairwire run` writes.
+/// The prefix of the application in traces written by `fairwire run`.
 const TRACER: &[u8] = b"fairwire ";
 const TIME_RESOLUTION: u16 = 9;
 const TIME_OFFSET: u16 = 14;
@@ -31,7 +31,7 @@ pub(super) struct Blocks<'a> {
     at: usize,
     order: ByteOrder,
     interfaces: Vec<Interface>,
-    /// Is the section a trace of fairwire's own?
+    /// Is the section a fairwire trace?
     is_trace: bool,
 }
 
@@ -43,7 +43,7 @@ struct Interface {
     offset_s: i64,
 }
 
-/// Microseconds, where nothing is said.
+/// Microseconds, the default.
 const DEFAULT_RESOLUTION: u8 = 6;
 
 impl<'a> Blocks<'a> {
@@ -81,7 +81,7 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Type and body of the block that `rest` begins with; it is then behind us.
+    /// The type and body of the block at the start of `rest`; advances past it.
     fn block(&mut self, rest: &'a [u8]) -> Result<(u32, &'a [u8]), CaptureError> {
         let at = self.at;
         let truncated = CaptureError::Truncated { at };
@@ -103,7 +103,7 @@ impl<'a> Blocks<'a> {
         Ok((kind, &block[8..len - 4]))
     }
 
-    /// Learns the byte order, without which not even the length can be read.
+    /// Determines the byte order, without which the length cannot be read.
     fn begin_section(&mut self, rest: &[u8]) -> Result<(), CaptureError> {
         let at = self.at;
         let magic = ByteOrder::Big.u32(rest, 8).ok_or(CaptureError::Truncated { at })?;
@@ -119,8 +119,8 @@ impl<'a> Blocks<'a> {
         Ok(())
     }
 
-    /// An enhanced packet, or an obsolete one: but for the interface's number they are alike up to
-    /// the data.
+    /// An enhanced packet, or an obsolete one: except for the interface's number, they are equal up
+    /// to the data.
     fn packet(&self, interface: u32, body: &'a [u8], at: usize) -> Result<Record<'a>, CaptureError> {
         let number = |offset| self.order.u32(body, offset).ok_or(CaptureError::Short { at });
         let (high, low, captured, bytes) = (number(4)?, number(8)?, number(12)?, number(16)?);
@@ -144,7 +144,7 @@ impl<'a> Blocks<'a> {
     }
 }
 
-/// Is a section with this body a trace of fairwire's own, by the application that it names?
+/// Does a section with this body name fairwire as its application?
 fn is_trace(order: ByteOrder, body: &[u8]) -> bool {
     let mut options = body.get(SECTION_BYTES..).unwrap_or_default();
     while let (Some(code), Some(len)) = (order.u16(options, 0), order.u16(options, 2)) {
@@ -187,7 +187,7 @@ impl Interface {
         } else {
             10_u128.checked_pow(exponent).map_or(0, |per_second| scaled / per_second)
         };
-        // At most 2^94, and the offset at most 2^93: neither overflows.
+        // At most 2^94, with an offset of at most 2^93, so neither overflows.
         let time = since.cast_signed() + i128::from(self.offset_s) * 1_000_000_000;
         time.clamp(0, u64::MAX.into()) as u64
     }

@@ -1,5 +1,4 @@
-//! The headers before IP in a captured packet, by the kind of link that it was captured on
-//! (www.tcpdump.org/linktypes.html).
+//! The headers before IP in a captured packet, by link type (www.tcpdump.org/linktypes.html).
 
 use crate::bytes::{array_at, u8_at, u16_at};
 use crate::flow_key::FlowKey;
@@ -7,17 +6,17 @@ use crate::headers::{Headers, parse, parse_ip};
 use core::fmt;
 use fairwire_core::Ecn;
 
-/// A kind of link whose headers are known.
+/// A link type with known headers.
 struct Kind {
     /// Its numbers in files.
     numbers: &'static [u16],
     name: &'static str,
-    /// Finds the packet and its kind. `None` if that cannot be seen: the frame is encrypted or has
-    /// no data, or too little of it was captured.
+    /// Finds the packet and its type. `None` if that is impossible: the frame is encrypted, has no
+    /// data, or too little of it was captured.
     find: fn(&[u8]) -> Option<Found<'_>>,
 }
 
-/// A packet, and how many bytes before it were on no wire.
+/// A packet, and the number of preceding bytes that were not on a wire.
 struct Found<'a> {
     packet: Packet<'a>,
     pseudo: usize,
@@ -32,7 +31,7 @@ enum Packet<'a> {
     Typed(u16, &'a [u8]),
 }
 
-/// All known kinds. 12 and 14 are raw IP in files of some BSDs.
+/// All known link types. 12 and 14 are raw IP in files of some BSDs.
 const KINDS: [Kind; 14] = [
     Kind { numbers: &[0, 108], name: "null and loopback", find: |data| ip(data, 4) },
     Kind { numbers: &[1], name: "Ethernet", find: |data| found(Packet::Ethernet(data), 0) },
@@ -44,7 +43,7 @@ const KINDS: [Kind; 14] = [
     Kind { numbers: &[105], name: "802.11", find: |data| wireless(data, 0, false) },
     Kind { numbers: &[113], name: "Linux cooked", find: |data| typed(data, 14, 16) },
     Kind { numbers: &[127], name: "802.11 with radiotap", find: radiotap },
-    // The first octet is the direction, in place of the address.
+    // The first octet is the direction instead of the address.
     Kind { numbers: &[166], name: "PPP of pppd", find: |data| ppp_protocol(data, 2, 0) },
     Kind { numbers: &[204], name: "PPP with direction", find: |data| ppp(data, 1) },
     Kind { numbers: &[228, 229], name: "IPv4 and IPv6", find: |data| ip(data, 0) },
@@ -57,15 +56,15 @@ const PPPOE_SESSION: u16 = 0x8864;
 
 /// A captured packet, as parsed.
 pub(super) struct Seen {
-    /// Its flow; `None` where no packet is found behind the headers of the link.
+    /// Its flow; `None` if no packet follows the link's headers.
     pub key: Option<FlowKey>,
     /// Its ECN codepoint.
     pub ecn: Ecn,
-    /// Bytes of the record that were on no wire.
+    /// Bytes of the record that were not on a wire.
     pub pseudo: u32,
 }
 
-/// Parses `data`, captured on a link of this kind; `None` if its layout is not known.
+/// Parses `data`, captured on a link of this type; `None` if its layout is unknown.
 pub(super) fn seen(link_type: u16, data: &[u8]) -> Option<Seen> {
     let kind = KINDS.iter().find(|kind| kind.numbers.contains(&link_type))?;
     let Some(Found { packet, pseudo }) = (kind.find)(data) else {
@@ -83,7 +82,7 @@ pub(super) fn seen(link_type: u16, data: &[u8]) -> Option<Seen> {
     Some(Seen { key: Some(key), ecn, pseudo: pseudo as u32 })
 }
 
-/// The payload of an EtherType as a frame without addresses, as far as its headers go.
+/// The payload of an EtherType as a frame without addresses, limited to its headers.
 fn typed_frame(ethertype: u16, packet: &[u8]) -> Vec<u8> {
     const HEADERS: usize = 512; // IP and transport, with extensions and tags before them
     [&[0; 12][..], &ethertype.to_be_bytes(), &packet[..packet.len().min(HEADERS)]].concat()
@@ -93,12 +92,12 @@ fn found(packet: Packet<'_>, pseudo: usize) -> Option<Found<'_>> {
     Some(Found { packet, pseudo })
 }
 
-/// IP, whose version is in its first octet, after `skipped` bytes.
+/// IP after `skipped` bytes, with the version in its first octet.
 fn ip(data: &[u8], skipped: usize) -> Option<Found<'_>> {
     found(Packet::Ip(data.get(skipped..)?), 0)
 }
 
-/// A packet that begins at `at`, with its EtherType before it.
+/// A packet at `at`, with its EtherType before it.
 fn typed(data: &[u8], ethertype: usize, at: usize) -> Option<Found<'_>> {
     found(Packet::Typed(u16_at(data, ethertype)?, data.get(at..)?), 0)
 }
@@ -109,7 +108,7 @@ fn ppp(data: &[u8], pseudo: usize) -> Option<Found<'_>> {
     ppp_protocol(data, pseudo + framing, pseudo)
 }
 
-/// The protocol of PPP at `at`, of two octets, or of one, which is odd then (RFC 1661, section 2).
+/// The PPP protocol at `at`, of two octets, or of one if odd (RFC 1661, section 2).
 fn ppp_protocol(data: &[u8], at: usize, pseudo: usize) -> Option<Found<'_>> {
     let first = u8_at(data, at)?;
     let (protocol, len) = if first & 1 == 1 { (first.into(), 1) } else { (u16_at(data, at)?, 2) };
@@ -121,7 +120,7 @@ fn ppp_protocol(data: &[u8], at: usize, pseudo: usize) -> Option<Found<'_>> {
     found(Packet::Typed(ethertype, data.get(at + len..)?), pseudo)
 }
 
-/// PPP in HDLC framing, or Cisco's, whose address octet is another (RFC 1547, section 4.3.1).
+/// PPP in HDLC framing, or Cisco's, which has another address octet (RFC 1547, section 4.3.1).
 fn hdlc(data: &[u8]) -> Option<Found<'_>> {
     match u8_at(data, 0)? {
         0x0f | 0x8f => typed(data, 2, 4),
@@ -129,23 +128,23 @@ fn hdlc(data: &[u8]) -> Option<Found<'_>> {
     }
 }
 
-/// A frame of 802.11 after a header of radiotap (radiotap.org), which is on no wire.
+/// An 802.11 frame after a radiotap header (radiotap.org), which is not on a wire.
 fn radiotap(data: &[u8]) -> Option<Found<'_>> {
     let little = |at| array_at(data, at).map(u16::from_le_bytes);
     let len = little(2)?.into();
-    // The words that say which fields there are: the highest bit of each announces another.
+    // The bitmaps of present fields; the highest bit of each announces another.
     let mut fields = 8;
     while u8_at(data, fields - 1)? & 0x80 != 0 {
         fields += 4;
     }
     let present = u8_at(data, 4)?;
-    // The time, of eight octets and aligned to as many, is the first field; the flags the second.
+    // The time, eight octets with the same alignment, is the first field; the flags are the second.
     let flags_at = if present & 1 != 0 { fields.next_multiple_of(8) + 8 } else { fields };
     let flags = if present & 2 != 0 { u8_at(data, flags_at)? } else { 0 };
     wireless(data, len, flags & 0x20 != 0)
 }
 
-/// A frame of 802.11 after `pseudo` bytes. LLC and SNAP follow its header, to which `is_padded` adds
+/// An 802.11 frame after `pseudo` bytes. LLC and SNAP follow its header, which `is_padded` rounds
 /// up to a multiple of four.
 fn wireless(data: &[u8], pseudo: usize, is_padded: bool) -> Option<Found<'_>> {
     let [kind, flags] = array_at(data, pseudo)?;
@@ -160,7 +159,7 @@ fn wireless(data: &[u8], pseudo: usize, is_padded: bool) -> Option<Found<'_>> {
     let header = 24 + fourth_address + control + throughput;
     let is_many = has_quality && u8_at(data, pseudo + 24 + fourth_address)? & 0x80 != 0;
     let header = if is_padded { header + (4 - header % 4) % 4 } else { header };
-    // Several packets in one frame: the first is read, behind two addresses and a length.
+    // An aggregate of several packets: the first is read, after two addresses and a length.
     let at = pseudo + header + if is_many { 14 } else { 0 };
     let logical: [u8; 8] = array_at(data, at)?;
     if logical[..3] != [0xaa, 0xaa, 0x03] {
@@ -169,7 +168,7 @@ fn wireless(data: &[u8], pseudo: usize, is_padded: bool) -> Option<Found<'_>> {
     found(Packet::Typed(u16::from_be_bytes([logical[6], logical[7]]), data.get(at + 8..)?), pseudo)
 }
 
-/// Kinds of links that are met in files and carry no IP that could be found, by number.
+/// Link types found in files without locatable IP, by number.
 const OTHERS: [(u16, &str); 24] = [
     (6, "token ring"),
     (8, "SLIP"),
@@ -197,7 +196,7 @@ const OTHERS: [(u16, &str); 24] = [
     (283, "802.15.4 with TAP"),
 ];
 
-/// A number of a kind of link in words: `189 (USB of Linux)`.
+/// A link type number in words: `189 (USB of Linux)`.
 pub(super) struct Unknown(pub u16);
 
 impl fmt::Display for Unknown {
@@ -208,7 +207,7 @@ impl fmt::Display for Unknown {
     }
 }
 
-/// The known kinds in words.
+/// The known link types in words.
 pub(super) struct Known;
 
 impl fmt::Display for Known {

@@ -1,12 +1,12 @@
-//! Reading captures: pcap and pcapng files, which are in memory as a whole.
+//! Reads captures: pcap and pcapng files that are entirely in memory.
 //!
-//! Of a pcap file: both byte orders, and stamps in microseconds or nanoseconds
-//! (draft-ietf-opsawg-pcap). Of a pcapng file (draft-ietf-opsawg-pcapng): any number of sections
-//! and interfaces, in either byte order; enhanced packet blocks and the obsolete packet blocks;
-//! stamps of any resolution and offset. Other blocks are passed over. A simple packet block has no
-//! time and is refused.
+//! pcap files: both byte orders, and time stamps in microseconds or nanoseconds
+//! (draft-ietf-opsawg-pcap). pcapng files (draft-ietf-opsawg-pcapng): any number of sections and
+//! interfaces, in either byte order; enhanced packet blocks and the obsolete packet blocks; time
+//! stamps of any resolution and offset. Other blocks are skipped. A simple packet block has no time
+//! and is refused.
 //!
-//! No bytes, however hostile, make it panic, and nothing is allocated by what a length field says.
+//! No input, however hostile, makes it panic, and no allocation depends on a length field.
 
 mod blocks;
 mod classic;
@@ -23,15 +23,14 @@ use std::collections::BTreeMap;
 pub struct Record<'a> {
     /// Capture time, in nanoseconds since 1970; times out of range become the nearest in range.
     pub time_ns: u64,
-    /// Bytes of the packet, some of which may not have been captured.
+    /// Bytes of the packet, including any not captured.
     pub bytes: u32,
-    /// What kind of header the data begin with (`LINKTYPE_` values,
-    /// www.tcpdump.org/linktypes.html).
+    /// The type of the first header (`LINKTYPE_` values, www.tcpdump.org/linktypes.html).
     pub link_type: u16,
     /// The captured bytes.
     pub data: &'a [u8],
-    /// In a trace written by fairwire, which has a packet once per point that it passes: the
-    /// interface of that point.
+    /// In a fairwire trace, which has a packet once per point that it passes: the interface of that
+    /// point.
     pub traced_at: Option<u32>,
 }
 
@@ -39,7 +38,7 @@ pub struct Record<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CaptureError {
-    /// It does not begin as a capture does.
+    /// It does not start like a capture.
     #[error(
         "this is no capture: it begins with {given:02x?}; pcap (a1b2c3d4 or a1b23c4d, either byte order) and pcapng (0a0d0d0a) are read"
     )]
@@ -47,32 +46,32 @@ pub enum CaptureError {
         /// Its first bytes, at most four.
         given: Vec<u8>,
     },
-    /// A version of the format that is not known.
+    /// An unknown version of the format.
     #[error("the header at byte {at} is of version {given}; version {allowed} is read")]
     Version {
-        /// Where, bytes from the start of the file.
+        /// The location, in bytes from the start of the file.
         at: usize,
         /// The major version of the file.
         given: u16,
-        /// The one that is known.
+        /// The known one.
         allowed: u16,
     },
     /// The file ends within a header, a record or a block.
     #[error("the capture ends within what begins at byte {at}")]
     Truncated {
-        /// Where, bytes from the start of the file.
+        /// The location, in bytes from the start of the file.
         at: usize,
     },
-    /// A whole block that is too short for the fields of its type.
+    /// A complete block that is too short for the fields of its type.
     #[error("the block at byte {at} is too short for what it holds")]
     Short {
-        /// Where, bytes from the start of the file.
+        /// The location, in bytes from the start of the file.
         at: usize,
     },
     /// A length that contradicts the block or file around it.
     #[error("the record or block at byte {at} has a length of {given}, which cannot be")]
     Length {
-        /// Where, bytes from the start of the file.
+        /// The location, in bytes from the start of the file.
         at: usize,
         /// The length in the file.
         given: u32,
@@ -80,13 +79,13 @@ pub enum CaptureError {
     /// A section without a valid byte order.
     #[error("the section at byte {at} has no valid byte order")]
     ByteOrder {
-        /// Where, bytes from the start of the file.
+        /// The location, in bytes from the start of the file.
         at: usize,
     },
-    /// A packet of an interface that was not described.
+    /// A packet of an undescribed interface.
     #[error("the packet at byte {at} is of interface {given}, which is not described before it")]
     Interface {
-        /// Where, bytes from the start of the file.
+        /// The location, in bytes from the start of the file.
         at: usize,
         /// The interface's number.
         given: u32,
@@ -94,10 +93,10 @@ pub enum CaptureError {
     /// A simple packet block.
     #[error("the packet at byte {at} has no time (a simple packet block)")]
     NoTime {
-        /// Where, bytes from the start of the file.
+        /// The location, in bytes from the start of the file.
         at: usize,
     },
-    /// Packets of a link whose headers are not known.
+    /// Packets of a link with unknown headers.
     #[error("its packets are of link type {}, whose headers are not known; those of {} are", link::Unknown(*given), link::Known)]
     LinkType {
         /// Its number (`LINKTYPE_` values, www.tcpdump.org/linktypes.html).
@@ -105,7 +104,7 @@ pub enum CaptureError {
     },
 }
 
-/// The largest packet, as libpcap bounds it.
+/// The largest packet, from libpcap's limit.
 pub const MAX_BYTES: u32 = 262_144;
 
 /// The packets of a capture, in the order of the file. The first error ends it.
@@ -149,45 +148,45 @@ impl<'a> Iterator for Records<'a> {
 /// A packet of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// When, from the earliest packet on.
+    /// The time since the earliest packet.
     pub at: Duration,
-    /// Bytes that it had, from the start of its link-layer header on; 1 to [`MAX_BYTES`].
+    /// Its bytes, including the link-layer header; 1 to [`MAX_BYTES`].
     pub bytes: u32,
     /// Its flow, identified by 5-tuple and numbered from 0 in order of appearance.
     pub flow: u32,
-    /// Its ECN codepoint; not capable where its headers are not known.
+    /// Its ECN codepoint; not capable if its headers are unknown.
     pub ecn: Ecn,
 }
 
 /// A packet as offered load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offered {
-    /// When, from the earliest packet on.
+    /// The time since the earliest packet.
     pub at: Duration,
-    /// Bytes that it had, from the start of its link-layer header on; 1 to [`MAX_BYTES`].
+    /// Its bytes, including the link-layer header; 1 to [`MAX_BYTES`].
     pub bytes: u32,
-    /// Its flow, identified by 5-tuple and numbered from 0 in order of appearance; after 65 536
-    /// flows the numbers begin again.
+    /// Its flow, identified by 5-tuple and numbered from 0 in order of appearance; numbers repeat
+    /// after 65 536 flows.
     pub flow: u16,
-    /// Its ECN codepoint; not capable where its headers are not known.
+    /// Its ECN codepoint; not capable if its headers are unknown.
     pub ecn: Ecn,
 }
 
-/// The packets of a capture, in order of time, with flow numbers that never repeat. Packets without
-/// bytes are left out.
+/// The packets of a capture, sorted by time, with unique flow numbers. Packets without bytes are
+/// omitted.
 ///
-/// Flows are identified in IP packets, and behind the headers of Ethernet, PPPoE, PPP, Cisco HDLC
-/// and 802.11 with and without radiotap. So they are behind those of Linux's "cooked" captures of
-/// both versions, and of BSD loopback. Packets behind which none is found are one flow: [`notes`]
-/// counts them. A packet of another link type is an error. What radiotap and a
-/// direction add to a packet is not counted.
+/// Flows are identified in IP packets, and after the headers of Ethernet, PPPoE, PPP, Cisco HDLC
+/// and 802.11 with and without radiotap. Linux's "cooked" captures of both versions and BSD
+/// loopback are also supported. Unidentified packets form one flow, and [`notes`] counts them. A
+/// packet of another link type is an error. The additions of radiotap and of a direction do not
+/// count.
 ///
-/// A capture that ends within a packet has those before it; one that ends within its first is an
-/// error. [`notes`] says so.
+/// A capture that ends within a packet yields the packets before it, and [`notes`] reports this;
+/// one that ends within its first packet is an error.
 ///
-/// A trace of fairwire's own has a packet where it arrives at a link, where it leaves that, at the
-/// next link, and where it is delivered. To count each packet once, a flow's packets count where
-/// its first one appears first: that is where they enter the network.
+/// A fairwire trace has a packet on arrival at a link, on departure, at the next link, and on
+/// delivery. To count each packet once, a flow's packets count where its first one first appears,
+/// which is where they enter the network.
 pub fn seen(file: &[u8]) -> Result<Vec<Seen>, CaptureError> {
     let mut flows: BTreeMap<Option<FlowKey>, (u32, Option<u32>)> = BTreeMap::new();
     let mut stamped: Vec<(u64, Seen)> = Vec::new();
@@ -211,14 +210,14 @@ pub fn seen(file: &[u8]) -> Result<Vec<Seen>, CaptureError> {
     Ok(stamped.into_iter().map(since).collect())
 }
 
-/// The offered load that a capture shows: [`seen`], with flows numbered in 16 bits.
+/// The offered load of a capture: [`seen`], with flows numbered in 16 bits.
 pub fn offered(file: &[u8]) -> Result<Vec<Offered>, CaptureError> {
     let offered = |Seen { at, bytes, flow, ecn }| Offered { at, bytes, flow: flow as u16, ecn };
     Ok(seen(file)?.into_iter().map(offered).collect())
 }
 
-/// Notes on a capture whose packets are [`seen`]: the number of frames without a packet behind the
-/// headers of their link, and where the file is cut off.
+/// Notes on a capture with packets that are [`seen`]: the number of frames without a packet after
+/// the link's headers, and the location of a truncation.
 pub fn notes(file: &[u8]) -> Result<Vec<String>, CaptureError> {
     let (mut whole, mut unidentified) = (0_u64, 0_u64);
     let cut = each_whole(file, |record| {
@@ -238,8 +237,8 @@ pub fn notes(file: &[u8]) -> Result<Vec<String>, CaptureError> {
     Ok(unidentified.into_iter().chain(cut).collect())
 }
 
-/// Gives each whole record to `take`. Returns where the one begins within which the file ends, if
-/// there are others before it.
+/// Passes each complete record to `take`. Returns the start of a truncated one, if others precede
+/// it.
 fn each_whole(
     file: &[u8],
     mut take: impl FnMut(Record<'_>) -> Result<(), CaptureError>,

@@ -258,8 +258,8 @@ fn a_packet_of_a_trace_of_ours_counts_once_where_its_flow_enters() {
             .map(move |place| writer.enhanced(place, us + u64::from(place), &frame(port), 1000))
             .collect::<Vec<_>>()
     };
-    // A packet passes all three interfaces; a second is lost after the first of them; one of
-    // another flow enters at the second.
+    // A packet passes all three interfaces; a second is lost after the first; one of another flow
+    // enters at the second.
     let lost = writer.enhanced(0, 20, &frame(4000), 500);
     let packets = [path(4000, 10), vec![lost], path(4001, 30)[1..].to_vec()].concat().concat();
     let of = |program: &[u8]| {
@@ -280,7 +280,7 @@ fn a_packet_of_a_trace_of_ours_counts_once_where_its_flow_enters() {
             .collect::<Vec<_>>()
     };
     assert_eq!(of(b"fairwire 0.1.0"), [(0, 1000), (0, 500), (1, 1000)]);
-    // Nothing is left out of captures by other programs.
+    // Captures by other programs are complete.
     assert_eq!(of(b"dumpcap").len(), 6);
 }
 

@@ -1,19 +1,18 @@
-//! Super-packets of segmentation offload, taken apart into the frames that a wire carries.
+//! Splits super-packets of segmentation offload into the frames that a wire carries.
 //!
-//! Between local stacks TCP arrives in packets of up to 64 KiB with checksums still to be made.
-//! Queued as they are, they would be shared out by the burst; [`split`] makes of each the frames
-//! that a network card would have sent, checksums complete.
+//! Between local stacks, TCP arrives in packets of up to 64 KiB with incomplete checksums. If
+//! queued unchanged, the link would be shared by the burst. [`split`] turns each into the frames
+//! that a network card would have sent, with complete checksums.
 //!
 //! - **IP**: IPv4 total length, identification plus one per segment, header checksum; IPv6 payload
 //!   length.
 //! - **TCP**: sequence number; FIN and PSH only on the last segment; CWR only on the first (RFC
-//!   3168, section 6.1.2); the urgent pointer keeps pointing at the same octet; checksum.
+//!   3168, section 6.1.2); the urgent pointer still points at the same octet; checksum.
 //! - **UDP**: length and checksum; a sum of zero is sent as `0xffff` (RFC 768).
-//! - **Tunnels** ([`tunnel`]): the inner packet is split, and every header around it made right:
-//!   lengths, IPv4 identification (plus one per segment), UDP and GRE checksums where there are
-//!   any.
-//! - A frame that is no super-packet comes out once: with its partial checksum completed (for SCTP
-//!   a CRC32c) when it has one, and otherwise untouched.
+//! - **Tunnels** ([`tunnel`]): the inner packet is split, and every header around it is corrected:
+//!   lengths, IPv4 identification (plus one per segment), UDP and GRE checksums if present.
+//! - A frame that is not a super-packet is passed on once: with its partial checksum completed (for
+//!   SCTP a CRC32c) if it has one, otherwise unchanged.
 
 mod tunnel;
 
@@ -28,12 +27,11 @@ use crate::segment::Train;
 use crate::vnet::{GSO_TCPV4, GSO_TCPV6, GSO_UDP_L4, VnetHeader};
 use tunnel::{Found, Wanted};
 
-/// Bytes of the largest frame that comes out of a super-packet: Ethernet with its VLAN tags, and
-/// the most that IPv6 can say without jumbograms. A scratch buffer of this size is never too small
-/// for one.
+/// The largest frame from a super-packet, in bytes: Ethernet with its VLAN tags, and the maximum of
+/// IPv6 without jumbograms. A scratch buffer of this size suffices for every super-packet.
 pub const MAX_FRAME_BYTES: usize = MAX_LINK_BYTES + 40 + 65_535;
 
-/// Linux sends no smaller segments: `TCP_MIN_GSO_SIZE`, the least MSS of 48 minus 40 bytes of
+/// Linux sends no smaller segments: `TCP_MIN_GSO_SIZE`, the minimum MSS of 48 minus 40 bytes of
 /// options. Smaller ones would only add work.
 pub(crate) const MIN_TCP_GSO_SIZE: u16 = 8;
 
@@ -44,62 +42,62 @@ const TCP_CHECKSUM: u16 = 16;
 const UDP_CHECKSUM: u16 = 6;
 const SCTP_CHECKSUM: u16 = 8;
 
-/// Why a frame and its virtio-net header do not go together. Nothing has come out.
+/// A mismatch between a frame and its virtio-net header. No frame was passed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SplitError {
-    /// A kind of super-packet that has no software segmentation here.
+    /// A type of super-packet without software segmentation here.
     #[error("gso_type {given:#04x} is not supported; allowed: none (0), TCPv4 (1), TCPv6 (4), UDP_L4 (5)")]
     UnsupportedKind {
-        /// The type as given.
+        /// The given type.
         given: u8,
     },
     /// The frame does not match the type, or has an incomplete header.
     #[error("the frame is no unfragmented packet of the protocol that gso_type {given:#04x} names")]
     WrongProtocol {
-        /// The type as given.
+        /// The given type.
         given: u8,
     },
-    /// The IP header claims more than there is.
+    /// The IP header claims more bytes than present.
     #[error("the IP packet is longer than its frame of {frame} bytes")]
     Truncated {
         /// Bytes in the frame.
         frame: usize,
     },
-    /// The headers are said to be longer than the frame.
+    /// The stated headers are longer than the frame.
     #[error("hdr_len {given} is more than the frame of {frame} bytes")]
     HeaderLength {
-        /// The length as given.
+        /// The given length.
         given: u16,
         /// Bytes in the frame.
         frame: usize,
     },
-    /// The segments are said to be empty or absurdly small.
+    /// The stated segments are empty or too small.
     #[error("gso_size {given} is too small; allowed: {least} or more")]
     SegmentTooSmall {
-        /// The size as given.
+        /// The given size.
         given: u16,
-        /// The least value allowed.
+        /// The minimum.
         least: u16,
     },
-    /// The segments would be too long for the length field of IP.
+    /// The segments would exceed the length field of IP.
     #[error("an IP packet of {given} bytes would come out; allowed: 65535 or fewer")]
     SegmentTooLong {
-        /// Bytes that it would have.
+        /// Their number of bytes.
         given: usize,
     },
-    /// More datagrams than a sender may put together.
+    /// More datagrams than a sender may combine.
     #[error("{given} UDP datagrams would come out of one; allowed: {MAX_UDP_SEGMENTS} or fewer")]
     TooManyDatagrams {
-        /// Datagrams that would come out.
+        /// The number of resulting datagrams.
         given: usize,
     },
-    /// The checksum field lies outside the frame, or is not the one of the super-packet's protocol.
+    /// The checksum field is outside the frame, or not that of the super-packet's protocol.
     #[error("csum_start {start} and csum_offset {offset} name no checksum of this frame")]
     ChecksumPlace {
-        /// `csum_start` as given.
+        /// The given `csum_start`.
         start: u16,
-        /// `csum_offset` as given.
+        /// The given `csum_offset`.
         offset: u16,
     },
     /// SYN and RST cannot be repeated on every segment.
@@ -119,9 +117,9 @@ pub enum SplitError {
     /// The caller's buffer is too small.
     #[error("the scratch buffer has {given} bytes; needed: {needed}")]
     ScratchTooSmall {
-        /// Bytes it has.
+        /// Its size in bytes.
         given: usize,
-        /// Bytes of the largest frame to come out.
+        /// Bytes of the largest resulting frame.
         needed: usize,
     },
 }
@@ -129,9 +127,9 @@ pub enum SplitError {
 /// Passes to `out` the wire-size frames of `frame` (from its Ethernet header on), in order, and
 /// returns their number.
 ///
-/// Frames are built in `scratch`, one after another. [`MAX_FRAME_BYTES`] are enough for every
-/// super-packet, and the frame's own length for every other frame. A frame that needs no change is
-/// passed on in place. After an error nothing has been passed on.
+/// Frames are built in `scratch`, in sequence. It needs [`MAX_FRAME_BYTES`] for super-packets, and
+/// the frame's own length for others. A frame that needs no change is passed on in place. After an
+/// error, nothing has been passed on.
 pub fn split(
     frame: &[u8],
     vnet: &VnetHeader,
@@ -145,8 +143,7 @@ pub fn split(
     split_parsed(frame, &headers::parse(frame), vnet, scratch, out)
 }
 
-/// Like [`split`], for a frame whose `headers` are known, and for the bare IP packets of a TUN
-/// device.
+/// Like [`split`], for a frame with known `headers`, and for the bare IP packets of a TUN device.
 pub fn split_parsed(
     frame: &[u8],
     headers: &Headers,
@@ -176,12 +173,12 @@ fn room(scratch: &mut [u8], needed: usize) -> Result<&mut [u8], SplitError> {
     scratch.get_mut(..needed).ok_or(SplitError::ScratchTooSmall { given, needed })
 }
 
-/// Completes the checksum of a frame that is no super-packet. Ethernet padding after the IP packet
-/// is not summed.
+/// Completes the checksum of a frame that is not a super-packet. Ethernet padding after the IP
+/// packet is not summed.
 fn complete(frame: &mut [u8], headers: &Headers, partial: Partial) -> Result<(), SplitError> {
     let end = headers.network.map_or(frame.len(), |n| n.end);
     let packet = frame.get_mut(..end).ok_or_else(|| misplaced(partial))?;
-    // No other protocol has its checksum there: a tunnel does not hide an SCTP.
+    // No other protocol has its checksum there, so a tunnel cannot hide SCTP.
     let is_sctp = partial.csum_offset == SCTP_CHECKSUM;
     let is_done = if is_sctp {
         crc32c::complete_sctp(packet, partial.csum_start.into())
@@ -195,8 +192,8 @@ fn misplaced(partial: Partial) -> SplitError {
     SplitError::ChecksumPlace { start: partial.csum_start, offset: partial.csum_offset }
 }
 
-/// Checks that `frame` is the super-packet that `vnet` says: by its own transport header, or by
-/// that of a packet in a tunnel.
+/// Checks that `frame` is the super-packet that `vnet` describes: by its own transport header, or
+/// by that of a packet in a tunnel.
 fn couple<'a>(frame: &'a [u8], headers: &Headers, vnet: &VnetHeader) -> Result<Train<'a>, SplitError> {
     let given = vnet.gso_type;
     let (protocol, version) = match vnet.gso_kind() {
@@ -216,12 +213,12 @@ fn couple<'a>(frame: &'a [u8], headers: &Headers, vnet: &VnetHeader) -> Result<T
     }
 }
 
-/// The headers of the frame itself, where they are those that are wanted.
+/// The headers of the frame itself, if they match.
 fn own(headers: &Headers, wanted: &Wanted) -> Option<Found> {
     let (network, transport) = (headers.network?, headers.transport?);
     let is_named = network.protocol == wanted.protocol && wanted.version.is_none_or(|v| v == network.version);
-    // The length of an IEEE 802.3 frame has no room for a super-packet, and its segments would need
-    // another.
+    // The length field of an IEEE 802.3 frame cannot express a super-packet, and its segments would
+    // need another value.
     let is_whole = network.fragment == Fragment::Whole && headers.between != Between::Snap;
     (is_named && is_whole).then_some(Found { network, transport, wraps: Wraps::of(headers) })
 }
@@ -287,7 +284,7 @@ fn check_segments(train: &Train) -> Result<(), SplitError> {
     if train.network.protocol == UDP && train.segments() > MAX_UDP_SEGMENTS {
         return Err(SplitError::TooManyDatagrams { given: train.segments() });
     }
-    // The IPv6 length field leaves the fixed header out, but holding both to one bound costs
+    // The IPv6 length field excludes the fixed header, but one bound for both versions costs
     // nothing on any real link.
     let given = train.longest() - train.wraps.start().unwrap_or(train.network.offset);
     if given > usize::from(u16::MAX) {

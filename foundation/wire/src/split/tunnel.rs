@@ -1,14 +1,14 @@
 //! Finds the transport header of a super-packet inside a tunnel, and every header around it that
 //! has a length or a checksum.
 //!
-//! The kernel reports the type of the *inner* packet of a tunnel and, by `csum_start`, where its
-//! transport header is. [`find`] walks from the outer header to that place: IP in IP in any mix of
-//! versions, GRE (RFC 2784, RFC 2890), VXLAN (RFC 7348), Geneve (RFC 8926), PPPoE, VLAN tags.
+//! The kernel reports the type of a tunnel's *inner* packet and, by `csum_start`, the location of
+//! its transport header. [`find`] walks from the outer header to that location: IP in IP in any mix
+//! of versions, GRE (RFC 2784, RFC 2890), VXLAN (RFC 7348), Geneve (RFC 8926), PPPoE, VLAN tags.
 //!
 //! A kernel copies the header of an unknown UDP tunnel onto every segment, and so does this code.
-//! Where the walk ends early, it looks for the IP header that ends at `csum_start`. Such a header
-//! is accepted only if everything agrees: its length with the packet around it, its checksum, and
-//! the sum of addresses and length in the transport header.
+//! If the walk ends early, it searches for an IP header that ends at `csum_start`. Such a header is
+//! accepted only if everything agrees: its length with the packet around it, its checksum, and the
+//! sum of addresses and length in the transport header.
 
 use crate::bytes::{array_at, u8_at, u16_at, write_at};
 use crate::checksum::{checksum, never_zero, pseudo};
@@ -21,7 +21,7 @@ use crate::headers::{
 pub(super) struct Wanted {
     pub(super) protocol: u8,
     pub(super) version: Option<Version>,
-    /// Where the transport header begins, and its checksum.
+    /// The start of the transport header, and its checksum.
     pub(super) place: Option<(usize, usize)>,
 }
 
@@ -33,20 +33,20 @@ pub(super) struct Found {
     pub(super) wraps: Wraps,
 }
 
-/// Headers around a packet, from the outside in.
+/// Headers around a packet, outermost first.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Wraps {
     all: [Option<Wrap>; MAX_WRAPS],
     count: usize,
 }
 
-/// Bounds the work for one packet. VXLAN over PPPoE has four.
+/// Bounds the work per packet. VXLAN over PPPoE has four.
 const MAX_WRAPS: usize = 8;
 
 /// A header that describes its payload.
 #[derive(Clone, Copy)]
 enum Wrap {
-    /// At `at`, with a header of this many bytes.
+    /// At `at`, with a header of this length in bytes.
     Ipv4 {
         at: usize,
         bytes: usize,
@@ -71,7 +71,7 @@ enum Wrap {
 }
 
 impl Wraps {
-    /// The headers that `headers` have around their own IP header.
+    /// The headers in `headers` around their own IP header.
     pub(super) fn of(headers: &Headers) -> Wraps {
         let mut wraps = Wraps::default();
         if let (Between::Pppoe, Some(network)) = (headers.between, headers.network) {
@@ -92,7 +92,7 @@ impl Wraps {
         has_room
     }
 
-    /// Where the outermost begins.
+    /// The start of the outermost header.
     pub(crate) fn start(&self) -> Option<usize> {
         self.all[0].map(|wrap| match wrap {
             Wrap::Ipv4 { at, .. }
@@ -103,8 +103,8 @@ impl Wraps {
         })
     }
 
-    /// Corrects them for `segment`, number `index` of the segments of `frame`, which is itself
-    /// complete. From the inside out: each checksum covers its contents.
+    /// Corrects them for `segment`, number `index` of the segments of `frame`, which is complete.
+    /// Innermost first, because each checksum covers its contents.
     pub(crate) fn write(&self, frame: &[u8], segment: &mut [u8], index: usize) {
         for wrap in self.all[..self.count].iter().rev().flatten() {
             wrap.write(frame, segment, index);
@@ -113,7 +113,7 @@ impl Wraps {
 }
 
 impl Wrap {
-    /// The checks keep segments within the range of the length fields.
+    /// Checks keep segments within the range of the length fields.
     fn write(self, frame: &[u8], segment: &mut [u8], index: usize) {
         let len = segment.len();
         match self {
@@ -157,14 +157,14 @@ impl Wrap {
 /// The next step of the walk.
 enum Next {
     Ip(Network),
-    /// The Ethernet header of a frame within.
+    /// The Ethernet header of an inner frame.
     Ethernet(usize),
-    /// Something that is not known begins here.
+    /// An unknown header starts here.
     Unknown(usize),
 }
 
-/// The transport header that `wanted` describes, inside a tunnel whose outer headers are `headers`;
-/// `None` if no header agrees in everything.
+/// The transport header that `wanted` describes, inside a tunnel with the outer headers `headers`;
+/// `None` unless a header agrees in everything.
 pub(super) fn find(frame: &[u8], headers: &Headers, wanted: Wanted) -> Option<Found> {
     let mut walk = Walk { frame, wanted, wraps: Wraps::of(headers), end: None };
     let mut next = match headers.network {
@@ -185,14 +185,14 @@ pub(super) fn find(frame: &[u8], headers: &Headers, wanted: Wanted) -> Option<Fo
     None
 }
 
-/// Two Ethernet addresses and a type: the fewest bytes before an unknown header.
+/// Two Ethernet addresses and a type: the minimum before an unknown header.
 const MIN_LINK_BYTES: usize = 14;
 
 struct Walk<'a> {
     frame: &'a [u8],
     wanted: Wanted,
     wraps: Wraps,
-    /// Where every packet within must end: where the outermost does.
+    /// The required end of every inner packet, which is that of the outermost.
     end: Option<usize>,
 }
 
@@ -203,7 +203,7 @@ impl Walk<'_> {
             && self.wanted.place.is_none_or(|(start, _)| start == network.payload)
     }
 
-    /// A whole header that states its own length, and ends where the headers around it end.
+    /// Is it a complete header that states its own length, and ends with the headers around it?
     fn fits(&self, network: &Network) -> bool {
         network.fragment == Fragment::Whole
             && !network.is_truncated
@@ -248,7 +248,7 @@ impl Walk<'_> {
             return None;
         }
         match u16_at(self.frame, at + 2)? {
-            // Only a flag says that the header is one.
+            // Only a flag identifies the header.
             4789 | 8472 if u8_at(self.frame, tunnel)? == 0x08 => Some(Next::Ethernet(tunnel + 8)),
             6081 => {
                 let first = u8_at(self.frame, tunnel).filter(|first| first >> 6 == 0)?;
@@ -263,7 +263,7 @@ impl Walk<'_> {
     fn past_gre(&mut self, at: usize) -> Option<Next> {
         let flags = u16_at(self.frame, at)?;
         if flags & !(GRE_CHECKSUM | GRE_KEY | GRE_SEQUENCE) != 0 {
-            return None; // of another version, with fields of its own (RFC 2637)
+            return None; // another version, with other fields (RFC 2637)
         }
         let word = |flag| if flags & flag != 0 { 4 } else { 0 };
         let sequence = at + 4 + word(GRE_CHECKSUM) + word(GRE_KEY);
@@ -276,7 +276,7 @@ impl Walk<'_> {
         self.wraps.add(wrap).then_some(next)
     }
 
-    /// The header at `at`, as the EtherType of a tunnel describes it.
+    /// The header at `at`, according to the EtherType of a tunnel.
     fn past_type(&self, ethertype: u16, at: usize) -> Option<Next> {
         Some(match ethertype {
             ETHERTYPE_IPV4 => Next::Ip(headers::ipv4(self.frame, at)?),
@@ -292,12 +292,12 @@ impl Walk<'_> {
         let has_room = match within.between {
             Between::Nothing => true,
             Between::Pppoe => self.wraps.add(Wrap::Pppoe { at: network.offset - Between::Pppoe.bytes() }),
-            Between::Snap => return None, // a length that no super-packet fits
+            Between::Snap => return None, // no super-packet fits the length
         };
         has_room.then_some(Next::Ip(network))
     }
 
-    /// The IP header from `from` on that ends where the wanted transport header begins.
+    /// The IP header at or after `from` that ends where the wanted transport header starts.
     fn search(&self, from: usize) -> Option<Network> {
         let (start, field) = self.wanted.place?;
         let end = self.end.unwrap_or(self.frame.len());
@@ -307,7 +307,7 @@ impl Walk<'_> {
                 && self.fits(network)
                 && self.is_summed(network, field)
         };
-        // Every header and every extension is a number of words.
+        // Every header and every extension is a multiple of a word.
         let places = |lengths: core::ops::RangeInclusive<usize>| {
             lengths.step_by(4).filter_map(move |len| start.checked_sub(len)).filter(move |at| *at >= from)
         };
@@ -325,8 +325,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Does the transport header hold the sum of its pseudo header, as that of a packet does whose
-    /// checksum is still to be made?
+    /// Does the transport header contain the sum of its pseudo header, like that of a packet with
+    /// an incomplete checksum?
     fn is_summed(&self, network: &Network, field: usize) -> bool {
         let addresses = match network.version {
             Version::V4 => network.offset + 12..network.offset + 20,
@@ -345,7 +345,7 @@ const GRE: u8 = 47;
 const GRE_CHECKSUM: u16 = 0x8000;
 const GRE_KEY: u16 = 0x2000;
 const GRE_SEQUENCE: u16 = 0x1000;
-/// A whole Ethernet frame (RFC 1701, section "Protocol Type").
+/// An entire Ethernet frame (RFC 1701, section "Protocol Type").
 const TRANSPARENT_ETHERNET: u16 = 0x6558;
-/// The most that is looked at of an IPv6 header and its extensions, in a tunnel that is not known.
+/// The maximum examined of an IPv6 header and its extensions, in an unknown tunnel.
 const MAX_IPV6_BYTES: usize = 40 + 64 * 8;

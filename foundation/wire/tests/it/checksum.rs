@@ -1,4 +1,4 @@
-//! The Internet checksum against the examples of its RFCs, and against etherparse.
+//! The Internet checksum, compared with the examples of its RFCs and with etherparse.
 
 use etherparse::checksum::Sum16BitWords;
 use fairwire_wire::checksum::*;
@@ -15,7 +15,7 @@ fn the_example_of_rfc_1071_section_3_adds_up() {
 
 #[test]
 fn the_example_of_rfc_1624_section_4_gives_zero_and_not_its_complement() {
-    // The equation of RFC 1141 gives 0xffff here, which a receiver that recomputes would refuse.
+    // The equation of RFC 1141 gives 0xffff here, which a receiver that recalculates would refuse.
     assert_eq!(update(0xdd2f, Change { old: 0x5555, new: 0x3285 }), 0x0000);
 }
 
@@ -71,8 +71,8 @@ proptest! {
         at in any::<prop::sample::Index>(),
         new in any::<u16>(),
     ) {
-        // As in any IP header, another word is not zero: an all-zero sum has no negative zero to
-        // end in.
+        // As in any IP header, another word is not zero, because an all-zero sum has no negative
+        // zero.
         words.push(0x4500);
         let bytes = |words: &[u16]| words.iter().flat_map(|w| w.to_be_bytes()).collect::<Vec<u8>>();
         let before = checksum(&bytes(&words));

@@ -1,4 +1,4 @@
-//! Headers, flow keys and ECN against etherparse, over frames of every shape.
+//! Headers, flow keys and ECN, compared with etherparse over frames of every form.
 
 use crate::frames;
 
@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-/// The fields that etherparse reads from a frame, in our words.
+/// The fields that etherparse parses from a frame, in our terms.
 #[derive(Debug, PartialEq)]
 struct Facts {
     vlan_tags: usize,
@@ -79,7 +79,7 @@ fn ours(frame: &[u8], headers: &Headers) -> Facts {
         FlowKey::Ipv6(tuple) => (tuple.source.into(), tuple.destination.into()),
         FlowKey::Other { .. } => panic!("the frame is IP"),
     };
-    // etherparse reads no transport in any fragment; we do in the first.
+    // etherparse parses no transport in any fragment; we do in the first.
     let transport = headers.transport.filter(|_| !headers.is_fragment());
     Facts {
         vlan_tags: headers.vlan_tags.into(),
@@ -96,8 +96,8 @@ fn ours(frame: &[u8], headers: &Headers) -> Facts {
     }
 }
 
-/// A fragment with an authentication header behind its fragment header: our walk ends at the
-/// fragment header, so that all fragments agree, while etherparse continues.
+/// A fragment with an authentication header after its fragment header. Our walk ends at the
+/// fragment header, so all fragments agree, while etherparse continues.
 fn hides_headers_behind_a_fragment(recipe: &Recipe) -> bool {
     !recipe.is_whole()
         && matches!(&recipe.network, NetworkRecipe::V6 { extensions, .. }
@@ -333,7 +333,7 @@ fn ip_is_found_behind_eight_vlan_tags_and_no_more() {
 }
 
 proptest! {
-    /// IP has the flow, codepoint, mark and payload that it has without encapsulation.
+    /// IP has the same flow, codepoint, mark and payload as without encapsulation.
     #[test]
     fn ip_in_pppoe_and_in_llc_and_snap_reads_as_it_does_alone(recipe in any_recipe(80), is_pppoe in any::<bool>()) {
         let plain = recipe.frame();
@@ -356,7 +356,7 @@ proptest! {
         for len in 0..frame.len() {
             parse(&frame[..len]); // no truncation does harm
         }
-        // Keep-alives of a session, or types of another organisation, are not IP.
+        // Keep-alives of a session, and types of another organisation, are not IP.
         let mut other = frame;
         other[at + if is_pppoe { 6 } else { 5 }] = 0xc0;
         prop_assert!(!parse(&other).is_ip());
@@ -418,7 +418,7 @@ fn what_is_not_ip_has_the_key_of_its_type_and_addresses() {
         FlowKey::Other { ethertype: 0x0806, source: [2, 0, 0, 0, 0, 1], destination: [0xff; 6] }
     );
     assert_eq!(key_of(&arp).to_string(), "0806 02:00:00:00:00:01 -> ff:ff:ff:ff:ff:ff");
-    // IEEE 802.3: a length is in the place of the type, and does not make a flow.
+    // IEEE 802.3: a length replaces the type, and does not define a flow.
     let mut long = arp.clone();
     arp[12..14].copy_from_slice(&38u16.to_be_bytes());
     long[12..14].copy_from_slice(&1500u16.to_be_bytes());
@@ -482,8 +482,8 @@ fn tcp_flags_read_as_questions() {
     assert_eq!(both.without(TcpFlags::FIN), TcpFlags::PSH);
 }
 
-/// SipHash-1-3 computed apart from this code, by a transcription of the paper (Aumasson and
-/// Bernstein, 2012) that was held against the published vector of SipHash-2-4.
+/// SipHash-1-3 computed independently, by a transcription of the paper (Aumasson and Bernstein,
+/// 2012) that was checked with the published vector of SipHash-2-4.
 #[test]
 fn a_hash_is_the_same_on_every_machine() {
     let key = key_of(&udp_recipe().frame());
@@ -545,8 +545,8 @@ fn each_bit_of_a_fragment_offset_makes_a_later_fragment() {
     }
 }
 
-/// Only the first fragment has the extension headers that come behind the fragment header; in a
-/// later one there is data.
+/// Only the first fragment has the extension headers after the fragment header; a later one has
+/// data.
 #[test]
 fn what_follows_an_ipv6_fragment_header_does_not_part_the_fragments() {
     let fragment = |offset, body: [u8; 8]| {

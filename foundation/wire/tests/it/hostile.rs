@@ -1,4 +1,4 @@
-//! No bytes make the crate panic, and every offset it returns lies inside them.
+//! No input makes the crate panic, and every returned offset lies inside the input.
 
 use crate::frames;
 
@@ -53,7 +53,7 @@ fn exercise_with(frame: &[u8], headers: &Headers, vnet: &VnetHeader, scratch: us
     assert_eq!(outcome.unwrap_or(0), out);
 }
 
-/// Virtio-net headers, many of which nearly make sense.
+/// Virtio-net headers, many of them nearly valid.
 fn any_vnet() -> impl Strategy<Value = VnetHeader> {
     let flags = prop_oneof![Just(0u8), Just(vnet::NEEDS_CSUM), any::<u8>()];
     let kind = prop_oneof![

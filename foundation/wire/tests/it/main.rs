@@ -1,5 +1,5 @@
-//! Integration tests of the wire formats: one binary, since each would be linked with everything
-//! again.
+//! Integration tests of the wire formats, in one binary because each would be linked with
+//! everything again.
 
 mod captures;
 mod checksum;

@@ -1,5 +1,5 @@
-//! Super-packets come apart into frames that etherparse finds valid, and that put together again
-//! are the original.
+//! Super-packets are split into frames that etherparse finds valid, and that reassemble to the
+//! original.
 
 use crate::frames;
 
@@ -54,7 +54,7 @@ fn make_partial(frame: &mut [u8], recipe: &Recipe) -> VnetHeader {
     VnetHeader { flags: NEEDS_CSUM, csum_start: start as u16, csum_offset, ..VnetHeader::PLAIN }
 }
 
-/// A super-packet as Linux hands it over.
+/// A super-packet as passed by Linux.
 fn super_packet(recipe: &Recipe, gso_size: u16) -> (Vec<u8>, VnetHeader) {
     let mut frame = recipe.frame();
     let vnet = make_partial(&mut frame, recipe);
@@ -70,7 +70,7 @@ fn all(frame: &[u8], vnet: &VnetHeader) -> Result<Vec<Vec<u8>>, SplitError> {
     Ok(frames)
 }
 
-/// Every checksum and every length, as etherparse makes them.
+/// Checks every checksum and every length against etherparse.
 fn assert_valid(frame: &[u8]) {
     let packet = SlicedPacket::from_ethernet(frame).expect("a valid frame");
     let payload = packet.ip_payload().unwrap();
@@ -112,7 +112,7 @@ fn assert_valid(frame: &[u8]) {
     }
 }
 
-/// A size that the type allows, and that never makes more UDP datagrams than allowed.
+/// A size that the type allows, without too many UDP datagrams.
 fn fitting(recipe: &Recipe, gso_size: u16) -> u16 {
     if recipe.protocol() == 6 {
         gso_size.max(8)
@@ -121,7 +121,7 @@ fn fitting(recipe: &Recipe, gso_size: u16) -> u16 {
     }
 }
 
-/// The headers of `frame` with everything that a segment may differ in set to zero.
+/// The headers of `frame`, with every field that may differ between segments set to zero.
 fn without_what_differs(frame: &[u8]) -> Vec<u8> {
     let headers = parse(frame);
     let (network, transport) = (headers.network.unwrap(), headers.transport.unwrap());
@@ -210,7 +210,7 @@ proptest! {
         let vnet = make_partial(&mut frame, &recipe);
         let field = usize::from(vnet.csum_start + vnet.csum_offset);
         if u16_at(&expected, field) == 0 {
-            expected[field..field + 2].fill(0xff); // a TCP checksum of zero has a second way to be written
+            expected[field..field + 2].fill(0xff); // a TCP checksum of zero has a second form
         }
         for bytes in [&mut frame, &mut expected] {
             bytes.extend(vec![0xee; padding]); // not a part of the packet, so not of its sum
@@ -385,7 +385,7 @@ fn a_udp_segment_whose_sum_is_zero_says_ffff() {
         let (frame, vnet) = super_packet(&recipe(word), 2);
         all(&frame, &vnet).unwrap().iter().map(|segment| u16_at(segment, 40)).collect::<Vec<_>>()
     };
-    // Over a payload of zero the checksum is c; over a payload of c it is c less c.
+    // Over a zero payload the checksum is c; over a payload of c it is c less c.
     let c = checksums(0)[0];
     assert!(c != 0 && c != 0xffff);
     assert_eq!(checksums(c), [0xffff, 0xffff]);
@@ -408,12 +408,12 @@ fn a_super_packet_over_64_kib_is_split_too() {
 }
 
 /// On veth, SCTP leaves its checksum to the hardware with the same flag, but it is a CRC32c in
-/// octets of rising weight.
+/// little-endian order.
 #[test]
 fn the_partial_checksum_of_sctp_is_completed_as_a_crc() {
     let mut body = vec![0u8; 12 + 20];
     body[..8].copy_from_slice(&[0, 1, 0, 2, 0xde, 0xad, 0xbe, 0xef]);
-    body[8..12].copy_from_slice(&[0x55; 4]); // whatever was there does not count
+    body[8..12].copy_from_slice(&[0x55; 4]); // the previous value is ignored
     body[12..].fill(0xc3);
     let recipe = Recipe {
         transport: TransportRecipe::Other { protocol: 132 },
@@ -424,8 +424,8 @@ fn the_partial_checksum_of_sctp_is_completed_as_a_crc() {
     let vnet = VnetHeader { flags: NEEDS_CSUM, csum_start: 34, csum_offset: 8, ..VnetHeader::PLAIN };
     let frames = all(&frame, &vnet).unwrap();
     body[8..12].fill(0);
-    // A CRC32c bit by bit, from its definition: divide by x^32 + ... as reflected in 0x82f63b78,
-    // start and end complemented.
+    // A bit-by-bit CRC32c from its definition: divide by x^32 + ... as reflected in 0x82f63b78,
+    // with start and end complemented.
     let mut crc = u32::MAX;
     for octet in &body {
         crc ^= u32::from(*octet);

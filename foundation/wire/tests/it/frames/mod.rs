@@ -1,4 +1,4 @@
-//! Valid frames of every shape, built by etherparse and drawn by proptest.
+//! Valid frames of every form, built by etherparse and drawn by proptest.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub(crate) mod tunnel;
@@ -35,7 +35,7 @@ impl FragmentRecipe {
     pub(crate) const WHOLE: FragmentRecipe = FragmentRecipe { offset: 0, more: false };
 }
 
-/// One IPv6 extension header, each at most once in a frame; bytes are its length over the fixed
+/// One IPv6 extension header, each at most once per frame; bytes are its length beyond the fixed
 /// part.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Extension {
@@ -49,7 +49,7 @@ pub(crate) enum Extension {
         units: usize,
         segments_left: u8,
     },
-    /// A fragment header even where the packet is whole.
+    /// A fragment header even if the packet is whole.
     AtomicFragment,
     Authentication {
         words: usize,
@@ -63,14 +63,14 @@ pub(crate) enum TransportRecipe {
     Other { protocol: u8 },
 }
 
-/// `frame`, whose IP header is at `at`, as a PPPoE session carries it (RFC 2516, section 4).
+/// `frame` with its IP header at `at`, within a PPPoE session (RFC 2516, section 4).
 pub(crate) fn in_pppoe(frame: &[u8], at: usize) -> Vec<u8> {
     let protocol = if frame[at] >> 4 == 4 { [0x00, 0x21] } else { [0x00, 0x57] };
     let [a, b] = ((frame.len() - at + 2) as u16).to_be_bytes();
     [&frame[..at - 2], &[0x88, 0x64, 0x11, 0, 0, 7, a, b], &protocol, &frame[at..]].concat()
 }
 
-/// `frame`, whose IP header is at `at`, with a length in the place of its type, LLC and SNAP (RFC
+/// `frame` with its IP header at `at`, with a length instead of its type, and LLC and SNAP (RFC
 /// 1042).
 pub(crate) fn in_snap(frame: &[u8], at: usize) -> Vec<u8> {
     let [a, b] = ((frame.len() - at + 8) as u16).to_be_bytes();
@@ -116,7 +116,7 @@ impl Recipe {
         }
     }
 
-    /// The frame from its Ethernet header on, every length and checksum as etherparse makes it.
+    /// The frame from its Ethernet header on, with lengths and checksums from etherparse.
     pub(crate) fn frame(&self) -> Vec<u8> {
         let link = PacketBuilder::ethernet2([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]);
         let tag = |id: u16| SingleVlanHeader { vlan_id: VlanId::try_new(id).unwrap(), ..Default::default() };
@@ -215,12 +215,12 @@ fn ipv6_extensions(extensions: &[Extension], fragment: FragmentRecipe) -> Ipv6Ex
     built
 }
 
-/// Frames of every shape, payloads up to `longest` bytes.
+/// Frames of every form, with payloads of up to `longest` bytes.
 pub(crate) fn any_recipe(longest: usize) -> impl Strategy<Value = Recipe> {
     recipe(any_network(), any_transport(), payload(0..=longest))
 }
 
-/// Whole TCP and UDP packets as a stack gives them to segmentation offload.
+/// Complete TCP and UDP packets, as a stack passes them to segmentation offload.
 pub(crate) fn super_recipe(longest: usize) -> impl Strategy<Value = Recipe> {
     recipe(whole_network(), super_transport(), payload(0..=longest))
 }
@@ -308,7 +308,7 @@ fn any_extensions(may_be_under_way: bool) -> impl Strategy<Value = Vec<Extension
 }
 
 fn any_transport() -> impl Strategy<Value = TransportRecipe> {
-    // Not those that etherparse reads further into: its errors on a random body would stop the
+    // Without those that etherparse parses further: its errors on a random body would end the
     // comparison.
     let other = prop_oneof![Just(47u8), Just(50), Just(89), Just(103), Just(253)];
     prop_oneof![tcp(any::<u8>()), udp(), other.prop_map(|protocol| TransportRecipe::Other { protocol })]
@@ -349,7 +349,7 @@ pub(crate) struct Damage {
 }
 
 impl Damage {
-    /// Damage matters most in headers, so octets are overwritten in the first 120.
+    /// Damage matters most in headers, so it overwrites octets in the first 120.
     pub(crate) fn apply(&self, frame: &mut Vec<u8>) {
         for (at, octet) in &self.overwrites {
             let at = at.index(frame.len().min(120));

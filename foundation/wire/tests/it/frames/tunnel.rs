@@ -1,4 +1,4 @@
-//! Packets in tunnels, each header with the lengths and the checksum that etherparse makes.
+//! Packets in tunnels, with the lengths and the checksums of each header from etherparse.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use etherparse::checksum::Sum16BitWords;
@@ -42,12 +42,12 @@ pub(crate) enum Kind {
         option_words: u8,
         is_ethernet: bool,
     },
-    /// UDP to a port that means nothing, then some bytes, then a frame.
+    /// UDP to an unassigned port, then some bytes, then a frame.
     Unknown {
         has_sum: bool,
         opaque: Vec<u8>,
     },
-    /// A protocol of IP that means nothing, then some bytes, then a frame.
+    /// An unassigned IP protocol, then some bytes, then a frame.
     Protocol {
         opaque: Vec<u8>,
     },
@@ -58,7 +58,7 @@ pub(crate) enum Kind {
 }
 
 impl Tunnel {
-    /// Segment `index`: the tunnel around `frame`, whose IP header is at `at`.
+    /// Segment `index`: the tunnel around `frame`, which has its IP header at `at`.
     pub(crate) fn around(&self, frame: &[u8], at: usize, index: usize) -> Vec<u8> {
         let skipped = if self.holds_ethernet() { 0 } else { at };
         let is_inner_v4 = frame[at] >> 4 == 4;
