@@ -1,4 +1,4 @@
-//! A message goes to the kernel in one piece: a frame, or the segments that form a super-packet.
+//! Assembles messages for the kernel: a frame, or the segments that form a super-packet.
 
 use crate::port::{MAX_FRAMES_AT_ONCE, Outgoing, Refused};
 use fairwire_wire::join::{Joint, MAX_HEADER_BYTES};
@@ -9,7 +9,7 @@ use std::io::IoSlice;
 /// The virtio-net header of a frame that needs no offload.
 static PLAIN: [u8; vnet::LEN] = [0; vnet::LEN];
 
-/// Room for the headers of super-packets, each with its virtio-net header. A super-packet has at
+/// Buffers for the headers of super-packets, each with its virtio-net header. A super-packet has at
 /// least two frames.
 pub(super) struct Heads([[u8; vnet::LEN + MAX_HEADER_BYTES]; MAX_FRAMES_AT_ONCE / 2]);
 
@@ -22,7 +22,7 @@ impl Heads {
 /// Each frame takes two: its bytes, and a header before them.
 const MAX_VECTORS: usize = 2 * MAX_FRAMES_AT_ONCE;
 
-/// A batch of frames as the messages that they make.
+/// A batch of frames, grouped into messages.
 pub(super) struct Gathered<'a> {
     vectors: [IoSlice<'a>; MAX_VECTORS],
     used: usize,
@@ -40,7 +40,7 @@ pub(super) struct Message {
 }
 
 impl Message {
-    /// Counts its frames among those that the kernel refused with `error`.
+    /// Adds its frames to those that the kernel refused with `error`.
     pub(super) fn refuse(&self, error: Errno, refused: &mut Refused) {
         let add = if error == Errno::MSGSIZE { Refused::add_too_long } else { Refused::add };
         (self.from..self.to).for_each(|place| add(refused, place));
@@ -69,7 +69,7 @@ impl<'a> Gathered<'a> {
         gathered
     }
 
-    /// All messages, each with its pieces.
+    /// All messages with their pieces.
     pub(super) fn messages(&self) -> impl ExactSizeIterator<Item = (&Message, &[IoSlice<'a>])> {
         let pieces = |message: &Message| &self.vectors[message.first_vector..message.last_vector];
         self.messages[..self.count].iter().map(move |message| (message, pieces(message)))
@@ -101,8 +101,8 @@ impl<'a> Gathered<'a> {
     }
 }
 
-/// The super-packet that `frames` begin with, and of how many it is made; `None` when the first
-/// goes alone.
+/// The super-packet at the start of `frames`, and its number of frames; `None` if the first frame
+/// is sent separately.
 fn together<'a>(frames: &[Outgoing<'a>]) -> Option<(Joint<'a>, usize)> {
     let (first, rest) = frames.split_first()?;
     let mut joint = Joint::new(first.bytes, first.offsets?);

@@ -20,25 +20,24 @@ pub fn mtu(name: &str) -> Result<u32, PortError> {
         .map_err(|error| system(error.into()))?;
     let mut request = request(name).ok_or_else(gone)?;
     match control(socket.as_fd(), libc::SIOCGIFMTU as c_ulong, &mut request) {
-        // SAFETY: the kernel has written an integer into the union, in which every bit pattern is
-        // one.
+        // SAFETY: the kernel has written an integer into the union, for which every bit pattern is
+        // valid.
         Ok(()) => Ok(unsafe { request.ifr_ifru.ifru_mtu } as u32),
         Err(error) if error.raw_os_error() == Some(libc::ENODEV) => Err(gone()),
         Err(error) => Err(system(error)),
     }
 }
 
-/// The first IPv4 address of the interface `name`; `None` where it has none.
+/// The first IPv4 address of the interface `name`; `None` if it has none.
 pub fn ipv4_address(name: &str) -> io::Result<Option<Ipv4Addr>> {
     let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
     let mut request = request(name).ok_or(io::ErrorKind::InvalidInput)?;
     match control(socket.as_fd(), libc::SIOCGIFADDR as c_ulong, &mut request) {
         Ok(()) => {
-            // SAFETY: the kernel has written a `sockaddr` into the union, which is plain bytes, in
-            // which every bit pattern is one.
+            // SAFETY: the kernel has written a `sockaddr` into the union, which is plain bytes, for
+            // which every bit pattern is valid.
             let address = unsafe { request.ifr_ifru.ifru_addr };
-            // struct sockaddr_in: after the family, of two bytes, the port, of two, and the
-            // address.
+            // struct sockaddr_in: after the two-byte family come the two-byte port and the address.
             let octets = [2, 3, 4, 5].map(|at| address.sa_data[at] as u8);
             Ok(Some(Ipv4Addr::from(octets)))
         }
@@ -47,12 +46,12 @@ pub fn ipv4_address(name: &str) -> io::Result<Option<Ipv4Addr>> {
     }
 }
 
-/// A request about the interface `name`; `None` when no interface can be called so.
+/// A request about the interface `name`; `None` if the name is invalid.
 pub(crate) fn request(name: &str) -> Option<libc::ifreq> {
     // SAFETY: `ifreq` is a C structure of characters and a union of integers, for which all zeros
-    // are a valid value.
+    // are valid.
     let mut request: libc::ifreq = unsafe { MaybeUninit::zeroed().assume_init() };
-    // The last character stays zero.
+    // The last character remains zero.
     let is_long = name.is_empty() || name.len() >= request.ifr_name.len() || name.contains(['\0', '/']);
     for (place, octet) in request.ifr_name.iter_mut().zip(name.bytes()) {
         *place = c_char::from_ne_bytes([octet]);
@@ -70,13 +69,13 @@ pub(crate) fn with_mtu(mut request: libc::ifreq, mtu: u32) -> libc::ifreq {
     request
 }
 
-/// Runs a kernel operation that reads or writes an `ifreq` and nothing else.
+/// Runs a kernel operation that only reads or writes an `ifreq`.
 pub(crate) fn control(
     descriptor: BorrowedFd<'_>,
     operation: c_ulong,
     request: &mut libc::ifreq,
 ) -> io::Result<()> {
-    // SAFETY: the operations that this crate names (`TUNSETIFF`, `TUNGETIFF`, `SIOCGIFMTU`,
+    // SAFETY: the operations that this crate uses (`TUNSETIFF`, `TUNGETIFF`, `SIOCGIFMTU`,
     // `SIOCGIFADDR`, `SIOCSIFMTU`, `SIOCSIFFLAGS`) read or write one `ifreq`, which outlives the
     // call.
     let outcome = unsafe { libc::ioctl(descriptor.as_raw_fd(), operation as _, std::ptr::from_mut(request)) };
@@ -89,7 +88,7 @@ mod tests {
 
     #[test]
     fn the_mtu_of_an_interface_is_known_and_one_that_is_not_there_is_named() {
-        // Every network namespace has a loopback interface, with the MTU that Linux gives it.
+        // Every network namespace has a loopback interface with Linux's default MTU.
         assert_eq!(mtu("lo").expect("it is there"), 65_536);
         assert!(matches!(ipv4_address("lo"), Ok(None) | Ok(Some(Ipv4Addr::LOCALHOST))));
         for name in ["no-such-one", "", "a-name-of-sixteen"] {

@@ -1,8 +1,8 @@
 //! Linux system interfaces: its [clock], [interfaces](link) and their [queues](traffic_control),
 //! its [packet filter](nftables), and [ports](port) that carry frames.
 //!
-//! All crates that forward packets, or test on real networks, use this one; system calls on the
-//! network stack are in no other crate.
+//! All crates that forward packets, or test on real networks, use this one; no other crate makes
+//! system calls on the network stack.
 
 pub mod af_packet;
 pub mod clock;

@@ -11,19 +11,19 @@ use std::os::fd::OwnedFd;
 pub struct About {
     /// Its number.
     pub index: u32,
-    /// The longest packet that it takes, without the Ethernet header.
+    /// The longest packet that it accepts, without the Ethernet header.
     pub mtu: u32,
-    /// The number of the bridge or bond that it is a port of.
+    /// The number of the bridge or bond that it belongs to.
     pub master: Option<u32>,
     /// Is it up?
     pub is_up: bool,
-    /// Does it carry frames: is it up, and its carrier there?
+    /// Does it carry frames: is it up, with a carrier?
     pub is_running: bool,
     /// Is it the machine's loopback?
     pub is_loopback: bool,
-    /// Do its frames begin with an Ethernet header?
+    /// Do its frames start with an Ethernet header?
     pub is_ethernet: bool,
-    /// Its own Ethernet address; zeros where it has none.
+    /// Its own Ethernet address; zeros if it has none.
     pub ethernet_address: [u8; 6],
 }
 
@@ -31,12 +31,12 @@ fn any_socket() -> io::Result<OwnedFd> {
     Ok(socket_with(AddressFamily::UNIX, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?)
 }
 
-/// The number of the interface `name` of this network namespace; `None` where there is none.
+/// The number of the interface `name` of this network namespace; `None` if it does not exist.
 pub fn index_of(name: &str) -> io::Result<Option<u32>> {
     Ok(netdevice::name_to_index(&any_socket()?, name).ok())
 }
 
-/// The name of the interface `index`; `None` where there is none.
+/// The name of the interface `index`; `None` if it does not exist.
 pub fn name_of(index: u32) -> io::Result<Option<String>> {
     Ok(netdevice::index_to_name(&any_socket()?, index).ok())
 }
@@ -52,13 +52,13 @@ pub fn about(index: u32) -> io::Result<About> {
 /// A notification of the kernel: an interface changed, or is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
-    /// Its present state.
+    /// Its current state.
     Is(About),
-    /// The interface with this number is no more.
+    /// The interface with this number was removed.
     Gone(u32),
 }
 
-/// A non-blocking socket on which the kernel reports every change of an interface of this network
+/// A non-blocking socket on which the kernel reports every interface change in this network
 /// namespace.
 pub fn listen() -> io::Result<OwnedFd> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
@@ -68,7 +68,7 @@ pub fn listen() -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// The notifications in `bytes`. Messages about anything but an interface are skipped.
+/// The notifications in `bytes`. Messages about other objects are skipped.
 pub fn news(mut bytes: &[u8]) -> Vec<News> {
     let mut news = Vec::new();
     while bytes.len() >= HEADER_BYTES + LINK_BYTES {

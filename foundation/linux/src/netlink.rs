@@ -7,7 +7,8 @@ use std::io;
 use std::net::IpAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-/// A connection to the kernel that changes the interfaces of the network namespace in which it was opened.
+/// A connection to the kernel that changes the interfaces of the network namespace in which it was
+/// opened.
 #[derive(Debug)]
 pub struct Netlink(OwnedFd);
 
@@ -17,7 +18,7 @@ pub struct Pair<'a> {
     pub here: End<'a>,
     /// The other end.
     pub there: End<'a>,
-    /// Where that is.
+    /// The other namespace.
     pub there_namespace: &'a OwnedFd,
     /// MTU of both ends, bytes.
     pub mtu: u32,
@@ -28,20 +29,20 @@ pub struct Pair<'a> {
 pub struct End<'a> {
     /// The interface's name.
     pub name: &'a str,
-    /// The interface's number in its namespace, so that no lookup is needed.
+    /// The interface's number in its namespace, which makes a lookup unnecessary.
     pub index: u32,
 }
 
 /// An address and the length of its network's prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// The address, or the first of a network.
+    /// The address, or the first one of a network.
     pub ip: IpAddr,
-    /// Leading bits that are the network's.
+    /// The number of leading bits that belong to the network.
     pub prefix_bits: u8,
 }
 
-/// Where a network is.
+/// The location of a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Route {
     /// Every address in it belongs to this host.
@@ -51,13 +52,13 @@ pub enum Route {
 }
 
 impl Netlink {
-    /// Opens one in the namespace of this thread.
+    /// Opens one in this thread's namespace.
     pub fn open() -> io::Result<Self> {
-        // The number of the routing protocol, NETLINK_ROUTE, is zero, and so is "none".
+        // NETLINK_ROUTE, the number of the routing protocol, is zero, and so is "none".
         Ok(Netlink(socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None)?))
     }
 
-    /// Makes a pair, both ends down.
+    /// Creates a pair with both ends down.
     pub fn add_pair(&self, pair: &Pair<'_>) -> io::Result<()> {
         let end = |request: &mut Request, end: End<'_>| {
             request.text(libc::IFLA_IFNAME, end.name);
@@ -96,12 +97,12 @@ impl Netlink {
         self.execute(request)
     }
 
-    /// Gives an interface an address, at once: IPv6 does not look for another that has it.
+    /// Adds an address to an interface, immediately: IPv6 skips the search for duplicates.
     pub fn add_address(&self, index: u32, address: Address) -> io::Result<()> {
         self.execute(about_address(Request::new(libc::RTM_NEWADDR, CREATE), index, address))
     }
 
-    /// Takes an address from an interface.
+    /// Removes an address from an interface.
     pub fn remove_address(&self, index: u32, address: Address) -> io::Result<()> {
         self.execute(about_address(Request::new(libc::RTM_DELADDR, 0), index, address))
     }
@@ -147,7 +148,7 @@ impl Netlink {
         self.execute(request)
     }
 
-    /// Gives an interface an MTU, in bytes.
+    /// Sets the MTU of an interface, in bytes.
     pub fn set_mtu(&self, index: u32, mtu: u32) -> io::Result<()> {
         let mut request = Request::new(libc::RTM_NEWLINK, 0);
         request.link(Link::untouched(index));
@@ -155,7 +156,7 @@ impl Netlink {
         self.execute(request)
     }
 
-    /// Gives an interface another name.
+    /// Renames an interface.
     pub fn rename(&self, index: u32, name: &str) -> io::Result<()> {
         let mut request = Request::new(libc::RTM_NEWLINK, 0);
         request.link(Link::untouched(index));
@@ -163,7 +164,7 @@ impl Netlink {
         self.execute(request)
     }
 
-    /// Gives an interface room for this many packets that wait to be sent.
+    /// Sets the length of an interface's transmit queue, in packets.
     pub fn set_queue(&self, index: u32, packets: u32) -> io::Result<()> {
         let mut request = Request::new(libc::RTM_NEWLINK, 0);
         request.link(Link::untouched(index));
@@ -171,7 +172,7 @@ impl Netlink {
         self.execute(request)
     }
 
-    /// Gives an interface an Ethernet address.
+    /// Sets the Ethernet address of an interface.
     pub fn set_ethernet_address(&self, index: u32, address: [u8; 6]) -> io::Result<()> {
         let mut request = Request::new(libc::RTM_NEWLINK, 0);
         request.link(Link::untouched(index));
@@ -179,7 +180,7 @@ impl Netlink {
         self.execute(request)
     }
 
-    /// Makes an interface of the VLAN `id` over interface `under`, down.
+    /// Creates an interface for the VLAN `id` on the interface `under`, down.
     pub fn add_vlan(&self, under: u32, here: End<'_>, id: u16) -> io::Result<()> {
         let mut request = Request::new(libc::RTM_NEWLINK, CREATE);
         request.link(Link::untouched(here.index));
@@ -200,8 +201,8 @@ impl Netlink {
         self.execute(request)
     }
 
-    /// Makes a bridge that forwards at once: no spanning tree, no waiting, no learning of groups.
-    /// It is down.
+    /// Creates a bridge that forwards immediately, without a spanning tree, waiting or multicast
+    /// snooping. It is down.
     pub fn add_bridge(&self, name: &str) -> io::Result<()> {
         let mut request = Request::new(libc::RTM_NEWLINK, CREATE);
         request.link(Link::untouched(0));
@@ -225,7 +226,7 @@ impl Netlink {
         self.execute(request)
     }
 
-    /// Lets an interface send super-packets of at most this many segments; 1: none.
+    /// Limits the super-packets that an interface sends to `most` segments; 1 disables them.
     pub fn set_segments(&self, index: u32, most: u32) -> io::Result<()> {
         let mut request = Request::new(libc::RTM_NEWLINK, 0);
         request.link(Link::untouched(index));
@@ -233,8 +234,8 @@ impl Netlink {
         self.execute(request)
     }
 
-    /// Keeps an interface from getting an IPv6 address, so that it sends nothing on the link by
-    /// itself. Refused by a kernel without IPv6, which does not need it.
+    /// Prevents an interface from getting an IPv6 address, so it sends nothing unprompted. A kernel
+    /// without IPv6 refuses this, and does not need it.
     pub fn silence(&self, index: u32) -> io::Result<()> {
         let mut request = Request::new(libc::RTM_NEWLINK, 0);
         request.link(Link::untouched(index));
@@ -246,10 +247,10 @@ impl Netlink {
         self.execute(request)
     }
 
-    /// Sends a request that has one answer before its acknowledgement, and returns that.
+    /// Sends a request that has one answer before its acknowledgement, and returns the answer.
     pub(crate) fn read(&self, request: Request) -> io::Result<Vec<u8>> {
         let answer = self.answer(request)?;
-        // An error is an acknowledgement, and comes alone.
+        // An error is an acknowledgement, and arrives without an answer.
         match acknowledgement(&answer) {
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {}
             Err(error) => return Err(error),
@@ -278,7 +279,7 @@ impl Netlink {
 }
 
 impl From<OwnedFd> for Netlink {
-    /// One that was opened, perhaps by another process in another namespace.
+    /// Wraps an open socket, possibly of another process in another namespace.
     fn from(socket: OwnedFd) -> Self {
         Netlink(socket)
     }
@@ -309,11 +310,11 @@ fn family(ip: IpAddr) -> u8 {
 /// The loopback interface, in every network namespace.
 pub const LOOPBACK: u32 = 1;
 
-/// `linux/if_link.h`: the attribute with the number of a VLAN.
+/// `linux/if_link.h`: the attribute with a VLAN's number.
 const VLAN_ID: u16 = 1;
-/// `linux/veth.h`: the attribute in which the other end is described.
+/// `linux/veth.h`: the attribute that describes the other end.
 const VETH_INFO_PEER: u16 = 1;
-/// `linux/if_link.h`: of a bridge, and of IPv6 at an interface.
+/// `linux/if_link.h`: of a bridge, and of IPv6 on an interface.
 const BR_FORWARD_DELAY: u16 = 1;
 const BR_STP_STATE: u16 = 5;
 const BR_MCAST_SNOOPING: u16 = 23;

@@ -1,5 +1,5 @@
-//! Tables of the kernel's packet filter through netlink (`linux/netfilter/nf_tables.h`): the few
-//! messages and expressions that the gateway's router mode and the NAT of tests need.
+//! Tables of the kernel's packet filter through netlink (`linux/netfilter/nf_tables.h`): only the
+//! messages and expressions for the gateway's router mode and the NAT of tests.
 
 use crate::request::{CREATE, HEADER_BYTES, Request};
 use rustix::io::{Errno, write};
@@ -7,16 +7,16 @@ use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, netlink, re
 use std::io;
 use std::os::fd::OwnedFd;
 
-/// A socket of the packet filter. Tables that it owns go with it.
+/// A socket of the packet filter. Tables that it owns are removed with it.
 #[derive(Debug)]
 pub struct Nftables(OwnedFd);
 
-/// Which packets a table sees.
+/// The packets that a table receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// IPv4 and IPv6.
     Inet = 1,
-    /// IPv4 alone.
+    /// Only IPv4.
     Ipv4 = 2,
     /// All frames of an interface.
     Netdev = 5,
@@ -31,20 +31,20 @@ pub struct Hook<'a> {
     pub kind: &'a str,
     /// Its number in the family.
     pub number: u32,
-    /// The lower, the earlier.
+    /// Lower values run earlier.
     pub priority: i32,
-    /// The interface, of a chain in a table of the family `netdev`.
+    /// The interface, for a chain in a table of the family `netdev`.
     pub device: Option<&'a str>,
 }
 
-/// The fate of a table when the socket that made it is closed.
+/// The fate of a table when its owner's socket is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It is deleted. No other process can change it meanwhile.
+    /// It is deleted. Until then, no other process can change it.
     Goes,
-    /// It stays. No other process can change it meanwhile.
+    /// It remains. Until then, no other process can change it.
     Stays,
-    /// It stays, and every process may change it: for kernels before 6.9.
+    /// It remains, and every process may change it: for kernels before 6.9.
     StaysOpenToAll,
 }
 
@@ -63,18 +63,18 @@ impl Fate {
 }
 
 impl Nftables {
-    /// Opens one in the network namespace of this thread.
+    /// Opens one in this thread's network namespace.
     pub fn open() -> io::Result<Self> {
         let protocol = Some(netlink::NETFILTER);
         Ok(Nftables(socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, protocol)?))
     }
 
-    /// Carries out all of `batch`, or none of it.
+    /// Applies all of `batch`, or none of it.
     pub fn commit(&self, batch: Batch) -> io::Result<()> {
         self.exchange(&batch.finish())
     }
 
-    /// Is there a table of this name?
+    /// Does a table of this name exist?
     pub fn has_table(&self, family: Family, name: &str) -> io::Result<bool> {
         let mut request = message(GET_TABLE, 0, family as u8, 0);
         request.text(TABLE_NAME, name);
@@ -85,8 +85,8 @@ impl Nftables {
         }
     }
 
-    /// Has the packet filter a flowtable, whose flows skip all hooks but the first? False on a
-    /// kernel without flowtables.
+    /// Does the packet filter have a flowtable, whose flows skip all hooks except the first?
+    /// Returns false on a kernel without flowtables.
     pub fn has_flowtable(&self) -> io::Result<bool> {
         let any = 0;
         write(&self.0, &message(GET_FLOWTABLE, libc::NLM_F_DUMP, any, 0).finish())?;
@@ -96,7 +96,7 @@ impl Nftables {
         Ok(kind == Some(NFTABLES << 8 | NEW_FLOWTABLE))
     }
 
-    /// Sends `bytes` and reads all answers, which are there once it is sent. Returns the first
+    /// Sends `bytes` and reads all answers, which are available once it is sent. Returns the first
     /// error among them.
     fn exchange(&self, bytes: &[u8]) -> io::Result<()> {
         write(&self.0, bytes)?;
@@ -127,7 +127,7 @@ fn errors(mut answer: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Changes that are made together.
+/// Changes to apply together.
 pub struct Batch {
     bytes: Vec<u8>,
     family: Family,
@@ -141,7 +141,7 @@ impl Batch {
         Batch { bytes, family, table: table.to_owned() }
     }
 
-    /// Makes the table anew: an earlier table of its name is gone.
+    /// Recreates the table: an earlier table of its name is removed.
     #[must_use]
     pub fn renew(self, fate: Fate) -> Self {
         // A table must exist to be deleted.
@@ -152,7 +152,7 @@ impl Batch {
         self.with(NEW_TABLE, libc::NLM_F_CREATE, TABLE_NAME, |request| request.number_be(TABLE_FLAGS, flags))
     }
 
-    /// Deletes the table with all in it.
+    /// Deletes the table and its contents.
     #[must_use]
     pub fn delete(self) -> Self {
         self.with(DELETE_TABLE, 0, TABLE_NAME, |_| {})
@@ -174,7 +174,7 @@ impl Batch {
         })
     }
 
-    /// Adds a rule to the end of a chain: its expressions, one after the other.
+    /// Adds a rule to the end of a chain, as a sequence of expressions.
     #[must_use]
     pub fn rule(self, chain: &str, expressions: &[Expression<'_>]) -> Self {
         self.with(NEW_RULE, libc::NLM_F_CREATE | libc::NLM_F_APPEND, RULE_TABLE, |request| {
@@ -208,39 +208,39 @@ pub enum Expression<'a> {
     Meta(u32),
     /// Sets metadata of the packet, by its key, to the register.
     SetMeta(u32),
-    /// Loads the destination of the Ethernet header.
+    /// Loads the destination address of the Ethernet header.
     EthernetDestination,
-    /// Loads the four bytes behind the first type of the Ethernet header: of a frame with a tag
-    /// these are the tag's number and the type in it.
+    /// Loads the four bytes after the first type of the Ethernet header; in a tagged frame these
+    /// are the tag's number and the inner type.
     InTag,
     /// Loads the source of the IPv4 header.
     Ipv4Source,
-    /// Loads a result of the route lookup for the packet's destination, by its kind.
+    /// Loads a result of the route lookup for the packet's destination, by its key.
     RouteOfDestination(u32),
-    /// The register and `mask`, then `xor`.
+    /// Applies `mask` with AND, then `xor`, to the register.
     Bits {
         /// The bits that are kept.
         mask: u32,
-        /// The bits that are turned then.
+        /// The bits that are then inverted.
         xor: u32,
     },
-    /// Goes on where the register is this.
+    /// Continues if the register equals this.
     Is(&'a [u8]),
-    /// Goes on where it is not.
+    /// Continues if it differs.
     IsNot(&'a [u8]),
     /// Loads this number.
     Number(u32),
-    /// Loads this port, as headers have it.
+    /// Loads this port, in network order.
     Port(u16),
-    /// Hands the packet to the interface whose number is in the register, to send it.
+    /// Sends the packet through the interface whose number is in the register.
     Send,
-    /// Leaves it alone.
+    /// Accepts it.
     Accept,
-    /// Throws it away.
+    /// Drops it.
     Drop,
-    /// Gives it the address of the interface by which it leaves.
+    /// Masquerades it with the address of its output interface.
     Masquerade,
-    /// Sends it to this host, to the port in the register.
+    /// Redirects it to this host, to the port in the register.
     Redirect,
 }
 
@@ -263,7 +263,7 @@ impl Expression<'_> {
         request.nested(EXPRESSION_DATA, |request| self.put_data(request));
     }
 
-    /// The attributes are numbered by each expression for itself.
+    /// Attribute numbers are specific to each expression.
     fn put_data(self, request: &mut Request) {
         let value = |request: &mut Request, kind: u16, bytes: &[u8]| {
             request.nested(kind, |request| request.attribute(DATA_VALUE, bytes));
@@ -271,10 +271,10 @@ impl Expression<'_> {
         match self {
             Expression::Meta(key) => numbers(request, &[(1, REGISTER), (2, key)]),
             Expression::SetMeta(key) => numbers(request, &[(2, key), (3, REGISTER)]),
-            // The first six bytes of the link's header.
+            // The first six bytes of the link-layer header.
             Expression::EthernetDestination => numbers(request, &[(1, REGISTER), (2, 0), (3, 0), (4, 6)]),
             Expression::InTag => numbers(request, &[(1, REGISTER), (2, 0), (3, 14), (4, 4)]),
-            // The four bytes after the twelfth of the network's header.
+            // Four bytes of the network header, from offset 12.
             Expression::Ipv4Source => numbers(request, &[(1, REGISTER), (2, 1), (3, 12), (4, 4)]),
             Expression::RouteOfDestination(result) => {
                 numbers(request, &[(1, REGISTER), (2, result), (3, FIB_DESTINATION)]);
@@ -317,7 +317,7 @@ fn numbers(request: &mut Request, all: &[(u16, u32)]) {
     all.iter().for_each(|(kind, value)| request.number_be(*kind, *value));
 }
 
-/// The name of an interface as the kernel compares it.
+/// The name of an interface in the form that the kernel compares.
 pub fn interface_name(name: &str) -> [u8; 16] {
     let mut padded = [0; 16];
     let len = name.len().min(15);
@@ -370,39 +370,39 @@ const NF_ACCEPT: u32 = 1;
 
 /// Keys of [`Expression::Meta`].
 pub mod meta {
-    /// The EtherType behind the first VLAN tag.
+    /// The EtherType after the first VLAN tag.
     pub const TYPE: u32 = 1;
     /// The packet's mark.
     pub const MARK: u32 = 3;
-    /// The name of the interface at which it arrived.
+    /// The name of the input interface.
     pub const INPUT: u32 = 6;
-    /// The name of the interface by which it leaves.
+    /// The name of the output interface.
     pub const OUTPUT: u32 = 7;
-    /// The protocol in the IP packet, a byte.
+    /// The protocol in the IP packet, one byte.
     pub const PROTOCOL: u32 = 16;
-    /// Whom it is for, by its Ethernet address.
+    /// The type of receiver, according to its Ethernet address.
     pub const PACKET_TYPE: u32 = 19;
 }
 
 /// Results of [`Expression::RouteOfDestination`].
 pub mod route {
-    /// The name of the interface to which the route leads.
+    /// The name of the route's output interface.
     pub const OUTPUT: u32 = 2;
-    /// The kind of the route.
+    /// The type of the route.
     pub const KIND: u32 = 3;
 }
 
 /// Numbers of hooks (`linux/netfilter.h`).
 pub mod hook {
-    /// Packets that arrive, before they are routed.
+    /// Arriving packets before routing.
     pub const INET_PREROUTING: u32 = 0;
-    /// Packets that are forwarded, before they leave.
+    /// Forwarded packets.
     pub const INET_FORWARD: u32 = 2;
-    /// Packets that leave, once their interface is known.
+    /// Leaving packets, once their interface is known.
     pub const INET_POSTROUTING: u32 = 4;
-    /// Packets that arrive at an interface.
+    /// Packets arriving at an interface.
     pub const NETDEV_INGRESS: u32 = 0;
-    /// Packets that leave by an interface.
+    /// Packets leaving through an interface.
     pub const NETDEV_EGRESS: u32 = 1;
 }
 

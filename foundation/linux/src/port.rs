@@ -10,25 +10,25 @@ use rustix::io::Errno;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 
-/// Takes one received frame: its bytes from the link's header on ([`LinkKind`]), and its virtio-net
+/// Receives one frame: its bytes from the link-layer header on ([`LinkKind`]), and its virtio-net
 /// header.
 pub type Take<'a> = dyn FnMut(&[u8], &VnetHeader) + 'a;
 
 /// One end of a wire.
 ///
-/// Waiting is not part of it, since a port in memory has no file descriptor. A caller that waits
-/// requires [`AsFd`](std::os::fd::AsFd) in addition.
+/// Waiting is not part of it, because a port in memory has no file descriptor. A caller that waits
+/// also requires [`AsFd`](std::os::fd::AsFd).
 pub trait Port {
-    /// Passes the frames that have arrived to `take`, at most one bounded batch, and returns at
-    /// once. `take` copies the frames that it keeps.
+    /// Passes arrived frames to `take`, at most one bounded batch, and returns immediately. `take`
+    /// copies the frames that it keeps.
     fn receive(&mut self, take: &mut Take<'_>) -> Result<(), PortError>;
 
-    /// Sends a wire-size frame whose checksums are complete. False when the interface refuses it,
-    /// being down or full: the frame is lost, as on a wire that is pulled.
+    /// Sends a wire-size frame with complete checksums. Returns false if the interface is down or
+    /// full: the frame is lost, as on an unplugged wire.
     fn transmit(&mut self, frame: &[u8]) -> bool;
 
-    /// Sends frames in order, with as few system calls as the port can, and returns those that it
-    /// refused. At most [`MAX_FRAMES_AT_ONCE`].
+    /// Sends frames in order, with as few system calls as possible, and returns the refused ones.
+    /// At most [`MAX_FRAMES_AT_ONCE`].
     fn transmit_all(&mut self, frames: &[Outgoing<'_>]) -> Refused {
         let mut refused = Refused::NONE;
         for (place, frame) in frames.iter().enumerate() {
@@ -39,43 +39,43 @@ pub trait Port {
         refused
     }
 
-    /// Frames that are transmitted from here on leave at `time`: a port that keeps frames for a while
-    /// counts from then.
+    /// Sets the departure time of frames transmitted from now on; a port that delays frames counts
+    /// from it.
     fn leaves_at(&mut self, _time: Time) {}
 
-    /// Sends the kept frames that are due at `now`.
+    /// Sends the delayed frames that are due at `now`.
     fn send_due(&mut self, _now: Time) {}
 
-    /// When the port has something to send, if the next frame to be transmitted leaves at `next`.
+    /// When the port has something to send, if the next transmitted frame leaves at `next`.
     fn due(&self, next: Option<Time>) -> Option<Time> {
         next
     }
 
-    /// The link layer of its frames; both ports of a wire have the same.
+    /// The link layer of its frames, equal for both ports of a wire.
     fn link_kind(&self) -> LinkKind {
         LinkKind::Ethernet
     }
 
-    /// The handle by which another thread sends through this port. Returned once each time the
-    /// device is opened; never where only its own thread may send.
+    /// The handle with which another thread sends through this port. Returned once each time the
+    /// device is opened; never if only its own thread may send.
     fn remote(&mut self) -> Option<Arc<dyn Transmit>> {
         None
     }
 
-    /// Frames that [`transmit_all`](Port::transmit_all) took, and the device did not: since the
-    /// last call.
+    /// Frames since the last call that [`transmit_all`](Port::transmit_all) accepted but the device
+    /// did not.
     fn take_late(&mut self) -> Late {
         Late::default()
     }
 
-    /// The place in the ring at which another process continues with this port's descriptor. `None`
-    /// if none can.
+    /// The place in the ring where another process continues with this port's descriptor; `None` if
+    /// none can.
     fn place(&self) -> Option<u32> {
         None
     }
 
-    /// Is the port still there? Invoked when its descriptor reports an error, and from time to
-    /// time.
+    /// Checks that the port still exists. Called when its descriptor reports an error, and
+    /// occasionally.
     fn check(&mut self) -> Result<(), PortError> {
         Ok(())
     }
@@ -84,14 +84,14 @@ pub trait Port {
     fn health(&mut self) -> PortHealth;
 }
 
-/// The time that falling asleep and waking up takes.
+/// The time to fall asleep and wake up.
 const MIN_SLEEP: Duration = Duration::from_us(5);
 
-/// Sleeps until a frame arrives at one of `ports`, or until `time` is over; does not sleep where
-/// that would not pay.
+/// Sleeps until a frame arrives at one of `ports`, or `time` has passed; does not sleep for times
+/// that are too short.
 ///
 /// # Errors
-/// When the system refuses to wait, or one of the ports is no more.
+/// If the system refuses to wait, or one of the ports no longer exists.
 pub fn wait<P: Port + AsFd>(ports: [&mut P; 2], time: Duration) -> Result<(), PortError> {
     if time <= MIN_SLEEP {
         return Ok(());
@@ -105,7 +105,7 @@ pub fn wait<P: Port + AsFd>(ports: [&mut P; 2], time: Duration) -> Result<(), Po
             let mut faulty = ports.into_iter().zip(faulty).filter(|(_, is_faulty)| *is_faulty);
             faulty.try_for_each(|(port, _)| port.check())
         }
-        // A signal is no trouble: the caller looks whether to stop.
+        // After a signal, the caller checks whether to stop.
         Err(Errno::INTR) => Ok(()),
         Err(error) => {
             let name = "left or right".to_owned();
@@ -114,59 +114,59 @@ pub fn wait<P: Port + AsFd>(ports: [&mut P; 2], time: Duration) -> Result<(), Po
     }
 }
 
-/// Sleeps for `time`, whatever arrives; does not sleep where that would not pay.
+/// Sleeps for `time` regardless of arrivals; does not sleep for times that are too short.
 pub fn sleep(time: Duration) {
     if time > MIN_SLEEP {
         std::thread::sleep(std::time::Duration::from_nanos(time.ns()));
     }
 }
 
-/// Sends by a port from another thread.
+/// Sends through a port from another thread.
 pub trait Transmit: Send + Sync {
     /// As [`Port::transmit_all`].
     fn transmit_all(&self, frames: &[Outgoing<'_>]) -> Refused;
 }
 
-/// Frames that a port took and lost.
+/// Frames that a port accepted and lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Late {
-    /// The device refused them.
+    /// Frames that the device refused.
     pub refused: u64,
-    /// They are longer than the device takes.
+    /// Frames longer than the device accepts.
     pub too_long: u64,
 }
 
-/// Frames, or super-packets, that every [`Port`] gives in one call of [`Port::receive`], where as many
-/// arrived.
+/// The frames or super-packets that every [`Port`] passes on in one call of [`Port::receive`], if
+/// as many arrived.
 pub const TAKEN_AT_ONCE: usize = 32;
 
-/// Frames that [`Port::transmit_all`] takes at once: the bits of [`Refused`].
+/// The maximum of frames for [`Port::transmit_all`]: the bits of [`Refused`].
 pub const MAX_FRAMES_AT_ONCE: usize = 64;
 
 /// A frame to be sent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Outgoing<'a> {
-    /// Its bytes, checksums complete.
+    /// Its bytes, with complete checksums.
     pub bytes: &'a [u8],
     /// Its TCP offsets, if it was part of a super-packet: frames that leave together may be passed
     /// to the kernel as one again.
     pub offsets: Option<TcpOffsets>,
-    /// Frames with the same number leave in the order in which they come.
+    /// Frames with equal numbers leave in order of arrival.
     pub flow: u32,
 }
 
 impl<'a> Outgoing<'a> {
-    /// A frame of no flow, which was no part of a super-packet.
+    /// A frame without a flow that was not part of a super-packet.
     pub fn of(bytes: &'a [u8]) -> Self {
         Outgoing { bytes, ..Outgoing::default() }
     }
 }
 
-/// Which frames of a batch were not sent.
+/// The frames of a batch that were not sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Refused {
     places: u64,
-    /// Those of them that are longer than the interface takes.
+    /// Those longer than the interface accepts.
     too_long: u64,
 }
 
@@ -174,24 +174,24 @@ impl Refused {
     /// All were sent.
     pub const NONE: Refused = Refused { places: 0, too_long: 0 };
 
-    /// The first `count` were not, of a batch of at most [`MAX_FRAMES_AT_ONCE`].
+    /// The first `count` of a batch were not sent, at most [`MAX_FRAMES_AT_ONCE`].
     pub fn first(count: usize) -> Self {
         let places = if count >= MAX_FRAMES_AT_ONCE { u64::MAX } else { (1 << count) - 1 };
         Refused { places, too_long: 0 }
     }
 
-    /// Counts the frame at `place` of the batch among them.
+    /// Adds the frame at `place` of the batch.
     pub fn add(&mut self, place: usize) {
         self.places |= 1 << place;
     }
 
-    /// The same, because it is longer than the interface takes.
+    /// Adds it as longer than the interface accepts.
     pub fn add_too_long(&mut self, place: usize) {
         self.add(place);
         self.too_long |= 1 << place;
     }
 
-    /// Adds `part`: the frames refused among those from `from` on.
+    /// Adds `part`: the refused frames among those from `from` on.
     pub fn add_part(&mut self, part: Refused, from: usize) {
         self.places |= part.places << from;
         self.too_long |= part.too_long << from;
@@ -207,19 +207,19 @@ impl Refused {
         self.places >> place & 1 == 1
     }
 
-    /// How many they are.
+    /// Their number.
     pub fn count(self) -> u32 {
         self.places.count_ones()
     }
 }
 
-/// How frames begin.
+/// The first header of frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LinkKind {
     /// With an Ethernet header.
     #[default]
     Ethernet,
-    /// With the IP header, as on a TUN device.
+    /// The IP header, as on a TUN device.
     Ip,
 }
 
@@ -233,7 +233,7 @@ impl LinkKind {
         }
     }
 
-    /// Bytes that a frame lacks for an Ethernet frame.
+    /// The bytes that a frame lacks to be an Ethernet frame.
     pub const fn missing_bytes(self) -> usize {
         match self {
             LinkKind::Ethernet => 0,
@@ -242,21 +242,21 @@ impl LinkKind {
     }
 }
 
-/// Troubles of a port since it was opened.
+/// The faults of a port since it was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortHealth {
-    /// Frames that the kernel dropped because we did not fetch them in time.
+    /// Frames that the kernel dropped because they were not fetched in time.
     pub overflows: u64,
-    /// Frames longer than the receive buffer, which were not taken in.
+    /// Frames longer than the receive buffer, which were not accepted.
     pub truncated: u64,
-    /// How often the interface went down.
+    /// The number of times the interface went down.
     pub outages: u64,
 }
 
-/// A port that cannot be used any more.
+/// A port that can no longer be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PortError {
-    /// The interface is no more.
+    /// The interface no longer exists.
     #[error("interface {name} is gone")]
     Gone {
         /// Its name.
@@ -265,11 +265,11 @@ pub enum PortError {
     /// The system refused an operation.
     #[error("{operation} on interface {name}: {source}")]
     System {
-        /// Which.
+        /// The operation.
         operation: &'static str,
         /// The interface.
         name: String,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
 }

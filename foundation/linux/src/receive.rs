@@ -5,7 +5,7 @@ use rustix::net::sockopt;
 use std::os::fd::{AsFd, AsRawFd};
 
 /// Enlarges the receive buffer: beyond `net.core.rmem_max` with `CAP_NET_ADMIN`, otherwise up to
-/// it. Errors are ignored: a smaller buffer works too, and its overflows are counted.
+/// it. Errors are ignored: a smaller buffer also works, and its overflows are counted.
 pub fn enlarge_buffer(socket: impl AsFd, bytes: usize) {
     if sockopt::set_socket_recv_buffer_size_force(&socket, bytes).is_err() {
         let _ = sockopt::set_socket_recv_buffer_size(&socket, bytes);
@@ -17,13 +17,13 @@ pub fn enlarge_buffer(socket: impl AsFd, bytes: usize) {
 const SO_MEMINFO: libc::c_int = 55;
 const WORDS: usize = 9;
 
-/// Datagrams that found no room in the buffer of `socket` since it was made, modulo 2³²; 0 where the
-/// kernel does not say.
+/// Datagrams that found no room in the buffer of `socket` since its creation, modulo 2³²; 0 if the
+/// kernel does not report it.
 pub fn dropped(socket: impl AsFd) -> u32 {
     let mut words = [0_u32; WORDS];
     let mut length = size_of_val(&words) as libc::socklen_t;
-    // SAFETY: the kernel writes at most `length` bytes, the size of `words`, and the length that it
-    // wrote; both outlive the call.
+    // SAFETY: the kernel writes at most `length` bytes, the size of `words`, and the written
+    // length; both outlive the call.
     let outcome = unsafe {
         libc::getsockopt(
             socket.as_fd().as_raw_fd(),

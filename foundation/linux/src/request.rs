@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 /// Bytes of struct nlmsghdr.
 pub(crate) const HEADER_BYTES: usize = 16;
-/// Makes an object that must not exist yet: where it does, the kernel refuses with `EEXIST`.
+/// Creates an object that must not exist yet; otherwise the kernel refuses with `EEXIST`.
 pub(crate) const CREATE: i32 = libc::NLM_F_CREATE | libc::NLM_F_EXCL;
 pub(crate) const IS_UP: u32 = libc::IFF_UP as u32;
 
@@ -23,8 +23,8 @@ impl Link {
     }
 }
 
-/// A netlink request under construction: a header, a fixed part, and attributes in attributes, all
-/// aligned to four bytes.
+/// A netlink request under construction: a header, a fixed part, and nested attributes, all aligned
+/// to four bytes.
 pub(crate) struct Request(Vec<u8>);
 
 impl Request {
@@ -36,12 +36,12 @@ impl Request {
         Request(bytes)
     }
 
-    /// Bytes of a fixed part.
+    /// Appends bytes of a fixed part.
     pub(crate) fn raw(&mut self, bytes: &[u8]) {
         self.0.extend_from_slice(bytes);
     }
 
-    /// struct ifinfomsg: family and type (any), index, flags, and which flags change.
+    /// struct ifinfomsg: family and type (any), index, flags, and a mask of changed flags.
     pub(crate) fn link(&mut self, link: Link) {
         self.raw(&[0; 4]);
         self.raw(&link.index.to_ne_bytes());
@@ -53,12 +53,12 @@ impl Request {
         self.attribute(kind, &value.to_ne_bytes());
     }
 
-    /// In netfilter's byte order: the highest byte first.
+    /// In netfilter's byte order, big-endian.
     pub(crate) fn number_be(&mut self, kind: u16, value: u32) {
         self.attribute(kind, &value.to_be_bytes());
     }
 
-    /// With the zero at its end that the kernel wants.
+    /// With the terminating zero that the kernel requires.
     pub(crate) fn text(&mut self, kind: u16, text: &str) {
         self.nested(kind, |request| {
             request.raw(text.as_bytes());
@@ -94,7 +94,7 @@ impl Request {
     }
 }
 
-/// The value of the first attribute of this `kind`; `None` where there is none, or it is cut.
+/// The value of the first attribute of this `kind`; `None` if it is missing or truncated.
 pub(crate) fn attribute(mut attributes: &[u8], kind: u16) -> Option<&[u8]> {
     loop {
         let [low, high, rest @ ..] = attributes.first_chunk::<4>()?;
@@ -106,8 +106,8 @@ pub(crate) fn attribute(mut attributes: &[u8], kind: u16) -> Option<&[u8]> {
     }
 }
 
-/// An acknowledgement is an error message with the number zero: struct nlmsgerr begins with the
-/// negative error number.
+/// An acknowledgement is an error message with number zero: struct nlmsgerr starts with the negated
+/// error number.
 pub(crate) fn acknowledgement(answer: &[u8]) -> io::Result<()> {
     let kind = answer.get(4..6).map(|b| u16::from_ne_bytes([b[0], b[1]]));
     let error =

@@ -16,14 +16,13 @@ pub struct TcpInfo {
     pub ssthresh: Option<u32>,
     /// Smoothed round-trip time, microseconds; `None` before the first sample.
     pub srtt_us: Option<u32>,
-    /// Segments sent again since the connection began.
+    /// Segments retransmitted since the connection began.
     pub retransmissions: u32,
-    /// The latest estimate of the rate at which data are delivered, bit/s of payload; `None` where
-    /// there is none.
+    /// The latest estimate of the delivery rate, bit/s of payload; `None` if there is none.
     pub delivery_rate_bps: Option<u64>,
 }
 
-/// Bytes of the structure that are read: up to `tcpi_delivery_rate`, which Linux has since 4.9.
+/// The bytes of the structure that are read: up to `tcpi_delivery_rate`, in Linux since 4.9.
 const BYTES: usize = 168;
 /// `TCP_INFINITE_SSTHRESH` (include/net/tcp.h).
 const INFINITE: u32 = 0x7fff_ffff;
@@ -31,12 +30,12 @@ const INFINITE: u32 = 0x7fff_ffff;
 /// Reads the state of `socket`, a TCP connection.
 ///
 /// # Errors
-/// When `socket` is no TCP socket, or the kernel is older than 4.9.
+/// If `socket` is not a TCP socket, or the kernel is older than 4.9.
 pub fn tcp_info(socket: impl AsFd) -> io::Result<TcpInfo> {
     let mut bytes = [0u8; BYTES];
     let mut length = BYTES as libc::socklen_t;
-    // SAFETY: the kernel writes at most `length` bytes, the length of `bytes`, and the length that
-    // it wrote; both outlive the call.
+    // SAFETY: the kernel writes at most `length` bytes, the length of `bytes`, and the written
+    // length; both outlive the call.
     let outcome = unsafe {
         libc::getsockopt(
             socket.as_fd().as_raw_fd(),
@@ -56,7 +55,7 @@ pub fn tcp_info(socket: impl AsFd) -> io::Result<TcpInfo> {
 }
 
 impl TcpInfo {
-    /// By the offsets of `struct tcp_info` (include/uapi/linux/tcp.h), which only ever grows at its
+    /// Uses the offsets of `struct tcp_info` (include/uapi/linux/tcp.h), which only grows at its
     /// end.
     fn from_bytes(bytes: &[u8; BYTES]) -> Self {
         let word = |at: usize| u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);

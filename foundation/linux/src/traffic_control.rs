@@ -1,5 +1,5 @@
-//! Traffic control through netlink (tc(8)): the few messages that are needed to redirect frames
-//! from one interface to another, to delay and drop frames, and to read the counts of a queue.
+//! Traffic control through netlink (tc(8)): only the messages to redirect frames between
+//! interfaces, to delay and drop frames, and to read the counts of a queue.
 
 use crate::netlink::Netlink;
 use crate::request::{CREATE, HEADER_BYTES, Request, attribute};
@@ -9,7 +9,7 @@ use std::io;
 /// How redirected frames appear at the other interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Redirected {
-    /// They leave by it (`TCA_EGRESS_REDIR`).
+    /// They leave through it (`TCA_EGRESS_REDIR`).
     Leaves = 1,
     /// They arrive at it (`TCA_INGRESS_REDIR`).
     Arrives = 3,
@@ -19,28 +19,28 @@ pub enum Redirected {
 /// in this thread's network namespace. Replaces the `clsact` qdisc of `from` with all its filters.
 pub fn redirect(from: u32, to: u32, way: Redirected) -> io::Result<()> {
     let netlink = Netlink::open()?;
-    // Fails where there is none. One may be left that redirects to an interface that was removed.
+    // Fails if there is none. An old one may redirect to an interface that was removed.
     let _ = netlink.execute(classifying(libc::RTM_DELQDISC, 0, from));
     netlink.execute(classifying(libc::RTM_NEWQDISC, CREATE, from))?;
     netlink.execute(redirecting(from, to, way))
 }
 
 /// The faults of the frames that an interface sends. The default has none, and no limit on the
-/// frames under way.
+/// frames in transit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Impairment {
     /// The delay of each frame; `jitter` is added to it.
     pub delay: Duration,
-    /// The extra delay of each frame: one of these, all with the same probability, at most 2 s.
-    /// Frames with less delay overtake others.
+    /// The extra delay of each frame: one of these, all equally probable, at most 2 s. Frames with
+    /// less delay overtake others.
     pub jitter: Vec<Duration>,
-    /// Which are lost.
+    /// The losses.
     pub loss: Option<Loss>,
-    /// The part that takes the delay, where the others take none; `None`: all take it.
+    /// The fraction that is delayed, while the others are not; `None` delays all.
     pub delayed: Option<f64>,
     /// The probability that one is sent twice.
     pub duplicate: f64,
-    /// The maximum number that is delayed at one time; further ones are dropped.
+    /// The maximum of frames delayed at one time; further ones are dropped.
     pub most_packets: u32,
 }
 
@@ -62,8 +62,8 @@ fn impairing(index: u32, impairment: &Impairment) -> Request {
     };
     let spread = Spread::of(*delay, jitter);
     let ticks = u32::try_from(spread.mean_ns / TICK_NS).unwrap_or(u32::MAX);
-    // struct tc_netem_qopt: latency, limit, loss, gap, duplicates, jitter. A gap of 1 makes every
-    // frame one that may be sent at once.
+    // struct tc_netem_qopt: latency, limit, loss, gap, duplicates, jitter. With a gap of 1, any
+    // frame may be sent at once.
     let gap = u32::from(delayed.is_some());
     let words = [ticks, *most_packets, probability(single), gap, probability(*duplicate), 0];
     request.nested(libc::TCA_OPTIONS, |request| {
@@ -86,7 +86,7 @@ fn impairing(index: u32, impairment: &Impairment) -> Request {
     request
 }
 
-/// Delays as the kernel has them: a mean, and a table of differences from it.
+/// Delays in the kernel's form: a mean, and a table of differences from it.
 struct Spread {
     mean_ns: u64,
     /// The delay that 8192 represents in the table.
@@ -95,7 +95,7 @@ struct Spread {
 }
 
 impl Spread {
-    /// The table of `delay` plus one of `jitter`. The kernel's table has room for 16 384 entries:
+    /// The table of `delay` plus one of `jitter`. The kernel's table has room for 16 384 entries;
     /// of more, it takes every n-th in order of size.
     fn of(delay: Duration, jitter: &[Duration]) -> Self {
         let mut sorted: Vec<u64> = jitter.iter().map(|it| it.ns()).collect();
@@ -104,7 +104,7 @@ impl Spread {
         let picked: Vec<u64> = sorted.into_iter().skip(step / 2).step_by(step).collect();
         let mean = picked.iter().sum::<u64>() as f64 / picked.len().max(1) as f64;
         let farthest = picked.iter().map(|ns| (*ns as f64 - mean).abs()).fold(1.0, f64::max);
-        // So that the farthest is within 16 bits.
+        // Scaled to fit the largest difference into 16 bits.
         let unit = (farthest * DISTRIBUTION_SCALE / f64::from(i16::MAX)).ceil().max(1.0);
         let entry = |ns: u64| ((ns as f64 - mean) / unit * DISTRIBUTION_SCALE).round() as i16;
         Spread {
@@ -127,25 +127,25 @@ fn bytes_of(words: &[u32]) -> Vec<u8> {
 /// The kernel's counts of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueCounts {
-    /// Packets that wait.
+    /// Packets in the queue.
     pub packets: u32,
     /// Their bytes, as the queue's link counts them.
     pub bytes: u32,
-    /// Packets that were dropped since it was made, modulo 2^32.
+    /// Packets dropped since its creation, modulo 2^32.
     pub dropped: u32,
 }
 
 /// The kernel's counts of the queue `handle` of the interface `index`.
 pub fn counted(netlink: &Netlink, index: u32, handle: u32) -> io::Result<QueueCounts> {
-    // Without the echo the kernel reports the queue to listeners, and not to the sender.
+    // Without the echo, the kernel reports the queue to listeners but not to the sender.
     let mut request = Request::new(libc::RTM_GETQDISC, libc::NLM_F_ECHO);
     tcmsg(&mut request, [index, handle, 0, 0]);
     queue_counts(&netlink.read(request)?)
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "the kernel counts nothing of this queue"))
 }
 
-/// The counts in a message about a queue: struct nlmsghdr, struct tcmsg, attributes. `None` where
-/// they are missing or cut.
+/// The counts in a message about a queue: struct nlmsghdr, struct tcmsg, attributes. `None` if
+/// missing or truncated.
 fn queue_counts(message: &[u8]) -> Option<QueueCounts> {
     let all = attribute(message.get(HEADER_BYTES + TCMSG_BYTES..)?, STATISTICS)?;
     // struct gnet_stats_queue: length, backlog, drops, requeues, overlimits.
@@ -154,8 +154,8 @@ fn queue_counts(message: &[u8]) -> Option<QueueCounts> {
     Some(QueueCounts { packets: number(0)?, bytes: number(1)?, dropped: number(2)? })
 }
 
-/// Makes or deletes, by the message type `kind`, the `clsact` qdisc of the interface `index`: it
-/// holds filters and no packets (tc-bpf(8)).
+/// Creates or deletes, according to the message type `kind`, the `clsact` qdisc of the interface
+/// `index`, which holds filters but no packets (tc-bpf(8)).
 fn classifying(kind: u16, flags: i32, index: u32) -> Request {
     let mut request = Request::new(kind, flags);
     tcmsg(&mut request, [index, CLSACT_HANDLE, CLSACT, 0]);
@@ -163,8 +163,7 @@ fn classifying(kind: u16, flags: i32, index: u32) -> Request {
     request
 }
 
-/// A filter that all frames that arrive at `from` match, with the action of redirecting them to
-/// `to`.
+/// A filter that matches all frames arriving at `from`, and redirects them to `to`.
 fn redirecting(from: u32, to: u32, way: Redirected) -> Request {
     let mut request = Request::new(libc::RTM_NEWTFILTER, CREATE);
     let all = u32::from((libc::ETH_P_ALL as u16).to_be());
@@ -194,7 +193,7 @@ fn redirecting(from: u32, to: u32, way: Redirected) -> Request {
 }
 
 /// Appends struct tcmsg: the family (any), and as `words` the interface, the handle, the parent and
-/// `tcm_info`, whose meaning depends on the message.
+/// `tcm_info`, with a message-specific meaning.
 fn tcmsg(request: &mut Request, words: [u32; 4]) {
     request.raw(&[0; 4]);
     words.iter().for_each(|word| request.raw(&word.to_ne_bytes()));
@@ -240,8 +239,7 @@ mod tests {
     #[test]
     #[cfg(target_endian = "little")]
     fn what_is_counted_of_a_queue_is_read_and_cut_answers_are_none() {
-        // The answer of Linux 6 for a `pfifo` in which 7 packets of 1000 bytes wait, and 258 were
-        // dropped.
+        // The answer of Linux 6 for a `pfifo` with 7 queued packets of 1000 bytes and 258 drops.
         let mut message = vec![0; HEADER_BYTES + TCMSG_BYTES];
         message.extend(
             b"\x0a\0\x01\0pfifo\0\0\0\x08\0\x02\0\x0a\0\0\0\x05\0\x0c\0\0\0\0\0\x30\0\x07\0\x14\0\x01\0",
@@ -266,7 +264,7 @@ mod tests {
         let delays: Vec<f64> = spread.table.iter().map(|entry| delay(*entry)).collect();
         assert!(delays.is_sorted());
         let mean = delays.iter().sum::<f64>() / delays.len() as f64;
-        // One of three neighbouring values is there, and a step is 40 ms / 65 536.
+        // One of three neighbouring values is in the table, and a step is 40 ms / 65 536.
         assert!((mean - 21e6).abs() < 2e3, "{mean}");
         assert!((delays[0] - 1e6).abs() < 4e3 && (delays[delays.len() - 1] - 41e6).abs() < 4e3, "{delays:?}");
     }

@@ -1,15 +1,15 @@
-//! A port that makes its own interface: a TUN or TAP device (the kernel's
+//! A port that creates its own interface: a TUN or TAP device (the kernel's
 //! `Documentation/networking/tuntap.rst`).
 //!
-//! Frames are bare IP packets, with a virtio-net header before each. Two devices make the wire of a
-//! routed gateway. The operator routes traffic into the one to be shaped, and it leaves the other
-//! to be routed on.
+//! Frames are bare IP packets, each after a virtio-net header. Two devices form the wire of a
+//! routed gateway. The operator routes the traffic to be shaped into one, and it leaves the other
+//! to be routed further.
 //!
 //! A TAP device carries Ethernet frames; the gateway's router mode has two.
 //!
 //! A device carries one packet per system call, so it is slower than [a packet
-//! socket](super::af_packet), except for TCP, whose super-packets pass whole. It needs no second
-//! interface and works on a host that is itself an end.
+//! socket](super::af_packet), except for TCP, whose super-packets pass unsplit. It needs no second
+//! interface and works on an end host.
 #![allow(
     unsafe_code,
     reason = "the kernel's structures are read and written; each block says why it is sound"
@@ -29,31 +29,31 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
 
-/// A TUN or TAP device, which is removed when this is dropped, and when the process ends, however
-/// it ends.
+/// A TUN or TAP device, which is removed when this is dropped, and when the process ends for any
+/// reason.
 #[derive(Debug)]
 pub struct Tun {
     device: File,
     name: String,
     kind: LinkKind,
-    /// The number of the interface, and with Ethernet its own address.
+    /// The number of the interface and, with Ethernet, its own address.
     index: u32,
     ethernet_address: [u8; 6],
-    /// With Ethernet: received frames are readdressed to this one.
+    /// With Ethernet: the new destination address of received frames.
     readdress: Option<[u8; 6]>,
-    /// With Ethernet: received frames get this device's address as their source.
+    /// With Ethernet: do received frames get this device's address as their source?
     is_resent: bool,
-    /// Is nothing received but IPv4?
+    /// Is only IPv4 received?
     is_ipv4: bool,
     packet: Box<[u8]>,
     health: PortHealth,
     is_down: bool,
 }
 
-/// Packets read at once: bounded, so that the other direction has its turn.
+/// The maximum of packets read at once, so the other direction gets its turn.
 const MAX_AT_ONCE: usize = crate::port::TAKEN_AT_ONCE;
-/// Packets that may wait in a TAP device for us: 50 ms of full packets at 1 Gbit/s. All arrivals
-/// wait there before they are shared.
+/// Packets that may wait in a TAP device: 50 ms of full packets at 1 Gbit/s. All arrivals wait
+/// there before they are shared.
 const TAP_QUEUE: u32 = 4096;
 /// The longest IP packet, its Ethernet header with a VLAN tag, and its virtio-net header.
 const PACKET_BYTES: usize = vnet::LEN + 18 + 65_536;

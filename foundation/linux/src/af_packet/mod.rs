@@ -1,17 +1,17 @@
 //! A port on a network interface: an `AF_PACKET` socket with a virtio-net header before each frame
 //! (packet(7)).
 //!
-//! Frames come through a mapped ring, without a system call for each. Super-packets, which exceed a
-//! slot of the ring, come through the socket's queue. Where the kernel refuses a ring, all frames
-//! use that queue, many per `recvmmsg`. Frames leave by `sendmmsg`. In both cases the kernel shows
-//! a frame at once, and an interface may go down and come back, or change its MTU.
+//! Frames arrive through a mapped ring, without a system call for each. Super-packets, which exceed
+//! a slot of the ring, arrive through the socket's queue. If the kernel refuses a ring, all frames
+//! use that queue, many per `recvmmsg`. Frames leave by `sendmmsg`. In both cases the kernel
+//! delivers a frame at once, and an interface may go down and come back, or change its MTU.
 //!
-//! The ring is of version 2. Version 3 shows frames a whole block at a time, after a millisecond or
-//! more when few come, while the idle delay is to stay under 100 us.
+//! The ring is of version 2. Version 3 delivers frames in blocks, after a millisecond or more if
+//! few arrive, while the idle delay should stay under 100 us.
 //!
-//! A ring for sending (`PACKET_TX_RING`) is not used: its frames are lent, not copied. The kernel
-//! frees a slot when the receiving socket takes the packet over, although on virtual interfaces its
-//! data is still to be read from there.
+//! A ring for sending (`PACKET_TX_RING`) is not used, because its frames are lent rather than
+//! copied. The kernel frees a slot when the receiving socket accepts the packet, although on
+//! virtual interfaces its data is still read from the slot.
 #![allow(
     unsafe_code,
     reason = "the kernel's structures are read and written; each block says why it is sound"
@@ -42,39 +42,40 @@ pub struct AfPacket {
     ring: Option<Ring>,
     queue: Queue,
     health: PortHealth,
-    /// Has the interface gone down? Then [`Port::check`] looks whether it still exists. Without a
-    /// ring, the next frame clears it; with one it stays, at the cost of a system call per check.
+    /// Has the interface gone down? If so, [`Port::check`] checks that it still exists. Without a
+    /// ring, the next frame clears the flag; with one it remains, at the cost of a system call per
+    /// check.
     is_down: bool,
-    /// Did the kernel report, for a frame that was sent, that the interface was removed?
+    /// Did the kernel report, for a sent frame, that the interface was removed?
     is_gone: bool,
-    /// Has another thread the remote sender?
+    /// Does another thread have the remote sender?
     has_remote: bool,
 }
 
-/// Bytes that may be on their way out from all threads that send by one socket. The kernel counts a
-/// frame until it has left, or until the other end of a virtual wire has taken it over; the default
-/// holds a hundred.
+/// The bytes that may be leaving from all threads that send through one socket. The kernel counts a
+/// frame until it has left, or until the other end of a virtual wire has accepted it; the default
+/// holds a hundred frames.
 const SEND_BUFFER_BYTES: usize = 4 << 20;
 
 /// Enlarges the send buffer: beyond `net.core.wmem_max` with `CAP_NET_ADMIN`, otherwise up to it.
-/// Errors are ignored: with a smaller buffer more frames are refused, and counted.
+/// Errors are ignored: with a smaller buffer, more frames are refused, and counted.
 fn share_send_buffer(socket: &OwnedFd) {
     if sockopt::set_socket_send_buffer_size_force(socket, SEND_BUFFER_BYTES).is_err() {
         let _ = sockopt::set_socket_send_buffer_size(socket, SEND_BUFFER_BYTES);
     }
 }
 
-/// Sends by a packet socket from another thread.
+/// Sends through a packet socket from another thread.
 struct Remote(OwnedFd);
 
 impl Transmit for Remote {
     fn transmit_all(&self, frames: &[Outgoing<'_>]) -> Refused {
-        // That the interface is gone the port notices itself.
+        // The port itself notices that the interface is gone.
         send_all(self.0.as_fd(), frames, &mut |_| ())
     }
 }
 
-/// The maximum number of frames that one call takes out of the ring.
+/// The maximum of frames that one call takes from the ring.
 const MAX_AT_ONCE: usize = 64;
 
 impl AfPacket {
@@ -83,20 +84,20 @@ impl AfPacket {
         Ok(Self::from_socket(open_socket(name)?, name))
     }
 
-    /// The same without a ring.
+    /// As [`open`](Self::open), without a ring.
     pub fn open_without_ring(name: &str) -> Result<Self, PortError> {
         Ok(Self::new(open_socket(name)?, None, name))
     }
 
-    /// A port on a socket that [`open_socket`] made, perhaps in another process and namespace.
+    /// A port on a socket from [`open_socket`], possibly of another process and namespace.
     pub fn from_socket(socket: OwnedFd, name: &str) -> Self {
-        // Where the kernel refuses a ring, everything comes through the socket's queue.
+        // If the kernel refuses a ring, everything arrives through the socket's queue.
         let ring = Ring::new(socket.as_fd()).ok();
         Self::new(socket, ring, name)
     }
 
     /// A port on the socket of another process's port, which continues at [`place`](Port::place) of
-    /// its ring. That process must no longer receive by it.
+    /// its ring. That process must no longer receive from it.
     ///
     /// # Errors
     /// The ring has no such place, or cannot be mapped.
@@ -204,7 +205,7 @@ impl Port for AfPacket {
     fn check(&mut self) -> Result<(), PortError> {
         match sockopt::socket_error(&self.socket) {
             Ok(Err(error)) => self.handle_error(error),
-            // Treated as an empty queue: `handle_error` then looks whether the interface exists.
+            // Treated as an empty queue: `handle_error` then checks that the interface exists.
             Ok(Ok(())) => self.handle_error(Errno::AGAIN),
             Err(error) => Err(system("reading the socket's error", &self.name, error.into())),
         }
@@ -217,7 +218,7 @@ impl Port for AfPacket {
 }
 
 impl AfPacket {
-    /// Counts an error that passes, such as an interface that is down; returns one that does not.
+    /// Counts a temporary error, such as an interface that is down; returns a permanent one.
     fn handle_error(&mut self, error: Errno) -> Result<(), PortError> {
         match error {
             Errno::NETDOWN => {
@@ -225,8 +226,8 @@ impl AfPacket {
                 self.is_down = true;
                 Ok(())
             }
-            // An interface that goes down may come back. If it was removed instead, only the index
-            // that the socket is bound to shows that.
+            // An interface that goes down may come back. Only the index that the socket is bound to
+            // shows whether it was removed instead.
             Errno::AGAIN if self.is_down && !is_bound(self.socket.as_fd()) => Err(self.gone()),
             Errno::AGAIN | Errno::INTR => Ok(()),
             Errno::NXIO | Errno::NODEV => Err(self.gone()),

@@ -1,4 +1,4 @@
-//! Frames from the socket's own queue: as long as they are, many with one system call.
+//! Frames of any length from the socket's own queue, many per system call.
 
 use super::socket::last_error;
 use crate::port::{PortHealth, Take};
@@ -7,20 +7,20 @@ use rustix::io::Errno;
 use std::mem::{MaybeUninit, size_of};
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// Buffers for the frames of one system call.
+/// The buffers for the frames of one system call.
 #[derive(Debug)]
 pub(super) struct Queue(Box<[u8]>);
 
-/// Frames fetched by one system call.
+/// The frames fetched by one system call.
 pub(super) const BATCH: usize = crate::port::TAKEN_AT_ONCE;
-/// The longest IP packet, an Ethernet header, and two VLAN tags, rounded up to whole cache lines.
+/// The longest IP packet, an Ethernet header, and two VLAN tags, rounded up to full cache lines.
 const MAX_FRAME: usize = 65_536 + 64;
-/// Room for a VLAN tag that has to be put back.
+/// Space for reinserting a VLAN tag.
 pub(super) const HEADROOM: usize = 4;
 const SLOT: usize = HEADROOM + vnet::LEN + MAX_FRAME;
 
 impl Queue {
-    /// Buffers.
+    /// Allocates the buffers.
     pub(super) fn new() -> Self {
         Queue(vec![0; BATCH * SLOT].into())
     }
@@ -54,22 +54,23 @@ struct Received {
     vlan: Option<Tag>,
 }
 
-/// A VLAN tag that the kernel took out of the frame.
+/// A VLAN tag that the kernel removed from the frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tag {
     pub protocol: u16,
     pub control: u16,
 }
 
-/// The frame in `slot`, whole again, with the kernel's notes on it. The slot begins with
-/// [`HEADROOM`], which has room for a tag that was taken out.
+/// The complete frame in `slot`, with the kernel's metadata. The slot starts with [`HEADROOM`] for
+/// a removed tag.
 pub(super) fn unpack(slot: &mut [u8], vlan: Option<Tag>) -> Option<(&[u8], VnetHeader)> {
     let mut vnet = VnetHeader::read(slot.get(HEADROOM..)?)?;
     let (start, end) = (HEADROOM + vnet::LEN, slot.len());
     let Some(tag) = vlan.filter(|_| end - start >= ADDRESSES) else {
         return Some((&slot[start..], vnet));
     };
-    // The addresses move forward by a tag's length, over the virtio-net header that has been read.
+    // The addresses move forward by a tag's length, over the virtio-net header, which has been
+    // read.
     let tagged = start - TAG_BYTES;
     slot.copy_within(start..start + ADDRESSES, tagged);
     let [a, b] = tag.protocol.to_be_bytes();
@@ -83,12 +84,12 @@ pub(super) fn unpack(slot: &mut [u8], vlan: Option<Tag>) -> Option<(&[u8], VnetH
 const ADDRESSES: usize = 12;
 const TAG_BYTES: usize = 4;
 
-/// Room for one `PACKET_AUXDATA` message, aligned as control messages are.
+/// A buffer for one `PACKET_AUXDATA` message, aligned for control messages.
 type Control = [u64; 6];
 const _: () =
     assert!(size_of::<libc::cmsghdr>() + size_of::<libc::tpacket_auxdata>() <= size_of::<Control>());
 
-/// Fetches up to `max` frames into the slots of `batch`, without waiting.
+/// Fetches up to `max` frames into the slots of `batch`, without blocking.
 fn receive_batch(
     socket: BorrowedFd<'_>,
     batch: &mut [u8],
@@ -97,8 +98,7 @@ fn receive_batch(
 ) -> Result<usize, Errno> {
     let mut controls: [Control; BATCH] = [[0; 6]; BATCH];
     let mut vectors = [const { MaybeUninit::<libc::iovec>::uninit() }; BATCH];
-    // SAFETY: `mmsghdr` is a C structure of integers and pointers, for which all zeros are a valid
-    // value.
+    // SAFETY: `mmsghdr` is a C structure of integers and pointers, for which all zeros are valid.
     let mut messages: [libc::mmsghdr; BATCH] = unsafe { MaybeUninit::zeroed().assume_init() };
     let slots = batch.chunks_exact_mut(SLOT);
     for (((message, slot), vector), control) in
@@ -112,8 +112,8 @@ fn receive_batch(
         message.msg_hdr.msg_controllen = size_of::<Control>() as _;
     }
     // SAFETY: each message points to one vector over its own slot of `batch` and to its own control
-    // buffer, with their true lengths. All of them outlive the call, and nothing else refers to
-    // them during it.
+    // buffer, with their true lengths. All outlive the call, and nothing else refers to them during
+    // it.
     let count = unsafe {
         libc::recvmmsg(
             socket.as_raw_fd(),
@@ -141,11 +141,11 @@ fn receive_batch(
 /// The tag in the control messages of a received message.
 ///
 /// # Safety
-/// The control buffer that `message` points to is alive, and holds what the kernel wrote, as long
-/// as `message` says.
+/// The control buffer that `message` points to is alive, and contains the kernel's data up to the
+/// length in `message`.
 unsafe fn vlan_tag(message: &libc::msghdr) -> Option<Tag> {
-    // SAFETY: the macro gives null or a header inside the control buffer, for which the caller
-    // vouches.
+    // SAFETY: the macro returns null or a header inside the control buffer, which the caller
+    // guarantees.
     let header = unsafe { libc::CMSG_FIRSTHDR(message).as_ref() }?;
     // SAFETY: this is arithmetic on a length.
     let whole = unsafe { libc::CMSG_LEN(size_of::<libc::tpacket_auxdata>() as u32) } as usize;
@@ -153,8 +153,8 @@ unsafe fn vlan_tag(message: &libc::msghdr) -> Option<Tag> {
     if !is_auxdata || (header.cmsg_len as usize) < whole {
         return None;
     }
-    // SAFETY: the header says that a whole `tpacket_auxdata` follows it in the buffer; it may be
-    // unaligned.
+    // SAFETY: according to the header, a complete `tpacket_auxdata` follows it in the buffer; it
+    // may be unaligned.
     let aux = unsafe { libc::CMSG_DATA(header).cast::<libc::tpacket_auxdata>().read_unaligned() };
     let is_set = |flag| aux.tp_status & flag != 0;
     let protocol =

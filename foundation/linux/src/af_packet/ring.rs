@@ -1,9 +1,8 @@
-//! A receive ring: frames that the kernel copies straight into memory of ours (packet(7),
-//! TPACKET_V2).
+//! A receive ring: frames that the kernel copies directly into our memory (packet(7), TPACKET_V2).
 //!
-//! Slots hold a frame of any usual MTU. The kernel puts longer ones, such as super-packets, whole
-//! into the socket's queue (`PACKET_COPY_THRESH`) and notes so in their slots. So neither the
-//! ring's memory nor its order depends on the MTU.
+//! A slot holds a frame of any usual MTU. The kernel puts longer ones, such as super-packets,
+//! completely into the socket's queue (`PACKET_COPY_THRESH`) and notes this in their slots. Neither
+//! the ring's memory nor its order depends on the MTU.
 
 use super::queue::{HEADROOM, Tag};
 use super::socket::set_option;
@@ -14,47 +13,47 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A ring, mapped.
+/// A mapped ring.
 #[derive(Debug)]
 pub(super) struct Ring {
     memory: NonNull<u8>,
-    /// The slot to be read next.
+    /// The next slot to read.
     next: usize,
 }
 
-// SAFETY: the mapping belongs to the ring alone and may be used from any thread, one at a time.
+// SAFETY: the mapping belongs only to the ring and may be used from any thread, one at a time.
 unsafe impl Send for Ring {}
 
 /// A frame in the ring.
 pub(super) enum Slot<'a> {
-    /// A whole frame, after [`HEADROOM`] and its virtio-net header; its tag is yet to be put back.
+    /// A complete frame, after [`HEADROOM`] and its virtio-net header, without its removed tag.
     Whole { bytes: &'a mut [u8], vlan: Option<Tag> },
-    /// Too long for its slot: it is in the socket's queue.
+    /// Too long for its slot, and therefore in the socket's queue.
     Queued,
-    /// Too long for its slot, and there was no room in the socket's queue.
+    /// Too long for its slot, with no room in the socket's queue.
     Lost,
 }
 
 /// Bytes of a slot: an Ethernet frame of 1500 bytes with two VLAN tags, up to 1900 bytes, and the
-/// kernel's headers before it. No power of two, so that slots do not compete for the same cache
+/// kernel's headers before it. Not a power of two, so slots do not compete for the same cache
 /// lines.
 const SLOT_BYTES: usize = 2048 - 64;
-/// Bytes of a block, which the kernel wants in one piece.
+/// Bytes of a block, which the kernel allocates in one piece.
 const BLOCK_BYTES: usize = 128 << 10;
 const BLOCKS: usize = 64;
 const SLOTS_PER_BLOCK: usize = BLOCK_BYTES / SLOT_BYTES;
-/// At 500 000 frames/s these last for 8 ms, a long wait for a processor.
+/// At 500 000 frames/s, these last for 8 ms, a long wait for a processor.
 const SLOTS: usize = SLOTS_PER_BLOCK * BLOCKS;
 const BYTES: usize = BLOCK_BYTES * BLOCKS;
-/// Bytes before a frame that are ours to use.
+/// Bytes before a frame that we may use.
 const BEFORE: usize = HEADROOM + vnet::LEN;
 const _: () = assert!(SLOT_BYTES.is_multiple_of(libc::TPACKET_ALIGNMENT));
 
 impl Ring {
-    /// Gives `socket` a ring and maps it. The option [`PACKET_VNET_HDR`](libc::PACKET_VNET_HDR) has
-    /// to be set before.
+    /// Gives `socket` a ring and maps it. Set the option [`PACKET_VNET_HDR`](libc::PACKET_VNET_HDR)
+    /// first.
     pub(super) fn new(socket: BorrowedFd<'_>) -> io::Result<Self> {
-        // Any number will do: the socket's buffer is the bound.
+        // The value is irrelevant, because the socket's buffer is the bound.
         set_option(socket, libc::PACKET_COPY_THRESH, &1_i32)?;
         set_option(socket, libc::PACKET_VERSION, &(libc::tpacket_versions::TPACKET_V2 as c_int))?;
         let request = libc::tpacket_req {
@@ -67,15 +66,14 @@ impl Ring {
         Self::map(socket, 0)
     }
 
-    /// Maps the ring of `socket`, and continues at the slot `place`: the one that another process
-    /// would have read next.
+    /// Maps the ring of `socket`, and continues at the slot `place`, which another process would
+    /// have read next.
     pub(super) fn map(socket: BorrowedFd<'_>, place: u32) -> io::Result<Self> {
         let next = place as usize;
         if next >= SLOTS {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        // SAFETY: a new mapping at an address of the kernel's choice touches no memory that is in
-        // use.
+        // SAFETY: a new mapping at an address that the kernel chooses touches no memory in use.
         let memory = unsafe {
             let access = libc::PROT_READ | libc::PROT_WRITE;
             libc::mmap(std::ptr::null_mut(), BYTES, access, libc::MAP_SHARED, socket.as_raw_fd(), 0)
@@ -87,25 +85,25 @@ impl Ring {
         Ok(Ring { memory, next })
     }
 
-    /// The slot to be read next.
+    /// The next slot to read.
     pub(super) fn place(&self) -> u32 {
         self.next as u32
     }
 
-    /// Gives the next frame to `take` and its slot back to the kernel; `None` when there is none.
+    /// Passes the next frame to `take` and returns its slot to the kernel; `None` if there is none.
     pub(super) fn take_next<T>(&mut self, take: impl FnOnce(Slot<'_>) -> T) -> Option<T> {
         let place = (self.next / SLOTS_PER_BLOCK) * BLOCK_BYTES + (self.next % SLOTS_PER_BLOCK) * SLOT_BYTES;
-        // SAFETY: `next` is below `SLOTS`, so the slot lies wholly inside the mapping.
+        // SAFETY: `next` is below `SLOTS`, so the slot is completely inside the mapping.
         let slot = unsafe { self.memory.add(place) };
-        // SAFETY: the slot begins with its status, aligned to 16 bytes, which this process and the
-        // kernel access only as a whole; the mapping lives as long as `self`.
+        // SAFETY: the slot starts with its status, aligned to 16 bytes, which this process and the
+        // kernel access only as a unit; the mapping lives as long as `self`.
         let status = unsafe { AtomicU32::from_ptr(slot.cast().as_ptr()) };
         let flags = status.load(Ordering::Acquire);
         if flags & libc::TP_STATUS_USER == 0 {
             return None;
         }
-        // SAFETY: the status gives us the slot until it is written again below, and the lifetime of
-        // the views into it ends with `take`.
+        // SAFETY: the status makes the slot ours until it is written again below, and the lifetime
+        // of references into it ends with `take`.
         let outcome = take(unsafe { read(slot, flags) });
         status.store(libc::TP_STATUS_KERNEL, Ordering::Release);
         self.next = (self.next + 1) % SLOTS;
@@ -116,10 +114,10 @@ impl Ring {
 /// The contents of a slot that the kernel filled.
 ///
 /// # Safety
-/// `slot` points to [`SLOT_BYTES`] that are mapped, belong to this process for `'a`, and begin with
-/// a header that the kernel wrote.
+/// `slot` points to [`SLOT_BYTES`] that are mapped, belong to this process for `'a`, and start with
+/// a header written by the kernel.
 unsafe fn read<'a>(slot: NonNull<u8>, flags: u32) -> Slot<'a> {
-    // SAFETY: the caller vouches for the header; it is plain integers.
+    // SAFETY: the caller guarantees the header, which is plain integers.
     let header = unsafe { slot.cast::<libc::tpacket2_hdr>().as_ref() };
     if flags & libc::TP_STATUS_COPY != 0 {
         return Slot::Queued;
@@ -136,16 +134,15 @@ unsafe fn read<'a>(slot: NonNull<u8>, flags: u32) -> Slot<'a> {
     let protocol =
         if is_set(libc::TP_STATUS_VLAN_TPID_VALID) { header.tp_vlan_tpid } else { libc::ETH_P_8021Q as u16 };
     let vlan = is_set(libc::TP_STATUS_VLAN_VALID).then_some(Tag { protocol, control: header.tp_vlan_tci });
-    // SAFETY: the range has just been found to lie inside the slot and after the header, and
-    // nothing else refers to it.
+    // SAFETY: the checks above place the range inside the slot and after the header, and nothing
+    // else refers to it.
     let bytes = unsafe { std::slice::from_raw_parts_mut(slot.add(start - BEFORE).as_ptr(), BEFORE + len) };
     Slot::Whole { bytes, vlan }
 }
 
 impl Drop for Ring {
     fn drop(&mut self) {
-        // SAFETY: this is the mapping made in `new`, and nothing borrowed from it outlives the
-        // ring.
+        // SAFETY: this is the mapping from `new`, and nothing borrowed from it outlives the ring.
         unsafe { libc::munmap(self.memory.as_ptr().cast(), BYTES) };
     }
 }

@@ -1,4 +1,4 @@
-//! Sending many frames with one system call.
+//! Sends many frames with one system call.
 
 use super::socket::last_error;
 use crate::gather::{Gathered, Heads, Message};
@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// Sends `frames` in order, joined where possible; `fault` is invoked with each error.
+/// Sends `frames` in order, joined where possible; calls `fault` with each error.
 pub(super) fn send_all(
     socket: BorrowedFd<'_>,
     frames: &[Outgoing<'_>],
@@ -21,20 +21,19 @@ pub(super) fn send_all(
     let count = gathered.messages().len();
     for (((message, pieces), place), header) in gathered.messages().zip(&mut messages).zip(&mut headers) {
         *place = *message;
-        // SAFETY: `mmsghdr` is a C structure of integers and pointers, for which all zeros are a
-        // valid value.
+        // SAFETY: `mmsghdr` is a C structure of integers and pointers, for which all zeros are
+        // valid.
         let header = header.write(unsafe { MaybeUninit::zeroed().assume_init() });
-        // The same in memory as an `iovec`, which the kernel only reads here, though its type says
-        // otherwise.
+        // Identical in memory to an `iovec`, which the kernel only reads here, despite its type.
         header.msg_hdr.msg_iov = pieces.as_ptr().cast_mut().cast();
         header.msg_hdr.msg_iovlen = pieces.len() as _;
     }
     let mut refused = Refused::NONE;
     let mut from = 0;
     while from < count {
-        // SAFETY: the headers up to the number of messages have been written above; each points to
-        // its own pieces in `gathered`, and these to bytes with their true lengths. All outlive the
-        // call, and the kernel writes only into the headers' lengths, to which nothing else refers.
+        // SAFETY: the headers up to the number of messages are written above; each points to its
+        // own pieces in `gathered`, and these to bytes with their true lengths. All outlive the
+        // call, and the kernel writes only the headers' lengths, to which nothing else refers.
         let sent = unsafe {
             let first = headers.as_mut_ptr().add(from).cast();
             libc::sendmmsg(socket.as_raw_fd(), first, (count - from) as _, libc::MSG_DONTWAIT as _)
@@ -43,7 +42,7 @@ pub(super) fn send_all(
             from += sent as usize;
             continue;
         }
-        // An error is only reported for a first message, so it belongs to that one.
+        // An error is only reported for the first message, to which it belongs.
         match last_error() {
             Errno::INTR => {}
             error => {

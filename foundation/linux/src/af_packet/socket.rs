@@ -9,8 +9,8 @@ use std::io;
 use std::mem::size_of;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-/// Bytes that may wait in the kernel until we fetch them: about 10 ms at 10 Gbit/s, a long time for
-/// a thread to wait for a processor.
+/// The bytes that may wait in the kernel until fetched: about 10 ms at 10 Gbit/s, a long time for a
+/// thread to wait for a processor.
 const SOCKET_BUFFER_BYTES: usize = 16 << 20;
 
 /// A packet socket on the interface `name` of this network namespace, ready for
@@ -18,7 +18,7 @@ const SOCKET_BUFFER_BYTES: usize = 16 << 20;
 pub fn open_socket(name: &str) -> Result<OwnedFd, PortError> {
     let fail = |operation| move |error: io::Error| system(operation, name, error);
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-    // Protocol none: nothing is received before the socket is bound to its one interface.
+    // With protocol none, nothing is received before the socket is bound to its interface.
     let socket = socket_with(AddressFamily::PACKET, SocketType::RAW, flags, None)
         .map_err(|error| fail("opening a packet socket")(error.into()))?;
     let index =
@@ -65,8 +65,8 @@ pub(super) fn set_option<T: Copy + 'static>(
     if outcome == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Frames dropped since the last call: the kernel's counter starts again when it is read. Zero
-/// where it cannot be read.
+/// Frames dropped since the last call; a read resets the kernel's counter. Zero if it cannot be
+/// read.
 pub(super) fn take_overflows(socket: BorrowedFd<'_>) -> u32 {
     let mut stats = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
     let mut len = size_of::<libc::tpacket_stats>() as libc::socklen_t;
@@ -99,7 +99,7 @@ fn bind(socket: BorrowedFd<'_>, index: u32) -> io::Result<()> {
 }
 
 /// Does the interface that `socket` was bound to still exist? The kernel sets the index to -1 when
-/// it goes.
+/// it is removed.
 pub(super) fn is_bound(socket: BorrowedFd<'_>) -> bool {
     let mut address = link_address(0);
     let mut len = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
