@@ -19,7 +19,7 @@ use toml::de::{DeString, DeTable, DeValue, Error};
 pub struct Locations {
     sources: Sources,
     spans: BTreeMap<String, Range<usize>>,
-    /// The words by which messages call array elements, by dotted path such as `flow.0`.
+    /// The names of array elements in messages, by dotted path such as `flow.0`.
     names: BTreeMap<String, String>,
 }
 
@@ -29,7 +29,7 @@ impl Locations {
         self.spans.contains_key(path)
     }
 
-    /// An error at `path`, or at the nearest enclosing table in the text.
+    /// An error at `path`, or at the nearest enclosing table of the text.
     pub fn refuse(&self, path: &str, problem: Problem) -> DocumentError {
         let mut path = path;
         let span = loop {
@@ -47,8 +47,8 @@ impl Locations {
         DocumentError { problem, location: self.sources.location(span).map(Box::new), more: Box::default() }
     }
 
-    /// `path` with the names of elements: `flow.tcp.count`, and `flow.#2.count` where the second
-    /// has none.
+    /// `path` with the names of elements: `flow.tcp.count`, or `flow.#2.count` if the second has
+    /// none.
     fn named(&self, path: &str) -> String {
         let mut named = Vec::new();
         let mut end = 0;
@@ -62,13 +62,13 @@ impl Locations {
 
     /// The path of the value at exactly `span`.
     fn path_at(&self, span: &Range<usize>) -> Option<&str> {
-        // The longest path: `[a.b]` gives `a` and `a.b` one location.
+        // The longest path, because `[a.b]` gives `a` and `a.b` one location.
         let at = self.spans.iter().filter(|(_, s)| *s == span).map(|(path, _)| path.as_str());
         at.max_by_key(|path| path.len())
     }
 }
 
-/// The result of reading a document: the value, its locations, and hashes of the effective text.
+/// A parsed document: the value, its locations, and hashes of the effective text.
 pub struct Read<T> {
     /// The value.
     pub value: T,
@@ -77,30 +77,30 @@ pub struct Read<T> {
     /// SHA-256 of the effective text, hexadecimal. It ignores comments, layout, the order of keys,
     /// and the table `output`.
     pub sha256: String,
-    /// As `sha256`, but without the keys that `read` was given to leave out.
+    /// As `sha256`, but without the keys that `read` should omit.
     pub sha256_without: String,
 }
 
-/// Reads the TOML document `text`; `name` is its name in errors.
+/// Parses the TOML document `text`; `name` is its name in errors.
 pub fn read_document<T: DeserializeOwned>(name: &str, text: &str) -> Result<(T, Locations), DocumentError> {
     read(name, text, &[], &[]).map(|read| (read.value, read.locations))
 }
 
-/// One change to the document: the name of its source, and its text as for `--set`.
+/// One change to the document: the name of its source, and its text in the form of `--set`.
 pub struct Change {
     /// Its name in errors, such as `--set`.
     pub source: &'static str,
     /// `PATH=VALUE`.
     pub text: String,
-    /// The path of the document's own setting that this one replaces.
+    /// The path of the document's own setting that it replaces.
     pub in_place_of: Option<String>,
 }
 
-/// Reads `text` after applying `changes`. One of the two hashes leaves out the top-level keys in
+/// Parses `text` after applying `changes`. One of the two hashes omits the top-level keys in
 /// `without`.
 ///
-/// The hash covers the document after the changes, in a canonical form: comments, layout and the
-/// order of keys do not matter.
+/// The hash covers the changed document in a canonical form: comments, layout and the order of keys
+/// do not matter.
 pub fn read<T: DeserializeOwned>(
     name: &str,
     text: &str,
@@ -115,8 +115,8 @@ pub fn read<T: DeserializeOwned>(
     Ok(Read { value: value(root, &locations)?, locations, sha256, sha256_without })
 }
 
-/// Reads `changes` by themselves, which replace top-level keys of a document that was read with
-/// `locations`. These then are those of the changed document.
+/// Parses only `changes`, which replace top-level keys of a document with `locations`. These are
+/// then updated to the changed document.
 pub fn read_changes<T: DeserializeOwned>(
     changes: &[Change],
     locations: &mut Locations,
@@ -132,7 +132,7 @@ pub fn read_changes<T: DeserializeOwned>(
     value(root, locations)
 }
 
-/// The value in `root`, or all of its mistakes.
+/// The value in `root`, or all its mistakes.
 fn value<T: DeserializeOwned>(root: Spanned<DeTable<'_>>, locations: &Locations) -> Result<T, DocumentError> {
     reader::read(&root).map_err(|first| {
         let mut found = mistakes::all::<T>(root, first);
@@ -142,9 +142,8 @@ fn value<T: DeserializeOwned>(root: Spanned<DeTable<'_>>, locations: &Locations)
     })
 }
 
-/// Applies `changes` to `text`, removes the keys at the dotted paths `without`, and returns TOML
-/// again. These paths lead through tables only. If there is nothing to change, `text` is returned
-/// unchanged, with its comments.
+/// Applies `changes` to `text`, removes the keys at the dotted paths `without`, and returns TOML.
+/// These paths lead only through tables. Without changes, returns `text` with its comments.
 pub fn changed(
     name: &str,
     text: &str,
@@ -159,8 +158,8 @@ pub fn changed(
     Ok(text::document(root.get_ref()))
 }
 
-/// The elements of the top-level array `key`, after `changes`, each as a TOML value on one line;
-/// none if there is no such array.
+/// The elements of the top-level array `key` after `changes`, each as a TOML value on one line;
+/// empty if there is no such array.
 pub fn elements(name: &str, text: &str, changes: &[Change], key: &str) -> Result<Vec<String>, DocumentError> {
     let root = parsed(name, text, changes, &mut Locations::default())?;
     let items = root.get_ref().get(key).and_then(|value| value.get_ref().as_array());
@@ -180,7 +179,7 @@ fn remove(table: &mut DeTable<'_>, path: &str) {
     }
 }
 
-/// Parses the document and applies `changes`, whose texts become sources of `locations`.
+/// Parses the document and applies `changes`; their texts become sources of `locations`.
 fn parsed<'a>(
     name: &str,
     text: &'a str,
@@ -242,7 +241,7 @@ fn explained(locations: &Locations, mistake: Mistake) -> DocumentError {
     locations.at(span.clone(), mistake.explained(locations.path_at(&span)))
 }
 
-/// Changes to this table change no result, so it is not hashed.
+/// The table without effect on results, which is not hashed.
 const NOT_HASHED: &str = "output";
 
 fn sha256(table: &DeTable<'_>, without: &[&str]) -> String {
@@ -255,7 +254,7 @@ fn sha256(table: &DeTable<'_>, without: &[&str]) -> String {
     })
 }
 
-/// The document in one spelling: keys sorted, strings quoted alike, numbers in decimal.
+/// The document in canonical form: sorted keys, uniform quotes, decimal numbers.
 fn canonical<'a, 't: 'a>(
     entries: impl Iterator<Item = (&'a Spanned<DeString<'t>>, &'a Spanned<DeValue<'t>>)>,
     out: &mut String,

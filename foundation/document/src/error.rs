@@ -6,18 +6,18 @@ use fairwire_core::spelling::{hint, likely, question};
 use std::fmt;
 use std::path::PathBuf;
 
-/// The most owners of a parameter that a message names. With more of them, the owner gives no clue
-/// to what was meant.
+/// The maximum of a parameter's owners named in a message. With more, the owner gives no clue to
+/// the intended key.
 pub const MAX_OWNERS: usize = 3;
 
-/// A document that was refused: the problem, and its location.
+/// A rejected document: the problem and its location.
 #[derive(Debug)]
 pub struct DocumentError {
-    /// The fault itself.
+    /// The problem.
     pub problem: Problem,
-    /// Its location; absent when the file could not be read at all.
+    /// Its location; absent if the file could not be read.
     pub location: Option<Box<Location>>,
-    /// Other problems found in the same reading, in the order of the text.
+    /// Other problems in the same document, in the order of the text.
     pub more: Box<[DocumentError]>,
 }
 
@@ -27,45 +27,45 @@ pub enum Problem {
     /// There is no such file.
     #[error("there is no file `{}`", path.display())]
     NotFound {
-        /// The path that was given.
+        /// The given path.
         path: PathBuf,
         /// The files of the same folder with the nearest names.
         nearest: Vec<String>,
-        /// Which kind of file was meant.
+        /// The expected type of file.
         wanted: &'static str,
     },
     /// The path names a directory.
     #[error("`{}` is a directory", path.display())]
     Directory {
-        /// The path that was given.
+        /// The given path.
         path: PathBuf,
     },
     /// The path does not name a directory.
     #[error("`{}` is not a directory", path.display())]
     NotADirectory {
-        /// The path that was given.
+        /// The given path.
         path: PathBuf,
     },
-    /// A pipe or a device, which may have no end or never be written to.
+    /// A pipe or a device, which may have no end or no writer.
     #[error("`{}` is no regular file", path.display())]
     NotAFile {
-        /// The path that was given.
+        /// The given path.
         path: PathBuf,
     },
     /// The file exists but cannot be read.
     #[error("`{}` cannot be read: {cause}", path.display())]
     Unreadable {
-        /// The path that was given.
+        /// The given path.
         path: PathBuf,
-        /// The error of the system.
+        /// The system's error.
         cause: std::io::Error,
     },
-    /// The file is larger than any document of its kind needs.
+    /// The file is larger than any document of its type needs.
     #[error("`{}` is too large{}", path.display(), bytes.map_or(String::new(), |b| format!(": {b} bytes")))]
     TooLarge {
-        /// The path that was given.
+        /// The given path.
         path: PathBuf,
-        /// Its size, where the system reports it without reading.
+        /// Its size, if the system reports it without reading.
         bytes: Option<u64>,
         /// The maximum size, in bytes.
         max: u64,
@@ -73,9 +73,9 @@ pub enum Problem {
     /// The file is not UTF-8.
     #[error("`{}` is not UTF-8 text: byte {offset} is 0x{byte:02x}", path.display())]
     NotText {
-        /// The path that was given.
+        /// The given path.
         path: PathBuf,
-        /// Offset of the first byte that is wrong.
+        /// Offset of the first invalid byte.
         offset: usize,
         /// That byte.
         byte: u8,
@@ -83,27 +83,27 @@ pub enum Problem {
     /// The text is not TOML.
     #[error("this is not TOML: {message}")]
     NotToml {
-        /// The message of the parser.
+        /// The parser's message.
         message: String,
     },
-    /// A key or a word that does not exist here.
+    /// A key or a word that is invalid here.
     #[error("unknown {what} `{given}`")]
     Unknown {
-        /// What kind of thing, such as `key`.
+        /// The type of name, such as `key`.
         what: &'static str,
-        /// What was given.
+        /// The given name.
         given: String,
-        /// What exists.
+        /// The allowed names.
         allowed: Vec<String>,
     },
     /// An unknown key that is a parameter of other parts.
     #[error("unknown key `{given}`: it is a parameter of {}", joined(of, "and"))]
     Elsewhere {
-        /// What was given.
+        /// The given key.
         given: String,
-        /// The parts with that parameter.
+        /// The parts with this parameter.
         of: Vec<String>,
-        /// The keys that exist here.
+        /// The allowed keys.
         allowed: Vec<String>,
     },
     /// A required key is missing.
@@ -111,43 +111,43 @@ pub enum Problem {
     Missing {
         /// The key.
         key: String,
-        /// The table in which it is missing; empty for the top level.
+        /// The table that lacks it; empty for the top level.
         table: String,
-        /// Why it is required, or what can be given instead; may be empty.
+        /// Why it is required, or an alternative; may be empty.
         note: String,
     },
-    /// A value of the wrong type, or one that cannot be read.
+    /// A value of the wrong type, or one that cannot be parsed.
     #[error("`{key}`: {}", halves(message).0)]
     BadValue {
-        /// The key, dotted.
+        /// The dotted key.
         key: String,
-        /// What was given; then `; allowed: ` and what is allowed.
+        /// The given value; then `; allowed: ` and the allowed ones.
         message: String,
     },
-    /// A value of the right type that makes no sense.
+    /// A value of the right type that is invalid.
     #[error("`{key}` is {given}, but {why}")]
     Refused {
-        /// The key, dotted.
+        /// The dotted key.
         key: String,
-        /// What was given.
+        /// The given value.
         given: String,
-        /// Why it is refused.
+        /// Why it is rejected.
         why: String,
-        /// What is allowed.
+        /// The allowed values.
         allowed: String,
     },
     /// A `--set` that cannot be applied.
     #[error("{message}")]
     BadOverride {
-        /// What was given and what is wrong with it.
+        /// The given text and its error.
         message: String,
-        /// What is allowed.
+        /// The allowed forms.
         allowed: String,
     },
 }
 
 impl Problem {
-    /// The same problem without control characters, and with the user's text shortened.
+    /// The same problem, without control characters and with user text shortened.
     pub(crate) fn printable(mut self) -> Self {
         match &mut self {
             Problem::Unknown { given, .. }
@@ -174,7 +174,7 @@ impl Problem {
         self
     }
 
-    /// The second half of the message: what is allowed, and the nearest spelling.
+    /// The second half of the message: the allowed values, and the nearest spelling.
     pub fn advice(&self) -> Option<String> {
         match self {
             Problem::NotFound { nearest, wanted, .. } => {
@@ -196,7 +196,7 @@ impl Problem {
                     None | Some([]) => listed(allowed),
                     Some(_) => format!("one of the {} that there are", allowed.len()),
                 };
-                // Where one word is allowed, there is no doubt about what was meant.
+                // A single allowed word is the intended one, so there is no need to suggest it.
                 let meant = allowed.iter().map(String::as_str).filter(|_| allowed.len() > 1);
                 Some(format!("allowed: {known}{}", hint(given, meant)))
             }
@@ -216,7 +216,7 @@ impl Problem {
 }
 
 impl DocumentError {
-    /// Merges `faults` into one error: the first, which carries the others. `None` if there are
+    /// Merges `faults` into one error: the first, which contains the others. `None` if there are
     /// none.
     pub fn of_all(faults: Vec<DocumentError>) -> Option<DocumentError> {
         let mut faults = faults.into_iter();
@@ -224,8 +224,8 @@ impl DocumentError {
         Some(DocumentError { more: faults.collect(), ..first })
     }
 
-    /// The same error, where an unknown key is said to be a parameter of the parts that `owners`
-    /// returns for it. More than three parts, or a near spelling, leave it as it is.
+    /// Adds to an unknown key the parts that `owners` returns for it as a parameter. No change for
+    /// more than three parts, or a near spelling.
     pub fn with_owners(mut self, owners: &dyn Fn(&str) -> Vec<&'static str>) -> DocumentError {
         self.more = self.more.into_iter().map(|error| error.with_owners(owners)).collect();
         let Problem::Unknown { what: "key", given, allowed } = &mut self.problem else { return self };
@@ -262,7 +262,8 @@ impl From<Problem> for DocumentError {
     }
 }
 
-/// Allowed words that a message lists: more than there are keys in a table, or disciplines.
+/// The maximum of allowed words listed in a message, above the number of keys in a table, or of
+/// disciplines.
 const MAX_LISTED: usize = 100;
 
 /// `a`, `b` or `c`.
@@ -279,7 +280,7 @@ fn joined(items: &[String], before_last: &str) -> String {
     }
 }
 
-/// Splits the message: the given value, and the allowed values if it names them.
+/// Splits the message: the given value, and the allowed values if named.
 fn halves(message: &str) -> (&str, Option<&str>) {
     message.split_once("; allowed: ").map_or((message, None), |(given, allowed)| (given, Some(allowed)))
 }

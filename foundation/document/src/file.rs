@@ -1,4 +1,4 @@
-//! Files that users name: regular, bounded, UTF-8.
+//! Files named by users: regular, bounded, UTF-8.
 
 use crate::error::{DocumentError, Problem};
 use fairwire_core::spelling::likely;
@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::Path;
 
-/// Reads the file at `path`, of at most `max_bytes` bytes. `wanted` describes the kind of file for
+/// Reads the file at `path`, of at most `max_bytes` bytes. `wanted` describes the type of file for
 /// the error if it is missing: `a scenario file in TOML, such as scenarios/selfish-flow.toml`.
 pub fn read_text(path: &Path, max_bytes: u64, wanted: &'static str) -> Result<String, DocumentError> {
     text_of(path, bounded(path, max_bytes, wanted)?)
@@ -19,8 +19,7 @@ fn text_of(path: &Path, bytes: Vec<u8>) -> Result<String, DocumentError> {
     })
 }
 
-/// Reads an open file from its start; `path` is its name. For a process that may not open it
-/// itself.
+/// Reads an open file from its start; `path` is its name. For a process that may not open it.
 pub fn read_open(
     mut file: &File,
     path: &Path,
@@ -31,10 +30,10 @@ pub fn read_open(
     text_of(path, rest(file, path, max_bytes, wanted)?)
 }
 
-/// Reads the bytes of a file. A file of more than `max` bytes is refused by its size; one without a
-/// size is read no further than the bound.
+/// Reads the bytes of a file. Rejects a file of more than `max` bytes by its size; reads one
+/// without a size only up to the bound.
 pub fn bounded(path: &Path, max: u64, wanted: &'static str) -> Result<Vec<u8>, Problem> {
-    // Checked before opening: opening a pipe without a writer blocks for ever.
+    // Checked before opening, because opening a pipe without a writer blocks forever.
     let about = fs::metadata(path).map_err(|cause| unreadable(path, cause, wanted))?;
     refuse_by_kind(&about, path, max)?;
     let file = File::open(path).map_err(|cause| unreadable(path, cause, wanted))?;
@@ -74,7 +73,7 @@ fn unreadable(path: &Path, cause: io::Error, wanted: &'static str) -> Problem {
     }
 }
 
-/// The files of the same kind in the same directory with the nearest names.
+/// The files of the same type in the same directory with the nearest names.
 fn neighbours(path: &Path) -> Vec<String> {
     near(path).unwrap_or_default()
 }
@@ -83,7 +82,7 @@ fn near(path: &Path) -> Option<Vec<String>> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let given = path.file_stem()?.to_str()?;
     let ending = path.extension().map_or(".toml".into(), |ending| format!(".{}", ending.to_string_lossy()));
-    // A directory with more entries than this is not one of documents.
+    // A directory with more entries does not contain documents.
     let entries = fs::read_dir(folder).ok()?.take(10_000).flatten();
     let names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     let stems = likely(given, names.iter().filter_map(|name| name.strip_suffix(&ending)));

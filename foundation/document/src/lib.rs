@@ -1,9 +1,9 @@
-//! TOML documents: read with the location of each value, changed by `PATH=VALUE`, and refused with
-//! helpful errors.
+//! TOML documents: parsed with the location of each value, changed by `PATH=VALUE`, and rejected
+//! with helpful errors.
 //!
-//! An error says what was given, what is allowed, where, and the nearest right spelling. Scenarios,
-//! studies and the gateway's configuration are such documents. This crate does not know the meaning
-//! of their keys.
+//! An error states the given value, the allowed ones, the location, and the nearest correct
+//! spelling. Scenarios, studies and the gateway's configuration are such documents. This crate does
+//! not know the meaning of their keys.
 #![forbid(unsafe_code)]
 
 mod document;

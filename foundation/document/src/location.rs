@@ -3,32 +3,32 @@
 use crate::words::is_printable;
 use std::ops::Range;
 
-/// The longest line shown whole, in bytes. A longer one would fill the screen and hide the fault.
+/// The longest line shown in full, in bytes. A longer one would fill the screen and hide the error.
 const MAX_LINE: usize = 240;
 /// The number of bytes kept before the location in a shortened line.
 const BEFORE: usize = 60;
 
-/// A location in a text that the user wrote.
+/// A location in a user's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
     /// The file's name, or the argument such as `--set`.
     pub source: String,
     /// The printable text of that source. Lines of more than 240 bytes are shortened around the
-    /// location, with `…`; control characters become `\u{fffd}`. Lines keep their numbers.
+    /// location, with `…`; control characters become `\u{fffd}`. Line numbers are unchanged.
     pub text: String,
-    /// The bytes at fault, in `text`.
+    /// The erroneous bytes, in `text`.
     pub span: Range<usize>,
     /// Line, from 1.
     pub line: usize,
-    /// Column in characters, from 1, in the text as it was written.
+    /// Column in characters, from 1, in the original text.
     pub column: usize,
-    /// Which of the changes to the document its source is, from 0; `None` for the document itself.
+    /// The index of the change that is its source, from 0; `None` for the document itself.
     pub change: Option<usize>,
 }
 
 impl Location {
-    /// The location of `span` in a `text` of many lines. Only its own line and the neighbours are
-    /// kept; the others become empty, so that lines keep their numbers.
+    /// The location of `span` in a `text` of many lines. Only its line and the neighbours are kept;
+    /// the others become empty, which preserves line numbers.
     pub fn in_long_text(source: &str, text: &str, span: Range<usize>) -> Location {
         let start = floor_boundary(text, span.start);
         let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
@@ -44,8 +44,7 @@ impl Location {
     }
 }
 
-/// All texts that a document was made from, laid end to end: one offset is a location in any of
-/// them.
+/// All texts that form a document, concatenated: one offset identifies a location in any of them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sources {
     parts: Vec<Part>,
@@ -61,7 +60,7 @@ struct Part {
 impl Sources {
     /// Adds a text and returns the offset at which it starts.
     pub(crate) fn add(&mut self, name: &str, text: &str) -> usize {
-        // One byte apart, so that "at the end of this text" is not "at the start of the next".
+        // One byte apart, to distinguish the end of a text from the start of the next.
         let start = self.parts.last().map_or(0, |part| part.start + part.text.len() + 1);
         self.parts.push(Part { name: name.into(), text: text.into(), start });
         start
@@ -72,7 +71,7 @@ impl Sources {
         self.parts.first().map_or(0, |part| part.text.len())
     }
 
-    /// The location of `span`; `None` only when there are no texts.
+    /// The location of `span`; `None` only without texts.
     pub(crate) fn location(&self, span: Range<usize>) -> Option<Location> {
         let at = self.parts.iter().rposition(|part| part.start <= span.start)?;
         let part = &self.parts[at];
@@ -188,7 +187,7 @@ mod tests {
         let lines: Vec<&str> = location.text.lines().collect();
         assert!(lines.len() == 3 && lines[0] == "a = 1" && lines[2] == "c = 3", "{lines:?}");
         assert!(lines[1].starts_with("…é") && lines[1].ends_with("x…") && lines[1].len() < 250);
-        // The span is longer than the shown text: it is cut with the line.
+        // The span is longer than the shown text, and cut with the line.
         let location = sources.location(10..long.len()).unwrap();
         assert!(location.text[location.span].ends_with("c = 3"));
         let location = sources.location(10..at).unwrap();

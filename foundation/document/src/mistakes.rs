@@ -1,4 +1,4 @@
-//! Collects several mistakes in one reading, although the reader stops at the first.
+//! Collects several mistakes, although the reader stops at the first.
 
 use crate::reader::{Mistake, read};
 use serde::de::DeserializeOwned;
@@ -9,14 +9,14 @@ use toml::de::{DeArray, DeTable, DeValue};
 /// The maximum number of mistakes to report.
 const MAX_MISTAKES: usize = 10;
 
-/// The mistakes in `root` as a `T`, starting with `first`. Each refused value is removed, and the
-/// rest is read again. A table that lacks a key only because it was removed is no mistake.
+/// The mistakes in `root` as a `T`, starting with `first`. Removes each rejected value, and parses
+/// the rest again. A table that lacks a key only because of a removal is not a mistake.
 pub(crate) fn all<T: DeserializeOwned>(mut root: Spanned<DeTable<'_>>, first: Mistake) -> Vec<Mistake> {
     let mut found: Vec<Mistake> = Vec::new();
     let mut robbed: Vec<Range<usize>> = Vec::new();
     let mut next = Some(first);
-    // Each turn removes a value, so the loop ends; a table around a removed value costs a turn of
-    // its own.
+    // Each iteration removes a value, so the loop ends; a table around a removed value takes
+    // another iteration.
     for _ in 0..MAX_MISTAKES * 4 {
         let Some(mistake) = next else { break };
         let span = mistake.span.clone();
@@ -40,7 +40,7 @@ fn taken_out(
     own: &Range<usize>,
     robbed: &mut Vec<Range<usize>>,
 ) -> bool {
-    // The innermost first: an array of tables has the span of its first element.
+    // The innermost first, because an array of tables has the span of its first element.
     if table.iter_mut().any(|(_, value)| taken_out_below(value, span, robbed)) {
         return true;
     }

@@ -1,8 +1,8 @@
-//! Deserializes TOML with serde, and reports each mistake with its kind and location.
+//! Deserializes TOML with serde, and reports each mistake with its type and location.
 //!
-//! The deserializer of the toml crate hands every struct three kinds of map: a table, a date, a
-//! value with its span. So each struct is compiled three times. It also reports mistakes as
-//! sentences. Here is one kind of map, and mistakes are data.
+//! The toml crate's deserializer passes three types of map to every struct: a table, a date, and a
+//! value with its span. Each struct is therefore compiled three times. It also reports mistakes as
+//! sentences. Here, there is one type of map, and mistakes are data.
 
 use crate::error::Problem;
 use crate::words;
@@ -25,11 +25,11 @@ pub(crate) struct Mistake {
 
 #[derive(Debug)]
 enum Kind {
-    /// A key or a word that does not exist there.
+    /// A key or a word that is invalid there.
     Unknown { what: &'static str, given: String, allowed: &'static [&'static str] },
-    /// The key that is missing in the table.
+    /// The missing key of the table.
     Missing(&'static str),
-    /// The type that was found, and the type that was expected, as serde names them.
+    /// The actual and the expected type, in serde's terms.
     Wrong { found: String, wanted: String },
     /// A message.
     Said(String),
@@ -125,7 +125,7 @@ enum Value<'a> {
 }
 
 impl Value<'_> {
-    /// As serde describes it.
+    /// Its description in serde's terms.
     fn described(&self) -> String {
         match self {
             Value::Table(_) => "map".into(),
@@ -211,7 +211,7 @@ impl<'de> Deserializer<'de> for Node<'_> {
     }
 }
 
-/// A value that holds no others, as serde's visitors take it.
+/// A value without nested ones, in the form of serde's visitors.
 enum Scalar<'a> {
     Text(&'a str),
     Truth(bool),
@@ -222,7 +222,7 @@ enum Scalar<'a> {
     Date,
 }
 
-/// Not generic: it is compiled once, and not for each type of a field.
+/// Not generic, so it is compiled once instead of per field type.
 fn scalar<'a>(value: &'a DeValue<'_>) -> Result<Scalar<'a>, Mistake> {
     Ok(match value {
         DeValue::String(text) => Scalar::Text(text),
@@ -303,7 +303,7 @@ impl<'de> MapAccess<'de> for Entries<'_> {
     }
 }
 
-/// One of some words, alone or with a value: `"word"` or `{ word = value }`.
+/// One of several words, alone or with a value: `"word"` or `{ word = value }`.
 struct Choice<'a> {
     word: &'a str,
     /// The location of the word, and its value.
@@ -325,7 +325,7 @@ impl<'de, 'a> EnumAccess<'de> for Choice<'a> {
     }
 }
 
-/// The value beside the word.
+/// The value of the word.
 struct Chosen<'a>(Option<Node<'a>>);
 
 impl<'de> VariantAccess<'de> for Chosen<'_> {

@@ -1,4 +1,4 @@
-//! `--set PATH=VALUE`: changes to the TOML document before it is read.
+//! `--set PATH=VALUE`: changes to the TOML document before parsing.
 
 use crate::error::Problem;
 use crate::words::shortened;
@@ -8,7 +8,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
-/// A change that cannot be made, and the bytes of the argument at fault.
+/// A change that cannot be made, and the erroneous bytes of the argument.
 pub(crate) struct SetError {
     pub(crate) problem: Problem,
     pub(crate) span: Range<usize>,
@@ -21,16 +21,16 @@ const MAX_STEPS: usize = 16;
 /// One step of a path, with its location.
 type Step<'a> = Spanned<Cow<'a, str>>;
 
-/// Applies `argument`. Its first byte is at the offset `start` of the document's sources, by which
-/// errors are located.
+/// Applies `argument`. Its first byte is at the offset `start` of the document's sources, which
+/// errors use.
 pub(crate) fn apply<'a>(document: &mut DeTable<'a>, argument: &'a str, start: usize) -> Result<(), SetError> {
     let (path, value_at) = split(argument, start)?;
     let value = value(&argument[value_at..], start + value_at)?;
     place_in_table(document, &path, value)
 }
 
-/// Removes the value at `path` if the document's own text sets it, in the first `len` bytes of its
-/// sources. A value from another change stays.
+/// Removes the value at `path` if it comes from the document's own text, the first `len` bytes of
+/// its sources. A value from another change stays.
 pub(crate) fn remove(table: &mut DeTable<'_>, path: &str, len: usize) {
     let (step, rest) = path.split_once('.').map_or((path, None), |(step, rest)| (step, Some(rest)));
     match rest {
@@ -93,8 +93,8 @@ fn split<'a>(argument: &'a str, start: usize) -> Result<(Vec<Step<'a>>, usize), 
     Ok((steps, equals + 1))
 }
 
-/// Reads a value as TOML. Text that is not TOML is a string, so that a shell needs no quotes,
-/// unless it begins like a quoted string, an array or a table.
+/// Parses a value as TOML. Text that is not TOML is a string, so a shell needs no quotes, unless it
+/// starts like a quoted string, an array or a table.
 fn value(text: &str, start: usize) -> Result<Spanned<DeValue<'_>>, SetError> {
     let start = start + (text.len() - text.trim_start().len());
     let text = text.trim();
@@ -109,7 +109,7 @@ fn value(text: &str, start: usize) -> Result<Spanned<DeValue<'_>>, SetError> {
     }
 }
 
-/// The same value with every location in it moved by `by`.
+/// The value with every location in it moved by `by`.
 fn shifted(value: Spanned<DeValue<'_>>, by: usize) -> Spanned<DeValue<'_>> {
     let span = value.span().start + by..value.span().end + by;
     let inner = match value.into_inner() {
@@ -138,13 +138,13 @@ fn place_in_table<'a>(
 ) -> Result<(), SetError> {
     let (step, rest) = path.split_first().expect("a path has at least one step");
     if rest.is_empty() {
-        // Removed first: `insert` would keep the old key, and with it the old location.
+        // Removed first, because `insert` would keep the old key and its location.
         table.remove(step.get_ref().as_ref());
         table.insert(step.clone(), value);
         return Ok(());
     }
     if !table.contains_key(step.get_ref().as_ref()) {
-        // A misspelt table is found when the document is read, and reported at this location.
+        // A misspelt table is found by the parser, and reported at this location.
         let empty = Spanned::new(step.span(), DeValue::Table(DeTable::new()));
         table.insert(step.clone(), empty);
     }
@@ -191,7 +191,7 @@ fn place_in_value<'a>(
     }
 }
 
-/// How a path continues below a value that may be a choice: with its name. Part of an error.
+/// How a path continues below a value that may be a choice: with its name. For an error.
 fn opened(plain: &DeValue<'_>) -> String {
     let is_name =
         |text: &str| text.starts_with(|c: char| c.is_ascii_lowercase()) && !text.contains([' ', '.']);
@@ -206,8 +206,8 @@ pub(crate) fn name_of<'v>(item: &'v DeValue<'_>) -> Option<&'v str> {
     ["label", "group", "name", "id"].iter().find_map(|key| item.get(*key)?.get_ref().as_str())
 }
 
-/// The index of the element that `step` names: by name, or else by index. A name of digits is found
-/// before the index of the same digits.
+/// The index of the element that `step` names: by name, or else by index. A name of digits takes
+/// precedence over the index.
 fn element(items: &DeArray<'_>, above: &Step<'_>, step: &Step<'_>) -> Result<usize, SetError> {
     let name = step.get_ref().as_ref();
     let names: Vec<Option<String>> =

@@ -1,13 +1,13 @@
-//! Writes a document as text again, after changes.
+//! Writes a changed document as text.
 
 use crate::words::is_printable;
 use std::fmt::Write;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
-/// `table` as a TOML document, in the original order. Plain values come first: after a heading they
-/// would belong to its table. Tables within a table are written on one line. Comments and layout
-/// are lost.
+/// `table` as a TOML document, in the original order. Plain values come first, because after a
+/// heading they would belong to its table. Tables within a table are on one line. Comments and
+/// layout are lost.
 pub(crate) fn document(table: &DeTable<'_>) -> String {
     let mut out = String::new();
     let (sections, plain): (Vec<_>, Vec<_>) = in_order(table).into_iter().partition(|(_, v)| is_section(v));
@@ -46,14 +46,14 @@ pub(crate) fn inline(value: &DeValue<'_>) -> String {
     }
 }
 
-/// `text` as a basic TOML string. Quotes, backslashes and control characters are escaped, as TOML
-/// requires, and so are other characters that are not printable.
+/// `text` as a basic TOML string. Escapes quotes, backslashes and control characters, as TOML
+/// requires, and other unprintable characters.
 pub fn quoted(text: &str) -> String {
     let mut out = String::from('"');
     for c in text.chars() {
         match c {
             '"' | '\\' => out.extend(['\\', c]),
-            // Four digits are enough: whatever is not printable is below U+10000.
+            // Four digits suffice, because all unprintable characters are below U+10000.
             c if c.is_control() || !is_printable(c) => out.push_str(&format!("\\u{:04x}", u32::from(c))),
             c => out.push(c),
         }
@@ -63,7 +63,7 @@ pub fn quoted(text: &str) -> String {
 }
 
 /// The entries of `table` in their original order. Changed ones come last: their location is in the
-/// argument of `--set`, which is counted on from the end of the file.
+/// argument of `--set`, with offsets after the file.
 fn in_order<'a>(table: &'a DeTable<'_>) -> Vec<(&'a str, &'a DeValue<'a>)> {
     let mut entries: Vec<(&Spanned<DeString<'_>>, &Spanned<DeValue<'_>>)> = table.iter().collect();
     entries.sort_by_key(|(name, _)| name.span().start);
@@ -88,7 +88,7 @@ fn entry(out: &mut String, name: &str, value: &DeValue<'_>) {
     writeln!(out, "{} = {}", key(name), inline(value)).expect("a string takes all");
 }
 
-/// A key, in quotes where it needs them.
+/// A key, quoted if necessary.
 fn key(name: &str) -> String {
     let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if !name.is_empty() && name.chars().all(is_bare) { name.into() } else { quoted(name) }

@@ -1,26 +1,26 @@
-//! Describes values in the words of TOML, safe to print.
+//! Describes values in TOML terms, safe to print.
 
 use std::fmt::Write;
 
 /// The longest quotation of a given value, in characters.
 const MAX_CHARS: usize = 80;
-/// The largest whole number of TOML: 64 bits with a sign.
+/// The largest integer in TOML: 64 bits, signed.
 const MAX_WHOLE: u64 = i64::MAX as u64;
 
-/// The start of `text`, with `…` where more follows, and control characters spelled out.
+/// The start of `text`, with `…` if it continues, and control characters spelled out.
 pub fn shortened(text: &str) -> String {
     cut(text, MAX_CHARS)
 }
 
-/// The same for a whole message, which is long only by an oversight.
+/// The same for an entire message, which is rarely long.
 pub(crate) fn printable(message: &str) -> String {
     cut(message, 1000)
 }
 
 /// Is `c` safe in text for terminals and SVG?
 ///
-/// Control characters steer a terminal and are not valid XML, as are two more (XML 1.0, section
-/// 2.2). Characters that change the direction of writing (Unicode Annex 9, table 4) or end a line
+/// Control characters steer a terminal and are invalid in XML, as are two more (XML 1.0, section
+/// 2.2). Characters that change the writing direction (Unicode Annex 9, table 4) or end a line
 /// would misrepresent the text.
 pub fn is_printable(c: char) -> bool {
     let turns =
@@ -29,7 +29,7 @@ pub fn is_printable(c: char) -> bool {
     !c.is_control() && !turns && !ends_a_line && !matches!(c, '\u{fffe}' | '\u{ffff}')
 }
 
-/// Describes a type mismatch at `key` in the words of TOML; `found` and `wanted` are serde's names.
+/// Describes a type mismatch at `key` in TOML terms; `found` and `wanted` are serde's names.
 pub(crate) fn wrong(key: &str, found: &str, wanted: &str) -> String {
     format!("{} was given; allowed: {}", given(found), allowed(key, wanted))
 }
@@ -64,7 +64,7 @@ fn whole(max: u64) -> String {
     format!("a whole number from 0 to {max}")
 }
 
-/// How the table at `key` is written.
+/// The written form of the table at `key`.
 fn table(key: &str) -> String {
     match key.split_once('.') {
         Some(("disciplines", _)) => "a table, written `{ key = value }`".into(),

@@ -59,12 +59,13 @@ const TAP_QUEUE: u32 = 4096;
 const PACKET_BYTES: usize = vnet::LEN + 18 + 65_536;
 
 impl Tun {
-    /// Makes the TUN device `name` in this network namespace and brings it up with `mtu` bytes.
+    /// Creates the TUN device `name` in this network namespace, brings it up, and sets its MTU to
+    /// `mtu` bytes.
     pub fn create(name: &str, mtu: u32) -> Result<Self, PortError> {
         Tun::of_kind(LinkKind::Ip, name, mtu)
     }
 
-    /// Makes the TAP device `name` likewise. It has no address, and frames that the kernel itself
+    /// Creates the TAP device `name` likewise. It has no address, and frames that the kernel itself
     /// originates on it are not received.
     pub fn create_tap(name: &str, mtu: u32) -> Result<Self, PortError> {
         Tun::of_kind(LinkKind::Ethernet, name, mtu)
@@ -77,7 +78,7 @@ impl Tun {
         let device = open.open("/dev/net/tun").map_err(fail("opening /dev/net/tun"))?;
         let request = request(name).ok_or_else(|| fail("naming")(io::ErrorKind::InvalidInput.into()))?;
         let layer = if kind == LinkKind::Ip { libc::IFF_TUN } else { libc::IFF_TAP };
-        // No second queue: the name must be free, or belong to a device that was made for us.
+        // Without a second queue, the name must be free, or belong to a device created for us.
         let flags = (layer | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as i16;
         control(device.as_fd(), libc::TUNSETIFF as c_ulong, &mut with_flags(request, flags))
             .map_err(fail("making a TUN device"))?;
@@ -114,19 +115,19 @@ impl Tun {
         Ok(tun)
     }
 
-    /// The same, with all received frames addressed to `address`.
+    /// Sets `address` as the destination of all received frames.
     #[must_use]
     pub fn readdressed(self, address: [u8; 6]) -> Self {
         Tun { readdress: Some(address), ..self }
     }
 
-    /// The same, with its own address as the source of all received frames.
+    /// Sets its own address as the source of all received frames.
     #[must_use]
     pub fn resent(self) -> Self {
         Tun { is_resent: true, ..self }
     }
 
-    /// The same TUN device, by which nothing is received but IPv4.
+    /// Receives only IPv4 on this TUN device.
     #[must_use]
     pub fn of_ipv4(self) -> Self {
         Tun { is_ipv4: true, ..self }
@@ -137,13 +138,13 @@ impl Tun {
         self.index
     }
 
-    /// Its Ethernet address; zeros where it has none.
+    /// Its Ethernet address; zeros if it has none.
     pub fn ethernet_address(&self) -> [u8; 6] {
         self.ethernet_address
     }
 
-    /// Is the frame in the buffer not to be received? It is the kernel's own, such as a report of
-    /// the groups that it listens to, or not IPv4 where nothing else is.
+    /// Should the frame in the buffer be ignored? It is the kernel's own, such as a multicast group
+    /// report, or not IPv4 if only that is received.
     fn is_foreign(&self) -> bool {
         let frame = &self.packet[vnet::LEN..];
         match self.kind {
@@ -204,7 +205,7 @@ impl Port for Tun {
             match rustix::io::writev(&self.device, pieces) {
                 Ok(_) => self.is_down = false,
                 Err(error) => {
-                    // The kernel says so of a device that is not up.
+                    // The kernel's error for a device that is not up.
                     let is_down = error == Errno::IO;
                     self.health.outages += u64::from(is_down && !self.is_down);
                     self.is_down |= is_down;
@@ -223,7 +224,7 @@ impl Port for Tun {
         let result = request(&self.name)
             .map(|mut request| control(self.device.as_fd(), libc::TUNGETIFF as c_ulong, &mut request));
         match result {
-            Some(Err(_)) => Err(self.gone()), // it answers as long as there is a device behind the descriptor
+            Some(Err(_)) => Err(self.gone()), // it answers while the descriptor has a device
             _ => Ok(()),
         }
     }
@@ -248,13 +249,14 @@ fn dropped_by_the_kernel(name: &str) -> Option<u64> {
     line.split_whitespace().nth(11)?.parse().ok()
 }
 
-/// Sets the offloads that we take: checksums, and TCP in super-packets. Only newer kernels have them for UDP.
+/// Enables the supported offloads: checksums, and TCP in super-packets. Only newer kernels have
+/// them for UDP.
 fn offload(device: &File) -> io::Result<()> {
     const TUN_F_USO4: u32 = 0x20;
     const TUN_F_USO6: u32 = 0x40;
     let tcp = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6 | libc::TUN_F_TSO_ECN;
     let set = |offloads: u32| {
-        // SAFETY: the request takes a number in place of a pointer.
+        // SAFETY: the request takes a number instead of a pointer.
         let outcome =
             unsafe { libc::ioctl(device.as_raw_fd(), libc::TUNSETOFFLOAD as _, c_ulong::from(offloads)) };
         if outcome < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }

@@ -26,8 +26,8 @@ pub struct Presence {
     pub bytes: Vec<u64>,
 }
 
-/// The minimum slot: some round trips in most networks, and a quarter of the time that people
-/// notice.
+/// The minimum slot: some round trips in most networks, and a quarter of the time after which
+/// a change is noticed.
 const SLOT: Duration = Duration::from_ms(100);
 /// The maximum of counts kept for a run: 16 MB.
 const MAX_COUNTS: u64 = 2_000_000;

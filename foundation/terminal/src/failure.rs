@@ -1,29 +1,29 @@
-//! How a command ends, and how a failure is reported.
+//! The outcomes of a command, and reports of failures.
 
 use crate::notice::notice;
 use fairwire_document::{DocumentError, Location};
 use miette::{Diagnostic, LabeledSpan, MietteHandlerOpts, NamedSource, SourceCode};
 use std::fmt::{self, Display};
 
-/// How a command ended that did what it could.
+/// The outcome of a command that could do its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// All done.
     Done,
-    /// An expectation stated in the scenario failed.
+    /// A scenario's expectation failed.
     ExpectationFailed,
-    /// Stopped by Ctrl-C; what was finished has been reported.
+    /// Stopped by Ctrl-C; finished work has been reported.
     Interrupted,
-    /// A failure that was reported, by its code.
+    /// A reported failure, with its code.
     Failed(u8),
     /// The code of a lab agent.
     Agent(u8),
-    /// The code of a command of the user's.
+    /// The code of a user's command.
     Command(u8),
 }
 
 impl Ending {
-    /// The exit code. 130 is what shells use for "ended by SIGINT": 128 + 2.
+    /// The exit code. 130 is the shells' code for "ended by SIGINT": 128 + 2.
     pub fn code(self) -> u8 {
         match self {
             Ending::Done => 0,
@@ -37,21 +37,21 @@ impl Ending {
 /// Why a command could not do its work.
 #[derive(Debug)]
 pub enum Failure {
-    /// A scenario or an argument that changes one was refused.
+    /// A rejected scenario, or a rejected argument that changes one.
     Document(DocumentError),
-    /// The user's: a bad argument, a place that cannot be written.
+    /// The user's fault: a bad argument, a place that cannot be written.
     User {
-        /// The value that was given, and the reason why it is refused.
+        /// The given value, and why it is rejected.
         message: String,
-        /// The values that are allowed, or the thing to do.
+        /// The allowed values, or a remedy.
         help: String,
     },
-    /// Ours, or the machine's.
+    /// Our fault, or the machine's.
     Ours(String),
 }
 
 impl Failure {
-    /// The user's fault: what was given and why it is refused, and what is allowed.
+    /// The user's fault: the given value with the reason, and the allowed values.
     pub fn user(message: impl Display, help: impl Display) -> Self {
         Failure::User { message: message.to_string(), help: help.to_string() }
     }
@@ -80,16 +80,16 @@ impl From<DocumentError> for Failure {
     }
 }
 
-/// Sets how errors look: lines are not wrapped, so that a message can be searched for.
+/// Sets the style of errors: lines are not wrapped, so messages can be searched for.
 pub fn install_style() {
     let style = |_: &_| -> Box<dyn miette::ReportHandler> {
         Box::new(MietteHandlerOpts::new().wrap_lines(false).context_lines(1).build())
     };
-    // Fails only when a style was set before, and then that one serves.
+    // Fails only if a style is set already, which is then used.
     let _ = miette::set_hook(Box::new(style));
 }
 
-/// A failure in the form that shows its place in the text.
+/// A failure with its location in the text.
 #[derive(Debug)]
 struct Message {
     text: String,
@@ -99,7 +99,7 @@ struct Message {
 }
 
 impl Message {
-    /// All that is wrong: of a document, all mistakes that one reading found.
+    /// All errors: for a document, every mistake found in it.
     fn all(failure: Failure) -> Vec<Message> {
         let plain = |text, help| vec![Message { text, help: Some(help), source: None, place: None }];
         match failure {

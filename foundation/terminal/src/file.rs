@@ -1,7 +1,7 @@
-//! Files that are there whole or not at all.
+//! Files that are complete or absent.
 //!
-//! Each is written beside its place, under a hidden name, and renamed when it is whole. Dropped
-//! before, or when the process is ended by a second Ctrl-C, it is removed.
+//! Each is written next to its final path under a hidden name, and renamed when complete. If
+//! dropped earlier, or when a second Ctrl-C ends the process, it is removed.
 
 use crate::failure::Failure;
 use crate::interrupt;
@@ -13,22 +13,22 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::{NamedTempFile, TempPath};
 
-/// The hidden files that are there.
+/// The existing hidden files.
 static HIDDEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 fn all_hidden() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     HIDDEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes all hidden files, for a process that ends at once. After it none is begun: a thread that
-/// tries waits for the end.
+/// Removes all hidden files, for a process that ends at once. Afterwards none can be created: a
+/// thread that tries waits for the end.
 pub(crate) fn remove_hidden() {
     let all = all_hidden();
     all.iter().for_each(|path| drop(fs::remove_file(path)));
     std::mem::forget(all);
 }
 
-/// A hidden file that is noted until this is dropped.
+/// A hidden file, listed until this is dropped.
 #[derive(Debug)]
 struct Noted(PathBuf);
 
@@ -38,8 +38,8 @@ impl Drop for Noted {
     }
 }
 
-/// A file that is written beside its place, under a hidden name, and moved there when it is whole.
-/// Dropped before, it is gone.
+/// A file written next to its final path under a hidden name, and moved there when complete. If
+/// dropped earlier, it is removed.
 #[derive(Debug)]
 pub struct Scratch {
     path: PathBuf,
@@ -50,13 +50,13 @@ pub struct Scratch {
 impl Scratch {
     /// Begins the file at `path`.
     pub fn begin(path: &Path) -> io::Result<Self> {
-        interrupt::flag(); // from here on, Ctrl-C lets us tidy up
+        interrupt::flag(); // from here on, Ctrl-C lets us clean up
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let mut all = all_hidden();
         let hidden = tempfile::Builder::new()
             .prefix(&format!(".{name}."))
-            .permissions(Permissions::from_mode(0o666)) // less what the user's umask takes
+            .permissions(Permissions::from_mode(0o666)) // minus the user's umask
             .tempfile_in(folder)
             .map_err(without_path)?;
         let noted = Noted(hidden.path().into());
@@ -64,26 +64,25 @@ impl Scratch {
         Ok(Scratch { path: path.into(), file: BufWriter::new(hidden), noted })
     }
 
-    /// Moves it to its final path, and returns that.
+    /// Moves it to its final path, which is returned.
     pub fn finish(self) -> io::Result<PathBuf> {
         self.whole()?.place()
     }
 
-    /// Ends the writing: what was written is on the disk, and the file is closed.
+    /// Finishes writing: the data is on disk, and the file is closed.
     pub fn whole(self) -> io::Result<Whole> {
         let file = self.file.into_inner()?;
         file.as_file().sync_all()?;
         Ok(Whole { path: self.path, file: file.into_temp_path(), _noted: self.noted })
     }
 
-    /// Ends the writing of what is a part of a file, and closes it: there may be thousands of
-    /// parts.
+    /// Finishes and closes a part of a file, of which there may be thousands.
     pub fn close(self) -> io::Result<Part> {
         Ok(Part(self.file.into_inner()?.into_temp_path(), self.noted))
     }
 }
 
-/// A file that is whole, but not yet at its place. Dropped, it is gone.
+/// A complete file that is not at its final path yet. If dropped, it is removed.
 #[derive(Debug)]
 pub struct Whole {
     path: PathBuf,
@@ -92,14 +91,14 @@ pub struct Whole {
 }
 
 impl Whole {
-    /// Moves it to its final path, and returns that.
+    /// Moves it to its final path, which is returned.
     pub fn place(self) -> io::Result<PathBuf> {
         self.file.persist(&self.path)?;
         Ok(self.path)
     }
 }
 
-/// A part of a file, written and closed. Dropped, it is gone.
+/// A written and closed part of a file. If dropped, it is removed.
 #[derive(Debug)]
 pub struct Part(TempPath, #[expect(dead_code, reason = "it is dropped")] Noted);
 
@@ -119,7 +118,7 @@ impl Write for Scratch {
     }
 }
 
-/// The error of the system alone, without the hidden name of the file.
+/// Only the system's error, without the file's hidden name.
 fn without_path(error: io::Error) -> io::Error {
     let text = error.to_string();
     match text.split_once(" at path ") {
@@ -128,8 +127,8 @@ fn without_path(error: io::Error) -> io::Error {
     }
 }
 
-/// Checks, before any time is spent, that `path`, given for `flag`, has one of the extensions
-/// `endings` and can be written. Returns the extension.
+/// Checks before any work that `path`, given for `flag`, has one of the extensions `endings` and
+/// can be written. Returns the extension.
 pub fn check_writable<'a>(flag: &str, path: &Path, endings: &[&'a str]) -> Result<&'a str, Failure> {
     let shown = path.display();
     let given = path.extension().map(|ending| ending.to_string_lossy().into_owned()).unwrap_or_default();
@@ -152,7 +151,7 @@ pub fn check_writable<'a>(flag: &str, path: &Path, endings: &[&'a str]) -> Resul
     };
     match fs::metadata(path) {
         Ok(there) if there.is_dir() => return Err(refuse("it is a folder".into())),
-        // A pipe or a device would be gone: the file takes its place.
+        // A pipe or a device would be replaced by the file.
         Ok(there) if !there.is_file() => return Err(refuse("it is no regular file".into())),
         Ok(_) | Err(_) => {}
     }
@@ -160,25 +159,25 @@ pub fn check_writable<'a>(flag: &str, path: &Path, endings: &[&'a str]) -> Resul
     Ok(ending)
 }
 
-/// `path` with `part` before its ending: `trace.pcapng` becomes `trace.faba.1.pcapng`.
+/// `path` with `part` before its extension: `trace.pcapng` becomes `trace.faba.1.pcapng`.
 pub fn with_part(path: &Path, part: &str) -> PathBuf {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let ending = path.extension().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!("{stem}.{part}.{ending}"))
 }
 
-/// Writes `content` to `path`, whole or not at all.
+/// Writes `content` to `path`, completely or not at all.
 pub fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
     try_write(path, content).map_err(|error| fault(path, &error))
 }
 
-/// The same, where it is no fault of ours that there may be no room.
+/// The same, if a lack of space is not our fault.
 pub fn try_write(path: &Path, content: &[u8]) -> io::Result<()> {
     try_whole(path, content)?.place().map(drop)
 }
 
-/// Writes `content`, but does not yet move it to `path`: several files can be placed when all of
-/// them are whole.
+/// Writes `content`, without moving it to `path` yet: several files can be placed when all are
+/// complete.
 pub fn try_whole(path: &Path, content: &[u8]) -> io::Result<Whole> {
     let mut file = Scratch::begin(path)?;
     file.write_all(content)?;

@@ -1,5 +1,5 @@
-//! Ctrl-C: the first one requests to stop and report, the second one ends at once. So does the first
-//! where nothing is left but to write.
+//! Ctrl-C: the first requests to stop and report, the second ends the process at once. So does the
+//! first when only writing is left.
 
 use crate::file;
 use crate::notice::notice;
@@ -15,9 +15,9 @@ use std::thread;
 static STOP: AtomicBool = AtomicBool::new(false);
 static WRITES: AtomicBool = AtomicBool::new(false);
 
-/// The flag that Ctrl-C (or SIGTERM, or a closed terminal) raises.
+/// The flag raised by Ctrl-C (or SIGTERM, or a closed terminal).
 ///
-/// Where no handler can be set, Ctrl-C keeps its usual effect and the flag stays down.
+/// If no handler can be installed, Ctrl-C keeps its default effect and the flag stays clear.
 pub fn flag() -> &'static AtomicBool {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
@@ -28,7 +28,7 @@ pub fn flag() -> &'static AtomicBool {
     &STOP
 }
 
-/// Starts the thread that hears of signals, by a byte each in a pipe.
+/// Starts the thread that receives signals, as one byte each in a pipe.
 fn listen() -> io::Result<()> {
     let (mut signals, writer) = io::pipe()?;
     let hear = move || {
@@ -46,22 +46,22 @@ fn listen() -> io::Result<()> {
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         pipe::register(signal, writer.try_clone()?)?;
     }
-    // Heard and left alone: what is written beyond `ulimit -f` fails, and does not end the process.
+    // Ignored on receipt: writes beyond `ulimit -f` fail, without ending the process.
     flag::register(SIGXFSZ, Arc::default())?;
     Ok(())
 }
 
-/// Raises the flag, as Ctrl-C does where the terminal gives it as a key.
+/// Raises the flag, for terminals that deliver Ctrl-C as a key.
 pub fn request() {
     STOP.store(true, Ordering::Relaxed);
 }
 
-/// While it is held, nothing is left but to write what came out: Ctrl-C ends the process at once, and
-/// no file is left that is not whole.
+/// While held, only writing the results is left: Ctrl-C ends the process at once, and no incomplete
+/// file remains.
 #[derive(Debug)]
 pub struct Writing(());
 
-/// Nothing is left but to write.
+/// Marks that only writing is left.
 pub fn writing() -> Writing {
     WRITES.store(true, Ordering::Relaxed);
     Writing(())

@@ -1,13 +1,13 @@
-//! The command lines of fairwire's programs, towards people.
+//! The command-line interface of fairwire's programs.
 //!
-//! A [`Failure`](failure::Failure) is reported in one shape, whether a file or an argument is wrong.
-//! Its exit code is 2 where it is the user's to mend, and 1 where it is ours. [`start`] is
-//! the same beginning for every program. [`screen`] is for programs that fill a terminal.
+//! A [`Failure`](failure::Failure) is reported in one form, for both files and arguments. Its exit
+//! code is 2 for the user's faults, and 1 for ours. [`start`] is the common entry of every program.
+//! [`screen`] is for programs that fill a terminal.
 //!
 //! Exit codes: 0 done; 1 our fault; 2 the user's (a bad file or argument); 3 an expectation stated
-//! in a file failed; 130 interrupted (what was finished has been reported).
+//! in a file failed; 130 interrupted (finished work has been reported).
 #![forbid(unsafe_code)]
-// These macros panic where the stream is gone: `notice` and `print` do not.
+// These macros panic if the stream is closed; `notice` and `print` do not.
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
 pub mod failure;

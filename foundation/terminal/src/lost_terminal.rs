@@ -1,15 +1,15 @@
-//! A terminal that is closed.
+//! Detects a closed terminal.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::io;
 
-/// Ends this process, from a thread of its own, once the terminal of stdout is gone: with the code
-/// of an interrupted one.
+/// Ends this process with the code of an interrupted one, from a separate thread, once the terminal
+/// of stdout is gone.
 ///
-/// For a command that reads keys and has nothing to report at its end. SIGHUP alone does not do: a
-/// process of another session gets none, and crossterm 0.29, whose loop reads on at the end of file
-/// and at any error, never returns to find a flag raised.
+/// For a command that reads keys and reports nothing at its end. SIGHUP is not sufficient: a
+/// process of another session gets none. Besides, crossterm 0.29, whose loop continues at end of
+/// file and on any error, never returns to check a flag.
 pub(crate) fn end_with_terminal() {
     std::thread::spawn(|| {
         while !is_gone(None) {}
@@ -17,15 +17,15 @@ pub(crate) fn end_with_terminal() {
     });
 }
 
-/// Is the terminal of stdout gone by now?
+/// Has the terminal of stdout gone?
 pub(crate) fn has_ended() -> bool {
     is_gone(Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))
 }
 
-/// Waits for news of the terminal of stdout, at most for `patience`. Is it gone?
+/// Waits up to `patience` for an event of stdout's terminal. Is it gone?
 fn is_gone(patience: Option<&Timespec>) -> bool {
     let stdout = io::stdout();
-    // Of no events but those that are always reported: the keys are another thread's.
+    // Polls only for the events that are always reported; another thread reads keys.
     let mut terminal = [PollFd::new(&stdout, PollFlags::empty())];
     match poll(&mut terminal, patience) {
         Ok(_) => terminal[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL),

@@ -1,14 +1,14 @@
-//! Manual pages and completions, made of a command line as it is.
+//! Manual pages and completions, generated from a command line.
 
 use crate::failure::{Ending, Failure};
 use crate::print::print;
 use clap_complete::Shell;
 use std::path::Path;
 
-/// Writes the page of each command of `program` into the folder `out`, which is made.
+/// Writes the page of each command of `program` into the folder `out`, which is created.
 ///
 /// # Errors
-/// The folder cannot be made or written.
+/// If the folder cannot be created or written.
 pub fn pages(program: clap::Command, out: &Path) -> Result<Ending, Failure> {
     let fail = |error: std::io::Error| {
         Failure::user(
@@ -24,7 +24,7 @@ pub fn pages(program: clap::Command, out: &Path) -> Result<Ending, Failure> {
 /// Prints the completions of `program` for `shell`.
 ///
 /// # Errors
-/// They cannot be printed.
+/// If they cannot be printed.
 pub fn completions(mut program: clap::Command, shell: Shell) -> Result<Ending, Failure> {
     let (name, mut script) = (program.get_name().to_owned(), Vec::new());
     clap_complete::generate(shell, &mut program, name, &mut script);

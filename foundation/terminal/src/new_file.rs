@@ -1,4 +1,4 @@
-//! A file that is written once, and over nothing.
+//! A file that is written once, without replacing another.
 
 use crate::failure::Failure;
 use std::fs::OpenOptions;
@@ -8,8 +8,8 @@ use std::path::Path;
 /// The longest name.
 const MAX_NAME: usize = 64;
 
-/// A name out of the file's, as scenarios and gateways have one: letters, digits, `-` and `_`,
-/// a letter first; else `otherwise`.
+/// A name derived from the file's, in the form used by scenarios and gateways: letters, digits, `-`
+/// and `_`, starting with a letter; otherwise `otherwise`.
 pub fn name_of(path: &Path, otherwise: &str) -> String {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let letter = |c: char| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '-' };
@@ -17,7 +17,7 @@ pub fn name_of(path: &Path, otherwise: &str) -> String {
     if name.starts_with(|c: char| c.is_ascii_alphabetic()) { name } else { otherwise.into() }
 }
 
-/// Refuses a path where something is, and one in a folder that is not there.
+/// Rejects an existing path, and one in a missing folder.
 pub fn check_free(path: &Path) -> Result<(), Failure> {
     if path.symlink_metadata().is_ok() {
         return Err(taken(path));
@@ -41,7 +41,7 @@ pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
             _ => Failure::user(format!("`{}`: {error}", path.display()), FOLDER),
         })?;
     file.write_all(text.as_bytes()).map_err(|error| {
-        // What is there is half of it, and ours.
+        // The file is incomplete, and ours.
         let _ = std::fs::remove_file(path);
         Failure::user(format!("`{}`: {error}", path.display()), "make room on the disk")
     })

@@ -6,10 +6,10 @@ use std::io::{self, Write};
 
 /// Writes `line` to stderr.
 ///
-/// Where stderr cannot be written (a closed terminal, a full disk), the notice is lost, and the
-/// results must not be lost with it: `eprintln!` would panic.
+/// If stderr cannot be written (a closed terminal, a full disk), the notice is lost, but the
+/// results must not be: `eprintln!` would panic.
 ///
-/// On a terminal a line ends between words. Text of several lines stays as it is.
+/// On a terminal, lines are wrapped between words. Text of several lines is unchanged.
 pub fn notice(line: fmt::Arguments<'_>) {
     let mut line = line.to_string();
     if let Some(columns) = columns_of_stderr().filter(|_| !line.contains('\n')) {

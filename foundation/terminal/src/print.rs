@@ -3,10 +3,10 @@
 use crate::failure::Failure;
 use std::io::{self, Write};
 
-/// Prints `bytes` on stdout. A reader who has gone has read enough: that is no failure.
+/// Prints `bytes` on stdout. A reader that has closed its end is not a failure.
 ///
 /// # Errors
-/// The bytes cannot be written.
+/// If the bytes cannot be written.
 pub fn print(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     checked(out.write_all(bytes).and_then(|()| out.flush()))
@@ -15,7 +15,7 @@ pub fn print(bytes: &[u8]) -> Result<(), Failure> {
 /// The outcome of printing, for the user.
 ///
 /// # Errors
-/// The printing failed, and not for want of a reader.
+/// If printing failed for another reason than a missing reader.
 pub fn checked(printed: io::Result<()>) -> Result<(), Failure> {
     match printed {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {

@@ -1,29 +1,29 @@
-//! Questions for what the arguments leave open: to the terminal, or to what is piped in.
+//! Questions for values that the arguments omit, on the terminal or from a pipe.
 
 use crate::failure::Failure;
 use crate::notice::notice;
 use std::io::{self, BufRead, IsTerminal, Write};
 
-/// Reads what was not given.
+/// Reads the missing values.
 pub struct Questions {
     /// The command that needs them.
     command: &'static str,
     input: Input,
 }
 
-/// Where answers come from.
+/// The source of answers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Input {
-    /// The question is shown there, and comes again after an answer that is refused.
+    /// Shows the question, and repeats it after a rejected answer.
     Terminal,
-    /// A line each. Where they end, the others have their defaults.
+    /// One per line. Past the end, the others have their defaults.
     Piped,
-    /// A terminal whose questions are not seen.
+    /// A terminal that does not show the questions.
     Nothing,
 }
 
 impl Questions {
-    /// Those of `command`.
+    /// The questions of `command`.
     pub fn new(command: &'static str) -> Self {
         let input = match (io::stdin().is_terminal(), io::stderr().is_terminal()) {
             (true, true) => Input::Terminal,
@@ -42,7 +42,7 @@ impl Questions {
         }
     }
 
-    /// What was given as a text by `option`, or the answer.
+    /// The text given by `option`, or the answer.
     pub fn text<T>(
         &mut self,
         (option, given): (&str, Option<&str>),
@@ -59,8 +59,8 @@ impl Questions {
         }
     }
 
-    /// Repeats the question until the answer can be read; an empty one is the default. What is
-    /// piped in is read once.
+    /// Repeats the question until the answer is valid; an empty one means the default. Piped input
+    /// is read once.
     pub fn answer<T>(
         &mut self,
         question: &str,
@@ -70,11 +70,11 @@ impl Questions {
         loop {
             let mut line = String::new();
             if self.input == Input::Piped {
-                // What cannot be read has ended.
+                // Unreadable input counts as ended.
                 let _ = io::stdin().lock().read_line(&mut line);
             }
             if self.input == Input::Terminal {
-                // A prompt that cannot be shown ends with the input, below.
+                // If the prompt cannot be shown, the input ends below.
                 let _ = write!(io::stderr(), "{question} [{default}]: ").and_then(|()| io::stderr().flush());
                 let count = io::stdin().lock().read_line(&mut line);
                 if !matches!(count, Ok(count) if count > 0) {

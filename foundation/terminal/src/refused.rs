@@ -1,4 +1,4 @@
-//! What is wrong with a command line, in the same shape as what is wrong with a file.
+//! Errors of a command line, in the same form as those of a file.
 
 use crate::failure::Failure;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
@@ -6,7 +6,7 @@ use fairwire_core::spelling::hint;
 use fairwire_document::{listed, shortened};
 use std::error::Error as _;
 
-/// The failure for a command line that clap refuses. `None` if clap only prints its help.
+/// The failure for a command line that clap rejects. `None` if clap only prints its help.
 pub(crate) fn failure(error: &Error, program: clap::Command) -> Option<Failure> {
     let name = program.get_name().to_owned();
     let command = reached(program, std::env::args().skip(1));
@@ -17,7 +17,7 @@ pub(crate) fn failure(error: &Error, program: clap::Command) -> Option<Failure> 
         ErrorKind::UnknownArgument => unknown_argument(&text(error, ContextKind::InvalidArg), &command),
         ErrorKind::InvalidValue => value(error),
         ErrorKind::ValueValidation => refused_value(error, &name),
-        // Without a name it is a subcommand that is misspelt, before an argument of one.
+        // Without a name, it is a misspelt subcommand, before an argument of one.
         ErrorKind::ArgumentConflict if text(error, ContextKind::InvalidArg).is_empty() => {
             Failure::user("an argument too many, or an unknown subcommand", usage(error, &name))
         }
@@ -34,7 +34,7 @@ pub(crate) fn failure(error: &Error, program: clap::Command) -> Option<Failure> 
     })
 }
 
-/// The command to which `words` lead.
+/// The command selected by `words`.
 fn reached(mut command: clap::Command, words: impl Iterator<Item = String>) -> clap::Command {
     command.build();
     for word in words.filter(|word| !word.starts_with('-')) {
@@ -84,7 +84,7 @@ fn unknown_argument(given: &str, command: &clap::Command) -> Failure {
     unknown("option", given, &options)
 }
 
-/// A value that is missing, or not one of a few.
+/// A missing value, or not one of a few.
 fn value(error: &Error) -> Failure {
     let (argument, given) = (text(error, ContextKind::InvalidArg), text(error, ContextKind::InvalidValue));
     let values = texts(error, ContextKind::ValidValue);
@@ -102,7 +102,7 @@ fn value(error: &Error) -> Failure {
     Failure::user(format!("`{}` is given without a value", name(&argument)), format!("allowed: {allowed}"))
 }
 
-/// A value that our own parser refuses: its reason, `; allowed: `, and what is allowed.
+/// A value that our own parser rejects: its reason, `; allowed: `, and the allowed values.
 fn refused_value(error: &Error, program: &str) -> Failure {
     let (argument, given) = (text(error, ContextKind::InvalidArg), text(error, ContextKind::InvalidValue));
     let reason = error.source().map(ToString::to_string).unwrap_or_default();
@@ -143,7 +143,7 @@ fn missing(error: &Error, program: &str) -> Failure {
     Failure::user(format!("{} is missing", listed(&missing)), usage(error, program))
 }
 
-/// How the command is used, in one line.
+/// The usage of the command, in one line.
 fn usage(error: &Error, name: &str) -> String {
     let usage = match error.get(ContextKind::Usage) {
         Some(ContextValue::StyledStr(usage)) => usage.to_string(),

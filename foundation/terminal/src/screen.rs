@@ -1,4 +1,4 @@
-//! What programs that fill a terminal share.
+//! The common parts of programs that fill a terminal.
 
 use crate::failure::{Ending, Failure};
 use crate::lost_terminal;
@@ -10,17 +10,17 @@ use ratatui::{DefaultTerminal, Frame, Terminal};
 use std::collections::VecDeque;
 use std::io;
 
-/// What is of less weight.
+/// Less important text.
 pub const DIM: Style = Style::new().fg(Color::DarkGray);
 /// A heading.
 pub const BOLD: Style = Style::new().add_modifier(Modifier::BOLD);
-/// Trouble.
+/// An error.
 pub const BAD: Style = Style::new().fg(Color::Red);
 /// Cells of a bar that shows a share of the link.
 pub const BAR: usize = 20;
 
-/// Lets `work` fill the terminal until it returns, and restores it. `otherwise` is what one can do
-/// without one.
+/// Lets `work` fill the terminal until it returns, and restores it. `otherwise` suggests an
+/// alternative without a terminal.
 pub fn on_terminal(
     otherwise: &str,
     work: impl FnOnce(&mut DefaultTerminal) -> io::Result<()>,
@@ -34,18 +34,18 @@ pub fn on_terminal(
     };
     let mut terminal = ratatui::try_init().map_err(unusable)?;
     let outcome = work(&mut terminal);
-    // A terminal that was closed is not to be restored, and a complaint on it would be a panic.
+    // A closed terminal cannot be restored, and reporting that on it would panic.
     if ratatui::try_restore().is_err() {
         std::mem::forget(terminal);
     }
     match outcome {
-        // Closed in the middle of a picture, before the thread that waits for that came to it.
+        // Closed during drawing, before the watching thread noticed.
         Err(_) if lost_terminal::has_ended() => Ok(Ending::Interrupted),
         outcome => outcome.map_err(unusable).map(|()| Ending::Done),
     }
 }
 
-/// What is drawn, as lines without colours.
+/// The drawing, as lines without colours.
 pub fn picture(width: u16, height: u16, draw: &dyn Fn(&mut Frame<'_>)) -> String {
     let mut terminal = match Terminal::new(TestBackend::new(width, height)) {
         Ok(terminal) => terminal,
@@ -64,7 +64,7 @@ pub fn picture(width: u16, height: u16, draw: &dyn Fn(&mut Frame<'_>)) -> String
     format!("{}\n", text.trim_end())
 }
 
-/// What a value was lately, under a title.
+/// The recent values, under a title.
 pub fn past(frame: &mut Frame<'_>, area: Rect, title: String, values: &VecDeque<u64>, most: u64) {
     let lately = values.len().saturating_sub(usize::from(area.width));
     let picture = Sparkline::default()
@@ -75,7 +75,7 @@ pub fn past(frame: &mut Frame<'_>, area: Rect, title: String, values: &VecDeque<
     frame.render_widget(picture, area);
 }
 
-/// A share of the link as a bar, and the fair share as a stroke in it.
+/// A share of the link as a bar, with the fair share as a stroke.
 pub fn bar(share: f64, fair: f64) -> String {
     let cells = |part: f64| (part.clamp(0.0, 1.0) * BAR as f64).round() as usize;
     let (share, fair) = (cells(share), cells(fair));
@@ -93,7 +93,7 @@ pub fn rate(bps: f64) -> String {
     format!("{value} {unit}")
 }
 
-/// The same without the unit.
+/// Three digits without the unit.
 pub fn short(bps: f64) -> String {
     let (value, prefix) = scaled(bps, ["", " k", " M", " G"]);
     format!("{value}{prefix}")
@@ -106,7 +106,7 @@ pub fn bytes(bytes: u64) -> String {
 }
 
 fn scaled(value: f64, units: [&'static str; 4]) -> (String, &'static str) {
-    let mut scaled = value + 0.0; // the sum of nothing is -0
+    let mut scaled = value + 0.0; // an empty sum is -0
     let mut at = 0;
     while scaled >= 999.5 && at < 3 {
         scaled /= 1000.0;

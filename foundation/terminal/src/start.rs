@@ -1,4 +1,4 @@
-//! The beginning and the end of a program.
+//! The entry and the exit of a program.
 
 use crate::failure::{Ending, Failure, install_style};
 use crate::print::checked;
@@ -8,8 +8,8 @@ use clap_complete::CompleteEnv;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-/// Runs a program: reads the arguments of this process as `A`, lets `dispatch` do the work, and
-/// reports a failure. Where the shell requests completions by the variable `complete`, it ends here.
+/// Runs a program: parses the arguments of this process as `A`, calls `dispatch`, and reports a
+/// failure. If the shell requests completions through the variable `complete`, it ends here.
 pub fn main<A: Parser>(
     complete: &'static str,
     dispatch: impl FnOnce(A) -> Result<Ending, Failure>,
@@ -20,13 +20,12 @@ pub fn main<A: Parser>(
     exit_code(ended)
 }
 
-/// The exit code of what `ended`. A failure is reported first.
+/// The exit code of `ended`, after reporting a failure.
 pub fn exit_code(ended: Result<Ending, Failure>) -> ExitCode {
     ExitCode::from(ended.unwrap_or_else(Failure::report).code())
 }
 
-/// Prints help, or returns what is wrong with the arguments. Exits after help that nothing
-/// requested.
+/// Prints help, or returns the error of the arguments. Exits after unrequested help.
 fn not_run<A: Parser>(error: &clap::Error) -> Result<Ending, Failure> {
     if let Some(failure) = refused::failure(error, A::command()) {
         return Err(failure);

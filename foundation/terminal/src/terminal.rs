@@ -1,23 +1,24 @@
-//! How wide what is printed may be, and whether it has colours.
+//! The width of output, and whether it has colours.
 
 pub use ratatui::crossterm::style::Color;
 use ratatui::crossterm::style::Stylize;
 use std::io::IsTerminal;
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
-/// Where stdout is no terminal and no option sets it: five disciplines beside two groups have room.
+/// The width if stdout is not a terminal and no option sets it; five disciplines fit next to two
+/// groups.
 const ELSEWHERE: usize = 160;
-/// Narrower, no text can be read: such a terminal wraps for itself.
+/// The minimum width for wrapping; narrower terminals wrap themselves.
 const LEAST: usize = 20;
 
-/// The columns of stdout: those of the terminal; elsewhere what `COLUMNS` says, or 160.
+/// The columns of stdout: those of the terminal; otherwise from `COLUMNS`, or 160.
 pub fn columns() -> usize {
     let said = || std::env::var("COLUMNS").ok()?.trim().parse().ok();
     let terminal = if std::io::stdout().is_terminal() { size() } else { None };
     terminal.or_else(said).filter(|columns| *columns > 0).unwrap_or(ELSEWHERE)
 }
 
-/// The columns of stderr, where that is a terminal.
+/// The columns of stderr, if it is a terminal.
 pub fn columns_of_stderr() -> Option<usize> {
     if std::io::stderr().is_terminal() { size() } else { None }
 }
@@ -29,7 +30,7 @@ fn size() -> Option<usize> {
         .filter(|columns| *columns > 0)
 }
 
-/// Does stdout take colours? Not where it is no terminal, nor where NO_COLOR is set (no-color.org).
+/// Does stdout take colours? Only if it is a terminal, and NO_COLOR is not set (no-color.org).
 pub fn has_colour() -> bool {
     std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
@@ -45,19 +46,19 @@ pub fn coloured(text: &str, colour: Color) -> String {
 }
 
 /// `text` in lines of at most `columns`, none of which ends within a word; each after the first
-/// begins with `indent`.
+/// starts with `indent`.
 pub fn wrapped(text: &str, columns: usize, indent: &str) -> String {
     textwrap::fill(text, options(columns).subsequent_indent(indent))
 }
 
-/// The same, the first line behind `indent` as well.
+/// The same, with `indent` also before the first line.
 pub fn indented(text: &str, columns: usize, indent: &str) -> String {
     textwrap::fill(text, options(columns).initial_indent(indent).subsequent_indent(indent))
 }
 
 fn options(columns: usize) -> Options<'static> {
     Options::new(columns.max(LEAST))
-        .word_separator(WordSeparator::AsciiSpace) // a path stays whole
+        .word_separator(WordSeparator::AsciiSpace) // paths are not split
         .word_splitter(WordSplitter::NoHyphenation)
         .wrap_algorithm(WrapAlgorithm::FirstFit)
         .break_words(false)

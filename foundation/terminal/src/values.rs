@@ -1,10 +1,10 @@
-//! The values of options: what is allowed, for the message if it is something else.
+//! Parsers for option values, with the allowed values for their messages.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-/// Reads a whole number in `allowed`.
+/// Parses an integer in `allowed`.
 pub fn whole<N>(allowed: RangeInclusive<N>) -> impl Fn(&str) -> Result<N, String> + Clone
 where
     N: FromStr + PartialOrd + Display + Clone,

@@ -1,4 +1,4 @@
-//! Is a request meant for this machine, and made by a page of ours?
+//! Checks that a request is meant for this machine, and comes from one of our pages.
 
 use axum::http::header::{HOST, ORIGIN};
 use axum::http::uri::Authority;
@@ -6,25 +6,24 @@ use axum::http::{HeaderMap, StatusCode, Uri, Version};
 use std::fmt;
 use std::net::IpAddr;
 
-/// The names under which a server answers, beside addresses and `localhost`.
+/// The names under which a server answers, besides addresses and `localhost`.
 ///
 /// A browser may show a page of another site whose name was made to point here (DNS rebinding). It
-/// then sends that site's name, which is none of these. An address cannot be the name of another
-/// site.
+/// then sends that site's name, which is none of these. An address cannot be another site's name.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     /// Further names of this machine.
     pub listed: Vec<String>,
-    /// Will any name do? Where a token is needed: no page of another site knows it.
+    /// Is any name accepted? If a token is needed, which no page of another site knows.
     pub are_open: bool,
 }
 
-/// Why a request is refused before anything of it is read.
+/// Why a request is refused before it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HostError {
-    /// There is no Host header, or not one, or it is no host.
+    /// The Host header is missing, repeated or invalid.
     Unclear,
-    /// The host is no name of this machine.
+    /// The host is not a name of this machine.
     Foreign,
     /// A page of another site made it.
     Origin,
@@ -52,7 +51,7 @@ impl fmt::Display for HostError {
 }
 
 impl Names {
-    /// Does the request name this machine, and come from a page of it or from no page?
+    /// Checks that the request names this machine, and comes from one of its pages or from no page.
     ///
     /// # Errors
     /// What is wrong with it.

@@ -1,12 +1,11 @@
-//! The pages of fairwire, as files in memory, and how they are served.
+//! The pages of fairwire as files in memory, and their server.
 //!
-//! `web/` holds what they are written in, and `web/dist` what `make web` builds of it. That folder
-//! is in the repository, and a link to it here makes it part of this crate's package too, so building
-//! the product needs no Node.
-//! `make web-test` says when it is stale.
+//! `web/` contains their sources, and `web/dist` the output of `make web`. That folder is in the
+//! repository. A link to it here adds it to this crate's package, so building the product needs no
+//! Node. `make web-test` reports if it is stale.
 //!
-//! Each page is a static of its own. A program carries the pages that it names, and no other: the
-//! linker leaves them out.
+//! Each page is a separate static. A program contains only the pages that it names; the linker
+//! omits the others.
 #![forbid(unsafe_code)]
 
 mod host;

@@ -1,40 +1,40 @@
-//! The pages, each with its files.
+//! The pages and their files.
 
-/// A page that a server may show. A program has the files of those that it names.
+/// A page for a server. A program contains the files of the pages that it names.
 #[derive(Debug)]
 pub struct Page {
-    /// All files of it.
+    /// Its files.
     pub(crate) files: &'static [File],
-    /// What it may load and run (`Content-Security-Policy`): nothing from elsewhere, and nothing
-    /// that is inside of it.
+    /// The content that it may load and run (`Content-Security-Policy`): nothing from other sites,
+    /// and nothing inline.
     pub(crate) policy: &'static str,
 }
 
 /// A file of a page.
 #[derive(Debug)]
 pub(crate) struct File {
-    /// Where it is served.
+    /// The path where it is served.
     pub(crate) path: &'static str,
-    /// What a browser is to take it for.
+    /// The media type for browsers.
     pub(crate) media_type: &'static str,
-    /// All of it.
+    /// The content.
     pub(crate) bytes: &'static [u8],
 }
 
 const HTML: &str = "text/html; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
-const GZIP: &str = "application/gzip"; // the page unpacks it: not all servers say what it is packed with
+const GZIP: &str = "application/gzip"; // unpacked by the page: not all servers state the encoding
 
-/// The file at `path` of a server, which is `file` below `web`.
+/// The file at `path` of a server, from `file` below `web`.
 macro_rules! file {
     ($path:literal, $media_type:ident, $file:literal) => {
         File { path: $path, media_type: $media_type, bytes: include_bytes!(concat!("../", $file)) }
     };
 }
 
-/// The playground: a simulation that one changes while it runs. It compiles the simulator, which is
-/// WebAssembly.
+/// The playground: a simulation that can be changed while it runs. It compiles the simulator, which
+/// is WebAssembly.
 pub static PLAY: Page = Page {
     files: &[
         file!("/", HTML, "dist/play/index.html"),
@@ -47,7 +47,7 @@ pub static PLAY: Page = Page {
              form-action 'none'; frame-ancestors 'none'; img-src 'self' blob: data:",
 };
 
-/// What a gateway does now and did before.
+/// The current and past state of a gateway.
 pub static GATEWAY: Page = Page {
     files: &[
         file!("/", HTML, "dist/gateway/index.html"),
@@ -82,12 +82,12 @@ mod tests {
         }
     }
 
-    /// Issue 22: a page is at most 200 KB gzipped without the WASM.
+    /// Issue 22: a page has at most 200 KB gzipped, without the WASM.
     #[test]
     fn a_page_is_at_most_200_kb_gzipped() {
         for page in [&PLAY, &GATEWAY] {
             let files = page.files.iter().filter(|file| file.media_type != GZIP);
-            // Gzip's head and tail are 18 bytes.
+            // Gzip's header and trailer have 18 bytes.
             let packed = |file: &File| miniz_oxide::deflate::compress_to_vec(file.bytes, 6).len() + 18;
             let sum: usize = files.map(packed).sum();
             assert!((1_000..=200_000).contains(&sum), "{}: {sum} B", page.files[1].path);

@@ -1,7 +1,7 @@
-//! What the page of a report has inside. It is one file, so both become a part of it.
+//! The style and script of a report's page, which is a single file that includes both.
 
 /// The style.
 pub const STYLE: &str = include_str!("../dist/report/report.css");
 
-/// The script: search, choices and order.
+/// The script: search, filters and sorting.
 pub const SCRIPT: &str = include_str!("../dist/report/report.js");

@@ -1,4 +1,4 @@
-//! Pages over HTTP.
+//! Serves pages over HTTP.
 
 use crate::page::File;
 use crate::{Names, Page};
@@ -13,7 +13,7 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 
-/// The page at `/`, and its other files beside it.
+/// The page at `/`, and its other files next to it.
 pub fn routes<S: Clone + Send + Sync + 'static>(page: &'static Page) -> Router<S> {
     let add = |router: Router<S>, file: &'static File| {
         router.route(file.path, get(([(CONTENT_TYPE, file.media_type)], file.bytes)))
@@ -21,8 +21,8 @@ pub fn routes<S: Clone + Send + Sync + 'static>(page: &'static Page) -> Router<S
     page.files.iter().fold(Router::new(), add)
 }
 
-/// Refuses what is not for this machine, or from a page of another site. Every answer has the
-/// page's headers of security.
+/// Refuses requests that are not for this machine, or come from a page of another site. Every
+/// answer has the page's security headers.
 pub fn secured<S: Clone + Send + Sync + 'static>(
     router: Router<S>,
     page: &'static Page,
