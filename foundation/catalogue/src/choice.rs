@@ -31,12 +31,12 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// The discipline called `name`, without parameters of its own.
+    /// The discipline called `name`, without parameters.
     pub const fn named(name: &'static str) -> Self {
         Choice { name: Cow::Borrowed(name), parameters: None }
     }
 
-    /// The discipline called `name`, with its defaults whatever is said of it elsewhere.
+    /// The discipline called `name`, with its defaults regardless of parameters given elsewhere.
     pub fn with_defaults(name: &'static str) -> Self {
         Choice { name: Cow::Borrowed(name), parameters: Some(Parameters::default()) }
     }
@@ -46,13 +46,12 @@ impl Choice {
         Choice { name: Cow::Owned(name.into()), parameters: Some(parameters) }
     }
 
-    /// The name as given: that of a discipline, or of anything, since a name is looked up where it
-    /// is used.
+    /// The name as given: it may be unknown, since a name is looked up where it is used.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What was given for it beside its name; `None` where nothing was, as in `{ red = {} }`.
+    /// The parameters given with its name; `None` if there are none, as in `{ red = {} }`.
     pub fn parameters(&self) -> Option<&Parameters> {
         self.parameters.as_ref()
     }
@@ -65,7 +64,7 @@ impl Choice {
         path.strip_prefix(key).map_or_else(|| path.clone(), |below| format!("{}{below}", self.name))
     }
 
-    /// Its name, and what was given for it, to be changed.
+    /// Its name and its parameters, mutable.
     pub(crate) fn parts_mut(&mut self) -> (&str, &mut Parameters) {
         (&self.name, self.parameters.get_or_insert_default())
     }
@@ -77,7 +76,7 @@ impl From<String> for Choice {
     }
 }
 
-/// Reads the table form, whose other keys are `others`: each is handed to `other` with its place in
+/// Reads the table form, whose other keys are `others`: each is passed to `other` with its place in
 /// that list.
 pub fn read_table<'de, A: MapAccess<'de>>(
     mut table: A,

@@ -15,7 +15,7 @@ use fairwire_laws::spec::EcnChoice;
 use fairwire_laws::{BadParameter, Site};
 use std::borrow::Cow;
 
-/// Builds the discipline called `name` (or known by it as an alias) for `site`.
+/// Builds the discipline with this name or alias for `site`.
 pub fn build(
     name: &str,
     parameters: &Parameters,
@@ -24,13 +24,12 @@ pub fn build(
     Ok(with_spec(find(name)?, parameters, |spec| spec.build(site))?)
 }
 
-/// Checks what was typed for the discipline called `name` (or known by it as an alias) at `site`,
-/// without building it.
+/// Checks the parameters of the discipline with this name or alias at `site`, without building it.
 pub fn check(name: &str, parameters: &Parameters, site: &Site<'_>) -> Result<(), BuildError> {
     Ok(with_spec(find(name)?, parameters, |spec| spec.check(site))?)
 }
 
-/// What `made` makes of what was typed for the discipline of `entry`, or of its defaults.
+/// The result of `made` for the parameters of the discipline of `entry`, or for its defaults.
 pub(crate) fn with_spec<R>(
     entry: &Entry,
     parameters: &Parameters,
@@ -42,7 +41,7 @@ pub(crate) fn with_spec<R>(
     }
 }
 
-/// Checks at `site` the base of each discipline that none of `uses` takes unchanged. Such a
+/// Checks at `site` the base of each discipline that no use in `uses` takes unchanged. Such a
 /// discipline is unused, or every use overrides each wrong key. A key that needs another one is
 /// right if one of `uses` has that.
 pub fn check_base<'a>(
@@ -67,22 +66,19 @@ pub fn check_base<'a>(
     Ok(())
 }
 
-/// The buffer that was typed for the discipline called `name` itself; `None` if it takes the
-/// site's.
+/// The buffer given for the discipline called `name` itself; `None` if it takes the site's.
 pub fn own_buffer(name: &str, parameters: &Parameters) -> Result<Option<Amount>, UnknownDiscipline> {
     Ok(parameters.find(find(name)?.key).and_then(|spec| role::BUFFER.given(spec)).map(|own| own.0))
 }
 
-/// Gives the discipline called `name` the ECN policy of the one around it, unless it has one of its
-/// own.
+/// Gives the discipline called `name` the ECN policy of the outer one, unless it has its own.
 pub fn inherit_ecn(name: &str, parameters: &mut Parameters, ecn: EcnChoice) -> Result<(), UnknownDiscipline> {
     let part: &mut dyn Part = parameters.entry(find(name)?.key);
     part.set_default(role::ECN, ecn);
     Ok(())
 }
 
-/// The answer of the discipline called `name` (or known by it as an alias) with what was typed for
-/// it.
+/// The answer of the discipline with this name or alias, with its given parameters.
 pub fn with_part<R>(
     name: &str,
     parameters: &Parameters,
@@ -96,8 +92,7 @@ pub fn with_part<R>(
     })
 }
 
-/// What was typed for the discipline called `name` (or known by it as an alias), or its defaults,
-/// to be changed.
+/// The parameters given for the discipline with this name or alias, or its defaults, mutable.
 pub fn part_mut<'a>(
     name: &str,
     parameters: &'a mut Parameters,
@@ -105,13 +100,13 @@ pub fn part_mut<'a>(
     Ok(part_of_entry(find(name)?, parameters))
 }
 
-/// Parameters typed for the discipline of `entry`, or its defaults, to be changed.
+/// The parameters given for the discipline of `entry`, or its defaults, mutable.
 pub(crate) fn part_of_entry<'a>(entry: &Entry, parameters: &'a mut Parameters) -> &'a mut dyn Part {
     serve(entry, parameters);
     parameters.entry(entry.key)
 }
 
-/// The parameters of a choice, to be changed; `None` if the name is unknown.
+/// The parameters of a choice, mutable; `None` if the name is unknown.
 pub(crate) fn part_of_choice(choice: &mut Choice) -> Option<&mut dyn Part> {
     let (name, parameters) = choice.parts_mut();
     part_mut(name, parameters).ok()
@@ -131,8 +126,8 @@ fn served<'a>(entry: &Entry, parameters: &'a Parameters) -> Result<Cow<'a, Param
     Ok(Cow::Owned(parameters))
 }
 
-/// Puts the scheduler of the entry's name into the parameters, unless there is one, which is
-/// [refused](served) if it is another.
+/// Puts the scheduler of the entry's name into the parameters, unless they have one, which is
+/// [refused](served) if it differs.
 fn serve(entry: &Entry, parameters: &mut Parameters) {
     if let Some(kind) = entry.scheduler
         && let Some(service) = SCHEDULER.slot(parameters.entry(entry.key))

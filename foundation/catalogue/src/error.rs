@@ -1,4 +1,4 @@
-//! What can be wrong with a discipline as given.
+//! Errors in a discipline as given.
 
 use fairwire_laws::BadParameter;
 

@@ -1,8 +1,8 @@
 //! Queue disciplines by name.
 //!
 //! Every discipline is in the catalogue, which subjects it to the conformance suite of
-//! `foundation/laws/tests`. A discipline is made from its name, its [`Parameters`], and the
-//! [`Site`] where it will work:
+//! `foundation/laws/tests`. A discipline is built from its name, its [`Parameters`], and its
+//! [`Site`]:
 //!
 //! ```
 //! use fairwire_catalogue::{Parameters, Site, build};

@@ -5,7 +5,7 @@ use fairwire_core::Discipline;
 use fairwire_laws::{BadParameter, Site};
 
 /// Lists each discipline of this crate once: the module with its `ABOUT` and its `Spec`, its
-/// aliases, and the method that has the disciplines inside of it, where there may be any.
+/// aliases, and the method that returns its inner disciplines, if it may have any.
 macro_rules! catalogue {
     ($($($module:ident)::+ $(($($alias:literal),+))? $($inside:ident)?;)+) => {
         $(

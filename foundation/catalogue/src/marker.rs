@@ -1,5 +1,4 @@
-//! The markers by name: those built in and those that other crates [registered](register), and
-//! what is given for each.
+//! The markers by name, built in or [registered](register) by other crates, and their parameters.
 
 use fairwire_core::{Marker, Rate};
 use fairwire_laws::BadParameter;
@@ -20,28 +19,29 @@ pub type MarkerChoice = Named<Markers>;
 /// The parameters given for each marker, under its name, wherever that marker is named.
 pub type MarkerParameters = Tables<Markers>;
 
-/// Adds a marker of another crate: from here on it has its name in scenarios and gateway files, its
-/// table of parameters, its page and its schema. Call it before anything else, since the list that
-/// was looked at once stays as it is.
+/// Adds a marker of another crate: from then on it has its name in scenarios and gateway files, its
+/// table of parameters, its page and its schema. Call it before anything else, since the list is
+/// fixed at its first use.
 ///
 /// # Errors
 ///
-/// Where the name is taken, or the list was looked at already.
+/// If the name is taken, or the list was used already.
 pub fn register<S: MarkerSpec + Part>(about: About) -> Result<(), NotRegistered> {
     Markers::registry().register(Entry::<Markers>::of::<S>(about, || Box::new(S::default())))
 }
 
-/// Every marker, in the order in which it is listed to people.
+/// Every marker, in the order of lists for users.
 pub fn all() -> &'static [Entry<Markers>] {
     Markers::registry().all()
 }
 
-/// The parameters of one marker, and how it is made of them: what can be [registered](register).
+/// The parameters of one marker, and its construction from them; such a type can be
+/// [registered](register).
 pub trait MarkerSpec: Given {
-    /// Takes `rate` as its contract, unless one was given. Without effect where it has none.
+    /// Takes `rate` as its contract, unless one was given. No effect without a contract.
     fn default_rate(&mut self, _rate: Rate) {}
 
-    /// Is everything out of profile?
+    /// Is every packet out of profile?
     fn is_empty(&self) -> bool {
         false
     }
@@ -74,8 +74,8 @@ impl Kind for Markers {
 
 impl Writes<MarkerChoice> for Markers {}
 
-/// Makes each of these a [`MarkerSpec`]: its module, and what says whether all is out of profile,
-/// where that can be.
+/// Implements [`MarkerSpec`] for each of these: its module, and the method that reports whether
+/// every packet is out of profile, if that is possible.
 macro_rules! specs {
     ($($module:ident $($is_empty:ident)?;)+) => {
         $(impl MarkerSpec for law::$module::Spec {

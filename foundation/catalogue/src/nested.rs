@@ -1,4 +1,4 @@
-//! A discipline inside another, as typed: its name and its parameters.
+//! A discipline inside another, as given: its name and its parameters.
 
 use crate::choice::Choice;
 use crate::discipline;
@@ -24,17 +24,17 @@ pub const MAX_NESTED: usize = 8;
 /// A discipline inside another: `discipline = { codel = { target = "5 ms" } }`.
 #[derive(Clone, Copy)]
 pub struct Nested<'a> {
-    /// What was given.
+    /// The choice as given.
     pub choice: &'a Choice,
-    /// The ECN policy of the discipline around it, unless its own parameters say otherwise.
+    /// The ECN policy of the outer discipline, unless its own parameters differ.
     pub ecn: Option<EcnChoice>,
-    /// The parameter of the discipline around it that names it.
+    /// The parameter of the outer discipline that names it.
     pub typed_as: Parameter,
     /// Its place in the list of that name, from 0, if that is a list.
     pub place: Option<usize>,
 }
 
-/// A discipline inside of another, and where it works.
+/// A discipline inside another, and its site.
 pub type Placed<'a> = (Nested<'a>, Site<'a>);
 
 impl Nested<'_> {
@@ -57,7 +57,7 @@ impl Nested<'_> {
         discipline::with_spec(entry, &self.effective(entry), made).map_err(|bad| self.placed(bad))
     }
 
-    /// `bad`, which is of this discipline, or of one inside it, with the path to it.
+    /// `bad`, which is of this discipline or of one inside it, with the path to it.
     pub(crate) fn placed(&self, bad: BadParameter) -> BadParameter {
         let Parameter { discipline, name } = self.typed_as;
         let outer = match self.place {
@@ -78,8 +78,7 @@ impl Nested<'_> {
         Cow::Owned(parameters)
     }
 
-    /// Its entry. Refuses an unknown name, and too deep nesting, before anything recurses
-    /// into it.
+    /// Its entry. Refuses an unknown name, and too deep nesting, before anything recurses into it.
     pub(crate) fn outlined(&self, site: &Site<'_>) -> Result<&'static Entry, BadParameter> {
         let entry = registry::find(self.choice.name()).map_err(|unknown| {
             let why = unknown.why.as_ref().map_or(String::new(), |why| format!(" ({why})"));
@@ -102,7 +101,7 @@ impl Nested<'_> {
         if self.place.is_some() { "discipline" } else { self.typed_as.name }
     }
 
-    /// Refuses what was typed under `key`, with the index of its item in a list.
+    /// Refuses the value given under `key`, with the index of its item in a list.
     fn refuse(&self, key: &str, given: impl Display, allowed: impl Display) -> BadParameter {
         let bad = self.typed_as.refuse(given, allowed);
         match self.place {
@@ -117,7 +116,7 @@ fn fits_into((choice, site): &Inside<'_>, levels: usize) -> bool {
     levels > 0 && inside(choice, site).iter().all(|inner| fits_into(inner, levels - 1))
 }
 
-/// Packets that there is room for in `choice` at `site`, and its tables counted as such.
+/// The packets for which `choice` has room at `site`, with its tables converted to packets.
 fn slots((choice, site): &Inside<'_>) -> u64 {
     let inside = inside(choice, site);
     if !inside.is_empty() {
@@ -136,8 +135,8 @@ fn slots((choice, site): &Inside<'_>) -> u64 {
     slots.unwrap_or(packets) // an unknown name is refused where it is built
 }
 
-/// Refuses more room in all of `placed` together than one buffer may have: all of it is taken at
-/// construction.
+/// Refuses more room in all of `placed` together than one buffer may have: all of it is allocated
+/// at construction.
 pub(crate) fn check_slots(
     owner: &'static str,
     placed: &[(Nested<'_>, Site<'_>)],
@@ -151,15 +150,15 @@ pub(crate) fn check_slots(
     Err(Parameter { discipline: owner, name: "buffer" }.refuse(given, allowed))
 }
 
-/// The disciplines that were given directly inside of `choice`, and where they work.
+/// The disciplines given directly inside of `choice`, and their sites.
 fn inside<'a>(choice: &'a Choice, site: &Site<'a>) -> Vec<Inside<'a>> {
     let given = choice.parameters().zip(registry::find(choice.name()).ok());
     let spec = given.and_then(|(parameters, entry)| parameters.find(entry.key));
     spec.map(|spec| spec.inside(site)).unwrap_or_default()
 }
 
-/// The part of a buffer for each of `children` without one of their own: equal parts, with room for
-/// at least one typical packet if the whole has it.
+/// The part of a buffer for each of `children` without their own: equal parts, with room for at
+/// least one typical packet if the entire buffer has it.
 pub(crate) fn part_of(buffer: Amount, children: usize, packet_bytes: u32) -> Amount {
     let children = children.max(1) as u64;
     match buffer {

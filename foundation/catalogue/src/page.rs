@@ -1,8 +1,8 @@
-//! The reference page of a discipline, made of its module's documentation and of the declaration of
+//! The reference page of a discipline, built from its module's documentation and the declaration of
 //! its parameters.
 //!
-//! `fairwire describe` prints it and `docs/reference` keeps it, so neither can say anything that
-//! the code's own documentation does not say.
+//! `fairwire describe` prints it and `docs/reference` keeps it, so neither can differ from the
+//! documentation in the code.
 
 use fairwire_parameters::{Entry, Field, Kind};
 use schemars::SchemaGenerator;
@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 pub const HEADINGS: [&str; 6] =
     ["What it does", "Why", "State and cost", "Source (section, equation)", "Where we differ", "Example"];
 
-/// Everything said of one discipline or marker.
+/// The documentation of one discipline or marker.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page {
     /// Its name in the catalogue.
@@ -22,11 +22,11 @@ pub struct Page {
     pub title: String,
     /// What it does.
     pub what: String,
-    /// What that is good for.
+    /// Its purpose.
     pub why: String,
     /// Its parameters, in the order of their declaration.
     pub parameters: Vec<ParameterPage>,
-    /// What it remembers, and the work per packet.
+    /// Its state, and the work per packet.
     pub state_and_cost: String,
     /// Papers and RFCs.
     pub source: String,
@@ -34,33 +34,32 @@ pub struct Page {
     pub where_we_differ: String,
     /// A piece of a scenario file, in TOML.
     pub example: String,
-    /// How to name it on a command line and in a scenario. Markdown; empty where the example says
-    /// it.
+    /// How to name it on a command line and in a scenario. Markdown; empty if the example shows it.
     pub usage: String,
-    /// What goes with it: what that is, and the names of the pages.
+    /// Related topics, each with the names of its pages.
     pub related: Vec<(&'static str, Vec<&'static str>)>,
-    /// The file of its code, from the root of the workspace; empty where that is not known.
+    /// The file of its code, from the root of the workspace; empty if unknown.
     pub code: &'static str,
 }
 
-/// Everything said of one parameter.
+/// The documentation of one parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParameterPage {
-    /// Its name, as typed.
+    /// Its name, as given.
     pub name: String,
     /// Its unit.
     pub unit: String,
     /// Its default.
     pub default: String,
-    /// What it is and what is allowed.
+    /// Its description and the allowed values.
     pub allowed: String,
-    /// More of it, and the source of its default; empty where there is nothing to add.
+    /// Further notes, and the source of its default; may be empty.
     pub notes: String,
-    /// Each allowed word and what it means, where words are allowed.
+    /// Each allowed word and its meaning, if words are allowed.
     pub choices: Vec<(String, String)>,
-    /// Each field and what it is, where a table or a list of tables is allowed.
+    /// Each field and its meaning, if a table or a list of tables is allowed.
     pub fields: Vec<(String, String)>,
-    /// The pages of others that have the same parameter, declared in the same place.
+    /// The other pages with the same parameter, declared in the same place.
     pub shared_with: Vec<&'static str>,
 }
 
@@ -68,10 +67,10 @@ pub struct ParameterPage {
 const LISTS: [(&str, &str); 3] =
     [("discipline", "the-disciplines"), ("marker", "the-markers"), ("scheduler", "the-schedulers")];
 
-/// A parameter that more pages share is common to nearly all, and is described in the index alone.
+/// A parameter on more pages is common to nearly all, and is described only in the index.
 const MAX_SHARED: usize = 6;
 
-/// Documentation that does not have the form that pages are made of.
+/// Documentation that lacks the form of pages.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the documentation of `{name}` {fault}")]
 pub struct BadDocumentation {
@@ -80,9 +79,8 @@ pub struct BadDocumentation {
 }
 
 impl Page {
-    /// The page of a part, made of what its file says of itself; where that has no headings, of the
-    /// parameters alone. Fails only where the documentation in the code is not of the form that
-    /// pages are made of.
+    /// The page of a part, built from its file's documentation; without headings there, only from
+    /// its parameters. Fails only if the documentation in the code lacks the form of pages.
     pub fn of<K: Kind>(entry: &Entry<K>) -> Result<Page, BadDocumentation> {
         let Entry { name, fields, documentation, file, .. } = *entry;
         let is_page = documentation.lines().any(|line| line.strip_prefix("# ") == Some(HEADINGS[0]));
@@ -94,7 +92,7 @@ impl Page {
         Ok(page.with_code(file))
     }
 
-    /// The page of what has parameters and no documentation beyond them.
+    /// The page of an item with parameters and no other documentation.
     pub fn of_fields(name: &'static str, title: &str, source: &str, fields: &[Field]) -> Page {
         Page {
             name,
@@ -120,8 +118,8 @@ impl Page {
         Page { code, ..self }
     }
 
-    /// The same, with what to type for a discipline; `takes_scheduler` says whether any scheduler
-    /// can serve it.
+    /// The same, with the usage of a discipline; `takes_scheduler` states whether any scheduler can
+    /// serve it.
     pub(crate) fn of_discipline(self, takes_scheduler: bool) -> Page {
         let name = self.name;
         let mut usage = format!(
@@ -258,7 +256,7 @@ fn split(doc: &str) -> Result<(String, Vec<String>), String> {
     Ok((parts.remove(0), parts))
 }
 
-/// Rust's links to items, such as ``[`Ramp`]`` and `[module](self)`, as plain text.
+/// Replaces Rust's links to items, such as ``[`Ramp`]`` and `[module](self)`, by their text.
 fn without_links(text: &str) -> String {
     let mut plain = String::new();
     let mut rest = text;
@@ -293,7 +291,7 @@ fn code(section: &str) -> Result<String, String> {
 }
 
 impl ParameterPage {
-    /// What is declared of a parameter, and the words and tables that its schema allows.
+    /// The declaration of a parameter, with the words and tables that its schema allows.
     pub fn of(field: &Field) -> Self {
         let mut generator = SchemaGenerator::default();
         let schema = (field.schema)(&mut generator).to_value();
@@ -317,15 +315,14 @@ impl ParameterPage {
     }
 }
 
-/// A table with more fields than this is one of all disciplines, which have pages of their own.
+/// A table with more fields than this is that of all disciplines, which have their own pages.
 const MAX_FIELDS: usize = 20;
 
 /// The fields of the table, or of the tables in the list, that a schema allows.
 fn fields(schema: &Value, root: &Value) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let properties = schema["properties"].as_object();
-    // A name with what goes with it: `{ drr = { quantum = "300 B" } }`. The fields are those of
-    // any.
+    // A name with its parameters: `{ drr = { quantum = "300 B" } }`. The fields are those of any.
     if schema["maxProperties"] == 1
         && let Some(properties) = properties.filter(|properties| properties.len() <= MAX_FIELDS)
     {

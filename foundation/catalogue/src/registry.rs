@@ -1,4 +1,4 @@
-//! The catalogue: every discipline there is, once.
+//! The catalogue: every discipline, once.
 
 use crate::error::UnknownDiscipline;
 use crate::page::{BadDocumentation, Page};
@@ -13,15 +13,15 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 /// One discipline.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
-    /// Its name, as typed in scenario files and on command lines.
+    /// Its name, as written in scenario files and on command lines.
     pub name: &'static str,
-    /// Other names that people know it by.
+    /// Its aliases.
     pub aliases: &'static [&'static str],
-    /// Its description of itself.
+    /// Its description.
     pub about: About,
-    /// The name of its table of parameters: of `drr+faba` it is `faba`.
+    /// The name of its table of parameters: for `drr+faba` it is `faba`.
     pub key: &'static str,
-    /// The scheduler in its name: of `drr+faba` it is `drr`.
+    /// The scheduler in its name: for `drr+faba` it is `drr`.
     pub(crate) scheduler: Option<Kind>,
     pub(crate) spec: &'static parameters::Entry<Disciplines>,
 }
@@ -38,8 +38,7 @@ impl Entry {
         self.spec.fields
     }
 
-    /// Everything said of it. Fails only where the documentation in the code is not of the form
-    /// that pages are made of.
+    /// Its documentation. Fails only if the documentation in the code lacks the form of pages.
     pub fn page(&self) -> Result<Page, BadDocumentation> {
         let takes_scheduler = self.takes_scheduler();
         let mut page = Page::of(self.spec)?.of_discipline(takes_scheduler);
@@ -71,7 +70,7 @@ impl Entry {
         self.spec.is_called(name)
     }
 
-    /// Is `name` a scheduler and a dropper, each by any of their names, that make this?
+    /// Is `name` a scheduler and a dropper, each by any of their names, that form this entry?
     fn is_combination(&self, name: &str) -> bool {
         self.name == name
             || name.rsplit_once('+').is_some_and(|(scheduler, dropper)| {
@@ -85,7 +84,7 @@ impl Entry {
 /// on the command line. So do its table of parameters, its schema and, if it takes any scheduler,
 /// its combinations.
 ///
-/// Call it before anything else: the catalogue does not change once it was used.
+/// Call it before anything else: the catalogue is fixed at its first use.
 ///
 /// # Errors
 ///
@@ -122,7 +121,7 @@ pub fn shared_parameters() -> Vec<(Vec<&'static str>, Vec<&'static str>)> {
     found
 }
 
-/// The name of each scheduler, and its entry if it is a discipline by itself: there it has a
+/// The name of each scheduler, and its entry if it is also a discipline: there it has a
 /// longest-queue dropper.
 pub fn schedulers() -> impl Iterator<Item = (&'static str, Option<&'static Entry>)> {
     let entry =
@@ -130,7 +129,7 @@ pub fn schedulers() -> impl Iterator<Item = (&'static str, Option<&'static Entry
     Kind::ALL.into_iter().map(move |kind| (kind.name(), entry(kind)))
 }
 
-/// Every scheduler with every dropper that can be served by any: `drr+faba`.
+/// Every scheduler with every dropper that any scheduler can serve: `drr+faba`.
 static COMBINED: LazyLock<Box<[Entry]>> = LazyLock::new(|| {
     let combinations = |entry: &'static Entry| {
         Kind::ALL.map(|kind| Entry {
@@ -143,13 +142,13 @@ static COMBINED: LazyLock<Box<[Entry]>> = LazyLock::new(|| {
     all().iter().filter(|entry| entry.takes_scheduler()).flat_map(combinations).collect()
 });
 
-/// Every scheduler with every dropper that any of them can serve, by names such as `drr+faba`. Made
-/// at the first call, and kept.
+/// Every scheduler with every dropper that any of them can serve, by names such as `drr+faba`.
+/// Built at the first call, and kept.
 pub fn combined() -> &'static [Entry] {
     &COMBINED
 }
 
-/// The names that are allowed in place of the unknown name `given`: those of the catalogue. For a
+/// The names that are allowed instead of the unknown name `given`: those of the catalogue. For a
 /// name with a `+`, they are the combinations with the part that was right.
 pub fn allowed(given: &str) -> Vec<&'static str> {
     let of_both = |kind: Option<Kind>, dropper: Option<&str>| -> Vec<&'static str> {
@@ -164,7 +163,7 @@ pub fn allowed(given: &str) -> Vec<&'static str> {
         match (scheduler(before), dropper(after), dropper(before), scheduler(after)) {
             (Some(kind), ..) => Some(of_both(Some(kind), None)),
             (None, Some(key), ..) => Some(of_both(None, Some(key))),
-            // The other way round.
+            // In reversed order.
             (None, None, Some(key), Some(kind)) => Some(of_both(Some(kind), Some(key))),
             _ => None,
         }
@@ -173,14 +172,14 @@ pub fn allowed(given: &str) -> Vec<&'static str> {
     found.unwrap_or_else(|| all().iter().flat_map(names).collect())
 }
 
-/// What is on either side of each `+` of `given`, the last one first: a name such as `wf2q+` has a
-/// `+` itself.
+/// The parts on either side of each `+` of `given`, the last one first: a name such as `wf2q+`
+/// itself has a `+`.
 fn parts(given: &str) -> impl Iterator<Item = (&str, &str)> {
     given.match_indices('+').map(|(at, _)| (&given[..at], &given[at + 1..])).rev()
 }
 
 /// Why the unknown name `given` cannot be a combination, if it is a scheduler before a discipline
-/// that has a scheduler of its own. `None` if it may be misspelt.
+/// that has its own scheduler. `None` if it may be misspelt.
 fn why_not(given: &str) -> Option<String> {
     parts(given).find_map(|(before, after)| {
         let kind = scheduler(before)?.name();
@@ -201,7 +200,7 @@ fn dropper(name: &str) -> Option<&'static str> {
     entry.takes_scheduler().then_some(entry.key)
 }
 
-/// Every discipline, in the order in which it is listed to people; without the [`combined`] ones.
+/// Every discipline, in the order of lists for users; without the [`combined`] ones.
 pub fn all() -> &'static [Entry] {
     static ALL: LazyLock<Box<[Entry]>> =
         LazyLock::new(|| Disciplines::registry().all().iter().map(Entry::of).collect());
@@ -210,8 +209,8 @@ pub fn all() -> &'static [Entry] {
 
 /// The names of [`all`] after these others, as the error for an unknown key lists them.
 ///
-/// Serde takes a list of names that lives for ever. So each list is made once and leaked; `others`
-/// is a constant of the caller: its address and its length are the key of its list.
+/// Serde takes a `'static` list of names. So each list is built once and leaked; `others` is a
+/// constant of the caller: its address and its length are the key of its list.
 pub(crate) fn names_and(others: &'static [&'static str]) -> &'static [&'static str] {
     static KEPT: Mutex<Vec<[&'static [&'static str]; 2]>> = Mutex::new(Vec::new());
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -223,8 +222,7 @@ pub(crate) fn names_and(others: &'static [&'static str]) -> &'static [&'static s
     all
 }
 
-/// The discipline called `name`, or known by it as an alias, or a scheduler and a dropper with `+`
-/// between them.
+/// The discipline with this name or alias, or a scheduler and a dropper with `+` between them.
 ///
 /// ```
 /// use fairwire_catalogue as catalogue;
@@ -249,18 +247,18 @@ pub fn find(name: &str) -> Result<&'static Entry, UnknownDiscipline> {
     })
 }
 
-/// The name of the table of parameters of the discipline called `name`: of `drr+faba` it is `faba`.
-/// An unknown name is its own.
+/// The name of the table of parameters of the discipline called `name`: for `drr+faba` it is
+/// `faba`. An unknown name is returned unchanged.
 pub fn key(name: &str) -> &str {
     find(name).map_or(name, |entry| entry.key)
 }
 
-/// The allowed names that are spelt nearly as `given`.
+/// The allowed names that resemble `given`.
 fn likely(given: &str) -> Vec<&'static str> {
     spelling::likely(given, allowed(given))
 }
 
-/// The names of all, with their aliases, for an error.
+/// The names of all disciplines, with their aliases, for an error.
 fn listed() -> String {
     let one = |entry: &Entry| match entry.aliases {
         [] => format!("`{}`", entry.name),

@@ -1,4 +1,4 @@
-//! The kind of part that disciplines are: their parameters, and how they are made of them.
+//! Disciplines as a kind of part: their parameters, and their construction.
 
 use crate::choice::Choice;
 use fairwire_core::Discipline;
@@ -27,13 +27,13 @@ pub struct Disciplines;
 /// ```
 pub type Parameters = Tables<Disciplines>;
 
-/// The parameters of one discipline, and how it is made of them: an entry of the catalogue.
+/// The parameters of one discipline, and its construction from them: an entry of the catalogue.
 ///
 /// Those of this crate are listed there; others are added with [`catalogue::register`].
 ///
 /// [`catalogue::register`]: crate::register
 pub trait DisciplineSpec: Given + Part {
-    /// The disciplines inside of it, and where they work.
+    /// Its inner disciplines and their sites.
     fn inside<'a>(&'a self, _site: &Site<'a>) -> Vec<Inside<'a>> {
         Vec::new()
     }
@@ -45,7 +45,7 @@ pub trait DisciplineSpec: Given + Part {
     fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter>;
 }
 
-/// A discipline that was given inside another, and where it works.
+/// A discipline given inside another, and its site.
 pub type Inside<'a> = (&'a Choice, Site<'a>);
 
 impl Kind for Disciplines {

@@ -32,7 +32,7 @@ impl RateLaw {
     /// columns](Pattern::parse).
     ///
     /// # Errors
-    /// Where it is neither.
+    /// If it is neither.
     pub fn parse(text: &str) -> Result<RateLaw, TraceError> {
         if Pattern::is_in(text) {
             return Ok(RateLaw::Pattern(Pattern::parse(text)?.into()));
@@ -49,8 +49,8 @@ impl RateLaw {
         }
     }
 
-    /// A law that repeats, the same in time, with this `mean`. `None` for another law, and where a
-    /// trace would have more than 4 million opportunities, or none.
+    /// A repeating law, with the same times and this `mean`. `None` for another law, and if a trace
+    /// would have more than 4 million opportunities, or none.
     pub fn scaled(&self, mean: Rate) -> Option<RateLaw> {
         match self {
             RateLaw::Fixed | RateLaw::Steps(_) => None,
@@ -59,8 +59,8 @@ impl RateLaw {
         }
     }
 
-    /// What a link of `rate` under this law can send from `from` to `to`, in bit/s: the mean, where
-    /// it changes. Times count from the start of the law.
+    /// The rate at which a link of `rate` under this law can send from `from` to `to`, in bit/s:
+    /// the mean, if it changes. Times count from the start of the law.
     pub fn mean_bps(&self, rate: Rate, from: Duration, to: Duration) -> f64 {
         match self {
             RateLaw::Fixed => rate.bps() as f64,
@@ -72,7 +72,7 @@ impl RateLaw {
     }
 
     /// The rate of a link of `rate` when `after` has passed since the law began; `None` while it is
-    /// down. Of a trace its mean.
+    /// down. For a trace, its mean.
     pub fn rate_after(&self, rate: Rate, after: Duration) -> Option<Rate> {
         match self {
             RateLaw::Fixed => Some(rate),
@@ -85,7 +85,7 @@ impl RateLaw {
         }
     }
 
-    /// The same as a rate, to the next bit/s; `rate` itself where nothing can be sent.
+    /// The same as a rate, to the nearest bit/s; `rate` itself if nothing can be sent.
     pub fn mean(&self, rate: Rate, from: Duration, to: Duration) -> Rate {
         Rate::from_bps((self.mean_bps(rate, from, to) + 0.5) as u64).unwrap_or(rate)
     }
@@ -103,7 +103,7 @@ pub struct Step {
 /// Delivery opportunities, as in a trace of mahimahi (R. Netravali et al., USENIX ATC 2015, section
 /// 4; `mm-link`).
 ///
-/// Each line of such a file is a time in whole milliseconds from the start. At that time the link
+/// Each line of such a file is a time in integer milliseconds from the start. At that time the link
 /// can deliver [`Trace::BYTES`] bytes, at once; a repeated time is another opportunity. At its end
 /// the file begins again, with its last time as the new time zero. An opportunity is used as in
 /// mahimahi:
@@ -111,10 +111,10 @@ pub struct Step {
 /// - The packet at the head of the queue is taken from it when the opportunity comes, not before. A
 ///   packet that fits is delivered at that instant, and the rest of the opportunity serves the next
 ///   packet at the same instant.
-/// - A packet that does not fit takes the whole opportunity, and the next ones until it is
+/// - A packet that does not fit takes the entire opportunity, and the next ones until it is
 ///   complete. It is delivered with its last byte. The rest of the last opportunity serves the next
 ///   packet.
-/// - An opportunity, or the rest of one, is lost when nothing waits.
+/// - An opportunity, or the rest of one, is lost if no packet waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     times: Box<[Duration]>,
@@ -126,30 +126,30 @@ pub struct Trace {
 pub enum TraceError {
     /// There are no opportunities.
     Empty,
-    /// A line is not a whole number of milliseconds.
+    /// A line is not an integer number of milliseconds.
     NoNumber {
-        /// Which.
+        /// The line.
         line: Line,
     },
     /// A time is earlier than the one above it.
     OutOfOrder {
-        /// Which.
+        /// The line.
         line: Line,
     },
     /// All times are zero: the trace has no length and could not repeat.
     NoLength,
     /// A line of a trace of two columns is no time and rate.
     NoPair {
-        /// Which.
+        /// The line.
         line: Line,
     },
-    /// A trace of two columns has one time only.
+    /// A trace of two columns has only one time.
     NoEnd,
     /// All rates of a trace of two columns are zero.
     NothingSent,
     /// A line of a trace of two columns is more than a year after the first, or one too many.
     TooLong {
-        /// Which.
+        /// The line.
         line: Line,
     },
 }
@@ -196,9 +196,9 @@ impl core::error::Error for TraceError {}
 /// The latest time allowed on a line.
 const LATEST_MS: u64 = MAX_PERIOD.ns() / 1_000_000;
 
-/// The most opportunities that a trace is scaled to.
+/// The maximum number of opportunities in a scaled trace.
 const MAX_SCALED: u64 = 1 << 22;
-/// The fewest, so that the mean is right to 0.005 %: a shorter trace is repeated before.
+/// The minimum, so that the mean is exact to 0.005 %: a shorter trace is repeated first.
 const MIN_SCALED: u64 = 10_000;
 
 impl Trace {
@@ -241,8 +241,8 @@ impl Trace {
         Rate::from_bps(u64::try_from(bps).unwrap_or(u64::MAX).max(1)).expect("one bit a second is a rate")
     }
 
-    /// The same in time, with this mean: opportunities are left out or repeated, evenly. `None`
-    /// where there would be more than 4 million of them.
+    /// The same times, with this mean: opportunities are omitted or repeated, evenly. `None` if
+    /// there would be more than 4 million of them.
     fn scaled(&self, mean: Rate) -> Option<Trace> {
         let of_period = mean.bps() as f64 * self.period().secs() / (f64::from(Trace::BYTES) * 8.0); // opportunities
         let repeats = (MIN_SCALED as f64 / of_period) as u64 + 1;
@@ -264,14 +264,15 @@ impl Trace {
     fn count_before(&self, time: Time) -> u64 {
         let (cycle, rest) = (time.ns() / self.period().ns(), time.ns() % self.period().ns());
         let count = |rest| self.times.partition_point(|at| at.ns() < rest) as u64;
-        // The end of a cycle is the start of the next: those at its very end come at `rest` 0.
+        // The end of a cycle is the start of the next: opportunities at its very end count at
+        // `rest` 0.
         let at_the_end =
             if rest == 0 && cycle > 0 { self.times.len() as u64 - count(self.period().ns()) } else { 0 };
         cycle * self.times.len() as u64 + count(rest) - at_the_end
     }
 }
 
-/// A [`RateLaw`] at work in a transmitter.
+/// The state of a [`RateLaw`] in a transmitter.
 #[derive(Debug)]
 pub(crate) enum Changing {
     Steps(Steps),
@@ -343,7 +344,7 @@ impl Changing {
         }
     }
 
-    /// When the last of `bytes` that begin at `from` is sent.
+    /// The time when the last of `bytes` is sent, if they begin at `from`.
     #[cold]
     pub(crate) fn send(&mut self, bytes: u32, from: Time) -> Time {
         match self {
@@ -400,8 +401,8 @@ impl Steps {
     }
 }
 
-/// When `work`, in bit-nanoseconds, that begins at `at` is sent, and what of it is not yet turned
-/// into time. `spell` is the rate at a time, and until when.
+/// The time when `work`, in bit-nanoseconds, that begins at `at` is sent, and the part of it not
+/// yet turned into time. `spell` is the rate at a time, and its end.
 fn sent(mut work: u128, mut at: Time, mut spell: impl FnMut(Time) -> (Option<Rate>, Time)) -> (Time, u64) {
     loop {
         let (rate, until) = spell(at);
@@ -455,14 +456,14 @@ impl Opportunities {
         self.trace.count_before(Time::ZERO + time.since(self.start))
     }
 
-    /// Opportunities before `time` are lost.
+    /// Loses the opportunities before `time`.
     fn lose_before(&mut self, time: Time) {
         if self.time(self.next) < time {
             self.next = self.count_before(time).max(self.next);
         }
     }
 
-    /// A sender that is driven late makes up for nothing that was before `from`.
+    /// A sender that is driven late makes up for no opportunity before `from`.
     fn send(&mut self, bytes: u32, from: Time) -> Time {
         self.lose_before(from);
         let mut missing = u64::from(bytes.saturating_sub(self.left));

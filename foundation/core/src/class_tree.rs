@@ -1,7 +1,7 @@
 //! A tree of classes: the parent of each class, and its part of the link.
 //!
-//! One structure wherever there are classes: hierarchical FABA, the class tree of disciplines, the
-//! gateway's configuration, and the fair shares that results are compared with.
+//! One structure serves all uses of classes: hierarchical FABA, the class tree of disciplines, the
+//! gateway's configuration, and the fair shares with which results are compared.
 
 use crate::rate::Rate;
 use crate::weight::Weight;
@@ -14,7 +14,7 @@ use core::fmt;
 /// The maximum depth: the work per packet grows with it.
 pub const MAX_LEVELS: usize = 8;
 
-/// Class numbers are below this, so that a class is looked up by its number.
+/// Class numbers are below this, so that a class can be looked up by its number.
 pub const MAX_CLASSES: u32 = 1 << 20;
 
 /// One class: its parent, and its part of the link.
@@ -247,7 +247,7 @@ impl ClassTreeError {
     }
 }
 
-/// What was given.
+/// The given value.
 impl fmt::Display for ClassTreeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -292,19 +292,19 @@ pub enum Overpromised {
     Guarantee {
         /// Its place.
         place: usize,
-        /// What the classes below it are guaranteed together, bit/s.
+        /// The sum of the guarantees of its children, bit/s.
         below: u128,
     },
     /// The ceiling of the class at this place is below its guarantee.
     Ceiling {
         /// Its place.
         place: usize,
-        /// What it, or the classes below it, are guaranteed, bit/s.
+        /// Its guarantee, or the sum of its children's, bit/s.
         guaranteed: u128,
     },
     /// The classes under the root are guaranteed more than the link has.
     Link {
-        /// What they are guaranteed together, bit/s.
+        /// The sum of their guarantees, bit/s.
         total: u128,
     },
 }

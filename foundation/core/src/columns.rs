@@ -1,19 +1,19 @@
-//! Text with numbers in columns, as measurements are kept: blanks, tabs or commas between them,
-//! comments after `#`, and perhaps a first line with the names of the columns.
+//! Text with numbers in columns, as in files of measurements: separated by blanks, tabs or commas,
+//! with comments after `#`, and optionally a first line with the names of the columns.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// The most rows of a file: at one each 10 ms, nearly three hours.
+/// The maximum rows of a file: at one every 10 ms, nearly three hours.
 pub(crate) const MAX_ROWS: usize = 1 << 20;
 
-/// A line that is wrong.
+/// A faulty line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
     /// Counted from 1.
     pub number: usize,
-    /// How it begins.
+    /// Its beginning.
     pub text: String,
 }
 
@@ -35,7 +35,7 @@ impl fmt::Display for Line {
 /// Characters of a line in a message.
 const LONGEST: usize = 60;
 
-/// The lines that say something, each with its number, counted from 1.
+/// The lines with content, each with its number, counted from 1.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let all = text.lines().map(str::trim).zip(1..).map(|(line, number)| (number, line));
@@ -61,7 +61,7 @@ pub(crate) fn is_head(line: &str) -> bool {
     fields(line).into_iter().all(|field| number(field).is_none())
 }
 
-/// `value` of a unit that has this many nanoseconds, where that is a time.
+/// `value` in units of this number of nanoseconds, if that is a valid time.
 pub(crate) fn nanoseconds(value: f64, unit: f64) -> Option<u64> {
     (0.0..1.8e19).contains(&(value * unit)).then_some((value * unit + 0.5) as u64)
 }

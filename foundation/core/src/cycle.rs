@@ -1,4 +1,4 @@
-//! What repeats: values that last for a time each, and then begin again.
+//! Repeating values: each lasts for a time, then they begin again.
 
 use crate::time::Duration;
 use alloc::boxed::Box;
@@ -7,18 +7,18 @@ use alloc::boxed::Box;
 /// [`Time`](crate::Time).
 pub(crate) const MAX_PERIOD: Duration = Duration::from_secs(366 * 24 * 3600);
 
-/// Values one after the other, each for its time, and again from the first.
+/// Consecutive values, each for its time, repeated from the first.
 ///
-/// Times are whole nanoseconds from the start of a period, so the last period is as exact as the
+/// Times are integer nanoseconds from the start of a period, so the last period is as exact as the
 /// first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cycle<V> {
-    /// Until when, from the start of a period, and what.
+    /// The end of each value, from the start of a period, and the value.
     spells: Box<[(Duration, V)]>,
 }
 
 impl<V: Copy> Cycle<V> {
-    /// Each value with how long it lasts; one that lasts no time vanishes. `None` where all do.
+    /// Each value with its duration; values of zero duration vanish. `None` if all do.
     pub(crate) fn new(spells: impl IntoIterator<Item = (Duration, V)>) -> Option<Self> {
         let mut end = Duration::ZERO;
         let lasting = spells.into_iter().filter(|(length, _)| !length.is_zero());
@@ -36,30 +36,30 @@ impl<V: Copy> Cycle<V> {
         self.spells[self.spells.len() - 1].0
     }
 
-    /// The place of what lasts at this time after the start of a period, which is below a period.
+    /// The place of the value at this time after the start of a period, which is below a period.
     pub(crate) fn place(&self, rest: Duration) -> usize {
         self.spells.partition_point(|(end, _)| *end <= rest)
     }
 
-    /// When the one at `place` begins, from the start of a period, and what it is.
+    /// The start of the value at `place`, from the start of a period, and the value.
     pub(crate) fn spell(&self, place: usize) -> (Duration, V) {
         (place.checked_sub(1).map_or(Duration::ZERO, |before| self.spells[before].0), self.spells[place].1)
     }
 
-    /// The value when `after` has passed since the start, and when, since the start, it ends.
+    /// The value when `after` has passed since the start, and its end, since the start.
     pub(crate) fn at(&self, after: Duration) -> (V, Duration) {
         let (periods, rest) = self.divided(after);
         let (end, value) = self.spells[self.place(rest)];
         (value, self.period() * periods + end)
     }
 
-    /// Whole periods, and what is left.
+    /// Complete periods, and the remainder.
     pub(crate) fn divided(&self, after: Duration) -> (u64, Duration) {
         let period = self.period().ns();
         (after.ns() / period, Duration::from_ns(after.ns() % period))
     }
 
-    /// What there is in a period: when each begins, how long it lasts, and what it is.
+    /// The values of a period: start, duration, value.
     pub(crate) fn spells(&self) -> impl Iterator<Item = (Duration, Duration, V)> {
         let starts = core::iter::once(Duration::ZERO).chain(self.spells.iter().map(|(end, _)| *end));
         starts.zip(&self.spells).map(|(start, (end, value))| (start, *end - start, *value))

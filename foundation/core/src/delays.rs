@@ -1,4 +1,4 @@
-//! Delays as they were measured: a round trip each few milliseconds, and outages.
+//! Measured delays: a round trip every few milliseconds, and outages.
 
 use crate::columns::{Line, MAX_ROWS, fields, is_head, lines, nanoseconds, number};
 use crate::cycle::{Cycle, MAX_PERIOD};
@@ -11,37 +11,37 @@ use core::fmt;
 /// One-way delays from a file of round trips: half of each, from its time until that of the next;
 /// the last one lasts as long as the one before it. Then the file begins again.
 ///
-/// In an outage nothing passes: what is sent then is lost.
+/// In an outage every packet sent is lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DelayTrace {
     /// `None` in an outage.
     cycle: Cycle<Option<Duration>>,
-    /// Where in a period it is at time zero.
+    /// The position in a period at time zero.
     phase: Duration,
 }
 
-/// Why a text is no file of delays.
+/// Why a text is not a file of delays.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DelayError {
     /// A line has no time and round trip.
     NoPair {
-        /// Which.
+        /// The line.
         line: Line,
     },
     /// A round trip is negative, but not -1, or beyond two hours.
     OutOfRange {
-        /// Which.
+        /// The line.
         line: Line,
     },
     /// A time is earlier than the one above it.
     OutOfOrder {
-        /// Which.
+        /// The line.
         line: Line,
     },
     /// A line is more than a year after the first, or one too many.
     TooLong {
-        /// Which.
+        /// The line.
         line: Line,
     },
     /// No column of the first line is called `rtt`.
@@ -49,19 +49,19 @@ pub enum DelayError {
         /// The first line.
         line: Line,
     },
-    /// Two columns of the first line have the name of one that is read.
+    /// Two columns of the first line have a name that is read.
     TwoColumns {
         /// Their name.
         name: String,
     },
-    /// Text that begins as JSON is none, or not what irtt writes.
+    /// Text that begins as JSON is not JSON, or not irtt's output.
     NotIrtt {
         /// Counted from 1.
         line: usize,
     },
     /// Fewer than two round trips at different times.
     TooFew,
-    /// All are outages.
+    /// All rows are outages.
     NothingPasses,
 }
 
@@ -105,7 +105,7 @@ impl fmt::Display for DelayError {
 
 impl core::error::Error for DelayError {}
 
-/// A measurement: when it was sent, nanoseconds, and its round trip; `None` where it was lost.
+/// A measurement: its departure, in nanoseconds, and its round trip; `None` if it was lost.
 pub(crate) type Trip = (u64, Option<Duration>);
 
 /// The longest round trip: twice the longest delay of a link.
@@ -115,16 +115,17 @@ const LONGEST: Duration = Duration::from_secs(7200);
 const TIMES: [&str; 5] = ["relative_seconds", "seconds", "time", "timestamp", "since"];
 
 impl DelayTrace {
-    /// Reads what irtt writes as JSON, or columns: a time in seconds, and the round trip in ms. A
-    /// whole number from 10¹⁵ on is a time in nanoseconds. The first time is the start, whatever it is.
+    /// Reads irtt's JSON output, or columns: a time in seconds, and the round trip in ms. An
+    /// integer from 10¹⁵ on is a time in nanoseconds. The first time is the start, whatever its
+    /// value.
     ///
     /// A round trip of -1, or of 0, is an outage, and so is one that irtt lost. With more than two
     /// columns the first line names them: `rtt`, and `relative_seconds`, `seconds`, `time`,
     /// `timestamp` or `since`; without such a name the times are in the first column.
     ///
     /// # Errors
-    /// Where a line is no such pair, a time is before the one above it, a round trip is negative,
-    /// or nothing ever passes.
+    /// If a line is no such pair, a time is before the one above it, a round trip is negative, or
+    /// nothing ever passes.
     pub fn parse(text: &str) -> Result<Self, DelayError> {
         let trips = if text.trim_start().starts_with('{') { irtt::trips(text) } else { trips(text) }?;
         DelayTrace::of(&trips)
@@ -139,11 +140,12 @@ impl DelayTrace {
         if trace.delays().next().is_none() { Err(DelayError::NothingPasses) } else { Ok(trace) }
     }
 
-    /// The delays of the way back, such that a packet that is sent at a time and answered at once
-    /// takes the round trip of that time: each begins where a packet of the way there arrives.
+    /// The delays of the return path, such that a packet that is sent at a time and answered at
+    /// once takes the round trip of that time. Each begins when a packet of the forward path
+    /// arrives.
     ///
-    /// A delay that would begin with the one before it, since the round trip fell faster than the
-    /// order allows, is left out.
+    /// A delay that would begin before the previous one, since the round trip fell faster than the
+    /// order allows, is omitted.
     #[must_use]
     pub fn back(&self) -> DelayTrace {
         let mut starts: Vec<(Duration, Option<Duration>)> = Vec::new();
@@ -162,7 +164,7 @@ impl DelayTrace {
         let period = self.period();
         let first = starts.first().map_or(Duration::ZERO, |(start, _)| *start);
         let ends = starts.iter().skip(1).map(|(start, _)| *start).chain([first + period]);
-        // What would begin after the end of the period belongs to nothing.
+        // A delay that would begin after the end of the period is dropped.
         let within = starts.iter().zip(ends).filter(|((start, _), _)| *start < first + period);
         let spells = within.map(|((start, delay), end)| (end.min(first + period) - *start, *delay));
         let cycle = Cycle::new(spells).expect("the first lasts until another one begins");
@@ -170,7 +172,7 @@ impl DelayTrace {
         DelayTrace { cycle, phase }
     }
 
-    /// The delay of what is sent at `sent`; `None` in an outage, where it is lost.
+    /// The delay of a packet sent at `sent`; `None` in an outage, when it is lost.
     pub fn delay(&self, sent: Time) -> Option<Duration> {
         self.cycle.at(sent.since(Time::ZERO) + self.phase).0
     }
@@ -193,18 +195,18 @@ impl DelayTrace {
         Duration::from_ns(u64::try_from(sums.0 / sums.1.max(1)).unwrap_or(u64::MAX))
     }
 
-    /// How long each lasts, and what it is, without outages.
+    /// The duration and the delay of each part, without outages.
     fn delays(&self) -> impl Iterator<Item = (Duration, Duration)> {
         self.cycle.spells().filter_map(|(_, length, delay)| Some((length, delay?)))
     }
 
-    /// Its parts as data, for another process: how long each lasts, and its delay; and where in a
-    /// period it is at time zero.
+    /// Its parts as data, for another process: the duration and delay of each, and the position in
+    /// a period at time zero.
     pub fn parts(&self) -> (Vec<(Duration, Option<Duration>)>, Duration) {
         (self.cycle.spells().map(|(_, length, delay)| (length, delay)).collect(), self.phase)
     }
 
-    /// The trace of such parts; `None` where all of them last no time.
+    /// The trace of such parts; `None` if all of them have zero duration.
     pub fn of_parts(
         parts: impl IntoIterator<Item = (Duration, Option<Duration>)>,
         phase: Duration,
@@ -213,8 +215,7 @@ impl DelayTrace {
     }
 }
 
-/// What arrives within this time is taken for arriving together: packets that one behind another
-/// has caught up with.
+/// Packets that arrive within this time count as arriving together: one has caught up with another.
 const TOGETHER: Duration = Duration::from_us(250);
 
 /// The rows of a table.
@@ -252,13 +253,13 @@ fn columns(number: usize, line: &str) -> Result<(usize, usize), DelayError> {
     Ok((time.unwrap_or(0), trip))
 }
 
-/// Nanoseconds as such, or from seconds.
+/// Nanoseconds as given, or from seconds.
 fn instant(field: &str) -> Option<u64> {
     let ns = field.parse().ok().filter(|ns: &u64| *ns >= 1_000_000_000_000_000);
     ns.or_else(|| nanoseconds(number(field)?, 1e9))
 }
 
-/// Adds a measurement, if it is one; if not, it is wrong at a `line`.
+/// Adds a measurement, if it is one; otherwise returns an error at `line`.
 pub(crate) fn add(
     trips: &mut Vec<Trip>,
     (at, trip): Trip,

@@ -22,32 +22,33 @@ use core::any::Any;
 pub trait Discipline: Control + Any + Send {
     /// Invoked when a packet arrives. The discipline queues it, marks it, or drops it by `signals`.
     ///
-    /// Where `room` is [`Room::Full`] the backlog may not grow: the packet either replaces waiting
-    /// packets, by the same rule as in a full buffer, or is dropped. One that is longer than all that
-    /// waits is dropped without a verdict of the law. A discipline that holds others hands `room` on.
+    /// If `room` is [`Room::Full`] the backlog may not grow: the packet either replaces queued
+    /// packets, by the same rule as in a full buffer, or is dropped. A packet longer than the
+    /// entire backlog is dropped without a verdict of the law. A discipline that holds others
+    /// passes `room` on.
     fn offer(&mut self, packet: Packet, room: Room, now: Time, signals: &mut dyn Signals);
 
-    /// Offers a packet for which there is room around the discipline.
+    /// Offers a packet for which the enclosing disciplines have room.
     fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
         self.offer(packet, Room::Open, now, signals);
     }
 
     /// Invoked when the transmitter becomes free: returns the packet to send next. It is also
-    /// invoked when nothing waits, since some laws learn in this way that the link is idle.
+    /// invoked on an empty discipline, since some laws learn by this that the link is idle.
     fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet>;
 
     /// The earliest time at which a dequeue is useful without another enqueue; `None` when empty.
     /// After a dequeue at `now` that returned nothing, it is later than `now`.
     fn ready_at(&self) -> Option<Time>;
 
-    /// The packets and bytes that wait now.
+    /// The current backlog, in packets and bytes.
     fn backlog(&self) -> Backlog;
 
     /// Invoked when a dashboard or trace reads gauges: reports each with its unit. Off the hot
     /// path.
     fn inspect(&self, probe: &mut dyn Probe);
 
-    /// Hands every waiting packet to `take`, so that another discipline can continue with them.
+    /// Passes every queued packet to `take`, so that another discipline can continue with them.
     ///
     /// Packets of one queue keep their order; queues of one buffer are merged by time of arrival.
     /// No law is consulted and no signal given. The discipline is empty afterwards and remains
@@ -58,8 +59,8 @@ pub trait Discipline: Control + Any + Send {
 /// All other requests to a discipline, off the hot path.
 ///
 /// A discipline that holds others names them in [`inside`](Control::inside). Each request reaches
-/// them by the defaults here, so a wrapper implements only what it does itself. A discipline that
-/// holds none and takes no requests implements `inside` alone, by `{}`.
+/// them by the defaults here, so a wrapper implements only its own part. A discipline that holds
+/// none and takes no requests implements only `inside`, by `{}`.
 ///
 /// ```
 /// use fairwire_core::{Backlog, Control, Discipline, Packet, Probe, Room, Signals, Time};
@@ -98,17 +99,17 @@ pub trait Discipline: Control + Any + Send {
 /// }
 /// ```
 pub trait Control {
-    /// Hands each discipline inside to `visit`: those that are given packets of `class`, or all of
+    /// Passes each inner discipline to `visit`: those that receive packets of `class`, or all of
     /// them if it is `None`.
     fn inside(&mut self, class: Option<u32>, visit: &mut dyn FnMut(&mut dyn Discipline));
 
-    /// Sets the weight of `class` and returns the previous one. O(1) unless the implementation says
-    /// otherwise, and without allocation unless several disciplines inside know the class. By
-    /// default it is set in all of these, or in none: after a refusal each is given again the
-    /// previous weight that it returned.
+    /// Sets the weight of `class` and returns the previous one. O(1) unless the implementation
+    /// states otherwise, and without allocation unless several inner disciplines know the class. By
+    /// default it is set in all of these, or in none: after a refusal each gets back the previous
+    /// weight that it returned.
     ///
-    /// Packets that wait stay where they are. A queue whose weight is stored with its head packet
-    /// uses the new weight from its next packet on.
+    /// Queued packets stay where they are. A queue whose weight is stored with its head packet uses
+    /// the new weight from its next packet on.
     ///
     /// # Errors
     /// When the discipline has no weights, the class has none of its own, or the weight is out of
@@ -127,14 +128,14 @@ pub trait Control {
         result
     }
 
-    /// Invoked when the edge where packets of `class` leave a DiffServ domain reports that it
+    /// Invoked when the edge at which packets of `class` leave a DiffServ domain reports that it
     /// makes this request until `until`: see [`Marker::on_report`](crate::Marker::on_report).
     fn on_report(&mut self, class: u32, request: RateRequest, until: Time, now: Time) {
         self.inside(Some(class), &mut |inner| inner.on_report(class, request, until, now));
     }
 
-    /// The rate up to which packets of `class` are green at `now`, in bit/s; `None` where requests
-    /// cannot change it. By default that of the first discipline inside that has one.
+    /// The rate up to which packets of `class` are green at `now`, in bit/s; `None` if requests
+    /// cannot change it. By default that of the first inner discipline that has one.
     fn target_bps(&mut self, class: u32, now: Time) -> Option<f64> {
         let mut target = None;
         self.inside(Some(class), &mut |inner| target = target.or_else(|| inner.target_bps(class, now)));
@@ -142,25 +143,24 @@ pub trait Control {
     }
 
     /// Takes over the parameters of `fresh`, which was just built and has seen no packet, and
-    /// returns true. What it has learnt stays, and what waits stays too: also above a smaller
-    /// limit, until it leaves.
+    /// returns true. Learnt state stays, and so does the backlog, even above a smaller limit until
+    /// it leaves.
     ///
-    /// Returns false where it cannot: `fresh` is of another type, or its parameters shape tables
-    /// or change what the state counts in. Some may have been taken over then, so the caller
-    /// puts `fresh` in its place and hands over the packets. The default cannot.
+    /// Returns false if it cannot: `fresh` is of another type, or its parameters shape tables or
+    /// change the unit of the state. Some may have been taken over then, so the caller installs
+    /// `fresh` and transfers the packets. The default cannot.
     ///
-    /// Parameters that are equal to the present ones change nothing. Memory is taken only where the
-    /// limit grows.
+    /// Equal parameters change nothing. Memory is allocated only if the limit grows.
     fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
         let _ = (fresh, now);
         false
     }
 
-    /// Gives `class`, below the class `parent`, the terms that it has in `fresh`, which was just built
-    /// with these classes alone and has seen no packet. What the class has saved up and owes stays,
-    /// and so does what waits. O(1) in the number of classes; memory may be taken for the class.
+    /// Gives `class`, below the class `parent`, its terms in `fresh`, which was just built with
+    /// only these classes and has seen no packet. Savings and debts of the class stay, and so does
+    /// its backlog. O(1) in the number of classes; memory may be allocated for the class.
     ///
-    /// Returns false where it cannot, and nothing has changed then but what of its queue could be.
+    /// Returns false if it cannot; then nothing but possibly its queue's parameters has changed.
     /// The default cannot.
     fn retune_class(
         &mut self,
@@ -173,10 +173,9 @@ pub trait Control {
         false
     }
 
-    /// Takes the place of `before`, which shared the same link up to `now`. Classes keep what they
-    /// have saved up and what they owe, and where [`retune`](Control::retune) is possible their
-    /// queues. Every other packet goes to `take`, and `before` is empty afterwards. By default all
-    /// packets go there.
+    /// Replaces `before`, which shared the same link up to `now`. Classes keep their savings and
+    /// debts, and their queues if [`retune`](Control::retune) is possible. Every other packet is
+    /// passed to `take`, and `before` is empty afterwards. By default all packets are.
     fn succeed(
         &mut self,
         before: &mut dyn Discipline,
@@ -188,46 +187,46 @@ pub trait Control {
         before.drain(take);
     }
 
-    /// Does it use round trips? Only such a discipline is given any, so that others cost nothing. A
-    /// caller reads it when it puts a discipline in place.
+    /// Does it use round trips? Only such a discipline receives any, so that others pay nothing. A
+    /// caller reads it when it installs a discipline.
     fn hears_round_trips(&mut self) -> bool {
         let mut hears = false;
         self.inside(None, &mut |inner| hears |= inner.hears_round_trips());
         hears
     }
 
-    /// Does it use what packets acknowledge, by [`Signals::acknowledges`]? A caller that cannot say that
-    /// refuses it.
+    /// Does it use what packets acknowledge, by [`Signals::acknowledges`]? A caller without this
+    /// information refuses it.
     fn reads_acknowledgements(&mut self) -> bool {
         let mut reads = false;
         self.inside(None, &mut |inner| reads |= inner.reads_acknowledgements());
         reads
     }
 
-    /// Invoked when the answer to a segment that left here passes back at `now`.
+    /// Invoked when the answer to a segment that left here passes by at `now`.
     fn on_round_trip(&mut self, trip: RoundTrip, now: Time) {
         self.inside(None, &mut |inner| inner.on_round_trip(trip, now));
     }
 
-    /// Invoked when the discipline is empty and may stay so for long. It releases what memory it
-    /// can, and allocates again as packets come. Only a caller with thousands of disciplines uses
+    /// Invoked when the discipline is empty and may stay so for long. It releases memory if it can,
+    /// and allocates again as packets arrive. Only a caller with thousands of disciplines uses
     /// this; without it nothing is allocated after construction.
     fn release(&mut self) {
         self.inside(None, &mut |inner| inner.release());
     }
 }
 
-/// What a discipline keeps of the one before it.
+/// The parts that a discipline keeps of its predecessor.
 #[derive(Clone, Copy, Debug)]
 pub struct Kept<'a> {
     /// The new number of each class, by its old one. Two old classes may have become one.
     pub classes: &'a [u32],
-    /// Do packets that wait keep their names: frame and flow? Only then can a queue stay, and only
+    /// Do queued packets keep their names: frame and flow? Only then can a queue stay, and only
     /// that of a class whose number stays.
     pub names: bool,
 }
 
-/// Is there room for a packet in what a discipline shares with others?
+/// Is there room for a packet in the space that a discipline shares with others?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
     /// Yes: its own limit decides.
@@ -236,28 +235,28 @@ pub enum Room {
     Full,
 }
 
-/// From the departure of a segment to its answer.
+/// The time from the departure of a segment to its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoundTrip {
-    /// Whose: round trips of one peer have one path.
+    /// The peer: round trips of one peer have one path.
     pub peer: u32,
     /// The time from departure to answer, pauses of the other end included.
     pub time: Duration,
-    /// A lower bound of the path alone: the time from departure until the other end was heard last
+    /// A lower bound for the path only: the time from departure until the other end was last heard
     /// before its answer.
     pub least: Duration,
-    /// Bytes that the peer carried since its round trip before.
+    /// Bytes that the peer carried since its previous round trip.
     pub bytes: u32,
 }
 
 impl RoundTrip {
-    /// One that was answered at once, of a segment of `bytes`.
+    /// A round trip that was answered at once, for a segment of `bytes`.
     pub fn exact(peer: u32, time: Duration, bytes: u32) -> Self {
         RoundTrip { peer, time, least: time, bytes }
     }
 }
 
-/// What waits in a discipline. The packet in transmission is not part of it.
+/// The backlog of a discipline, without the packet in transmission.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// Packets waiting.
@@ -267,7 +266,7 @@ pub struct Backlog {
 }
 
 impl Backlog {
-    /// Does nothing wait?
+    /// Is it empty?
     pub fn is_empty(&self) -> bool {
         self.packets == 0
     }

@@ -34,39 +34,39 @@ pub trait Dropper: Any + Send {
         Verdict::Pass
     }
 
-    /// Invoked when `packet` does not fit: who makes room? Repeated until it fits or the answer is
-    /// [`Victim::Arrival`].
+    /// Invoked when `packet` does not fit: which packet makes room? Repeated until it fits or the
+    /// answer is [`Victim::Arrival`].
     fn victim(&mut self, _packet: &Packet, _buffer: &Buffer, _now: Time) -> Victim {
         Victim::Arrival
     }
 
     /// Invoked after an arrival was signalled, dropped, or had others pushed out for it: which
-    /// other waiting packet goes too? Also invoked when the arrival was refused in the end.
+    /// other queued packet is dropped too? Also invoked if the arrival was finally refused.
     /// Repeated until the answer is `None`, so each answer must make progress towards that.
     fn another(&mut self, _packet: &Packet, _buffer: &Buffer, _now: Time) -> Option<(Key, Verdict)> {
         None
     }
 
     /// Invoked when `packet` has entered the queue `flow` (`inside`) or left it by any path;
-    /// `buffer` already shows it. Accounts that must balance, such as tokens, are kept here.
+    /// `buffer` already reflects it. Accounts that must balance, such as tokens, are kept here.
     ///
     /// After the last packet left, the queue's backlog is zero, and its key may soon name another
-    /// flow. Use `flow` rather than a lookup by the packet's flow: where queues are taken over,
-    /// that flow may have another queue by then.
+    /// flow. Use `flow` rather than a lookup by the packet's flow: if queues are taken over, that
+    /// flow may have another queue by then.
     fn tracked(&mut self, _packet: &Packet, _flow: FlowKey, _inside: bool, _buffer: &Buffer) {}
 
-    /// Does it use what packets acknowledge? A caller that cannot say that refuses it.
+    /// Does it use what packets acknowledge? A caller without this information refuses it.
     fn reads_acknowledgements(&self) -> bool {
         false
     }
 
-    /// Invoked when a packet was put into the buffer as `key`: which waiting packet does it make
+    /// Invoked when a packet was put into the buffer as `key`: which queued packet does it make
     /// needless? That one is dropped, as superseded. `signals` knows what packets acknowledge.
     fn made_needless(&mut self, _key: Key, _buffer: &Buffer, _signals: &dyn Signals) -> Option<Key> {
         None
     }
 
-    /// Invoked when the transmitter polled and nothing waited: the link becomes idle at `now`.
+    /// Invoked when the transmitter polled and found no packet: the link becomes idle at `now`.
     fn idle(&mut self, _now: Time) {}
 
     /// Sets the weight of a class, as [`Discipline::set_weight`](crate::Discipline::set_weight).
@@ -107,8 +107,8 @@ pub enum Victim {
     Waiting(Key),
 }
 
-/// A combination: the first judges arrivals and departures, the second chooses who makes room. Both
-/// keep their accounts.
+/// A combination: the first judges arrivals and departures, the second chooses the packet that
+/// makes room. Both keep their accounts.
 ///
 /// CoDel with push-out from the longest queue is `(codel, longest_queue)`.
 impl<A: Dropper, O: Dropper> Dropper for (A, O) {

@@ -15,14 +15,14 @@ use core::fmt;
 pub struct FlowHash(pub u64);
 
 impl FlowHash {
-    /// A conversation of the host with number `host`: that is the upper half, and half of the hash of
-    /// the conversation is the lower.
+    /// A conversation of the host with number `host`: the host is the upper half, and half of the
+    /// conversation's hash the lower.
     #[inline]
     pub fn of_host(host: u32, conversation: FlowHash) -> Self {
         FlowHash(u64::from(host) << 32 | conversation.0 & u64::from(u32::MAX))
     }
 
-    /// The number of its host, where it was made by [`of_host`](FlowHash::of_host).
+    /// The number of its host, if it was built by [`of_host`](FlowHash::of_host).
     #[inline]
     pub fn host(self) -> u32 {
         (self.0 >> 32) as u32
@@ -51,7 +51,7 @@ const GROUP: usize = 8;
 /// first.
 #[derive(Clone, Copy, Debug)]
 struct Group {
-    /// A byte of each flow's hash, the first slot's lowest; 0 where the slot is empty.
+    /// A byte of each flow's hash, the first slot's lowest; 0 if the slot is empty.
     tags: u64,
     places: [[u8; 3]; GROUP],
 }
@@ -64,9 +64,8 @@ const _: () = assert!(size_of::<Group>() == 32 && MAX_PLACES == 1 << 24);
 /// shifting back. A slot is four bytes: a place of 24 bits and eight bits of the flow's hash. So a
 /// probe of another flow's slot seldom costs a look into the array.
 ///
-/// A group's tags are compared all at once, so hardly a branch depends on the neighbours. A flow is
-/// in the next group only if its own is full: one group in fifty, when half of all slots are in
-/// use.
+/// A group's tags are compared at once, so hardly a branch depends on the neighbours. A flow is in
+/// the next group only if its own is full: one group in fifty, when half of all slots are in use.
 ///
 /// The group comes from the high bits of a multiplicative mix, so groups fill evenly even if hashes
 /// are small integers. This does not protect against chosen hashes: the classifier's secret salt
@@ -129,15 +128,15 @@ impl FlowIndex {
         }
     }
 
-    /// Fills a gap in the group at `gap`, which was full until now. A flow further on that would be
-    /// here had there been room moves back, and so on for the group that it came from.
+    /// Fills a gap in the group at `gap`, which was full until now. A later flow whose home is here
+    /// moves back, and so on for the group that it came from.
     #[cold]
     fn refill(&mut self, mut gap: usize, flow_at: impl Fn(usize) -> FlowHash) {
         let mut at = gap;
         loop {
             at = self.after(at);
             let group = self.groups[at];
-            // Does its home not lie cyclically in (gap, at]?
+            // Is its home outside the cyclic range (gap, at]?
             let belongs_before = |slot: &usize| {
                 let (home, _) = self.home(flow_at(group.place(*slot)));
                 self.distance(home, at) >= self.distance(gap, at)
@@ -159,7 +158,7 @@ impl FlowIndex {
         slot.unwrap_or_else(|| panic!("{flow:?} is not in the index at place {place}"))
     }
 
-    /// The group and the slot of `flow`, where `is_at` accepts its place.
+    /// The group and the slot of `flow`, if `is_at` accepts its place.
     #[inline]
     fn slot_where(&self, flow: FlowHash, is_at: impl Fn(usize) -> bool) -> Option<(usize, usize)> {
         let (mut at, tag) = self.home(flow);
@@ -257,7 +256,7 @@ fn short(place: usize) -> [u8; 3] {
 /// A table from flow to value of fixed capacity. All operations are O(1), and it allocates once, at
 /// construction.
 ///
-/// Entries are a dense array, so that a uniformly random one costs a single draw, beside an index.
+/// Entries are a dense array next to an index, so a uniformly random one costs a single draw.
 ///
 /// ```
 /// use fairwire_core::FlowTable;

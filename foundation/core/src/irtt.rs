@@ -1,4 +1,4 @@
-//! The JSON that irtt writes (`irtt client -o`), of which the round trips are read.
+//! Reads round trips from irtt's JSON (`irtt client -o`).
 
 use crate::columns::Line;
 use crate::delays::{DelayError, Trip, add};
@@ -6,7 +6,7 @@ use crate::time::Duration;
 use alloc::format;
 use alloc::vec::Vec;
 
-/// Nested deeper than anything that irtt writes.
+/// Deeper nesting than in any output of irtt.
 const DEEPEST: usize = 32;
 
 /// The round trips, in the order in which they were sent.
@@ -34,8 +34,8 @@ pub(crate) fn trips(text: &str) -> Result<Vec<Trip>, DelayError> {
     Ok(trips)
 }
 
-/// Calls `each` with every value of a JSON text, with the names that lead to it, where an array is
-/// an empty name, and with the number of its line; and with `}` at the end of each object.
+/// Calls `each` with every value of a JSON text, the names on the path to it (an array is an empty
+/// name), and its line number; and with `}` at the end of each object.
 fn walk<'a>(
     text: &'a str,
     mut each: impl FnMut(&[&'a str], &'a str, usize) -> Result<(), DelayError>,

@@ -1,4 +1,4 @@
-//! The contracts of fairwire: what every discipline, the simulator and the gateway agree on.
+//! The contracts of fairwire, shared by every discipline, the simulator and the gateway.
 //!
 //! A *discipline* decides which packets wait, which are refused, and which one is sent next. This
 //! crate holds integer [`Time`], the 32-byte [`Packet`], the shared [`Buffer`], and the traits

@@ -8,11 +8,10 @@ use alloc::vec;
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// Finds the index of a name: hash chains, linked by index. A name is the hash of a flow, or a
-/// queue's number. Where names are numbers below a bound, none collide, and one load finds an
-/// index.
+/// queue's number. If names are numbers below a bound, none collide, and one load finds an index.
 ///
-/// Queues come and go with nearly each packet. So insertion and removal need no search and hardly a
-/// branch that cannot be predicted. An open-addressed [`FlowIndex`](crate::FlowIndex) has to close
+/// Queues appear and vanish with nearly each packet. So insertion and removal need no search and
+/// hardly an unpredictable branch. An open-addressed [`FlowIndex`](crate::FlowIndex) has to close
 /// gaps.
 #[derive(Debug)]
 pub(crate) struct Names {
@@ -20,8 +19,8 @@ pub(crate) struct Names {
     firsts: Box<[u32]>,
     /// The next index of the same chain, by index.
     nexts: Box<[u32]>,
-    /// A name is hashed by a multiplication and a shift. Where names are numbers these are by 1 and
-    /// by 0, so that a name is the number of its own chain.
+    /// A name is hashed by a multiplication and a shift. If names are numbers these are by 1 and by
+    /// 0, so a name is the number of its own chain.
     factor: u64,
     shift: u32,
 }
@@ -48,7 +47,7 @@ impl Names {
         size_of_val(&*self.firsts) + size_of_val(&*self.nexts)
     }
 
-    /// The index of `name`; [`NONE`] when it has none. `name_at` returns the name at an index.
+    /// The index of `name`, or [`NONE`]. `name_at` returns the name at an index.
     #[inline]
     pub(crate) fn find(&self, name: FlowHash, name_at: impl Fn(usize) -> FlowHash) -> u32 {
         let mut place = self.firsts.get(self.chain(name)).map_or(NONE, |&first| first);
@@ -125,7 +124,7 @@ mod tests {
 
     #[test]
     fn names_that_collide_in_one_chain_are_kept_apart_in_whatever_order_they_leave() {
-        // Eight names of which all hashes are in one of the sixteen chains.
+        // Eight names whose hashes all fall into one of the sixteen chains.
         let mut names = Names::new(8, None);
         let at: Vec<FlowHash> = (0..).map(FlowHash).filter(|name| names.chain(*name) == 3).take(8).collect();
         for leaving in [[0, 1, 2, 3, 4, 5, 6, 7], [7, 6, 5, 4, 3, 2, 1, 0], [3, 6, 1, 7, 0, 4, 2, 5]] {

@@ -9,7 +9,7 @@ pub struct Needs {
 }
 
 impl Needs {
-    /// The order of arrival alone.
+    /// Only the order of arrival.
     pub const ORDER: Needs = Needs { order: true, flows: false, random_packet: false };
     /// The packets of each flow, and the backlogged flows; not the order in which packets of
     /// different flows arrived.
@@ -18,7 +18,7 @@ impl Needs {
     pub const FLOWS: Needs = Needs { order: true, flows: true, random_packet: false };
     /// A uniformly random packet, and the order of arrival.
     pub const RANDOM_PACKET: Needs = Needs { order: true, flows: false, random_packet: true };
-    /// Everything.
+    /// Every index.
     pub const ALL: Needs = Needs { order: true, flows: true, random_packet: true };
 }
 

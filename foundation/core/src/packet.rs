@@ -1,4 +1,4 @@
-//! The descriptor of a packet: what a discipline knows of it.
+//! The descriptor of a packet: a discipline's knowledge of it.
 
 use crate::flow::FlowHash;
 use crate::time::Time;
@@ -10,12 +10,12 @@ use crate::time::Time;
 pub struct Packet {
     /// Salted hash of the flow key, computed once by the classifier.
     pub flow: FlowHash,
-    /// When it reached this hop.
+    /// Its time of arrival at this hop.
     pub arrived: Time,
     /// The caller's frame: an arena slot in the simulator, a buffer index in the gateway.
     pub frame: u32,
-    /// Bytes on the wire. The overhead of the link layer is included where the caller counts it:
-    /// the gateway does, and the simulator does not, but for captures that are replayed.
+    /// Bytes on the wire. The overhead of the link layer is included if the caller counts it: the
+    /// gateway does, and the simulator does only for replayed captures.
     pub len: u32,
     /// The class chosen by the classifier (a subscriber, a host, a leaf of a class tree); 0 if
     /// there is none.

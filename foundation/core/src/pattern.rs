@@ -1,4 +1,4 @@
-//! Rates that repeat: a pattern as given, or a trace of two columns.
+//! Repeating rates: a pattern as given, or a trace of two columns.
 
 use crate::capacity::{Step, TraceError};
 use crate::columns::{Line, MAX_ROWS, fields, is_head, lines, nanoseconds, number};
@@ -9,8 +9,8 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// Rates one after the other, each for its time, and again from the first; `None` where the link is
-/// down and sends nothing.
+/// Consecutive rates, each for its time, repeated from the first; `None` while the link is down and
+/// sends nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     cycle: Cycle<Option<Rate>>,
@@ -18,11 +18,11 @@ pub struct Pattern {
     sent: Box<[u128]>,
 }
 
-/// Why rates make no pattern.
+/// Why rates form no pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PatternError {
-    /// A part of it lasts no time, or there is none.
+    /// A part of it has zero duration, or there is none.
     NoTime,
     /// It takes more than a year.
     TooLong,
@@ -43,10 +43,10 @@ impl fmt::Display for PatternError {
 impl core::error::Error for PatternError {}
 
 impl Pattern {
-    /// The pattern of these rates, each with how long it lasts.
+    /// The pattern of these rates, each with its duration.
     ///
     /// # Errors
-    /// Where a part lasts no time, all of them last more than a year, or nothing is ever sent.
+    /// If a part has zero duration, all of them last more than a year, or nothing is ever sent.
     pub fn new(parts: impl IntoIterator<Item = (Duration, Option<Rate>)>) -> Result<Self, PatternError> {
         let parts: Vec<_> = parts.into_iter().collect();
         if parts.iter().any(|(length, _)| length.is_zero()) {
@@ -67,13 +67,14 @@ impl Pattern {
 
     /// The pattern of a trace of two columns: a time in seconds, and the rate in Mbit/s from then
     /// until the time of the next line; 0 is a link that is down. The first time is the start,
-    /// whatever it is. The last line says when the trace begins again, and its rate is not used.
+    /// whatever its value. The last line gives the time at which the trace begins again, and its
+    /// rate is ignored.
     ///
     /// Blanks, tabs or a comma separate the columns. Lines that begin with `#` are comments, and
     /// the first other line may name the columns.
     ///
     /// # Errors
-    /// Where a line is no such pair, a time is before the one above it, or nothing is ever sent.
+    /// If a line is no such pair, a time is before the one above it, or nothing is ever sent.
     pub fn parse(text: &str) -> Result<Self, TraceError> {
         let mut rows: Vec<(u64, Option<Rate>)> = Vec::new();
         let head = usize::from(lines(text).next().is_some_and(|(_, line)| is_head(line)));
@@ -119,7 +120,7 @@ impl Pattern {
         self.cycle.spells().filter_map(|(.., rate)| rate).max().expect("it sends something")
     }
 
-    /// The same in time, with this mean, to the next bit/s in each part.
+    /// The same times, with this mean, to the nearest bit/s in each part.
     #[must_use]
     pub fn scaled(&self, mean: Rate) -> Pattern {
         let factor = mean.bps() as f64 * self.period().ns() as f64 / self.total() as f64;
@@ -136,7 +137,7 @@ impl Pattern {
         })
     }
 
-    /// The rate when `after` has passed since the start, and when, since the start, it ends.
+    /// The rate when `after` has passed since the start, and its end, since the start.
     pub(crate) fn at(&self, after: Duration) -> (Option<Rate>, Duration) {
         self.cycle.at(after)
     }
@@ -153,9 +154,9 @@ impl Pattern {
         u128::from(periods) * self.total() + self.sent[self.cycle.place(rest)] - work(rate, end - rest)
     }
 
-    /// When, since the start, this much is sent, which is above zero, and what of it is not yet turned
-    /// into time; bit-nanoseconds. A period may have a million parts of a nanosecond each, and a
-    /// packet may take many periods.
+    /// The time, since the start, when this positive amount is sent, and the part of it not yet
+    /// turned into time; bit-nanoseconds. A period may have a million parts of a nanosecond each,
+    /// and a packet may take many periods.
     pub(crate) fn sent_by(&self, work: u128) -> (Duration, u64) {
         let periods = (work - 1) / self.total();
         let rest = work - periods * self.total();
@@ -248,7 +249,7 @@ mod tests {
 
     #[test]
     fn a_packet_over_a_million_parts_of_a_nanosecond_is_found_at_once() {
-        // Of 0, 1 and 2 Mbit/s by turns: a packet takes twelve periods.
+        // 0, 1 and 2 Mbit/s in turn: a packet takes twelve periods.
         let parts = (0..1_000_000).map(|at| (Duration::from_ns(1), mbps(at % 3)));
         let law = RateLaw::Pattern(Pattern::new(parts).expect("a pattern").into());
         let mut link = Transmitter::new(Rate::from_bps(1).expect("not zero")).under(&law);

@@ -5,7 +5,7 @@ pub trait Probe {
     /// Invoked for each gauge. Names are lower case with underscores and carry no unit.
     fn gauge(&mut self, name: &'static str, unit: Unit, value: f64);
 
-    /// Are gauges of parts wanted? A receiver that must be fast returns false where there are
+    /// Are gauges of parts wanted? A receiver that must be fast returns false if there are
     /// thousands of parts.
     fn wants_parts(&self) -> bool {
         true
@@ -22,7 +22,7 @@ pub trait Probe {
 /// The unit of a gauge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unit {
-    /// A plain number or a probability.
+    /// A number or a probability.
     One,
     /// Packets.
     Packets,

@@ -12,7 +12,7 @@ use crate::time::Time;
 use crate::weight::{SetWeightError, Weight, set_weight_in_both};
 use core::any::Any;
 
-/// What a [`Verdict::Signal`] does to an ECN-capable packet.
+/// The effect of a [`Verdict::Signal`] on an ECN-capable packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EcnPolicy {
     /// Drop it, as the papers' experiments do.
@@ -22,9 +22,9 @@ pub enum EcnPolicy {
     Mark,
 }
 
-/// A discipline made of one buffer, one scheduler and one dropper.
+/// A discipline composed of one buffer, one scheduler and one dropper.
 ///
-/// Conservation, byte counts, ECN and the order of the calls are implemented here, once.
+/// It is the only implementation of conservation, byte counts, ECN and the order of the calls.
 #[derive(Debug)]
 pub struct Queue<S, D> {
     buffer: Buffer,
@@ -39,7 +39,7 @@ impl<S: Scheduler, D: Dropper> Queue<S, D> {
         Queue::with_queues(limit, Queues::PerFlow, scheduler, dropper)
     }
 
-    /// An empty queue that assigns flows to queues as `queues` says.
+    /// An empty queue that assigns flows to queues by `queues`.
     pub fn with_queues(limit: Limit, queues: Queues, scheduler: S, dropper: D) -> Self {
         let buffer = Buffer::with(limit, scheduler.needs() | dropper.needs(), queues);
         Queue { buffer, scheduler, dropper, ecn: EcnPolicy::Drop }
@@ -51,7 +51,7 @@ impl<S: Scheduler, D: Dropper> Queue<S, D> {
         self
     }
 
-    /// The buffer, with all that waits.
+    /// The buffer, with the backlog.
     pub fn buffer(&self) -> &Buffer {
         &self.buffer
     }
@@ -79,7 +79,7 @@ impl<S: Scheduler, D: Dropper> Queue<S, D> {
         signals.dropped(gone, cause);
     }
 
-    /// Makes room for `packet`; false when the dropper refuses it instead.
+    /// Makes room for `packet`; returns false if the dropper refuses it instead.
     #[inline]
     fn make_room(&mut self, packet: &Packet, now: Time, signals: &mut dyn Signals) -> bool {
         if self.buffer.fits(packet.len) {
@@ -100,7 +100,7 @@ impl<S: Scheduler, D: Dropper> Queue<S, D> {
         has_room
     }
 
-    /// Drops or signals the other waiting packets that the dropper names after its verdict on
+    /// Drops or signals the other queued packets that the dropper names after its verdict on
     /// `packet`.
     fn treat_others(&mut self, packet: &Packet, now: Time, signals: &mut dyn Signals) {
         while let Some((key, verdict)) = self.dropper.another(packet, &self.buffer, now) {
@@ -114,7 +114,7 @@ impl<S: Scheduler, D: Dropper> Queue<S, D> {
         }
     }
 
-    /// Queues `packet` in the place of others that wait, or drops it.
+    /// Queues `packet` in place of other queued ones, or drops it.
     #[cold]
     fn replace(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
         if self.buffer.is_empty() || u64::from(packet.len) > self.buffer.bytes() {
@@ -317,7 +317,8 @@ mod tests {
         assert_eq!(queue.backlog().packets, 1);
     }
 
-    /// Pushes out the oldest the first time, then refuses; after each push-out another packet goes.
+    /// Pushes out the oldest the first time, then refuses; after each push-out another packet is
+    /// dropped.
     #[derive(Default)]
     struct HalfHearted {
         polls: u32,

@@ -1,4 +1,4 @@
-//! Which queue a flow's packets wait in: one per flow, or one of a bounded number.
+//! The assignment of flows to queues: one per flow, or one of a bounded number.
 
 use crate::flow::{FlowHash, FlowIndex};
 use crate::packet::Packet;
@@ -6,10 +6,10 @@ use crate::rng::{Rng, mix};
 use alloc::boxed::Box;
 use alloc::vec;
 
-/// How flows are assigned to queues.
+/// The assignment of flows to queues.
 #[derive(Debug)]
 pub enum Queues {
-    /// Each flow has a queue of its own.
+    /// Each flow has its own queue.
     PerFlow,
     /// Each class ([`Packet::class`]) has one.
     PerClass,
@@ -47,7 +47,7 @@ impl Queues {
         Queues::Limited(Limited::new(count, Some(rng)))
     }
 
-    /// The number of queues, where something other than the buffer bounds it.
+    /// The number of queues, if it is bounded by something other than the buffer.
     pub fn count(&self) -> Option<u32> {
         match self {
             Queues::PerFlow | Queues::PerClass => None,
@@ -81,8 +81,7 @@ impl Queues {
         }
     }
 
-    /// The name of the queue of `packet`'s flow. Where queues are counted it is their number, from
-    /// 0.
+    /// The name of the queue of `packet`'s flow. If queues are counted it is their number, from 0.
     #[inline]
     pub(crate) fn of(&self, packet: &Packet) -> FlowHash {
         match self {
@@ -110,7 +109,7 @@ impl Queues {
     }
 
     /// Invoked for each arrival: assigns its flow a queue if it has none. `is_empty` reports
-    /// whether nothing waits in a queue.
+    /// whether a queue is empty.
     #[inline]
     pub(crate) fn assign(&mut self, packet: &Packet, is_empty: impl Fn(FlowHash) -> bool) {
         match self {
@@ -135,7 +134,7 @@ impl Hashed {
     }
 }
 
-/// Sets of a few queues each; a queue remembers the flow that it is assigned to.
+/// Sets of a few queues each; a queue remembers its flow.
 #[derive(Debug)]
 pub struct SetAssociative {
     sets: Hashed,
@@ -178,7 +177,7 @@ struct Slot {
 }
 
 /// A bounded number of queues, each assigned to one flow. Packets in a queue that is taken over
-/// stay there: the old and the new flow share it until it drains.
+/// stay in it: the old and the new flow share it until it drains.
 #[derive(Debug)]
 pub struct Limited {
     slots: Box<[Slot]>,

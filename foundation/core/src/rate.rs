@@ -11,7 +11,7 @@ use core::fmt;
 pub struct Rate(core::num::NonZeroU64);
 
 impl Rate {
-    /// A rate of `bits` bit/s; `None` when it is zero.
+    /// A rate of `bits` bit/s; `None` if it is zero.
     pub const fn from_bps(bits: u64) -> Option<Self> {
         match core::num::NonZeroU64::new(bits) {
             Some(bits) => Some(Rate(bits)),
@@ -29,7 +29,7 @@ impl Rate {
         Rounded(self)
     }
 
-    /// Packets per second when each has `bytes` bytes.
+    /// Packets per second of `bytes` bytes each.
     pub fn packets_per_second(self, bytes: u32) -> f64 {
         self.bps() as f64 / (8.0 * f64::from(bytes))
     }
@@ -85,8 +85,8 @@ pub struct Transmitter {
     free_at: Time,
     remainder: u64, // bit-nanoseconds not yet turned into time, below `rate`
     catch_up: Duration,
-    /// Bytes, whole ns and remainder of the two latest packet sizes: sizes repeat, divisions are
-    /// slow.
+    /// Bytes, integer ns and remainder of the two latest packet sizes: sizes repeat, and divisions
+    /// are slow.
     last: [(u32, u64, u64); 2],
     changing: Option<Box<Changing>>,
 }
@@ -119,8 +119,8 @@ impl Transmitter {
         self
     }
 
-    /// Its rate follows `law` from now on, whose times count from `start`; before the first change
-    /// it is as before. What is being sent ends as scheduled.
+    /// Makes its rate follow `law` from now on, whose times count from `start`; before the first
+    /// change it keeps its rate. The current packet ends as scheduled.
     ///
     /// # Panics
     /// When the steps of the law are not in order of time.
@@ -133,9 +133,9 @@ impl Transmitter {
         self.rate
     }
 
-    /// Gives it another rate, with at most `catch_up` made up for. What is being sent ends as
-    /// scheduled. A schedule of rates goes on: this is the one before its first change. A trace
-    /// knows no rate.
+    /// Sets another rate, with at most `catch_up` made up for. The current packet ends as
+    /// scheduled. A schedule of rates continues: this is the rate before its first change. A trace
+    /// ignores it.
     pub fn set_rate(&mut self, rate: Rate, catch_up: Duration) {
         self.catch_up = catch_up;
         if rate == self.rate {
@@ -147,12 +147,12 @@ impl Transmitter {
         }
     }
 
-    /// The most lost time that is made up for.
+    /// The maximum lost time that is made up for.
     pub fn catch_up(&self) -> Duration {
         self.catch_up
     }
 
-    /// When the transmitter is free again. In the past when it is idle.
+    /// The time at which the transmitter is free again; in the past if it is idle.
     pub fn free_at(&self) -> Time {
         self.free_at
     }
@@ -165,7 +165,7 @@ impl Transmitter {
     /// Starts to send `bytes` at `now` (or, with credit, as if a little earlier) and returns when
     /// the last bit has left.
     ///
-    /// On a busy transmitter it queues behind what is being sent: a link with an unlimited FIFO.
+    /// On a busy transmitter it queues behind the current packet: a link with an unlimited FIFO.
     #[inline(always)]
     pub fn start(&mut self, bytes: u32, now: Time) -> Time {
         let from = self.free_at.max(now.saturating_sub(self.catch_up));
@@ -176,7 +176,7 @@ impl Transmitter {
         self.free_at
     }
 
-    /// Records that nothing waited before `now`: idle time earns no credit, unlike a late start.
+    /// Records that no packet waited before `now`: idle time earns no credit, unlike a late start.
     pub fn idle_until(&mut self, now: Time) {
         self.free_at = self.free_at.max(now);
         if let Some(changing) = &mut self.changing {
@@ -184,8 +184,8 @@ impl Transmitter {
         }
     }
 
-    /// When a packet may begin, once the transmitter is free: `now`, or the next opportunity of a
-    /// [trace](crate::capacity::Trace).
+    /// The time at which a packet may begin, once the transmitter is free: `now`, or the next
+    /// opportunity of a [trace](crate::capacity::Trace).
     #[inline]
     pub fn begins_at(&self, now: Time) -> Time {
         self.changing.as_ref().map_or(now, |changing| changing.begins_at(now))
@@ -222,7 +222,7 @@ impl Transmitter {
         (ns, remainder)
     }
 
-    /// Whole nanoseconds to send `bytes`, and the remainder of the division by the rate.
+    /// Integer nanoseconds to send `bytes`, and the remainder of the division by the rate.
     fn divided(&self, bytes: u32) -> (u64, u64) {
         let (rate, scaled) = (self.rate.bps(), u128::from(bytes) * 8_000_000_000);
         match u64::try_from(scaled) {
@@ -291,7 +291,7 @@ mod tests {
         let mut shaper = Transmitter::with_catch_up(rate(8_000_000), Duration::from_us(100)); // 1 byte = 1 us
         shaper.start(10, Time::from_ns(1_000_000));
         assert_eq!(shaper.free_at().ns(), 1_000_000 - 100_000 + 10_000);
-        // Free since 910 us, started at 950 us: the 40 us are made up for.
+        // Free since 910 us, started at 950 us: 40 us are made up for.
         shaper.start(10, Time::from_ns(950_000));
         assert_eq!(shaper.free_at().ns(), 920_000);
     }

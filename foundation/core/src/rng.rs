@@ -17,13 +17,13 @@ impl Seed {
         self.stream_of(format_args!("{name}"))
     }
 
-    /// The stream whose name is given in parts, so that many can be made without allocating names.
+    /// The stream whose name is given in parts, which avoids allocating names.
     pub fn stream_of(self, name: fmt::Arguments<'_>) -> Rng {
         self.begin(Hash::of(name))
     }
 
     /// The streams whose names share a beginning and an end around a number: for the flows of a
-    /// group, of which there may be a million.
+    /// group, which may be a million.
     pub fn numbered(self, start: fmt::Arguments<'_>) -> Numbered {
         Numbered { seed: self, start: Hash::of(start) }
     }
@@ -36,7 +36,7 @@ impl Seed {
     }
 }
 
-/// Streams whose names begin alike; see [`Seed::numbered`].
+/// Streams whose names share a beginning; see [`Seed::numbered`].
 #[derive(Clone, Copy, Debug)]
 pub struct Numbered {
     seed: Seed,
@@ -90,7 +90,7 @@ fn split_mix(state: &mut u64) -> u64 {
     mix(*state)
 }
 
-/// The finaliser of SplitMix64: a bijection on 64 bits that spreads every input bit over the whole
+/// The finaliser of SplitMix64: a bijection on 64 bits that spreads every input bit over the entire
 /// word.
 pub const fn mix(value: u64) -> u64 {
     let z = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

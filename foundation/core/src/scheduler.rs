@@ -55,8 +55,8 @@ pub trait Scheduler: Any + Send {
     /// tags and rings. The packet is still in the buffer.
     fn evicting(&mut self, _key: Key, _flow: FlowKey, _buffer: &Buffer) {}
 
-    /// Invoked when a packet that waited in the queue `flow` was dropped because a newer one of the same
-    /// queue made it needless.
+    /// Invoked when a packet of the queue `flow` was dropped because a newer one of the same queue
+    /// made it needless.
     fn superseded(&mut self, _flow: FlowKey, _buffer: &Buffer) {}
 
     /// Invoked when the transmitter is free: returns the packet to send; `None` only if the buffer

@@ -2,9 +2,9 @@
 //!
 //! The simulator's links and the gateway's shaper both use this, so the rule of service is written
 //! once. An arrival is offered to the discipline. A free transmitter then polls it for a packet,
-//! and polls again whenever it becomes free, even when nothing waits. A link of delivery
-//! opportunities polls when one comes. Service is not preemptive, and the packet being sent is no
-//! longer part of the backlog.
+//! and polls again whenever it becomes free, even without backlog. A link of delivery opportunities
+//! polls when one comes. Service is not preemptive, and the packet being sent is no longer part of
+//! the backlog.
 
 use crate::capacity::RateLaw;
 use crate::discipline::{Backlog, Control, Discipline};
@@ -23,14 +23,14 @@ pub struct Server {
     is_idle: bool, // the latest poll found nothing to send
 }
 
-/// A packet that has begun to leave. Its last bit may have left before the next one begins, so a caller
-/// that catches up holds several of them.
+/// A packet that has begun to leave. Its last bit may have left before the next one begins, so a
+/// caller that catches up holds several of them.
 #[derive(Debug)]
 #[must_use = "the packet is in no queue any more"]
 pub struct Service {
     /// The packet.
     pub packet: Packet,
-    /// When its last bit has left, and the transmitter polls again.
+    /// The time at which its last bit has left, and the transmitter polls again.
     pub sent: Time,
 }
 
@@ -53,9 +53,9 @@ impl Server {
         self.poll(now, signals)
     }
 
-    /// Polls for the next packet: the transmitter is free at `now`, or a waiting packet is ready.
+    /// Polls for the next packet: the transmitter is free at `now`, or a queued packet is ready.
     ///
-    /// A discipline that returns nothing although it named this time or an earlier one is polled
+    /// A discipline that returns no packet although it named this time or an earlier one is polled
     /// again a nanosecond later, so it can neither stall nor halt the link.
     #[must_use = "a packet that begins to leave is in no queue any more: send it at `sent`"]
     #[inline(always)] // a packet that is returned through memory is written and read once more
@@ -81,9 +81,8 @@ impl Server {
         Some(Service { packet, sent })
     }
 
-    /// Reserves the link for `bytes` that are sent beside the discipline at `now`, which delays
-    /// what waits. The packet being sent ends as scheduled; the transmitter is free again after
-    /// both.
+    /// Reserves the link for `bytes` sent outside the discipline at `now`, which delays the
+    /// backlog. The current packet ends as scheduled; the transmitter is free again after both.
     pub fn charge(&mut self, bytes: u32, now: Time) {
         if self.is_idle {
             self.transmitter.idle_until(now);
@@ -93,8 +92,8 @@ impl Server {
         self.is_idle = false;
     }
 
-    /// When [`poll`](Server::poll) is due next without another arrival; [`Time::MAX`] when only an
-    /// arrival helps.
+    /// The time at which [`poll`](Server::poll) is due next without another arrival; [`Time::MAX`]
+    /// if only an arrival helps.
     pub fn next_poll_at(&self) -> Time {
         self.next_poll_at
     }
@@ -117,11 +116,11 @@ impl Server {
     }
 
     /// Installs another discipline and transmitter at `now`, and returns the old discipline with
-    /// what waits in it.
+    /// its backlog.
     ///
-    /// The packet being sent ends as scheduled, and the new transmitter is free after it. The
-    /// server polls then, or at once if nothing is being sent, even when nothing waits. Until then
-    /// the packets of the old discipline may be enqueued into the new one.
+    /// The current packet ends as scheduled, and the new transmitter is free after it. The server
+    /// polls then, or at once if the link is idle, even without backlog. Until then the packets of
+    /// the old discipline may be enqueued into the new one.
     pub fn replace(
         &mut self,
         discipline: Box<dyn Discipline>,
@@ -135,8 +134,8 @@ impl Server {
         core::mem::replace(&mut self.discipline, discipline)
     }
 
-    /// The discipline takes over the parameters of `fresh` at `now`, as
-    /// [`Discipline::retune`]; false where it cannot.
+    /// Makes the discipline take over the parameters of `fresh` at `now`, as
+    /// [`Discipline::retune`]; returns false if it cannot.
     pub fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
         let takes = self.discipline.retune(fresh, now);
         if takes {
@@ -145,8 +144,8 @@ impl Server {
         takes
     }
 
-    /// A class has the terms of `fresh` from `now` on, as [`Control::retune_class`]; false where it
-    /// cannot.
+    /// Gives a class the terms of `fresh` from `now` on, as [`Control::retune_class`]; returns
+    /// false if it cannot.
     pub fn retune_class(
         &mut self,
         class: u32,
@@ -159,7 +158,7 @@ impl Server {
         takes
     }
 
-    /// What waits may be ready at another time.
+    /// The backlog may be ready at another time.
     fn wait_anew(&mut self, now: Time) {
         if self.is_idle {
             let later = now + Duration::from_ns(1);
@@ -167,10 +166,10 @@ impl Server {
         }
     }
 
-    /// The discipline is as `fresh` from `now` on. Where it can it [takes over](Server::retune) the
-    /// parameters, and the result is `None`. Otherwise `fresh` takes its place, and what waits is
-    /// offered to it, in order of arrival, as if it had just come; returns the discipline that was
-    /// there, now empty.
+    /// Makes the discipline equal to `fresh` from `now` on. If it can it [takes
+    /// over](Server::retune) the parameters, and the result is `None`. Otherwise `fresh` replaces
+    /// it and is offered the backlog, in order of arrival, as if it had just arrived; returns the
+    /// previous discipline, now empty.
     pub fn change(
         &mut self,
         fresh: Box<dyn Discipline>,
@@ -189,13 +188,13 @@ impl Server {
         Some(before)
     }
 
-    /// Gives the transmitter another rate, as [`Transmitter::set_rate`]. What is being sent ends as
-    /// scheduled.
+    /// Sets another rate of the transmitter, as [`Transmitter::set_rate`]. The current packet ends
+    /// as scheduled.
     pub fn set_rate(&mut self, rate: Rate, catch_up: Duration) {
         self.transmitter.set_rate(rate, catch_up);
     }
 
-    /// The rate follows `law` from `now` on, whose times count from `start`, as
+    /// Makes the rate follow `law` from `now` on, whose times count from `start`, as
     /// [`Transmitter::follow`].
     ///
     /// # Panics
@@ -205,7 +204,7 @@ impl Server {
         self.poll_again(now);
     }
 
-    /// The discipline or the transmitter is another: polls once what is being sent has left.
+    /// Polls after a change of discipline or transmitter, once the current packet has left.
     fn poll_again(&mut self, now: Time) {
         let free = self.transmitter.free_at().max(now);
         // No credit for the time before.
@@ -321,8 +320,8 @@ mod tests {
             let polled_at = server.next_poll_at();
             sent.extend(server.poll(polled_at, &mut Ignore).map(|service| (polled_at, service.sent)));
         }
-        // 1504 bytes: fifteen packets at 2 ms and 4 bytes of the next, which begins at 2 ms and is
-        // through at 5 ms, as are the rest.
+        // 1504 bytes: fifteen packets at 2 ms and 4 bytes of the next, which begins at 2 ms and
+        // ends at 5 ms, as do the rest.
         let expected = [vec![(ms(2), ms(2)); 15], vec![(ms(2), ms(5))], vec![(ms(5), ms(5)); 4]].concat();
         assert_eq!(sent, expected);
         assert!(server.enqueue(packet(20), ms(6), &mut Ignore).is_none());
@@ -368,7 +367,7 @@ mod tests {
         Time::from_ns(us * 1000)
     }
 
-    /// All that is sent until nothing is due any more: frames, and when they have left.
+    /// All packets sent until nothing is due any more: frames, and when they have left.
     fn sent(server: &mut Server) -> Vec<(u32, Time)> {
         let mut sent = Vec::new();
         for _ in 0..100 {
@@ -409,7 +408,7 @@ mod tests {
         assert!(server.enqueue(packet(0), us(1010), &mut Ignore).is_none(), "the link is not free");
         assert_eq!(server.next_poll_at(), us(1050));
         assert!(server.poll(us(1050), &mut Ignore).is_some());
-        // While it is being sent, two more: it ends as it began, and what waits comes after all
+        // While it is being sent, two more: it ends as scheduled, and the backlog follows all
         // three.
         assert!(server.enqueue(packet(1), us(1060), &mut Ignore).is_none());
         server.charge(30, us(1070));
@@ -474,7 +473,7 @@ mod tests {
         assert_eq!(sent(&mut server), [(0, us(5000))]);
     }
 
-    /// Takes over parameters, where `knows` both alike.
+    /// Takes over parameters if `knows` is equal in both.
     struct Tunable(bool);
     impl Dropper for Tunable {
         fn retune(&mut self, fresh: &Self, _: Time) -> bool {

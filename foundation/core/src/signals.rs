@@ -5,29 +5,29 @@ use alloc::vec::Vec;
 
 /// Receives the congestion signals of a discipline: to free frames, to count, or to pass them on.
 pub trait Signals {
-    /// Invoked when `packet` is dropped, on arrival or while it waits. The receiver now owns it.
+    /// Invoked when `packet` is dropped, on arrival or from the queue. The receiver now owns it.
     fn dropped(&mut self, packet: Packet, cause: Cause);
     /// Invoked when `packet` has been given a congestion mark. The packet itself stays in the
     /// queue.
     fn marked(&mut self, packet: &Packet, cause: Cause);
 
-    /// What the packet in `frame` acknowledges; `None` where it is no acknowledgement, has data, or the
-    /// caller cannot say. For [droppers](crate::Dropper::made_needless) that use it.
+    /// The acknowledgement in the packet of `frame`; `None` if it is none, has data, or the caller
+    /// does not know. For [droppers](crate::Dropper::made_needless) that use it.
     fn acknowledges(&self, _frame: u32) -> Option<Acknowledgement> {
         None
     }
 }
 
-/// What an acknowledgement of TCP without data says.
+/// The contents of a TCP acknowledgement without data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Acknowledgement {
-    /// All below this has arrived. It wraps.
+    /// All bytes below this have arrived. It wraps.
     pub number: u32,
-    /// Marked packets that have arrived so far, where that is counted.
+    /// Marked packets that have arrived so far, if they are counted.
     pub marks: u32,
     /// Does it echo a mark?
     pub echoes_mark: bool,
-    /// Does it say no more than these numbers: no SACK block, no echo, no answer to a SYN?
+    /// Does it contain only these numbers: no SACK block, no echo, no answer to a SYN?
     pub is_plain: bool,
 }
 
@@ -38,7 +38,7 @@ pub struct Acknowledgement {
 pub enum Cause {
     /// The buffer was full and the arrival was refused.
     Overflow,
-    /// The buffer was full and this waiting packet made room for another.
+    /// The buffer was full and this queued packet made room for another.
     PushOut,
     /// A random early decision, before the buffer was full.
     Early,
@@ -48,14 +48,14 @@ pub enum Cause {
     NoTokens,
     /// Too large to fit even an empty buffer.
     Oversize,
-    /// It waited, and one that came later acknowledges what it does.
+    /// It was queued, and a later one acknowledges the same.
     Superseded,
 }
 
 impl Cause {
     /// Every cause, in the order of its number. Counters are indexed by that number and have this
-    /// length, so one that is missing here panics at run time. A new cause goes to the end, and
-    /// into docs/results-schema.md and docs/gateway/telemetry.md.
+    /// length, so a missing cause panics at run time. Append new causes, and document them in
+    /// docs/results-schema.md and docs/gateway/telemetry.md.
     pub const ALL: [Cause; 7] = [
         Cause::Overflow,
         Cause::PushOut,
@@ -80,8 +80,8 @@ impl Cause {
     }
 }
 
-/// A list that is filled with what is dropped: for callers that take it after the call. A mark is in
-/// the packet that leaves, and is not listed.
+/// Collects dropped packets, for callers that take them after the call. A mark is in the packet
+/// that leaves, and is not listed.
 impl Signals for Vec<(Packet, Cause)> {
     fn dropped(&mut self, packet: Packet, cause: Cause) {
         self.push((packet, cause));

@@ -3,7 +3,7 @@
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
-/// More suggestions than this are none: the list of allowed words serves better.
+/// With more suggestions than this there are none: the list of allowed words serves better.
 use alloc::vec::Vec;
 const MAX_WORDS: usize = 6;
 /// A longer word resembles none: all known words are shorter, as are misspellings of them.
@@ -12,8 +12,8 @@ const MAX_LETTERS: usize = 60;
 /// The words of `known` that `given` most likely means, the likeliest first; few, or none.
 ///
 /// Case does not count, and neither does the difference of `-` and `_`. Words that begin with
-/// `given` come first: it is an abbreviation. Then come those that differ in few letters (a third
-/// of them, or one), then those that contain it.
+/// `given` come first, since it is then an abbreviation. Next are words that differ in few letters
+/// (a third of them, or one), then those that contain it.
 ///
 /// ```
 /// use fairwire_core::spelling::likely;
@@ -52,8 +52,8 @@ pub fn question(words: &[impl AsRef<str>]) -> Option<String> {
     })
 }
 
-/// How near a word is: less is nearer. Among words of one kind, those that also agree in case are
-/// nearer.
+/// The distance of a word: less is nearer. Among words of equal distance, those that also agree in
+/// case are nearer.
 type Rank = (Kind, usize, usize);
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -36,12 +36,12 @@ impl Time {
         self.0 as f64 * 1e-9
     }
 
-    /// The time since `earlier`; zero when `earlier` is later.
+    /// The time since `earlier`; zero if `earlier` is later.
     pub const fn since(self, earlier: Time) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
 
-    /// This instant moved back by `by`, or [`Time::ZERO`] where it would be before the start.
+    /// This instant moved back by `by`; at least [`Time::ZERO`].
     pub const fn saturating_sub(self, by: Duration) -> Time {
         Time(self.0.saturating_sub(by.0))
     }

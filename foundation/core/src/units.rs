@@ -1,7 +1,7 @@
-//! Quantities as people write them: `"10 Mbit/s"`, `"5 ms"`, `"64 KiB"`, `"780 packets"`.
+//! Quantities as users write them: `"10 Mbit/s"`, `"5 ms"`, `"64 KiB"`, `"780 packets"`.
 //!
 //! `k`, `M` and `G` are powers of 1000; `Ki`, `Mi` and `Gi` powers of 1024. A number may have an
-//! exponent of ten: `1e9 bit/s`. One without a unit is refused, and so is a negative one. Scenario
+//! exponent of ten: `1e9 bit/s`. Numbers without a unit and negative ones are refused. Scenario
 //! files, gateway configurations and command lines all parse their quantities here.
 
 use crate::buffer::Limit;
@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
-/// Why a text is not a quantity: what was given, what is allowed, and the nearest unit.
+/// Why a text is not a quantity: the text, the allowed form, and the nearest unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnitError {
     given: String,
@@ -67,7 +67,7 @@ pub enum Amount {
     Packets(u32),
     /// A number of bytes.
     Bytes(u64),
-    /// What the link sends in this time.
+    /// The amount that the link sends in this time.
     Time(Duration),
 }
 
@@ -76,7 +76,7 @@ pub enum Amount {
 pub enum Level {
     /// An amount.
     Amount(Amount),
-    /// Packets, not a whole number.
+    /// Packets, not necessarily an integer.
     Packets(f64),
 }
 
@@ -104,18 +104,17 @@ impl Level {
     }
 }
 
-/// How much may wait: an amount, or a multiple of the product of bandwidth and delay.
+/// The size of a buffer: an amount, or a multiple of the product of bandwidth and delay.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Room {
     /// An amount.
     Amount(Amount),
-    /// This many times what the link sends in a round trip.
+    /// This multiple of the amount that the link sends in a round trip.
     Bdp(f64),
 }
 
 impl Room {
-    /// The amount, where a packet and its answer are `round_trip` under way; `None` where that is
-    /// nothing.
+    /// The amount, if a packet and its answer travel for `round_trip`; `None` if that is zero.
     pub fn amount(self, round_trip: Duration) -> Option<Amount> {
         match self {
             Room::Amount(amount) => Some(amount),
@@ -256,7 +255,7 @@ impl FromStr for Room {
     }
 }
 
-/// Reads an amount. Where its unit is unknown, one of `other` units may have been meant too.
+/// Reads an amount. If its unit is unknown, the suggestion may come from `other`, too.
 fn amount(text: &str, other: &Units, wanted: &'static str) -> Result<Amount, UnitError> {
     let (number, unit) = split(text, wanted)?;
     let zero = |is_zero| if is_zero { Err(refuse(text, wanted, Problem::Zero)) } else { Ok(()) };
@@ -336,7 +335,7 @@ fn scaled(text: &str, units: &Units, wanted: &'static str) -> Result<u64, UnitEr
     Ok(value as u64)
 }
 
-/// The nearest whole number to a non-negative one; halves round up.
+/// The nearest integer to a non-negative number; halves round up.
 fn rounded(number: f64) -> f64 {
     let rest = number % 1.0;
     number - rest + if rest >= 0.5 { 1.0 } else { 0.0 }
@@ -359,7 +358,7 @@ fn split<'a>(text: &'a str, wanted: &'static str) -> Result<(f64, &'a str), Unit
     }
 }
 
-/// Where the number ends with which `text` begins, its exponent included.
+/// The end of the number at the start of `text`, its exponent included.
 fn end_of_number(text: &str) -> usize {
     let is_sign = |c: char| matches!(c, '-' | '+');
     let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || is_sign(c))).unwrap_or(text.len());
@@ -369,7 +368,7 @@ fn end_of_number(text: &str) -> usize {
     if rest.len() == digits.len() { end } else { text.len() - rest.len() }
 }
 
-/// The unit that is meant by bits written as `b`: `Mb/s` is `Mbit/s`, and not eight times as much.
+/// The intended unit of bits written as `b`: `Mb/s` is `Mbit/s`, not eight times that.
 fn in_bits(given: &str) -> Option<&'static str> {
     let prefix =
         ["b/s", "b/sec", "bits/s", "bit/sec", "bits/sec"].iter().find_map(|end| given.strip_suffix(end))?;
@@ -386,7 +385,7 @@ fn unknown(text: &str, given: &str, units: impl Iterator<Item = (&'static str, f
         return Problem::UnknownUnit { given: shortened(given), likely };
     }
     let (mut scales, mut likely): (Vec<f64>, Vec<String>) = Default::default();
-    // A size for a rate: who means bits writes them more often than bytes.
+    // A size given for a rate: `b` for bits is the likelier intention.
     let bits = given.strip_suffix('B').map(|prefix| format!("{prefix}bit/s"));
     if let Some((unit, scale)) = units.clone().find(|(name, _)| Some(*name) == bits.as_deref()) {
         scales.push(scale);

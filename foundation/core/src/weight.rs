@@ -48,12 +48,12 @@ impl fmt::Display for Weight {
 pub enum SetWeightError {
     /// The discipline has no weights, or was built without them.
     NoWeights,
-    /// The class is not among those with a weight of their own.
+    /// The class has no separate weight.
     NoSuchClass {
         /// Its number.
         class: u32,
     },
-    /// The weight is too small to count beside the quantum, or too large beside the others.
+    /// The weight is too small relative to the quantum, or too large relative to the others.
     OutOfRange {
         /// The weight that was requested.
         weight: Weight,
@@ -62,7 +62,7 @@ pub enum SetWeightError {
         /// The largest weight allowed here.
         max: f64,
     },
-    /// There would be more distinct weights than the discipline can keep apart.
+    /// There would be more distinct weights than the discipline can distinguish.
     TooManyWeights {
         /// The number of distinct weights allowed, the default weight included.
         max: usize,
@@ -141,7 +141,7 @@ impl SetInAll {
         self.results().filter_map(Result::err).find(|error| !error.is_elsewhere())
     }
 
-    /// The result, and what is to be set again in each, in the same order, where that is an error.
+    /// The result; if it is an error, also the weights to restore, in the same order.
     pub(crate) fn finish(self) -> (Result<Weight, SetWeightError>, impl Iterator<Item = Option<Weight>>) {
         let unknown =
             || self.results().filter_map(Result::err).find(|error| *error != SetWeightError::NoWeights);

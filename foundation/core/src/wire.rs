@@ -1,9 +1,8 @@
-//! What happens to packets between a transmitter and the far end of a link: loss, jitter,
-//! reordering, duplication, and a delay that changes.
+//! The effects of a wire between a transmitter and the far end of a link: loss, jitter, reordering,
+//! duplication, and a changing delay.
 //!
-//! Each draws from a random stream of its own, so that one more of them changes nothing of what the
-//! others do. Simulated links and the links of `fairwire-link` both use this, so what a wire does
-//! is written once.
+//! Each draws from a separate random stream, so adding one does not change the others. Simulated
+//! links and the links of `fairwire-link` both use this, so the effects are written once.
 
 use crate::delays::DelayTrace;
 use crate::rng::{Rng, Seed};
@@ -11,11 +10,11 @@ use crate::time::{Duration, Time};
 use alloc::sync::Arc;
 use core::fmt;
 
-/// Which packets are lost on the wire, after they have been sent: they take their time at the
-/// queue. What the queue drops comes on top.
+/// The packets lost on the wire, after they have been sent: they take their time at the queue.
+/// Drops of the queue come on top.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Loss {
-    /// Each packet by itself, with this probability.
+    /// Each packet independently, with this probability.
     Bernoulli(f64),
     /// In bursts.
     GilbertElliott(GilbertElliott),
@@ -25,8 +24,8 @@ pub enum Loss {
 /// begins good. A packet is lost with the probability of the state; then the state changes with its
 /// probability.
 ///
-/// In the mean it is bad for `1 / to_good` packets at a time, and `to_bad / (to_bad + to_good)` of
-/// all packets meet it bad.
+/// On average it is bad for `1 / to_good` packets at a time, and `to_bad / (to_bad + to_good)` of
+/// all packets find it bad.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GilbertElliott {
     /// The probability, per packet, of becoming bad.
@@ -52,7 +51,7 @@ impl From<GilbertElliott> for Loss {
 }
 
 impl Loss {
-    /// The part of all packets that is lost in the long run.
+    /// The fraction of all packets that is lost in the long run.
     pub fn mean(self) -> f64 {
         match self {
             Loss::Bernoulli(p) => p,
@@ -65,18 +64,18 @@ impl Loss {
     }
 }
 
-/// What a packet takes on a wire beside its delay.
+/// The time of a packet on a wire in addition to its delay.
 pub trait Jitter: fmt::Debug + Send + Sync {
-    /// How much longer the next packet takes.
+    /// The additional time of the next packet.
     fn draw(&self, rng: &mut Rng) -> Duration;
 
-    /// The same for a packet that has one before it: `memory` is what that one left here, at first
-    /// nothing.
+    /// The same for a packet with a predecessor: `memory` is what that one left here, initially
+    /// `None`.
     fn draw_after(&self, _memory: &mut Option<f64>, rng: &mut Rng) -> Duration {
         self.draw(rng)
     }
 
-    /// How much two packets, one behind the other, are alike: the correlation of their draws.
+    /// The correlation of the draws of two consecutive packets.
     fn correlation(&self) -> f64 {
         0.0
     }
@@ -89,48 +88,48 @@ impl Jitter for Duration {
     }
 }
 
-/// Another propagation delay of a wire, one way.
+/// A change of the propagation delay of a wire, one way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayStep {
-    /// Packets that are sent from then on take it.
+    /// Packets sent from then on have this delay.
     pub at: Time,
     /// The delay.
     pub delay: Duration,
 }
 
-/// A time in which a wire loses all packets: those whose last bit is sent then.
+/// A time in which a wire loses all packets whose last bit is sent then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outage {
-    /// When it begins.
+    /// Its start.
     pub from: Time,
-    /// When it is over.
+    /// Its end.
     pub until: Time,
 }
 
-/// What a wire does to packets; by default nothing.
+/// The effects of a wire on packets; by default none.
 #[derive(Clone, Debug, Default)]
 pub struct WireLaw {
     /// Other delays, in order of time.
     pub delays: Arc<[DelayStep]>,
-    /// Delays of a file, in place of any other; what is sent in one of its outages is lost.
+    /// Delays from a file, instead of any other; a packet sent in one of its outages is lost.
     pub delay_trace: Option<Arc<DelayTrace>>,
-    /// When it loses all packets, in order of time.
+    /// The times in which it loses all packets, in order of time.
     pub outages: Arc<[Outage]>,
-    /// Which packets are lost.
+    /// The packets that are lost.
     pub loss: Option<Loss>,
-    /// What each takes beside the delay.
+    /// The additional time of each packet.
     pub jitter: Option<Arc<dyn Jitter>>,
-    /// May a packet arrive before one that was sent earlier, where it takes less time? Otherwise it
-    /// arrives together with that one.
+    /// May a packet with a shorter time arrive before one that was sent earlier? Otherwise both
+    /// arrive together.
     pub overtakes: bool,
-    /// Which part of the packets is held back, and for how long; those behind overtake them.
+    /// The fraction of packets held back, and for how long; later packets overtake them.
     pub reorder: Option<(f64, Duration)>,
     /// The probability that a packet arrives twice.
     pub duplicate: f64,
 }
 
 impl WireLaw {
-    /// Does it do nothing to any packet?
+    /// Has it no effect on any packet?
     pub fn is_plain(&self) -> bool {
         let WireLaw { delays, outages, delay_trace, loss, jitter, overtakes: _, reorder, duplicate } = self;
         let has_times = !delays.is_empty() || !outages.is_empty() || delay_trace.is_some();
@@ -149,18 +148,18 @@ impl WireLaw {
     }
 }
 
-/// A wire at work.
+/// The state of a wire.
 #[derive(Debug)]
 pub struct Wire {
     law: WireLaw,
-    /// How many of the other delays have begun.
+    /// The number of delay changes that have begun.
     steps: usize,
-    /// How many of the outages are over.
+    /// The number of outages that are over.
     outages: usize,
     is_bad: bool,
-    /// When the latest packet that is not held back arrives: none behind it arrives earlier.
+    /// The arrival of the latest packet that is not held back: no later packet arrives earlier.
     latest: Time,
-    /// What the jitter of the packet before left.
+    /// The jitter's memory of the previous packet.
     memory: Option<f64>,
     losses: Rng,
     jitters: Rng,
@@ -168,14 +167,14 @@ pub struct Wire {
     duplicates: Rng,
 }
 
-/// What becomes of a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It never arrives.
     Lost,
     /// It arrives.
     Arrives {
-        /// When.
+        /// The time of arrival.
         at: Time,
         /// Was it held back, so that others may overtake it?
         is_late: bool,
@@ -202,12 +201,12 @@ impl Wire {
         }
     }
 
-    /// What it does.
+    /// Its law.
     pub fn law(&self) -> &WireLaw {
         &self.law
     }
 
-    /// Loses packets by this model from now on; one of states begins good.
+    /// Loses packets by this model from now on; a model with states begins good.
     pub fn set_loss(&mut self, loss: Option<Loss>) {
         (self.law.loss, self.is_bad) = (loss, false);
     }
@@ -217,12 +216,12 @@ impl Wire {
         self.law.has_delays()
     }
 
-    /// What becomes of a packet whose last bit was sent at `sent`, later than those before it, on a
-    /// wire that has this `delay` at first.
+    /// The fate of a packet whose last bit was sent at `sent`, later than those before it, on a
+    /// wire with this initial `delay`.
     #[inline]
     pub fn carry(&mut self, sent: Time, delay: Duration) -> Fate {
         let delay = self.delay(sent, delay);
-        // In an outage as well, so that later packets meet the losses that they meet without one.
+        // Drawn in an outage as well, so later packets meet the same losses as without one.
         if self.loses() | self.is_out(sent) {
             return Fate::Lost;
         }
@@ -245,7 +244,7 @@ impl Wire {
         Fate::Arrives { at: self.latest, is_late: false, twice }
     }
 
-    /// The delay of what is sent at `sent`; `None` in an outage.
+    /// The delay of a packet sent at `sent`; `None` in an outage.
     #[inline]
     fn delay(&mut self, sent: Time, delay: Duration) -> Option<Duration> {
         if let Some(trace) = &self.law.delay_trace {
@@ -257,7 +256,7 @@ impl Wire {
         Some(self.steps.checked_sub(1).map_or(delay, |latest| self.law.delays[latest].delay))
     }
 
-    /// Does an outage lose what is sent at `sent`?
+    /// Does an outage lose a packet sent at `sent`?
     fn is_out(&mut self, sent: Time) -> bool {
         while self.law.outages.get(self.outages).is_some_and(|outage| outage.until <= sent) {
             self.outages += 1;
@@ -283,7 +282,7 @@ impl Wire {
     }
 }
 
-/// Does it happen, with this probability? What never happens draws nothing.
+/// Draws whether an event with this probability happens; impossible events draw nothing.
 #[inline]
 fn happens(rng: &mut Rng, probability: f64) -> bool {
     probability > 0.0 && rng.uniform() < probability

@@ -1,5 +1,4 @@
-//! Counts instructions by running the measured part under Valgrind's callgrind, where it is
-//! installed.
+//! Counts instructions by running the measured part under Valgrind's callgrind, if installed.
 
 use crate::peer::Shape;
 use crate::workload::Workload;
@@ -13,7 +12,7 @@ pub(crate) const CHILD: &str = "--counted";
 pub(crate) const PEER_CHILD: &str = "--counted-peer";
 const ROUNDS: u32 = 5_000;
 
-/// The counted child: what is before and after `Workload::run` is not counted.
+/// The counted child; only `Workload::run` is counted.
 pub(crate) fn child(name: &str, flows: u32) {
     let mut workload = Workload::new(name, flows);
     workload.prepare(ROUNDS);

@@ -1,4 +1,4 @@
-//! What each discipline costs: nanoseconds and instructions per packet, and bytes of state per
+//! The cost of each discipline: nanoseconds and instructions per packet, and bytes of state per
 //! flow, from 10 to a million active flows. `make bench-disciplines`; see proof/bench/README.md.
 
 mod count;
@@ -18,10 +18,10 @@ use workload::Workload;
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator::new();
 
-/// How many flows are active.
+/// The numbers of active flows.
 const FLOWS: [u32; 4] = [10, 1_000, 100_000, 1_000_000];
-/// Entries whose work for a new flow grows with the flows there are: a million of them would take
-/// hours to begin.
+/// Entries whose work for a new flow grows with the number of flows: a million flows would take
+/// hours to start.
 const LINEAR: [&str; 1] = ["sfed"];
 const ROUNDS: u32 = 20_000;
 const REPEATS: usize = 9;

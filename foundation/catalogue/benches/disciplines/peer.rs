@@ -1,10 +1,9 @@
-//! The work under which others have published what their schedulers cost: a fixed set of leaves,
-//! random ones of which get bursts of packets, no overload.
+//! The workload under which others have published the cost of their schedulers: a fixed set of
+//! leaves, random ones of which get bursts of packets, without overload.
 //!
-//! DPDK's measurements of rte_sched enqueue 32 packets and dequeue 32, over and over, without
-//! drops; how much waits meanwhile is not said. Here half as many packets wait as there are leaves,
-//! so that the state of all leaves is in use. A packet that is dropped nevertheless is not counted,
-//! but its cost is.
+//! DPDK's measurements of rte_sched enqueue 32 packets and dequeue 32, repeatedly, without drops;
+//! the backlog is not stated. Here it is half as many packets as leaves, so the state of all leaves
+//! is in use. A packet that is still dropped is not counted, but its cost is.
 
 use fairwire_catalogue::{Parameters, Site, build};
 use fairwire_core::rng::mix;
@@ -21,7 +20,7 @@ const BURSTS: u32 = 2_000;
 const REPEATS: usize = 9;
 const CLASSES: u32 = 16;
 const LEN: u32 = 64;
-/// Packets that there is room for, for each leaf. With 4, hierarchical FABA dropped a sixth.
+/// Room for each leaf, in packets. With 4, hierarchical FABA dropped a sixth.
 const ROOM: u32 = 16;
 const RATE: u64 = 10_000_000_000;
 
@@ -32,7 +31,7 @@ pub(crate) struct Shape {
     pub has_classes: bool,
 }
 
-/// What is measured.
+/// The shapes measured.
 pub(crate) const SHAPES: [Shape; 4] = [
     Shape { name: "hfaba", has_classes: true },
     Shape { name: "hfaba", has_classes: false },
@@ -58,7 +57,7 @@ impl Shape {
     }
 }
 
-/// A discipline at work for this number of leaves.
+/// A discipline in use, with this number of leaves.
 pub(crate) struct Bursts {
     discipline: Box<dyn Discipline>,
     leaves: u32,
@@ -68,7 +67,7 @@ pub(crate) struct Bursts {
 }
 
 impl Bursts {
-    /// With half as many packets waiting as there are leaves, after each leaf has had some on
+    /// Starts with a backlog of half as many packets as leaves, after each leaf has had some on
     /// average.
     pub(crate) fn new(shape: Shape, leaves: u32) -> Self {
         let site = Site {
@@ -108,7 +107,7 @@ impl Bursts {
                 let packet = Packet { class: leaf % CLASSES, ..Packet::new(0, LEN, flow.into(), now) };
                 self.discipline.enqueue(packet, now, &mut Ignore);
             }
-            // As many as were let in, once the queue is full.
+            // As many as were admitted, once the queue is full.
             while self.discipline.backlog().packets > self.leaves / 2 {
                 sent += u64::from(
                     black_box(self.discipline.dequeue(Time::from_ns(self.now), &mut Ignore)).is_some(),
@@ -145,7 +144,7 @@ pub(crate) fn nanoseconds(shape: Shape, leaves: u32) -> f64 {
     times[REPEATS / 2]
 }
 
-/// The counted child, which prints how many packets left: `run` alone is counted.
+/// The counted child, which prints how many packets left: only `run` is counted.
 pub(crate) fn child(label: &str, leaves: u32) {
     let shape = SHAPES.into_iter().find(|shape| shape.label() == label).expect("a label of a shape");
     let mut bursts = Bursts::new(shape, leaves);

@@ -1,4 +1,4 @@
-//! The costs as a table, as JSON, and held against what is promised.
+//! The costs as a table, as JSON, and compared with the promises.
 
 use crate::peer;
 use comfy_table::{Table, presets};
@@ -32,10 +32,9 @@ const MAX_NS: f64 = 60.0;
 const MAX_GROWTH: f64 = 1.25;
 /// Bytes of FABA's state per active flow, hash table included.
 const MAX_STATE: f64 = 64.0;
-/// DPDK's rte_sched among as many queues as [`peer::LEAVES`] says: nanoseconds, the least of the
-/// published range.
+/// DPDK's rte_sched among [`peer::LEAVES`] queues: nanoseconds, the minimum of the published range.
 const RTE_SCHED: [f64; 4] = [55.0, 50.0, 55.0, 71.0];
-/// A plain DRR in C, without limit and statistics; not published among 256 and 4096 queues. Among
+/// A simple DRR in C, without limit and statistics; not published among 256 and 4096 queues. Among
 /// 1024 it takes 9 ns.
 const C_DRR: [Option<f64>; 4] = [None, None, Some(16.0), Some(31.0)];
 
@@ -78,7 +77,7 @@ pub(crate) fn print(rows: &[Row]) {
     );
 }
 
-/// Prints what disciplines cost under the work of [`peer`], beside what others published.
+/// Prints the costs under the work of [`peer`], next to the published ones.
 pub(crate) fn print_peers(rows: &[peer::Row]) {
     if rows.is_empty() {
         return;
@@ -110,7 +109,7 @@ fn per_flow(cost: &Cost, flows: u32) -> f64 {
     cost.state as f64 / f64::from(flows)
 }
 
-/// Writes the results where they are kept.
+/// Writes the results to the recorded files.
 pub(crate) fn record(rows: &[Row], peers: &[peer::Row]) {
     let tenth = |value: f64| (value * 10.0).round() / 10.0;
     let peers: Vec<_> = peers
@@ -143,7 +142,7 @@ pub(crate) fn record(rows: &[Row], peers: &[peer::Row]) {
     fs::write(folder().join("disciplines.json"), text).expect("proof/bench/results can be written");
 }
 
-/// Compares what was measured with the promises, and reports each that is broken.
+/// Compares the measurements with the promises, and reports each that is broken.
 pub(crate) fn check(rows: &[Row], peers: &[peer::Row]) -> bool {
     let mut broken = Vec::new();
     for name in CONSTANT {

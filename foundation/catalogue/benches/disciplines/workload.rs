@@ -1,5 +1,5 @@
-//! The work that is measured: 1.5 times the link's rate, flows of heavy-tailed sizes that come and
-//! go.
+//! The measured workload: 1.5 times the link's rate, with flows of heavy-tailed sizes that start
+//! and end.
 
 use fairwire_catalogue::{Parameters, Site, build};
 use fairwire_core::rng::mix;
@@ -13,12 +13,12 @@ const RATE: u64 = 10_000_000_000;
 const SIZES: [u32; 5] = [64, 64, 576, 1500, 1500];
 const MEAN_SIZE: u32 = (64 + 64 + 576 + 1500 + 1500) / 5;
 /// Pareto's shape of flow sizes, as measured on the Internet: most flows are short and most packets
-/// are of long ones.
+/// belong to long ones.
 const SHAPE: f64 = 1.2;
 const MIN_FLOW: f64 = 2.0;
 const MAX_FLOW: f64 = 1e6;
 
-/// A discipline at work among `flows` active flows.
+/// A discipline in use, with `flows` active flows.
 pub(crate) struct Workload {
     discipline: Box<dyn Discipline>,
     now: u64,
@@ -40,10 +40,10 @@ struct Arrival {
     len: u32,
 }
 
-/// Bounds of tables that are set to the number of flows, where a discipline has such a bound.
+/// Bounds of tables that are set to the number of flows, if a discipline has one.
 const BOUNDS: &[(&str, &str)] = &[("faba", "max_flows"), ("sfed", "max_flows"), ("hfaba", "max_flows")];
 
-/// How much may wait: as many packets as flows, so that each can have one, and at least a thousand.
+/// The size of the buffer: as many packets as flows, so each can have one, and at least a thousand.
 pub(crate) fn buffer(flows: u32) -> u32 {
     flows.max(1000)
 }
@@ -112,7 +112,7 @@ impl Workload {
         self.arrivals = (0..rounds * 3).map(|_| self.arrival()).collect();
     }
 
-    /// Offers without taking.
+    /// Offers packets without taking any.
     fn fill(&mut self, packets: u32) {
         for _ in 0..packets {
             let arrival = self.arrival();

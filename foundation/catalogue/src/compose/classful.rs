@@ -5,21 +5,20 @@
 //! exceeds, and a weight and a priority for the rest. The unused part of its guarantee goes to its
 //! siblings first, then up the tree.
 //!
-//! At each class, from the root down, children within their guarantee go first. Among these it is
-//! the most urgent, then the one that has been due longest. When there is none, the rest goes to
-//! the most urgent, in proportion to the weights. An inner class lends its guarantee to its
-//! children in the same way.
+//! At each class, from the root down, children within their guarantee are served first. Among these
+//! it is the most urgent, then the one that has been due longest. If there is none, the most urgent
+//! share the rest in proportion to their weights. An inner class lends its guarantee to its
+//! children in the same manner.
 //!
 //! # Why
-//! Subscribers, offices or services have contracts, and within one of them the rules of its own
-//! should hold. Unlike hierarchical fair dropping each leaf has a queue, and any discipline, of its
-//! own.
+//! Subscribers, offices or services have contracts, and each may need its own rules inside. Unlike
+//! in hierarchical fair dropping, each leaf has its own queue and discipline.
 //!
 //! # State and cost
-//! Two times, eight virtual times and a tag per class. Per packet, O(depth) to let it in; to send
-//! one, O(backlogged siblings) at each level. The time of the next packet, needed only when none
-//! may go, takes O(backlogged classes) at worst. Its own signals are never early, as the list says;
-//! those of the disciplines inside may be.
+//! Two times, eight virtual times and a tag per class. Per packet, O(depth) to admit it; to send
+//! one, O(backlogged siblings) at each level. The time of the next packet, needed only if none may
+//! leave, takes O(backlogged classes) at worst. Its own signals are never early, as the list says;
+//! those of the inner disciplines may be.
 //!
 //! # Source (section, equation)
 //! S. Floyd and V. Jacobson, "Link-Sharing and Resource Management Models for Packet Networks",
@@ -28,11 +27,11 @@
 //! Guarantees and ceilings: the buckets of [`shaper`](super::shaper).
 //!
 //! # Where we differ
-//! - A bucket decides whether a class is over its guarantee, not an estimate of its rate. What it
-//!   sends beyond its guarantee is not held against it later.
-//! - Ceilings hold for every class on the way to the root at once, also against guarantees. A
-//!   promise of more than the class above, its ceiling or the link has is refused, so in the long
-//!   run the two do not conflict.
+//! - A bucket decides whether a class is over its guarantee, not an estimate of its rate. Traffic
+//!   beyond its guarantee is not held against it later.
+//! - Ceilings apply to every class on the path to the root at once, also against guarantees. A
+//!   promise beyond the parent class, the ceiling or the link is refused, so in the long run the
+//!   two do not conflict.
 //! - A bucket begins to fill at time zero.
 //!
 //! # Example
@@ -77,33 +76,34 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "classful";
 
-/// The most classes.
+/// The maximum number of classes.
 const MAX_NODES: usize = 1 << 16;
 
-/// The discipline inside unless another is given.
+/// The default inner discipline.
 static DEFAULT: Choice = Choice::named("tail-drop");
 
 /// Parameters of `classful`.
 #[parameters]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait in all leaves, in equal parts for those that have no buffer of their own.
+    /// The total size of all leaves, in equal parts for those without their own buffer.
     #[parameter(is = role::BUFFER, unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// What the disciplines inside do with ECN-capable packets, unless their own parameters say it.
+    /// The treatment of ECN-capable packets by the inner disciplines, unless their own parameters
+    /// set it.
     #[parameter(is = role::ECN, unset = "their own")]
     pub ecn: Option<EcnChoice>,
-    /// The ceiling of the whole.
+    /// The ceiling of the entire tree.
     ///
-    /// Without it the link alone sets the pace.
+    /// Without it only the link sets the pace.
     #[parameter(unset = "none")]
     pub rate: Option<Quantity<Rate>>,
     /// The classes.
     ///
-    /// At most 65536, of at most 8 levels. A class that has none below it is a leaf.
+    /// At most 65536, of at most 8 levels. A class without children is a leaf.
     #[parameter(unset = "one of `tail-drop`", unit = "list")]
     pub class: Option<Vec<Class>>,
-    /// The leaf of packets of classes that are not listed, or that are no leaves.
+    /// The leaf for packets of classes that are not listed, or that are no leaves.
     #[parameter(unset = "the first leaf typed", unit = "number")]
     pub default: Option<u32>,
 }
@@ -122,7 +122,7 @@ impl Part for Spec {
     }
 }
 
-/// One class, as typed.
+/// One class, as given.
 #[parameters(name = "classful.class", checked = CheckedClass)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Class {
@@ -132,33 +132,33 @@ pub struct Class {
     /// The class above it.
     #[parameter(unset = "none; it is under the root", unit = "number")]
     pub parent: Option<u32>,
-    /// What is guaranteed.
+    /// Its guaranteed rate.
     #[parameter(unset = "nothing for a leaf, else what its classes are promised together")]
     pub rate: Option<Quantity<Rate>>,
-    /// What it never passes.
+    /// The rate that it never exceeds.
     #[parameter(unset = "none")]
     pub ceiling: Option<Quantity<Rate>>,
-    /// Its weight in what is left over.
+    /// Its weight for the excess.
     #[parameter(default = 1.0, min = 0.000001, max = 1000000.0, unit = "1")]
     pub weight: Option<f64>,
-    /// Its priority in what is left over; 0 is the most urgent.
+    /// Its priority for the excess; 0 is the most urgent.
     #[parameter(default = 7, max = 7, unit = "number")]
     pub priority: Option<u8>,
-    /// What it never passes while its burst lasts. Only with `ceiling`, and above it.
+    /// The rate that it never exceeds while its burst lasts. Only with `ceiling`, and above it.
     ///
     /// With a ceiling of 20 Mbit/s, a peak of 40 Mbit/s and a burst of 25 MB a class sends at 40
-    /// Mbit/s for 10 s, and then at 20. Before that it was silent for 10 s. When a run begins, none
-    /// has been silent.
+    /// Mbit/s for 10 s, and then at 20. This needs a prior silence of 10 s. When a run begins, no
+    /// class has been silent.
     #[parameter(unset = "the rate of the link")]
     pub peak: Option<Quantity<Rate>>,
-    /// How far it may fall behind its rate or its ceiling and yet catch up; with `peak` behind its
-    /// ceiling alone.
+    /// How far it may fall behind its rate or its ceiling and still catch up; with `peak`, only
+    /// behind its ceiling.
     #[parameter(
         unset = "what that brings in 1 ms and two packets, of 1514 bytes or typical if that is more",
         unit = "size"
     )]
     pub burst: Option<Quantity<Size>>,
-    /// How much may wait in this leaf.
+    /// The size of this leaf's buffer.
     #[parameter(unset = "an equal part of the whole")]
     pub buffer: Option<Quantity<Amount>>,
     /// The discipline of this leaf: its name, or a table with its name and its parameters.
@@ -180,7 +180,7 @@ static ONE_CLASS: [Class; 1] = [Class {
 }];
 
 impl Spec {
-    /// Checks what was typed against the site, the disciplines inside included.
+    /// Checks the parameters against the site, including the inner disciplines.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         let classes = self.classes();
         if classes.is_empty() || classes.len() > MAX_NODES {
@@ -221,12 +221,12 @@ impl Spec {
         self.class.as_deref().unwrap_or(&ONE_CLASS)
     }
 
-    /// The tree, if it is one and all that is promised can be kept. A class has at least the
-    /// guarantees of those below it.
+    /// The tree, if it is one and all promises can be kept. A class has at least the guarantees of
+    /// those below it.
     fn tree(&self, checked: &[CheckedClass], site: &Site<'_>) -> Result<ClassTree, BadParameter> {
         let classes: Vec<_> = self.classes().iter().zip(checked).map(class_terms).collect();
         let tree = checked_tree(&classes, Parameter::of(NAME, "class"))?;
-        // A faster ceiling makes no faster link.
+        // A faster ceiling does not make the link faster.
         let whole = self.rate.map_or(site.rate, |rate| rate.0.min(site.rate));
         let guarantees = guarantees(tree.terms(), whole)
             .map_err(|broken| overpromised(broken, |place| &self.classes()[tree.given()[place]], whole))?;
@@ -234,8 +234,8 @@ impl Spec {
         Ok(tree.with_guarantees(guarantees.into_iter().map(guarantee)))
     }
 
-    /// A peak is above the ceiling of its class, and no more than the classes above and the link
-    /// let pass.
+    /// A peak is above the ceiling of its class, and at most the limits of its ancestors and the
+    /// link.
     fn check_peaks(&self, tree: &ClassTree, site: &Site<'_>) -> Result<(), BadParameter> {
         let typed = |place: usize| &self.classes()[tree.given()[place]];
         for (place, terms) in tree.terms().iter().enumerate() {
@@ -277,7 +277,7 @@ impl Spec {
         }
     }
 
-    /// The disciplines inside, and where they work, but for the ceilings on the way to the root.
+    /// The inner disciplines and their sites, without the ceilings on the path to the root.
     pub(crate) fn placed<'a>(&'a self, site: &Site<'a>) -> Vec<(Nested<'a>, Site<'a>)> {
         let whole = self.buffer.map_or(site.buffer, |buffer| buffer.0);
         let parents: BTreeSet<u32> = self.classes().iter().filter_map(|class| class.parent).collect();
@@ -290,14 +290,14 @@ impl Spec {
         leaves().map(placed).collect()
     }
 
-    /// The discipline of the class that was typed at `place` of the list.
+    /// The discipline of the class at `place` of the list.
     fn nested_in(&self, place: usize) -> Nested<'_> {
         let class = &self.classes()[place];
         let choice = class.discipline.as_ref().unwrap_or(&DEFAULT);
         Nested { choice, ecn: self.ecn, typed_as: Parameter::of(NAME, "class"), place: Some(place) }
     }
 
-    /// Where the leaf at `place` works: at the most that it can ever get.
+    /// The site of the leaf at `place`, with the maximum rate that it can ever get.
     fn inner_site<'a>(&self, class: &Class, place: usize, config: &Config, site: &Site<'a>) -> Site<'a> {
         let whole = self.buffer.map_or(site.buffer, |buffer| buffer.0);
         let part = || part_of(whole, config.sharing, site.packet_bytes);
@@ -343,7 +343,7 @@ fn class_terms((class, checked): (&Class, &CheckedClass)) -> (u32, ClassTerms) {
     (checked.id, ClassTerms { parent: class.parent, weight, guarantee, ceiling })
 }
 
-/// What was promised and cannot be kept. `class` is the class at a place.
+/// The promise that cannot be kept. `class` is the class at a place.
 fn overpromised<'a>(broken: Overpromised, class: impl Fn(usize) -> &'a Class, whole: Rate) -> BadParameter {
     let parameter = Parameter::of(NAME, "class");
     let typed = |rate: Option<Quantity<Rate>>| rate.map_or(String::new(), |rate| rate.to_string());
@@ -393,7 +393,7 @@ fn shape(rate: Rate, burst: Option<Quantity<Size>>, site: &Site<'_>) -> Shape {
     Shape { rate, burst: burst_time(burst, rate, site.packet_bytes) }
 }
 
-/// A class that has classes has no queue.
+/// Refuses a queue for a class that has children.
 fn refuse_contents(class: &Class) -> Result<(), BadParameter> {
     if class.discipline.is_none() && class.buffer.is_none() {
         return Ok(());

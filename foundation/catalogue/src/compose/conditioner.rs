@@ -1,12 +1,12 @@
 //! The conditioner: a marker in front of a discipline.
 //!
 //! # What it does
-//! Gives each arrival its colour by a marker, one for each class that is listed and one for all
-//! others, and offers it to the discipline inside.
+//! Gives each arrival its colour by a marker, one for each listed class and one for all others, and
+//! offers it to the inner discipline.
 //!
 //! # Why
 //! It is the edge of a DiffServ domain: contracts are measured per aggregate here, and later
-//! routers need to know colours only. With `rio` inside, edge and core are one router.
+//! routers need only the colours. With `rio` inside, edge and core are one router.
 //!
 //! # State and cost
 //! That of the markers, and four bytes per class number up to the highest listed; O(1) per packet.
@@ -15,10 +15,9 @@
 //! RFC 2475, section 2.3.3: "traffic conditioners".
 //!
 //! # Where we differ
-//! It meters and marks. It neither shapes nor drops: that is left to the discipline inside. Colours
-//! live in the packet's descriptor; a gateway writes them as codepoints where its `dscp` says so.
-//! Signals are early, as the list says, if those of the discipline inside are: RIO's, the default,
-//! are.
+//! It meters and marks. Shaping and dropping are left to the inner discipline. Colours are in the
+//! packet's descriptor; a gateway writes them as codepoints if its `dscp` says so. Signals are
+//! early, as the list says, if those of the inner discipline are, as with RIO, the default.
 //!
 //! # Example
 //! ```toml
@@ -59,44 +58,45 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "conditioner";
 
-/// The most classes that have a marker of their own.
+/// The maximum number of classes with a separate marker.
 const MAX_MARKERS: usize = 1 << 16;
 
-/// The discipline inside unless another is given.
+/// The default inner discipline.
 static DEFAULT: Choice = Choice::named("rio");
 
-/// The marker unless another is given.
+/// The default marker.
 static DEFAULT_MARKER: LazyLock<MarkerChoice> = LazyLock::new(MarkerChoice::default);
 
 /// Parameters of `conditioner`.
 #[parameters]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait in the discipline inside.
+    /// The size of the inner discipline's buffer.
     #[parameter(is = role::BUFFER, unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// What the discipline inside does with ECN-capable packets, unless its own parameters say it.
+    /// The treatment of ECN-capable packets by the inner discipline, unless its own parameters set
+    /// it.
     #[parameter(is = role::ECN, unset = "its own")]
     pub ecn: Option<EcnChoice>,
     /// The marker: its name, or a table with its name and its parameters.
     ///
-    /// The target of an `adaptive-token-bucket` moves where a gateway has an `[ingress]`; anywhere
-    /// else it stays as it is.
+    /// The target of an `adaptive-token-bucket` moves if a gateway has an `[ingress]`; otherwise it
+    /// is constant.
     #[parameter(unset = "`token-bucket`", unit = "marker")]
     pub marker: Option<MarkerChoice>,
-    /// Classes with a marker of their own.
+    /// Classes with a separate marker.
     ///
     /// At most 65536. All other classes share one marker.
     #[parameter(unset = "none", unit = "list")]
     pub class: Option<Vec<Class>>,
-    /// The discipline inside: its name, or a table with its name and its parameters.
+    /// The inner discipline: its name, or a table with its name and its parameters.
     #[parameter(unset = "`rio`", unit = "discipline")]
     pub discipline: Option<Choice>,
 }
 
 impl Part for Spec {}
 
-/// The marker of one class, as typed.
+/// The marker of one class, as given.
 #[parameters(name = "conditioner.class", checked = CheckedClass)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Class {
@@ -109,7 +109,7 @@ pub struct Class {
 }
 
 impl Spec {
-    /// Checks what was typed against the site, the discipline inside included.
+    /// Checks the parameters against the site, including the inner discipline.
     pub fn check(&self, site: &Site<'_>) -> Result<(), BadParameter> {
         self.checked_ids()?;
         self.check_markers(site)?;
@@ -135,7 +135,7 @@ impl Spec {
         }
     }
 
-    /// The marker of all classes that are not listed, and then that of each listed class.
+    /// The marker of all classes that are not listed, then that of each listed class.
     fn markers(&self) -> impl Iterator<Item = &MarkerChoice> {
         let own = self.marker.as_ref().unwrap_or(&*DEFAULT_MARKER);
         let listed = self.class.iter().flatten().map(move |class| class.marker.as_ref().unwrap_or(own));
@@ -154,14 +154,14 @@ impl Spec {
         self.class.iter().flatten().enumerate().try_for_each(of_class)
     }
 
-    /// The discipline inside.
+    /// The inner discipline.
     fn nested(&self) -> Nested<'_> {
         let choice = self.discipline.as_ref().unwrap_or(&DEFAULT);
         let typed_as = Parameter { discipline: NAME, name: "discipline" };
         Nested { choice, ecn: self.ecn, typed_as, place: None }
     }
 
-    /// The discipline inside, and where it works.
+    /// The inner discipline and its site.
     pub(crate) fn placed<'a>(&'a self, site: &Site<'a>) -> Vec<(Nested<'a>, Site<'a>)> {
         vec![(self.nested(), self.inner_site(site))]
     }

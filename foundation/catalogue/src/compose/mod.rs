@@ -1,4 +1,4 @@
-//! Disciplines that hold other disciplines, as typed.
+//! Disciplines that hold other disciplines, as given.
 
 pub mod classful;
 pub mod conditioner;

@@ -1,8 +1,8 @@
-//! Strict priority: bands, each a discipline, where an earlier band always goes first.
+//! Strict priority: bands, each a discipline, where an earlier band is always first.
 //!
 //! # What it does
 //! Puts each arrival into a band, by its class, its differentiated-services codepoint or its
-//! colour, and sends from the first band that has something to send.
+//! colour, and sends from the first band that has a packet.
 //!
 //! # Why
 //! Voice and routing protocols must not wait. An unlimited band starves those below it, so put a
@@ -10,7 +10,7 @@
 //!
 //! # State and cost
 //! A byte per class number up to the highest listed; O(bands) per packet. Its own signals are never
-//! early, as the list says; those of the disciplines inside may be.
+//! early, as the list says; those of the inner disciplines may be.
 //!
 //! # Source (section, equation)
 //! RFC 3290, section 7.1.2: strict priority scheduling.
@@ -55,17 +55,18 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "prio";
 
-/// The discipline inside unless another is given.
+/// The default inner discipline.
 static DEFAULT: Choice = Choice::named("tail-drop");
 
 /// Parameters of `prio`.
 #[parameters(checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait in all bands, in equal parts for those that have no buffer of their own.
+    /// The total size of all bands, in equal parts for those without their own buffer.
     #[parameter(is = role::BUFFER, unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// What the disciplines inside do with ECN-capable packets, unless their own parameters say it.
+    /// The treatment of ECN-capable packets by the inner disciplines, unless their own parameters
+    /// set it.
     #[parameter(is = role::ECN, unset = "their own")]
     pub ecn: Option<EcnChoice>,
     /// The field that decides the band.
@@ -76,21 +77,21 @@ pub struct Spec {
     /// The bands, the most urgent first.
     #[parameter(unset = "one of `tail-drop`", unit = "list")]
     pub band: Option<Vec<Band>>,
-    /// The band of what no band lists, from 1.
+    /// The band of values that no band lists, from 1.
     #[parameter(unset = "the last", unit = "number")]
     pub default_band: Option<u32>,
 }
 
 impl Part for Spec {}
 
-/// One band, as typed.
+/// One band, as given.
 #[parameters(name = "prio.band")]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Band {
     /// The classes, codepoints or colours that it takes.
     #[parameter(unset = "none", unit = "list")]
     pub of: Option<Vec<u32>>,
-    /// How much may wait in it.
+    /// The size of its buffer.
     #[parameter(unset = "an equal part of the whole")]
     pub buffer: Option<Quantity<Amount>>,
     /// Its discipline: its name, or a table with its name and its parameters.
@@ -99,7 +100,7 @@ pub struct Band {
 }
 
 impl Spec {
-    /// Checks what was typed against the site, the disciplines inside included.
+    /// Checks the parameters against the site, including the inner disciplines.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
         let given = self.checked().of(NAME)?;
         let bands = self.bands();
@@ -122,7 +123,7 @@ impl Spec {
         self.band.as_deref().unwrap_or(&ONE_BAND)
     }
 
-    /// The disciplines inside, and where they work.
+    /// The inner disciplines and their sites.
     pub(crate) fn placed<'a>(&'a self, site: &Site<'a>) -> Vec<(Nested<'a>, Site<'a>)> {
         let whole = self.buffer.map_or(site.buffer, |buffer| buffer.0);
         let sharing = self.bands().iter().filter(|band| band.buffer.is_none()).count();

@@ -1,17 +1,17 @@
 //! A queue of parts: any scheduler with any dropper.
 //!
 //! # What it does
-//! Lets the dropper refuse, mark and make room, and the scheduler say which packet leaves next,
-//! over one buffer. It is what `drr+faba` is short for, with room for the parameters of both.
+//! Over one buffer, the dropper refuses, marks and makes room, and the scheduler decides which
+//! packet leaves next. It is the long form of `drr+faba`, with room for the parameters of both.
 //!
 //! # Why
 //! Which packet to serve next and which to drop are two questions. FABA under deficit round robin,
-//! RED with a queue for each flow, or LQD under start-time fair queueing needs no code of its own:
-//! each combines two known parts.
+//! RED with a queue for each flow, or LQD under start-time fair queueing needs no extra code: each
+//! combines two known parts.
 //!
 //! # State and cost
-//! Those of the scheduler and of the dropper. It marks where its dropper does: with `tail-drop`,
-//! which signals nothing early, `ecn` has no effect.
+//! Those of the scheduler and of the dropper. It marks if its dropper does: with `tail-drop`, which
+//! gives no early signals, `ecn` has no effect.
 //!
 //! # Source (section, equation)
 //! B. Suter, T. V. Lakshman, D. Stiliadis and A. K. Choudhury, "Design Considerations for
@@ -19,8 +19,7 @@
 //! longest queue drop, random drop, and RED.
 //!
 //! # Where we differ
-//! A discipline that brings its own scheduler, such as `fq-codel` or `drr`, is no dropper and is
-//! refused.
+//! A discipline with its own scheduler, such as `fq-codel` or `drr`, is no dropper and is refused.
 //!
 //! # Example
 //! ```toml
@@ -59,25 +58,24 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "queue";
 
-/// The dropper unless another is given.
+/// The default dropper.
 static DEFAULT: Choice = Choice::named("tail-drop");
 
 /// Parameters of `queue`.
 #[parameters]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait, unless the dropper has a buffer of its own.
+    /// The size of the buffer, unless the dropper has its own.
     #[parameter(is = role::BUFFER, unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// Whether an early signal drops or marks ECN-capable packets, unless the dropper says so
-    /// itself.
+    /// Whether an early signal drops or marks ECN-capable packets, unless the dropper sets it.
     #[parameter(is = role::ECN, unset = "the dropper's")]
     pub ecn: Option<EcnChoice>,
-    /// Which packet leaves next.
+    /// The order in which packets leave.
     #[parameter(is = SCHEDULER, unset = "`fcfs`", unit = "scheduler")]
     pub scheduler: Option<Service>,
-    /// What is refused, marked and pushed out: a discipline that takes any scheduler, by its name,
-    /// or a table with its name and its parameters.
+    /// The part that refuses, marks and pushes out: a discipline that takes any scheduler, by its
+    /// name, or a table with its name and its parameters.
     #[parameter(unset = "`tail-drop`", unit = "discipline")]
     pub dropper: Option<Choice>,
 }
@@ -105,14 +103,14 @@ impl Spec {
         self.dropper.as_ref().unwrap_or(&DEFAULT)
     }
 
-    /// What the dropper answers; `None` where there is no such dropper.
+    /// The answer of the dropper; `None` if the dropper does not exist.
     fn of_dropper<R>(&self, answer: impl FnOnce(&dyn Part) -> R) -> Option<R> {
         let nothing = Parameters::default();
         let given = self.choice().parameters().unwrap_or(&nothing);
         discipline::with_part(self.choice().name(), given, answer).ok()
     }
 
-    /// The dropper, with the order of service and the ECN policy of the whole.
+    /// The dropper, with the queue's order of service and ECN policy.
     fn whole(&self, entry: &Entry) -> Result<Parameters, BadParameter> {
         let name = self.choice().name();
         let mut parameters = self.choice().parameters().cloned().unwrap_or_default();
@@ -143,8 +141,8 @@ impl Spec {
         Nested { choice: self.choice(), ecn: self.ecn, typed_as, place: None }
     }
 
-    /// `bad`, which is of the dropper with the order of service of the whole: an error in that
-    /// belongs to the whole.
+    /// `bad`, which is of the dropper with the queue's order of service: an error in that belongs
+    /// to the queue.
     fn placed_error(&self, bad: BadParameter) -> BadParameter {
         let is_order = bad.within.is_empty() && bad.parameter.starts_with("scheduler");
         match self.scheduler.is_some() && is_order {
@@ -153,7 +151,7 @@ impl Spec {
         }
     }
 
-    /// What `made` makes of the dropper with what the whole says.
+    /// The result of `made` for the dropper with the queue's parameters.
     fn with_whole<R>(
         &self,
         site: &Site<'_>,
@@ -168,7 +166,7 @@ impl Spec {
         Site { buffer: self.buffer.map_or(site.buffer, |buffer| buffer.0), ..*site }
     }
 
-    /// The dropper, and where it works.
+    /// The dropper and its site.
     pub(crate) fn placed<'a>(&'a self, site: &Site<'a>) -> Vec<Placed<'a>> {
         vec![(self.nested(), self.inner_site(site))]
     }

@@ -1,29 +1,29 @@
 //! The shaper: a discipline behind a rate.
 //!
 //! # What it does
-//! Lets packets of the discipline inside go at `rate`, with bursts of `burst` after a pause. It
-//! works in deficit mode: a packet may go as soon as the packets before it are paid. It is paid
-//! itself after it went, so nothing needs to be known about it before.
+//! Releases packets of the inner discipline at `rate`, with bursts of `burst` after a pause. It
+//! works in deficit mode: a packet may leave as soon as its predecessors are paid. It is paid for
+//! afterwards, so nothing need be known about it before.
 //!
 //! # Why
-//! The queue is where it can be managed: in front of a modem, a tunnel or a subscriber's line whose
-//! own buffer would otherwise hold it.
+//! The queue forms where it can be managed: in front of a modem, a tunnel or a subscriber's line
+//! whose own buffer would otherwise hold it.
 //!
-//! With `autorate` the rate follows the line behind the shaper: `rate` is that at the start. It
-//! needs round trips of what passes. The simulator gives them to the discipline of a link, and to
-//! none inside of another. A gateway has `autorate` beside the rate of its direction instead.
+//! With `autorate` the rate follows the line behind the shaper, and `rate` is the initial rate. It
+//! needs round trips of the passing traffic. The simulator provides them to the discipline of a
+//! link, but not to inner ones. A gateway instead has `autorate` next to the rate of its direction.
 //!
 //! # State and cost
-//! One time and one remainder; O(1) per packet, and what the discipline inside costs. Its own
-//! signals are never early, as the list says; those of the disciplines inside may be.
+//! One time and one remainder; O(1) per packet, plus the cost of the inner discipline. Its own
+//! signals are never early, as the list says; those of the inner discipline may be.
 //!
 //! # Source (section, equation)
 //! RFC 3290, section 7.1.2: a non-work-conserving scheduler with a rate profile. The bucket is kept
 //! as the time at which it is paid, as in the virtual scheduling algorithm of ITU-T I.371, annex A.
 //!
 //! # Where we differ
-//! In any interval of T seconds at most `burst`, what `rate` brings in T, and one packet go out.
-//! That one is the packet that deficit mode sends before it is paid. Times are rounded to a
+//! In any interval of T seconds at most `burst`, the amount that `rate` brings in T, and one packet
+//! leave. That one is the packet that deficit mode sends before it is paid. Times are rounded to a
 //! nanosecond, with the remainder carried. The bucket begins to fill at time zero.
 //!
 //! # Example
@@ -60,27 +60,28 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "shaper";
 
-/// The discipline inside unless another is given.
+/// The default inner discipline.
 static DEFAULT: Choice = Choice::named("tail-drop");
 
 /// Parameters of `shaper`.
 #[parameters]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait in the discipline inside.
+    /// The size of the inner discipline's buffer.
     ///
     /// A time is at `rate`, or at the link's if that is less.
     #[parameter(is = role::BUFFER, unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// What the discipline inside does with ECN-capable packets, unless its own parameters say it.
+    /// The treatment of ECN-capable packets by the inner discipline, unless its own parameters set
+    /// it.
     #[parameter(is = role::ECN, unset = "its own")]
     pub ecn: Option<EcnChoice>,
     /// The rate.
     ///
-    /// The rate, of bytes on the wire.
+    /// It counts bytes on the wire.
     #[parameter(unset = "the link's")]
     pub rate: Option<Quantity<Rate>>,
-    /// How far it may fall behind and yet catch up.
+    /// How far it may fall behind and still catch up.
     ///
     /// A host that wakes up to 1 ms late then loses no rate.
     #[parameter(
@@ -88,11 +89,11 @@ pub struct Spec {
         unit = "size"
     )]
     pub burst: Option<Quantity<Size>>,
-    /// How the rate follows the line behind the shaper: `min`, `max`, `target`, `keep`, `recover`,
-    /// `probe`, `window`, `idle`.
+    /// The parameters by which the rate follows the line behind the shaper: `min`, `max`, `target`,
+    /// `keep`, `recover`, `probe`, `window`, `idle`.
     #[parameter(unset = "it does not", unit = "table")]
     pub autorate: Option<autorate::Spec>,
-    /// The discipline inside: its name, or a table with its name and its parameters.
+    /// The inner discipline: its name, or a table with its name and its parameters.
     #[parameter(unset = "`tail-drop`", unit = "discipline")]
     pub discipline: Option<Choice>,
 }
@@ -100,21 +101,21 @@ pub struct Spec {
 impl Part for Spec {}
 
 impl Spec {
-    /// Checks what was typed against the site, the discipline inside included.
+    /// Checks the parameters against the site, including the inner discipline.
     pub fn check(&self, site: &Site<'_>) -> Result<(), BadParameter> {
         self.nested().check(&self.inner_site(site))?;
         self.followed(site)?;
         check_slots(NAME, &self.placed(site))
     }
 
-    /// The discipline inside.
+    /// The inner discipline.
     fn nested(&self) -> Nested<'_> {
         let choice = self.discipline.as_ref().unwrap_or(&DEFAULT);
         let typed_as = Parameter { discipline: NAME, name: "discipline" };
         Nested { choice, ecn: self.ecn, typed_as, place: None }
     }
 
-    /// The discipline inside, and where it works.
+    /// The inner discipline and its site.
     pub(crate) fn placed<'a>(&'a self, site: &Site<'a>) -> Vec<(Nested<'a>, Site<'a>)> {
         vec![(self.nested(), self.inner_site(site))]
     }
@@ -129,7 +130,7 @@ impl Spec {
         self.rate.map_or(site.rate, |rate| rate.0)
     }
 
-    /// How the rate follows the line.
+    /// The parameters by which the rate follows the line, if it does.
     fn followed(&self, site: &Site<'_>) -> Result<Option<autorate::Config>, BadParameter> {
         let check = |spec: &autorate::Spec| spec.check(self.shaped_rate(site));
         self.autorate.as_ref().map(check).transpose().map_err(|bad| bad.inside(NAME))

@@ -51,7 +51,7 @@ impl Kind {
         }
     }
 
-    /// The value next to one as it is typed; `None` for less than nothing.
+    /// The value next to another in its written form; `None` below zero.
     fn next(self, typed: &str, is_up: bool) -> Option<String> {
         if self == Kind::Number {
             let number: f64 = typed.parse().expect("as it was typed");

@@ -15,9 +15,9 @@ use fairwire_parameters::{Declared, Entry, Field};
 /// A table of parameters.
 struct Table {
     discipline: &'static str,
-    /// How it begins, as it is typed.
+    /// Its beginning, in its written form.
     head: String,
-    /// The name of a parameter of it in messages, in place of `{}`.
+    /// The name of its parameters in messages, with `{}` for the parameter.
     key: String,
     fields: &'static [Field],
 }
@@ -62,7 +62,7 @@ fn tables() -> Vec<Table> {
 }
 
 impl Table {
-    /// The table with one parameter, as it is typed.
+    /// The table with one parameter, in its written form.
     fn with(&self, field: &Field, value: &str) -> String {
         let head = if field.name == "id" { self.head.trim_end_matches("\nid = 1") } else { &self.head };
         format!("{head}\n{} = {value}", field.name)
@@ -138,7 +138,7 @@ fn a_class_of_no_weight_is_refused_wherever_weights_are_given() {
     }
 }
 
-/// Values of every kind, as they are typed.
+/// Values of every kind, in their written form.
 const VALUES: &[&str] = &[
     "true",
     "1",
@@ -162,7 +162,7 @@ const VALUES: &[&str] = &[
     "{ keep = 0.5 }",
 ];
 
-/// Parameters that name a class beside theirs, or go with another parameter.
+/// Parameters that also name a class, or that require another parameter.
 const NOT_ALONE: &[(&str, &str)] = &[
     ("`{}` of `policer`", "rate"),
     ("`{}` of `classful`", "default"),

@@ -44,7 +44,7 @@ fn the_corpus_has_the_example_of_every_discipline() {
     }
 }
 
-/// Examples with bytes changed, left out and doubled: near enough to what is right to get past the
+/// Examples with bytes changed, removed and doubled: close enough to valid input to get past the
 /// reader.
 fn mutated() -> impl Strategy<Value = Vec<u8>> {
     let seeds = seeds("spec");

@@ -1,5 +1,4 @@
-//! Integration tests of the catalogue: one binary, since each would be linked with everything
-//! again.
+//! Integration tests of the catalogue: one binary, to link everything only once.
 
 mod bounds;
 mod fields;
@@ -32,8 +31,7 @@ fn built(name: &str, typed: &str) -> Result<Box<dyn Discipline>, BuildError> {
     build(name, &parameters, &site())
 }
 
-/// The discipline of this name, with what is typed for it: `discipline("red", "[red]\ngentle =
-/// false")`.
+/// The discipline of this name with these parameters: `discipline("red", "[red]\ngentle = false")`.
 fn discipline(name: &str, typed: &str) -> Box<dyn Discipline> {
     built(name, typed).unwrap_or_else(|error| panic!("{typed}: {error}"))
 }

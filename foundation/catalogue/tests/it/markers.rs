@@ -1,4 +1,4 @@
-//! Markers: by name, and as they are typed.
+//! Markers by name, and as given.
 
 use super::site;
 use fairwire_catalogue::marker::{self, MarkerChoice, MarkerParameters};

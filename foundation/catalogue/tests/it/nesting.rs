@@ -1,4 +1,4 @@
-//! Disciplines inside disciplines: how they are typed, refused, given ECN and shown.
+//! Disciplines inside disciplines: reading, refusal, ECN policy and gauges.
 
 use super::{discipline, refusal, site};
 use fairwire_catalogue::compose::shaper;
@@ -27,7 +27,7 @@ fn at_most_eight_are_inside_each_other() {
         "{message}"
     );
     assert!(message.ends_with("allowed: at most 8 disciplines inside each other"), "{message}");
-    // Far beyond what the stack would bear if it were followed down.
+    // Too deep for the stack if it were followed down.
     let mut deep: Parameters = toml::from_str(&shapers(1)).expect("well-formed");
     for _ in 0..2000 {
         let mut outer = Parameters::default();
@@ -209,7 +209,7 @@ fn the_ecn_policy_goes_inwards_until_one_has_its_own() {
     }
 }
 
-/// Writes down the parts and gauges that it is shown.
+/// Records the parts and gauges that it receives.
 #[derive(Default)]
 struct Outline {
     text: String,

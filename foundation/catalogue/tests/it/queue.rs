@@ -1,10 +1,10 @@
-//! A queue of parts: the same as the short forms, and what makes no sense is refused.
+//! A queue of parts: equal to the short forms, and nonsense is refused.
 
 use super::{discipline, refusal};
 use fairwire_catalogue as catalogue;
 use fairwire_testing::{Driver, Outcome, contest};
 
-/// What becomes of everything in a contest.
+/// The fate of every packet in a contest.
 fn outcome(name: &str, typed: &str) -> Outcome {
     Driver::new(discipline(name, typed)).run(&contest(20, 2_000))
 }

@@ -1,4 +1,4 @@
-//! What is said of the disciplines is complete, and its examples work.
+//! The documentation of the disciplines is complete, and its examples work.
 
 use fairwire_catalogue::page::{BadDocumentation, Page};
 use fairwire_catalogue::{self as catalogue, Parameters, Site, build, marker};

@@ -1,4 +1,4 @@
-//! Mistakes in the parameters of disciplines that hold others, which the catalogue has.
+//! Mistakes in the parameters of the catalogue's disciplines that hold others.
 
 use super::refusal;
 

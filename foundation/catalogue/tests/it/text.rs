@@ -1,11 +1,11 @@
-//! What is read without serde is what serde reads: each parameter of each law, with values of every
-//! kind, its own words, and its bounds.
+//! Text read without serde gives the same as serde: each parameter of each law, with values of
+//! every kind, its own words, and its bounds.
 
 use super::bounds::bounds;
 use fairwire_catalogue::{self as catalogue, Parameters};
 use fairwire_laws::named;
 
-/// Values of each kind, right for some parameter or for none.
+/// Values of each kind, valid for some parameter or for none.
 const VALUES: &[&str] = &[
     "true",
     "7",

@@ -4,11 +4,11 @@ use super::{Buffer, Key, NONE, some};
 
 impl Buffer {
     /// The first of all packets in order of arrival, for taking all of them out. Valid until
-    /// another packet comes. To take one out, find the [next](Self::next_by_arrival) first: a free
-    /// slot has another link in its place.
+    /// another packet arrives. To take one out, find the [next](Self::next_by_arrival) first: a
+    /// free slot reuses the link.
     ///
-    /// Where that order is not maintained, it is rebuilt from times of arrival, in O(n log flows).
-    /// Packets of one flow stay in order whatever their times are.
+    /// If that order is not maintained, it is rebuilt from times of arrival, in O(n log flows).
+    /// Packets of one flow stay in order whatever their times.
     pub(crate) fn by_arrival(&mut self) -> Option<Key> {
         if self.needs.order || self.active == 0 {
             return some(self.oldest).map(Key); // none, if nothing waits

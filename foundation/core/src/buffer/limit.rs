@@ -1,6 +1,6 @@
 //! The bounds of a buffer.
 
-/// The most that may wait, in packets and in bytes; both bounds hold.
+/// The maximum backlog, in packets and in bytes; both bounds hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
     pub(super) packets: u32,
@@ -37,12 +37,12 @@ impl Limit {
         self.packets
     }
 
-    /// The bound in bytes; [`u64::MAX`] where only packets count.
+    /// The bound in bytes; [`u64::MAX`] if only packets count.
     pub const fn max_bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Is the buffer bounded in bytes, rather than in packets alone?
+    /// Is the buffer bounded in bytes, rather than only in packets?
     pub const fn is_in_bytes(&self) -> bool {
         self.bytes != u64::MAX
     }

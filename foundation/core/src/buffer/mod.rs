@@ -5,7 +5,7 @@
 //! packet, a uniformly random backlogged queue, removal of any packet, lengths and totals. All
 //! memory is allocated at construction. An index that no user [needs](Needs) is not maintained.
 //!
-//! "Flow" here is whatever shares a queue: one flow, unless [`Queues`] says otherwise.
+//! "Flow" here is the unit that has a queue: one flow, unless [`Queues`] differs.
 mod arrival;
 mod limit;
 mod read;
@@ -30,7 +30,7 @@ use alloc::vec::Vec;
 pub struct Key(u32);
 
 impl Key {
-    /// The slab index: below [`Buffer::slots`], for arrays that run beside the buffer.
+    /// The slab index: below [`Buffer::slots`], for arrays parallel to the buffer.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -41,7 +41,7 @@ impl Key {
 pub struct FlowKey(u32);
 
 impl FlowKey {
-    /// The slab index: below [`Buffer::slots`], for arrays that run beside the buffer.
+    /// The slab index: below [`Buffer::slots`], for arrays parallel to the buffer.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -98,8 +98,8 @@ pub struct Buffer {
     len: u32,
     oldest: u32,
     newest: u32,
-    /// The oldest free slot. Slots are reused in the order in which they were freed, so that
-    /// packets that come and go in order are in order in memory.
+    /// The oldest free slot. Slots are reused in the order in which they were freed, so packets
+    /// that arrive and leave in order are in order in memory.
     free_slot: u32,
     last_free_slot: u32, // meaningless if none is free
     bytes: u64,
@@ -154,9 +154,9 @@ impl Buffer {
         }
     }
 
-    /// Takes over the limit of `fresh`, an empty buffer for the same use. What waits stays, also
-    /// above it. False, with nothing changed, where the two have other indexes or assign queues
-    /// otherwise.
+    /// Takes over the limit of `fresh`, an empty buffer for the same use. The backlog stays, even
+    /// above it. Returns false and changes nothing if the two have other indexes or assign queues
+    /// differently.
     pub fn retune(&mut self, fresh: &Buffer) -> bool {
         if self.needs != fresh.needs || !self.queues.is_like(&fresh.queues) {
             return false;
@@ -169,7 +169,7 @@ impl Buffer {
         true
     }
 
-    /// Takes memory for as many `packets` and `flows`. Keys stay valid.
+    /// Allocates memory for this number of `packets` and `flows`. Keys stay valid.
     fn grow(&mut self, packets: usize, flows: usize) {
         self.slots.reserve_exact(packets.saturating_sub(self.slots.len()));
         if self.needs.random_packet {
@@ -188,12 +188,12 @@ impl Buffer {
         }
     }
 
-    /// The limit that holds.
+    /// The current limit.
     pub fn limit(&self) -> Limit {
         self.limit
     }
 
-    /// How flows are assigned to queues.
+    /// The assignment of flows to queues.
     pub fn queues(&self) -> &Queues {
         &self.queues
     }
@@ -209,7 +209,7 @@ impl Buffer {
         self.len
     }
 
-    /// Does nothing wait?
+    /// Is it empty?
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -259,7 +259,7 @@ impl Buffer {
     }
 
     /// Reserves a slot for `packet`, which must then be moved there. It is read where its owner
-    /// wrote it: reading parts of it right after it was moved as a whole would stall the processor.
+    /// wrote it: reading parts of it just after it was moved as a unit would stall the processor.
     #[inline(never)]
     pub(crate) fn admit(&mut self, packet: &Packet) -> Key {
         assert!(self.fits(packet.len), "a packet was pushed into a full buffer");
@@ -290,7 +290,7 @@ impl Buffer {
         Key(key)
     }
 
-    /// Moves `packet` into its reserved slot, and returns the queue that it is in.
+    /// Moves `packet` into its reserved slot, and returns its queue.
     #[inline]
     pub(crate) fn put(&mut self, key: Key, packet: Packet) -> FlowKey {
         let slot = &mut self.slots[key.index()];
@@ -298,7 +298,7 @@ impl Buffer {
         FlowKey(slot.links.flow)
     }
 
-    /// Takes a slot that was never used: all used ones are occupied, yet there is room. Its memory
+    /// Takes a slot that was never used: all used ones are occupied, but there is room. Its memory
     /// is already reserved.
     #[cold]
     fn use_another_slot(&mut self) {
@@ -440,7 +440,7 @@ mod tests {
         Packet::new(frame, len, flow.into(), Time::ZERO)
     }
 
-    /// Compares the buffer with `model`: a plain list of (frame, flow, len) in order of arrival.
+    /// Compares the buffer with `model`: a list of (frame, flow, len) in order of arrival.
     fn assert_matches(buffer: &Buffer, model: &[(u32, u64, u32)]) {
         assert_eq!(buffer.len() as usize, model.len());
         assert_eq!(buffer.bytes(), model.iter().map(|m| u64::from(m.2)).sum::<u64>());

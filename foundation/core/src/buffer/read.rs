@@ -71,14 +71,14 @@ impl Buffer {
         pick(&self.waiting, rng).map(Key)
     }
 
-    /// The name of the queue for packets of this flow. Where queues are counted, as by
+    /// The name of the queue for packets of this flow. If queues are counted, as by
     /// [`Queues::hashed`], it is their number, from 0, and so outlasts the backlog.
     #[inline]
     pub fn queue_of(&self, packet: &Packet) -> FlowHash {
         self.queues.of(packet)
     }
 
-    /// The backlogged queue for packets of this flow; `None` when nothing waits there.
+    /// The backlogged queue for packets of this flow; `None` if it is empty.
     #[inline]
     pub fn flow(&self, packet: &Packet) -> Option<FlowKey> {
         self.find(self.queues.of(packet))
@@ -127,7 +127,7 @@ impl Buffer {
         self.backlogged[..self.active as usize].iter().map(|&flow| FlowKey(flow))
     }
 
-    /// The hash of a backlogged flow, or the number of its queue where queues are counted.
+    /// The hash of a backlogged flow, or the number of its queue if queues are counted.
     #[inline]
     pub fn flow_hash(&self, flow: FlowKey) -> FlowHash {
         self.flows[flow.index()].hash

@@ -5,24 +5,24 @@ use super::Buffer;
 use crate::names::NONE;
 use alloc::vec::Vec;
 
-/// A buffer with at most this number of slots, 1 KiB, keeps them on release: enough for most of
-/// those that are seldom used.
+/// A buffer with at most this number of slots, 1 KiB, keeps them on release: enough for most
+/// buffers that are seldom used.
 const KEPT_SLOTS: usize = 16;
 
 impl Buffer {
-    /// Admits no more packets and bytes than wait now, until it is opened again: an arrival must
-    /// replace others.
+    /// Admits no packets and bytes beyond the current backlog until it is opened again: an arrival
+    /// must replace others.
     pub(crate) fn close(&mut self) {
         (self.max_packets, self.max_bytes) = (self.len, self.bytes);
     }
 
-    /// Admits as much as its limit allows again.
+    /// Admits as much as its limit again.
     pub(crate) fn open(&mut self) {
         (self.max_packets, self.max_bytes) = (self.limit.packets, self.limit.bytes);
     }
 
-    /// Releases the memory of slots if nothing waits and more than [`KEPT_SLOTS`] are allocated,
-    /// used or not. From then on memory is allocated as slots are needed.
+    /// Releases the memory of slots if the buffer is empty and more than [`KEPT_SLOTS`] are
+    /// allocated, used or not. From then on memory is allocated as slots are needed.
     pub(crate) fn release(&mut self) {
         let holds_much = self.slots.capacity() > KEPT_SLOTS;
         if holds_much && self.is_empty() {
