@@ -1,4 +1,4 @@
-//! A run without Python's lock, which Ctrl-C stops.
+//! Runs without Python's lock that Ctrl-C can stop.
 
 use crate::error::Trouble;
 use crate::own::{Classes, Observed, Stop};
@@ -17,10 +17,10 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-/// How often signals are looked for and progress is shown.
+/// The interval for signals and progress.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// What is done with the fraction that is done.
+/// The receiver of the fraction that is done.
 pub(crate) enum Progress {
     Hidden,
     Line,
@@ -59,15 +59,15 @@ impl Progress {
     }
 }
 
-/// How a contest is run.
+/// The settings of a contest.
 pub(crate) struct How {
-    /// Runs at the same time; 0: one on each core.
+    /// The number of simultaneous runs; 0: one per core.
     pub(crate) jobs: usize,
     pub(crate) progress: Progress,
     pub(crate) watching: Watching,
-    /// Measures of the summary beside those that it has.
+    /// Measures that the summary should have in addition.
     pub(crate) measures: Vec<String>,
-    /// Where; without it on the simulator, whom results do not name then.
+    /// The stages; if absent, the simulator, which results then do not name.
     pub(crate) on: Option<On>,
 }
 
@@ -94,7 +94,7 @@ impl How {
     }
 }
 
-/// Runs `scenario` while this thread looks for signals.
+/// Runs `scenario` while this thread checks for signals.
 pub(crate) fn run(py: Python<'_>, scenario: &Scenario, classes: &Classes, how: &How) -> PyResult<Result> {
     if let Some(on) = &how.on {
         on.check(py, scenario)?;
@@ -122,11 +122,11 @@ pub(crate) fn run(py: Python<'_>, scenario: &Scenario, classes: &Classes, how: &
     }
 }
 
-/// What came of runs.
+/// The outcome of runs.
 pub(crate) struct Done {
-    /// Of those that were finished.
+    /// The finished runs.
     pub(crate) report: Report,
-    /// What is wrong with a stage, if anything is.
+    /// The error of a stage, if any.
     pub(crate) trouble: Option<Trouble>,
 }
 
@@ -145,8 +145,8 @@ fn simulated(
     Ok(Done { report: fairwire_scenario::report(scenario, outcome), trouble: None })
 }
 
-/// Works on a thread of its own, without Python's lock, while this thread looks for signals and
-/// shows progress. `work` is given what it calls with the fraction that is done, and what stops it.
+/// Runs `work` in a separate thread without Python's lock, while this thread checks for signals and
+/// shows progress. `work` receives a function to call with the fraction done, and a stop flag.
 pub(crate) fn while_looking<T: Send>(
     py: Python<'_>,
     progress: &Progress,
@@ -159,9 +159,9 @@ pub(crate) fn while_looking<T: Send>(
             let (stop, done) = (&stop, &done);
             let worker = scope.spawn(move || {
                 let note = |fraction: f64| {
-                    done.fetch_max(fraction.to_bits(), Ordering::Relaxed); // floats above 0 are ordered as their bits
+                    done.fetch_max(fraction.to_bits(), Ordering::Relaxed); // positive floats are ordered like their bits
                 };
-                // Its receiver is there until this is sent.
+                // The receiver exists until this is sent.
                 let _ = sender.send(work(&note, stop));
             });
             let mut failed = None;
@@ -170,7 +170,7 @@ pub(crate) fn while_looking<T: Send>(
                     Ok(outcome) => return (Ok(outcome), failed),
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => {
-                        let _ = worker.join(); // joined here, its panic does not go on in this thread
+                        let _ = worker.join(); // joined here, its panic does not continue in this thread
                         let message = "the simulation panicked, which is our fault: please report it";
                         return (Err(PyRuntimeError::new_err(message)), failed);
                     }

@@ -1,4 +1,4 @@
-//! A discipline by itself, for teaching and tests.
+//! A separate discipline, for teaching and tests.
 
 use crate::own::{self, Classes, Run};
 use fairwire_catalogue::{Choice, build};
@@ -11,7 +11,7 @@ use pyo3::sync::MutexExt;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What is behind a [`Discipline`].
+/// The state of a [`Discipline`].
 struct Inside {
     discipline: Box<dyn fairwire_core::Discipline>,
     now: Time,
@@ -20,7 +20,7 @@ struct Inside {
     run: Arc<Run>, // ended by an exception of a class
 }
 
-/// Drops and marks since they were last read: the packet's number, and the cause.
+/// Drops and marks since the last read: the packet's number, and the cause.
 #[derive(Default)]
 struct Happened {
     drops: Vec<(u32, &'static str)>,
@@ -36,14 +36,14 @@ impl Signals for Happened {
     }
 }
 
-/// A queue discipline by itself, without a link: packets go in and come out.
+/// A queue discipline without a link: packets go in and come out.
 ///
 /// `discipline`: one of `fairwire.disciplines()`, a scheduler and a dropper such as "drr+faba", a
-/// dict with parameters such as `{"red": {"gentle": False}}`, or a class of your own, a
-/// `fairwire.Dropper` or `fairwire.Queue`. An exception of the class is raised by the call.
-/// `rate`: of the link, such as "10 Mbit/s". `buffer`: such as "100 packets", "64 kB", "50 ms".
-/// `packet`: bytes of a typical packet, for laws that count packets. Times are seconds and never
-/// decrease. Packets have numbers from 0 on, in the order in which they were offered.
+/// dict with parameters such as `{"red": {"gentle": False}}`, or your own class, a
+/// `fairwire.Dropper` or `fairwire.Queue`. The call raises the class's exceptions. `rate`: of the
+/// link, such as "10 Mbit/s". `buffer`: such as "100 packets", "64 kB", "50 ms". `packet`: bytes of
+/// a typical packet, for laws that count packets. Times are in seconds and never decrease. Packets
+/// are numbered from 0, in the order of arrival.
 #[pyclass(frozen, module = "fairwire")]
 pub(crate) struct Discipline {
     name: String,
@@ -51,7 +51,7 @@ pub(crate) struct Discipline {
 }
 
 impl Discipline {
-    /// Does something at `now`, in seconds.
+    /// Runs `what` at `now`, in seconds.
     fn at<T>(&self, py: Python<'_>, now: f64, what: impl FnOnce(&mut Inside) -> T) -> PyResult<T> {
         let mut inside = self.inside(py);
         let earlier = inside.now.ns() as f64 / 1e9;
@@ -72,7 +72,8 @@ impl Discipline {
         what(&mut self.inside(py))
     }
 
-    /// While another thread has it, which may be in a class of Python, that thread can go on.
+    /// Releases Python's lock while waiting, so another thread that holds it can continue in a
+    /// Python class.
     fn inside(&self, py: Python<'_>) -> MutexGuard<'_, Inside> {
         self.inside.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }
@@ -134,7 +135,7 @@ impl Discipline {
     }
 
     /// Offers a packet of `bytes` of `flow`, any number, at `now` seconds. Returns the number of
-    /// the packet. Whether it waits or was dropped is in `drops()`.
+    /// the packet. `drops()` shows whether it was dropped.
     #[pyo3(signature = (flow, bytes, now, *, ecn=false))]
     fn enqueue(&self, py: Python<'_>, flow: u64, bytes: u32, now: f64, ecn: bool) -> PyResult<u32> {
         if !(1..=65_535).contains(&bytes) {
@@ -154,21 +155,20 @@ impl Discipline {
         })
     }
 
-    /// Takes the packet that leaves next at `now` seconds: its number, or None if nothing may leave
-    /// yet.
+    /// Takes the next packet at `now` seconds: its number, or None if nothing may leave yet.
     fn dequeue(&self, py: Python<'_>, now: f64) -> PyResult<Option<u32>> {
         self.at(py, now, |inside| {
             inside.discipline.dequeue(inside.now, &mut inside.happened).map(|packet| packet.frame)
         })
     }
 
-    /// The earliest time, in seconds, at which a dequeue is useful; None if nothing waits.
+    /// The earliest time, in seconds, at which a dequeue is useful; None if the queue is empty.
     #[getter]
     fn ready_at(&self, py: Python<'_>) -> Option<f64> {
         self.look(py, |inside| inside.discipline.ready_at().map(|at| at.ns() as f64 / 1e9))
     }
 
-    /// The packets and the bytes that wait.
+    /// The packets and the bytes in the queue.
     #[getter]
     fn backlog(&self, py: Python<'_>) -> (u64, u64) {
         let backlog = self.look(py, |inside| inside.discipline.backlog());
@@ -185,7 +185,7 @@ impl Discipline {
         self.look(py, |inside| std::mem::take(&mut inside.happened.marks))
     }
 
-    /// What the law knows, such as its drop probability: (name, value) pairs.
+    /// The internal values of the discipline, such as its drop probability: (name, value) pairs.
     #[getter]
     fn gauges(&self, py: Python<'_>) -> Vec<(String, f64)> {
         self.look(py, |inside| {

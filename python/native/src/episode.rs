@@ -1,4 +1,4 @@
-//! A run in steps, for environments of reinforcement learning.
+//! A run in steps, for reinforcement learning environments.
 
 use crate::error::scenario_error;
 use crate::own::{self, Classes, Run};
@@ -10,21 +10,21 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A queued link: name, rate (bit/s), packets and bytes that wait, and since the last step the
-/// packets that left, their mean wait (seconds), and the packets dropped and marked.
+/// A queued link: name, rate (bit/s), queued packets and bytes; and since the last step the packets
+/// that left, their mean wait (seconds), and the packets dropped and marked.
 type Link = (String, f64, u32, u64, u64, f64, u64, u64);
 
-/// A flow: name, and since the last step the bytes that left its last link and that arrived in
-/// order, and its packets dropped and marked.
+/// A flow: name; and since the last step the bytes that left its last link, the bytes that arrived
+/// in order, and its packets dropped and marked.
 type Flow = (String, u64, u64, u64, u64);
 
-/// What was seen at the last step.
+/// The observations of the last step.
 #[derive(Default)]
 struct Seen {
     now: f64,
     links: Vec<Link>,
     flows: Vec<Flow>,
-    /// Of each link since the start: the packets that left, and the sum of their waits in seconds.
+    /// Per link since the start: the packets that left, and the sum of their waits in seconds.
     waited: Vec<(u64, f64)>,
 }
 
@@ -35,7 +35,7 @@ impl Seen {
         let links = view.links().zip(&mut self.waited).map(|(link, before)| {
             let count = link.sojourn.count();
             let sum = count as f64 * link.sojourn.mean().secs();
-            // At the end of the warm-up counting begins again.
+            // Counts restart at the end of the warm-up.
             let since = if count < before.0 { (0, 0.0) } else { *before };
             let (left, waited) = (count - since.0, (sum - since.1).max(0.0));
             *before = (count, sum);
@@ -55,7 +55,7 @@ fn seconds(time: Time) -> f64 {
     time.ns() as f64 / 1e9
 }
 
-/// Keeps what is seen at each step.
+/// Keeps the observations of each step.
 struct Recorder {
     step: Duration,
     seen: Arc<Mutex<Seen>>,
@@ -77,7 +77,7 @@ impl Observer for Recorder {
     fn sample(&mut self, view: &View<'_>) {
         self.take(view);
     }
-    /// The last step is shorter where the steps do not make up the run.
+    /// The last step is shorter if steps do not divide the run.
     fn finished(&mut self, view: &View<'_>) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.now < seconds(view.now()) {
@@ -88,8 +88,8 @@ impl Observer for Recorder {
 
 /// A run of a scenario's first discipline under one seed, in steps of simulated time.
 ///
-/// `step`: seconds. Between two steps `set` changes the scenario, and objects of classes of Python
-/// may be changed. The rest of a step is as in `Scenario.run`: the same seed gives the same run.
+/// `step`: seconds. Between two steps, `set` changes the scenario, and objects of Python classes
+/// may be changed. Otherwise a step behaves as in `Scenario.run`: the same seed gives the same run.
 #[pyclass(frozen, module = "fairwire")]
 pub(crate) struct Episode {
     going: Mutex<Going>,
@@ -127,12 +127,13 @@ impl Episode {
         Ok(Episode { going: Mutex::new(Going { live, classes: scenario.classes().clone() }), seen, run })
     }
 
-    /// Changes the scenario from now on: a path and a value, or a dict of these, made at once, with
-    /// the keys and the errors of `Scenario.set`.
+    /// Changes the scenario from now on: a path and a value, or a dict of these to apply together,
+    /// with the keys and the errors of `Scenario.set`.
     ///
     /// Disciplines and their parameters, buffers, and rates of links without a trace may be
-    /// changed; all else needs a new episode, and raises ScenarioError. Where a discipline can take
-    /// over its new parameters it keeps what it has learnt. Otherwise it begins anew, and what
+    /// changed; anything else needs a new episode, and raises ScenarioError. If a discipline can
+    /// take over its new parameters, it keeps its state. Otherwise it is replaced, and the queued
+    /// packets are offered to the new one. If ScenarioError is raised, nothing has changed.
     /// waits is offered to it. Nothing has changed where ScenarioError is raised.
     #[pyo3(signature = (path, value=None))]
     fn set(&self, py: Python<'_>, path: &Bound<'_, PyAny>, value: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
@@ -146,8 +147,8 @@ impl Episode {
         Ok(())
     }
 
-    /// Goes on for a step, or to the end of the scenario, where the last step may be shorter. Does
-    /// the run go on after it?
+    /// Advances by a step, or to the end of the scenario, where the last step may be shorter.
+    /// Returns whether the run continues.
     ///
     /// An exception in a class is raised, and ends the run.
     fn advance(&self, py: Python<'_>) -> PyResult<bool> {
@@ -163,14 +164,14 @@ impl Episode {
         self.seen().now
     }
 
-    /// Each queued link: name, rate in bit/s, packets and bytes that wait, and of the last step the
+    /// Each queued link: name, rate in bit/s, queued packets and bytes; and in the last step the
     /// packets that left, their mean wait in seconds, and the packets dropped and marked.
     #[getter]
     fn links(&self) -> Vec<Link> {
         self.seen().links.clone()
     }
 
-    /// Each flow: name, and of the last step the bytes that left its last link, the bytes that
+    /// Each flow: name; and in the last step the bytes that left its last link, the bytes that
     /// arrived in order, and its packets dropped and marked.
     #[getter]
     fn flows(&self) -> Vec<Flow> {

@@ -24,7 +24,7 @@ pyo3::create_exception!(
      failed. `result` has the runs that were finished, on all stages."
 );
 
-/// What is wrong with a stage.
+/// The error of a stage.
 pub(crate) struct Trouble {
     pub(crate) stage: &'static str,
     pub(crate) message: String,
@@ -32,7 +32,7 @@ pub(crate) struct Trouble {
 }
 
 impl Trouble {
-    /// The exception, with the `result` of the runs that were finished.
+    /// The exception, with the `result` of the finished runs.
     pub(crate) fn exception(self, py: Python<'_>, finished: Result) -> PyErr {
         let raised = || {
             let exception = py.get_type::<StageError>().call1((self.message,))?;
@@ -45,7 +45,7 @@ impl Trouble {
     }
 }
 
-/// `error` as an exception, with what it knows as attributes.
+/// `error` as an exception, with its details as attributes.
 pub(crate) fn scenario_error(py: Python<'_>, error: &DocumentError) -> PyErr {
     match filled(py, error) {
         Ok(exception) => PyErr::from_value(exception),
@@ -79,8 +79,8 @@ fn filled<'py>(py: Python<'py>, error: &DocumentError) -> PyResult<Bound<'py, Py
     Ok(exception)
 }
 
-/// `text` without the entries behind which classes are: people give the class itself. They are
-/// registered last, and so they end a list.
+/// `text` without the catalogue entries for classes, because users pass the class itself. They are
+/// registered last, and so end a list.
 fn public(text: &str) -> String {
     let mut text = text.to_owned();
     for ending in [", `python` or `python-queue`", " or `python-controller`"] {

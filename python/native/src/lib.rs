@@ -1,9 +1,8 @@
 //! fairwire from Python.
 //!
-//! The module `fairwire._fairwire`, which `python/fairwire` makes the package `fairwire` of. It
-//! adds no second description of anything: keys and errors are those of scenario files, and the
-//! columns of tables are the fields of the [records](fairwire_metrics::record) with their
-//! documentation.
+//! The module `fairwire._fairwire`, from which `python/fairwire` builds the package `fairwire`. It
+//! describes nothing a second time: keys and errors are those of scenario files, and the columns of
+//! tables are the fields of the [records](fairwire_metrics::record) with their documentation.
 
 mod contest;
 mod discipline;

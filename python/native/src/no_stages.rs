@@ -1,4 +1,4 @@
-//! Where there is no Linux, there is the simulator alone.
+//! Without Linux, only the simulator is available.
 
 use crate::contest::Done;
 use crate::own::{Classes, Observed, Stop};
@@ -8,7 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// The stages that were requested: none can be.
+/// The requested stages, of which none can exist.
 #[derive(Clone)]
 pub(crate) enum On {}
 

@@ -1,4 +1,4 @@
-//! Fair shares, indices and descriptions by themselves.
+//! Fair shares, indices and descriptions.
 
 use crate::own;
 use crate::table::Table;
@@ -14,8 +14,8 @@ use serde::Serialize;
 
 /// The max-min fair shares of `capacity` among flows with these demands, in the unit of both.
 ///
-/// `demands`: one for each flow; `float("inf")` is a flow that takes what it gets. `weights`: one
-/// for each flow, above zero; all 1 if not given. Returns a list of as many shares.
+/// `demands`: one per flow; `float("inf")` is a greedy flow. `weights`: one per flow, above zero;
+/// all 1 if not given. Returns a list of the shares.
 ///
 /// Source: Bertsekas and Gallager, Data Networks, 2nd edition, 1992, section 6.5.2.
 #[pyfunction]
@@ -52,7 +52,7 @@ pub(crate) fn jain(rates: Vec<f64>) -> f64 {
 }
 
 /// The mean of independent runs, and half of its 95 % interval (Student's t), in the unit of both;
-/// the second is None for one run.
+/// the latter is None for one run.
 ///
 /// Source: Law, Simulation Modeling and Analysis, 5th edition, 2015, section 4.5.
 #[pyfunction]
@@ -63,14 +63,14 @@ pub(crate) fn estimate(runs: Vec<f64>) -> PyResult<(f64, Option<f64>)> {
 }
 
 /// The reference page of a discipline, a marker, a controller, a source, a network or a parameter
-/// such as "lambda2", in Markdown: what it does, its parameters with unit, range and default, its
-/// source, an example.
+/// such as "lambda2", in Markdown: its function, its parameters with unit, range and default, its
+/// source, and an example.
 #[pyfunction]
 pub(crate) fn describe(name: &str) -> PyResult<String> {
     match parts::page(name) {
         Ok(page) => {
             let text = page.markdown();
-            // Where the page of the documentation comes from is nothing to its reader.
+            // The origin of the documentation page is irrelevant to its reader.
             let rest = text.strip_prefix("<!--").and_then(|rest| rest.split_once("-->"));
             Ok(rest.map_or(text.as_str(), |(_, page)| page.trim_start()).to_owned())
         }
@@ -95,17 +95,16 @@ struct PartRow {
     kind: &'static str,
     /// Its name, as typed in scenarios.
     name: &'static str,
-    /// What it does, in one sentence.
+    /// Its function, in one sentence.
     summary: &'static str,
-    /// The paper or RFC, with its section; empty where there is none.
+    /// The paper or RFC, with its section; empty if there is none.
     source: &'static str,
-    /// The names of its parameters, with commas between them.
+    /// The names of its parameters, separated by commas.
     parameters: String,
 }
 
-/// Everything that a scenario may name, as a table: disciplines, markers, controllers of TCP,
-/// sources of traffic (those that open TCP connections too), networks, and what a wire does to
-/// packets.
+/// Everything that a scenario may name, as a table: disciplines, markers, TCP controllers, traffic
+/// sources (including those that open TCP connections), networks, and the faults of wires.
 #[pyfunction(name = "parts")]
 pub(crate) fn all_parts() -> PyResult<Table> {
     let names =
@@ -128,11 +127,11 @@ struct Row {
     name: &'static str,
     /// Its family.
     family: String,
-    /// What it does, in one sentence.
+    /// Its function, in one sentence.
     summary: &'static str,
     /// The state that it keeps.
     state: &'static str,
-    /// The time that it takes for each packet.
+    /// Its time per packet.
     cost: &'static str,
     /// The paper or RFC, with its section.
     source: &'static str,

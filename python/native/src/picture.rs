@@ -1,4 +1,4 @@
-//! What a notebook shows of a result: its summary as a table, and its shares as a picture.
+//! A result in a notebook: its summary as a table, and its shares as a picture.
 
 use fairwire_figures::shares::{self, Group};
 use fairwire_figures::{Figure, Setting, escaped};
@@ -7,7 +7,7 @@ use fairwire_metrics::record::{Agreement, Estimate, Report, Summary};
 use pyo3::prelude::*;
 use std::collections::BTreeSet;
 
-/// The measures down and the disciplines across; below it the picture.
+/// Measures as rows and disciplines as columns, with the picture below.
 pub(crate) fn html(py: Python<'_>, report: &Report) -> PyResult<String> {
     let notes: String =
         report.manifest.notes.iter().map(|note| format!("<p>Note: {}</p>", escaped(note))).collect();
@@ -17,7 +17,7 @@ pub(crate) fn html(py: Python<'_>, report: &Report) -> PyResult<String> {
         + &image(py, &svg(report), &format!("shares of {}", report.manifest.scenario))?)
 }
 
-/// A picture in a notebook: an image of its own, so that its style sheet does not reach the page.
+/// A picture in a notebook: a separate image, so its style sheet does not affect the page.
 pub(crate) fn image(py: Python<'_>, svg: &str, alt: &str) -> PyResult<String> {
     let bytes = py.import("base64")?.call_method1("b64encode", (svg.as_bytes(),))?;
     let encoded: String = bytes.call_method1("decode", ("ascii",))?.extract()?;
@@ -49,7 +49,7 @@ fn table(report: &Report) -> String {
     )
 }
 
-/// How near stages came, in the measures that are judged.
+/// The agreement of stages, in the judged measures.
 fn agreement(report: &Report) -> String {
     let judged = report.agreement.iter().filter_map(|one| Some((one, one.verdict?)));
     let row = |(one, verdict): (&Agreement, Verdict)| {
@@ -69,7 +69,7 @@ fn agreement(report: &Report) -> String {
     }
 }
 
-/// A mean in four digits, and its interval in as many decimals.
+/// A mean with four digits, and its interval with as many decimals.
 fn shown(estimate: &Estimate) -> String {
     let Estimate { mean, half_width_95, .. } = *estimate;
     let magnitude = if mean == 0.0 { 0 } else { mean.abs().log10().floor() as i32 };

@@ -1,4 +1,4 @@
-//! The exhibits of papers, made again: as tables.
+//! The reproduced exhibits of papers, as tables.
 
 use crate::contest::{Progress, while_looking};
 use crate::error::scenario_error;
@@ -19,37 +19,37 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::time::SystemTime;
 
-/// The figures and tables of papers on fair sharing, which `run` makes again.
+/// The figures and tables of papers on fair sharing, which `run` reproduces.
 ///
-/// `cache`: are finished runs kept, and taken from earlier? They are where the command `fairwire
-/// reproduce` keeps its own.
+/// `cache`: should finished runs be kept, and earlier ones used? They are stored with those of the
+/// command `fairwire reproduce`.
 #[pyclass(frozen, module = "fairwire")]
 pub(crate) struct Reproduction {
     studies: Vec<Study>,
     has_cache: bool,
 }
 
-/// One figure or table of a paper, made again: its numbers beside those printed, and what came of
-/// each claim.
+/// One reproduced figure or table of a paper: its numbers next to the printed ones, and the verdict
+/// on each claim.
 #[pyclass(frozen, module = "fairwire")]
 pub(crate) struct Exhibit {
     record: record::Exhibit,
-    /// On each of the numbers of the record.
+    /// The verdict on each number of the record.
     verdicts: Vec<Option<Verdict>>,
 }
 
-/// An exhibit, and what is recorded of it.
+/// An exhibit and its recorded verdicts.
 #[derive(Serialize, JsonSchema)]
 struct Listed {
     /// Its name, such as `faba.table1`.
     name: String,
-    /// What it shows.
+    /// Its content.
     title: String,
     /// The paper: authors, title, year.
     source: String,
     /// The number of its claims.
     claims: u64,
-    /// Of the recorded verdicts, those that hold; absent where it was never run.
+    /// The recorded verdicts that hold; absent if it was never run.
     #[schemars(required)]
     holds: Option<u64>,
     /// Those that do not hold.
@@ -58,7 +58,7 @@ struct Listed {
     /// Those that are not testable as printed.
     #[schemars(required)]
     not_testable: Option<u64>,
-    /// How thoroughly the recorded verdicts came about: `quick` or `full`.
+    /// The depth of the recorded verdicts: `quick` or `full`.
     #[schemars(required)]
     recorded: Option<&'static str>,
 }
@@ -84,15 +84,15 @@ impl Listed {
 /// A number of an exhibit.
 #[derive(Default, Serialize, JsonSchema)]
 struct Value<'a> {
-    /// What was measured.
+    /// The measure.
     measure: &'a str,
     /// Its unit; empty for a plain number.
     unit: &'a str,
-    /// The discipline, or what the exhibit calls its series.
+    /// The discipline, or the name of the series in the exhibit.
     discipline: &'a str,
-    /// What the paper calls the point, such as `P/10`.
+    /// The paper's name for the point, such as `P/10`.
     point: &'a str,
-    /// Where that is on the horizontal axis.
+    /// Its position on the horizontal axis.
     #[schemars(required)]
     x: Option<f64>,
     /// Our mean over the seeds.
@@ -104,11 +104,11 @@ struct Value<'a> {
     /// The number that the paper prints.
     #[schemars(required)]
     printed: Option<f64>,
-    /// Where in the paper.
+    /// The location in the paper.
     #[schemars(required)]
     printed_in: Option<&'a str>,
-    /// The verdict on the two, by the claims that say how far ours may be off: `holds`, `unclear`
-    /// or `does not hold`; absent where none does.
+    /// The verdict on both, by the claims that limit our deviation: `holds`, `unclear` or `does not
+    /// hold`; absent if no claim does.
     #[schemars(required)]
     verdict: Option<&'static str>,
 }
@@ -120,15 +120,16 @@ struct ClaimRow<'a> {
     name: &'a str,
     /// The claim in plain words.
     says: &'a str,
-    /// What came of it: `holds`, `unclear`, `does not hold` or `not testable as printed`.
+    /// The verdict: `holds`, `unclear`, `does not hold` or `not testable as printed`.
     verdict: &'static str,
-    /// What was measured, with its interval; or why it cannot be tested.
+    /// The measurement, with its interval; or why it cannot be tested.
     detail: &'a str,
-    /// What was checked, in words and numbers.
+    /// The check, in words and numbers.
     check: &'a str,
-    /// Where in the paper.
+    /// The location in the paper.
     printed_in: &'a str,
-    /// Is it the paper's, or ours: `printed`, `read`, `at points of ours`, `ours`, `arithmetic`.
+    /// The origin of the claim, the paper or us: `printed`, `read`, `at points of ours`, `ours`,
+    /// `arithmetic`.
     origin: &'static str,
 }
 
@@ -141,7 +142,7 @@ impl Reproduction {
         Ok(Reproduction { studies: studies.map_err(|error| scenario_error(py, &error))?, has_cache: cache })
     }
 
-    /// A row for each exhibit: its name, what it shows, its paper, and the recorded verdicts on its
+    /// One row per exhibit: its name, its content, its paper, and the recorded verdicts on its
     /// claims.
     #[getter]
     fn exhibits(&self) -> PyResult<Table> {
@@ -149,12 +150,12 @@ impl Reproduction {
         Table::new(records::table(self.studies.iter().flat_map(of)), &["name"])
     }
 
-    /// Makes an exhibit again and returns it.
+    /// Reproduces an exhibit and returns it.
     ///
-    /// `name`: one of `exhibits`, such as "faba.table1". `depth`: "quick" takes few seeds and, of a
-    /// long sweep, not every point: seconds. "full" takes as many seeds as a verdict deserves: up
-    /// to hours. `jobs` and `progress` are those of `Scenario.run`. Ctrl-C stops it; what is
-    /// finished is kept, and the same call goes on.
+    /// `name`: one of `exhibits`, such as "faba.table1". `depth`: "quick" uses few seeds and only
+    /// some points of a long sweep, and takes seconds. "full" uses all seeds that a verdict needs,
+    /// and takes up to hours. `jobs` and `progress` are those of `Scenario.run`. Ctrl-C stops it;
+    /// finished runs are kept, and the same call continues.
     #[pyo3(signature = (name, depth="quick", *, jobs=0, progress=None))]
     fn run(
         &self,
@@ -191,7 +192,7 @@ impl Reproduction {
 }
 
 impl Reproduction {
-    /// The one exhibit called `name`.
+    /// The only exhibit called `name`.
     fn one(&self, name: &str) -> PyResult<(&Study, usize)> {
         let unknown = |UnknownExhibit { given, allowed, likely }: UnknownExhibit| {
             let near = spelling::question(&likely).map_or(String::new(), |question| format!("; {question}"));
@@ -268,7 +269,7 @@ impl Exhibit {
         self.record.name()
     }
 
-    /// What it shows.
+    /// Its content.
     #[getter]
     fn title(&self) -> &str {
         &self.record.title
@@ -280,14 +281,14 @@ impl Exhibit {
         &self.record.source
     }
 
-    /// What the paper leaves open, and what was chosen.
+    /// The settings that the paper leaves open, and the values used.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.record.notes.clone()
     }
 
-    /// A row for each number: our mean over the seeds with its 95 % interval, what the paper prints
-    /// for it, and the verdict on the two. Numbers that are printed alone come last.
+    /// One row per number: our mean over the seeds with its 95 % interval, the paper's number, and
+    /// the verdict on both. Printed numbers without a counterpart come last.
     #[getter]
     fn values(&self) -> PyResult<Table> {
         let ours = self.record.numbers.iter().zip(&self.verdicts).map(|number| self.ours(number));
@@ -295,7 +296,7 @@ impl Exhibit {
         Table::new(records::table(ours.chain(alone)), &["measure", "discipline", "point"])
     }
 
-    /// A row for each claim of the paper and what came of it.
+    /// One row per claim of the paper, with its verdict.
     #[getter]
     fn claims(&self) -> PyResult<Table> {
         let rows = self.record.claims.iter().map(|claim| ClaimRow {
@@ -310,7 +311,7 @@ impl Exhibit {
         Table::new(records::table(rows), &["name"])
     }
 
-    /// The results of the exhibit as JSON, as `fairwire reproduce` writes them.
+    /// The results of the exhibit as JSON, in the format of `fairwire reproduce`.
     fn to_json(&self) -> PyResult<String> {
         serde_json::to_string_pretty(&self.record).map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }

@@ -1,4 +1,4 @@
-//! What came of a scenario.
+//! The results of a scenario.
 
 use crate::picture;
 use crate::table::Table;
@@ -19,19 +19,19 @@ use std::path::{Path, PathBuf};
 
 /// The results of a scenario's runs: tables, and the report as JSON.
 ///
-/// `interrupted` is True if it was stopped before all runs were finished. It can be pickled, and
-/// `fairwire.read` reads what the command wrote.
+/// `interrupted` is True if it was stopped before all runs had finished. It can be pickled, and
+/// `fairwire.read` reads the files of the command.
 #[pyclass(frozen, module = "fairwire")]
 pub(crate) struct Result {
     report: Report,
-    /// Tables that were requested, by the name of their property.
+    /// Requested tables, by the name of their property.
     watched: BTreeMap<String, Table>,
 }
 
-/// A record, and the run that it is of.
+/// A record and its run.
 #[derive(Serialize, JsonSchema)]
 struct Of<'a, R> {
-    /// The discipline, by its label or else its name.
+    /// The discipline, by label or else by name.
     discipline: &'a str,
     /// The seed.
     seed: u64,
@@ -42,7 +42,7 @@ struct Of<'a, R> {
 /// One measure of one discipline over the seeds.
 #[derive(Serialize, JsonSchema)]
 struct Measure<'a> {
-    /// The discipline, by its label or else its name.
+    /// The discipline, by label or else by name.
     discipline: &'a str,
     /// The measure, such as `share.tcp` or `jain`.
     measure: &'a str,
@@ -55,7 +55,7 @@ struct Measure<'a> {
 /// One measure of one run.
 #[derive(Serialize, JsonSchema)]
 struct Value<'a> {
-    /// The discipline, by its label or else its name.
+    /// The discipline, by label or else by name.
     discipline: &'a str,
     /// The seed.
     seed: u64,
@@ -73,7 +73,7 @@ impl Result {
         }
     }
 
-    /// A table of what was watched; `keyword` is that of `run`.
+    /// A table of recorded data; `keyword` is the argument of `run`.
     fn of_watched(&self, name: &str, what: &str, keyword: &str) -> PyResult<Table> {
         self.watched
             .get(name)
@@ -81,7 +81,7 @@ impl Result {
             .ok_or_else(|| PyValueError::new_err(format!("{what}; allowed: after `run(…, {keyword})`")))
     }
 
-    /// A row for each of the records of each run, no two of which agree in all of `keys`.
+    /// One row per record of each run; no two rows agree in all of `keys`.
     fn table<'a, R, I>(&'a self, keys: &[&str], records: impl Fn(&'a RunRecord) -> I) -> PyResult<Table>
     where
         R: Serialize + JsonSchema + 'a,
@@ -98,13 +98,13 @@ impl Result {
         Table::of_runs(records::table(rows), keys, stages)
     }
 
-    /// The column of these stages, where the runs name any.
+    /// The column of these stages, if the runs name any.
     fn stages<'a>(&self, stages: impl Iterator<Item = &'a str>) -> Option<Cells> {
         (!self.report.manifest.stages.is_empty()).then(|| Cells::texts(stages))
     }
 
-    /// The verdict on each stage but the first: the worst of its measures. None where no measure has
-    /// one.
+    /// The verdict on each stage except the first: the worst of its measures. None if no measure
+    /// has one.
     fn worst(&self) -> Vec<(&str, Option<Verdict>)> {
         let of = |stage: &str| {
             let of_stage = self.report.agreement.iter().filter(|one| one.stage == stage);
@@ -117,37 +117,37 @@ impl Result {
 
 #[pymethods]
 impl Result {
-    /// A row for each run and flow: throughput, goodput, packets.
+    /// One row per run and flow: throughput, goodput, packets.
     #[getter]
     fn flows(&self) -> PyResult<Table> {
         self.table::<&FlowRecord, _>(&["discipline", "seed", "name"], |run| &run.flows)
     }
 
-    /// A row for each run and queued link: utilization, drops and marks by cause, sojourn times.
+    /// One row per run and queued link: utilization, drops and marks by cause, sojourn times.
     #[getter]
     fn links(&self) -> PyResult<Table> {
         self.table::<&LinkRecord, _>(&["discipline", "seed", "name"], |run| &run.links)
     }
 
-    /// A row for each run, group and kind of transfer: how long transfers took.
+    /// One row per run, group and kind of transfer: the durations of transfers.
     #[getter]
     fn transfers(&self) -> PyResult<Table> {
         self.table::<&TransferRecord, _>(&["discipline", "seed", "group", "kind"], |run| &run.transfers)
     }
 
-    /// A row for each run and aggregate of differentiated services.
+    /// One row per run and aggregate of differentiated services.
     #[getter]
     fn aggregates(&self) -> PyResult<Table> {
         self.table::<&AggregateRecord, _>(&["discipline", "seed", "name"], |run| &run.aggregates)
     }
 
-    /// A row for each run: Jain's index, the worst share, the share of each group.
+    /// One row per run: Jain's index, the worst share, the share of each group.
     #[getter]
     fn fairness(&self) -> PyResult<Table> {
         self.table::<&Fairness, _>(&["discipline", "seed"], |run| [&run.fairness])
     }
 
-    /// A row for each discipline and measure: mean over the seeds, 95 % interval, range.
+    /// One row per discipline and measure: mean over the seeds, 95 % interval, range.
     #[getter]
     fn summary(&self) -> PyResult<Table> {
         let rows = self.report.summary.iter().flat_map(|summary| {
@@ -167,7 +167,7 @@ impl Result {
         Table::of_runs(records::table(rows), &["discipline", "measure"], stages)
     }
 
-    /// A row for each run and measure of the summary: the values of which that has the means.
+    /// One row per run and measure of the summary: the values behind its means.
     #[getter]
     fn measures(&self) -> PyResult<Table> {
         let summaries = &self.report.summary;
@@ -187,59 +187,59 @@ impl Result {
         Table::of_runs(records::table(rows), keys, self.stages(stages))
     }
 
-    /// How near stages came: a row for each discipline, stage and measure, with the difference from
-    /// the first stage, what is allowed, and the verdict. Empty but after `run(…, on=["sim", "lab"])`.
+    /// The agreement of stages: one row per discipline, stage and measure, with the difference from
+    /// the first stage, the allowed difference, and the verdict. Only filled after `run(…,
+    /// on=["sim", "lab"])`.
     #[getter]
     fn agreement(&self) -> PyResult<Table> {
         let rows = self.report.agreement.iter();
         Table::new(records::table(rows), &["discipline", "stage", "measure"])
     }
 
-    /// The stages on which it was run, in order; empty where that is the simulator alone.
+    /// The stages on which it was run, in order; empty if only the simulator was used.
     #[getter(stages)]
     fn names_of_stages(&self) -> Vec<String> {
         self.report.manifest.stages.clone()
     }
 
-    /// The verdict on each stage but the first, which is the worst of those in `agreement`: `holds`,
-    /// `unclear` (more seeds would decide), `known` (it differs for a reason that the scenario
-    /// records) or `does not hold`. None where nothing was compared.
+    /// The verdict on each stage except the first, which is the worst of those in `agreement`:
+    /// `holds`, `unclear` (more seeds would decide), `known` (it differs for a reason that the
+    /// scenario records) or `does not hold`. None if nothing was compared.
     #[getter]
     fn verdicts(&self) -> BTreeMap<&str, Option<&'static str>> {
         self.worst().into_iter().map(|(stage, verdict)| (stage, verdict.map(Verdict::words))).collect()
     }
 
-    /// A row for each time, object and measure that was sampled: throughputs in bit/s, backlogs,
-    /// drops, gauges of the disciplines, and windows. Needs `run(…, every="100 ms")`.
+    /// One row per time, object and measure sampled: throughputs in bit/s, backlogs, drops, gauges
+    /// of the disciplines, and windows. Needs `run(…, every="100 ms")`.
     #[getter]
     fn series(&self) -> PyResult<Table> {
         self.of_watched("series", "nothing was sampled", "every=\"100 ms\"")
     }
 
-    /// A row for each run, queued link and bin of its waiting times, in seconds: the whole
+    /// One row per run, queued link and bin of its waiting times, in seconds: the entire
     /// distribution, within 0.8 %. Needs `run(…, delays=True)`.
     #[getter]
     fn delays(&self) -> PyResult<Table> {
         self.of_watched("delays", "no delays were counted", "delays=True")
     }
 
-    /// A row for each transfer and page that was completed after the warm-up: when it was
-    /// requested, how long it took, its bytes, and its slowdown, which is that time over the least
-    /// that it takes alone. `transfers` has their percentiles. Needs `run(…, transfers=True)`.
+    /// One row per transfer and page completed after the warm-up: the time of its request, its
+    /// duration, its bytes, and its slowdown, which is the duration over the minimum in isolation.
+    /// `transfers` has their percentiles. Needs `run(…, transfers=True)`.
     #[getter]
     fn completed(&self) -> PyResult<Table> {
         self.of_watched("completed", "no transfers were recorded", "transfers=True")
     }
 
-    /// A row for each run, flow and bin of the times that its packets took from source to receiver,
-    /// in seconds. Needs `run(…, one_way=True)`.
+    /// One row per run, flow and bin of its packets' times from source to receiver, in seconds.
+    /// Needs `run(…, one_way=True)`.
     #[getter]
     fn one_way(&self) -> PyResult<Table> {
         self.of_watched("one_way", "no one-way delays were counted", "one_way=True")
     }
 
-    /// A row for each packet and what happened to it: the trace of each run. Needs
-    /// `run(…, packets=True)`.
+    /// One row per packet and event: the trace of each run. Needs `run(…, packets=True)`.
     #[getter]
     fn packets(&self) -> PyResult<Table> {
         self.of_watched("packets", "no packets were recorded", "packets=True")
@@ -257,25 +257,25 @@ impl Result {
         serde_json::to_string_pretty(&self.report).map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
 
-    /// The scenario as it was run, in TOML, with the chosen disciplines and seeds.
+    /// The scenario in TOML as it was run, with the selected disciplines and seeds.
     #[getter]
     fn scenario_toml(&self) -> &str {
         &self.report.manifest.scenario_toml
     }
 
-    /// Notes, such as values taken that the scenario does not state.
+    /// Notes, such as assumed values that the scenario does not state.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.report.manifest.notes.clone()
     }
 
-    /// Was it stopped before all runs were finished?
+    /// Was it stopped before all runs had finished?
     #[getter]
     fn interrupted(&self) -> bool {
         self.report.manifest.interrupted
     }
 
-    /// What a pickle holds.
+    /// The contents of a pickle.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Pickled)> {
         let report = serde_json::to_string(&self.report);
         let report = report.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
@@ -302,7 +302,7 @@ impl Result {
     }
 }
 
-/// What a pickle holds: the report, and what was watched.
+/// The contents of a pickle: the report, and the recorded tables.
 type Pickled = (String, BTreeMap<String, Table>);
 
 /// The result of a pickle.
@@ -314,16 +314,15 @@ pub(crate) fn _result(report: &str, watched: BTreeMap<String, PyRef<'_, Table>>)
     Ok(Result { report, watched })
 }
 
-/// Reads results that the command wrote: `path` is the folder of `--out`, its `report.json`, or a
-/// file with what `--format json` printed. What is in files of their own, such as a series, is not
-/// read.
+/// Reads results of the command: `path` is the folder of `--out`, its `report.json`, or a file with
+/// the output of `--format json`. Data in separate files, such as a series, is not read.
 #[pyfunction]
 pub(crate) fn read(path: PathBuf) -> PyResult<Result> {
     let file = if path.is_dir() { path.join("report.json") } else { path };
     let text = std::fs::read_to_string(&file).map_err(|error| {
         let allowed = "a folder that `fairwire run … --out` wrote, or a report in JSON";
         let message = format!("`{}` cannot be read: {error}; allowed: {allowed}", file.display());
-        // FileNotFoundError and its like, by the number of the error.
+        // FileNotFoundError and similar types, by the error number.
         match error.raw_os_error() {
             Some(number) => PyOSError::new_err((number, message)),
             None => PyValueError::new_err(message),

@@ -1,4 +1,4 @@
-//! Scenarios: from a file, from a dict, with changes.
+//! Scenarios: from a file or a dict, with changes.
 
 use crate::contest::{self, How, Progress};
 use crate::error::scenario_error;
@@ -16,20 +16,20 @@ use serde::Serialize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Where the text of a scenario comes from.
+/// The source of a scenario's text.
 #[derive(Clone)]
 enum Source {
     File(PathBuf),
     Text(String),
 }
 
-/// A scenario that was checked: who shares what link, under which disciplines and seeds.
+/// A checked scenario: flows, shared links, disciplines and seeds.
 ///
-/// `Scenario({...})` takes a dict with the keys of a scenario file, or its text in TOML. What the
-/// file may omit, the dict may. `Scenario.load(path)` reads a file. A scenario never changes:
-/// `set` returns another one. It can be pickled, and is read again then.
+/// `Scenario({...})` takes a dict with the keys of a scenario file, or its text in TOML. The dict
+/// may omit what the file may. `Scenario.load(path)` reads a file. A scenario never changes: `set`
+/// returns another one. A pickled scenario is parsed again when loaded.
 ///
-/// Raises ScenarioError, as the command would print it.
+/// Raises ScenarioError, with the command's message.
 #[pyclass(frozen, module = "fairwire")]
 pub(crate) struct Scenario {
     source: Source,
@@ -58,7 +58,7 @@ impl Scenario {
         &self.classes
     }
 
-    /// The same for a sweep, which makes its runs in other processes too.
+    /// The scenario for a sweep, which also makes runs in other processes.
     pub(crate) fn base(&self, py: Python<'_>) -> PyResult<Base> {
         if !self.classes.is_empty() {
             return Err(PyTypeError::new_err(
@@ -77,7 +77,7 @@ impl Scenario {
     }
 }
 
-/// A value of Python as one of TOML. It passes through JSON, which has the same types.
+/// A Python value as a TOML value. It passes through JSON, which has the same types.
 pub(crate) fn toml_value(value: &Bound<'_, PyAny>) -> PyResult<toml::Value> {
     let json: String = value.py().import("json")?.call_method1("dumps", (value,))?.extract()?;
     serde_json::from_str(&json).map_err(|error| {
@@ -95,7 +95,7 @@ fn toml_text(value: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(text)
 }
 
-/// A path and a value, or a dict of these, as `--set` takes them. Classes in values are added to
+/// A path and a value, or a dict of these, in the form of `--set`. Classes in values are added to
 /// `classes`.
 pub(crate) fn changes(
     path: &Bound<'_, PyAny>,
@@ -113,7 +113,7 @@ pub(crate) fn changes(
     }
 }
 
-/// One discipline, or several, as the command line takes them.
+/// One discipline, or several, in the form of the command line.
 fn texts(value: Option<&Bound<'_, PyAny>>, classes: &mut Classes) -> PyResult<Vec<String>> {
     let Some(value) = value else { return Ok(Vec::new()) };
     let value = &own::plain(value, classes, "disciplines")?;
@@ -138,7 +138,7 @@ fn texts(value: Option<&Bound<'_, PyAny>>, classes: &mut Classes) -> PyResult<Ve
     items.iter().map(one).collect()
 }
 
-/// What a pickle of a scenario holds: its file or its text, its changes, its hash, its classes.
+/// The contents of a scenario's pickle: its file or its text, its changes, its hash, its classes.
 type Pickled = (Option<PathBuf>, Option<String>, Vec<String>, String, Vec<own::Listed>);
 
 /// The scenario of a pickle.
@@ -164,7 +164,7 @@ pub(crate) fn _scenario(
     Ok(scenario)
 }
 
-/// Seeds as the command line takes them.
+/// Seeds in the form of the command line.
 fn seeds_text(value: &Bound<'_, PyAny>) -> PyResult<String> {
     const ALLOWED: &str = "an int from 0 on, a list of them, or a text such as \"1..=10\"";
     if let Ok(text) = value.extract::<String>() {
@@ -188,7 +188,7 @@ fn seeds_text(value: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(","))
 }
 
-/// A number of runs at the same time.
+/// A number of simultaneous runs.
 pub(crate) fn jobs_of(given: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
     let Some(given) = given else { return Ok(0) };
     given.extract::<u16>().map(usize::from).map_err(|_| match given.repr() {
@@ -235,7 +235,7 @@ impl Scenario {
         Scenario::new(py, Source::File(path), &Overrides::default(), Classes::default())
     }
 
-    /// The same scenario with one value changed, as `--set PATH=VALUE` does, or with several:
+    /// The same scenario with one value changed, like `--set PATH=VALUE`, or with several:
     /// `scenario.set("link.buffer", "390 packets")`, `.set({"seeds": 3, "flow.tcp.count": 20})`.
     #[pyo3(signature = (path, value=None))]
     fn set(
@@ -251,29 +251,29 @@ impl Scenario {
 
     /// Simulates every discipline under every seed, and returns the results.
     ///
-    /// `disciplines`: a name, a dict with parameters, or a list of these, in place of the
-    /// scenario's. `seeds`: an int, a list of ints, or a text such as "1..=10". `jobs`: runs at the
-    /// same time, 0 for one on each core. `progress`: True for a line on stderr, or a function that
-    /// is given the fraction that is done, from 0 to 1. The results do not depend on `jobs`.
+    /// `disciplines`: a name, a dict with parameters, or a list of these, instead of the
+    /// scenario's. `seeds`: an int, a list of ints, or a text such as "1..=10". `jobs`:
+    /// simultaneous runs, 0 for one per core. `progress`: True for a line on stderr, or a function
+    /// that receives the fraction done, from 0 to 1. The results do not depend on `jobs`.
     ///
     /// `every`, such as "100 ms": samples links, groups and aggregates at every multiple of it, for
-    /// `result.series`; with `flows=True` each flow too, with its congestion window. `delays=True`
-    /// counts how long packets waited at each link, for `result.delays`; `one_way=True` how long
-    /// they took from source to receiver, for `result.one_way`. `transfers=True` records each
-    /// transfer, for `result.completed`, and `packets=True` each packet, for `result.packets`. None
-    /// of them changes a result. `measures`: names of measures that the summary is to have besides,
-    /// such as "transfer_slowdown_p99.web".
+    /// `result.series`; with `flows=True` also each flow, with its congestion window. `delays=True`
+    /// counts waiting times of packets at each link, for `result.delays`; `one_way=True` their
+    /// times from source to receiver, for `result.one_way`. `transfers=True` records each transfer,
+    /// for `result.completed`, and `packets=True` each packet, for `result.packets`. None of them
+    /// changes a result. `measures`: names of additional measures for the summary, such as
+    /// "transfer_slowdown_p99.web".
     ///
-    /// `on`: a stage, or a list of stages, such as `["sim", "lab"]`. `sim` is the simulator, and
-    /// `lab` this kernel's own TCP and UDP between network namespaces, through the same compiled
-    /// discipline (Linux; root, or a kernel that lets users make namespaces). `lab` takes as long as
-    /// the runs say. Each table then has a column `stage`, `result.agreement` how near the others
-    /// came to the first, and `result.verdicts` whether that is near enough. A stage that cannot run
-    /// the scenario, or not here, raises StageError.
+    /// `on`: a stage, or a list of stages, such as `["sim", "lab"]`. `sim` is the simulator. `lab`
+    /// is this kernel's own TCP and UDP between network namespaces, through the same compiled
+    /// discipline (Linux; root, or a kernel that lets users make namespaces). `lab` runs in real
+    /// time. Each table then has a column `stage`. `result.agreement` compares the others with the
+    /// first, and `result.verdicts` judges the comparison. A stage that cannot run the scenario, or
+    /// not here, raises StageError.
     ///
-    /// What would record more than some 2 GB is refused, with what lowers it, unless `yes` is True.
+    /// Recording more than some 2 GB is refused, with a suggestion, unless `yes` is True.
     ///
-    /// Other threads of Python run meanwhile. Ctrl-C stops it within 100 ms and raises
+    /// Other Python threads run meanwhile. Ctrl-C stops it within 100 ms and raises
     /// KeyboardInterrupt.
     #[pyo3(signature = (
         disciplines=None, seeds=None, *, jobs=None, progress=None, every=None, flows=false, delays=false,
@@ -327,20 +327,20 @@ impl Scenario {
         self.checked.toml()
     }
 
-    /// SHA-256 of what it simulates, hexadecimal: comments, layout and the choice of disciplines
-    /// and seeds do not count.
+    /// SHA-256 of the simulated scenario, hexadecimal: comments, layout and the selection of
+    /// disciplines and seeds do not count.
     #[getter]
     fn sha256(&self) -> &str {
         self.checked.sha256()
     }
 
-    /// Notes, such as values taken that it does not state.
+    /// Notes, such as assumed values that it does not state.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.checked.notes().to_vec()
     }
 
-    /// What a pickle holds.
+    /// The contents of a pickle.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Pickled)> {
         let restore = py.import("fairwire._fairwire")?.getattr("_scenario")?;
         let (file, text) = match &self.source {
@@ -351,12 +351,12 @@ impl Scenario {
         Ok((restore, (file, text, self.set.clone(), sha256, self.classes.listed(py))))
     }
 
-    /// Itself: it never changes.
+    /// Returns itself, because it never changes.
     fn __copy__(slf: Py<Self>) -> Py<Self> {
         slf
     }
 
-    /// Itself: it never changes.
+    /// Returns itself, because it never changes.
     fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
         slf
     }

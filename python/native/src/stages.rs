@@ -16,19 +16,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// What a helper of the lab executes: this module alone, in an interpreter that reads no settings
-/// and has one thread. A user namespace can be made by such a process only.
+/// The program of a lab helper: only this module, in an interpreter that reads no settings and has
+/// one thread. Only such a process can create a user namespace.
 const HELPER: &str = "import sys,importlib.machinery as m,importlib.util as u;\
     l=m.ExtensionFileLoader('_fairwire',sys.argv[1]);\
     s=u.spec_from_file_location('_fairwire',sys.argv[1],loader=l);\
     f=u.module_from_spec(s);l.exec_module(f);f._helper(sys.executable,sys.argv[1],sys.argv[3:])";
 
-/// The stages that were requested.
+/// The requested stages.
 #[derive(Clone)]
 pub(crate) struct On(Vec<&'static dyn Stage>);
 
 impl On {
-    /// Those of `given`: a name, or a list of names.
+    /// The stages in `given`: a name, or a list of names.
     pub(crate) fn new(given: &Bound<'_, PyAny>) -> PyResult<Self> {
         const ALLOWED: &str = "\"sim\", \"lab\", or a list of these";
         let wrong = || match given.repr() {
@@ -63,17 +63,17 @@ impl On {
         self.0.iter().any(|stage| stage.name() == name)
     }
 
-    /// Are there others than one?
+    /// Are there several?
     pub(crate) fn are_several(&self) -> bool {
         self.0.len() > 1
     }
 
-    /// Refuses a scenario that names a stage which is not there.
+    /// Rejects a scenario that names a missing stage.
     pub(crate) fn check(&self, py: Python<'_>, scenario: &Scenario) -> PyResult<()> {
         fairwire_experiment::check(scenario).map_err(|error| scenario_error(py, &error))
     }
 
-    /// Runs `scenario` on each, as far as it can. `note` is called with the fraction that is done.
+    /// Runs `scenario` on each, as far as it can. `note` is called with the fraction done.
     pub(crate) fn run(
         &self,
         scenario: &Scenario,
@@ -92,7 +92,7 @@ impl On {
             runs.retain(|run| observed.keeps(run));
             Ok(runs)
         };
-        // What a stage can run is found out by building its disciplines.
+        // Building its disciplines shows what a stage can run.
         let done = own::within(classes, &Arc::<Run>::default(), || {
             Stages { all: &all, are_named: true }.run(scenario, stop.flag(), &mut run_on)
         });
@@ -101,7 +101,7 @@ impl On {
     }
 }
 
-/// A stage whose runs find classes of Python.
+/// A stage whose runs find Python classes.
 struct Classed<'a> {
     stage: &'static dyn Stage,
     observed: &'a Observed<'a>,
@@ -141,7 +141,7 @@ impl Stage for Classed<'_> {
     }
 }
 
-/// Follows the runs of one stage, which is number `at` of `of`.
+/// Follows the runs of one stage, number `at` of `of`.
 struct Watching<'a> {
     watch: &'a Watch,
     observed: &'a Observed<'a>,
@@ -165,7 +165,7 @@ impl WatchRuns for Watching<'_> {
     }
 }
 
-/// What is wrong where a stage failed, or ran nothing.
+/// The error, if a stage failed or ran nothing.
 fn trouble(done: &SideBySide, scenario: &Scenario) -> Option<Trouble> {
     if let Some((stage, what)) = done.failed.first() {
         let message = format!("`{stage}` did not finish: {what}");
@@ -180,7 +180,7 @@ fn trouble(done: &SideBySide, scenario: &Scenario) -> Option<Trouble> {
     })
 }
 
-/// Has the lab's helpers started as this interpreter: they are this module again.
+/// Makes the lab start its helpers as this interpreter with this module.
 fn start_helpers_by_python(py: Python<'_>) -> PyResult<()> {
     let interpreter: PathBuf = py.import("sys")?.getattr("executable")?.extract().unwrap_or_default();
     if interpreter.as_os_str().is_empty() {
@@ -197,7 +197,7 @@ fn before(module: String) -> Vec<String> {
     ["-I", "-S", "-c", HELPER].map(String::from).into_iter().chain([module]).collect()
 }
 
-/// Is a helper of the lab, and ends this process. Nothing for people.
+/// Acts as a helper of the lab, and ends this process. Not for people.
 #[pyfunction]
 pub(crate) fn _helper(py: Python<'_>, interpreter: PathBuf, module: String, arguments: Vec<String>) {
     again::start_as(interpreter, before(module));

@@ -31,7 +31,7 @@ fn raised(py: Python<'_>, error: &fairwire_sweep::SweepError) -> PyErr {
     }
 }
 
-/// A sweep that was checked, and its store. `fairwire.Sweep` is made of it.
+/// A checked sweep and its store, from which `fairwire.Sweep` is made.
 #[pyclass(frozen, module = "fairwire._fairwire")]
 pub(crate) struct SweepPlan {
     plan: Plan,
@@ -39,7 +39,7 @@ pub(crate) struct SweepPlan {
     origin: Origin,
 }
 
-/// Where a plan comes from, for a pickle.
+/// The origin of a plan, for a pickle.
 enum Origin {
     /// A text, over a scenario.
     Text(Base, String),
@@ -54,7 +54,7 @@ impl SweepPlan {
         Ok(SweepPlan { plan, folder: std::path::absolute(&folder).unwrap_or(folder), origin })
     }
 
-    /// A table with columns of axes, those of one unit as numbers.
+    /// A table with columns of axes; those with one unit are numbers.
     fn table_of(&self, table: columns::Table, keys: &[&str]) -> PyResult<Table> {
         let mut units = BTreeMap::new();
         let column = |mut column: Column| {
@@ -72,7 +72,7 @@ impl SweepPlan {
         Table::with_units(columns::Table::new(columns), keys, &units)
     }
 
-    /// Reads of the store without Python's lock.
+    /// Reads from the store without Python's lock.
     fn read<T: Send>(
         &self,
         py: Python<'_>,
@@ -82,7 +82,7 @@ impl SweepPlan {
         read.map_err(|error| raised(py, &error.into()))
     }
 
-    /// The names of the columns that say which run a row is of.
+    /// The names of the columns that identify the run of a row.
     fn keys(&self, last: &'static str) -> Vec<&str> {
         let axes = self.plan.axes.iter().map(|axis| axis.key.as_str());
         axes.chain(["discipline", last]).filter(|name| !name.is_empty()).collect()
@@ -91,7 +91,7 @@ impl SweepPlan {
 
 #[pymethods]
 impl SweepPlan {
-    /// The sweep that `plan` describes, a dict with the keys of a plan file, over `scenario`.
+    /// The sweep described by `plan`, a dict with the keys of a plan file, over `scenario`.
     #[new]
     fn new(scenario: &Bound<'_, Scenario>, plan: &Bound<'_, PyAny>, folder: PathBuf) -> PyResult<Self> {
         let py = plan.py();
@@ -103,8 +103,7 @@ impl SweepPlan {
         SweepPlan::of_text(py, base, text, folder)
     }
 
-    /// The sweep in the plan file at `path`; `folder` is its store in place of the one that it
-    /// names.
+    /// The sweep in the plan file at `path`; `folder` replaces the store that it names.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf, folder: Option<PathBuf>) -> PyResult<Self> {
         let plan = py.detach(|| Plan::load(&path)).map_err(|error| scenario_error(py, &error))?;
@@ -113,7 +112,7 @@ impl SweepPlan {
         Ok(SweepPlan { plan, folder: whole(folder), origin: Origin::File(whole(path)) })
     }
 
-    /// What a pickle holds: workers need to see the folder of its store.
+    /// The contents of a pickle; workers need access to the folder of its store.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Pickled)> {
         let restore = py.import("fairwire._fairwire")?.getattr("_sweep_plan")?;
         let (base, text, file) = match &self.origin {
@@ -141,19 +140,19 @@ impl SweepPlan {
         self.plan.seeds.clone()
     }
 
-    /// What is kept of each run.
+    /// The recorded measures of each run.
     #[getter]
     fn measures(&self) -> Vec<String> {
         self.plan.measures.clone()
     }
 
-    /// The keys that vary, in the order of the columns.
+    /// The varied keys, in the order of the columns.
     #[getter]
     fn axes(&self) -> Vec<String> {
         self.plan.axes.iter().map(|axis| axis.key.clone()).collect()
     }
 
-    /// The notes on its scenarios, and on what differs between cells besides what varies.
+    /// The notes on its scenarios, and on unvaried differences between cells.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.plan.notes.clone()
@@ -165,7 +164,7 @@ impl SweepPlan {
         self.folder.clone()
     }
 
-    /// What the missing runs take, by a pilot.
+    /// The cost of the missing runs, estimated by a pilot.
     fn cost<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let cost = while_looking(py, &Progress::Hidden, |_, stop| self.plan.cost(&self.folder, stop.flag()))?;
         let cost = cost.map_err(|error| raised(py, &error))?;
@@ -178,7 +177,7 @@ impl SweepPlan {
         Ok(dict)
     }
 
-    /// The runs that the store lacks.
+    /// The runs missing from the store.
     fn missing(&self, py: Python<'_>) -> PyResult<Table> {
         let missing = self.read(py, Plan::missing)?;
         let count = |name, of: &dyn Fn(&Run) -> u64| Column::new(name, Cells::counts(missing.iter().map(of)));
@@ -189,7 +188,7 @@ impl SweepPlan {
         self.table_of(columns::Table::new(all), &["row"])
     }
 
-    /// Why the run of this row of the plan is missing.
+    /// Why the run in this row of the plan is missing.
     fn explain(&self, py: Python<'_>, row: usize) -> PyResult<String> {
         let run = self.plan.run_of_row(row).ok_or_else(|| {
             PyIndexError::new_err(format!("there is no row {row}; allowed: 0 to {}", self.plan.runs() - 1))
@@ -198,12 +197,12 @@ impl SweepPlan {
         why.map(|why| why.to_string()).map_err(|error| raised(py, &error))
     }
 
-    /// Refuses more runs than is sensible, more on disk, and more memory of `jobs` runs at once.
+    /// Rejects too many runs, too much on disk, and too much memory for `jobs` simultaneous runs.
     fn check(&self, jobs: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         self.plan.check(jobs_of(jobs)?, "jobs").map_err(|error| too_much(&error))
     }
 
-    /// Makes the missing runs on this machine. Returns how many, and the seconds that they took.
+    /// Makes the missing runs on this machine. Returns their number and duration in seconds.
     #[pyo3(signature = (jobs, progress))]
     fn run_local(
         &self,
@@ -228,7 +227,7 @@ impl SweepPlan {
         ran.map(|ran| (ran.runs, ran.seconds)).map_err(|error| raised(py, &error))
     }
 
-    /// The missing runs as shards of about this number of seconds, at most `max` of them.
+    /// The missing runs as shards of about `seconds` each, at most `max`.
     fn shards(&self, py: Python<'_>, seconds: f64, max: usize) -> PyResult<Vec<(String, usize)>> {
         let shards = while_looking(py, &Progress::Hidden, |_, stop| {
             self.plan.shards(&self.folder, seconds, max, stop.flag())
@@ -237,19 +236,19 @@ impl SweepPlan {
         Ok(shards.iter().map(|shard| (shard.to_json(), shard.runs())).collect())
     }
 
-    /// A row for each run.
+    /// One row per run.
     fn table(&self, py: Python<'_>) -> PyResult<Table> {
         let table = self.read(py, Plan::table)?;
         self.table_of(table, &self.keys("seed"))
     }
 
-    /// A row for each cell.
+    /// One row per cell.
     fn summary(&self, py: Python<'_>) -> PyResult<Table> {
         let table = self.read(py, Plan::summary_table)?;
         self.table_of(table, &self.keys(""))
     }
 
-    /// Makes few large parts of many small ones. Returns the number of files before and after.
+    /// Merges many small parts into few large ones. Returns the number of files before and after.
     fn compact(&self, py: Python<'_>) -> PyResult<(usize, usize)> {
         self.read(py, |_, stores| {
             let (runs, flows) = (stores.runs.compact()?, stores.flows.compact()?);
@@ -258,7 +257,7 @@ impl SweepPlan {
     }
 }
 
-/// What a pickle of a plan holds: its scenario and its text, or its file; and its store.
+/// The contents of a plan's pickle: its scenario and its text, or its file; and its store.
 type Pickled = (Option<String>, Option<String>, Option<PathBuf>, PathBuf);
 
 /// The plan of a pickle.
@@ -279,11 +278,11 @@ pub(crate) fn _sweep_plan(
     SweepPlan::of_text(py, base, text.unwrap_or_default(), folder)
 }
 
-/// What makes a number of a quantity.
+/// Converts a quantity to a number.
 type Number = fn(&str) -> Option<f64>;
 
-/// The unit of the numbers of `axis`, and what makes them: that of all its values, or
-/// else one of their kind. `None` where a value is no quantity, or they are of several kinds.
+/// The common unit of the numbers of `axis`, and their conversion: the unit of all its values, or a
+/// default for their type. `None` if a value is not a quantity, or if types differ.
 fn unit_of(axis: &Axis) -> Option<(String, Number)> {
     let text = |(_, value): &(String, Value)| match value {
         Value::Text(text) => Some(text.clone()),
@@ -308,7 +307,7 @@ fn unit_of(axis: &Axis) -> Option<(String, Number)> {
     found.map(|(unit, number)| (unit.to_owned(), number))
 }
 
-/// Makes the runs of a shard and stores them. Returns how many, and the seconds that they took.
+/// Makes the runs of a shard and stores them. Returns their number and duration in seconds.
 #[pyfunction]
 pub(crate) fn run_shard(py: Python<'_>, shard: &str) -> PyResult<(usize, f64)> {
     let shard = Shard::from_json(shard).map_err(|error| raised(py, &error))?;

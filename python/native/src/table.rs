@@ -1,4 +1,4 @@
-//! Tables, in Arrow's memory.
+//! Tables in Arrow's memory.
 
 use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
@@ -16,24 +16,24 @@ use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// Rows that are shown of a longer table: of HTML, and of text.
+/// The rows shown of a longer table, in HTML and in text.
 const SHOWN: usize = 20;
 const SHOWN_AS_TEXT: usize = 8;
-/// Columns of a line of text.
+/// The columns of a line of text.
 const WIDTH: usize = 100;
 
-/// The column that says where a run was made.
+/// The column with the stage of a run.
 const STAGE: &str = "stage";
 
-/// The keys of the metadata of a column.
+/// The metadata keys of a column.
 const DESCRIPTION: &str = "description";
 const UNIT: &str = "unit";
 
 /// A table of results.
 ///
 /// It exports Arrow's C stream, so `polars.DataFrame(table)`, `pyarrow.table(table)` and DuckDB
-/// take it without a copy: numbers as they are, and texts as dictionaries, which keep each text
-/// once. `description(column)` says what a column is, and its unit. It can be pickled.
+/// accept it without a copy: numbers as they are, and texts as dictionaries, which store each text
+/// once. `description(column)` describes a column with its unit. It can be pickled.
 #[pyclass(frozen, module = "fairwire")]
 #[derive(Clone)]
 pub(crate) struct Table {
@@ -42,12 +42,12 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// A table of these columns, no two rows of which agree in all of `keys`.
+    /// A table of these columns; no two rows agree in all of `keys`.
     pub(crate) fn new(table: columns::Table, keys: &[&str]) -> PyResult<Self> {
         Table::with_units(table, keys, &BTreeMap::new())
     }
 
-    /// The same of runs on these stages, one for each row, where results name them.
+    /// As [`new`](Self::new), for runs on these stages, one per row, if results name them.
     pub(crate) fn of_runs(table: columns::Table, keys: &[&str], stages: Option<Cells>) -> PyResult<Self> {
         const AFTER: &str = "discipline";
         let Some(stages) = stages else { return Table::new(table, keys) };
@@ -59,7 +59,7 @@ impl Table {
         Table::new(columns::Table::new(columns), &keys.collect::<Vec<_>>())
     }
 
-    /// The same, with the units of some columns.
+    /// As [`new`](Self::new), with the units of some columns.
     pub(crate) fn with_units(
         table: columns::Table,
         keys: &[&str],
@@ -82,7 +82,7 @@ impl Table {
         Ok(Table { batch, keys: keys.iter().map(ToString::to_string).collect() })
     }
 
-    /// The values of a column, from the first row on, at most `rows`.
+    /// The values of a column from row `at` on, at most `rows`.
     fn values<'py>(&self, py: Python<'py>, at: usize, rows: usize) -> PyResult<Bound<'py, PyList>> {
         let column = self.batch.column(at);
         let column = column.slice(0, rows.min(column.len()));
@@ -90,7 +90,7 @@ impl Table {
             DataType::Float64 => PyList::new(py, column.as_primitive::<Float64Type>().iter()),
             DataType::UInt64 => PyList::new(py, column.as_primitive::<UInt64Type>().iter()),
             _ => {
-                // Each text is one object, however many rows have it.
+                // Each text is one object, regardless of its number of rows.
                 let texts = column.as_dictionary::<Int32Type>();
                 let distinct = PyList::new(py, texts.values().as_string::<i32>().iter())?;
                 let text = |place: Option<i32>| match place {
@@ -123,7 +123,7 @@ impl Table {
         Ok(self.batch.schema().field(at).metadata().get(key).cloned().unwrap_or_default())
     }
 
-    /// The columns as they were, for a pickle.
+    /// The original columns, for a pickle.
     fn by_columns(&self) -> columns::Table {
         let cells = |array: &ArrayRef| match array.data_type() {
             DataType::Float64 => Cells::Reals(array.as_primitive::<Float64Type>().iter().collect()),
@@ -190,10 +190,10 @@ fn ours(error: impl ToString) -> PyErr {
     PyRuntimeError::new_err(error.to_string())
 }
 
-/// What a pickle has of each column: its name, its kind, what it is and its unit.
+/// The data of each column in a pickle: its name, type, description and unit.
 type About = (String, u8, String, Option<String>);
 
-/// What a pickle holds: the rows as Parquet, the columns, the keys.
+/// The contents of a pickle: the rows as Parquet, the columns, the keys.
 type Pickled<'py> = (Bound<'py, PyBytes>, Vec<About>, Vec<String>);
 
 /// The table of a pickle.
@@ -228,7 +228,7 @@ impl Table {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        let _ = requested_schema; // a request that a producer need not follow
+        let _ = requested_schema; // producers may ignore it
         let batches = RecordBatchIterator::new([Ok(self.batch.clone())], self.batch.schema());
         let reader: Box<dyn RecordBatchReader + Send> = Box::new(batches);
         PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(reader), c"arrow_array_stream")
@@ -240,30 +240,30 @@ impl Table {
         self.batch.schema().fields().iter().map(|field| field.name().clone()).collect()
     }
 
-    /// The names of the columns that say what a row is of: no two rows agree in all of them. They
-    /// are the dimensions of `to_xarray()`. Empty where a row is of nothing but its number.
+    /// The names of the columns that identify a row: no two rows agree in all of them. They are the
+    /// dimensions of `to_xarray()`. Empty if only its number identifies a row.
     #[getter]
     fn keys(&self) -> Vec<String> {
         self.keys.clone()
     }
 
-    /// What a column is, with its unit.
+    /// The description of a column, with its unit.
     fn description(&self, column: &Bound<'_, PyAny>) -> PyResult<String> {
         self.metadata(column, DESCRIPTION)
     }
 
-    /// The unit of the numbers of an axis that was given with one, such as "packets"; empty for
-    /// other columns, whose names or descriptions say it.
+    /// The unit of an axis's numbers if given with one, such as "packets"; empty for other columns,
+    /// whose names or descriptions state it.
     fn unit(&self, column: &Bound<'_, PyAny>) -> PyResult<String> {
         self.metadata(column, UNIT)
     }
 
-    /// The values of a column as a list; None where a row has none.
+    /// The values of a column as a list, with None for missing ones.
     fn __getitem__<'py>(&self, py: Python<'py>, column: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         self.values(py, self.index(column)?, self.batch.num_rows())
     }
 
-    /// A table is no sequence: of its rows and columns, several orders would be plausible.
+    /// A table is not a sequence: several orders of its rows and columns would be plausible.
     fn __iter__(&self) -> PyResult<Py<PyAny>> {
         let message = "a Table is not iterated over; allowed: `table[column]`, `table.to_dict()`, \
                        `table.columns`, `table.to_polars().iter_rows()`";
@@ -295,9 +295,9 @@ impl Table {
         slf.py().import("pandas")?.call_method1("DataFrame", (data,))
     }
 
-    /// An xarray.Dataset whose dimensions are `keys`, and whose variables are the other columns.
-    /// Where a column `measure` names what `value` is, each measure is a variable, and `name` one
-    /// dimension for objects of every kind. What no row has is nan. Needs the extra `xarray`.
+    /// An xarray.Dataset with the dimensions `keys`, and the other columns as variables. If a
+    /// column `measure` names the meaning of `value`, each measure is a variable, and `name` one
+    /// dimension for objects of all kinds. Missing values are nan. Needs the extra `xarray`.
     fn to_xarray<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.py().import("fairwire._xarray")?.call_method1("dataset", (slf,))
     }
@@ -307,7 +307,7 @@ impl Table {
         self.batch.num_rows()
     }
 
-    /// What a pickle holds.
+    /// The contents of a pickle.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Pickled<'py>)> {
         let mut file = Vec::new();
         parquet::write(&mut file, &self.by_columns()).map_err(ours)?;

@@ -1,4 +1,4 @@
-//! Recorders of the runs of a scenario: samples over time, histograms of waiting times and of one-way
+//! Recorders of a scenario's runs: samples over time, histograms of waiting times and of one-way
 //! delays, transfers, packets.
 
 use crate::stages::On;
@@ -19,24 +19,24 @@ use schemars::JsonSchema;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// One-way delays are counted for no more flows: each histogram takes 60 kB.
+/// The maximum of flows with one-way delays; each histogram takes 60 kB.
 const MAX_ONE_WAY: usize = 10_000;
 
-/// What is to be watched.
+/// The data to record.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Watching {
-    /// The time between samples; without it there are none.
+    /// The time between samples; `None` without samples.
     every: Option<Duration>,
     has_flows: bool,
     has_delays: bool,
     has_transfers: bool,
     has_one_way: bool,
     has_packets: bool,
-    /// Also more than is sensible?
+    /// Are excessive amounts permitted?
     is_unbounded: bool,
 }
 
-/// What is to be watched, as keywords of `run`.
+/// The data to record, as keywords of `run`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keywords {
     pub(crate) flows: bool,
@@ -76,7 +76,7 @@ impl Watching {
         })
     }
 
-    /// What is to be noted of runs `on` these stages: the others than the simulator can only sample.
+    /// Notes on runs `on` these stages: all except the simulator can only sample.
     pub(crate) fn on(self, on: Option<&On>) -> PyResult<Option<String>> {
         let Watching { has_delays, has_transfers, has_one_way, has_packets, .. } = self;
         let of_simulator = [
@@ -99,23 +99,23 @@ impl Watching {
         }
     }
 
-    /// Is nothing watched?
+    /// Is nothing recorded?
     fn is_nothing(self) -> bool {
         let Watching { every, has_delays, has_transfers, has_one_way, has_packets, .. } = self;
         every.is_none() && !(has_delays || has_transfers || has_one_way || has_packets)
     }
 }
 
-/// What is too much, as an exception.
+/// The exception for an excess.
 pub(crate) fn too_much(error: &TooMuch) -> PyErr {
     PyValueError::new_err(format!("{error}; or more with `yes=True`"))
 }
 
-/// Watches the runs of a scenario.
+/// Records the runs of a scenario.
 pub(crate) struct Watch {
     watching: Watching,
     warm_up: Time,
-    /// What results call the simulator, where they name stages.
+    /// The name of the simulator in results, if they name stages.
     sim: &'static str,
     finished: Mutex<Vec<Seen>>,
 }
@@ -160,7 +160,7 @@ impl Watch {
         Ok(Watch { watching, warm_up, sim, finished: Mutex::default() })
     }
 
-    /// What takes down the samples of a run on `stage`, which is not the simulator.
+    /// The recorder of samples of a run on `stage`, other than the simulator.
     #[cfg(target_os = "linux")]
     pub(crate) fn sampled(&self, which: RunId<'_>, stage: &'static str) -> Sampling<'_> {
         Sampling { watch: self, seen: Seen::new(self.watching, self.warm_up, which, stage) }
@@ -170,7 +170,7 @@ impl Watch {
         self.finished.lock().unwrap_or_else(PoisonError::into_inner).push(seen);
     }
 
-    /// What was seen of `runs`, in their order. A run that a class of Python ended is none of them.
+    /// The records of `runs`, in their order. They exclude a run that a Python class ended.
     pub(crate) fn seen(self, runs: &[RunRecord]) -> WatchedRuns {
         let finished = self.finished.into_inner().unwrap_or_else(PoisonError::into_inner);
         let of = |run: &RunRecord| (run.discipline.clone(), run.stage.clone(), run.seed);
@@ -198,7 +198,7 @@ impl Observers for Watch {
     }
 }
 
-/// Takes down the samples of a run of real senders.
+/// Records the samples of a run with real senders.
 #[cfg(target_os = "linux")]
 pub(crate) struct Sampling<'a> {
     watch: &'a Watch,
@@ -228,22 +228,22 @@ impl fairwire_experiment::WatchRun for Sampling<'_> {
 /// A link or a flow, and the bins of its delays.
 type Binned = (String, Vec<Bin>);
 
-/// What was seen of one run.
+/// The records of one run.
 struct Seen {
     watching: Watching,
     warm_up: Time,
     discipline: String,
-    /// Where it was run; empty where results do not name it.
+    /// The stage; empty if results do not name it.
     stage: &'static str,
     seed: u64,
     rows: SampledRows,
-    /// By link.
+    /// Per link.
     delays: Vec<Binned>,
     links: Vec<String>,
-    /// Of each flow, or connection, its group, its user, and the place of that among the users.
+    /// For each flow or connection: its group, its user, and the index of that user.
     flows: Vec<(String, FlowName, usize)>,
     completed: Vec<TransferEvent>,
-    /// By user.
+    /// Per user.
     one_way: Vec<(FlowName, DelayHistogram)>,
     packets: Vec<PacketEvent>,
 }
@@ -329,7 +329,7 @@ impl Observer for Seen {
     }
 }
 
-/// What was seen of all runs.
+/// The records of all runs.
 pub(crate) struct WatchedRuns {
     watching: Watching,
     /// Do results name the stages?
@@ -340,66 +340,66 @@ pub(crate) struct WatchedRuns {
 /// A number of a time series.
 #[derive(Clone, Copy, JsonSchema)]
 struct Sampled<'a> {
-    /// The discipline, by its label or else its name.
+    /// The discipline, by label or else by name.
     discipline: &'a str,
     /// The seed.
     seed: u64,
-    /// When it was sampled, seconds from the start of the run; what is counted is since the sample
-    /// before.
+    /// The time of the sample, seconds from the start of the run; counts are since the previous
+    /// sample.
     time_s: f64,
     #[schemars(flatten)]
     row: Row<'a>,
 }
 
-/// The packets that waited, or were on the way, for about the same time.
+/// The packets that waited, or were in transit, for about the same time.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "its fields are the columns")]
 struct Waited<'a> {
-    /// The discipline, by its label or else its name.
+    /// The discipline, by label or else by name.
     discipline: &'a str,
     /// The seed.
     seed: u64,
     /// The queued link, or the flow of one-way delays.
     name: &'a str,
-    /// The shortest time of the bin, seconds, transmission excluded of a link; bins are at most
+    /// The shortest time of the bin, seconds; for a link without transmission. Bins are at most
     /// 1/128 of it wide.
     from_s: f64,
     /// The end of the bin, seconds.
     to_s: f64,
-    /// The packets of this bin that were sent, or delivered, after the warm-up.
+    /// The packets of this bin that were sent or delivered after the warm-up.
     packets: u64,
 }
 
-/// Something that happened to a packet.
+/// An event of a packet.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "its fields are the columns")]
 struct Happened<'a> {
-    /// The discipline, by its label or else its name.
+    /// The discipline, by label or else by name.
     discipline: &'a str,
     /// The seed.
     seed: u64,
-    /// When, seconds from the start of the run.
+    /// The time, seconds from the start of the run.
     time_s: f64,
     /// `arrive`, `drop`, `mark`, `depart`, `lost` or `deliver`.
     event: &'a str,
-    /// The flow, and its connection where it has several.
+    /// The flow, and its connection if there are several.
     flow: &'a str,
     /// `syn`, `data`, `ack` or `datagram`.
     packet: &'a str,
-    /// On the wire.
+    /// Bytes on the wire.
     bytes: u64,
     /// The ECN codepoint after the event: `not-ect`, `ect0`, `ect1` or `ce`.
     ecn: &'a str,
     /// Why it was dropped or marked.
     cause: Option<&'a str>,
-    /// The queued link; empty at the ends of the way.
+    /// The queued link; empty at the ends of the path.
     link: Option<&'a str>,
-    /// Of data the number of the segment, from 0; of an acknowledgement that of the next one.
+    /// For data, the number of the segment, from 0; for an acknowledgement, that of the next one.
     number: Option<u64>,
 }
 
 impl WatchedRuns {
-    /// The tables of what was watched, by name.
+    /// The tables of the records, by name.
     pub(crate) fn tables(self) -> PyResult<BTreeMap<&'static str, Table>> {
         let Watching { every, has_delays, has_transfers, has_one_way, has_packets, .. } = self.watching;
         let mut tables = BTreeMap::new();
@@ -421,13 +421,13 @@ impl WatchedRuns {
         Ok(tables)
     }
 
-    /// The stage of each row where results name it; `rows` is the number of those of a run.
+    /// The stage of each row if results name it; `rows` is the number of a run's rows.
     fn stages(&self, rows: impl Fn(&Seen) -> usize) -> Option<Cells> {
         let of = |run: &Seen| std::iter::repeat_n(run.stage, rows(run));
         self.are_named.then(|| Cells::texts(self.runs.iter().flat_map(of)))
     }
 
-    /// A row for each time, object and measure, in the order of the runs.
+    /// One row per time, object and measure, in the order of the runs.
     fn series(&self) -> PyResult<Table> {
         let rows = || {
             self.runs.iter().flat_map(|run| {
@@ -453,7 +453,7 @@ impl WatchedRuns {
         Table::of_runs(records::of_cells::<Sampled<'_>>(cells), keys, self.stages(|run| run.rows.len()))
     }
 
-    /// A row for each run, link or flow, and bin of its times.
+    /// One row per run, link or flow, and bin of its times.
     fn waited(&self, of_flows: bool) -> PyResult<Table> {
         let all: Vec<(&Seen, Vec<Binned>)> = self.runs.iter().map(|run| (run, run.bins(of_flows))).collect();
         let rows = || {
@@ -473,7 +473,7 @@ impl WatchedRuns {
         Table::of_runs(records::of_cells::<Waited<'_>>(cells), keys, stages)
     }
 
-    /// A row for each transfer and page, in the order in which they were requested.
+    /// One row per transfer and page, in the order of requests.
     fn completed(&self) -> PyResult<Table> {
         let rows = || self.runs.iter().flat_map(|run| run.completed.iter().map(move |one| (run, one)));
         let took = |one: &TransferEvent| one.at.since(one.since);
@@ -494,7 +494,7 @@ impl WatchedRuns {
         Table::of_runs(records::of_cells::<CompletedRecord>(cells), &[], stages)
     }
 
-    /// A row for each packet and what happened to it, in the order of time.
+    /// One row per packet and event, in the order of time.
     fn packets(&self) -> PyResult<Table> {
         let rows = || self.runs.iter().flat_map(|run| run.packets.iter().map(move |one| (run, one)));
         let names: Vec<Vec<String>> = self

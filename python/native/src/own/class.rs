@@ -1,25 +1,25 @@
-//! Classes of Python, and the text that each has in a scenario.
+//! Python classes, and the text of each in a scenario.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
 use std::sync::Arc;
 
-/// The entry behind which droppers are.
+/// The catalogue entry for droppers.
 pub(super) const DROPPER: &str = "python";
 
-/// The entry behind which whole queues are.
+/// The catalogue entry for entire queues.
 pub(super) const QUEUE: &str = "python-queue";
 
-/// The entry behind which controllers are.
+/// The catalogue entry for controllers.
 pub(super) const CONTROLLER: &str = "python-controller";
 
-/// Is `name` an entry behind which classes are? People give the class itself.
+/// Is `name` a catalogue entry for classes? Users pass the class itself.
 pub(crate) fn is_entry(name: &str) -> bool {
     [DROPPER, QUEUE, CONTROLLER].contains(&name)
 }
 
-/// What a class is, by its base class in `fairwire.own`.
+/// The type of a class, from its base class in `fairwire.own`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Dropper,
@@ -39,7 +39,7 @@ impl Kind {
         }
     }
 
-    /// The entry behind which such classes are.
+    /// The catalogue entry for these classes.
     pub(super) fn entry(self) -> &'static str {
         match self {
             Kind::Dropper => DROPPER,
@@ -48,7 +48,7 @@ impl Kind {
         }
     }
 
-    /// The parameters that the entry has beside the class. All others are the class's own.
+    /// The parameters of the entry besides the class; all others are the class's own.
     pub(super) fn parameters(self) -> &'static [&'static str] {
         match self {
             Kind::Dropper => &["buffer", "ecn", "scheduler"],
@@ -61,7 +61,7 @@ impl Kind {
         Ok(py.import("fairwire.own")?.getattr(self.base())?.cast_into()?)
     }
 
-    /// The kind of `class`.
+    /// The type of `class`.
     pub(super) fn of(class: &Bound<'_, PyType>) -> PyResult<Kind> {
         for kind in Kind::ALL {
             let base = kind.base_class(class.py())?;
@@ -78,9 +78,9 @@ impl Kind {
     }
 }
 
-/// A class, and what it is constructed with.
+/// A class, and its constructor's arguments.
 pub(crate) struct Class {
-    /// What names it in a scenario: its name, with its arguments.
+    /// The text that identifies it in a scenario: its name and its arguments.
     pub(super) text: String,
     pub(super) kind: Kind,
     pub(super) class: Py<PyType>,
@@ -91,11 +91,11 @@ pub(crate) struct Class {
 #[derive(Clone, Default)]
 pub(crate) struct Classes(Vec<Arc<Class>>);
 
-/// A class as a pickle has it: its text, the class, and its arguments.
+/// A class in a pickle: its text, the class, and its arguments.
 pub(crate) type Listed = (String, Py<PyType>, Py<PyDict>);
 
 impl Classes {
-    /// All of them, for a pickle.
+    /// All classes, for a pickle.
     pub(crate) fn listed(&self, py: Python<'_>) -> Vec<Listed> {
         let one = |class: &Arc<Class>| {
             (class.text.clone(), class.class.clone_ref(py), class.arguments.clone_ref(py))
@@ -103,7 +103,7 @@ impl Classes {
         self.0.iter().map(one).collect()
     }
 
-    /// Those of a pickle.
+    /// The classes of a pickle.
     pub(crate) fn from_listed(py: Python<'_>, listed: Vec<Listed>) -> PyResult<Self> {
         let class = |(text, class, arguments): Listed| {
             let kind = Kind::of(class.bind(py))?;
@@ -122,7 +122,7 @@ impl Classes {
         self.0.iter().find(|class| class.text == text).cloned()
     }
 
-    /// The text by which `class` with `arguments` is found again.
+    /// Adds `class` with `arguments`; returns the text that finds it.
     pub(super) fn add(
         &mut self,
         class: &Bound<'_, PyType>,
@@ -156,7 +156,8 @@ impl Classes {
     }
 }
 
-/// Warns of a method whose name is nearly that of one which is called: it would be called never.
+/// Warns of a method whose name is close to that of one that is called, because it would never be
+/// called.
 fn warn_of_slips(class: &Bound<'_, PyType>, kind: Kind) -> PyResult<()> {
     let py = class.py();
     let base = kind.base_class(py)?;
@@ -181,7 +182,7 @@ fn warn_of_slips(class: &Bound<'_, PyType>, kind: Kind) -> PyResult<()> {
     Ok(())
 }
 
-/// Refuses arguments that the class does not take, before anything runs.
+/// Rejects arguments that the class does not accept, before anything runs.
 fn fits(class: &Bound<'_, PyType>, arguments: &Bound<'_, PyDict>) -> PyResult<()> {
     let signature = class.py().import("inspect")?.call_method1("signature", (class,))?;
     signature.call_method("bind", (), Some(arguments)).map(drop).map_err(|error| {

@@ -40,7 +40,7 @@ impl ControllerSpec for Spec {
     }
 }
 
-/// An acknowledgement of new data, as a controller sees it.
+/// An acknowledgement of new data, as given to a controller.
 #[pyclass(frozen, module = "fairwire")]
 pub(crate) struct Ack {
     acked: Acked,
@@ -48,7 +48,7 @@ pub(crate) struct Ack {
 
 #[pymethods]
 impl Ack {
-    /// When it came, seconds.
+    /// The time of its arrival, seconds.
     #[getter]
     fn now(&self) -> f64 {
         seconds(self.acked.now)
@@ -60,26 +60,26 @@ impl Ack {
         self.acked.newly
     }
 
-    /// How many of those the window may grow by: not those that arrived while a loss was repaired
-    /// (RFC 5681, section 3.2).
+    /// How many of those the window may grow by: not those that arrived during loss recovery (RFC
+    /// 5681, section 3.2).
     #[getter]
     fn growth(&self) -> u32 {
         self.acked.growth
     }
 
-    /// Segments that are newly taken for lost.
+    /// Segments newly considered lost.
     #[getter]
     fn lost(&self) -> u32 {
         self.acked.lost
     }
 
-    /// Segments in flight before it came.
+    /// Segments in flight before its arrival.
     #[getter]
     fn in_flight(&self) -> u32 {
         self.acked.in_flight
     }
 
-    /// The round-trip time that it measures, seconds; None where it measures none.
+    /// The measured round-trip time, seconds; None without a measurement.
     #[getter]
     fn rtt(&self) -> Option<f64> {
         self.acked.rtt.map(|rtt| rtt.secs())
@@ -91,13 +91,13 @@ impl Ack {
         self.acked.ends_round
     }
 
-    /// How fast data was delivered over about a round trip, segments per second; None at first.
+    /// The delivery rate over about a round trip, segments per second; None at first.
     #[getter]
     fn rate(&self) -> Option<f64> {
         self.acked.rate.map(|rate| rate.per_second)
     }
 
-    /// Was the window what held the sender back?
+    /// Did the window limit the sender?
     #[getter]
     fn is_window_used(&self) -> bool {
         self.acked.is_window_used
@@ -108,7 +108,7 @@ impl Ack {
     }
 }
 
-/// A sign of congestion, as a controller sees it.
+/// A congestion signal, as given to a controller.
 #[pyclass(frozen, module = "fairwire")]
 pub(crate) struct Congestion {
     congested: Congested,
@@ -116,13 +116,13 @@ pub(crate) struct Congestion {
 
 #[pymethods]
 impl Congestion {
-    /// When it was seen, seconds.
+    /// The time of the signal, seconds.
     #[getter]
     fn now(&self) -> f64 {
         seconds(self.congested.now)
     }
 
-    /// The window in use, segments: the lesser of the congestion window and the receiver's.
+    /// The window in use, segments: the smaller of the congestion window and the receiver's.
     #[getter]
     fn in_use(&self) -> f64 {
         self.congested.in_use
@@ -139,7 +139,7 @@ impl Congestion {
     }
 }
 
-/// What a controller decides.
+/// The decisions of a controller.
 #[derive(Clone, Copy)]
 struct State {
     window: f64,
@@ -147,7 +147,7 @@ struct State {
     pace: Option<f64>,
 }
 
-/// The law of one flow. What it decides is read after each call, for the sender looks often.
+/// The law of one flow. Its decisions are read after each call, because the sender uses them often.
 struct Law {
     own: Option<Own>,
     state: State,
@@ -176,7 +176,7 @@ impl Law {
         Ok(own)
     }
 
-    /// Calls `method` with what `argument` makes, and reads what it decided.
+    /// Calls `method` with the result of `argument`, and reads its decisions.
     fn call(&mut self, method: &str, now: Time, argument: impl FnOnce(Python<'_>) -> PyResult<Py<PyAny>>) {
         let Some(own) = &self.own else { return };
         self.state = own.call(now, self.state, |py| {
@@ -193,7 +193,7 @@ impl Law {
 }
 
 impl Own {
-    /// What it decided in `method`.
+    /// The decisions made in `method`.
     fn state(&self, py: Python<'_>, method: &str) -> PyResult<State> {
         let object = self.object.bind(py);
         let window = self.number(object, method, ("window", 1.0, 1e9))?;

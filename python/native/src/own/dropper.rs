@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use std::sync::Arc;
 
-/// The law: an object of a class, and the methods that the class has.
+/// The law: an object of a class, and the methods that the class defines.
 pub(super) struct Law {
     own: Own,
     on_arrival: Option<Py<PyAny>>,
@@ -22,7 +22,7 @@ pub(super) struct Law {
     waiting: Py<Waiting>,
     arriving: Option<Py<Packet>>,
     leaving: Option<Py<Packet>>,
-    number: u64, // of what is arriving
+    number: u64, // of the arriving packet
     next: u64,
 }
 
@@ -49,7 +49,7 @@ impl Law {
         })
     }
 
-    /// The object of `packet`, which is arriving.
+    /// The object of the arriving `packet`.
     fn arriving(&mut self, py: Python<'_>, packet: &fairwire_core::Packet) -> PyResult<Py<Packet>> {
         if let Some(object) = &self.arriving {
             return Ok(object.clone_ref(py));

@@ -1,9 +1,9 @@
 //! Disciplines and controllers written in Python.
 //!
-//! A class may be wherever a scenario takes a name. It goes through the reader of scenarios as the
-//! entry `python` with the text of the class in `class`. The [`Classes`] of a scenario find it
-//! again by that text, within the [scope](within) of one reading or one run. So nothing is
-//! registered for a class, and nothing is left of it once its scenario is gone.
+//! A class may appear wherever a scenario takes a name. The scenario parser sees it as the entry
+//! `python` with the text of the class in `class`. The [`Classes`] of a scenario find it by that
+//! text, within the [scope](within) of one parse or one run. No class is therefore registered, and
+//! nothing remains of it after its scenario.
 
 mod class;
 mod controller;

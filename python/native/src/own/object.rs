@@ -1,4 +1,4 @@
-//! An object of a class at work.
+//! An object of a class in use.
 
 use super::class::{Class, Kind};
 use super::scope::Run;
@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
 
-/// An object of a class at work in one run.
+/// An object of a class in use in one run.
 pub(super) struct Own {
     pub(super) object: Py<PyAny>,
     pub(super) name: String,
@@ -17,7 +17,7 @@ pub(super) struct Own {
 }
 
 impl Own {
-    /// A new object. What the place says is there before its `__init__`.
+    /// A new object, with the attributes of its place set before `__init__`.
     pub(super) fn new(
         py: Python<'_>,
         class: &Class,
@@ -33,14 +33,14 @@ impl Own {
         Ok(Own { object: object.unbind(), name, run: run.clone() })
     }
 
-    /// Its method of this name; `None` where that is the base class's.
+    /// Its method of this name; `None` if that is the base class's.
     pub(super) fn method(&self, py: Python<'_>, kind: Kind, name: &str) -> PyResult<Option<Py<PyAny>>> {
         let object = self.object.bind(py);
         let inherited = object.get_type().getattr(name)?.is(&kind.base_class(py)?.getattr(name)?);
         if inherited { Ok(None) } else { object.getattr(name).map(|method| Some(method.unbind())) }
     }
 
-    /// What `call` returns. An exception in it ends the run, and `otherwise` is for the rest.
+    /// The result of `call`. An exception ends the run; the result is then `otherwise`.
     pub(super) fn call<T>(&self, now: Time, otherwise: T, call: impl FnOnce(Python<'_>) -> PyResult<T>) -> T {
         if self.run.is_over() {
             return otherwise;
@@ -53,14 +53,14 @@ impl Own {
         })
     }
 
-    /// The error for what `method` returned.
+    /// The error for an invalid result of `method`.
     pub(super) fn nonsense(&self, method: &str, given: &Bound<'_, PyAny>, allowed: &str) -> PyErr {
         let given = given.repr().map_or_else(|_| "something".into(), |text| text.to_string());
         PyTypeError::new_err(format!("{}.{method} returned {given}; allowed: {allowed}", self.name))
     }
 }
 
-/// What an object knows of its place before its `__init__`.
+/// The attributes of an object's place, set before its `__init__`.
 pub(super) fn place<'py>(
     py: Python<'py>,
     name: &str,

@@ -9,7 +9,7 @@ use fairwire_scenario::{Observer, Observers, RunId};
 use pyo3::prelude::*;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Observes as `inner` does, and keeps the exception that ended a run.
+/// Observes like `inner`, and keeps the exception that ended a run.
 pub(crate) struct Observed<'a> {
     classes: &'a Classes,
     stop: &'a Arc<Stop>,
@@ -25,12 +25,12 @@ pub(crate) struct Failed {
 }
 
 impl<'a> Observed<'a> {
-    /// Of runs of `classes`, all of which end when `stop` says so.
+    /// An observer of runs with `classes`, which all end with `stop`.
     pub(crate) fn new(classes: &'a Classes, stop: &'a Arc<Stop>, inner: &'a dyn Observers) -> Self {
         Observed { classes, stop, inner, failed: Mutex::default() }
     }
 
-    /// Does `go`, which is the run `which` on this thread, and keeps the exception that ends it.
+    /// Runs `go`, which is the run `which` on this thread, and keeps the exception that ends it.
     pub(crate) fn around(&self, which: RunId<'_>, go: &mut dyn FnMut(&Run)) {
         let run = Arc::new(Run::new(self.stop));
         if self.classes.is_empty() {
@@ -43,21 +43,21 @@ impl<'a> Observed<'a> {
         }
     }
 
-    /// Did `run` come to its end without an exception?
+    /// Did `run` end without an exception?
     pub(crate) fn keeps(&self, run: &RunRecord) -> bool {
         let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
         failed.as_ref().is_none_or(|failed| run.discipline != failed.discipline || run.seed != failed.seed)
     }
 
-    /// The run that an exception ended, if one did.
+    /// The run that an exception ended, if any.
     pub(crate) fn failed(self) -> Option<Failed> {
         self.failed.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Failed {
-    /// The exception, with the `result` of the runs that were finished, and a note that says which
-    /// one it ended.
+    /// The exception, with the `result` of the finished runs, and a note that names the run it
+    /// ended.
     pub(crate) fn exception(self, py: Python<'_>, finished: Result) -> PyErr {
         let Failed { discipline, seed, failure } = self;
         let note = format!(
@@ -66,7 +66,7 @@ impl Failed {
             seconds(failure.at)
         );
         let value = failure.error.value(py);
-        // An exception that takes no attribute is raised as it is.
+        // An exception that accepts no attributes is raised unchanged.
         let _ = value.setattr("result", finished);
         let _ = value.call_method1("add_note", (note,));
         failure.error

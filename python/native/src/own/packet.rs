@@ -1,10 +1,10 @@
-//! A packet as Python sees it.
+//! A packet for Python.
 
 use fairwire_core::{Ecn, Time};
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// A packet, as a discipline sees it. A discipline is given packets and makes none.
+/// A packet, as given to a discipline, which cannot create any.
 #[pyclass(frozen, module = "fairwire")]
 pub(crate) struct Packet {
     number: u64,
@@ -18,7 +18,7 @@ pub(crate) struct Packet {
 }
 
 impl Packet {
-    /// The Python object of `packet`, the one with this number at its queue.
+    /// The Python object of `packet`, number `number` at its queue.
     pub(super) fn new(py: Python<'_>, number: u64, packet: &fairwire_core::Packet) -> PyResult<Py<Self>> {
         Py::new(
             py,
@@ -42,13 +42,13 @@ impl Packet {
 
 #[pymethods]
 impl Packet {
-    /// Its number at this queue: 0 is the first that arrived.
+    /// Its number at this queue, from 0 in the order of arrival.
     #[getter]
     pub(super) fn number(&self) -> u64 {
         self.number
     }
 
-    /// A number that the packets of one flow have in common.
+    /// A number common to the packets of a flow.
     #[getter]
     fn flow(&self) -> u64 {
         self.flow
@@ -66,13 +66,13 @@ impl Packet {
         self.arrived
     }
 
-    /// The number of its class; 0 where there are none.
+    /// The number of its class; 0 without classes.
     #[getter]
     fn class_(&self) -> u32 {
         self.class
     }
 
-    /// Its codepoint of differentiated services, from 0 to 63.
+    /// Its differentiated-services codepoint, 0 to 63.
     #[getter]
     fn dscp(&self) -> u8 {
         self.dscp
@@ -84,7 +84,7 @@ impl Packet {
         self.color
     }
 
-    /// Its ECN codepoint: "not-ect", "ect0", "ect1", or "ce", which is a mark.
+    /// Its ECN codepoint: "not-ect", "ect0", "ect1", or "ce" if marked.
     #[getter]
     fn ecn(&self) -> &'static str {
         Ecn::from_bits(self.ecn.load(Ordering::Relaxed)).name()

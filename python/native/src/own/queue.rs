@@ -1,4 +1,4 @@
-//! A whole queue written in Python: the order of service too.
+//! An entire queue written in Python, including the order of service.
 
 use super::class::{Class, Kind, QUEUE};
 use super::object::{Own, place};
@@ -12,14 +12,14 @@ use pyo3::types::{PyList, PyString, PyTuple};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// An object of a class, and the packets that it was given and that have not left.
+/// An object of a class, and the packets that it holds.
 pub(super) struct Full {
     own: Own,
     enqueue: Py<PyAny>,
     dequeue: Py<PyAny>,
     ready_at: Option<Py<PyAny>>,
     idle: Option<Py<PyAny>>,
-    /// What the class was to `drop` and to `mark` in a call.
+    /// The requests to `drop` and to `mark` made in a call.
     orders: Py<PyList>,
     held: BTreeMap<u64, (fairwire_core::Packet, Py<Packet>)>,
     bytes: u64,
@@ -60,21 +60,21 @@ impl Full {
         })
     }
 
-    /// The packet of this number; it waits no longer.
+    /// Removes the packet with this number.
     fn take(&mut self, number: u64) -> Option<fairwire_core::Packet> {
         let (packet, _) = self.held.remove(&number)?;
         self.bytes -= u64::from(packet.len);
         Some(packet)
     }
 
-    /// The number of `packet`, if it waits.
+    /// The number of `packet`, if it is queued.
     fn number(&self, packet: &Bound<'_, PyAny>) -> Option<u64> {
         let packet = packet.cast::<Packet>().ok()?;
         let number = packet.get().number();
         self.held.get(&number).filter(|(_, object)| object.is(packet)).map(|_| number)
     }
 
-    /// Drops and marks what the class said; `arrival` is the packet that is arriving.
+    /// Drops and marks as requested; `arrival` is the arriving packet.
     fn carry_out(&mut self, py: Python<'_>, arrival: Option<u64>, signals: &mut dyn Signals) -> PyResult<()> {
         let orders = self.orders.bind(py);
         if orders.is_empty() {
@@ -179,13 +179,13 @@ fn signals_dropped(packet: Option<fairwire_core::Packet>, cause: Cause, signals:
 impl Discipline for Full {
     fn offer(&mut self, packet: fairwire_core::Packet, room: Room, now: Time, signals: &mut dyn Signals) {
         if room == Room::Full {
-            return signals.dropped(packet, Cause::Overflow); // a class has no method that pushes out
+            return signals.dropped(packet, Cause::Overflow); // a class has no push-out method
         }
         if u64::from(packet.len) > self.limit.max_bytes() {
             return signals.dropped(packet, Cause::Oversize);
         }
         if self.own.run.is_over() {
-            return signals.dropped(packet, Cause::Overflow); // what comes now is of no result
+            return signals.dropped(packet, Cause::Overflow); // later packets belong to no result
         }
         let number = self.next;
         self.next += 1;

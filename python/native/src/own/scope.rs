@@ -1,4 +1,4 @@
-//! Where classes are found, and what becomes of their exceptions.
+//! The scope in which classes are found, and their exceptions handled.
 
 use super::class::{Class, Classes};
 use super::thread::{Thread, keeping_state};
@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What ends the runs of a contest.
+/// Ends the runs of a contest.
 #[derive(Default)]
 pub(crate) struct Stop {
     flag: AtomicBool,
@@ -16,18 +16,18 @@ pub(crate) struct Stop {
 }
 
 impl Stop {
-    /// Raised when the runs are to end.
+    /// Raised to end the runs.
     pub(crate) fn flag(&self) -> &AtomicBool {
         &self.flag
     }
 
-    /// Ends the runs, also where one is in a call of Python that does not return by itself.
+    /// Ends the runs, even if one is in a Python call that does not return.
     pub(crate) fn interrupt(&self, py: Python<'_>) {
         self.flag.store(true, Ordering::Relaxed);
         self.threads().iter().for_each(|thread| thread.interrupt(py));
     }
 
-    /// Does `what`, a run on this thread.
+    /// Runs `what`, a run on this thread.
     pub(super) fn on_this_thread<T>(&self, what: impl FnOnce() -> T) -> T {
         keeping_state(|thread| {
             self.threads().push(thread);
@@ -42,7 +42,7 @@ impl Stop {
     }
 }
 
-/// A run, as the objects in it see it.
+/// A run, from the view of its objects.
 #[derive(Default)]
 pub(crate) struct Run {
     stop: Arc<Stop>,
@@ -63,7 +63,7 @@ impl Run {
         Run { stop: stop.clone(), failure: Mutex::default() }
     }
 
-    /// Is it to end? Then nothing of Python is called any more.
+    /// Should it end? Then Python is not called any more.
     pub(crate) fn is_over(&self) -> bool {
         self.stop.flag.load(Ordering::Relaxed)
     }
@@ -85,7 +85,7 @@ impl Run {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// The exception of the latest call, after which calls go on.
+    /// The exception of the latest call, after which calls may continue.
     pub(crate) fn recover(&self) -> PyResult<()> {
         self.failure().map_or(Ok(()), |failure| {
             self.stop.flag.store(false, Ordering::Relaxed);
@@ -94,7 +94,7 @@ impl Run {
     }
 }
 
-/// What is found on this thread.
+/// The scope of this thread.
 struct Scope {
     classes: Classes,
     run: Arc<Run>,
@@ -104,7 +104,7 @@ thread_local! {
     static SCOPE: RefCell<Option<Scope>> = const { RefCell::new(None) };
 }
 
-/// Puts back what was there, also where the code within panics.
+/// Restores the previous scope, even if the code within panics.
 struct Before(Option<Scope>);
 
 impl Drop for Before {
@@ -113,19 +113,19 @@ impl Drop for Before {
     }
 }
 
-/// Does `what`, which finds `classes` and belongs to `run`.
+/// Runs `what` with these `classes` as part of `run`.
 pub(crate) fn within<T>(classes: &Classes, run: &Arc<Run>, what: impl FnOnce() -> T) -> T {
     let scope = Scope { classes: classes.clone(), run: run.clone() };
     let _before = Before(SCOPE.replace(Some(scope)));
     what()
 }
 
-/// The run of this thread, or one that nothing hears of.
+/// The run of this thread, or a detached one.
 pub(super) fn run() -> Arc<Run> {
     SCOPE.with_borrow(|scope| scope.as_ref().map(|scope| scope.run.clone())).unwrap_or_default()
 }
 
-/// The class with this text, and the run that it is to work in.
+/// The class with this text, and its run.
 pub(super) fn find(text: &str) -> Option<(Arc<Class>, Arc<Run>)> {
     SCOPE.with_borrow(|scope| {
         let scope = scope.as_ref()?;

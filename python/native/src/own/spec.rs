@@ -1,4 +1,4 @@
-//! The entries of the catalogue behind which classes are.
+//! The catalogue entries for classes.
 
 use super::class::{Class, DROPPER, Kind, QUEUE};
 use super::controller;
@@ -20,7 +20,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// Adds the entries behind which classes are. Invoked once, before anything is looked up.
+/// Adds the catalogue entries for classes. Called once, before any lookup.
 pub(crate) fn register() -> PyResult<()> {
     catalogue::register::<DropperSpec>(about("a dropper that is a class of Python"))
         .and_then(|()| catalogue::register::<QueueSpec>(about("a whole queue that is a class of Python")))
@@ -28,12 +28,12 @@ pub(crate) fn register() -> PyResult<()> {
         .map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 
-/// Takes the place of a class whose `__init__` failed, in a run that is over.
+/// Replaces a class whose `__init__` failed, in a run that has ended.
 struct Nothing;
 
 impl Dropper for Nothing {}
 
-/// The class called `text`, and the run that it is to work in.
+/// The class `text`, and its run.
 fn found(
     discipline: &'static str,
     text: &Option<String>,
@@ -61,7 +61,7 @@ const fn about(summary: &'static str) -> About {
 #[parameters(name = "python")]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct DropperSpec {
-    /// How much may wait, what becomes of signals, and in which order packets leave.
+    /// The buffer, the treatment of signals, and the scheduler.
     #[parameter(flatten)]
     queue: Queueing,
     /// The class, a `fairwire.Dropper`, with its arguments.
@@ -73,7 +73,7 @@ pub(super) struct DropperSpec {
 #[parameters(name = "python-queue")]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct QueueSpec {
-    /// How much may wait.
+    /// The buffer.
     #[parameter(is = role::BUFFER, unset = "the site's")]
     buffer: Option<Quantity<Amount>>,
     /// The class, a `fairwire.Queue`, with its arguments.
@@ -92,7 +92,7 @@ impl DisciplineSpec for DropperSpec {
 
     fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         let (class, run) = found(DROPPER, &self.class, Kind::Dropper)?;
-        // A class that says "mark" means it.
+        // A class that returns "mark" means it.
         let ecn = Some(self.queue.ecn.unwrap_or(EcnChoice::Mark));
         let queue = Queueing { ecn, ..self.queue.clone() }.check(DROPPER, site)?;
         let law = made(&run, |py| Law::new(py, &class, &run, (queue.room.limit, site)));
@@ -122,7 +122,7 @@ impl DisciplineSpec for QueueSpec {
     }
 }
 
-/// What `make` makes. Its exception ends the run.
+/// The result of `make`. An exception ends the run.
 fn made<T>(run: &Run, make: impl FnOnce(Python<'_>) -> PyResult<T>) -> Option<T> {
     Python::attach(|py| make(py).map_err(|error| run.fail(py, error, fairwire_core::Time::ZERO)).ok())
 }

@@ -1,32 +1,31 @@
-//! The interpreter's state of a thread of ours.
+//! The interpreter state of one of our threads.
 #![expect(unsafe_code, reason = "PyO3 has no call for it that takes what cannot be sent to other threads")]
 
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::ffi::c_ulong;
 
-/// A thread, by the number that the interpreter knows it by.
+/// A thread, by its number in the interpreter.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Thread(c_ulong);
 
 impl Thread {
-    /// Raises KeyboardInterrupt in it, if it is in a call of Python.
+    /// Raises KeyboardInterrupt in it, if it is executing Python.
     pub(super) fn interrupt(self, _: Python<'_>) {
-        // SAFETY: the lock is held, and the exception is one that lives for ever. A thread that is
-        // gone is none that the interpreter knows, and then nothing happens.
+        // SAFETY: the lock is held, and the exception object is immortal. The interpreter does not
+        // know a thread that has ended, so the call then has no effect.
         unsafe {
             ffi::PyThreadState_SetAsyncExc(self.0.cast_signed(), ffi::PyExc_KeyboardInterrupt);
         }
     }
 }
 
-/// Keeps the interpreter's state of this thread while `what` is done without its lock.
+/// Keeps the interpreter state of this thread while `what` runs without its lock.
 ///
-/// Otherwise each call of Python from this thread makes the state and drops it again, which takes
-/// longer than most calls: with it a packet through a dropper of one method takes
-/// 1.2 µs and not 9.
+/// Otherwise each Python call from this thread creates and drops the state, which takes longer than
+/// most calls. With it, a packet through a dropper with one method takes 1.2 µs instead of 9.
 pub(super) fn keeping_state<T>(what: impl FnOnce(Thread) -> T) -> T {
-    /// Also where `what` panics.
+    /// Restores it even if `what` panics.
     struct Kept(*mut ffi::PyThreadState, ffi::PyGILState_STATE);
 
     impl Drop for Kept {
@@ -39,8 +38,8 @@ pub(super) fn keeping_state<T>(what: impl FnOnce(Thread) -> T) -> T {
         }
     }
 
-    // SAFETY: the interpreter runs as long as this module is in use, and its lock is taken here and
-    // given back by the line after next, so `what` runs without it. `PyGILState_Ensure` may be
+    // SAFETY: the interpreter runs while this module is in use. Its lock is acquired here and
+    // released by the line after next, so `what` runs without it. `PyGILState_Ensure` may be
     // nested.
     let (_kept, thread) = unsafe {
         let state = ffi::PyGILState_Ensure();

@@ -1,16 +1,16 @@
-//! Classes in the place of names, in what is given for a scenario.
+//! Classes instead of names, in the values of a scenario.
 
 use super::class::{Classes, Kind};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple, PyType};
 
-/// The labels of a list of compared disciplines. A class gets one: what results call it.
+/// The labels of a list of compared disciplines. A class gets one as its name in results.
 type Labels = Vec<String>;
 
-/// Where a value is.
+/// The location of a value.
 enum Place {
-    /// In a list of disciplines that are compared.
+    /// In a list of compared disciplines.
     Compared(Labels),
     /// Where a controller is named.
     Control,
@@ -28,7 +28,7 @@ impl Place {
         }
     }
 
-    /// Refuses a class of another kind than is named here.
+    /// Rejects a class of another type than expected here.
     fn check(&self, class: &Bound<'_, PyType>, kind: Kind) -> PyResult<()> {
         let is_control = matches!(self, Place::Control);
         if is_control == (kind == Kind::Controller) {
@@ -40,8 +40,8 @@ impl Place {
     }
 }
 
-/// `value`, which is given under `key`, with each class as the entry behind which it is, and the
-/// class in `classes`.
+/// `value`, given under `key`, with each class replaced by its catalogue entry and added to
+/// `classes`.
 pub(crate) fn plain<'py>(
     value: &Bound<'py, PyAny>,
     classes: &mut Classes,
@@ -85,7 +85,7 @@ fn within<'py>(
     Ok(value.clone())
 }
 
-/// The entry of `class`, with `arguments` for it and its entry, beside `others`.
+/// The entry of `class`, with `arguments` for it and for its entry, besides `others`.
 fn named<'py>(
     class: &Bound<'py, PyType>,
     arguments: &Bound<'py, PyDict>,
@@ -112,7 +112,7 @@ fn named<'py>(
     Ok(others.into_any())
 }
 
-/// What results call `class`: its name, after that of a scheduler and with a number where it is
+/// The name of `class` in results: its own, after that of a scheduler, and with a number if it is
 /// taken.
 fn label(class: &Bound<'_, PyType>, table: &Bound<'_, PyDict>, labels: &mut Labels) -> PyResult<String> {
     let name = class.name()?.to_string();

@@ -1,4 +1,4 @@
-//! What waits in the buffer of a dropper, as Python sees it.
+//! The queue of a dropper's buffer, for Python.
 
 use super::packet::Packet;
 use fairwire_core::{Key, Limit};
@@ -6,15 +6,15 @@ use pyo3::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What waits, as a dropper sees it: `len(queue)`, `for packet in queue` from the oldest on, and
-/// the backlog of each flow.
+/// The queued packets, as given to a dropper: `len(queue)`, `for packet in queue` from the oldest,
+/// and the backlog of each flow.
 #[pyclass(frozen, module = "fairwire")]
 pub(crate) struct Waiting {
     limit: Limit,
     kept: Mutex<Kept>,
 }
 
-/// A copy of what the buffer has, with the objects of Python. The buffer itself is there only
+/// A copy of the buffer's contents, with the Python objects. The buffer itself is only available
 /// during a call.
 #[derive(Default)]
 struct Kept {
@@ -35,12 +35,12 @@ impl Waiting {
         Waiting { limit, kept: Mutex::default() }
     }
 
-    /// Held only for work that calls no Python, so it never waits for the interpreter.
+    /// Held only for work without Python calls, so it never waits for the interpreter.
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// `packet`, whose object is `object` and its number `number`, waits under `key`.
+    /// Adds `packet`, with its `object` and its `number`, under `key`.
     pub(super) fn entered(&self, object: Py<Packet>, number: u64, key: Key, packet: &fairwire_core::Packet) {
         let mut kept = self.kept();
         kept.packets.insert(number, (object, key, packet.flow.0));
@@ -51,7 +51,7 @@ impl Waiting {
         flow.bytes += u64::from(packet.len);
     }
 
-    /// `packet` waits no longer. Returns its object.
+    /// Removes `packet`, and returns its object.
     pub(super) fn left(&self, packet: &fairwire_core::Packet) -> Option<Py<Packet>> {
         let mut kept = self.kept();
         let number = kept.numbers.remove(&packet.frame)?;
@@ -66,7 +66,7 @@ impl Waiting {
         Some(object)
     }
 
-    /// The key of `packet`; `None` if it does not wait here.
+    /// The key of `packet`; `None` if it is not queued here.
     pub(super) fn key(&self, packet: &Bound<'_, Packet>) -> Option<Key> {
         let kept = self.kept();
         let (object, key, _) = kept.packets.get(&packet.get().number())?;
@@ -76,74 +76,74 @@ impl Waiting {
 
 #[pymethods]
 impl Waiting {
-    /// The packets that wait.
+    /// The number of queued packets.
     fn __len__(&self) -> usize {
         self.kept().packets.len()
     }
 
-    /// Goes over the packets, the oldest first.
+    /// Iterates over the packets, oldest first.
     fn __iter__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let all: Vec<Py<Packet>> =
             self.kept().packets.values().map(|(object, ..)| object.clone_ref(py)).collect();
         Ok(all.into_pyobject(py)?.try_iter()?.into_any().unbind())
     }
 
-    /// The bytes that wait.
+    /// The queued bytes.
     #[getter]
     fn bytes(&self) -> u64 {
         self.kept().bytes
     }
 
-    /// The room of the buffer, packets.
+    /// The size of the buffer, packets.
     #[getter]
     fn max_packets(&self) -> u32 {
         self.limit.max_packets()
     }
 
-    /// The room of the buffer, bytes.
+    /// The size of the buffer, bytes.
     #[getter]
     fn max_bytes(&self) -> u64 {
         self.limit.max_bytes()
     }
 
-    /// The packet that has waited longest; None if nothing waits.
+    /// The packet that has waited longest; None if the queue is empty.
     #[getter]
     fn oldest(&self, py: Python<'_>) -> Option<Py<Packet>> {
         self.kept().packets.first_key_value().map(|(_, (object, ..))| object.clone_ref(py))
     }
 
-    /// The packet that arrived last; None if nothing waits.
+    /// The packet that arrived last; None if the queue is empty.
     #[getter]
     fn newest(&self, py: Python<'_>) -> Option<Py<Packet>> {
         self.kept().packets.last_key_value().map(|(_, (object, ..))| object.clone_ref(py))
     }
 
-    /// The flows of which something waits, as a list of their numbers.
+    /// The flows with queued packets, as a list of their numbers.
     #[getter]
     fn flows(&self) -> Vec<u64> {
         self.kept().flows.keys().copied().collect()
     }
 
-    /// The flow of which most bytes wait; None if nothing waits.
+    /// The flow with the most queued bytes; None if the queue is empty.
     #[getter]
     fn longest(&self) -> Option<u64> {
         let kept = self.kept();
         kept.flows.iter().max_by_key(|(_, flow)| flow.bytes).map(|(name, _)| *name)
     }
 
-    /// The packets and the bytes of `flow` that wait.
+    /// The queued packets and bytes of `flow`.
     fn backlog(&self, flow: u64) -> (usize, u64) {
         self.kept().flows.get(&flow).map_or((0, 0), |flow| (flow.numbers.len(), flow.bytes))
     }
 
-    /// The packet of `flow` that has waited longest; None if none waits.
+    /// The packet of `flow` that has waited longest; None if there is none.
     fn head(&self, py: Python<'_>, flow: u64) -> Option<Py<Packet>> {
         let kept = self.kept();
         let number = kept.flows.get(&flow)?.numbers.first()?;
         kept.packets.get(number).map(|(object, ..)| object.clone_ref(py))
     }
 
-    /// The packets of `flow` that wait, the oldest first.
+    /// The queued packets of `flow`, oldest first.
     fn of(&self, py: Python<'_>, flow: u64) -> Vec<Py<Packet>> {
         let kept = self.kept();
         let numbers = kept.flows.get(&flow).map(|flow| flow.numbers.iter());
