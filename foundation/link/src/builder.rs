@@ -93,6 +93,12 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
+    #[cfg(feature = "text")]
+    pub(crate) fn chosen(mut self, queue: fairwire_catalogue::Choice) -> Self {
+        self.queue = Queue::Chosen(queue);
+        self
+    }
+
     /// A built discipline that shares the link, from `fairwire-laws` or your own. It has its own
     /// buffer, so [`buffer`](Self::buffer) and [`mark_ecn`](Self::mark_ecn) do not apply to it.
     #[must_use]

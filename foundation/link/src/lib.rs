@@ -5,11 +5,14 @@ mod builder;
 mod duplex;
 mod error;
 mod link;
+mod message;
 mod moment;
 mod packet;
 mod quantity;
 mod queue;
 mod report;
+#[cfg(feature = "text")]
+mod text;
 #[cfg(feature = "tokio")]
 pub mod tokio;
 
@@ -18,6 +21,7 @@ pub use duplex::Duplex;
 pub use error::{BadLink, Mistake, NotSent};
 pub use fairwire_core::{Backlog, Cause, Discipline, Ecn, GilbertElliott, Loss, Rate};
 pub use link::{Arrival, Link};
+pub use message::{Joiner, Piece, Pieces, cut};
 pub use moment::Moment;
 pub use packet::{LostPacket, PacketInfo};
 pub use quantity::Quantity;

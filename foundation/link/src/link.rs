@@ -65,6 +65,8 @@ pub struct Arrival<T, I = Duration> {
     pub flow: u64,
     /// Its ECN codepoint: [`Ecn::Ce`] if the queue has marked it.
     pub ecn: Ecn,
+    /// Why the queue marked it; `None` where it did not.
+    pub mark: Option<Cause>,
     /// When it was sent.
     pub sent: I,
     /// When its last bit reached the far end: at or before the time of the call.
@@ -77,6 +79,7 @@ struct Inside<T> {
     flow: u64,
     place: u32,
     sent: Time,
+    mark: Option<Cause>,
 }
 
 #[derive(Clone, Copy)]
@@ -141,7 +144,7 @@ impl<T, I: Moment> Link<T, I> {
         };
         let place = self.flows.place(flow);
         self.flows.at(place).sent += 1;
-        let frame = self.put(Inside { payload, bytes: len, flow, place, sent: now });
+        let frame = self.put(Inside { payload, bytes: len, flow, place, sent: now, mark: None });
         let packet = Packet { ecn, class, dscp: dscp & 63, ..Packet::new(frame, len, flow.into(), now) };
         let is_down = self.is_down;
         let (server, mut signals) = self.parts();
@@ -156,9 +159,9 @@ impl<T, I: Moment> Link<T, I> {
     /// The next dropped or lost packet; `None` if there is none, and always without
     /// [`keep_lost`](LinkBuilder::keep_lost).
     pub fn take_lost(&mut self) -> Option<LostPacket<T, I>> {
-        let (Inside { payload, bytes, flow, sent, .. }, cause) = self.lost.as_mut()?.pop_front()?;
+        let (Inside { payload, bytes, flow, sent, mark, .. }, cause) = self.lost.as_mut()?.pop_front()?;
         let sent = self.clock.moment(sent)?;
-        Some(LostPacket { payload, bytes: bytes as usize, flow, sent, cause })
+        Some(LostPacket { payload, bytes: bytes as usize, flow, sent, cause, mark })
     }
 
     /// Sets the rate from `now` on, which replaces later [`steps`](LinkBuilder::steps). A packet
@@ -244,14 +247,14 @@ impl<T, I: Moment> Link<T, I> {
         let &UnderWay { arrives, frame, ecn } =
             self.under_way.front().filter(|next| next.arrives <= now_here)?;
         self.under_way.pop_front();
-        let Inside { payload, bytes, flow, place, sent } = self.take(frame)?;
+        let Inside { payload, bytes, flow, place, sent, mark } = self.take(frame)?;
         let counts = self.flows.at(place);
         counts.delivered += 1;
         counts.delivered_bytes += u64::from(bytes);
         counts.delays.push(arrives.since(sent).ns());
         let moment = |time| self.clock.moment(time).unwrap_or(now);
         let (sent, arrived) = (moment(sent), moment(arrives));
-        Some(Arrival { payload, bytes: bytes as usize, flow, ecn, sent, arrived })
+        Some(Arrival { payload, bytes: bytes as usize, flow, ecn, mark, sent, arrived })
     }
 
     /// When to call [`receive`](Link::receive) next if nothing is sent before: no packet arrives
@@ -363,9 +366,9 @@ impl<T, I: Moment> Link<T, I> {
     }
 
     fn copy(&mut self, frame: u32) -> Option<u32> {
-        let Inside { payload, bytes, flow, place, sent } = self.inside.get(frame as usize)?.as_ref()?;
-        let copy =
-            Inside { payload: (self.copy)(payload)?, bytes: *bytes, flow: *flow, place: *place, sent: *sent };
+        let original = self.inside.get(frame as usize)?.as_ref()?;
+        let &Inside { ref payload, bytes, flow, place, sent, mark } = original;
+        let copy = Inside { payload: (self.copy)(payload)?, bytes, flow, place, sent, mark };
         self.flows.at(copy.place).duplicated += 1;
         Some(self.put(copy))
     }
@@ -419,8 +422,9 @@ impl<T> Signals for Accounts<'_, T> {
         }
     }
 
-    fn marked(&mut self, packet: &Packet, _: Cause) {
-        if let Some(Some(inside)) = self.inside.get(packet.frame as usize) {
+    fn marked(&mut self, packet: &Packet, cause: Cause) {
+        if let Some(Some(inside)) = self.inside.get_mut(packet.frame as usize) {
+            inside.mark = Some(cause);
             self.flows.at(inside.place).marked += 1;
         }
     }

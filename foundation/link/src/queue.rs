@@ -11,6 +11,8 @@ pub(crate) enum Queue {
     TailDrop,
     #[cfg(feature = "catalogue")]
     Named(String),
+    #[cfg(feature = "text")]
+    Chosen(fairwire_catalogue::Choice),
     Made(Box<dyn Discipline>),
 }
 
@@ -21,6 +23,8 @@ impl Queue {
             Queue::TailDrop => "buffer", // its only setting
             #[cfg(feature = "catalogue")]
             Queue::Named(_) => "queue",
+            #[cfg(feature = "text")]
+            Queue::Chosen(_) => "queue",
             Queue::Made(_) => "discipline",
         }
     }
@@ -30,7 +34,9 @@ impl Queue {
         match self {
             Queue::TailDrop => tail_drop::Spec::default().build(site).map_err(|error| error.to_string()),
             #[cfg(feature = "catalogue")]
-            Queue::Named(text) => named(&text, site, marks),
+            Queue::Named(text) => chosen(&named(&text)?, site, marks),
+            #[cfg(feature = "text")]
+            Queue::Chosen(choice) => chosen(&choice, site, marks),
             Queue::Made(discipline) => {
                 let _ = marks;
                 Ok(discipline)
@@ -39,22 +45,32 @@ impl Queue {
     }
 }
 
-/// The discipline of this name, or of this table of a name and its parameters.
+/// The choice of this name, or of this table of one name with its parameters.
 #[cfg(feature = "catalogue")]
-fn named(text: &str, site: &Site<'_>, marks: bool) -> Result<Box<dyn Discipline>, String> {
-    use fairwire_catalogue::{Choice, build, inherit_ecn};
-    use fairwire_laws::spec::EcnChoice;
+fn named(text: &str) -> Result<fairwire_catalogue::Choice, String> {
+    use fairwire_catalogue::Choice;
     use std::collections::BTreeMap;
 
     let text = text.trim();
-    let choice = if text.starts_with('{') {
+    if text.starts_with('{') {
         let read = toml::from_str::<BTreeMap<String, Choice>>(&format!("queue = {text}"));
         let mut read = read.map_err(|error| format!("`{text}`: {}", error.message()))?;
         let one = read.remove("queue").filter(|_| read.is_empty());
-        one.ok_or_else(|| format!("`{text}` goes on after its table; allowed: one table in braces"))?
+        one.ok_or_else(|| format!("`{text}` goes on after its table; allowed: one table in braces"))
     } else {
-        Choice::from(text.to_owned())
-    };
+        Ok(Choice::from(text.to_owned()))
+    }
+}
+
+#[cfg(feature = "catalogue")]
+fn chosen(
+    choice: &fairwire_catalogue::Choice,
+    site: &Site<'_>,
+    marks: bool,
+) -> Result<Box<dyn Discipline>, String> {
+    use fairwire_catalogue::{build, inherit_ecn};
+    use fairwire_laws::spec::EcnChoice;
+
     let mut parameters = choice.parameters().cloned().unwrap_or_default();
     if marks {
         inherit_ecn(choice.name(), &mut parameters, EcnChoice::Mark).map_err(|error| error.to_string())?;
@@ -62,7 +78,8 @@ fn named(text: &str, site: &Site<'_>, marks: bool) -> Result<Box<dyn Discipline>
     let mut built = build(choice.name(), &parameters, site).map_err(|error| error.to_string())?;
     if built.reads_acknowledgements() {
         return Err(format!(
-            "`{text}`: `ack_filter` needs headers of TCP, and packets have none here; allowed: off"
+            "`{}`: `ack_filter` needs headers of TCP, and packets have none here; allowed: off",
+            choice.name()
         ));
     }
     Ok(built)

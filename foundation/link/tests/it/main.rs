@@ -5,3 +5,4 @@ mod given;
 mod paused;
 mod properties;
 mod simulator;
+mod text;
