@@ -86,6 +86,14 @@ class Sweep:
     def __init__(self, plan: SweepPlan) -> None:
         self._plan = plan
 
+    def __eq__(self, other: object) -> bool:
+        """The same plan, and the same folder of its store."""
+        if not isinstance(other, Sweep):
+            return NotImplemented
+        return bool(self._plan.__reduce__()[1] == other._plan.__reduce__()[1])
+
+    __hash__ = None  # type: ignore[assignment]
+
     @staticmethod
     def load(path: str | PathLike[str], store: str | PathLike[str] | None = None) -> "Sweep":
         """The sweep in a plan file, as ``fairwire sweep`` takes it. `store` replaces the folder that it names."""

@@ -78,6 +78,23 @@ def test_results_and_tables_are_pickled_and_read_back_equal(result):
     assert again.series.description("value") == result.series.description("value")
 
 
+def test_what_is_read_back_is_equal_and_another_is_not(result):
+    again = pickle.loads(pickle.dumps(result))
+    assert again == result and again.summary == result.summary and result.flows != result.links
+    scenario = fw.Scenario(WEB)
+    assert pickle.loads(pickle.dumps(scenario)) == scenario != scenario.set("link.rate", "6 Mbit/s")
+    assert scenario != 1 and result != scenario and result.summary != 1
+
+
+def test_a_none_and_the_name_of_a_file_are_named():
+    with pytest.raises(TypeError, match=r"`link\.rate` is None"):
+        fw.Scenario({"format": 2, "link": {"rate": None}})
+    with pytest.raises(ValueError, match=r"name of a file; allowed: `Scenario\.load"):
+        fw.Scenario("scenarios/selfish-flow.toml")
+    with pytest.raises(TypeError, match="`42`"):
+        fw.Scenario(42)
+
+
 def test_tables_go_to_polars_without_their_texts_and_through_a_pickle():
     from long.large import figures
 

@@ -283,6 +283,14 @@ impl Result {
         Ok((restore, (report, self.watched.clone())))
     }
 
+    /// Equal reports, and equal tables of what was watched.
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        let report = |result: &Result| serde_json::to_string(&result.report).ok();
+        other
+            .cast::<Result>()
+            .is_ok_and(|other| report(self) == report(other.get()) && self.watched == other.get().watched)
+    }
+
     fn __repr__(&self) -> String {
         let manifest = &self.report.manifest;
         let disciplines = manifest.disciplines.join(", ");

@@ -11,7 +11,7 @@ use fairwire_scenario::Overrides;
 use fairwire_sweep::Base;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyDict, PyList, PyString};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -79,12 +79,40 @@ impl Scenario {
 
 /// A Python value as a TOML value. It passes through JSON, which has the same types.
 pub(crate) fn toml_value(value: &Bound<'_, PyAny>) -> PyResult<toml::Value> {
+    if let Some(path) = none_in(value)? {
+        return Err(PyTypeError::new_err(format!(
+            "`{path}` is None, which TOML does not have; allowed: leave the key out"
+        )));
+    }
     let json: String = value.py().import("json")?.call_method1("dumps", (value,))?.extract()?;
     serde_json::from_str(&json).map_err(|error| {
         PyTypeError::new_err(format!(
             "{value}: {error}; allowed: str, int, float, bool, lists and dicts of them"
         ))
     })
+}
+
+/// The dotted path of the first None in dicts and lists.
+fn none_in(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    if value.is_none() {
+        return Ok(Some("value".to_owned()));
+    }
+    let inside: Vec<(String, Bound<'_, PyAny>)> = if let Ok(dict) = value.cast::<PyDict>() {
+        dict.iter().map(|(key, value)| Ok((key.str()?.to_string(), value))).collect::<PyResult<_>>()?
+    } else if let Ok(list) = value.cast::<PyList>() {
+        list.iter().enumerate().map(|(place, value)| (place.to_string(), value)).collect()
+    } else {
+        return Ok(None);
+    };
+    for (key, value) in inside {
+        if value.is_none() {
+            return Ok(Some(key));
+        }
+        if let Some(path) = none_in(&value)? {
+            return Ok(Some(format!("{key}.{path}")));
+        }
+    }
+    Ok(None)
 }
 
 /// The text of a value in TOML.
@@ -220,10 +248,19 @@ impl Scenario {
     fn from_value(value: &Bound<'_, PyAny>) -> PyResult<Self> {
         let mut classes = Classes::default();
         let text = match value.extract::<String>() {
+            Ok(text) if !text.contains(['\n', '=']) && text.ends_with(".toml") => {
+                return Err(PyValueError::new_err(format!(
+                    "`{text}` is the name of a file; allowed: `Scenario.load(\"{text}\")`, a dict, or text in TOML"
+                )));
+            }
             Ok(text) => text,
             Err(_) => match toml_value(&own::plain(value, &mut classes, "")?)? {
                 toml::Value::Table(table) => table.to_string(),
-                _ => return Err(PyTypeError::new_err("a scenario is a dict, or text in TOML")),
+                _ => {
+                    let given = value.repr()?;
+                    let message = format!("a scenario is `{given}`; allowed: a dict, or text in TOML");
+                    return Err(PyTypeError::new_err(message));
+                }
             },
         };
         Scenario::new(value.py(), Source::Text(text), &Overrides::default(), classes)
@@ -359,6 +396,15 @@ impl Scenario {
     /// Returns itself, because it never changes.
     fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
         slf
+    }
+
+    /// The same text with the same changes, without regard to its file, and the same classes.
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let Ok(other) = other.cast::<Scenario>() else { return Ok(false) };
+        let (py, other) = (other.py(), other.get());
+        let text = |scenario: &Scenario| (scenario.checked.sha256().to_owned(), scenario.set.clone());
+        let classes = |scenario: &Scenario| scenario.classes.listed(py).into_pyobject(py);
+        Ok(text(self) == text(other) && classes(self)?.eq(classes(other)?)?)
     }
 
     fn __repr__(&self) -> String {

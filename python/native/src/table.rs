@@ -35,7 +35,7 @@ const UNIT: &str = "unit";
 /// accept it without a copy: numbers as they are, and texts as dictionaries, which store each text
 /// once. `description(column)` describes a column with its unit. It can be pickled.
 #[pyclass(frozen, module = "fairwire")]
-#[derive(Clone)]
+#[derive(Clone, PartialEq)]
 pub(crate) struct Table {
     batch: RecordBatch,
     keys: Vec<String>,
@@ -305,6 +305,11 @@ impl Table {
     /// The number of rows.
     fn __len__(&self) -> usize {
         self.batch.num_rows()
+    }
+
+    /// The same columns with the same descriptions and units, and equal rows.
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Table>().is_ok_and(|other| self == other.get())
     }
 
     /// The contents of a pickle.
