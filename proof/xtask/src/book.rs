@@ -1,7 +1,7 @@
-//! The documents as mdBook wants them: the pages of the contents in one folder, their links among
-//! themselves kept.
+//! Prepares the documents for mdBook: the pages of the contents in one folder, with links between
+//! them preserved.
 //!
-//! A link to a file that is no page leads to the repository on the web; pictures come along.
+//! A link to a file that is not a page leads to the repository on the web; pictures are included.
 
 use crate::house::docs::{CONTENTS, EVERY_PAGE_OF};
 use crate::house::markdown::{headings, links, resolved};
@@ -10,10 +10,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// What a picture ends in: all are drawn as text.
+/// The extension of pictures, which are all drawn as text.
 const PICTURE: &str = ".svg";
 
-/// Writes the pages of the contents, and the contents, into `out`. Returns how many there are.
+/// Writes the pages of the contents, and the contents, into `out`. Returns the number of pages.
 pub fn stage(tree: &Tree, out: &Path) -> Result<usize, String> {
     let contents = tree.file(CONTENTS).ok_or(format!("{CONTENTS} is not there"))?;
     let contents = File { path: "SUMMARY.md".into(), text: expanded(tree, contents) };
@@ -33,8 +33,8 @@ pub fn stage(tree: &Tree, out: &Path) -> Result<usize, String> {
     Ok(pages.len())
 }
 
-/// The contents, with links from the root, and each page of the folders of which they want every
-/// page.
+/// The contents with links from the root, and with each page of the folders that they include
+/// completely.
 fn expanded(tree: &Tree, contents: &File) -> String {
     let mut text = String::new();
     for line in contents.text.lines() {
@@ -71,7 +71,7 @@ fn index(path: &str) -> String {
     }
 }
 
-/// A page whose links lead to pages of the book, to pictures in it, or to the web.
+/// A page with links to pages and pictures of the book, or to the web.
 fn relinked(page: &File, pages: &BTreeSet<String>, web: &str) -> String {
     let mut is_code = false;
     let mut text = String::new();
@@ -100,7 +100,7 @@ fn link(page: &File, target: &str, pages: &BTreeSet<String>, web: &str) -> Strin
     }
 }
 
-/// A line with the targets of its links changed.
+/// A line with its link targets changed.
 fn mapped(line: &str, change: impl Fn(&str) -> String) -> String {
     let mut parts = line.split("](");
     let mut text = parts.next().unwrap_or_default().to_owned();
@@ -114,7 +114,7 @@ fn mapped(line: &str, change: impl Fn(&str) -> String) -> String {
     text
 }
 
-/// Where the repository is on the web, as the root `Cargo.toml` says.
+/// The address of the repository on the web, from the root `Cargo.toml`.
 fn repository(tree: &Tree) -> Result<&str, String> {
     let manifest = tree.file("Cargo.toml").ok_or("Cargo.toml is not there")?;
     let line = manifest.text.lines().find_map(|line| line.strip_prefix("repository = \""));

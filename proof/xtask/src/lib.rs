@@ -1,8 +1,8 @@
-//! Development tasks of fairwire. Nothing here is shipped.
+//! Development tasks of fairwire, which are not shipped.
 //!
-//! `cargo xtask house` holds the source tree against the rules that `STYLE.md` and
-//! `ARCHITECTURE.md` state. The same check runs in `cargo test` (see `tests/house.rs`).
-//! `cargo xtask book FOLDER` stages the documents for `make docs`.
+//! `cargo xtask house` checks the source tree against the rules of `STYLE.md` and
+//! `ARCHITECTURE.md`. The same check runs in `cargo test` (see `tests/house.rs`). `cargo xtask book
+//! FOLDER` prepares the documents for `make docs`.
 #![forbid(unsafe_code)]
 
 pub mod book;

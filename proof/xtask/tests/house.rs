@@ -1,4 +1,4 @@
-//! The house rules, held against this repository.
+//! The house rules, checked on this repository.
 
 use std::path::Path;
 use xtask::book;

@@ -1,12 +1,13 @@
-//! The arrows between crates: which may be built with which.
+//! The arrows between crates: the permitted dependencies.
 //!
-//! A crate knows what its folder may know ([`FOLDERS`]), and some know less ([`KNOWS`]).
-//! `ARCHITECTURE.md` explains both; an exception is a decision, and a file in `docs/adr` says why.
+//! A crate may use the folders allowed for its own ([`FOLDERS`]), and some may use less
+//! ([`KNOWS`]). `ARCHITECTURE.md` explains both; an exception is a decision with a reason in a file
+//! in `docs/adr`.
 
 use super::breach::Breach;
 use super::tree::{Crate, Tree};
 
-/// Each folder of crates, and the folders whose crates those in it may be built with.
+/// Each folder of crates, and the folders whose crates it may depend on.
 const FOLDERS: &[(&str, &str)] = &[
     ("foundation", "foundation"),
     ("simulator", "foundation simulator"),
@@ -19,8 +20,8 @@ const FOLDERS: &[(&str, &str)] = &[
 /// Arrows that no folder allows: a lab puts the gateway's datapath between real hosts.
 const EXCEPTIONS: &[(&str, &str)] = &[("experiment", "datapath")];
 
-/// Crates that know less than their folder may, and all of the house that they know. Any other is
-/// free in its folder; cargo itself refuses an arrow against another.
+/// Crates with fewer dependencies than their folder permits, and all of their internal
+/// dependencies. The others are free within their folder; cargo itself refuses cycles.
 pub const KNOWS: &[(&str, &str)] = &[
     ("core parameters-macro figures web", ""),
     ("document metrics testing wire", "core"),
@@ -37,8 +38,8 @@ pub const KNOWS: &[(&str, &str)] = &[
     ("datapath", "core linux metrics wire"),
 ];
 
-/// Every crate is built only with what its folder and [`KNOWS`] allow; the core with nothing, not
-/// even a library from outside.
+/// Checks that every crate depends only on what its folder and [`KNOWS`] allow; the core on
+/// nothing, not even an external library.
 pub fn check(tree: &Tree) -> Vec<Breach> {
     let arrows = tree.crates.iter().flat_map(|from| from.dependencies.iter().map(move |to| (from, to)));
     let breach = |(from, to): (&Crate, &String)| {

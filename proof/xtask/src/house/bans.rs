@@ -1,11 +1,12 @@
-//! Texts that files must not have: names of a machine of ours, and what only one place may use.
+//! Banned texts: names of our machines, and texts that only one place may use.
 
 use super::breach::Breach;
 use super::tree::{File, Tree};
 
-/// A ban: how a path begins or ends, where it is allowed, the texts (separated by `,`), and why.
+/// A ban: the beginning or end of a path, the exempt files, the texts (separated by `,`), and the
+/// reason.
 ///
-/// A `~` is left out of a text: this file would break the ban otherwise.
+/// A `~` is removed from a text, because this file would otherwise break the ban.
 const BANS: &[(&str, &str, &str, &str)] = &[
     ("", NOWHERE, FOLDERS, "a folder of one machine; use a path relative to the repository"),
     ("", NOWHERE, MIRRORS, "a source of packages belongs in the machine's own configuration"),
@@ -25,10 +26,10 @@ const EXTREMES: &str = "const ~MOST_,const ~LARGEST_,const ~LONGEST_,const ~GREA
     const ~LEAST_,const ~FEWEST_,const ~SMALLEST_,const ~SHORTEST_";
 const NAMESPACES: &str = "unshare~_unsafe,Unshare~Flags,libc::~unshare,CLONE_~NEWNET";
 
-/// Where the packages named in a lock file may come from.
+/// The permitted sources of packages in a lock file.
 const PUBLIC: &[&str] = &["https://github.com/rust-lang/crates.io-index\"", "https://registry.npmjs.org/"];
 
-/// No file has a text that is banned from it, and lock files name public sources only.
+/// Checks that no file has a banned text, and that lock files name only public sources.
 pub fn check(tree: &Tree) -> Vec<Breach> {
     let mut breaches = Vec::new();
     for file in &tree.files {
@@ -52,7 +53,8 @@ fn lines(file: &File, is_found: impl Fn(&str) -> bool, message: &str) -> Vec<Bre
     found.map(|(at, _)| Breach::at(&file.path, at + 1, message)).collect()
 }
 
-/// Does `line` hold `text`? A path must begin there: not as a part of a longer one, as in `docs/a/`.
+/// Does `line` contain `text`? A path must start there, and not within a longer one, such as
+/// `docs/a/`.
 fn has(line: &str, text: &str) -> bool {
     let is_inside = |before: &str| before.ends_with(|c: char| c.is_alphanumeric() || "._-".contains(c));
     line.match_indices(text).any(|(at, _)| !text.starts_with('/') || !is_inside(&line[..at]))

@@ -1,20 +1,20 @@
-//! What a rule finds.
+//! The findings of a rule.
 
 use std::fmt;
 
-/// A place where a rule is not kept.
+/// A place that breaks a rule.
 #[derive(Clone, Debug)]
 pub struct Breach {
     /// The file, relative to the root of the repository.
     pub path: String,
-    /// The line, counted from 1; 0 for the file as a whole.
+    /// The line, counted from 1; 0 for the entire file.
     pub line: usize,
-    /// What was found, and what is allowed.
+    /// The text found, and what is allowed.
     pub message: String,
 }
 
 impl Breach {
-    /// A breach of a file as a whole.
+    /// A breach of an entire file.
     pub fn of(path: &str, message: impl Into<String>) -> Breach {
         Breach::at(path, 0, message)
     }

@@ -1,4 +1,4 @@
-//! Rust sources as text to look things up in: without comments, and without the tests at the end.
+//! Rust sources as text for searches, without comments and the tests at the end.
 
 /// The lines of a source, with their numbers from 1.
 pub fn lines(source: &str) -> impl Iterator<Item = (usize, &str)> {
@@ -9,7 +9,7 @@ pub fn lines(source: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Does `line` hold `word`, and not as a part of a longer name?
+/// Does `line` contain `word`, and not within a longer name?
 pub fn has_word(line: &str, word: &str) -> bool {
     let begins = |text: &str| text.starts_with(is_of_name);
     let ends = |text: &str| text.ends_with(is_of_name);
@@ -23,10 +23,10 @@ fn is_of_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// The paths in a source that have two names or more; import groups are multiplied out.
+/// The paths in a source with two or more names; import groups are expanded.
 pub fn paths(source: &str) -> Vec<String> {
     let (mut found, mut word, mut is_new_name) = (Vec::new(), String::new(), false);
-    let mut groups: Vec<String> = Vec::new(); // for each open brace, the path that its content is below
+    let mut groups: Vec<String> = Vec::new(); // per open brace, the path of its contents
     for c in lines(source).flat_map(|(_, line)| line.chars().chain(['\n'])) {
         if is_of_name(c) || c == ':' {
             word.push(c);

@@ -1,5 +1,4 @@
-//! Documentation that says what is there: links lead somewhere, quoted code is the code, and every
-//! field is described.
+//! Accurate documentation: links have targets, quoted code matches, and every field is described.
 
 use super::breach::Breach;
 use super::code::has_word;
@@ -15,21 +14,22 @@ const DESCRIBED: &[(&str, &str, &[&str])] = &[
     ("docs/schema/snapshot.json", "docs/gateway/telemetry.md", &[]),
 ];
 
-/// The line above a block that is a whole file, and above one that is a part of a file.
+/// The line above a block that is an entire file, and above one that is part of a file.
 const QUOTES: [&str; 2] = ["<!-- quote: ", "<!-- quote part: "];
 
-/// The index of the decisions, which are beside it, and what each of them has.
+/// The index of the decisions, which are next to it, and the required sections.
 const INDEX: &str = "docs/adr/README.md";
 const SECTIONS: &[&str] = &["## Context", "## Decision", "## Consequences"];
 const MAX_WORDS: usize = 520;
 
 /// The table of contents of the site.
 pub const CONTENTS: &str = "docs/SUMMARY.md";
-/// Is replaced by a link to each page of the folder behind it.
+/// A marker that is replaced by links to all pages of the following folder.
 pub const EVERY_PAGE_OF: &str = "<!-- every page of ";
 
-/// Every relative link in a page leads to a file or a folder of the repository, and to a heading that
-/// is there. A link whose text is the name of an item leads to a source that has the name.
+/// Checks that every relative link of a page leads to a file or a folder of the repository, and to
+/// an existing heading. A link with the name of an item as text must lead to a source with that
+/// name.
 pub fn check_links(tree: &Tree) -> Vec<Breach> {
     tree.ending(".md").flat_map(|page| dead_links(tree, page)).collect()
 }
@@ -58,7 +58,8 @@ fn dead_links(tree: &Tree, page: &File) -> Vec<Breach> {
     breaches
 }
 
-/// Every page below `docs` is in the contents of the site, by itself or with all of its folder.
+/// Checks that every page below `docs` is in the contents of the site, by itself or with its
+/// folder.
 pub fn check_contents(tree: &Tree) -> Vec<Breach> {
     let contents = tree.file(CONTENTS).map_or("", |contents| &contents.text);
     let linked: BTreeSet<String> = links(contents).map(|(_, target)| resolved(CONTENTS, target)).collect();
@@ -72,8 +73,8 @@ pub fn check_contents(tree: &Tree) -> Vec<Breach> {
     lost.map(|page| Breach::of(&page.path, format!("nothing leads to it: {CONTENTS} does not"))).collect()
 }
 
-/// A code block below `<!-- quote: PATH -->` is the whole of that file, word for word; one below
-/// `<!-- quote part: PATH -->` is in it.
+/// Checks that a code block below `<!-- quote: PATH -->` equals the entire file, and one below
+/// `<!-- quote part: PATH -->` is contained in it.
 pub fn check_quotes(tree: &Tree) -> Vec<Breach> {
     let mut breaches = Vec::new();
     for (page, mark) in tree.ending(".md").flat_map(|page| QUOTES.map(|mark| (page, mark))) {
@@ -94,7 +95,7 @@ pub fn check_quotes(tree: &Tree) -> Vec<Breach> {
     breaches
 }
 
-/// Every field of a schema is named, in backquotes, on the page that describes it.
+/// Checks that every field of a schema is named, in backquotes, on the page that describes it.
 pub fn check_fields(tree: &Tree) -> Vec<Breach> {
     DESCRIBED.iter().flat_map(|(schema, page, more)| undescribed(tree, schema, page, more)).collect()
 }
@@ -127,7 +128,7 @@ fn fields(schema: &Value, names: &mut BTreeSet<String>) {
     }
 }
 
-/// Decisions in force have all sections and at most [`MAX_WORDS`] words, and the index links each.
+/// Checks that decisions have all sections and at most [`MAX_WORDS`] words, and that the index links each.
 pub fn check_decisions(tree: &Tree) -> Vec<Breach> {
     let index = tree.file(INDEX).map_or("", |index| &index.text);
     let linked: BTreeSet<String> = links(index).map(|(_, target)| resolved(INDEX, target)).collect();
@@ -151,7 +152,7 @@ pub fn check_decisions(tree: &Tree) -> Vec<Breach> {
 mod tests {
     use super::*;
 
-    /// The lines of the breaches of a page, beside other files.
+    /// The lines of the breaches of a page, next to other files.
     fn lines(check: super::super::Check, page: &str) -> Vec<usize> {
         let text = "# A title\n## `[link]` and *more*\n## Twice\n## Twice\n```\n# code\n```\n## See [x](a.rs), now\n";
         let others = [("b.md", text), ("a.rs", "pub struct Name;\n\nfn b() {}\n"), ("docs/d/x.md", "")];

@@ -1,18 +1,18 @@
-//! Files have one idea: they are short, and their names say something. Functions are short by a
-//! lint: `clippy::too_many_lines`.
+//! Files have one idea: they are short, with meaningful names. A lint, `clippy::too_many_lines`,
+//! keeps functions short.
 
 use super::breach::Breach;
 use super::code;
 use super::tree::{File, Tree};
 
-/// The most lines of a file before its tests.
+/// The maximum of lines in a file before its tests.
 const MAX_LINES: usize = 600;
 
 const EMPTY_WORDS: &[&str] =
     &["util", "utils", "helper", "helpers", "manager", "managers", "base", "old", "new2", "misc"];
 
-/// No file or folder is called by an empty word, and no Rust file has over [`MAX_LINES`] before its
-/// tests. A file in a folder `tests` is all tests, and not measured.
+/// Checks that no file or folder has an empty word as its name, and that no Rust file has more than
+/// [`MAX_LINES`] before its tests. Files in a folder `tests` are exempt.
 pub fn check(tree: &Tree) -> Vec<Breach> {
     tree.files.iter().flat_map(|file| [check_name(file), check_length(file)]).flatten().collect()
 }

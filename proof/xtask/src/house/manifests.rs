@@ -1,9 +1,9 @@
-//! What every `Cargo.toml` must say.
+//! The required contents of every `Cargo.toml`.
 
 use super::breach::Breach;
 use super::tree::Tree;
 
-/// What each crate takes from the workspace.
+/// The keys that each crate inherits from the workspace.
 const INHERITED: &[&str] = &[
     "\nversion.workspace = true\n",
     "\nedition.workspace = true\n",
@@ -12,7 +12,7 @@ const INHERITED: &[&str] = &[
     "\n[lints]\nworkspace = true\n",
 ];
 
-/// The lines of the tables of dependencies of a manifest: number from 1, line, and the line above.
+/// The lines in the dependency tables of a manifest: number from 1, line, and the line above.
 fn dependencies(manifest: &str) -> impl Iterator<Item = (usize, &str, &str)> {
     let (mut is_inside, mut above) = (false, "");
     manifest.lines().enumerate().filter_map(move |(at, line)| {
@@ -25,9 +25,9 @@ fn dependencies(manifest: &str) -> impl Iterator<Item = (usize, &str, &str)> {
     })
 }
 
-/// Every crate takes its version, edition, Rust version, licence and lints from the workspace, and
-/// its dependencies too. In its own tests it may take itself with more features, and a crate that is
-/// built with it by its path.
+/// Checks that every crate inherits its version, edition, Rust version, licence, lints and
+/// dependencies from the workspace. Its own tests may depend on itself with more features, and by
+/// path on a crate that depends on it.
 pub fn check_crates(tree: &Tree) -> Vec<Breach> {
     let mut breaches = Vec::new();
     let manifests = tree.crates.iter().map(|krate| format!("{}/Cargo.toml", krate.folder));
@@ -48,8 +48,8 @@ pub fn check_crates(tree: &Tree) -> Vec<Breach> {
     breaches
 }
 
-/// Every library in the root `Cargo.toml` has a comment that says why it is there, on its line or
-/// on the one above. Our own crates need none.
+/// Checks that every library in the root `Cargo.toml` has a comment with its reason, on its line or
+/// above. Our own crates need none.
 pub fn check_reasons(tree: &Tree) -> Vec<Breach> {
     let root = tree.file("Cargo.toml").map_or("", |file| &file.text);
     let unexplained = dependencies(root).filter(|(_, line, above)| {

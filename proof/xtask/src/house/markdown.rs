@@ -1,6 +1,6 @@
-//! Pages in Markdown: their links and headings, outside of blocks of code.
+//! Markdown pages: their links and headings, outside code blocks.
 
-/// The lines of a page, from 1, but for its blocks of code.
+/// The lines of a page, numbered from 1, without its code blocks.
 fn without_code(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut is_code = false;
     text.lines().enumerate().filter_map(move |(at, line)| {
@@ -10,14 +10,14 @@ fn without_code(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The links of a page, each with its line and its target.
+/// The links of a page, with lines and targets.
 pub fn links(text: &str) -> impl Iterator<Item = (usize, &str)> {
     without_code(text).flat_map(|(line, text)| {
         text.split("](").skip(1).filter_map(move |rest| Some((line, rest.split_once(')')?.0)))
     })
 }
 
-/// The links whose text is code, such as [`Name`](file.rs): line, text and target.
+/// The links with code as text, such as [`Name`](file.rs): line, text and target.
 pub fn links_of_code(text: &str) -> impl Iterator<Item = (usize, &str, &str)> {
     without_code(text).flat_map(|(line, text)| {
         text.match_indices("`](").filter_map(move |(at, end)| {
@@ -27,8 +27,7 @@ pub fn links_of_code(text: &str) -> impl Iterator<Item = (usize, &str, &str)> {
     })
 }
 
-/// The headings of a page: the anchor by which each is linked, as GitHub and mdBook make it, and
-/// its text.
+/// The headings of a page: the anchor in the form of GitHub and mdBook, and the text.
 pub fn headings(text: &str) -> impl Iterator<Item = (String, &str)> {
     let mut seen: Vec<String> = Vec::new();
     without_code(text).filter_map(move |(_, line)| {
@@ -45,14 +44,14 @@ fn of_anchor(c: char) -> Option<char> {
     if c == ' ' { Some('-') } else { Some(c).filter(|c| c.is_alphanumeric() || "-_".contains(*c)) }
 }
 
-/// A text with its links as they are read.
+/// A text with its links reduced to their text.
 pub fn without_targets(text: &str) -> String {
     let mut parts = text.split("](");
     let first = parts.next().unwrap_or_default().to_string();
     parts.fold(first, |plain, part| plain + part.split_once(')').map_or("", |(_, after)| after))
 }
 
-/// Where a link of `page` leads, from the root.
+/// The target of a link in `page`, relative to the root.
 pub fn resolved(page: &str, target: &str) -> String {
     let folder = page.rsplit_once('/').map_or("", |(folder, _)| folder);
     let mut path: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();

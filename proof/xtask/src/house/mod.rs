@@ -1,7 +1,7 @@
 //! The house rules, as checks.
 //!
-//! A rule looks at the [`Tree`] and returns its breaches: none when it is kept. [`RULES`] lists
-//! them all; a rule that is not in it does not exist.
+//! A rule checks the [`Tree`] and returns its breaches: none if it is kept. [`RULES`] lists all
+//! rules; a rule that is not in it is never checked.
 
 pub mod arrows;
 pub mod bans;
@@ -24,7 +24,7 @@ pub use tree::Tree;
 /// Finds the breaches of one rule.
 pub type Check = fn(&Tree) -> Vec<Breach>;
 
-/// Every rule by its name, in the order in which they are checked.
+/// Every rule with its name, in the order of the checks.
 pub const RULES: &[(&str, Check)] = &[
     ("arrows", arrows::check),
     ("programs", programs::check),
@@ -43,7 +43,7 @@ pub const RULES: &[(&str, Check)] = &[
     ("prose", prose::check),
 ];
 
-/// The breaches of every rule, as lines with the name of the rule at their end.
+/// The breaches of every rule, as lines that end with the name of the rule.
 pub fn check(tree: &Tree) -> Vec<String> {
     let of_rule = |(name, check): &(&str, Check)| {
         let lines = check(tree).into_iter().map(|breach| format!("{breach} [{name}]"));

@@ -1,15 +1,15 @@
-//! Files that import each other, directly or by way of others, can only be read together: such
-//! circles are small. A file that no module declares is never compiled: there is none.
+//! Files that import each other, directly or indirectly, can only be read together, so such cycles
+//! must be small. A file that no module declares is never compiled, so there may be none.
 
 use super::breach::Breach;
 use super::code::paths;
 use super::tree::{File, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most files of a crate that may import each other.
+/// The maximum of files of a crate that may import each other.
 const MAX_FILES: usize = 4;
 
-/// The files of a crate, by their modules, such as `dropper::red`. The root has no name.
+/// The files of a crate by module, such as `dropper::red`. The root has no name.
 type Files<'a> = BTreeMap<String, &'a File>;
 
 /// Each crate with files in one of its folders, such as `/src/`.
@@ -29,7 +29,7 @@ fn parent(module: &str) -> (&str, &str) {
     module.rsplit_once("::").unwrap_or(("", module))
 }
 
-/// Each file below `src` and `tests/it` is declared by the file above it.
+/// Checks that each file below `src` and `tests/it` is declared by the file above it.
 pub fn check_declared(tree: &Tree) -> Vec<Breach> {
     let mut breaches = Vec::new();
     for files in ["/src/", "/tests/it/"].iter().flat_map(|folder| crates(tree, folder).into_values()) {
@@ -46,7 +46,7 @@ pub fn check_declared(tree: &Tree) -> Vec<Breach> {
     breaches
 }
 
-/// In no crate do more than [`MAX_FILES`] files import each other; in the simulator, no two do.
+/// Checks that at most [`MAX_FILES`] files of a crate import each other; in the simulator, none.
 pub fn check_circles(tree: &Tree) -> Vec<Breach> {
     let limit = |krate: &str| if krate == "simulator/sim" { 1 } else { MAX_FILES };
     crates(tree, "/src/").iter().flat_map(|(krate, files)| circles(files, limit(krate))).collect()
@@ -79,7 +79,7 @@ fn circles(files: &Files<'_>, limit: usize) -> Vec<Breach> {
     circles.iter().filter(|circle| circle.len() > limit).map(breach).collect()
 }
 
-/// The file that a path of `module` leads into.
+/// The file that a path used in `module` leads to.
 fn imported<'a>(module: &str, path: &str, files: &'a Files<'_>) -> Option<&'a str> {
     let mut at = module.to_string();
     for (depth, name) in path.split("::").enumerate() {

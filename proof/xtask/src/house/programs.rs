@@ -1,13 +1,13 @@
-//! What a program is built with, directly or by way of others, as `Cargo.lock` has resolved it.
+//! The direct and indirect dependencies of programs, as resolved in `Cargo.lock`.
 //!
-//! The arrows hold each crate; this holds the programs that people install, whatever their crates
-//! are. Dev-dependencies do not count: `Cargo.lock` has none of libraries from outside.
+//! The arrows check each crate; this checks the programs that people install. Dev-dependencies do
+//! not count, because `Cargo.lock` has none of external libraries.
 
 use super::breach::Breach;
 use super::tree::Tree;
 use std::collections::BTreeMap;
 
-/// Each program, and what it is built without. A `*` at the end is any ending.
+/// Each program, and the crates that it must not contain. A `*` at the end matches any ending.
 const WITHOUT: &[(&str, &str)] = &[
     (
         "fairwire-gateway",
@@ -17,13 +17,13 @@ const WITHOUT: &[(&str, &str)] = &[
     ("fairwire", "fairwire-service fairwire-page fairwire-subscribers rusqlite landlock seccompiler"),
 ];
 
-/// What none of these programs is built with: it is for tests and benchmarks.
+/// Crates for tests and benchmarks, which no program may contain.
 const FOR_TESTS: &str = "fairwire-testing proptest criterion";
 
-/// What must be built with what: the lab runs the gateway's own datapath.
+/// Required dependencies: the lab runs the gateway's own datapath.
 const WITH: &[(&str, &str)] = &[("fairwire-experiment", "fairwire-datapath")];
 
-/// Each program is built without what it must not have, and with what it must have.
+/// Checks that each program lacks the forbidden crates, and contains the required ones.
 pub fn check(tree: &Tree) -> Vec<Breach> {
     let lock = tree.file("Cargo.lock").map_or("", |lock| &lock.text);
     let libraries = libraries(lock);
@@ -54,7 +54,7 @@ fn bans(words: &str, name: &str) -> bool {
     words.split_whitespace().any(is_named)
 }
 
-/// The packages of a `Cargo.lock`, and what each depends on. All versions of a package are one.
+/// The packages of a `Cargo.lock`, and their dependencies. All versions of a package are merged.
 type Libraries<'a> = BTreeMap<&'a str, Vec<&'a str>>;
 
 fn libraries(lock: &str) -> Libraries<'_> {
@@ -69,7 +69,7 @@ fn libraries(lock: &str) -> Libraries<'_> {
     libraries
 }
 
-/// Every crate that `program` is built with, and one that brings it.
+/// Every crate in `program`, each with one that depends on it.
 fn parts<'a>(tree: &'a Tree, libraries: &Libraries<'a>, program: &'a str) -> BTreeMap<&'a str, &'a str> {
     let (mut parts, mut next) = (BTreeMap::new(), vec![program]);
     while let Some(by) = next.pop() {
@@ -87,7 +87,7 @@ fn parts<'a>(tree: &'a Tree, libraries: &Libraries<'a>, program: &'a str) -> BTr
 mod tests {
     use super::*;
 
-    /// What is wrong where `program` has one more dependency.
+    /// The breaches if `program` has one more dependency.
     fn messages(program: &str, dependency: &str) -> Vec<String> {
         let lock =
             "name = \"outside\"\n \"deeper\",\nname = \"deeper\"\n \"parquet 60.0.0\",\n \"rusqlite\",\n";

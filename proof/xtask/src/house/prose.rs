@@ -1,7 +1,7 @@
-//! Pages and comments that can be read: words of the field, sentences that end, lines that fit.
+//! Readable pages and comments: terms of the field, short sentences, and lines that fit.
 //!
-//! What is read is text: not code, tables, headings and pictures. Retired words are looked for in
-//! names and texts of the code, too; `proof/xtask/readability.toml` lists them.
+//! Only text is checked, without code, tables, headings and pictures. Retired words are also
+//! searched for in names and texts of the code; `proof/xtask/readability.toml` lists them.
 
 use super::breach::Breach;
 use super::markdown::without_targets;
@@ -10,19 +10,19 @@ use toml::Table;
 
 const DATA: &str = "proof/xtask/readability.toml";
 
-/// The most words of a sentence. Code between backquotes counts as one.
+/// The maximum of words in a sentence. Code between backquotes counts as one.
 const MAX_WORDS: usize = 30;
 
-/// The last column in which the last word of a line may begin: text is as wide as code.
+/// The last column in which the last word of a line may start: text is as wide as code.
 const MAX_COLUMN: usize = 110;
 
-/// Pages that are made of something else, or stay as they were written.
+/// Pages that are generated, or stay unchanged.
 const EXEMPT: &[&str] = &["docs/reference/", "docs/reproduction.md", "proof/bench/history.md"];
 
-/// Retired phrases: the words of each, and what to write instead.
+/// Retired phrases: their words, and the replacement.
 type Retired = Vec<(Vec<String>, String)>;
 
-/// No page and no source has retired words, or sentences or lines that are too long.
+/// Checks that no page and no source has retired words, or sentences or lines that are too long.
 pub fn check(tree: &Tree) -> Vec<Breach> {
     let Some(retired) = tree.file(DATA).and_then(|data| retired(&data.text)) else {
         return vec![Breach::of(DATA, "must list `[[retired]]`, each with `words` and `instead`")];
@@ -92,7 +92,7 @@ fn is_item(text: &str) -> bool {
 }
 
 /// The text in each line of a page, or in the comments of a source. Code is one word, and links are
-/// as they are read; a line that is no text is empty.
+/// reduced to their text; a line without text is empty.
 fn texts(text: &str, is_rust: bool) -> Vec<String> {
     let (mut is_block, mut is_span) = (false, false);
     let texts = text.lines().map(|line| {
@@ -118,7 +118,7 @@ fn texts(text: &str, is_rust: bool) -> Vec<String> {
     texts.collect()
 }
 
-/// The words of a text: names are split at `_` and where a small letter meets a capital one.
+/// The words of a text: names are split at `_` and between a lower-case and an upper-case letter.
 fn words(at: usize, text: &str) -> Vec<(usize, &str)> {
     let (mut words, mut begin, mut before) = (Vec::new(), 0, ' ');
     for (end, c) in text.char_indices().chain([(text.len(), ' ')]) {

@@ -1,18 +1,18 @@
 //! Pure crates read no clock, environment, file or socket, start no thread, and print nothing.
 //!
-//! `clippy.toml` bans the two clock calls by type; this check bans names, and needs no lint to have
-//! run.
+//! `clippy.toml` bans the two clock calls by type; this check bans names, and works without the
+//! lint.
 
 use super::breach::Breach;
 use super::code::{has_word, lines};
 use super::tree::Tree;
 
-/// The crates whose results depend on nothing but their arguments.
+/// The crates whose results depend only on their arguments.
 pub const PURE: &str = "foundation/catalogue foundation/core foundation/laws foundation/metrics foundation/parameters \
     foundation/wire simulator/figures simulator/play simulator/play-wasm simulator/sim simulator/tcp";
 
-/// What the code of a pure crate must not have (separated by `,`), and why. `core` has no effects
-/// to offer: its `core::net` is plain addresses.
+/// The banned texts in a pure crate's code (separated by `,`), and why. `core` has no effects: its
+/// `core::net` is plain addresses.
 const BANNED: &[(&str, &str)] = &[
     ("Instant,SystemTime,UNIX_EPOCH", "time is an argument"),
     ("std::env,std::fs,std::net,std::os,std::process", "effects leave by return value"),
@@ -24,7 +24,7 @@ const BANNED: &[(&str, &str)] = &[
     ("std::{,std::*,std as,use std;", "name the module, so that it is seen what is used"),
 ];
 
-/// Finds what the crates in [`PURE`] have and must not.
+/// Finds the banned texts in the crates of [`PURE`].
 pub fn check(tree: &Tree) -> Vec<Breach> {
     let mut breaches = Vec::new();
     let is_pure = |path: &str| PURE.split(' ').any(|pure| path.starts_with(&format!("{pure}/src/")));

@@ -1,13 +1,13 @@
-//! The source tree that the rules look at.
+//! The source tree that the rules check.
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The files of the repository and what cargo knows of its crates.
+/// The files of the repository, and cargo's data on its crates.
 #[derive(Debug, Default)]
 pub struct Tree {
-    /// Every file that is committed or about to be, sorted by path.
+    /// Every committed or new file, sorted by path.
     pub files: Vec<File>,
     /// Every crate of the workspace.
     pub crates: Vec<Crate>,
@@ -18,7 +18,7 @@ pub struct Tree {
 pub struct File {
     /// Relative to the root, with forward slashes.
     pub path: String,
-    /// Its whole text; empty if it is no text, such as a picture.
+    /// Its entire text; empty if it is not text, such as a picture.
     pub text: String,
 }
 
@@ -27,10 +27,9 @@ pub struct File {
 pub struct Crate {
     /// The package's name.
     pub name: String,
-    /// Where it is, relative to the root, such as `foundation/core`.
+    /// Its folder relative to the root, such as `foundation/core`.
     pub folder: String,
-    /// What it is built with: its normal and build dependencies, by name. Dev-dependencies are not
-    /// among them.
+    /// Its normal and build dependencies, by name, without dev-dependencies.
     pub dependencies: Vec<String>,
 }
 
@@ -42,7 +41,7 @@ impl Tree {
         Ok(Tree { files: read_files(&root)?, crates: parse_crates(&json)? })
     }
 
-    /// A tree of made-up files, for tests of rules.
+    /// A tree of synthetic files, for tests of rules.
     pub fn of_files(files: &[(&str, &str)]) -> Tree {
         let file = |(path, text): &(&str, &str)| File { path: path.to_string(), text: text.to_string() };
         let mut files: Vec<File> = files.iter().map(file).collect();
@@ -50,7 +49,7 @@ impl Tree {
         Tree { files, ..Tree::default() }
     }
 
-    /// A tree of made-up crates, each with its name and one dependency, for tests of rules.
+    /// A tree of synthetic crates, each with its name and one dependency, for tests of rules.
     pub fn of_crates(crates: &[(&str, &str)]) -> Tree {
         let krate = |(name, dependency): &(&str, &str)| Crate {
             name: name.to_string(),
@@ -72,7 +71,7 @@ impl Tree {
         self.file(path).is_some() || self.files.get(next).is_some_and(|file| file.path.starts_with(&folder))
     }
 
-    /// The files whose names end in `ending`, such as `.rs`.
+    /// The files with names that end in `ending`, such as `.rs`.
     pub fn ending(&self, ending: &'static str) -> impl Iterator<Item = &File> {
         self.files.iter().filter(move |file| file.path.ends_with(ending))
     }
@@ -84,13 +83,13 @@ impl Tree {
 }
 
 fn read_files(root: &Path) -> Result<Vec<File>, String> {
-    // safe.directory: continuous integration may read a clone that another user owns.
+    // safe.directory: continuous integration may read a clone owned by another user.
     let args = ["-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard"];
     let listed = run(Command::new("git").args(args), root)?;
     let listed = String::from_utf8(listed).map_err(|_| "git lists a path that is not UTF-8".to_string())?;
     let mut files = Vec::new();
     for path in listed.split_terminator('\0') {
-        // Deleted but still in the index, or a link to nowhere: nothing to check.
+        // Deleted but still in the index, or a broken link: nothing to check.
         let Ok(bytes) = std::fs::read(root.join(path)) else { continue };
         let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
         files.push(File { path: path.to_string(), text: text.unwrap_or_default() });
@@ -99,7 +98,7 @@ fn read_files(root: &Path) -> Result<Vec<File>, String> {
     Ok(files)
 }
 
-/// Reads what `cargo metadata --no-deps` prints.
+/// Parses the output of `cargo metadata --no-deps`.
 fn parse_crates(json: &[u8]) -> Result<Vec<Crate>, String> {
     let metadata: Value = serde_json::from_slice(json).map_err(|e| format!("cargo metadata: {e}"))?;
     let packages = metadata["packages"].as_array().ok_or("cargo metadata names no packages")?;
