@@ -8,7 +8,7 @@ A contest in four lines::
     result = scenario.run(["tail-drop", "faba"], seeds="1..=10")
     result.summary.to_polars()
 
-Times are seconds and rates bit/s in results. What goes into a scenario has its unit: "10 Mbit/s".
+In results, times are in seconds and rates in bit/s. Values of a scenario have units: "10 Mbit/s".
 """
 
 from typing import TYPE_CHECKING
@@ -84,7 +84,7 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str):
-    # Imported when it is used: matplotlib and gymnasium take longer than all the rest.
+    # Imported on use, because matplotlib and gymnasium take longer than everything else.
     if name in ("plot", "gym"):
         from importlib import import_module
 

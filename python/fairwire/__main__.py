@@ -1,6 +1,6 @@
-"""A first contest, without a file: ``python -m fairwire``, or ``fairwire-demo`` of the installed wheel.
+"""A first contest without a file: ``python -m fairwire``, or ``fairwire-demo`` from the installed wheel.
 
-With the name of a scenario file it runs that one. All else is for Python: this is no command line.
+With the name of a scenario file, it runs that. Everything else is for Python; this is not a command line.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ CONTEST = {
 
 
 def shown(result: Result) -> str:
-    """The share of each group, and the mean wait, under each discipline."""
+    """The share of each group and the mean wait, under each discipline."""
     summary = result.summary
     means = dict(zip(zip(summary["discipline"], summary["measure"]), summary["mean"]))
     shares = [name for name in dict.fromkeys(summary["measure"]) if name.startswith("share.")]
@@ -51,7 +51,7 @@ def shown(result: Result) -> str:
 
 
 def main() -> int:
-    """Runs and prints; the exit code."""
+    """Runs the contest and prints the results; returns the exit code."""
     given = sys.argv[1:]
     if len(given) > 1 or any(word.startswith("-") for word in given):
         print("allowed: nothing, or the name of a scenario file", file=sys.stderr)

@@ -1,7 +1,7 @@
 """Sweeps: a scenario under every combination of values, disciplines and seeds.
 
-``fairwire.sweep`` makes one. Its results lie in a folder of Parquet files, which the command
-``fairwire sweep`` writes too.
+``fairwire.sweep`` creates one. Its results are in a folder of Parquet files, which the command
+``fairwire sweep`` also writes.
 """
 
 import time
@@ -20,7 +20,7 @@ __all__ = ["Sweep", "geom", "linear", "sweep"]
 def geom(start: float | str, stop: float | str, points: int) -> dict[str, Any]:
     """Values with the same ratio between neighbours, for ``vary``: ``geom("50 packets", "800 packets", 5)``.
 
-    `start` and `stop` are included, and have the same unit. Counts are rounded to whole numbers.
+    `start` and `stop` are included, and have the same unit. Counts are rounded to integers.
     """
     return {"from": start, "to": stop, "points": points, "spacing": "log"}
 
@@ -42,14 +42,14 @@ def sweep(
 ) -> "Sweep":
     """A sweep over `scenario`: a Scenario, the path of a file, or a dict.
 
-    `vary`: for each key that ``Scenario.set`` takes, and for ``"discipline"``, a list of values, or
-    what `geom` or `linear` returns. Every combination is a cell. `seeds`: as for ``Scenario.run``;
-    the scenario's if it is None. `measures`: what is kept of each run, by the names of a summary,
-    such as ``"share.tcp"``; empty for all that a summary has. `flows`: also keep a row for each
-    flow. `precision`: add seeds to a cell until half of the 95 % interval of each of `measures` is
-    at most this part of its mean; `seeds` are then the most. `store`: the folder of the results.
+    `vary`: for each key of ``Scenario.set``, and for ``"discipline"``, a list of values, or the
+    result of `geom` or `linear`. Every combination is a cell. `seeds`: as for ``Scenario.run``; the
+    scenario's if None. `measures`: the measures to keep of each run, by their names in a summary,
+    such as ``"share.tcp"``; empty for all of them. `flows`: also keep one row per flow.
+    `precision`: add seeds to a cell until half of the 95 % interval of each of `measures` is at
+    most this fraction of its mean; `seeds` is then the maximum. `store`: the folder of the results.
 
-    Nothing runs yet. Raises ScenarioError for a wrong key or value, of any cell.
+    Nothing runs yet. Raises ScenarioError for a wrong key or value in any cell.
     """
     if not isinstance(scenario, Scenario):
         scenario = Scenario(dict(scenario)) if isinstance(scenario, Mapping) else Scenario.load(scenario)
@@ -63,7 +63,7 @@ def sweep(
 
 
 def _values(key: str, values: Any) -> Any:
-    """The values of an axis as JSON has them; arrays of NumPy become lists."""
+    """The values of an axis in JSON form; NumPy arrays become lists."""
     if isinstance(values, Mapping):
         return dict(values)
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
@@ -81,7 +81,7 @@ def _values(key: str, values: Any) -> Any:
 
 
 class Sweep:
-    """A sweep that was checked, and its store. ``fairwire.sweep`` and ``Sweep.load`` make one."""
+    """A checked sweep and its store. ``fairwire.sweep`` and ``Sweep.load`` create one."""
 
     def __init__(self, plan: SweepPlan) -> None:
         self._plan = plan
@@ -96,12 +96,12 @@ class Sweep:
 
     @staticmethod
     def load(path: str | PathLike[str], store: str | PathLike[str] | None = None) -> "Sweep":
-        """The sweep in a plan file, as ``fairwire sweep`` takes it. `store` replaces the folder that it names."""
+        """The sweep in a plan file of ``fairwire sweep``. `store` replaces the folder that it names."""
         return Sweep(SweepPlan.load(path, store))
 
     @property
     def runs(self) -> int:
-        """The number of runs; with a precision, the most."""
+        """The number of runs; with a precision, the maximum."""
         return self._plan.runs
 
     @property
@@ -111,7 +111,7 @@ class Sweep:
 
     @property
     def axes(self) -> list[str]:
-        """The keys that vary."""
+        """The varied keys."""
         return self._plan.axes
 
     @property
@@ -121,12 +121,12 @@ class Sweep:
 
     @property
     def measures(self) -> list[str]:
-        """What is kept of each run."""
+        """The measures kept of each run."""
         return self._plan.measures
 
     @property
     def notes(self) -> list[str]:
-        """Notes on its scenarios, and on what differs between cells besides what varies."""
+        """Notes on its scenarios, and on unvaried differences between cells."""
         return self._plan.notes
 
     @property
@@ -135,18 +135,18 @@ class Sweep:
         return str(self._plan.store)
 
     def cost(self) -> dict[str, float]:
-        """What the missing runs take: `runs`, `missing`, `pilot`, `cpu_hours`, `bytes`.
+        """The cost of the missing runs: `runs`, `missing`, `pilot`, `cpu_hours`, `bytes`.
 
-        A pilot makes a hundredth of the missing runs, for at most ten seconds, and keeps them.
+        A pilot makes one in a hundred of the missing runs, for at most ten seconds, and keeps them.
         """
         return self._plan.cost()
 
     def missing(self) -> Table:
-        """The runs that the store lacks: `row` (the number of the run), its values, `discipline`, `seed`."""
+        """The runs missing from the store: `row` (the number of the run), its values, `discipline`, `seed`."""
         return self._plan.missing()
 
     def explain(self, row: int) -> str:
-        """Why run number `row` is missing: nothing like it is there, or which of its inputs changed."""
+        """Why run number `row` is missing: there is no similar run, or which of its inputs changed."""
         return self._plan.explain(row)
 
     def run(
@@ -159,18 +159,18 @@ class Sweep:
         max_shards: int = 2000,
         yes: bool = False,
     ) -> "Sweep":
-        """Makes the missing runs and returns this sweep. Results do not depend on where.
+        """Makes the missing runs and returns this sweep. The results do not depend on the location.
 
-        `on`: ``"local"`` for this machine, with `jobs` runs at the same time (0: one on each core);
-        a ``distributed.Client`` of Dask; the module ``ray``; or any ``concurrent.futures.Executor``.
+        `on`: ``"local"`` for this machine, with `jobs` simultaneous runs (0: one per core); a
+        ``distributed.Client`` of Dask; the module ``ray``; or any ``concurrent.futures.Executor``.
         Workers get shards of about `seconds` of work, at most `max_shards` of them. They write into
-        the store, so they need to see its folder. `progress`: True for a line on stderr, or a
-        function that is given the fraction that is done.
+        the store, so they need access to its folder. `progress`: True for a line on stderr, or a
+        function that receives the fraction done.
 
-        Raises ValueError, with what lowers it, for more than 10 million runs, 20 GB on disk, or 8 GB of
-        memory of `jobs` runs at once. `yes=True` makes them.
+        Raises ValueError, with a suggestion, for more than 10 million runs, 20 GB on disk, or 8 GB of
+        memory for `jobs` simultaneous runs. `yes=True` permits them.
         Raises SweepError if the store cannot be written or a worker has another version of fairwire.
-        Whatever ends it, what is finished is kept: the same call goes on where it was.
+        However it ends, finished runs are kept: the same call continues where it stopped.
         """
         if isinstance(on, str):
             if on != "local":
@@ -195,12 +195,12 @@ class Sweep:
 
     @property
     def table(self) -> Table:
-        """A row for each run that is in the store, in the order of the plan."""
+        """One row per run in the store, in the order of the plan."""
         return self._plan.table()
 
     @property
     def summary(self) -> Table:
-        """A row for each cell: `runs`, and of each measure the mean and `_half_width_95` of its interval."""
+        """One row per cell: `runs`, and for each measure the mean and `_half_width_95` of its interval."""
         return self._plan.summary()
 
     def to_polars(self) -> Any:
@@ -216,11 +216,11 @@ class Sweep:
         return self.table.to_arrow()
 
     def to_xarray(self) -> Any:
-        """`table` as an xarray.Dataset: a dimension for each axis, for `discipline` and for `seed`."""
+        """`table` as an xarray.Dataset, with one dimension per axis, and `discipline` and `seed`."""
         return self.table.to_xarray()
 
     def compact(self) -> tuple[int, int]:
-        """Makes few large files of the many small ones of the store. Returns how many there were and are."""
+        """Merges the many small files of the store into few large ones. Returns the old and new numbers."""
         return self._plan.compact()
 
     def __repr__(self) -> str:
@@ -234,7 +234,7 @@ class Sweep:
 
 
 class _Shown:
-    """Progress as ``Scenario.run`` shows it: for what other processes do."""
+    """Progress of other processes, in the form of ``Scenario.run``."""
 
     def __init__(self, progress: bool | Callable[[float], object] | None) -> None:
         if progress is not None and not isinstance(progress, bool) and not callable(progress):
@@ -255,7 +255,7 @@ class _Shown:
 
 
 def _engine(on: Any) -> Callable[[list[str]], Iterable[int]]:
-    """A function that makes shards somewhere, and yields the number of runs of each as it ends."""
+    """A function that runs shards somewhere, and yields the number of runs of each when it ends."""
     if isinstance(on, futures.Executor):
         return lambda shards: _executor(on, shards)
     if isinstance(on, ModuleType) and on.__name__ == "ray":
@@ -281,7 +281,7 @@ def _executor(executor: futures.Executor, shards: list[str]) -> Iterable[int]:
 def _dask(client: Any, shards: list[str]) -> Iterable[int]:
     from dask.distributed import as_completed
 
-    # Not pure: a shard is a task each time, whatever the scheduler remembers of an earlier one.
+    # Not pure: a shard is a new task each time, even if the scheduler remembers an earlier one.
     pending = client.map(run_shard, shards, pure=False, retries=3, key="fairwire-shard")
     try:
         for future in as_completed(pending):
@@ -305,5 +305,5 @@ def _ray(ray: ModuleType, shards: list[str]) -> Iterable[int]:
 
 
 def run_shard_by_ray(shard: str) -> tuple[int, float]:
-    """`run_shard` as a function of Python, which is what Ray takes."""
+    """`run_shard` as a Python function, which Ray requires."""
     return run_shard(shard)

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 class _Axis:
-    """The labels of a dimension, and which of them each row has."""
+    """The labels of a dimension, and the label of each row."""
 
     def __init__(self, values: Sequence[Any]):
         labels = list(dict.fromkeys(values))
         if not all(isinstance(label, str) for label in labels):
-            labels.sort()  # numbers; words keep the order in which they came
+            labels.sort()  # numbers; words keep their order of appearance
         self.labels = labels
         places = {label: place for place, label in enumerate(labels)}
         self.places = numpy.fromiter((places[value] for value in values), numpy.intp, len(values))
@@ -40,7 +40,7 @@ def _filled(axes: dict[str, _Axis], values: Sequence[Any], rows: Any = slice(Non
 
 
 def _follows(axis: _Axis, values: Sequence[Any]) -> list[Any] | None:
-    """What each label of ``axis`` says of ``values``; None where one label has several."""
+    """The value in ``values`` for each label of ``axis``; None if one label has several."""
     found: dict[int, Any] = {}
     for place, value in zip(axis.places, values):
         if found.setdefault(place, value) != value:
@@ -49,7 +49,7 @@ def _follows(axis: _Axis, values: Sequence[Any]) -> list[Any] | None:
 
 
 def dataset(table: Table) -> xarray.Dataset:
-    """A dataset of ``table``, whose dimensions are the table's keys."""
+    """A dataset of ``table``, with the table's keys as dimensions."""
     if not table.keys:
         raise ValueError("the table has no keys, and so no dimensions; allowed: a table of a result")
     columns = table.to_dict()
@@ -73,7 +73,7 @@ def dataset(table: Table) -> xarray.Dataset:
 
 
 def _names(kinds: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Names of objects, with the kind before those that objects of two kinds have."""
+    """Names of objects; those shared by two kinds are prefixed with the kind."""
     known: dict[str, set[str]] = {}
     for kind, name in zip(kinds, names):
         known.setdefault(name, set()).add(kind)
@@ -81,7 +81,7 @@ def _names(kinds: Sequence[str], names: Sequence[str]) -> list[str]:
 
 
 def _by_measure(table: Table, columns: dict[str, list[Any]]) -> xarray.Dataset:
-    """A variable for each measure; where one has two units, for each unit."""
+    """One variable per measure or, if it has two units, per unit."""
     measures, values = columns["measure"], columns["value"]
     units = columns.get("unit") or [""] * len(values)
     dims = [key for key in table.keys if key not in ("measure", "unit", "kind")]

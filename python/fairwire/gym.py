@@ -1,9 +1,9 @@
 """Environments for reinforcement learning (the extra ``gym``: gymnasium and numpy).
 
-:class:`QueueEnv` acts on a queue and :class:`SenderEnv` on a sender; ``gymnasium.make`` calls them
-``fairwire/Queue-v0`` and ``fairwire/Sender-v0``. An episode is a run of a scenario, in this process
-and this thread, and a step is a piece of simulated time. The same seed and the same actions give the
-same numbers, bit for bit.
+:class:`QueueEnv` acts on a queue and :class:`SenderEnv` on a sender; their names in
+``gymnasium.make`` are ``fairwire/Queue-v0`` and ``fairwire/Sender-v0``. An episode is a run of a
+scenario, in this process and this thread, and a step is an interval of simulated time. The same seed
+and the same actions give the same numbers, bit for bit.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ __all__ = ["Probability", "QueueEnv", "Range", "SenderEnv", "Window"]
 Observation = NDArray[numpy.float32]
 Action = NDArray[numpy.float32]
 
-LONGEST = 10.0  # s: what waits or travels longer is observed as this
+LONGEST = 10.0  # s: the maximum of observed times
 INITIAL_WINDOW = 10.0  # segments (RFC 6928)
 
 
 @dataclass
 class Steer:
-    """What an environment says to what it acts on: ``value`` is the action, in the unit of each."""
+    """The control of an environment over its object: ``value`` is the action, in the object's unit."""
 
     value: float = 0.0
 
@@ -41,7 +41,7 @@ class Steer:
 
 
 class Probability(Dropper):
-    """Marks each arrival with a probability that is set from outside, or drops it where it is not ECN-capable.
+    """Marks each arrival with an externally set probability, or drops it if it is not ECN-capable.
 
     ``steer.value`` is the probability, from 0 to 1.
     """
@@ -57,7 +57,7 @@ class Probability(Dropper):
 
 @dataclass
 class Seen(Steer):
-    """What senders saw since the last step, beside the window that they are to have, in segments."""
+    """The senders' observations since the last step, and the window to use, in segments."""
 
     acked: int = 0
     lost: int = 0
@@ -69,16 +69,16 @@ class Seen(Steer):
         return "steer"
 
     def clear(self) -> None:
-        """Forgets what was counted."""
+        """Clears the counts."""
         self.acked = self.lost = 0
         self.rtts.clear()
 
 
 class Window(Controller):
-    """Has the window that is set from outside, and no law of its own.
+    """Uses an externally set window, without a law of its own.
 
-    ``steer.value`` is the window in segments. With ``paces`` it sends at a window for each
-    round-trip time.
+    ``steer.value`` is the window in segments. With ``paces`` it sends one window per round-trip
+    time.
     """
 
     def __init__(self, steer: Seen, paces: bool = False) -> None:
@@ -86,7 +86,7 @@ class Window(Controller):
         self.window = steer.value
 
     def on_ack(self, ack: Ack) -> None:
-        """Takes the window, and counts."""
+        """Sets the window, and counts."""
         steer = self.steer
         self.window = steer.value
         steer.acked += ack.newly
@@ -108,10 +108,10 @@ class Window(Controller):
 
 @dataclass(frozen=True)
 class Range:
-    """What a parameter may be: from ``low`` to ``high``, each a number or a text with a unit.
+    """The range of a parameter: from ``low`` to ``high``, each a number or a text with a unit.
 
-    Values between them have the same difference for the same difference of the action, or with
-    ``spacing="log"`` the same ratio. They are whole numbers where both ends are.
+    Equal differences of the action give equal differences of the value or, with
+    ``spacing="log"``, equal ratios. Values are integers if both ends are.
     """
 
     low: float
@@ -122,7 +122,7 @@ class Range:
 
     @classmethod
     def of(cls, name: str, given: Any) -> Range:
-        """From ``(low, high)``, or from what ``fw.geom`` or ``fw.linear`` give."""
+        """From ``(low, high)``, or from the result of ``fw.geom`` or ``fw.linear``."""
         spacing = "linear"
         if isinstance(given, Mapping) and {"from", "to"} <= given.keys():
             given, spacing = (given["from"], given["to"]), given.get("spacing", "linear")
@@ -138,20 +138,20 @@ class Range:
         return cls(low, high, low_unit, spacing, all(isinstance(end, int) for end in given))
 
     def at(self, part: float) -> float | int | str:
-        """The value for an action from 0 to 1, as a scenario takes it."""
+        """The value for an action from 0 to 1, in the form of a scenario."""
         if self.spacing == "log":
             value = self.low * (self.high / self.low) ** part
         else:
             value = self.low + part * (self.high - self.low)
         value = min(max(value, self.low), self.high)
         if self.unit:
-            # More digits than anything is counted in, and no exponent, which units do not take.
+            # More digits than any unit resolves, without an exponent, which units do not accept.
             return f"{value:.9f} {self.unit}"
         return round(value) if self.is_whole else value
 
 
 def _split(name: str, end: Any) -> tuple[float, str]:
-    """A number, and its unit if it has one."""
+    """A number, and its unit if any."""
     number, _, unit = end.strip().partition(" ") if isinstance(end, str) else (end, "", "")
     try:
         value = float(number)
@@ -170,7 +170,7 @@ class _Env(gymnasium.Env[Observation, Action]):
     def __init__(self, scenario: Scenario, step: float) -> None:
         if not 1e-6 <= step <= 1e6:
             raise ValueError(f"`step` is {step} s; allowed: from 1e-6 to 1e6 s")
-        # What was not measured in a warm-up would be missing in what is observed.
+        # A warm-up is not measured, and would be missing from the observations.
         self.scenario = scenario.set("warm_up", "0 s")
         self.seconds = step
         self.episode: Episode | None = None
@@ -186,44 +186,45 @@ class _Env(gymnasium.Env[Observation, Action]):
         return self.episode
 
     def _advance(self, episode: Episode) -> tuple[bool, float]:
-        """Does the episode go on after this step, and how long was the step in seconds?"""
+        """Advances; returns whether the episode continues, and the length of the step in seconds."""
         before = episode.now
         goes_on = episode.advance()
         return goes_on, max(episode.now - before, 1e-9)
 
     def close(self) -> None:
-        """Ends the episode and gives its memory back."""
+        """Ends the episode and frees its memory."""
         self.episode = None
 
 
 class QueueEnv(_Env):
     """Acts on the drop probability of a queue, or on parameters of its discipline.
 
-    ``scenario``: what runs; its disciplines are replaced, and all links that have none of their own
-    get ``dropper``. ``link``: the name of the link that is observed, the first one if None.
-    ``step``: simulated seconds for each step. ``max_probability``: that of the action 1.
-    ``delay_weight``: what a second of waiting costs, 1/s. ``demands``: bit/s of each flow, for what
-    is fair; all want all if None. ``dropper``: a class that takes ``steer``, or the name of a
-    discipline of the catalogue. ``parameters``: what is acted on of that discipline, each with its
-    low and its high value: ``{"target": ("1 ms", "50 ms"), "alpha": fw.geom(0.01, 1.0, 2)}``. Without
-    them a discipline of the catalogue ignores the actions and is there to compare.
+    ``scenario``: the scenario to run. Its disciplines are replaced, and all links without their own
+    get ``dropper``. ``link``: the name of the observed link, the first one if None. ``step``:
+    simulated seconds per step. ``max_probability``: that of the action 1. ``delay_weight``: the cost
+    of a second of waiting, 1/s. ``demands``: bit/s of each flow, for the fair shares; unlimited if
+    None. ``dropper``: a class that takes ``steer``, or the name of a discipline of the catalogue.
+    ``parameters``: the parameters of that discipline to control, each with its low and its high
+    value: ``{"target": ("1 ms", "50 ms"), "alpha": fw.geom(0.01, 1.0, 2)}``. Without them, a
+    discipline of the catalogue ignores the actions and serves as a reference.
 
     The action is one number ``a`` from 0 to 1: each arrival is marked or dropped with the
     probability ``max_probability * a**2`` until the next step. With ``parameters`` it has a number
-    from 0 to 1 for each, in their order: 0 is the low value, 1 the high one. The discipline takes
-    them over and keeps its state, such as PIE's probability, except for parameters that shape its
-    tables, with which it begins anew. An episode begins with the values of the scenario.
+    from 0 to 1 for each, in order: 0 is the low value, 1 the high one. The discipline takes them
+    over and keeps its state, such as PIE's probability; parameters that shape its tables reset it.
+    An episode starts with the values of the scenario.
 
-    The observation has, in this order: how long packets waited that left in this step, mean, in
-    seconds (at most 10); what left, as a part of the link's rate; how long what waits now takes to
-    leave, in seconds (at most 10); the parts of the arrivals that were dropped and marked; the
-    probability, or with ``parameters`` the action; and for each flow its throughput over about the last second as a part of what is
-    max-min fair for it (at most 10).
+    The observation contains, in this order: the mean wait of the packets that left in this step, in
+    seconds (at most 10); the rate that left, as a fraction of the link's rate; the time to drain the
+    current queue, in seconds (at most 10); the fractions of arrivals that were dropped and marked;
+    the probability or, with ``parameters``, the action; and for each flow its throughput over about
+    the last second, as a fraction of its max-min fair share (at most 10).
 
-    The reward of a step is ``-(error + delay_weight * sojourn)``. ``error`` is the part of the
-    link's rate that flows are owed by max-min fairness and did not get over about the last second,
-    from 0 to 1. ``sojourn`` is the mean wait of the packets that left, in seconds. So 0 is best. Both
-    are in ``info``, with ``time``, in seconds. An episode is truncated at the end of the scenario.
+    The reward of a step is ``-(error + delay_weight * sojourn)``. ``error`` is the fraction of the
+    link's rate that max-min fairness grants to flows but that they did not get over about the last
+    second, from 0 to 1. ``sojourn`` is the mean wait of the packets that left, in seconds. The best
+    reward is 0. Both are in ``info``, with ``time`` in seconds. An episode is truncated at the end
+    of the scenario.
     """
 
     def __init__(
@@ -264,7 +265,7 @@ class QueueEnv(_Env):
         self.action_space = spaces.Box(0.0, 1.0, (actions,))
 
     def _check_parameters(self, parameters: Mapping[str, Any] | None) -> None:
-        """Both ends of each range are values that the discipline takes, while the others are in the middle."""
+        """Checks that the discipline accepts both ends of each range, with the others in the middle."""
         if parameters is None:
             return
         if not self.ranges or not isinstance(self.dropper, str):
@@ -277,12 +278,12 @@ class QueueEnv(_Env):
                 self.scenario.set("disciplines", self._choice(parts))
 
     def _choice(self, parts: Sequence[float]) -> list[Any]:
-        """The discipline with its parameters at these parts of their ranges."""
+        """The discipline with its parameters at these fractions of their ranges."""
         values = {name: scale.at(part) for (name, scale), part in zip(self.ranges.items(), parts)}
         return [{self.dropper: values}]
 
     def _act(self, episode: Episode, action: Action) -> list[float]:
-        """Does as the action says, and returns what is observed of it."""
+        """Applies the action, and returns its observation."""
         given = [min(max(float(part), 0.0), 1.0) for part in numpy.asarray(action).reshape(-1)]
         if self.ranges:
             episode.set("disciplines", self._choice(given))
@@ -293,14 +294,14 @@ class QueueEnv(_Env):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begins an episode, in which nothing has been sent yet."""
+        """Starts an episode, in which nothing has been sent yet."""
         self.steer.value = 0.0
         self.rates_bps[:] = 0.0
         self._begin(seed)
         return numpy.zeros_like(self.high), {"time": 0.0}
 
     def step(self, action: Action) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Sets the probability or the parameters, and goes on for ``step`` seconds."""
+        """Sets the probability or the parameters, and advances by ``step`` seconds."""
         episode = self._running()
         acted = self._act(episode, action)
         goes_on, elapsed = self._advance(episode)
@@ -322,22 +323,22 @@ class QueueEnv(_Env):
 class SenderEnv(_Env):
     """Acts on the congestion window of the TCP senders of a group.
 
-    ``scenario``: what runs, under its first discipline. ``group``: the name of the group of flows,
-    which all have one window. ``step``: simulated seconds for each step. ``max_window``: segments.
-    ``paces``: also sends at a window for each round-trip time. ``delay_weight``: what a second of
-    queueing costs, 1/s. ``loss_weight``: what it costs that all is lost.
+    ``scenario``: the scenario to run, under its first discipline. ``group``: the name of the group of
+    flows, which share one window. ``step``: simulated seconds per step. ``max_window``: segments.
+    ``paces``: also paces, at one window per round-trip time. ``delay_weight``: the cost of a second
+    of queueing, 1/s. ``loss_weight``: the cost of losing everything.
 
     The action is one number ``a`` from -1 to 1: the window is multiplied by ``2**a``, within 1 and
-    ``max_window``. It begins with 10 segments (RFC 6928).
+    ``max_window``. It starts at 10 segments (RFC 6928).
 
-    The observation has, in this order: the window as a part of ``max_window``; the mean and the
-    least round-trip time, in seconds (at most 10; of this step, and of the episode); the throughput
-    of the group as a part of the rate of the first link; the part of the segments that was lost; the
-    segments in flight at the last acknowledgement as a part of ``max_window``.
+    The observation contains, in this order: the window as a fraction of ``max_window``; the mean
+    round-trip time of this step and the minimum of the episode, in seconds (at most 10); the
+    throughput of the group as a fraction of the first link's rate; the fraction of segments lost;
+    and the segments in flight at the last acknowledgement, as a fraction of ``max_window``.
 
     The reward of a step is ``throughput - delay_weight * queueing - loss_weight * loss``, with the
-    throughput and the loss as observed, and the queueing delay in seconds: the mean round-trip time
-    less the least. All three are in ``info``, with ``time`` in seconds and ``window`` in segments.
+    observed throughput and loss. ``queueing`` is the mean round-trip time minus the minimum, in
+    seconds. All three are in ``info``, with ``time`` in seconds and ``window`` in segments.
     """
 
     def __init__(
@@ -368,14 +369,14 @@ class SenderEnv(_Env):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begins an episode, in which nothing has been sent yet."""
+        """Starts an episode, in which nothing has been sent yet."""
         self.steer.clear()
         self.steer.value, self.steer.least_rtt, self.steer.in_flight = INITIAL_WINDOW, LONGEST, 0
         self._begin(seed)
         return numpy.zeros_like(self.high), {"time": 0.0}
 
     def step(self, action: Action) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Changes the window, and goes on for ``step`` seconds."""
+        """Changes the window, and advances by ``step`` seconds."""
         episode, steer = self._running(), self.steer
         given = min(max(float(numpy.asarray(action).reshape(-1)[0]), -1.0), 1.0)
         steer.value = min(max(steer.value * 2.0**given, 1.0), self.max_window)

@@ -1,7 +1,7 @@
-"""Disciplines and controllers of your own: subclass :class:`Dropper`, :class:`Queue` or :class:`Controller`.
+"""Your own disciplines and controllers: subclass :class:`Dropper`, :class:`Queue` or :class:`Controller`.
 
-A class may be wherever a scenario takes the name of a discipline or of a congestion controller. For
-each link or flow of each run an object of it is made, so that runs share nothing.
+A class may appear wherever a scenario takes the name of a discipline or of a congestion controller.
+Each link or flow of each run gets its own object, so runs share nothing.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ __all__ = ["Controller", "Dropper", "Queue"]
 
 
 class Dropper:
-    """Refuses packets, marks them and makes room. A scheduler chooses which packet leaves next.
+    """Drops and marks packets, and makes room. A scheduler chooses the next packet.
 
     ::
 
         class Linear(fw.Dropper):
-            def __init__(self, start=0.5):  # the part of the buffer from which on it drops
+            def __init__(self, start=0.5):  # the fill level from which it drops
                 self.start = start
 
             def on_arrival(self, packet, queue, now):
@@ -32,39 +32,39 @@ class Dropper:
 
         scenario.run(["tail-drop", Linear, {Linear: {"start": 0.8}, "label": "late"}])
 
-    Every method may be left out; without any it is a tail-drop. What is in the dict goes to
-    ``__init__``, but for ``buffer``, ``ecn`` and ``scheduler``, which every dropper has:
-    ``{Linear: {"scheduler": "drr"}}`` is served by deficit round robin. Results call it by the
-    name of the class unless the dict has a ``label``.
+    Every method is optional; without any it is a tail-drop. The dict's entries go to
+    ``__init__``, except for ``buffer``, ``ecn`` and ``scheduler``, which every dropper has:
+    ``{Linear: {"scheduler": "drr"}}`` is served by deficit round robin. Its name in results is
+    that of the class unless the dict has a ``label``.
 
-    A verdict is None (let it pass), ``"drop"``, or ``"mark"``: mark a packet that is ECN-capable,
-    and drop any other (RFC 3168). An exception ends the runs and is raised by ``run``.
+    A verdict is None (let it pass), ``"drop"``, or ``"mark"``: mark an ECN-capable packet,
+    and drop any other (RFC 3168). An exception ends the runs, and ``run`` raises it.
 
-    It is slow. A packet takes about 1 µs more: 0.7 µs for its object and 0.1 to 0.5 µs for each
-    method, where a whole simulation takes 0.2 µs for each packet. One thread at a time is in Python,
-    so more ``jobs`` do not make it faster.
+    It is slow. A packet takes about 1 µs more: 0.7 µs for its object and 0.1 to 0.5 µs per
+    method, while an entire simulation takes 0.2 µs per packet. Only one thread at a time executes
+    Python, so more ``jobs`` do not make it faster.
     """
 
     rate_bps: float
     """The rate of the link, bit/s."""
     max_packets: int
-    """The room of the buffer, packets; the largest number where only its bytes are bounded."""
+    """The size of the buffer, packets; the largest number if only its bytes are bounded."""
     max_bytes: int
-    """The room of the buffer, bytes; the largest number where only its packets are bounded."""
+    """The size of the buffer, bytes; the largest number if only its packets are bounded."""
     packet_bytes: int
     """A typical packet, bytes on the wire."""
     random: Random
-    """Random numbers of this link and run. No others give the same run for the same seed."""
+    """The random numbers of this link and run. With any others, the same seed gives another run."""
 
     def on_arrival(self, packet: Packet, queue: Waiting, now: float) -> Literal["drop", "mark"] | None:
         """The verdict on ``packet``, which arrives at ``now`` seconds and is not in ``queue`` yet.
 
-        Whether it fits is decided afterwards, by :meth:`victim`.
+        :meth:`victim` decides afterwards whether it fits.
         """
         return None
 
     def on_departure(self, packet: Packet, queue: Waiting, now: float) -> Literal["drop", "mark"] | None:
-        """The verdict on ``packet``, which is about to leave at ``now`` seconds and is no longer in ``queue``.
+        """The verdict on ``packet``, which leaves at ``now`` seconds and is no longer in ``queue``.
 
         It has waited ``now - packet.arrived`` seconds.
         """
@@ -78,11 +78,11 @@ class Dropper:
         return None
 
     def idle(self, now: float) -> None:
-        """The link becomes idle at ``now`` seconds: it was free and nothing waited."""
+        """The link becomes idle at ``now`` seconds, with an empty queue."""
 
 
 class Queue:
-    """A whole queue: which packets wait, and which one leaves next.
+    """An entire queue: it stores packets, and chooses the next one.
 
     ::
 
@@ -98,22 +98,22 @@ class Queue:
             def dequeue(self, now):
                 return self.waiting.pop()
 
-    A packet that was enqueued waits until ``dequeue`` returns it or ``drop`` drops it, and the
-    queue keeps within its buffer: ``max_packets`` and ``max_bytes``. ``{MyQueue: {"buffer": "50
-    packets"}}`` gives it a buffer of its own; what else is in the dict goes to ``__init__``. What
-    holds for the exceptions and the speed of a :class:`Dropper` holds here.
+    An enqueued packet waits until ``dequeue`` returns it or ``drop`` drops it. The queue must stay
+    within its buffer: ``max_packets`` and ``max_bytes``. ``{MyQueue: {"buffer": "50 packets"}}``
+    gives it a separate buffer; the dict's other entries go to ``__init__``. Exceptions and speed
+    are as for a :class:`Dropper`.
     """
 
     rate_bps: float
     """The rate of the link, bit/s."""
     max_packets: int
-    """The room of the buffer, packets; the largest number where only its bytes are bounded."""
+    """The size of the buffer, packets; the largest number if only its bytes are bounded."""
     max_bytes: int
-    """The room of the buffer, bytes; the largest number where only its packets are bounded."""
+    """The size of the buffer, bytes; the largest number if only its packets are bounded."""
     packet_bytes: int
     """A typical packet, bytes on the wire."""
     random: Random
-    """Random numbers of this link and run. No others give the same run for the same seed."""
+    """The random numbers of this link and run. With any others, the same seed gives another run."""
 
     _orders: list[tuple[Packet, str]]
 
@@ -129,28 +129,28 @@ class Queue:
         raise NotImplementedError
 
     def ready_at(self, now: float) -> float:
-        """When one may leave, in seconds and after ``now``: called after ``dequeue`` returned None."""
+        """When a packet may leave, in seconds, after ``now``; called after ``dequeue`` returned None."""
         raise NotImplementedError
 
     def idle(self, now: float) -> None:
-        """The link becomes idle at ``now`` seconds: it was free and nothing waited."""
+        """The link becomes idle at ``now`` seconds, with an empty queue."""
 
     def drop(self, packet: Packet) -> None:
-        """Drops ``packet``, which waits or is arriving."""
+        """Drops ``packet``, which is queued or arriving."""
         self._orders.append((packet, "drop"))
 
     def mark(self, packet: Packet) -> None:
-        """Marks ``packet``, which waits or is arriving and is ECN-capable."""
+        """Marks ``packet``, which is queued or arriving, and ECN-capable."""
         self._orders.append((packet, "mark"))
 
 
 class Controller:
-    """A congestion controller of TCP: a window in segments, and where it paces, a rate.
+    """A TCP congestion controller: a window in segments and, if it paces, a rate.
 
     ::
 
         class Gentle(fw.Controller):
-            def __init__(self, keeps=0.8):  # what a loss leaves of the window
+            def __init__(self, keeps=0.8):  # the factor of the window after a loss
                 self.keeps = keeps
 
             def on_ack(self, ack):
@@ -164,40 +164,40 @@ class Controller:
         scenario.set("flow.tcp.tcp.control", Gentle)
         scenario.set("flow.tcp.tcp.control", {Gentle: {"keeps": 0.5}})
 
-    A method changes ``window``, ``threshold`` and ``pace``, which are read after each call. What is
-    lost and sent again is not decided here. The flow is a TCP of today, with SACK, unless its
-    ``profile`` says otherwise. An acknowledgement takes about 1 µs more. What holds for the
-    exceptions of a :class:`Dropper` holds here.
+    Methods change ``window``, ``threshold`` and ``pace``, which are read after each call. They do not
+    control loss detection and retransmission. The flow is a modern TCP with SACK, unless its
+    ``profile`` differs. An acknowledgement takes about 1 µs more. Exceptions are as for a
+    :class:`Dropper`.
     """
 
     window: float
-    """The congestion window, segments, from 1 on. It begins with the initial window of the flow."""
+    """The congestion window, segments, at least 1. Initially the flow's initial window."""
     threshold: float
-    """The slow-start threshold, segments. It begins with infinity."""
+    """The slow-start threshold, segments. Initially infinite."""
     pace: float | None
-    """Segments per second at which to send; None where acknowledgements alone clock them out."""
+    """The pacing rate, segments per second; None if only acknowledgements clock them out."""
     segment_bytes: int
     """The payload of a full segment."""
 
     def on_ack(self, ack: Ack) -> None:
-        """New data was acknowledged, outside of the repair of a loss."""
+        """New data was acknowledged, outside loss recovery."""
 
     def on_loss(self, congestion: Congestion) -> None:
-        """Acknowledgements show a loss: once for each window. Halves the window."""
+        """Acknowledgements show a loss; once per window. Halves the window."""
         self.window = self.threshold = max(congestion.in_use / 2, 2.0)
 
     def on_mark(self, congestion: Congestion) -> None:
-        """A mark was echoed: once for each window. What a loss does, unless overridden."""
+        """A mark was echoed; once per window. Same as a loss, unless overridden."""
         self.on_loss(congestion)
 
     def on_timeout(self, congestion: Congestion) -> None:
-        """The retransmission timer ran out. What a loss does, and a window of 1, unless overridden."""
+        """The retransmission timer expired. Same as a loss, with a window of 1, unless overridden."""
         self.on_loss(congestion)
         self.window = 1.0
 
     def on_recovered(self, now: float) -> None:
-        """A loss is repaired, at ``now`` seconds."""
+        """Loss recovery ended, at ``now`` seconds."""
 
     def on_restart(self, window: float) -> None:
-        """The flow goes on from ``window`` segments, where it had more: after a pause, or as Tahoe does."""
+        """The flow continues with a reduced window of ``window`` segments: after a pause, or as in Tahoe."""
         self.window = window

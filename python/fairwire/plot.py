@@ -1,6 +1,6 @@
 """Pictures of results, with matplotlib (the extra ``plot``).
 
-Each function returns matplotlib's axes, so a picture can be changed and saved as usual.
+Each function returns matplotlib axes, so a picture can be changed and saved as usual.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from ._fairwire import Result, Table, estimate, max_min
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Okabe and Ito's colours, which people with colour blindness distinguish.
+# Okabe and Ito's colours, distinguishable with colour blindness.
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000"]
-# After the last colour they begin again, with the next of these.
+# After the last colour, colours repeat with the next of these.
 DASHES = ["-", "--", "-.", ":"]
 
 
@@ -46,12 +46,12 @@ def _axes(ax: Axes | None) -> Axes:
 
 
 def _legend_above(ax: Axes, columns: int) -> None:
-    """A legend that covers nothing."""
+    """A legend outside the plot."""
     ax.legend(ncols=min(columns, 4), loc="lower left", bbox_to_anchor=(0, 1), frameon=False)
 
 
 def _labels(table: Table) -> list[str]:
-    """The discipline of each row, with the stage where the result names it: ``faba on lab``."""
+    """The discipline of each row, with the stage if the result names it: ``faba on lab``."""
     disciplines = table["discipline"]
     if "stage" not in table.columns:
         return disciplines
@@ -83,7 +83,7 @@ def _bars(result: Result, prefix: str, ax: Axes | None, label: str) -> Axes:
 
 
 def shares(result: Result, ax: Axes | None = None) -> Axes:
-    """What each group got over what is max-min fair, by discipline, with 95 % intervals.
+    """Each group's throughput over its max-min share, by discipline, with 95 % intervals.
 
     The line at 1 is fair.
     """
@@ -93,7 +93,7 @@ def shares(result: Result, ax: Axes | None = None) -> Axes:
 
 
 def _frame(ax: Axes | None, panels: int) -> list[Axes]:
-    """Axes one below the other, with one horizontal axis."""
+    """Stacked axes with a shared horizontal axis."""
     if ax is not None:
         if panels > 1:
             raise ValueError(f"`ax` is given, but there are {panels} disciplines; allowed: `discipline=…` with it")
@@ -102,7 +102,7 @@ def _frame(ax: Axes | None, panels: int) -> list[Axes]:
 
     width, height = pyplot.rcParams["figure.figsize"]
     size = (width, height * (1 + 0.7 * (panels - 1)))
-    # Above the first panel is the legend: nothing is laid over anything.
+    # The legend is above the first panel, so nothing overlaps.
     figure, axes = pyplot.subplots(
         panels, sharex=True, sharey=True, squeeze=False, figsize=size, layout="constrained"
     )
@@ -110,7 +110,7 @@ def _frame(ax: Axes | None, panels: int) -> list[Axes]:
 
 
 def _known(what: str, given: str | None, known: Sequence[str]) -> list[str]:
-    """``given`` alone, or all."""
+    """Only ``given``, or all."""
     if given is None:
         return list(known)
     if given not in known:
@@ -123,7 +123,7 @@ _Lines = dict[str, dict[float, list[float]]]
 
 
 def _over_time(result: Result, of: str, measure: str) -> tuple[dict[str, _Lines], str, float]:
-    """The lines of each discipline: for each object of the kind ``of`` the values of all seeds."""
+    """The lines of each discipline: the values of all seeds, for each object of the kind ``of``."""
     series = result.series
     columns = [series[name] for name in ("time_s", "kind", "name", "measure", "unit", "value")]
     found: dict[str, _Lines] = {}
@@ -131,7 +131,7 @@ def _over_time(result: Result, of: str, measure: str) -> tuple[dict[str, _Lines]
     for discipline, time, kind, name, what, unit, value in zip(_labels(series), *columns):
         if kind == of and what == measure:
             units.setdefault(unit)
-            if unit == next(iter(units)):  # a backlog is packets and bytes: the first is drawn
+            if unit == next(iter(units)):  # a backlog has packets and bytes: the first is drawn
                 lines = found.setdefault(discipline, {})
                 lines.setdefault(name, {}).setdefault(time, []).append(value)
     if not found:
@@ -142,7 +142,7 @@ def _over_time(result: Result, of: str, measure: str) -> tuple[dict[str, _Lines]
 
 
 def _draw(axes: Axes, lines: _Lines, scale: float, shift: float) -> None:
-    """A line for each object, the mean over the seeds, with the 95 % interval of the mean."""
+    """One line per object: the mean over the seeds, with its 95 % interval."""
     for at, (name, points) in enumerate(lines.items()):
         colour, dashes = COLOURS[at % len(COLOURS)], DASHES[at // len(COLOURS) % len(DASHES)]
         times = [time - shift for time in points]
@@ -156,12 +156,12 @@ def _draw(axes: Axes, lines: _Lines, scale: float, shift: float) -> None:
 
 
 def _name_panels(panels: dict[str, Axes]) -> Axes | list[Axes]:
-    """Names the panels after their disciplines, and the axis below them; what is returned."""
+    """Labels the panels with their disciplines, and the axis below them; returns the axes."""
     axes = list(panels.values())
     for discipline, panel in panels.items() if len(panels) > 1 else ():
         panel.set_title(discipline, loc="right", fontsize="medium", pad=2)
     axes[-1].set_xlabel("time, s")
-    axes[0].set_ylim(bottom=0)  # for all panels, and after all lines: from here on it stays as it is
+    axes[0].set_ylim(bottom=0)  # for all panels, and after all lines: fixed from now on
     if len(axes) == 1:
         _legend_above(axes[0], 4)
         return axes[0]
@@ -173,14 +173,14 @@ def _name_panels(panels: dict[str, Axes]) -> Axes | list[Axes]:
 def series(
     result: Result, measure: str, of: str = "link", discipline: str | None = None, ax: Axes | None = None
 ) -> Axes | list[Axes]:
-    """A measure of ``result.series`` over time, a panel for each discipline.
+    """A measure of ``result.series`` over time, with one panel per discipline.
 
-    ``of``: the kind of object, a line for each: ``link``, ``group``, ``aggregate``, ``flow``
+    ``of``: the kind of object, with one line each: ``link``, ``group``, ``aggregate``, ``flow``
     (after ``run(…, flows=True)``) or ``connection``. ``measure``: such as ``backlog`` of a link,
-    ``cwnd`` of a flow. Lines are means over the seeds, and a band is the 95 % interval of a mean.
+    ``cwnd`` of a flow. Lines are means over the seeds, and bands are their 95 % intervals.
     The axis has the unit of the series.
 
-    Returns the axes of each discipline, or one where there is one. Needs ``run(…, every="100 ms")``.
+    Returns the axes of each discipline, or a single one. Needs ``run(…, every="100 ms")``.
     """
     found, unit, _ = _over_time(result, of, measure)
     disciplines = _known("discipline", discipline, list(found))
@@ -198,15 +198,15 @@ def throughput(
     discipline: str | None = None,
     ax: Axes | None = None,
 ) -> Axes | list[Axes]:
-    """Mbit/s over time, a panel for each discipline and a line for each group or flow.
+    """Mbit/s over time, with one panel per discipline and one line per group or flow.
 
     ``of``: ``group``, ``flow`` (after ``run(…, flows=True)``) or ``aggregate``. ``measure``:
-    ``egress`` is what left the last link; ``throughput`` is what reached receivers in order, where
-    a hole that is filled is a spike. Lines are means over the seeds, and a band is the 95 %
-    interval of a mean. Each point is in the middle of the time over which it was counted. The
-    dotted line is the rate of the first link.
+    ``egress`` is the rate leaving the last link; ``throughput`` is the rate reaching receivers in
+    order, where a filled hole is a spike. Lines are means over the seeds, and bands are their 95 %
+    intervals. Each point is in the middle of its counting interval. The dotted line is the rate of
+    the first link.
 
-    Returns the axes of each discipline, or one where there is one. Needs ``run(…, every="100 ms")``.
+    Returns the axes of each discipline, or a single one. Needs ``run(…, every="100 ms")``.
     """
     if measure not in ("egress", "throughput"):
         raise ValueError(f"`measure` is `{measure}`; allowed: `egress` or `throughput`")
@@ -225,11 +225,11 @@ def throughput(
 
 
 def delay_cdf(result: Result, link: str | None = None, ax: Axes | None = None) -> Axes:
-    """The part of the packets that waited at most that long, a curve for each discipline.
+    """The fraction of packets that waited at most this long, with one curve per discipline.
 
-    ``link``: the queued link, the first if none is given. The curve is the whole distribution, over
+    ``link``: the queued link, the first if none is given. The curve is the entire distribution, over
     the packets of all seeds after the warm-up: each point is the end of a bin, which is at most
-    1/128 of its time wide. A band lies between the lowest and the highest seed. Needs ``run(…,
+    1/128 of its time wide. Bands extend from the lowest to the highest seed. Needs ``run(…,
     delays=True)``.
     """
     ax = _axes(ax)
@@ -261,7 +261,7 @@ def delay_cdf(result: Result, link: str | None = None, ax: Axes | None = None) -
 
 
 def _cumulated(ends: Sequence[float], bins: dict[float, int]) -> list[float]:
-    """The part of the packets in ``bins`` up to each of ``ends``."""
+    """The fraction of the packets in ``bins`` up to each of ``ends``."""
     from itertools import accumulate
 
     sums = list(accumulate(bins.get(end, 0) for end in ends))
@@ -276,9 +276,9 @@ def waterline(
     unit: str = "",
     ax: Axes | None = None,
 ) -> Axes:
-    """Demand as outline, what was delivered as fill, and the max-min share as one line.
+    """Demand as an outline, delivery as a fill, and the max-min share as one line.
 
-    ``demands``, ``delivered`` and ``capacity`` have one unit, which ``unit`` names, such as
+    ``demands``, ``delivered`` and ``capacity`` have one unit, named by ``unit``, such as
     ``Mbit/s``; a demand of ``inf`` has no top.
     """
     if len(demands) != len(delivered):
