@@ -157,11 +157,11 @@ impl Held {
         }
     }
 
-    /// Puts `next` in the place of the file and of its journal. Whoever reads both meanwhile, or after
-    /// we were killed between, finds in the journal what the file has already.
+    /// Puts `next` in the place of the file and of its journal. A reader meanwhile, or after we were
+    /// killed between, finds in the journal what the file has already.
     fn take(&self, next: NextFile) -> io::Result<()> {
         let journal = journal_of(&self.path);
-        // Whoever opens it waits until the journal is gone.
+        // Another writer that opens it waits until the journal is gone.
         next.file.as_file().lock()?;
         let _next = next.put_in_place()?;
         match fs::remove_file(journal) {

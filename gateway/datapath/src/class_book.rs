@@ -118,6 +118,7 @@ pub struct ClassBook {
     /// Numbers by the hash of the name, with open addressing; [`FREE`] where there is none.
     by_name: SharedList<u32>,
     is_leaf: Arc<[bool]>,
+    leaf_count: usize,
     /// Those that were vacated first come first.
     vacant: VecDeque<u32>,
     /// Which are suspended, by number; empty where none is.
@@ -163,6 +164,7 @@ impl ClassBook {
         let mut book = ClassBook {
             classes: classes.into_iter().map(Some).chain((0..vacant).map(|_| None)).collect(),
             by_name: (0..slots).map(|_| FREE).collect(),
+            leaf_count: is_leaf.iter().filter(|is_leaf| **is_leaf).count(),
             is_leaf: is_leaf.into(),
             vacant: (taken as u32..numbers as u32).collect(),
             suspended,
@@ -217,6 +219,11 @@ impl ClassBook {
     /// Is that class a leaf? A vacant one is.
     pub fn is_leaf(&self, number: u32) -> bool {
         self.is_leaf.get(number as usize).copied().unwrap_or(false)
+    }
+
+    /// How many leaves there are, the vacant ones too: as many for as long as there is the book.
+    pub fn leaf_count(&self) -> usize {
+        self.leaf_count
     }
 
     /// All classes, by number.
@@ -298,7 +305,7 @@ impl ClassBook {
             let is_any = suspended.contains(&true);
             self.suspended = if is_any { suspended.into() } else { Arc::default() };
         }
-        if let Some(place) = self.classes.get_mut(number as usize) {
+        if let Some(place) = self.classes.entry(number as usize) {
             *place = class;
         }
     }
@@ -323,7 +330,7 @@ impl ClassBook {
     }
 
     fn set_slot(&mut self, slot: usize, number: u32) {
-        if let Some(place) = self.by_name.get_mut(slot) {
+        if let Some(place) = self.by_name.entry(slot) {
             *place = number;
         }
     }

@@ -32,7 +32,7 @@ impl<T: Clone> SharedList<T> {
         self.0.get(place / CHUNK)?.get(place % CHUNK)
     }
 
-    pub(crate) fn get_mut(&mut self, place: usize) -> Option<&mut T> {
+    pub(crate) fn entry(&mut self, place: usize) -> Option<&mut T> {
         Arc::make_mut(self.0.get_mut(place / CHUNK)?).get_mut(place % CHUNK)
     }
 
@@ -55,7 +55,7 @@ mod tests {
         }
         let list: SharedList<usize> = (0..1000).collect();
         let mut other = list.clone();
-        *other.get_mut(300).expect("it is there") = 7;
+        *other.entry(300).expect("it is there") = 7;
         assert_eq!((list.get(300), other.get(300)), (Some(&300), Some(&7)));
         let shared = list.0.iter().zip(&other.0).filter(|(one, other)| Arc::ptr_eq(one, other)).count();
         assert_eq!(shared, list.0.len() - 1);

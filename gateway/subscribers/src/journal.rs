@@ -3,8 +3,8 @@
 //!
 //! A line is a JSON list of changes, each with what the subscriber's line said before and says after,
 //! without columns that are empty. It counts once it has its end of line. What the file says of a
-//! subscriber must be what the journal knows, before or after one of its lines: else somebody has
-//! typed it since, and the file counts. So lines that are in the file already change nothing.
+//! subscriber must be what the journal knows, before or after one of its lines: else it was typed
+//! since, and the file counts. So lines that are in the file already change nothing.
 
 use crate::edit::{Edit, edited, values_of};
 use crate::sheet::{COLUMNS, SheetText, read_names};
@@ -70,13 +70,13 @@ impl Journal {
     ///
     /// # Errors
     /// Where a line is none of a journal, with its place. The last one may have no end: it was being
-    /// written when its writer ended, and was answered by nobody.
+    /// written when its writer ended, and the change was never answered.
     pub fn read(source: SheetText<'_>) -> Result<Journal, DocumentError> {
         let mut journal = Journal::default();
         for (number, text) in (1..).zip(source.text.split_inclusive('\n')) {
             let Some(whole) = text.strip_suffix('\n') else {
                 journal.notes.push(format!(
-                    "{}:{number}: the line has no end: whoever wrote it ended before, and it is left out",
+                    "{}:{number}: the line has no end: its writer ended before, and it is left out",
                     source.name
                 ));
                 break;
@@ -273,7 +273,7 @@ fn put(now: &BTreeMap<String, String>, values: &[(String, String)]) -> BTreeMap<
 pub fn tables(changes: &[Change]) -> [String; 2] {
     let all = changes.iter().flat_map(|change| [&change.before, &change.after]).flatten();
     let mut columns: Vec<&str> = all.flat_map(BTreeMap::keys).map(String::as_str).collect();
-    columns.extend(["addresses"]); // one that recognizes somebody is in every table
+    columns.extend(["addresses"]); // every table has one that recognizes subscribers
     columns.sort_unstable();
     columns.dedup();
     let of = |values: &dyn Fn(&Change) -> Values| {

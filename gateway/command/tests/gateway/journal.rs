@@ -125,7 +125,7 @@ fn a_client_that_is_killed_at_any_moment_leaves_what_was_or_what_is_to_be() {
     let Some((bed, config, gateway)) = with_leaves("killed", &file) else { return };
     let path = config.to_str().expect("UTF-8");
     let people = config.with_file_name("people.csv");
-    // Each fourth finds a journal so long that it puts all into the file.
+    // Each fourth finds a journal that is too long, and puts all into the file.
     let long = "[{\"name\":\"x\",\"before\":null,\"after\":null}]\n".repeat(1600);
     let mut rng = Seed(1).stream("kills");
     let began = Instant::now();

@@ -204,7 +204,7 @@ impl<'a> DisciplinePlan<'a> {
     fn classful(&self) -> Result<Classful, BuildError> {
         let (config, leaves) = self.leaves().map_err(|fault| fault.error)?;
         let is_later = match self.only {
-            Some(_) if self.leaf_count() <= MADE_AT_ONCE => {
+            Some(_) if self.book.leaf_count() <= MADE_AT_ONCE => {
                 let all = DisciplinePlan { only: None, ..*self };
                 all.leaves().map_err(|fault| fault.error)?.1.are_made_later()
             }
@@ -243,12 +243,6 @@ impl<'a> DisciplinePlan<'a> {
         numbers.into_iter().map(|number| (number, self.book.class(number))).collect()
     }
 
-    /// How many leaves there are among all classes, the vacant ones too: as many for as long as the tree
-    /// is there.
-    fn leaf_count(&self) -> usize {
-        (0..self.book.numbers() as u32).filter(|number| self.book.is_leaf(*number)).count()
-    }
-
     /// The tree, and what is to be in its leaves, checked. Each has only what it needs, so that
     /// thousands fit.
     fn leaves(&self) -> Result<(fairwire_laws::compose::classful::Config, Leaves), DisciplineFault<'a>> {
@@ -277,7 +271,7 @@ impl<'a> DisciplinePlan<'a> {
         let classes = listed.iter().map(class).collect();
         let spec = classful::Spec { class: Some(classes), default: Some(UNCLAIMED), ..typed };
         let config = spec.check(&site)?;
-        let count = self.leaf_count();
+        let count = self.book.leaf_count();
         let whole = spec.buffer.map_or(site.buffer, |buffer| buffer.0);
         let prepared = |choice: &LeafChoice| {
             let mut parameters = choice.parameters(&self.shaping.parameters);

@@ -18,6 +18,7 @@ mod offered;
 mod other;
 mod places;
 mod promises;
+mod record;
 pub(crate) mod rows;
 mod service;
 mod shaping;
@@ -30,6 +31,7 @@ pub use explain::Explanation;
 pub use fairwire_laws::part::ClassSupport;
 pub use leaves::LeafChoice;
 pub use other::OtherDiscipline;
+pub use record::{journal_of, table};
 pub use shaping::Shaping;
 
 use crate::edges::report::{Key, MIN_KEY_BYTES};
@@ -43,14 +45,14 @@ use fairwire_datapath::direction::{DirectionPlan, ShaperPlan};
 use fairwire_datapath::edge::{Edge, Estimates, Targets};
 use fairwire_datapath::pool::PoolSize;
 use fairwire_document::{DocumentError, Locations, Problem, read_document, read_text};
-use fairwire_subscribers::journal::Table;
 use fairwire_subscribers::sheet;
 use fairwire_subscribers::sheet::SheetText;
 use fairwire_wire::Way;
 use leaves::ClassLeaves;
 use places::Texts;
+pub(crate) use record::is_of;
+use record::{ReadFile, table_by};
 use spec::Spec;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -107,10 +109,6 @@ pub fn text_at(path: &Path) -> Result<String, DocumentError> {
 }
 
 const WANTED: &str = "a gateway's configuration in TOML, such as docs/gateway/home.toml";
-
-/// Reads the text of a file. The number is the limit in bytes; the text says what the file should
-/// be.
-pub(crate) type ReadFile<'a> = dyn FnMut(&Path, u64, &'static str) -> Result<String, DocumentError> + 'a;
 
 /// A longer configuration is refused; subscribers are in a file of their own.
 const MAX_BYTES: u64 = 4 << 20;
@@ -210,7 +208,7 @@ impl Config {
         edges::check(&spec, &tree, &shaping, &texts)?;
         refuse_unused(&spec, &shaping, &leaves, &texts)?;
         let notes = nested.into_iter().chain(notes::notes(&spec, &tree, &shaping, &texts)).collect();
-        let vacant = rows::vacant(&spec, &shaping, tree.book.len());
+        let vacant = shaping::vacant(&spec, &shaping, tree.book.len());
         let (book, claims) = (Arc::new(tree.book.with_vacant(vacant)), Arc::new(claims));
         let file = PathBuf::new();
         let config = Config { spec, places, file, book, claims, leaves, shaping, notes };
@@ -491,53 +489,6 @@ impl Config {
     fn site(&self, shaping: &Shaping, way: Way) -> Site<'static> {
         self.discipline_plan(shaping, way, shaping::TYPICAL_FRAME, Seed(0)).site()
     }
-}
-
-/// The subscriber file at `path`, with its journal.
-///
-/// # Errors
-/// Where one of them cannot be read.
-pub fn table(path: &Path) -> Result<Table, DocumentError> {
-    table_by(path, "a table of subscribers in CSV", &mut |path, limit, wanted| read_text(path, limit, wanted))
-}
-
-/// How often a file is read again that is replaced meanwhile.
-const TRIES: usize = 10;
-
-fn table_by(path: &Path, wanted: &'static str, read: &mut ReadFile<'_>) -> Result<Table, DocumentError> {
-    let journal = journal_of(path);
-    let mut before = lines(&journal, read)?;
-    for _ in 0..TRIES {
-        let text = read(path, sheet::MAX_BYTES, wanted)?;
-        // Another journal may be of another file.
-        let after = lines(&journal, read)?;
-        if before == after {
-            let name = |path: &Path| path.display().to_string();
-            return Table::new((name(path), text), (name(&journal), after));
-        }
-        before = after;
-    }
-    Err(Problem::Unreadable { path: path.into(), cause: ErrorKind::ResourceBusy.into() }.into())
-}
-
-/// The text of the journal; empty where there is none.
-fn lines(journal: &Path, read: &mut ReadFile<'_>) -> Result<String, DocumentError> {
-    match read(journal, sheet::MAX_BYTES, "a journal of changes of subscribers") {
-        Err(DocumentError { problem: Problem::NotFound { .. }, .. }) => Ok(String::new()),
-        other => other,
-    }
-}
-
-/// The journal of the subscriber file at `path`: beside that, wherever a link to it may be.
-pub fn journal_of(path: &Path) -> PathBuf {
-    let mut name = path.canonicalize().unwrap_or_else(|_| path.to_owned()).into_os_string();
-    name.push(".journal");
-    name.into()
-}
-
-/// Is `file` that at `path`, or its journal?
-pub(crate) fn is_of(file: &Path, path: &Path) -> bool {
-    file == path || file == journal_of(path)
 }
 
 /// The file that the configuration at `path` calls `file`.

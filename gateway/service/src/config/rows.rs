@@ -2,12 +2,12 @@
 //! others again.
 
 use super::discipline::DisciplinePlan;
-use super::spec::Spec;
+use super::shaping::has_leaves_alone;
 use super::{Config, PlanContext, Shaping, promises, tree};
-use fairwire_core::class_tree::{MAX_CLASSES, guarantees};
+use fairwire_core::class_tree::guarantees;
 use fairwire_core::{Discipline, Rate, Weight};
 use fairwire_datapath::class_book::{Bounds, Class, ClassBook, ClassKind, UNCLAIMED};
-use fairwire_datapath::classify::{Claimed, FlowKind};
+use fairwire_datapath::classify::Claimed;
 use fairwire_laws::part::ClassSupport;
 use fairwire_subscribers::sheet::Row;
 use fairwire_wire::Way;
@@ -38,25 +38,6 @@ pub(crate) struct OtherTerms {
     pub parent: Option<u32>,
     /// Is it so in that [`Way`]?
     pub ways: [bool; 2],
-}
-
-/// A part of the subscribers that may come before the tree is built anew, and the fewest.
-const VACANT: (usize, usize) = (16, 64);
-
-/// How many numbers of leaves are kept for subscribers to come, where there are `classes`. None where
-/// all of them are built anew for another one.
-pub(super) fn vacant(spec: &Spec, shaping: &[Option<Shaping>; 2], classes: usize) -> usize {
-    let room = (MAX_CLASSES as usize).saturating_sub(classes);
-    let wanted = (classes / VACANT.0).max(VACANT.1).min(room);
-    if spec.subscribers.is_some() && has_leaves_alone(spec, shaping) { wanted } else { 0 }
-}
-
-/// Has each subscriber a leaf that others need not know of, and nothing else by its number?
-fn has_leaves_alone(spec: &Spec, shaping: &[Option<Shaping>; 2]) -> bool {
-    let is_leaf_alone =
-        |shaping: &Shaping| shaping.sharing == ClassSupport::Queues && shaping.flows != FlowKind::Subscriber;
-    let is_edge = spec.ingress.is_some() || spec.egress.is_some();
-    !is_edge && shaping.iter().any(Option::is_some) && shaping.iter().flatten().all(is_leaf_alone)
 }
 
 /// Subscribers by name.
@@ -423,7 +404,7 @@ mod tests {
     #[test]
     fn one_more_than_there_are_vacant_leaves_takes_a_reload_and_so_does_the_same_name_again() {
         let mut present = config("classful", &format!("{HEAD}{ANN}\n{OTHERS}"));
-        for number in 0..VACANT.1 {
+        for number in 0..64 {
             let line = format!("n{number},10.2.0.{number},gold,1,no,,,");
             let next = present.with_rows(&[], &rows(&[&line])).expect("one is vacant").config;
             assert!(next.with_rows(&[], &rows(&[&line])).is_none(), "it is there already");

@@ -8,6 +8,7 @@ use super::spec::{DefaultsChoice, DirectionSpec, DscpChoice, FlowsChoice, FlowsS
 use super::tree::{Tree, quoted};
 use super::{discipline, promises};
 use fairwire_catalogue::{self as catalogue, Choice, Parameters};
+use fairwire_core::class_tree::MAX_CLASSES;
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate};
 use fairwire_datapath::classify::{FlowKind, Framing, LinkKind};
@@ -140,6 +141,25 @@ pub(super) fn check(
         parameters,
         leaf,
     }))
+}
+
+/// A part of the subscribers that may come before the tree is built anew, and the fewest.
+const VACANT: (usize, usize) = (16, 64);
+
+/// How many numbers of leaves are kept for subscribers to come, where there are `classes`. None where
+/// all of them are built anew for another one.
+pub(super) fn vacant(spec: &Spec, shaping: &[Option<Shaping>; 2], classes: usize) -> usize {
+    let room = (MAX_CLASSES as usize).saturating_sub(classes);
+    let wanted = (classes / VACANT.0).max(VACANT.1).min(room);
+    if spec.subscribers.is_some() && has_leaves_alone(spec, shaping) { wanted } else { 0 }
+}
+
+/// Has each subscriber a leaf that others need not know of, and nothing else by its number?
+pub(super) fn has_leaves_alone(spec: &Spec, shaping: &[Option<Shaping>; 2]) -> bool {
+    let is_leaf_alone =
+        |shaping: &Shaping| shaping.sharing == ClassSupport::Queues && shaping.flows != FlowKind::Subscriber;
+    let is_edge = spec.ingress.is_some() || spec.egress.is_some();
+    !is_edge && shaping.iter().any(Option::is_some) && shaping.iter().flatten().all(is_leaf_alone)
 }
 
 /// What was given for disciplines, for both ways and for this one, and whether there is something

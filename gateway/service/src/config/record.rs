@@ -1,0 +1,62 @@
+//! The record of subscribers: their file, and the journal of changes beside it.
+
+use fairwire_document::{DocumentError, Problem, read_text};
+use fairwire_subscribers::journal::Table;
+use fairwire_subscribers::sheet;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// Reads the text of a file. The number is the limit in bytes; the text says what the file should
+/// be.
+pub(crate) type ReadFile<'a> = dyn FnMut(&Path, u64, &'static str) -> Result<String, DocumentError> + 'a;
+
+/// The subscriber file at `path`, with its journal.
+///
+/// # Errors
+/// Where one of them cannot be read.
+pub fn table(path: &Path) -> Result<Table, DocumentError> {
+    table_by(path, "a table of subscribers in CSV", &mut |path, limit, wanted| read_text(path, limit, wanted))
+}
+
+/// How often a file is read again that is replaced meanwhile.
+const TRIES: usize = 10;
+
+pub(super) fn table_by(
+    path: &Path,
+    wanted: &'static str,
+    read: &mut ReadFile<'_>,
+) -> Result<Table, DocumentError> {
+    let journal = journal_of(path);
+    let mut before = lines(&journal, read)?;
+    for _ in 0..TRIES {
+        let text = read(path, sheet::MAX_BYTES, wanted)?;
+        // Another journal may be of another file.
+        let after = lines(&journal, read)?;
+        if before == after {
+            let name = |path: &Path| path.display().to_string();
+            return Table::new((name(path), text), (name(&journal), after));
+        }
+        before = after;
+    }
+    Err(Problem::Unreadable { path: path.into(), cause: ErrorKind::ResourceBusy.into() }.into())
+}
+
+/// The text of the journal; empty where there is none.
+fn lines(journal: &Path, read: &mut ReadFile<'_>) -> Result<String, DocumentError> {
+    match read(journal, sheet::MAX_BYTES, "a journal of changes of subscribers") {
+        Err(DocumentError { problem: Problem::NotFound { .. }, .. }) => Ok(String::new()),
+        other => other,
+    }
+}
+
+/// The journal of the subscriber file at `path`: beside that, wherever a link to it may be.
+pub fn journal_of(path: &Path) -> PathBuf {
+    let mut name = path.canonicalize().unwrap_or_else(|_| path.to_owned()).into_os_string();
+    name.push(".journal");
+    name.into()
+}
+
+/// Is `file` that at `path`, or its journal?
+pub(crate) fn is_of(file: &Path, path: &Path) -> bool {
+    file == path || file == journal_of(path)
+}
