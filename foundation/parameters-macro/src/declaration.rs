@@ -11,7 +11,7 @@ use syn::{
 
 /// A struct of parameters.
 pub(crate) struct Declaration {
-    /// The struct to emit, without the attributes that only this macro knows.
+    /// The struct to emit, without the attributes of this macro.
     pub item: ItemStruct,
     /// The name of the struct of checked values, if requested.
     pub checked: Option<Ident>,
@@ -60,9 +60,9 @@ pub(crate) struct Terms {
     pub default: Option<Expr>,
     /// Is it required?
     pub is_required: bool,
-    /// The default in words, where it depends on other values.
+    /// The default in words, if it depends on other values.
     pub unset: Option<String>,
-    /// The unit, where the type does not imply it.
+    /// The unit, if the type does not imply it.
     pub unit: Option<String>,
     /// All values are above this.
     pub above: Option<Expr>,
@@ -173,7 +173,7 @@ impl Parameter {
         Ok(Parameter { ident, inner, quantity, text, notes, terms })
     }
 
-    /// The name, as it is typed.
+    /// The name, as written.
     pub(crate) fn name(&self) -> String {
         self.ident.to_string().trim_start_matches("r#").into()
     }

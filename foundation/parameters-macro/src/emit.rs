@@ -286,8 +286,7 @@ fn checked(declaration: &Declaration) -> Option<TokenStream> {
         #default
 
         impl #ident {
-            /// Checks every value against its bounds, and gives the default for each that was not
-            /// given.
+            /// Checks every value against its bounds, and fills in the default of each omitted one.
             #vis fn checked(&self) -> ::core::result::Result<#checked, ::fairwire_parameters::OutOfRange> {
                 Ok(#checked { #(#idents: #values,)* })
             }
@@ -439,7 +438,7 @@ impl Parameter {
 }
 
 impl Terms {
-    /// The range in words; empty where the type implies it.
+    /// The range in words; empty if the type implies it.
     fn range(&self) -> String {
         let [above, min, max] = [&self.above, &self.min, &self.max].map(|bound| bound.as_ref().map(shown));
         match (above, min, max) {
@@ -453,7 +452,7 @@ impl Terms {
     }
 }
 
-/// A value as it is written.
+/// A value in its written form.
 fn shown(value: &Expr) -> String {
     if let Expr::Binary(fraction) = value {
         return format!("{}/{}", shown(&fraction.left), shown(&fraction.right));

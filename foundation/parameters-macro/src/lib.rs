@@ -1,5 +1,5 @@
-//! The attributes `#[parameters]` and `#[word]`: one declaration of each parameter, and of the words
-//! that it may have. Documented in `fairwire-parameters`, which exports them.
+//! The attributes `#[parameters]` and `#[word]`: one declaration of each parameter, and of its
+//! allowed words. Documented in `fairwire-parameters`, which exports them.
 
 mod declaration;
 mod emit;
@@ -11,7 +11,7 @@ use std::fs;
 use std::path::PathBuf;
 use syn::{Error, ItemEnum, ItemStruct, parse_macro_input};
 
-/// Makes a struct of optional fields a set of declared parameters. See the documentation of
+/// Turns a struct of optional fields into a set of declared parameters. See the documentation of
 /// `fairwire_parameters`.
 #[proc_macro_attribute]
 pub fn parameters(arguments: TokenStream, item: TokenStream) -> TokenStream {
@@ -22,7 +22,7 @@ pub fn parameters(arguments: TokenStream, item: TokenStream) -> TokenStream {
     expanded.unwrap_or_else(|error| error.to_compile_error()).into()
 }
 
-/// Makes an enum without values the words that a parameter may have. See the documentation of
+/// Turns an enum without values into the words of a parameter. See the documentation of
 /// `fairwire_parameters`.
 #[proc_macro_attribute]
 pub fn word(arguments: TokenStream, item: TokenStream) -> TokenStream {
@@ -69,7 +69,7 @@ fn words(item: &ItemEnum) -> proc_macro2::TokenStream {
     }
 }
 
-/// The leading `//!` lines of a file. Empty where there is no file, as in some editors.
+/// The leading `//!` lines of a file; empty without a file, as in some editors.
 fn documentation(file: Option<PathBuf>) -> String {
     let source = file.and_then(|file| fs::read_to_string(file).ok()).unwrap_or_default();
     let lines = source.lines().map_while(|line| line.strip_prefix("//!"));

@@ -46,12 +46,12 @@ pub struct Bounds<T> {
     pub min: Option<T>,
     /// The largest value.
     pub max: Option<T>,
-    /// The whole range in words, with units as declared.
+    /// The range in words, with units as declared.
     pub range: &'static str,
 }
 
 impl<T: Bounded> Bounds<T> {
-    /// Returns `value` if it is within the bounds. Not-a-number is refused like any other.
+    /// Returns `value` if it is within the bounds. Not-a-number is refused, too.
     pub fn check(&self, name: &'static str, value: T) -> Result<T, OutOfRange> {
         let is_above = self.above.is_none_or(|above| value > above);
         let is_enough = self.min.is_none_or(|min| value >= min);
@@ -70,9 +70,9 @@ impl<T: Bounded> Bounds<T> {
 pub struct OutOfRange {
     /// The parameter.
     pub name: &'static str,
-    /// What was given.
+    /// The value given.
     pub given: String,
-    /// What is allowed.
+    /// The allowed values.
     pub allowed: String,
 }
 
@@ -84,8 +84,8 @@ impl Display for OutOfRange {
     }
 }
 
-/// The value of a required parameter. A table without it was refused on reading; a value made in
-/// code may lack it.
+/// The value of a required parameter. Reading refuses a table without it; a value built in code may
+/// lack it.
 pub fn required<T>(name: &'static str, value: Option<T>) -> Result<T, OutOfRange> {
     value.ok_or_else(|| OutOfRange {
         name,
@@ -98,7 +98,7 @@ pub fn required<T>(name: &'static str, value: Option<T>) -> Result<T, OutOfRange
 ///
 /// # Panics
 ///
-/// If the text cannot be parsed, which is a fault of the declaration.
+/// If the text cannot be parsed, which is an error in the declaration.
 pub fn literal<T: FromStr<Err: Debug>>(text: &str) -> T {
     text.parse().unwrap_or_else(|error| panic!("the declaration has a wrong value {text:?}: {error:?}"))
 }

@@ -1,4 +1,4 @@
-//! Tables of parameters of which only the names are known: those of other crates.
+//! Tables of parameters known only by name: those of other crates.
 
 use crate::field::Field;
 use crate::table::{OneOf, Tabled, deserialize_part};
@@ -7,8 +7,8 @@ use serde::de::{DeserializeSeed, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-/// Reads a table of parameters as JSON. An unknown name, or a value that is wrong by itself, is
-/// refused at its own location.
+/// Reads a table of parameters as JSON. An unknown name, or a value that is wrong on its own, is
+/// refused at its location.
 #[derive(Clone, Copy, Debug)]
 pub struct ByName {
     names: &'static [&'static str],

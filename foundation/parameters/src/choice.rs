@@ -13,7 +13,7 @@ use serde_json::Map;
 
 /// A choice, given as `"cubic"` or as `{ cubic = { beta = 0.8 } }`.
 pub trait Choice: Sized {
-    /// The kind of thing that is chosen, such as `controller`.
+    /// The kind of choice, such as `controller`.
     const WHAT: &'static str;
 
     /// An example of the second form.
@@ -25,8 +25,7 @@ pub trait Choice: Sized {
     /// The choice with index `at` among the names, with its defaults.
     fn named(at: usize) -> Self;
 
-    /// A required parameter of the choice with index `at`, if it has one: its name alone is not
-    /// enough then.
+    /// A required parameter of the choice with index `at`, if any: then its name is not sufficient.
     fn needed(_at: usize) -> Option<&'static str> {
         None
     }

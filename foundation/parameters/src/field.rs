@@ -8,7 +8,7 @@ use schemars::{Schema, SchemaGenerator, json_schema};
 /// The declaration of one parameter.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
-    /// Its name, as typed.
+    /// Its name, as written.
     pub name: &'static str,
     /// Its description, in one sentence.
     pub text: &'static str,
@@ -18,9 +18,9 @@ pub struct Field {
     pub unit: &'static str,
     /// The default.
     pub default: &'static str,
-    /// The allowed range in words; empty where the unit implies it.
+    /// The allowed range in words; empty if the unit implies it.
     pub range: &'static str,
-    /// Paper, section, equation, or RFC; empty where it is our own.
+    /// Paper, section, equation, or RFC; empty if it is our own.
     pub source: &'static str,
     /// Numbers are above this.
     pub above: Option<f64>,
@@ -34,11 +34,11 @@ pub struct Field {
     pub schema: SchemaOf,
 }
 
-/// A function that makes the schema of a value.
+/// A function that generates the schema of a value.
 #[cfg(feature = "serde")]
 pub type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
-/// A function that makes the schema of a value: empty without the feature `serde`.
+/// A function that generates the schema of a value: empty without the feature `serde`.
 #[cfg(not(feature = "serde"))]
 pub type SchemaOf = ();
 
@@ -55,7 +55,7 @@ pub trait Declared: Default {
     /// The parameters, in their order.
     const FIELDS: &'static [Field];
 
-    /// Whose parameters they are, as typed; empty for a group.
+    /// The owner of the parameters, as written; empty for a group.
     const OWNER: &'static str;
 
     /// Their names.
@@ -64,11 +64,11 @@ pub trait Declared: Default {
     /// The documentation of the file that declares them: its leading `//!` lines. Markdown.
     const DOCUMENTATION: &'static str;
 
-    /// The file that declares them, as the compiler was given it. In this workspace it is relative
-    /// to the root: `foundation/laws/src/dropper/red/mod.rs`.
+    /// The file that declares them, as passed to the compiler. In this workspace it is relative to
+    /// the root: `foundation/laws/src/dropper/red/mod.rs`.
     const FILE: &'static str;
 
-    /// Takes the values that were not given here from `base`.
+    /// Takes the omitted values from `base`.
     fn fill(&mut self, base: &Self);
 }
 
@@ -82,7 +82,7 @@ pub const fn total(parts: &[&[Field]]) -> usize {
     total
 }
 
-/// The parameters of these parts, one after the other; `N` is their [`total`].
+/// The parameters of these parts, concatenated; `N` is their [`total`].
 pub const fn joined<const N: usize>(parts: &[&[Field]]) -> [Field; N] {
     let mut all = [Field::NONE; N];
     let (mut part, mut to) = (0, 0);

@@ -6,9 +6,9 @@
 //! - `default = value`; or `unset = "description of the default"` if the default depends on other
 //!   values; or `required`, which refuses a table without it;
 //! - `above`, `min`, `max`: bounds;
-//! - `unit`, for numbers: `"Hz"`, or `"1"` for a plain number;
+//! - `unit`, for numbers: `"Hz"`, or `"1"` for a number without a unit;
 //! - `source`: paper, section, equation; RFC;
-//! - `is`: its [`Role`], where others look for it whose owner they do not know.
+//! - `is`: its [`Role`], for callers that do not know its owner.
 //!
 //! A field with `#[parameter(flatten)]` is another such struct, whose parameters are merged with
 //! the others. A struct that is only flattened is declared with `#[parameters(group)]`.
@@ -49,18 +49,18 @@
 //! With `public`, the struct of checked values is as visible as a constant of its crate: it can be
 //! copied, and its default is that of every parameter.
 //!
-//! The declaration generates the reader for any serde format, with the location of each fault. It
-//! also generates the writer, which omits what was not given, the JSON schema, and the [`Field`]s,
-//! from which reference pages are made. The code for tables is generic over the format alone and
-//! not over the struct: forty structs cost little more to compile than one.
+//! The declaration generates the reader for any serde format, with the location of each error. It
+//! also generates the writer, which omits missing values, the JSON schema, and the [`Field`]s, from
+//! which reference pages are built. The code for tables is generic only over the format, not over
+//! the struct: forty structs cost little more to compile than one.
 //!
-//! Parts that are chosen by name, such as markers, are of a [`Kind`]: read, listed and registered
-//! from its declaration.
+//! Parts that are chosen by name, such as markers, belong to a [`Kind`]: read, listed and
+//! registered from its declaration.
 //!
-//! Everything that needs serde is under the feature `serde`. A crate with such a feature of its own
-//! uses `#[parameters(gated)]`: its declarations are then readable and writable under that feature,
-//! and can be checked without it. Under its feature `text` they are read from TOML without serde,
-//! by [`from_text`].
+//! Everything that needs serde is under the feature `serde`. A crate with its own feature of that
+//! name uses `#[parameters(gated)]`: its declarations are then readable and writable under that
+//! feature, and can be checked without it. Under its feature `text` they are read from TOML without
+//! serde, by [`from_text`].
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), no_std)]
 

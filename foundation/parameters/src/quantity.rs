@@ -3,7 +3,7 @@
 use core::fmt::{self, Display};
 use fairwire_core::units::{Amount, Level};
 
-/// A quantity that is typed as a string with its unit, such as `"10 Mbit/s"`.
+/// A quantity that is written as a string with its unit, such as `"10 Mbit/s"`.
 ///
 /// ```
 /// use fairwire_core::{Duration, units::Amount};

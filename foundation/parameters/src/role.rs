@@ -1,9 +1,10 @@
-//! Roles of parameters, for callers that know nothing else of their owner.
+//! Roles of parameters, for callers that do not know their owner.
 
 use core::any::Any;
 use core::marker::PhantomData;
 
-/// The role of a parameter, the same in any struct: `#[parameter(is = BUFFER)]`, where its values are `T`.
+/// The role of a parameter, the same in any struct: `#[parameter(is = BUFFER)]`, with values of
+/// type `T`.
 ///
 /// ```
 /// use fairwire_parameters::{Role, parameters};
@@ -29,13 +30,13 @@ pub struct Role<T> {
     of: PhantomData<fn() -> T>,
 }
 
-/// A struct of parameters of which some have a [`Role`]. Implemented by
+/// A struct of parameters, some of which have a [`Role`]. Implemented by
 /// [`parameters`](crate::parameters).
 pub trait Roles {
     /// The name and the slot, an `Option`, of the parameter whose role has this name.
     fn with_role(&self, role: &str) -> Option<(&'static str, &dyn Any)>;
 
-    /// The slot, to be changed.
+    /// The slot, mutable.
     fn with_role_mut(&mut self, role: &str) -> Option<&mut dyn Any>;
 }
 
@@ -55,7 +56,7 @@ impl<T: 'static> Role<T> {
         Role { name, of: PhantomData }
     }
 
-    /// What was given for the parameter of `whole` with this role.
+    /// The value given for the parameter of `whole` with this role.
     pub fn given(self, whole: &(impl Roles + ?Sized)) -> Option<&T> {
         let (_, slot) = whole.with_role(self.name)?;
         slot.downcast_ref::<Option<T>>().expect(TYPE).as_ref()
@@ -66,7 +67,7 @@ impl<T: 'static> Role<T> {
         whole.with_role(self.name).map(|(name, _)| name)
     }
 
-    /// Where the parameter of `whole` with this role is given.
+    /// The slot of the parameter of `whole` with this role.
     pub fn slot(self, whole: &mut (impl Roles + ?Sized)) -> Option<&mut Option<T>> {
         whole.with_role_mut(self.name).map(|slot| slot.downcast_mut().expect(TYPE))
     }
@@ -77,7 +78,7 @@ impl<T: 'static> Role<T> {
         (self.name == sought).then_some(slot as &dyn Any)
     }
 
-    /// The same, to be changed.
+    /// The same, mutable.
     #[doc(hidden)]
     pub fn found_mut<'a>(self, sought: &str, slot: &'a mut Option<T>) -> Option<&'a mut dyn Any> {
         (self.name == sought).then_some(slot as &mut dyn Any)

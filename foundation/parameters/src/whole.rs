@@ -1,11 +1,11 @@
-//! Whole numbers that have bounds: what is no such number is refused with them.
+//! Integers with bounds; the refusal of any other value states them.
 
 use core::fmt;
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error, Unexpected, Visitor};
 
-/// Reads a whole number of 32 bits, with its bounds in words, such as `from 1 to 9` or `at least 1`. That
-/// it is within them is checked later.
+/// Reads an integer of 32 bits, with its bounds in words, such as `from 1 to 9` or `at least 1`.
+/// The bounds are checked later.
 #[derive(Clone, Copy, Debug)]
 pub struct Whole<'a>(pub &'a str);
 

@@ -1,4 +1,4 @@
-//! What a declaration generates.
+//! The code that a declaration generates.
 
 use fairwire_core::Duration;
 use fairwire_parameters::{ByName, Declared as _, Quantity, parameters};

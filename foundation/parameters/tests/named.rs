@@ -1,4 +1,4 @@
-//! Parts by name: those of the own crate, and those that are registered.
+//! Parts by name: those of the own crate, and registered ones.
 
 use fairwire_parameters::{Entry, Given, Kind, NotRegistered, Registry};
 
@@ -18,7 +18,7 @@ impl Kind for Pets {
     }
 }
 
-/// Declares a pet, and `entry`, which is what is known of it.
+/// Declares a pet, and its `entry`.
 macro_rules! pet {
     ($module:ident, $name:literal) => {
         mod $module {

@@ -1,11 +1,11 @@
-//! The reader of text without serde, beside the crate `toml`.
+//! The reader of text without serde, compared with the crate `toml`.
 
 use fairwire_core::Duration;
 use fairwire_parameters::text::{Table, TextError, Value, from_text};
 use fairwire_parameters::{Quantity, parameters, word};
 use proptest::prelude::*;
 
-/// The same value as the crate `toml` has it.
+/// Is it the same value as that of the crate `toml`?
 fn is_same(ours: &Value, theirs: &toml::Value) -> bool {
     match (ours, theirs) {
         (Value::Text(ours), toml::Value::String(theirs)) => ours == theirs,
@@ -27,7 +27,7 @@ fn is_same_table(ours: &Table, theirs: &toml::Table) -> bool {
         && ours.entries().all(|(key, _, value)| theirs.get(key).is_some_and(|theirs| is_same(value, theirs)))
 }
 
-/// Pieces of which most texts of TOML are made, right or wrong.
+/// Pieces of typical TOML texts, right or wrong.
 const PIECES: &[&str] = &[
     "a",
     "b.c",

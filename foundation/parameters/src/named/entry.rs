@@ -1,4 +1,4 @@
-//! What is known of a part.
+//! The entry of a part.
 
 use super::kind::{Kind, Part};
 use crate::by_name::ByName;
@@ -10,11 +10,11 @@ use core::fmt::{self, Debug};
 use schemars::{Schema, SchemaGenerator};
 use serde_json::Value;
 
-/// What is known of a part.
+/// The entry of a part.
 pub struct Entry<K: Kind> {
-    /// Its name, as typed.
+    /// Its name, as written.
     pub name: &'static str,
-    /// Other names that people know it by.
+    /// Its aliases.
     pub aliases: &'static [&'static str],
     /// Its description.
     pub about: K::About,
@@ -22,7 +22,7 @@ pub struct Entry<K: Kind> {
     pub fields: &'static [Field],
     /// The documentation of the file that declares it. Markdown.
     pub documentation: &'static str,
-    /// The file that declares it, as the compiler was given it.
+    /// The file that declares it, as passed to the compiler.
     pub file: &'static str,
     pub(super) default: fn() -> Box<K::Part>,
     pub(super) table: ByName,
@@ -31,7 +31,7 @@ pub struct Entry<K: Kind> {
 }
 
 impl<K: Kind> Entry<K> {
-    /// The part with the parameters `S`, which `default` makes with nothing given.
+    /// The part with the parameters `S`, which `default` builds without values.
     pub const fn of<S: Part>(about: K::About, default: fn() -> Box<K::Part>) -> Self {
         Entry {
             name: S::OWNER,
@@ -47,7 +47,7 @@ impl<K: Kind> Entry<K> {
         }
     }
 
-    /// The same, with other names that people know it by.
+    /// The same, with aliases.
     #[must_use]
     pub const fn known_as(mut self, aliases: &'static [&'static str]) -> Self {
         self.aliases = aliases;
@@ -59,17 +59,17 @@ impl<K: Kind> Entry<K> {
         K::summary(&self.about)
     }
 
-    /// The paper or RFC, with its section; empty where there is none.
+    /// The paper or RFC, with its section; may be empty.
     pub fn source(&self) -> &'static str {
         K::source(&self.about)
     }
 
-    /// It, with nothing given.
+    /// The part without values.
     pub fn default(&self) -> Box<K::Part> {
         (self.default)()
     }
 
-    /// The first of its parameters that must be given: its name alone is not enough then.
+    /// The first of its required parameters, if any: then its name is not sufficient.
     pub fn needed(&self) -> Option<&'static str> {
         self.fields.iter().find(|field| field.is_required).map(|field| field.name)
     }
@@ -84,7 +84,7 @@ impl<K: Kind> Entry<K> {
         (self.schema)(generator)
     }
 
-    /// Is `name` its name or another that people know it by?
+    /// Is `name` its name or an alias?
     pub fn is_called(&self, name: &str) -> bool {
         self.name == name || self.aliases.contains(&name)
     }

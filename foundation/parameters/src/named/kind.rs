@@ -18,8 +18,8 @@ use serde_json::Value;
 ///
 /// The kind is a declaration. Each of its parts is a struct under `#[parameters]` that implements
 /// the kind's own trait, and a line in its list `parts!`. A part of another crate is
-/// [registered](Registry::register). All else follows: what is [known](Entry) of a part, the choice
-/// of one, what is given for each under its name, and their schemas.
+/// [registered](Registry::register). All else follows: the [entry](Entry) of a part, the choice of
+/// one, the parameters given for each under its name, and their schemas.
 ///
 /// ```
 /// use fairwire_parameters::{Given, Kind, Listed as _, Named, OutOfRange, Tables};
@@ -77,17 +77,17 @@ use serde_json::Value;
 /// }
 /// ```
 pub trait Kind: Sized + 'static {
-    /// What people call one of them, such as `marker`.
+    /// The user's name for one of them, such as `marker`.
     const NOUN: &'static str;
-    /// A table of one name with its parameters, as it is typed.
+    /// A table of one name with its parameters, in its written form.
     const EXAMPLE: &'static str;
     /// The name of the schema of a choice.
     const SCHEMA: &'static str;
-    /// The name of the schema of what is given for each under its name, and its description. Empty
-    /// where nothing is read so.
+    /// The name of the schema of the parameters given for each part under its name, and its
+    /// description. Empty if no such table is read.
     const TABLES: [&'static str; 2] = ["", ""];
 
-    /// What every part of this kind can do: `dyn` its own trait, which has [`Given`] as a
+    /// The common trait of the parts of this kind: `dyn` its own trait, which has [`Given`] as a
     /// supertrait.
     type Part: Given + ?Sized;
 
@@ -97,7 +97,7 @@ pub trait Kind: Sized + 'static {
     /// What a part does, in one line.
     fn summary(about: &Self::About) -> &'static str;
 
-    /// The paper or RFC of a part, with its section; empty where there is none.
+    /// The paper or RFC of a part, with its section; may be empty.
     fn source(_about: &Self::About) -> &'static str {
         ""
     }
@@ -113,7 +113,7 @@ pub trait Kind: Sized + 'static {
         })
     }
 
-    /// The schema of the parameters of one part, where they are given under its name.
+    /// The schema of the parameters of one part, if they are given under its name.
     fn table_schema(entry: &Entry<Self>, generator: &mut SchemaGenerator) -> Schema {
         entry.schema(generator)
     }
@@ -130,13 +130,13 @@ pub trait Listed: Kind {
     /// All of them.
     fn registry() -> &'static Registry<Self>;
 
-    /// Reads the parameters of the part at this place, which come next in a table; `None` if it is
-    /// of another crate. By their type, so that a fault has its place in the text.
+    /// Reads the parameters of the part at this place, which come next in a table; `None` if it
+    /// belongs to another crate. Typed, so an error keeps its position in the text.
     fn read<'de, A: MapAccess<'de>>(place: usize, table: &mut A)
     -> Result<Option<Box<Self::Part>>, A::Error>;
 
     /// Writes the parameters of the part at this place under `name`, in the order of their
-    /// declaration; `false` if it is of another crate.
+    /// declaration; `false` if it belongs to another crate.
     fn write<M: SerializeMap>(
         place: usize,
         name: &str,
@@ -145,11 +145,11 @@ pub trait Listed: Kind {
     ) -> Result<bool, M::Error>;
 }
 
-/// A kind of which `T`, a choice or the tables, is written too. What is only read has no default in
-/// schemas.
+/// A kind of which `T`, a choice or the tables, is written too. A type that is only read has no
+/// default in schemas.
 pub trait Writes<T>: Listed {}
 
-/// The parameters of a part of any type. A part with a type of its own is a [`Part`].
+/// The parameters of a part of any type. A part with its own type is a [`Part`].
 pub trait Given: Any + Debug + Send + Sync {
     /// To find its type.
     fn as_any(&self) -> &dyn Any;
@@ -160,14 +160,14 @@ pub trait Given: Any + Debug + Send + Sync {
     /// Are all parameters of `other` equal to these?
     fn equals(&self, other: &dyn Any) -> bool;
 
-    /// Takes from `other`, if it has the same type, what is not given here.
+    /// Takes omitted values from `other`, if it has the same type.
     fn fill_from(&mut self, other: &dyn Any);
 
     /// As JSON.
     fn json(&self) -> serde_json::Result<Value>;
 }
 
-/// A struct of parameters that a part can be made of.
+/// A struct of parameters from which a part can be built.
 pub trait Part: Given + DeserializeOwned + JsonSchema + PartialEq + Serialize + Tabled {}
 
 impl<S: Given + DeserializeOwned + JsonSchema + PartialEq + Serialize + Tabled> Part for S {}

@@ -1,8 +1,7 @@
 //! The list of the parts of one kind.
 
 /// Lists each part of a kind of the own crate once: the module with its description `ABOUT`, the
-/// struct of its parameters in that module, and other names that people know it by, if there are
-/// any.
+/// struct of its parameters in that module, and its aliases, if any.
 ///
 /// ```text
 /// fairwire_parameters::parts! { Disciplines:

@@ -10,8 +10,7 @@ use core::fmt::{self, Debug, Display};
 use fairwire_core::spelling;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// All parts of one kind. Those of other crates are added before the first look at it; from then on
-/// it stays as it is.
+/// All parts of one kind. Those of other crates are added before its first use; then it is fixed.
 pub struct Registry<K: Kind> {
     built_in: &'static [Entry<K>],
     registered: Mutex<Vec<Entry<K>>>,
@@ -30,7 +29,7 @@ impl<K: Kind> Registry<K> {
     ///
     /// # Errors
     ///
-    /// Where its name is taken or cannot be typed, or the parts were looked at already.
+    /// If its name is taken or invalid, or the parts were used already.
     pub fn register(&self, entry: Entry<K>) -> Result<(), NotRegistered> {
         let (kind, name) = (K::NOUN, entry.name);
         let mut registered = self.registered.lock().unwrap_or_else(PoisonError::into_inner);
@@ -50,7 +49,7 @@ impl<K: Kind> Registry<K> {
         Ok(())
     }
 
-    /// Every part: first those of the own crate, in the order in which they are listed to people.
+    /// Every part: first those of the own crate, in the order of lists for users.
     pub fn all(&self) -> &[Entry<K>] {
         self.all.get_or_init(|| {
             let registered = self.registered.lock().unwrap_or_else(PoisonError::into_inner);
@@ -63,8 +62,7 @@ impl<K: Kind> Registry<K> {
         self.names.get_or_init(|| self.all().iter().map(|entry| entry.name).collect())
     }
 
-    /// The place in [`all`](Self::all) of the part with this name; other names that people know it
-    /// by are none.
+    /// The place in [`all`](Self::all) of the part with this name; aliases do not count.
     pub fn place(&self, name: &str) -> Option<usize> {
         self.names().iter().position(|&other| other == name)
     }
@@ -88,7 +86,7 @@ impl<K: Kind> Debug for Registry<K> {
     }
 }
 
-/// Can it be typed as a name, and does it differ from a combination?
+/// Is it a valid name, and does it differ from a combination?
 fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
 }
@@ -96,15 +94,15 @@ fn is_name(name: &str) -> bool {
 /// No part has the name given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unknown {
-    /// What it would be.
+    /// Its kind.
     pub kind: &'static str,
-    /// The name given, cut short where it is long.
+    /// The name given, shortened if it is long.
     pub given: String,
-    /// Why it is none, where that is more than a slip.
+    /// Why it is unknown, if it is more than a slip.
     pub why: Option<String>,
     /// The names that were most likely meant, if any come near.
     pub likely: Vec<&'static str>,
-    /// All names, for people.
+    /// All names, for users.
     pub allowed: String,
 }
 
@@ -134,25 +132,25 @@ impl Display for Unknown {
 pub enum NotRegistered {
     /// Another has the name.
     Taken {
-        /// What it is.
+        /// Its kind.
         kind: &'static str,
         /// Its name.
         name: &'static str,
-        /// Who has it.
+        /// The owner of the name.
         by: &'static str,
     },
-    /// The parts were looked at before.
+    /// The parts were used already.
     TooLate {
-        /// What it is.
+        /// Its kind.
         kind: &'static str,
         /// Its name.
         name: &'static str,
     },
-    /// It cannot be typed.
+    /// Its name is invalid.
     NoName {
-        /// What it is.
+        /// Its kind.
         kind: &'static str,
-        /// What was given.
+        /// The name given.
         name: &'static str,
     },
 }

@@ -24,12 +24,12 @@ pub struct Tables<K: Kind> {
 }
 
 impl<K: Listed> Tables<K> {
-    /// What is given for the part with these parameters.
+    /// The parameters given for the part of this type.
     pub fn spec<S: Part>(&self) -> Option<&S> {
         self.find(S::OWNER)?.as_any().downcast_ref()
     }
 
-    /// The parameters given for this part, or its defaults, to be changed.
+    /// The parameters given for this part, or its defaults, mutable.
     ///
     /// # Panics
     ///
@@ -38,14 +38,14 @@ impl<K: Listed> Tables<K> {
         self.entry(S::OWNER).as_any_mut().downcast_mut().expect("a name has one type")
     }
 
-    /// The same, and where something is given for a part, also what `base` has for it beside that.
+    /// The same; if parameters are given for a part, those missing are taken from `base`.
     #[must_use]
     pub fn filled(&self, base: &Self) -> Self {
         let given = self.given.iter().map(|(&place, part)| (place, part.clone().filled(base)));
         Tables { given: given.collect() }
     }
 
-    /// The same, with what `own` has: beside it where both have something for a part.
+    /// The same with the parameters of `own`; combined if both have some for a part.
     #[must_use]
     pub fn with(&self, own: &Self) -> Self {
         let mut all = self.clone();
@@ -53,29 +53,29 @@ impl<K: Listed> Tables<K> {
         all
     }
 
-    /// What is given for the part called `name`, alone.
+    /// Only the parameters given for the part called `name`.
     #[must_use]
     pub fn only(&self, name: &str) -> Self {
         let own = self.given.iter().filter(|(_, part)| part.name() == name);
         Tables { given: own.map(|(&place, part)| (place, part.clone())).collect() }
     }
 
-    /// The names of the parts for which something is given.
+    /// The names of the parts for which parameters are given.
     pub fn typed(&self) -> impl Iterator<Item = &'static str> {
         self.given.values().map(Named::name)
     }
 
-    /// The parts for which something is given, with that.
+    /// The parts for which parameters are given, with these.
     pub fn given(&self) -> impl Iterator<Item = &Named<K>> {
         self.given.values()
     }
 
-    /// What is given for the part called `name`.
+    /// The parameters given for the part called `name`.
     pub fn find(&self, name: &str) -> Option<&K::Part> {
         self.at(K::registry().place(name)?).map(|part| &**part)
     }
 
-    /// What is given for the part called `name`, or its defaults, to be changed.
+    /// The parameters given for the part called `name`, or its defaults, mutable.
     ///
     /// # Panics
     ///
@@ -85,20 +85,20 @@ impl<K: Listed> Tables<K> {
         self.given.entry(place).or_insert_with(|| Named::at(place))
     }
 
-    /// What is given for the part at this place.
+    /// The parameters given for the part at this place.
     pub(super) fn at(&self, place: usize) -> Option<&Named<K>> {
         self.given.get(&place)
     }
 
-    /// Reads what is given for the part called `name`, which comes next in a table; `None` if that
-    /// is nothing.
+    /// Reads the parameters of the part called `name`, which come next in a table; `None` if there
+    /// are none.
     pub fn read_one<'de, A: MapAccess<'de>>(name: &str, table: &mut A) -> Result<Option<Self>, A::Error> {
         let place = K::registry().place(name).expect("it is listed");
         let part = Named::read(place, table)?;
         Ok((part != Named::at(place)).then(|| Tables { given: BTreeMap::from([(place, part)]) }))
     }
 
-    /// Writes what is given, for one part at most, under `name`.
+    /// Writes the parameters given, for at most one part, under `name`.
     pub fn write_as<M: SerializeMap>(&self, name: &str, map: &mut M) -> Result<(), M::Error> {
         match self.given.first_key_value() {
             Some((_, part)) => part.write_as(name, map),

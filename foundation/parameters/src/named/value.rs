@@ -14,8 +14,8 @@ use serde::de::{Error as _, MapAccess};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A part as given: `"cubic"`, or `{ cubic = { beta = 0.8 } }`. It dereferences to what every part of
-/// its kind can do.
+/// A part as given: `"cubic"`, or `{ cubic = { beta = 0.8 } }`. It dereferences to the common trait
+/// of its kind.
 pub struct Named<K: Kind> {
     /// In the list of all.
     place: usize,
@@ -34,12 +34,12 @@ impl<K: Listed> Named<K> {
         registry.place(name).map(Self::at).ok_or_else(|| registry.unknown(name))
     }
 
-    /// What is known of it.
+    /// Its entry.
     pub fn entry(&self) -> &'static Entry<K> {
         &K::registry().all()[self.place]
     }
 
-    /// Its name, as typed.
+    /// Its name, as written.
     pub fn name(&self) -> &'static str {
         self.entry().name
     }
@@ -49,12 +49,12 @@ impl<K: Listed> Named<K> {
         &self.entry().about
     }
 
-    /// What was given for it, if it has parameters of this type.
+    /// Its parameters, if they have this type.
     pub fn given<S: 'static>(&self) -> Option<&S> {
         self.part.as_any().downcast_ref()
     }
 
-    /// The same, with what `base` has for it beside what is given here.
+    /// The same, with missing parameters from `base`.
     #[must_use]
     pub fn filled(mut self, base: &Tables<K>) -> Self {
         if let Some(base) = base.at(self.place) {
@@ -87,7 +87,7 @@ impl<K: Kind> DerefMut for Named<K> {
 }
 
 impl<K: Listed> Clone for Named<K> {
-    /// Nothing is given for a new one, so that it takes everything from this one.
+    /// A new one has no values, so it takes everything from this one.
     fn clone(&self) -> Self {
         let mut copy = Self::at(self.place);
         copy.part.fill_from(self.part.as_any());

@@ -1,8 +1,8 @@
 //! Parameters read from TOML text without serde, for programs that embed a law and little else.
 //!
-//! It is the part of TOML that parameters need: tables, lists, texts of one line, numbers and truth
-//! values. Dates and texts of several lines are refused. What it reads, it reads as any other reader
-//! of TOML does.
+//! It reads the part of TOML that parameters need: tables, lists, texts of one line, numbers and
+//! truth values. Dates and texts of several lines are refused. It agrees with any other reader of
+//! TOML.
 
 mod parse;
 mod value;
@@ -18,12 +18,12 @@ use core::fmt::{self, Display};
 use core::str::FromStr;
 use fairwire_core::spelling;
 
-/// What is wrong with a text, and in which line.
+/// An error in a text, with its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextError {
     /// The line, from 1.
     pub line: u32,
-    /// What is wrong, and what is allowed.
+    /// The error, and the allowed form.
     pub message: String,
 }
 
@@ -35,10 +35,10 @@ impl Display for TextError {
     }
 }
 
-/// Why a value is refused, and what is allowed in its place.
+/// Why a value is refused, and the allowed form.
 pub type Refusal = String;
 
-/// A type of value that a text can give.
+/// A type of value that can be read from text.
 pub trait FromValue: Sized {
     /// Reads it.
     fn from_value(value: &Value) -> Result<Self, Refusal>;
@@ -57,7 +57,7 @@ impl<T: FromValue> Place for Option<T> {
     }
 }
 
-/// A struct of declared parameters that a text can give. Implemented by
+/// A struct of declared parameters that can be read from text. Implemented by
 /// [`parameters`](crate::parameters).
 pub trait Placed: Declared {
     /// The place of the parameter with index `at`.
@@ -67,7 +67,7 @@ pub trait Placed: Declared {
 /// Reads the parameters of `S`: a TOML document with a key for each that is given.
 ///
 /// # Errors
-/// If the text is no TOML, or gives what `S` has not. Bounds are checked later.
+/// If the text is not TOML, or gives unknown parameters. Bounds are checked later.
 pub fn from_text<S: Placed>(text: &str) -> Result<S, TextError> {
     let mut given = S::default();
     let table = Table::parse(text)?;
@@ -83,7 +83,7 @@ pub fn from_table<S: Placed>(value: &Value) -> Result<S, Refusal> {
     Ok(given)
 }
 
-/// Hands each value to `put`, with the index of its parameter.
+/// Passes each value to `put`, with the index of its parameter.
 fn put_all<S: Declared>(
     table: &Table,
     put: &mut dyn FnMut(usize, &Value) -> Result<(), String>,
@@ -115,7 +115,7 @@ fn shortened(text: &str) -> String {
     text.chars().take(60).collect()
 }
 
-/// One of these words, with what each means.
+/// One of these words, with their meanings.
 pub fn word<T: Copy>(value: &Value, words: &[(&str, T)]) -> Result<T, Refusal> {
     let allowed = || words.iter().map(|(word, _)| format!("\"{word}\"")).collect::<Vec<_>>().join(", ");
     let Value::Text(text) = value else { return Err(value.instead_of(allowed())) };

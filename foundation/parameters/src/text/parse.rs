@@ -1,4 +1,4 @@
-//! From text to values.
+//! Parses text into values.
 
 use super::value::{MadeBy, Table, Value};
 use super::{TextError, shortened};
@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 /// Longer texts are refused: parameters are short, and readers take time in proportion to keys.
 const MAX_BYTES: usize = 64 << 10;
 
-/// Lists and tables inside of one another, at most: the reader calls itself for each.
+/// The maximum depth of nested lists and tables: the reader recurses for each.
 const MAX_DEPTH: u32 = 16;
 
 const BARE: &str = "a key of letters, digits, - and _, or one in quotes";
@@ -18,7 +18,7 @@ impl Table {
     /// Reads a whole text.
     ///
     /// # Errors
-    /// If it is longer than 64 KiB, or not of the part of TOML that is read here.
+    /// If it is longer than 64 KiB, or outside the supported part of TOML.
     pub fn parse(text: &str) -> Result<Table, TextError> {
         let mut reader = Reader { text, at: 0, line: 1 };
         let read = if text.len() > MAX_BYTES {
@@ -279,7 +279,7 @@ impl<'a> Reader<'a> {
         self.taken(|byte| byte == b' ' || byte == b'\t');
     }
 
-    /// All that follows and is so.
+    /// The following bytes that satisfy `is_so`.
     fn taken(&mut self, is_so: impl Fn(u8) -> bool) -> &'a str {
         let rest = &self.text[self.at..];
         let len = rest.bytes().position(|byte| !is_so(byte)).unwrap_or(rest.len());
@@ -294,7 +294,7 @@ impl<'a> Reader<'a> {
     }
 
     fn next(&mut self) -> Option<u8> {
-        // Only after a byte that is a whole letter does reading go on inside of the text.
+        // Skips only ASCII bytes, so reading continues at a character boundary.
         let next = self.peek().filter(u8::is_ascii)?;
         self.at += 1;
         Some(next)
@@ -388,7 +388,7 @@ fn plain(word: &str) -> Option<Value> {
     text.parse().ok().map(Value::Number)
 }
 
-/// Digits, where each underscore is between two of them.
+/// Digits, with each underscore between two of them.
 fn without_underscores(digits: &str, radix: u32) -> Option<String> {
     let is_right = !digits.is_empty()
         && digits.split('_').all(|part| !part.is_empty() && part.chars().all(|digit| digit.is_digit(radix)));

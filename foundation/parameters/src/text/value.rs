@@ -1,4 +1,4 @@
-//! What a text gives.
+//! The values of a text.
 
 use super::shortened;
 use alloc::format;
@@ -6,12 +6,12 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Display;
 
-/// A value as typed.
+/// A value as given.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// A text in quotes.
     Text(String),
-    /// A whole number.
+    /// An integer.
     Whole(i64),
     /// A number with a point or an exponent, an infinity, or not a number.
     Number(f64),
@@ -31,7 +31,7 @@ pub struct Table {
     pub(super) made_by: MadeBy,
 }
 
-/// What in the text made a table: another of its kind may add to it.
+/// The syntax that created a table: another of the same type may add to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) enum MadeBy {
     /// `[name]`
@@ -44,7 +44,7 @@ pub(super) enum MadeBy {
 }
 
 impl Value {
-    /// The error for this in place of what is `allowed`.
+    /// The error for this value instead of the `allowed` one.
     pub fn instead_of(&self, allowed: impl Display) -> String {
         let given = match self {
             Value::Text(text) => format!("\"{}\"", shortened(text)),
@@ -77,7 +77,7 @@ impl Table {
         self.entries.iter().any(|(other, ..)| other == key)
     }
 
-    /// The value of `key`, which is `fresh` where there is none yet.
+    /// The value of `key`; `fresh` if it has none yet.
     pub(super) fn entry(&mut self, key: String, line: u32, fresh: Value) -> &mut Value {
         let found = self.entries.iter().position(|(other, ..)| *other == key);
         let at = found.unwrap_or_else(|| {
