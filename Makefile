@@ -18,7 +18,7 @@ help: ## list the targets
 	@sed -nE 's/^([a-z0-9-]+):[^#]*## (.*)/  make \1@\2/p' $(MAKEFILE_LIST) | awk -F@ '{ printf "%-16s %s\n", $$1, $$2 }'
 
 .PHONY: demo
-demo: build ## show the product: a simulated contest, then a live one (under two minutes after the build)
+demo: build ## show fairwire at work: a simulated contest, then a live one (under two minutes after the build)
 	@$(fairwire) demo
 
 .PHONY: build
@@ -31,15 +31,15 @@ build-gateway: rust ## build the program fairwire-gateway, optimised, into targe
 	@cargo build --release --locked -p fairwire-gateway
 
 .PHONY: quick
-quick: rust ## build the command for trying changes: an edit of a law costs seconds, simulations take about twice as long
+quick: rust ## build the command quickly for trying changes: seconds per edit of a law, simulations take about twice as long
 	@cargo build --profile quick --locked -p fairwire
 
 .PHONY: test
-test: rust ## test the two programs and what they are built on; says what it skipped
+test: rust ## test the two programs and their crates; lists skipped tests
 	@.ci/test
 
 .PHONY: prove
-prove: rust ## what proves them: house rules, lints, tests of the proof and the examples, optimised bits, Python, pages in Chromium
+prove: rust ## prove them: house rules, lints, tests of the proof and the examples, optimised results, Python, pages in Chromium
 	@.ci/prove
 
 .PHONY: python
@@ -51,7 +51,7 @@ wheel: rust ## build the wheel of the Python package into out/dist (Python 3.11;
 	@.ci/wheel $(ARGS)
 
 .PHONY: python-long
-python-long: rust ## test that 100 000 episodes and 10 000 runs of Python classes keep no memory and no threads (five minutes)
+python-long: rust ## test that 100 000 episodes and 10 000 runs of Python classes leak no memory or threads (five minutes)
 	@FAIRWIRE_MANY_RESETS=100000 FAIRWIRE_MANY_RUNS=10000 .ci/python -s -k many
 
 .PHONY: python-kills
@@ -59,11 +59,11 @@ python-kills: ## kill a sweep on Dask fifty times, after `make python`: no row m
 	@$(or $(CARGO_TARGET_DIR),target)/python/venv/bin/python python/tests/long/kills.py $(ARGS)
 
 .PHONY: python-large
-python-large: ## a million transfers and a series of 778 015 rows to Polars, pickled and read back, after `make python` (half a minute)
+python-large: ## convert a million transfers and a series of 778 015 rows to Polars, pickle and read them, after `make python` (half a minute)
 	@cd $(or $(CARGO_TARGET_DIR),target)/python && venv/bin/python $(CURDIR)/python/tests/long/large.py
 
 .PHONY: python-student
-python-student: ## the jobs of a student in Python alone, each with its seconds, after `make python` (two to four minutes; root for one)
+python-student: ## time the tasks of a student in Python, after `make python` (two to four minutes; one needs root)
 	@cd $(or $(CARGO_TARGET_DIR),target)/python && venv/bin/python $(CURDIR)/python/tests/long/student.py
 
 .PHONY: python-reference
@@ -79,19 +79,19 @@ wasm: rust ## build the simulator for browsers into web/public, which is checked
 	@.ci/wasm
 
 .PHONY: npm
-npm: ## test the JavaScript package, disciplines, links and runs for Node and browsers, and pack it into out/dist (Node 20; seconds)
+npm: ## test the JavaScript package for Node and browsers, and pack it into out/dist (Node 20; seconds)
 	@.ci/npm
 
 .PHONY: site
-site: ## write the playground as a static site, without a server, into out/site
+site: ## write the playground as a static site into out/site
 	@.ci/site
 
 .PHONY: web-test
-web-test: ## test the pages in Chromium, and that web/dist is what web/src builds (Node; a minute)
+web-test: ## test the pages in Chromium, and that web/dist is the build of web/src (Node; a minute)
 	@.ci/web-test $(ARGS)
 
 .PHONY: house
-house: rust ## check the house rules alone (a second)
+house: rust ## check only the house rules (a second)
 	@cargo xtask house
 
 .PHONY: schema
@@ -135,7 +135,7 @@ dist: rust ## make static binaries for download, x86-64 and aarch64, into out/di
 	@.ci/dist $(ARGS)
 
 .PHONY: c
-c: rust ## build the library for C into out/c: libfairwire, fairwire.h, pkg-config, manual page (under a minute; ld, objcopy)
+c: rust ## build the C library into out/c: libfairwire, fairwire.h, pkg-config, manual page (under a minute; ld, objcopy)
 	@.ci/c $(ARGS)
 
 .PHONY: c-header
@@ -143,19 +143,19 @@ c-header: rust ## write foundation/c/include/fairwire.h with cbindgen
 	@.ci/c-header
 
 .PHONY: c-sanitize
-c-sanitize: rust ## 50 million random calls of the library for C under sanitizers, for each compiler (minutes; ARGS=1000000 for fewer)
+c-sanitize: rust ## make 50 million random calls to the C library under sanitizers, per compiler (minutes; ARGS=1000000 for fewer)
 	@.ci/c-sanitize $(ARGS)
 
 .PHONY: c-cost
-c-cost: rust ## measure what a packet costs from C beside Rust
+c-cost: rust ## compare the cost of a packet from C and from Rust
 	@.ci/c-cost
 
 .PHONY: go
-go: rust ## test the Go module in go/ against the library for C (Go 1.21, a C compiler)
+go: rust ## test the Go module in go/ with the C library (Go 1.21, a C compiler)
 	@.ci/go $(ARGS)
 
 .PHONY: packages
-packages: rust ## make every package, unpack them elsewhere, and build and run both programs from these (ten minutes the first time)
+packages: rust ## make all packages, unpack them elsewhere, and build and run both programs from them (ten minutes the first time)
 	@.ci/packages $(ARGS)
 
 .PHONY: check-32bit
@@ -163,7 +163,7 @@ check-32bit: rust ## build core, laws, catalogue, tcp, sim and scenario for a 32
 	@.ci/check-32bit
 
 .PHONY: bench
-bench: build ## measure: cost per packet, and the simulator against ns-2 and ns-3 where they are installed
+bench: build ## measure the cost per packet, and the simulator against ns-2 and ns-3 if installed
 	@cargo bench --locked -p fairwire-catalogue --bench packet
 	@cargo bench --locked -p fairwire --bench peers -- --only nine
 
@@ -176,59 +176,59 @@ bench-disciplines: rust ## measure each discipline: nanoseconds, instructions an
 	@cargo bench --locked -p fairwire-catalogue --bench disciplines -- $(ARGS)
 
 .PHONY: bench-gateway
-bench-gateway: rust ## measure the gateway's back ends beside the kernel's routing, in namespaces (root; five to eight minutes)
+bench-gateway: rust ## measure the gateway's back ends and the kernel's routing, in namespaces (root; five to eight minutes)
 	@cargo bench --locked -p fairwire-service --bench forwarding -- $(ARGS)
 
 .PHONY: oracle-linux
-oracle-linux: rust ## hold our disciplines and TCPs against Linux's own, in User Mode Linux (ten to twenty minutes)
+oracle-linux: rust ## compare our disciplines and TCPs with Linux's, in User Mode Linux (ten to twenty minutes)
 	@cargo build --release --locked -p fairwire-proof -p fairwire-oracle -p fairwire-stages --bins --examples
 	@$(target)/release/fairwire-oracle
 	@if command -v linux.uml >/dev/null; then $(proof) run proof/suite/linux --on linux,sim; \
 	else echo "SKIPPED: make oracle-linux: User Mode Linux (linux.uml) is missing; on Debian and Ubuntu: apt install user-mode-linux iproute2" >&2; fi
 
 .PHONY: oracle-netem
-oracle-netem: rust ## hold the faults of our wire against netem's, in User Mode Linux (ten minutes after the build)
+oracle-netem: rust ## compare the faults of our wire with netem's, in User Mode Linux (ten minutes after the build)
 	@cargo build --release --locked -p fairwire-oracle -p fairwire-experiment --bins --examples
 	@$(target)/release/fairwire-oracle --out out/oracle-netem wires
 
 .PHONY: oracle-ns2
-oracle-ns2: rust ## hold our simulator against ns-2 over a grid of disciplines and transports (two or three minutes)
+oracle-ns2: rust ## compare our simulator with ns-2 over a grid of disciplines and transports (two or three minutes)
 	@cargo build --release --locked -p fairwire-proof
 	@if command -v ns > /dev/null; then $(proof) run proof/suite/ns2 --on ns2,sim $(ARGS); \
 	else echo "SKIPPED: make oracle-ns2: ns-2 (ns) is missing; on Debian and Ubuntu: apt install ns2" >&2; fi
 
 .PHONY: senders
-senders: rust ## hold our TCPs against a kernel's over wires with faults, a minute; ARGS="--on linux" measures the kernel anew (an hour)
+senders: rust ## compare our TCPs with a kernel's over wires with faults (a minute); ARGS="--on linux" measures the kernel again (an hour)
 	@cargo build --release --locked -p fairwire-senders -p fairwire-stages --bins --examples
 	@$(target)/release/fairwire-senders $(ARGS)
 
 .PHONY: field
-field: rust ## hold the gateway against its promises in real networks: contests, faults, 20 000 subscribers (root; about half an hour)
+field: rust ## test the gateway's promises in real networks: contests, faults, 20 000 subscribers (root; about half an hour)
 	@cargo build --release --locked -p fairwire-gateway -p fairwire-field --bins
 	@$(target)/release/fairwire-field $(ARGS)
 
 .PHONY: field-home
-field-home: rust ## the table of a home: who gets what and how long pings take, under HTB and ours, bump and NAT router (root; ten minutes)
+field-home: rust ## measure the table of a home: rates and ping times under HTB and fairwire, as a bump and as a NAT router (root; ten minutes)
 	@cargo build --release --locked -p fairwire-gateway -p fairwire-field --bins
 	@$(target)/release/fairwire-field home $(ARGS)
 
 .PHONY: field-peers
-field-peers: rust ## the same traffic through the kernel's HTB, and FQ-CoDel and CAKE in User Mode Linux (root, iproute2; about 10 minutes)
+field-peers: rust ## send the same traffic through the kernel's HTB, and FQ-CoDel and CAKE in User Mode Linux (root, iproute2; about 10 minutes)
 	@cargo build --release --locked -p fairwire-gateway -p fairwire-field -p fairwire-oracle -p fairwire-stages --bins --examples
 	@$(target)/release/fairwire-oracle flood-fq-codel flood-cake flood-pfifo
 	@$(target)/release/fairwire-field peers $(ARGS)
 
 .PHONY: soak
-soak: rust ## the gateway at full load with reloads for ten minutes: memory and conservation (root; an hour: ARGS="--minutes 60")
+soak: rust ## run the gateway at full load with reloads for ten minutes: memory and packet conservation (root; an hour: ARGS="--minutes 60")
 	@cargo build --release --locked -p fairwire-gateway -p fairwire-field --bins
 	@$(target)/release/fairwire-field soak $(ARGS)
 
 .PHONY: sensitivity
-sensitivity: rust ## what hangs on the order of events at the same instant: every scenario under both tie rules
+sensitivity: rust ## test the effect of the order of simultaneous events: every scenario under both tie rules
 	@cargo test --locked --quiet -p fairwire-scenario --test it ties -- --ignored --nocapture
 
 .PHONY: clean
-clean: ## remove what was built and what the demo wrote
+clean: ## remove builds and the output of the demo
 	@cargo clean
 	@rm -rf out
 
