@@ -1,4 +1,4 @@
-// What the gateway answers, and how it is requested. Rates are in bit/s, times in seconds, sizes in bytes as counted on the link.
+// The requests to the gateway, and its answers. Rates are in bit/s, times in seconds, sizes in bytes as counted on the link.
 
 export type Way = "download" | "upload";
 export const WAYS: Way[] = ["download", "upload"];
@@ -80,7 +80,7 @@ export interface Wanted {
   name: string;
 }
 
-/** A part of a list, of those entries that were searched for. */
+/** A part of a list of search results. */
 export interface List<Entry> {
   all: number;
   found: number;
@@ -146,7 +146,7 @@ export interface Past {
   changes: Change[];
 }
 
-/** Where the token lies until the browser's tab is closed. */
+/** The storage key of the token, kept until the browser's tab is closed. */
 const TOKEN = "fairwire-token";
 
 export function token(): string | null {
@@ -157,10 +157,10 @@ export function setToken(given: string): void {
   sessionStorage.setItem(TOKEN, given);
 }
 
-/** The gateway wants a token, or another one. */
+/** The gateway requires a token, or another one. */
 export class NeedsToken extends Error {}
 
-/** What the gateway answers at this path, below `api/`. */
+/** The gateway's answer at this path, below `api/`. */
 export async function request(path: string, signal?: AbortSignal): Promise<Response> {
   const shown = token();
   const answer = await fetch(`api/${path}`, {

@@ -1,4 +1,4 @@
-// Why packets are dropped: which cause hits which class, and the last ones, one by one.
+// Why packets are dropped: the causes by class, and the latest drops individually.
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
@@ -6,11 +6,11 @@ import { format, HeatMap } from "../kit";
 import { type Drop, type Drops as DropsAnswer, request, type Way } from "./api";
 import { useAnswer } from "./state";
 
-/** Rows of the heat map: those with most. */
+/** The maximum of rows in the heat map, those with the most drops. */
 const MAX_ROWS = 16;
 const SHOWN = 100;
 
-/** The causes beside what else is `beside` them, then the last drops. */
+/** The causes, next to the content `beside`, then the latest drops. */
 export function Drops(props: { way: Way; hasClasses: boolean; beside: ComponentChildren; between: ComponentChildren }) {
   const { answer, fault } = useAnswer<DropsAnswer>(`drops?limit=500`, 1000);
   const minute = answer?.minute.filter((cell) => cell.way === props.way) ?? [];
@@ -61,7 +61,7 @@ export function Drops(props: { way: Way; hasClasses: boolean; beside: ComponentC
   );
 }
 
-/** Without classes, flows have a share, and none that would be fair is known of one flow. */
+/** Without classes, flows have a share, but the fair share of a single flow is unknown. */
 function Last(props: { drops: Drop[]; hasClasses: boolean }) {
   return (
     <div class="scroller" role="region" tabIndex={0} aria-label="list of the last drops">
@@ -110,7 +110,7 @@ export function timeOfDay(seconds: number): string {
   return `${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}.${thousandths}`;
 }
 
-/** The capture as a file, each packet with its reason. */
+/** The capture as a file, with the reason of each drop. */
 function Capture() {
   const [fault, setFault] = useState("");
   const save = async () => {

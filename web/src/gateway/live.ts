@@ -1,11 +1,11 @@
-// The last seconds of what changes a hundred times a second.
+// The last seconds of values that change a hundred times per second.
 
 import type { Pulse, Wanted, Way } from "./api";
 import { WAYS } from "./api";
 
-/** Readings that are kept: twelve seconds of them. */
+/** The number of readings kept: twelve seconds. */
 const KEPT = 1200;
-/** Rates are over this many readings: 100 ms, so that single packets do not make a comb. */
+/** The readings over which rates are taken: 100 ms, to smooth out single packets. */
 const OVER = 10;
 
 type Column = (number | null)[];
@@ -73,7 +73,7 @@ export class Readings {
     }
   }
 
-  /** Forgets all: what comes next is of another connection. */
+  /** Clears everything, because further readings are of another connection. */
   clear(): void {
     this.at = [];
     this.ways = [empty(), empty()];

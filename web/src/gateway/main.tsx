@@ -93,7 +93,7 @@ function Head(props: { way: Way; onWay: (way: Way) => void }) {
   );
 }
 
-/** Interfaces that are down, or have lost frames. */
+/** Interfaces that are down or have lost frames. */
 function Ports() {
   const { snapshot } = useGateway();
   const odd = snapshot?.ports.filter((port) => !port.is_up) ?? [];

@@ -1,16 +1,16 @@
-// Now: how the link is used, who has what, how long packets wait, what is dropped.
+// The current state: the use of the link, the shares, the waiting times, the drops.
 
 import type { ComponentChildren } from "preact";
 import { format, type Level, LineChart, Waterline } from "../kit";
 import type { Way, WayNow } from "./api";
 import { state, useGateway } from "./state";
 
-/** Levels in the picture: more would be thinner than a finger. */
+/** The maximum of levels in the picture; more would be too thin to touch. */
 const MAX_LEVELS = 24;
-/** Seconds of the pictures that move. */
+/** The seconds shown in moving pictures. */
 const SHOWN_S = 10;
 
-/** A number as the metric of that name has it: tests compare the two. */
+/** A number in the form of the metric of that name: tests compare the two. */
 export function Metric(props: { name: string; value: number; children: ComponentChildren }) {
   return (
     <data class="number" value={props.value} data-metric={props.name}>
@@ -105,7 +105,7 @@ export function Tiles(props: { now: WayNow }) {
   );
 }
 
-/** The largest share that `capacity` allows each of those who want so much. */
+/** The largest share that `capacity` permits for each of these demands. */
 export function waterLevel(demands: number[], capacity: number): number {
   let [left, rest] = [capacity, demands.length];
   for (const demand of [...demands].sort((a, b) => a - b)) {
@@ -116,7 +116,7 @@ export function waterLevel(demands: number[], capacity: number): number {
   return Math.max(0, ...demands);
 }
 
-/** Who has what: classes without members where there are classes, else flows. */
+/** The shares: of classes without members if there are classes, otherwise of flows. */
 export function levels(now: WayNow): { levels: Level[]; share: number } {
   const parents = new Set(now.classes.map((entry) => entry.parent));
   const leaves = now.classes.filter((entry) => !parents.has(entry.class) && entry.offered_bps > 0);
@@ -249,7 +249,7 @@ export function LivePictures(props: { way: Way; now: WayNow }) {
   );
 }
 
-/** What was picked, a hundred times a second. */
+/** The selected flow or class, a hundred times per second. */
 export function PickedPictures() {
   const { picks, readings, version } = useGateway();
   if (picks.length === 0) return null;

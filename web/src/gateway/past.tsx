@@ -1,4 +1,4 @@
-// What was: the last five minutes, hour, day, or all that is kept, and what changed.
+// The history: the last five minutes, hour, day, or everything kept, and the changes.
 
 import { useState } from "preact/hooks";
 import { format, LineChart } from "../kit";
@@ -50,7 +50,7 @@ export function Past(props: { way: Way }) {
   );
 }
 
-/** Times and values with a gap wherever the gateway was not there. */
+/** Times and values, with gaps while the gateway was not running. */
 export function gapped(at: number[], step: number, columns: (number | null)[][]): (number | null)[][] {
   const out: (number | null)[][] = [[], ...columns.map(() => [])];
   at.forEach((time, place) => {
@@ -168,7 +168,7 @@ function Pictures(props: { past: WayPast; step: number; span: Span }) {
   );
 }
 
-/** The past of the class that was picked last. */
+/** The history of the last selected class. */
 function PickedPast(props: { span: Span; every: number }) {
   const { picks } = useGateway();
   const pick = [...picks].reverse().find((wanted) => wanted.kind === "class");

@@ -1,4 +1,4 @@
-// What is known of the gateway now. One connection brings it; all parts of the page read it.
+// The current state of the gateway, received over one connection and read by all parts of the page.
 
 import { useEffect, useState } from "preact/hooks";
 import { wantsStill } from "../kit";
@@ -7,7 +7,7 @@ import { keyOf, Readings } from "./live";
 
 export type Link = "connecting" | "live" | "lost" | "token";
 
-/** Milliseconds between two drawings of what moves. */
+/** The milliseconds between two drawings of moving pictures. */
 const FRAME = 100;
 const STILL_FRAME = 1000;
 const MAX_PICKS = 8;
@@ -19,7 +19,7 @@ class State {
   isPaused = false;
   picks: Wanted[] = [];
   readings = new Readings();
-  /** Counts drawings: pictures are drawn anew when it changes. */
+  /** Counts drawings: pictures are redrawn when it changes. */
   version = 0;
   private listeners = new Set<() => void>();
   private abort: AbortController | null = null;
@@ -34,7 +34,7 @@ class State {
     for (const listener of this.listeners) listener();
   }
 
-  /** Draws soon, at most as often as the eye needs. */
+  /** Draws soon, but no more often than visible. */
   private draw(): void {
     if (this.isDue || this.isPaused) return;
     this.isDue = true;
@@ -74,7 +74,7 @@ class State {
     this.draw();
   }
 
-  /** Stays connected for ever. */
+  /** Keeps the connection open forever. */
   async run(): Promise<void> {
     for (;;) {
       this.abort = new AbortController();
@@ -100,24 +100,24 @@ class State {
     }
   }
 
-  /** Goes on after a token was given. */
+  /** Continues after a token was given. */
   resume: () => void = () => undefined;
 }
 
 export const state = new State();
 
-/** Draws the caller anew whenever something changed. */
+/** Redraws the caller on every change. */
 export function useGateway(): State {
   const [, redraw] = useState(0);
   useEffect(() => {
     const end = state.listen(() => redraw((count) => count + 1));
-    redraw((count) => count + 1); // an answer may have come between the first drawing and this
+    redraw((count) => count + 1); // an answer may have arrived since the first drawing
     return end;
   }, []);
   return state;
 }
 
-/** What the gateway answers at `path`, again every `everyMs`; `null` until it has come. */
+/** The gateway's answer at `path`, repeated every `everyMs`; `null` until it arrives. */
 export function useAnswer<T>(path: string | null, everyMs: number): { answer: T | null; fault: string } {
   const [answer, setAnswer] = useState<T | null>(null);
   const [fault, setFault] = useState("");

@@ -7,7 +7,7 @@ import { keyOf } from "./live";
 import { state, useAnswer, useGateway } from "./state";
 
 const AT_ONCE = 50;
-/** Milliseconds after the last letter before the gateway searches. */
+/** The delay in milliseconds from the last letter to the search. */
 const PAUSE = 150;
 
 interface Column<Entry> {
@@ -16,10 +16,10 @@ interface Column<Entry> {
   isNumber: boolean;
 }
 
-/** What is listed. */
+/** The type of entry listed. */
 interface Kind<Entry> {
   kind: Wanted["kind"];
-  /** Where the gateway answers. */
+  /** The path of the gateway's answer. */
   path: string;
   title: string;
   region: string;

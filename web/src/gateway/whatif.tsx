@@ -1,4 +1,4 @@
-// What if: the last minute's arrivals through another discipline, beside what happened.
+// What if: the last minute's arrivals through another discipline, compared with the actual outcome.
 
 import { useEffect, useState } from "preact/hooks";
 import { format } from "../kit";

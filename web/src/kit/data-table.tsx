@@ -1,4 +1,4 @@
-// A table with a search that lists tens of thousands of rows: only those in sight are elements.
+// A searchable table of tens of thousands of rows, of which only the visible ones are elements.
 
 import { useMemo, useRef, useState } from "preact/hooks";
 import { count } from "./format";
@@ -6,9 +6,9 @@ import "./data-table.css";
 
 export interface Column<Row> {
   name: string;
-  /** What is shown. It is text, never markup. */
+  /** The displayed text, never markup. */
   text: (row: Row) => string;
-  /** What is sorted by, where text would be sorted wrongly. */
+  /** The sort key, if text would be sorted wrongly. */
   order?: (row: Row) => number;
   isNumber?: boolean;
 }
@@ -24,7 +24,7 @@ export interface DataTableProps<Row> {
 }
 
 const ROW_HEIGHT = 30;
-/** Rows beyond the edges of what is seen, so that scrolling shows no gaps. */
+/** Rows beyond the visible edges, so scrolling shows no gaps. */
 const BEYOND = 8;
 
 export function DataTable<Row>(props: DataTableProps<Row>) {

@@ -1,4 +1,4 @@
-// Numbers as people read them, with units. What a quantity is measured in is in the name of its function.
+// Numbers for people, with units. The name of a function contains the unit of its argument.
 
 const PREFIXES = ["", "k", "M", "G", "T"];
 
@@ -40,7 +40,7 @@ export function seconds(value: number, digits = 3): string {
   return `${significant(value * 1e6, digits)} µs`;
 }
 
-/** A whole number, with thin spaces between thousands. */
+/** An integer, with thin spaces between thousands. */
 export function count(value: number): string {
   if (!Number.isFinite(value)) return "–";
   return Math.round(value)
@@ -48,7 +48,7 @@ export function count(value: number): string {
     .replace(/\B(?=(\d{3})+$)/g, "\u202f");
 }
 
-/** A part of one, as per cent. */
+/** A fraction, in per cent. */
 export function percent(part: number, digits = 3): string {
   return Number.isFinite(part) ? `${significant(part * 100, digits)} %` : "–";
 }

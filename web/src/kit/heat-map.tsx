@@ -1,4 +1,4 @@
-// A table whose cells are shaded by their value: causes by classes, say. It is a table for everybody.
+// A table whose cells are shaded by their value, such as causes by classes; also a table for screen readers.
 
 import "./heat-map.css";
 
@@ -7,7 +7,7 @@ export interface HeatMapProps {
   columns: string[];
   rows: { name: string; values: number[] }[];
   format: (value: number) => string;
-  /** Called with the row and the column that was picked. */
+  /** Called with the selected row and column. */
   onPick?: (row: string, column: string) => void;
 }
 
@@ -57,7 +57,7 @@ export function HeatMap(props: HeatMapProps) {
   );
 }
 
-/** Square roots, so that small counts are seen beside large ones. */
+/** Square roots, so small counts are visible next to large ones. */
 function shade(value: number, largest: number): number {
   return value <= 0 || largest <= 0 ? 0 : Math.max(1, Math.round(STEPS * Math.sqrt(value / largest)));
 }

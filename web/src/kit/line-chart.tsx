@@ -9,40 +9,40 @@ import "./line-chart.css";
 
 export interface Series {
   name: string;
-  /** Its colour's number in the palette; its place where it has none. */
+  /** Its colour's number in the palette; by default its index. */
   colour?: number;
-  /** What the legend calls it together with others: they are hidden and shown together. */
+  /** Its common name with others in the legend, which hides and shows them together. */
   group?: string;
   /** Drawn thin and dotted: a limit or a fair share rather than a measurement. */
   isMark?: boolean;
-  /** Dashes of its own, where two lines share a colour. */
+  /** Its own dashes, if two lines share a colour. */
   dash?: number[];
   width?: number;
 }
 
 export interface LineChartProps {
-  /** What the picture shows; screen readers hear it. */
+  /** The description of the picture, for screen readers. */
   title: string;
-  /** The text beside the vertical axis, with its unit. */
+  /** The text next to the vertical axis, with its unit. */
   axis: string;
   series: Series[];
   /** Times in seconds, then the values of each series; NaN and null are gaps. */
   data: () => (Float64Array | (number | null)[])[];
   /** A value as text, for the axis, the legend and the table. */
   format: (value: number) => string;
-  /** Whenever it changes, the picture is drawn anew from `data`. */
+  /** When it changes, the picture is redrawn from `data`. */
   version: number;
-  /** The times shown: seconds. All of `data` where it is not given. */
+  /** The times shown, in seconds; by default all of `data`. */
   span?: [number, number];
-  /** A time as text; seconds where it is not given. */
+  /** A time as text; by default in seconds. */
   timeText?: (seconds: number) => string;
-  /** The values shown; from zero to the greatest where it is not given. */
+  /** The values shown; by default from zero to the maximum. */
   range?: [number, number];
   height?: number;
   isLogarithmic?: boolean;
-  /** What the cursors of several pictures share: a name. */
+  /** The name that pictures with a common cursor share. */
   cursor?: string;
-  /** The legend is left out where a single series is the title. */
+  /** Omits the legend if the title names the only series. */
   hasLegend?: boolean;
 }
 
@@ -92,14 +92,14 @@ function options(props: LineChartProps, width: number, latest: () => LineChartPr
   };
 }
 
-/** The span of an axis: from zero, with a little room above. */
+/** The range of an axis: from zero, with a margin above. */
 function reach(min: number | null, max: number | null, isLogarithmic: boolean): [number, number] {
   if (isLogarithmic) return [Math.max(1e-9, min ?? 1e-3), Math.max(1e-8, (max ?? 1) * 1.2)];
   const top = max && max > 0 ? max * 1.06 : 1;
   return [Math.min(0, min ?? 0), top];
 }
 
-/** As uPlot wants it: a gap is null, and what is not a number would leave the whole line out. */
+/** In uPlot's form: gaps are null, because NaN would omit the entire line. */
 function aligned(data: ArrayLike<number | null>[]): uPlot.AlignedData {
   const withGaps = (values: ArrayLike<number | null>) => {
     for (let at = 0; at < values.length; at += 1)
@@ -158,7 +158,7 @@ export function LineChart(props: LineChartProps) {
       });
     });
   };
-  // Once a second: readers of screens are not served by more, and it looks at every value.
+  // Once per second: more does not help screen readers, and it reads every value.
   const table = useMemo(() => <ChartTable {...props} />, [Math.floor(performance.now() / 1000), names]);
 
   return (

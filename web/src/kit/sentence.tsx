@@ -1,4 +1,4 @@
-// One sentence of plain text that says how things are now, read out when it changes.
+// One sentence of plain text on the current state, read out when it changes.
 
 import type { ComponentChildren } from "preact";
 

@@ -1,6 +1,6 @@
-// The colours of the style sheet, for what draws on a canvas or writes a picture.
+// The colours of the style sheet, for drawing on a canvas and writing pictures.
 
-/** How many colours series have; further series begin again with other dashes. */
+/** The number of colours for series; further series repeat them with other dashes. */
 export const SERIES_COLOURS = 9;
 
 export interface Colours {
@@ -13,7 +13,7 @@ export interface Colours {
   series: string[];
 }
 
-/** The colours now in force. */
+/** The current colours. */
 export function colours(): Colours {
   const style = getComputedStyle(document.documentElement);
   const value = (name: string) => style.getPropertyValue(`--${name}`).trim();
@@ -28,13 +28,13 @@ export function colours(): Colours {
   };
 }
 
-/** The dashes of a series: none for the first nine, then others, so that two never differ by colour alone. */
+/** The dashes of a series: none for the first nine, then others, so no two look the same. */
 export function dashes(index: number): number[] {
   const kinds = [[], [7, 4], [2, 3], [9, 3, 2, 3]];
   return kinds[Math.floor(index / SERIES_COLOURS) % kinds.length] ?? [];
 }
 
-/** Calls `changed` when the colours change; returns what ends it. */
+/** Calls `changed` when the colours change; returns a function that stops this. */
 export function onThemeChange(changed: () => void): () => void {
   const media = matchMedia("(prefers-color-scheme: dark)");
   media.addEventListener("change", changed);

@@ -1,15 +1,15 @@
-// The waterline: what each wants as an outline, what it gets as a fill, and the fair share as one line.
-// Sharing is fair when every fill ends at the line or at its own outline.
+// The waterline: each demand as an outline, each rate as a fill, and the fair share as one line.
+// Sharing is fair if every fill ends at the line or at its own outline.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import "./waterline.css";
 
 export interface Level {
   name: string;
-  /** What it would take if it were alone, in the same unit as the others; infinite where it takes all there is. */
+  /** Its demand, in the same unit as the others; infinite if unlimited. */
   demand: number;
   delivered: number;
-  /** Its own fair share, where weights make shares differ. */
+  /** Its own fair share, if weights make shares differ. */
   share?: number;
   colour?: number;
 }
@@ -17,9 +17,9 @@ export interface Level {
 export interface WaterlineProps {
   title: string;
   levels: Level[];
-  /** The max-min share of a flow that wants more than it; without one no line is drawn. */
+  /** The max-min share of a flow with a higher demand; without it no line is drawn. */
   share: number | undefined;
-  /** The greatest value in sight, where another picture is to have the same scale; see `reachOf`. */
+  /** The maximum value, if another picture must have the same scale; see `reachOf`. */
   top?: number;
   format: (value: number) => string;
   height?: number;
@@ -27,12 +27,12 @@ export interface WaterlineProps {
 }
 
 const LEFT = 6;
-/** Room for what the line means. */
+/** Space for the label of the line. */
 const RIGHT = 108;
 const TOP = 16;
 const BOTTOM = 20;
 
-/** The greatest value that a picture of these levels shows. */
+/** The maximum value in a picture of these levels. */
 export function reachOf(levels: Level[], share: number | undefined): number {
   const delivered = levels.map((level) => level.delivered);
   const largest = Math.max(share ?? 0, ...delivered, ...levels.map((level) => finite(level.demand)));

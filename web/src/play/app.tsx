@@ -1,4 +1,4 @@
-// The page: the contest on the left, what happens on the right, and the buttons above both.
+// The page: the contest on the left, the pictures on the right, and the buttons above both.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { wantsStill } from "../kit";
@@ -22,23 +22,23 @@ import "./app.css";
 interface Written {
   name: string;
   scenario: string;
-  /** As the player says it, to see whether it was changed. */
+  /** As reported by the player, to detect changes. */
   toml: string;
 }
 
 interface Notice {
   mood: "plain" | "bad";
   text: string;
-  /** Is it still true? One without this stays until something else is done. */
+  /** Is it still true? A notice without this stays until the next action. */
   isTrue?: () => boolean;
 }
 
 const SPANS = [2, 5, 10, 30, 120];
 const SMOOTHS = [1, 5, 10, 25, 100];
-/** How often text and numbers change, ms; with reduced motion pictures too. */
+/** The update interval of text and numbers, ms; with reduced motion also of pictures. */
 const SLOW = 100;
 const STILL = 1000;
-/** Simulated seconds after which a run that began again is no news. */
+/** The simulated seconds after which a restart is no longer announced. */
 const NEWS = 5;
 
 export function App() {
@@ -46,7 +46,7 @@ export function App() {
   const [parts, setParts] = useState<Part[]>([]);
   const [notice, setNotice] = useState<Notice | null>(null);
   const [lesson, setLesson] = useState("");
-  /** The lesson that runs or was changed, as it was written. */
+  /** The running or changed lesson, in its original form. */
   const [written, setWritten] = useState<Written | null>(null);
   const [view, setView] = useState<View>({ span: 10, smooth: 10 });
   const [known, setKnown] = useState<Server | null>(null);
@@ -54,7 +54,7 @@ export function App() {
   const [, redraw] = useState(0);
   const started = useRef(false);
   const [isListed, setListed] = useState(location.hash === EXERCISES);
-  /** Another address: a link, or somebody put it here. It is followed once the game is there. */
+  /** Another address, linked or typed. It is followed once the game exists. */
   const arrive = useRef<(() => Promise<void>) | null>(null);
   const isAwaited = useRef(false);
 
@@ -78,17 +78,17 @@ export function App() {
     void begin(setGame, setParts, setLesson, setWritten, setNotice, setKnown, () => redraw((count) => count + 1), run).catch((error: unknown) => fail(message(error)));
   }, []);
 
-  /** Runs a contest: a lesson by its name, a file, or with `isEdit` what became of the present one. */
+  /** Runs a contest: a lesson by its name, a file, or with `isEdit` the changed current one. */
   const show = async (scenario: string, name: string, isEdit = false, refuse = fail) => {
     const isPlaying = isEdit ? (game?.isPlaying ?? false) || (game?.isOver ?? false) : !wantsStill();
     if (!game || !(await run(game, scenario, isPlaying, refuse))) return false;
     if (!isEdit) setWritten(asWritten(game, scenario, name));
-    setKernel(null); // it was of another contest
+    setKernel(null); // it belonged to another contest
     setLesson(name);
     return true;
   };
 
-  /** As `show`, and the address has it. */
+  /** As `show`, and updates the address. */
   const follow = async (...[scenario, name, ...rest]: Parameters<typeof show>) => {
     if (!(await show(scenario, name, ...rest))) return false;
     history.replaceState(null, "", await pack(name ? { lesson: name } : { scenario }));
@@ -108,7 +108,7 @@ export function App() {
     if (game && isAwaited.current) void arrive.current?.();
   }, [game]);
 
-  /** Edits are made one after the other, each of what the ones before left. */
+  /** Edits are sequential, each on the result of the previous one. */
   const edits = useRef<Promise<unknown>>(Promise.resolve());
   const edit: ContestProps["edit"] = (path, value) => {
     const made = edits.current.then(() => apply(path, value));
@@ -137,10 +137,10 @@ export function App() {
         return true;
       }
     } catch (error) {
-      // What is expected may be of a group that is gone.
+      // An expectation may concern a removed group.
       if (!message(error).includes("unknown measure")) return refuse(message(error).replace(/^--set:\d+:\d+: /, ""));
     }
-    // What is expected stays where it can: it may be of a discipline or a group that is gone.
+    // Expectations stay if possible: one may concern a removed discipline or group.
     const { expect, ...rest } = document;
     const isKept = expect !== undefined && (await follow(write(document), "", true, () => {}));
     if (!isKept && !(await follow(write(rest), "", true))) return false;
@@ -158,7 +158,7 @@ export function App() {
     return false;
   };
 
-  /** A notice that is no longer true goes. */
+  /** Removes a notice that is no longer true. */
   const look = () => setNotice((shown) => (shown?.isTrue && !shown.isTrue() ? null : shown));
 
   const choose = (name: string) => {
@@ -264,7 +264,7 @@ function asWritten(game: Game, scenario: string, name: string): Written | null {
   return game.about?.lesson ? { name, scenario, toml: game.about.toml } : null;
 }
 
-/** What the address says is to be shown; garbage is said, and the first contest is shown. */
+/** The contest in the address; for an invalid one, a message and the first contest. */
 async function fromAddress(first: string, fail: (why: string) => void): Promise<{ scenario: string; lesson: string }> {
   try {
     const state = location.hash === EXERCISES ? null : await unpack(location.hash);
@@ -352,7 +352,7 @@ async function again(game: Game): Promise<void> {
   game.setPlaying(true);
 }
 
-/** What changes with every picture. */
+/** The parts that change with every picture. */
 function Live({ game, view, kernel, look }: { game: Game; view: View; kernel: string | null; look: () => void }) {
   const [version, setVersion] = useState(0);
   const [slow, setSlow] = useState(0);
@@ -401,11 +401,11 @@ function Live({ game, view, kernel, look }: { game: Game; view: View; kernel: st
   );
 }
 
-/** From this part of its fair share on a flow is served nearly fairly, and fairly. */
+/** The fractions of its fair share from which a flow counts as nearly fairly, and as fairly served. */
 const NEARLY = 0.6;
 const FAIRLY = 0.9;
 
-/** How fair the last second was: by the flow that had least of its share, since a mean hides one that starves. */
+/** The fairness of the last second, by the flow with the least of its share, because a mean hides starvation. */
 function fairly(about: About, history: History): string {
   const jain = fairnessOf(history);
   if (Number.isNaN(jain)) return "nothing was sent in the last second";
@@ -415,7 +415,7 @@ function fairly(about: About, history: History): string {
   return `${said} (Jain ${format.significant(jain)})`;
 }
 
-/** The same contest between real sockets: twice ten seconds, which pass. */
+/** The same contest between real sockets: twice ten seconds of real time. */
 function Kernel(props: { about: About; setKernel: (series: string | null) => void; fail: (why: string) => void }) {
   const [isRunning, setRunning] = useState(false);
   const run = async () => {
@@ -439,7 +439,7 @@ function Kernel(props: { about: About; setKernel: (series: string | null) => voi
   );
 }
 
-/** What one takes along. */
+/** The downloads. */
 function Take(props: { game: Game; view: View; kernel: string | null; lesson: string; fail: (why: string) => void }) {
   const { game, view, kernel, lesson, fail } = props;
   const { about } = game;

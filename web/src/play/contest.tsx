@@ -1,4 +1,4 @@
-// The contest, on the left: the link, the disciplines and who sends. Every control is a value of the scenario.
+// The contest, on the left: the link, the disciplines and the senders. Every control is a value of the scenario.
 
 import { Choice, Slider } from "./controls";
 import type { About } from "./game";
@@ -19,11 +19,11 @@ export interface ContestProps {
   about: About;
   parts: Part[];
   /**
-   * Another value at a path; none takes it out. What depends on what is there is computed when it is applied: edits that are still
-   * on their way come before. False where it is refused.
+   * Sets the value at a path, or removes it. Dependent values are computed when it is applied, after earlier pending edits. False if
+   * refused.
    */
   edit: (path: Path, value: Value | undefined | ((document: Table) => Value)) => Promise<boolean>;
-  /** Says why a value cannot be. */
+  /** Reports why a value is invalid. */
   refuse: (why: string) => false;
 }
 
@@ -41,7 +41,7 @@ export function Contest(props: ContestProps) {
   );
 }
 
-/** The link, or those of a network that may be changed: each that has a queue. */
+/** The link, or the changeable links of a network: those with a queue. */
 function Links(props: ContestProps) {
   const { document } = props.about;
   const link = document["link"];
@@ -94,10 +94,10 @@ function Links(props: ContestProps) {
   );
 }
 
-/** The rates and the buffer of a link: what changes while a run goes on. */
+/** The rates and the buffer of a link, which may change during a run. */
 function Queued(props: ContestProps & { path: Path; table: Table }) {
   const { path, table, edit } = props;
-  // A trace says what the rate is.
+  // A trace determines the rate.
   const rates = table["trace"] === undefined ? Object.keys(table).filter((key) => key === "rate" || key.endsWith("_rate")) : [];
   const buffer = bufferOf(table["buffer"]);
   return (
@@ -131,7 +131,7 @@ function Queued(props: ContestProps & { path: Path; table: Table }) {
   );
 }
 
-/** What each aggregate has bought. */
+/** The contract of each aggregate. */
 function Contracts({ about, edit }: ContestProps) {
   const aggregates = (about.document["aggregate"] as Table[] | undefined) ?? [];
   return aggregates.length === 0 ? null : (
@@ -154,7 +154,7 @@ function Contracts({ about, edit }: ContestProps) {
   );
 }
 
-/** What is measured, and how often it is run. */
+/** The measures, and the number of runs. */
 function Measuring({ about, edit }: ContestProps) {
   const { document, duration_s } = about;
   const time = (key: string, typed: string, number: number, min: number, max: number) => (
@@ -187,9 +187,9 @@ function Measuring({ about, edit }: ContestProps) {
   );
 }
 
-/** An entry of `disciplines`: its name, and where its parameters are. */
+/** An entry of `disciplines`: its name, and the path of its parameters. */
 interface Entry {
-  /** What results call it. */
+  /** Its name in results. */
   label: string;
   name: string;
   path: Path;
@@ -206,7 +206,7 @@ function entriesOf(about: About): Entry[] {
   });
 }
 
-/** Of a scheduler and a dropper, the dropper has the parameters. */
+/** In a combination of scheduler and dropper, the dropper has the parameters. */
 const parametersOf = (name: string) => name.split("+").pop() ?? name;
 
 function Disciplines({ about, parts, edit }: ContestProps) {
@@ -225,7 +225,7 @@ function Disciplines({ about, parts, edit }: ContestProps) {
     if (name === "") chosen.splice(side, 1);
     else if (name === sides[1 - side]) chosen[side] = apart(entries.find((entry) => entry.label === name)?.name ?? name, labels);
     else chosen[side] = name;
-    // An entry of the scenario stays as it was typed.
+    // An entry of the scenario stays as typed.
     void edit(["disciplines"], chosen.map((each) => entries.find((entry) => entry.label === each)?.typed ?? each));
   };
   return (
@@ -242,7 +242,7 @@ function Disciplines({ about, parts, edit }: ContestProps) {
   );
 }
 
-/** The same discipline once more, under a label that nobody has. */
+/** A copy of the discipline, under an unused label. */
 function apart(name: string, taken: string[]): Value {
   const base = name.replace(/[^A-Za-z0-9_-]/g, "-");
   let number = 2;
@@ -252,7 +252,7 @@ function apart(name: string, taken: string[]): Value {
 
 function Parameters(props: { entry: Entry; part: Part; about: About; edit: ContestProps["edit"] }) {
   const { entry, part, about, edit } = props;
-  // The scheduler is in the name already.
+  // The name already contains the scheduler.
   const fields = part.fields.filter((field) => !(entry.name.includes("+") && field.name === "scheduler"));
   if (fields.length === 0) return null;
   const given = at(about.document, entry.path);
@@ -287,7 +287,7 @@ function Parameters(props: { entry: Entry; part: Part; about: About; edit: Conte
   );
 }
 
-/** A text without the marks of its documentation: `code`, **strong** and [links](…). */
+/** A text without its documentation's markup: `code`, **strong** and [links](…). */
 export function plain(marked: string): string {
   return marked
     .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1")
@@ -295,7 +295,7 @@ export function plain(marked: string): string {
     .replace(/[`*]/g, "");
 }
 
-/** What was typed as a value of TOML: a number, true or false, or a text. */
+/** The typed text as a TOML value: a number, true or false, or a text. */
 function typedValue(typed: string): Value | undefined {
   const bare = typed.trim();
   if (bare === "") return undefined;
@@ -352,7 +352,7 @@ function fresh(name: string, source: string, parts: Part[]): Table {
   return { group: name, source: part?.typed ?? source, ...tcp, access: { rate: "100 Mbit/s", delay: "5 ms" } };
 }
 
-/** The name of a source, which is a text or a table of one name. */
+/** The name of a source, given as a text or a table with one name. */
 function sourceName(source: Value | undefined): string {
   return typeof source === "object" && !Array.isArray(source) ? (Object.keys(source)[0] ?? "") : text(source);
 }

@@ -2,27 +2,27 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 
-/** Sliders of rates and buffers are logarithmic, in as many places. */
+/** The number of positions of logarithmic sliders, for rates and buffers. */
 const PLACES = 200;
 
 export interface SliderProps {
   label: string;
-  /** The quantity as the scenario has it. */
+  /** The quantity in the form of the scenario. */
   text: string;
-  /** Its number; null where the text is none, such as a range: then there is no slider. */
+  /** Its number; null, without a slider, for other text, such as a range. */
   value: number | null;
   min: number;
   max: number;
   isLogarithmic?: boolean;
   step?: number;
   write: (value: number) => string;
-  /** It is waited for: until then the knob stays where it was put. False where the value is refused. */
+  /** Awaited, while the knob stays in place. False if the value is refused. */
   change: (text: string) => Promise<boolean> | false;
 }
 
 export function Slider(props: SliderProps) {
   const [typed, setTyped] = useState(props.text);
-  /** Where the knob is while it is moved: a render must not put it back. */
+  /** The knob's position while dragged, which a render must not reset. */
   const [moved, setMoved] = useState<number | null>(null);
   const latest = useRef(props.text);
   latest.current = props.text;
@@ -34,7 +34,7 @@ export function Slider(props: SliderProps) {
   const isLog = props.isLogarithmic ?? false;
   const place = (number: number) => (isLog ? (PLACES * Math.log(number / min)) / Math.log(max / min) : number);
   const number = (at: number) => (isLog ? min * (max / min) ** (at / PLACES) : at);
-  /** Is what is typed refused? Then it is not what runs. */
+  /** Is the typed value refused, and thus not in use? */
   const [isRefused, setRefused] = useState(false);
   const submit = async () => {
     if (typed.trim() !== "" && typed !== props.text) setRefused(!(await props.change(typed.trim())));

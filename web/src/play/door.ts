@@ -1,23 +1,23 @@
-// Where the player is: in a worker of the page by WebAssembly, or in the process that serves the page.
+// The location of the player: in a worker of the page by WebAssembly, or in the process that serves the page.
 
-/** What the server of the page can do; a static site has none of it. */
+/** The capabilities of the page's server; a static site has none. */
 export interface Server {
   /** Does a process answer messages, for browsers without WebAssembly? */
   hasPlayer: boolean;
   /** Can a contest run on this machine's kernel? */
   hasKernel: boolean;
-  /** The scenario that the page is to begin with, where one was given. */
+  /** The initial scenario of the page, if given. */
   scenario: string | null;
 }
 
 export interface Door {
-  /** Where the simulation runs, for people. */
+  /** The location of the simulation, for people. */
   place: string;
-  /** One message; its answer, or an error whose text is for people. */
+  /** Sends one message; returns its answer, or an error with a text for people. */
   call: (name: string, input?: unknown) => Promise<Uint8Array>;
 }
 
-/** Reads `server.json`, which a static site has as a file. */
+/** Reads `server.json`, a file on a static site. */
 export async function server(): Promise<Server> {
   const answer = await fetch("./server.json");
   const read = (await answer.json()) as Partial<Server>;
@@ -28,7 +28,7 @@ export async function server(): Promise<Server> {
   };
 }
 
-/** A player in the page, else in the process. */
+/** A player in the page, or else in the process. */
 export async function open(known: Server, isWanted: (kind: "page" | "process") => boolean): Promise<Door> {
   if (isWanted("page") && typeof WebAssembly === "object" && typeof DecompressionStream === "function") {
     try {
@@ -70,7 +70,7 @@ async function inPage(): Promise<Door> {
       waiting.set(last, { resolve, reject });
       worker.postMessage({ id: last, name, input: input === undefined ? "" : JSON.stringify(input) });
     });
-  await call("catalogue"); // is it there?
+  await call("catalogue"); // is it available?
   return { place: "in this page (WebAssembly)", call };
 }
 
@@ -86,7 +86,7 @@ function inProcess(): Door {
   return { place: "in the process that serves this page", call };
 }
 
-/** The answer of a message that is JSON. */
+/** The JSON answer to a message. */
 export async function json<T>(door: Door, name: string, input?: unknown): Promise<T> {
   return JSON.parse(decoder.decode(await door.call(name, input))) as T;
 }

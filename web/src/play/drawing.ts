@@ -1,4 +1,4 @@
-// The pictures of the page as one SVG: what a file shows that is taken along. The pictures on the page are drawn elsewhere, from the same data.
+// The pictures of the page as one SVG file for download. The pictures on the page are drawn elsewhere from the same data.
 
 import { bare } from "../kit/format";
 import { colours, dashes, SERIES_COLOURS } from "../kit/theme";
@@ -25,7 +25,7 @@ const FOOT = 24;
 const LEGEND_LINE = 18;
 const GAP = 18;
 const ROW = 20;
-/** About the width of a letter of 12 px. */
+/** The approximate width of a letter of 12 px. */
 const LETTER = 6.6;
 const MAX_LEGEND = 40;
 
@@ -35,7 +35,7 @@ interface Piece {
   draw: (top: number) => string;
 }
 
-/** Pictures one below the other, as one file. */
+/** Stacked pictures, as one file. */
 export function svg(title: string, drawings: Drawing[]): string {
   const theme = colours();
   let height = 44;
@@ -62,7 +62,7 @@ function heading(title: string, below: string, top: number, theme: Theme): strin
 ${text(16, top + 35, below, theme.faint)}`;
 }
 
-/** Round steps of an axis: 1, 2 or 5 times a power of ten, `most` of them at the most. */
+/** At most `most` round steps of an axis: 1, 2 or 5 times a power of ten. */
 export function ticks(from: number, to: number, most: number): number[] {
   const reach = to - from;
   if (!(reach > 0)) return [from];
@@ -115,7 +115,7 @@ function stroke(series: Series | undefined, index: number, theme: Theme): [strin
   return [theme.series[colour % SERIES_COLOURS] ?? theme.text, (series?.dash ?? dashes(colour)).join(" ")];
 }
 
-/** What each line is: its colour and its dashes, before its name. */
+/** The legend: colour and dashes of each line, before its name. */
 function legendOf(series: Series[], theme: Theme): Piece {
   const names = [...new Set(series.map((each) => each.group ?? each.name))];
   let [x, row] = [LEFT, 0];
@@ -211,7 +211,7 @@ function table(drawing: Drawing & { kind: "table" }, theme: Theme): Piece {
           text(16, y + 14, row.name, theme.text),
           ...columns.map((_, column) => {
             const value = row.values[column] ?? 0;
-            // As on the page: small counts are seen beside large ones.
+            // As on the page: small counts are visible next to large ones.
             const shade = largest > 0 ? Math.sqrt(value / largest) * 0.45 : 0;
             return `<rect x="${(right(column) - wide + 2).toFixed(1)}" y="${y}" width="${(wide - 4).toFixed(1)}" height="${ROW - 2}" fill="${theme.series[0]}" fill-opacity="${shade.toFixed(3)}"/>
 ${text(right(column) - 8, y + 14, value === 0 ? "·" : format(value), theme.text, 'class="cell" text-anchor="end"')}`;

@@ -1,4 +1,4 @@
-// The page of a class: the exercises, and which of their expectations held in this browser.
+// The page of a class: the exercises, and their fulfilled expectations in this browser.
 
 import { useState } from "preact/hooks";
 import { Verdict } from "./expected";
@@ -7,7 +7,7 @@ import { LESSONS } from "./lessons";
 import { clear, exported, held, isSolved, progress, unfinished } from "./progress";
 import "./app.css";
 
-/** The address of this page, after that of the playground. */
+/** The address of this page, relative to the playground. */
 export const EXERCISES = "#exercises";
 
 export function Exercises() {

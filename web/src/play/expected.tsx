@@ -1,4 +1,4 @@
-// What a scenario expects, beside what came: a tick where it holds, and a cross where it does not.
+// The expectations of a scenario, next to the outcome: a tick if one holds, a cross if not.
 
 import { format } from "../kit";
 import type { About, Game, Judgement } from "./game";
@@ -29,7 +29,7 @@ function words({ discipline, measure, min, max, against }: Judgement, isAlone: b
 
 const number = (value: Value | undefined) => (typeof value === "number" ? value : null);
 
-/** What the scenario expects, as it is typed: nothing came yet. */
+/** The scenario's expectations as typed, without an outcome yet. */
 export function expectedOf(document: Table): Judgement[] {
   const typed = (document["expect"] as Table[] | undefined) ?? [];
   return typed.flatMap((expect) => {
@@ -93,7 +93,7 @@ export function Expectations({ game, about }: Props) {
   );
 }
 
-/** More than a colour: a sign, and the word for screen readers. */
+/** A sign in addition to the colour, and the word for screen readers. */
 export function Verdict({ verdict }: { verdict: string }) {
   const holds = verdict === HOLDS;
   return (
@@ -104,7 +104,7 @@ export function Verdict({ verdict }: { verdict: string }) {
   );
 }
 
-/** What came of an exercise. */
+/** The outcome of an exercise. */
 export function attempt(about: About, judgements: Judgement[]): Attempt {
   const isAlone = about.disciplines.length === 1;
   return {

@@ -1,4 +1,4 @@
-// What one takes along: pictures as SVG and PNG, numbers as CSV, the scenario as its file.
+// Downloads: pictures as SVG and PNG, numbers as CSV, the scenario as a file.
 
 import type { About, Game } from "./game";
 import { FIELD, OF_FLOW } from "./history";
@@ -12,7 +12,7 @@ export function save(name: string, content: Blob): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-/** A picture as one of points, twice as fine. */
+/** A picture as pixels, at twice the resolution. */
 export async function png(picture: string): Promise<Blob> {
   const address = URL.createObjectURL(new Blob([picture], { type: "image/svg+xml" }));
   try {
@@ -33,7 +33,7 @@ export async function png(picture: string): Promise<Blob> {
 
 const quoted = (label: string) => (/[",]/.test(label) ? `"${label.replaceAll('"', '""')}"` : label);
 
-/** Every sample of every side, under the discipline that worked then. */
+/** Every sample of every side, with the discipline of that time. */
 export function csv(about: About, { sides, eras }: Game): string {
   const flows = about.flows.flatMap((flow) => [`${flow.name}.rate_bps`, `${flow.name}.window_segments`]);
   const causes = about.causes.map((cause) => `drops.${cause}`);
@@ -43,7 +43,7 @@ export function csv(about: About, { sides, eras }: Game): string {
     const names = eras.map((era) => ({ since: era.since, name: quoted(era.sides[index] ?? "") }));
     let era = 0;
     for (let row = 0; row < side.rows; row += 1) {
-      // A sample belongs to the time before it.
+      // A sample covers the time before it.
       while (era + 1 < names.length && side.at(row, FIELD.at) > (names[era + 1]?.since ?? 0) + 1e-9) era += 1;
       const name = names[era]?.name ?? "";
       const fixed = [FIELD.packets, FIELD.bytes, FIELD.mean, FIELD.p50, FIELD.p99].map((field) => number(side.at(row, field)));

@@ -1,4 +1,4 @@
-// The runs on the page: started, gone on with, paused, changed. It knows nothing of elements.
+// The runs on the page: starts, advances, pauses and changes them. Independent of elements.
 
 import { type Door, json } from "./door";
 import { History, take } from "./history";
@@ -21,7 +21,7 @@ export interface LessonAbout {
   figure: string;
 }
 
-/** What runs, as the player says it. */
+/** The running contest, as reported by the player. */
 export interface About {
   name: string;
   title: string;
@@ -40,13 +40,13 @@ export interface About {
   lesson: LessonAbout | null;
 }
 
-/** The measures of a whole run. */
+/** The measures of a complete run. */
 export interface Result {
   discipline: string;
   measures: Record<string, number>;
 }
 
-/** What was expected of a measure, and what came: its mean over the seeds. Null before it is judged. */
+/** The expectation on a measure, and its mean over the seeds. Null before it is judged. */
 export interface Judgement {
   discipline: string;
   measure: string;
@@ -58,18 +58,18 @@ export interface Judgement {
   verdict: string | null;
 }
 
-/** How many of the whole runs are made by which expectations are judged. */
+/** The number of complete runs made for judging expectations. */
 export interface Judging {
   done: number;
   of: number;
   judgements: Judgement[] | null;
-  /** Of an exercise: does this browser keep what came? */
+  /** For an exercise: does this browser store the outcome? */
   isKept?: boolean;
 }
 
-/** Simulated seconds for each second of a clock. */
+/** Simulated seconds per second of real time. */
 export const SPEEDS = [0.05, 0.25, 1, 4, 16] as const;
-/** The most simulated time between two pictures: the page answers while it goes fast. */
+/** The maximum of simulated time between two pictures, to keep a fast page responsive. */
 const MAX_STEP = 0.5;
 
 export class Game {
@@ -79,16 +79,16 @@ export class Game {
   isOver = false;
   isPlaying = false;
   isBusy = false;
-  /** Going to the end as fast as it can. */
+  /** Advancing to the end at full speed. */
   isRushing = false;
   speed: number = 1;
   result: Result[] | null = null;
   judging: Judging | null = null;
   /** Counts pictures. */
   frames = 0;
-  /** Since when which disciplines work, in the order of time. */
+  /** The disciplines with their start times, in order of time. */
   eras: { since: number; sides: string[] }[] = [];
-  /** Counts runs: what is said of one is not true of the next. */
+  /** Counts runs, because messages on one do not apply to the next. */
   runs = 0;
   private last = 0;
 
@@ -99,12 +99,12 @@ export class Game {
   constructor(
     readonly door: Door,
     private readonly judges: Judge,
-    /** Something other than a new frame: what runs, whether it plays, a result. */
+    /** A change other than a new frame: the contest, its state, a result. */
     private readonly changed: () => void,
     private readonly failed: (why: string) => void,
   ) {}
 
-  /** Starts anew. An error of the scenario leaves what runs. */
+  /** Restarts. An error in the scenario keeps the current run. */
   async start(scenario: string): Promise<void> {
     const run = ++this.runs;
     this.isBusy = true;
@@ -127,7 +127,7 @@ export class Game {
     await this.advance(about_step(this.about));
   }
 
-  /** Changes values while the runs go on; false where that needs a new run. A value that is wrong is an error. */
+  /** Changes values during the runs; false if that needs a new run. An invalid value is an error. */
   async set(changes: string[]): Promise<boolean> {
     while (this.isBusy) await new Promise((resolve) => setTimeout(resolve, 1));
     this.isBusy = true;
@@ -157,13 +157,13 @@ export class Game {
     this.changed();
   }
 
-  /** One sample further, paused. */
+  /** Advances by one sample, paused. */
   async step(): Promise<void> {
     this.setPlaying(false);
     await this.advance(this.now + about_step(this.about));
   }
 
-  /** To be called for each picture with the time in ms. True where there is something new to draw. */
+  /** Call this for each picture with the time in ms. Returns whether there is something new to draw. */
   tick(clock: number): void {
     if (!this.isPlaying || this.isBusy || !this.about) return;
     const passed = this.last === 0 ? 1 / 60 : Math.min(0.1, (clock - this.last) / 1000);
@@ -176,7 +176,7 @@ export class Game {
 
   private wanted = 0;
 
-  /** Slow motion is slower than a sample for each picture: parts of one add up. */
+  /** Slow motion is slower than one sample per picture, so fractions accumulate. */
   private target(_clock: number): number {
     const sample = this.about?.sample_s ?? 0.01;
     return this.wanted > this.now && this.wanted < this.now + 2 * sample ? this.wanted : this.now;
@@ -210,7 +210,7 @@ export class Game {
     if (this.about?.lesson && expects(this.about)) void this.judge(this.about);
   }
 
-  /** What is expected is held against whole runs of every discipline and seed. */
+  /** Expectations are checked against complete runs of every discipline and seed. */
   private async judge({ name, toml }: About): Promise<void> {
     const run = this.runs;
     const said = (judging: Judging) => {
@@ -227,7 +227,7 @@ export class Game {
   }
 }
 
-/** Does the scenario expect anything? */
+/** Does the scenario have expectations? */
 export function expects({ document }: About): boolean {
   const { expect } = document;
   return Array.isArray(expect) && expect.length > 0;

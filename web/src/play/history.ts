@@ -1,13 +1,13 @@
-// What was seen of a run: a row of numbers for each 10 ms, and columns of them for pictures.
+// The history of a run: a row of numbers for each 10 ms, and columns of them for pictures.
 
-/** The numbers of a sample before those of causes and flows, in the order in which the player sends them. */
+/** The numbers of a sample before those of causes and flows, in the order sent by the player. */
 export const FIELD = { at: 0, packets: 1, bytes: 2, link: 3, mean: 4, p50: 5, p99: 6 } as const;
 const FIXED = 7;
 /** The numbers of each flow. */
 export const OF_FLOW = { rate: 0, offered: 1, dropped: 2, window: 3 } as const;
 const FLOW_WIDTH = 4;
 
-/** Numbers kept for each side: 64 MB. Beyond that the older half is forgotten. */
+/** The numbers kept per side: 64 MB. Beyond that, the older half is dropped. */
 const MAX_NUMBERS = 8_000_000;
 
 export interface Level {
@@ -84,11 +84,11 @@ export class History {
   }
 
   /**
-   * Columns over rows from `first` on: times, then each of `columns`, every `stride` rows the mean over the last `smooth` rows. Means leave
-   * out what is not a number.
+   * Columns over rows from `first` on: times, then each of `columns`, every `stride` rows the mean over the last `smooth` rows. Means
+   * ignore NaN.
    */
   means(columns: number[], first: number, stride: number, smooth: number): Float64Array[] {
-    const begin = Math.ceil(first / stride) * stride; // at the same rows whatever is in sight: lines do not tremble
+    const begin = Math.ceil(first / stride) * stride; // independent of the visible range, so lines do not tremble
     const count = Math.max(0, Math.ceil((this.rows - begin) / stride));
     const times = new Float64Array(count);
     for (let index = 0; index < count; index += 1) times[index] = this.at(begin + index * stride, FIELD.at);

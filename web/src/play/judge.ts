@@ -1,5 +1,5 @@
-// What a contest expects, judged by whole runs in a player of its own: an exercise is judged to its end, whatever the page
-// shows meanwhile, and also after the page was closed and is opened again.
+// Judges expectations by complete runs in a separate player: an exercise is judged to its end, regardless of the page's
+// content, and even after the page was closed and reopened.
 
 import { type Door, json } from "./door";
 import { attempt } from "./expected";
@@ -10,20 +10,20 @@ export class Judge {
   private last: Promise<void> = Promise.resolve();
 
   constructor(
-    /** A player of its own, opened early: the page works without a network once it is there. */
+    /** A separate player, opened early, so the page then works without a network. */
     private readonly door: Promise<Door>,
-    /** Progress was kept, or is no longer awaited. */
+    /** Progress was stored, or is no longer awaited. */
     private readonly changed: () => void,
   ) {
-    door.catch(() => {}); // said when it is needed
+    door.catch(() => {}); // reported on use
   }
 
-  /** Takes up what this browser has not judged to its end. */
+  /** Resumes unfinished judgements of this browser. */
   resume(): void {
     for (const [exercise, scenario] of Object.entries(unfinished())) void this.judge(scenario, exercise, () => true).catch(() => {});
   }
 
-  /** Makes whole runs of every discipline and seed, one after the other. `said` is called with how far they are; does it want more? */
+  /** Makes complete runs of every discipline and seed, in sequence. Calls `said` with the progress; it returns whether to continue. */
   judge(scenario: string, exercise: string | null, said: (judging: Judging) => boolean): Promise<void> {
     if (exercise) remember(exercise, scenario);
     const judged = this.last.then(() => this.judged(scenario, exercise, said));

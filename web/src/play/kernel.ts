@@ -1,10 +1,10 @@
-// The same contest between sockets of this machine's kernel, beside the simulator.
+// The same contest between sockets of this machine's kernel, compared with the simulator.
 
 import { format } from "../kit";
 import type { About } from "./game";
 import type { Shown } from "./pictures";
 
-/** Of one discipline, by stage and group, the rates at the times of the samples. */
+/** The rates of one discipline by stage and group, at the times of the samples. */
 interface Curves {
   times: Set<number>;
   /** By stage and group: the rate at each time. A busy machine may skip one. */
@@ -16,7 +16,7 @@ const STAGES = [
   { name: "sim", text: "simulated", dash: [4, 3] },
 ];
 
-/** Runs it; real time passes. The error is the command's own text. */
+/** Runs it in real time. The error is the command's own text. */
 export async function contest(scenario: string): Promise<string> {
   const answer = await fetch("./kernel", { method: "POST", body: scenario });
   const text = await answer.text();
@@ -47,7 +47,7 @@ export function kernelPictures(series: string, about: About): Shown[] {
   });
 }
 
-/** Reads the time series of `fairwire run`: what left the last link, of each group. */
+/** Parses the time series of `fairwire run`: the rate of each group leaving the last link. */
 function read(series: string): Map<string, Curves> {
   const found = new Map<string, Curves>();
   for (const line of series.split("\n").slice(1)) {

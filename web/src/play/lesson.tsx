@@ -1,4 +1,4 @@
-// A lesson: its question, where to look, and the answer, read off the runs.
+// A lesson: its question, where to look, and the answer, read from the runs.
 
 import { format } from "../kit";
 import { plain } from "./contest";
@@ -9,9 +9,9 @@ interface LessonProps {
   game: Game;
   about: About;
   lesson: LessonAbout;
-  /** The exercise, by its name, where it is one: its answer is to be found by changing it, and is shown when it is wanted. */
+  /** The name of the exercise, if it is one: its answer is found by changing it, and shown on request. */
   exercise: string | null;
-  /** Begins again as the lesson is written; null where nothing was changed. */
+  /** Restores the original lesson; null if nothing was changed. */
   restore: (() => unknown) | null;
 }
 
@@ -49,7 +49,7 @@ function Answer(props: { result: NonNullable<Game["result"]>; lesson: LessonAbou
   const { result, lesson, isExercise, isJudged, isAsWritten } = props;
   return (
     <div class="answer" role="status">
-      {/* An exercise has its numbers beside what it expects. */}
+      {/* An exercise shows its numbers next to its expectations. */}
       {!(isExercise && isJudged) && (
         <dl>
           {result.map((side) => {

@@ -11,7 +11,7 @@ export interface Lesson {
   name: string;
   title: string;
   scenario: string;
-  /** Does it expect what it does not get? Then its answer is shown when it is wanted. */
+  /** Does an expectation fail initially? Then its answer is shown on request. */
   isExercise: boolean;
 }
 
@@ -26,10 +26,10 @@ export const LESSONS: Lesson[] = Object.entries(files)
     isExercise: isExercise(path),
   }));
 
-/** The exercise that a contest is, by its name; null where it is none. */
+/** The exercise with a contest's name; null if there is none. */
 export const exerciseOf = (name: string): string | null => LESSONS.find((each) => each.isExercise && each.name === name)?.name ?? null;
 
-/** The contest that the page begins with. */
+/** The initial contest of the page. */
 export const FIRST = `# Four TCP flows of two distances share a link with one flow that does not slow down.
 format = 2
 name = "play"

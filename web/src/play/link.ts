@@ -2,15 +2,15 @@
 
 export type State = { lesson: string } | { scenario: string };
 
-/** The most characters of a packed scenario: what a browser's address bar and a chat still carry. */
+/** The maximum of characters in a packed scenario, still accepted by address bars and chats. */
 const MAX_PACKED = 32_768;
-/** The most characters of a scenario that is unpacked: a small text may unpack to very much. */
+/** The maximum of characters in an unpacked scenario, because a small text may expand greatly. */
 const MAX_TEXT = 262_144;
 
 const through = async (bytes: Uint8Array<ArrayBuffer>, stream: CompressionStream | DecompressionStream) =>
   new Response(new Response(bytes).body?.pipeThrough(stream as ReadableWritablePair<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>));
 
-/** The fragment of an address that has this state. */
+/** The address fragment for this state. */
 export async function pack(state: State): Promise<string> {
   if ("lesson" in state) return `#lesson=${encodeURIComponent(state.lesson)}`;
   const packed = new Uint8Array(
@@ -20,7 +20,7 @@ export async function pack(state: State): Promise<string> {
   return `#scenario=${text.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")}`;
 }
 
-/** The state in a fragment; null where it has none. An error where it is not one. */
+/** The state in a fragment; null if it has none. An error if it is invalid. */
 export async function unpack(fragment: string): Promise<State | null> {
   const text = fragment.replace(/^#/, "");
   if (text === "") return null;

@@ -8,17 +8,17 @@ import { FIELD, type History, OF_FLOW } from "./history";
 import { kernelPictures } from "./kernel";
 
 export interface View {
-  /** Seconds in sight. */
+  /** The visible time, in seconds. */
   span: number;
   /** Rates are means over this many samples. */
   smooth: number;
 }
 
-/** Points of a line: more than that no screen shows. */
+/** The maximum of points in a line; no screen shows more. */
 const MAX_POINTS = 400;
-/** Of each of many lines: they are drawn sixty times a second. */
+/** The same for each of many lines, which are drawn sixty times per second. */
 const POINTS_OF_MANY = 160;
-/** Beyond this, flows have the colour of their group, and the legend has groups. */
+/** The number of flows beyond which they have the colour of their group, and the legend lists groups. */
 const MAX_OWN_COLOURS = 9;
 
 export interface Shown {
@@ -35,9 +35,9 @@ interface PicturesProps {
   about: About;
   view: View;
   version: number;
-  /** Counts ten times a second at most, for what is read rather than watched. */
+  /** Counts at most ten times per second, for text rather than pictures. */
   slow: number;
-  /** The time series of the contest on the kernel, where it ran. */
+  /** The time series of the contest on the kernel, if it ran. */
   kernel: string | null;
 }
 
@@ -130,7 +130,7 @@ export function Pictures({ game, about, view, version, slow, kernel }: PicturesP
   const span: [number, number] = [Math.max(0, game.now - view.span), Math.max(view.span, game.now)];
   const drawn = { version, span, cursor: "play" };
   const isTwo = sides.length > 1;
-  // Two pictures beside each other have one scale, so that they can be compared.
+  // Two adjacent pictures share a scale for comparison.
   const top = useMemo(() => Math.max(...sides.map((side) => greatestRate(side, about, view))), [slow]);
   const topWindow = useMemo(() => Math.max(...sides.map((side) => greatestWindow(side, about, view))), [slow]);
   const topWater = useMemo(() => Math.max(...sides.map((side) => reachOf(levelsOf(about, side), shareOf(side)))), [slow]);
@@ -209,7 +209,7 @@ function greatest(values: Float64Array): number {
   return found;
 }
 
-/** Jain's index of what flows get over their fair shares: 1 is fair. */
+/** Jain's index of the flows' rates over their fair shares: 1 is fair. */
 export function fairnessOf(side: History): number {
   const parts = side.levels.filter((level) => level.share > 0).map((level) => level.delivered / level.share);
   const sum = parts.reduce((total, part) => total + part, 0);
@@ -217,7 +217,7 @@ export function fairnessOf(side: History): number {
   return squares > 0 ? (sum * sum) / (parts.length * squares) : Number.NaN;
 }
 
-/** The flow that got least of its fair share, and the part that it got. */
+/** The flow with the least of its fair share, and that fraction. */
 export function worstOf(side: History): { flow: number; part: number } {
   let worst = { flow: 0, part: Number.POSITIVE_INFINITY };
   side.levels.forEach((level, flow) => {
@@ -227,7 +227,7 @@ export function worstOf(side: History): { flow: number; part: number } {
   return worst;
 }
 
-/** The fair share of a flow that wants more than it; undefined where none is worked out, as on a network. */
+/** The fair share of a flow with a higher demand; undefined if not calculated, as on a network. */
 export function shareOf(side: History): number | undefined {
   const shares = side.levels.map((level) => level.share).filter(Number.isFinite);
   return shares.length > 0 ? Math.max(...shares) : undefined;
@@ -271,7 +271,7 @@ function Water(props: { about: About; side: History; index: number; slow: number
   }, [slow, side, top]);
 }
 
-/** Counts of dropped packets, on each side: by cause, and by who sent. */
+/** Counts of dropped packets on each side, by cause and by sender. */
 function dropsOf(about: About, sides: History[]): { title: string; rows: { name: string; values: number[] }[] }[] {
   const groups = [...new Set(about.flows.map((flow) => flow.group))];
   const used = about.causes.map((name, index) => ({ name, index })).filter(({ index }) => sides.some((side) => (side.dropped[index] ?? 0) > 0));
@@ -305,7 +305,7 @@ function Drops(props: { about: About; sides: History[]; slow: number }) {
   );
 }
 
-/** All that is shown now, as data, in the order of the page. */
+/** All current pictures as data, in the order of the page. */
 export function drawingsOf({ game, about, view, kernel }: Omit<PicturesProps, "version" | "slow">): Drawing[] {
   const { sides } = game;
   const under = (title: string, index: number) => `${title} under ${about.sides[index] ?? ""}`;

@@ -1,11 +1,11 @@
-// Which expectations of each exercise held, kept in this browser.
+// The fulfilled expectations of each exercise, stored in this browser.
 
-/** The best attempt at an exercise, and the latest of those that are as good. */
+/** The best attempt at an exercise; of equal ones, the latest. */
 export interface Attempt {
-  /** `came` is null where the measure is not a number. */
+  /** `came` is null if the measure is not a number. */
   expectations: { expected: string; came: number | null; verdict: string }[];
   when: string;
-  /** The scenario that was run, to run it again. */
+  /** The scenario, for repeating the run. */
   scenario: string;
 }
 
@@ -23,7 +23,7 @@ function isAttempt(value: unknown): value is Attempt {
   return Array.isArray(expectations) && expectations.length > 0 && expectations.every(isRow) && typeof when === "string" && typeof scenario === "string";
 }
 
-/** What this browser has under `key`. What is none of it is left out: other pages of this address may write there. */
+/** The browser's data under `key`, without foreign entries: other pages of this address may write there. */
 function read<T>(key: string, isOne: (value: unknown) => value is T): Record<string, T> {
   try {
     const kept: unknown = JSON.parse(localStorage.getItem(key) ?? "{}");
@@ -33,7 +33,7 @@ function read<T>(key: string, isOne: (value: unknown) => value is T): Record<str
   }
 }
 
-/** False where the browser keeps nothing. */
+/** False if the browser stores nothing. */
 function write(key: string, value: object): boolean {
   try {
     localStorage.setItem(key, JSON.stringify(value));
@@ -43,24 +43,24 @@ function write(key: string, value: object): boolean {
   }
 }
 
-/** What is kept. */
+/** The stored data. */
 export const progress = (): Progress => read(KEY, isAttempt);
 
-/** The scenarios of exercises that are not judged to their end: the latest of each. */
+/** The latest scenario of each exercise with an unfinished judgement. */
 export const unfinished = () => read(UNFINISHED, (value): value is string => typeof value === "string");
 
-/** An exercise is being judged. */
+/** Records that an exercise is being judged. */
 export function remember(exercise: string, scenario: string): void {
   write(UNFINISHED, { ...unfinished(), [exercise]: scenario });
 }
 
-/** It no longer is, unless another scenario is by now. */
+/** Ends that, unless another scenario is being judged by now. */
 export function forget(exercise: string, scenario: string): void {
   const { [exercise]: last, ...others } = unfinished();
   if (last === scenario) write(UNFINISHED, others);
 }
 
-/** Keeps an attempt, unless an earlier one was better. False where the browser keeps nothing. */
+/** Stores an attempt, unless an earlier one was better. False if the browser stores nothing. */
 export function keep(exercise: string, attempt: Attempt): boolean {
   const kept = progress();
   const before = kept[exercise];
@@ -72,9 +72,9 @@ export function clear(): void {
   try {
     [KEY, UNFINISHED].forEach((key) => localStorage.removeItem(key));
   } catch {
-    // Then nothing was kept either.
+    // Then nothing was stored either.
   }
 }
 
-/** The file that is handed in. */
+/** The file to hand in. */
 export const exported = (kept: Progress) => `${JSON.stringify({ format: 1, exercises: kept }, null, 2)}\n`;

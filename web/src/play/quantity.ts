@@ -1,4 +1,4 @@
-// Quantities as scenarios have them: a number and a unit. A slider moves the number.
+// Quantities in the form of scenarios: a number and a unit. A slider changes the number.
 
 const SCALE: Record<string, number> = {
   "bit/s": 1, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9,
@@ -6,7 +6,7 @@ const SCALE: Record<string, number> = {
   packets: 1, packet: 1, B: 1, kB: 1e3, KiB: 1024, MB: 1e6, MiB: 1048576,
 };
 
-/** The number of a quantity in its base unit, or null where it is not one number with a unit. */
+/** The number of a quantity in its base unit, or null if it is not one number with a unit. */
 export function parsed(text: unknown): number | null {
   if (typeof text === "number") return text;
   const typed = parts(text);
@@ -20,7 +20,7 @@ function parts(text: unknown): { number: number; unit: string } | null {
   return found ? { number: Number(found[1]), unit: found[2] ?? "" } : null;
 }
 
-/** How a slider moves the size of a buffer, in the unit in which it was typed. */
+/** How a slider changes the size of a buffer, in its typed unit. */
 export interface Buffer {
   value: number;
   min: number;
@@ -28,7 +28,7 @@ export interface Buffer {
   write: (value: number) => string;
 }
 
-/** The least and the greatest buffer of a slider: packets, and what these are in bytes of full frames, and as times. */
+/** The minimum and maximum buffer of a slider: in packets, in bytes of full frames, and in time. */
 const BUFFERS: Record<string, [number, number]> = {
   packets: [5, 2000], packet: [5, 2000],
   B: [7500, 3e6], kB: [7.5, 3000], KiB: [7.5, 3000], MB: [0.0075, 3], MiB: [0.0075, 3],

@@ -21,7 +21,7 @@ export function inline(value: Value): string {
   return String(value);
 }
 
-/** A document: plain values first, then tables, then tables of which there are several. */
+/** A document: plain values first, then tables, then arrays of tables. */
 export function write(document: Table): string {
   const entries = Object.entries(document);
   const lines = entries.filter(([, value]) => !isTable(value) && !isTables(value)).map(([name, value]) => `${key(name)} = ${inline(value)}`);
@@ -37,16 +37,16 @@ function fields(table: Table): string[] {
   return Object.entries(table).map(([name, value]) => `${key(name)} = ${inline(value)}`);
 }
 
-/** A place in a document. A group of senders goes by its name. */
+/** A path in a document, with groups of senders by name. */
 export type Path = (string | number)[];
 
-/** A step from a list of groups: to the place of the group of that name. */
+/** A step from a list of groups to the index of the group with this name. */
 function stepFrom(value: Value | undefined, step: string | number): string | number {
   if (!Array.isArray(value) || typeof step === "number") return step;
   return value.findIndex((each) => isTable(each) && each["group"] === step);
 }
 
-/** The value at a path; undefined where there is none. */
+/** The value at a path; undefined if there is none. */
 export function at(document: Value, path: Path): Value | undefined {
   let value: Value | undefined = document;
   for (const step of path) {
@@ -56,7 +56,7 @@ export function at(document: Value, path: Path): Value | undefined {
   return value;
 }
 
-/** The document with another value at a path; without a value, the one there is taken out. */
+/** The document with another value at a path; without a value, removes it. */
 export function changed(document: Table, path: Path, value: Value | undefined): Table {
   const copy = structuredClone(document);
   let place: { [key: string]: Value } = copy;

@@ -1,9 +1,9 @@
-// The player in WebAssembly, in a thread of its own: the page stays smooth whatever it computes.
+// The player in WebAssembly, in a separate thread, so the page stays responsive.
 
 import { Player } from "../../npm/player.js";
 
 async function load(): Promise<Player> {
-  const packed = await fetch("player.wasm.gz"); // beside this script
+  const packed = await fetch("player.wasm.gz"); // next to this script
   if (!packed.ok) throw new Error(`the simulator could not be loaded: ${packed.status}`);
   return Player.of(new Uint8Array(await packed.arrayBuffer()));
 }
@@ -17,7 +17,7 @@ async function answer(name: string, input: string): Promise<{ isError: boolean; 
   try {
     return player.answer(name, input);
   } catch (error) {
-    loading = undefined; // a module that stopped is not used again
+    loading = undefined; // a stopped module is not reused
     throw error;
   }
 }

@@ -1,12 +1,12 @@
-// Search, choices and order of what a report has. The page is whole without it: no script, no search.
+// Search, filters and sorting for a report. The page is complete without it, except for the search.
 
 import "./report.css";
 import { sortable } from "./sort";
 
-/** What is found: a row, or an exhibit by its link, with its section where that is on this page. */
+/** A search result: a row, or an exhibit by its link, with its section if that is on this page. */
 interface Item {
   text: string;
-  /** The words of the choices that it meets. */
+  /** The words of the filters that it matches. */
   is: Set<string>;
   shows: HTMLElement[];
 }
@@ -23,13 +23,13 @@ function items(): Item[] {
   });
 }
 
-/** The text of an element; cells of a row are words apart. */
+/** The text of an element, with the cells of a row separated. */
 function words(element: HTMLElement): string {
   if (element instanceof HTMLTableRowElement) return [...element.cells].map((cell) => cell.textContent).join(" ");
   return element.textContent ?? "";
 }
 
-/** The heading of a paper goes with its last exhibit. */
+/** The heading of a paper disappears with its last exhibit. */
 function hideEmptyPapers(): void {
   for (const heading of document.querySelectorAll("h2")) {
     const own: Element[] = [heading];

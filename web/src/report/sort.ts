@@ -1,6 +1,6 @@
-// A table whose columns are put in order by their headings.
+// A table that is sorted by clicking its headings.
 
-/** The number of a cell, where it has one; a cell without a value comes last. */
+/** The number of a cell, if any; a cell without a value comes last. */
 function number(cell: HTMLTableCellElement | undefined): number | undefined {
   const value = cell?.dataset["value"];
   return value === undefined ? undefined : Number(value);
@@ -14,7 +14,7 @@ function compared(a: HTMLTableRowElement, b: HTMLTableRowElement, column: number
   return sign * (one?.textContent ?? "").localeCompare(other?.textContent ?? "");
 }
 
-/** Puts a button into each heading: up, down, and as it was. */
+/** Adds a button to each heading: ascending, descending, original order. */
 export function sortable(table: HTMLTableElement): void {
   const body = table.tBodies[0];
   const heads = [...(table.tHead?.rows[0]?.cells ?? [])];
