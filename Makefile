@@ -150,6 +150,10 @@ c-sanitize: rust ## make 50 million random calls to the C library under sanitize
 c-cost: rust ## compare the cost of a packet from C and from Rust
 	@.ci/c-cost
 
+.PHONY: dpdk
+dpdk: rust ## measure packets per second in DPDK, laws by the library for C beside rte_sched (Debian's dpdk-dev; a minute)
+	@.ci/dpdk $(ARGS)
+
 .PHONY: go
 go: rust ## test the Go module in go/ with the C library (Go 1.21, a C compiler)
 	@.ci/go $(ARGS)
