@@ -154,6 +154,10 @@ c-cost: rust ## compare the cost of a packet from C and from Rust
 dpdk: rust ## measure packets per second in DPDK, laws by the library for C beside rte_sched (Debian's dpdk-dev; a minute)
 	@.ci/dpdk $(ARGS)
 
+.PHONY: quic
+quic: build ## run QUIC of ngtcp2 over the library for C, beside the simulator (Debian's libngtcp2-crypto-gnutls-dev; seconds)
+	@.ci/quic
+
 .PHONY: go
 go: rust ## test the Go module in go/ with the C library (Go 1.21, a C compiler)
 	@.ci/go $(ARGS)
