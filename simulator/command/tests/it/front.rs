@@ -124,8 +124,8 @@ fn a_description_is_set_for_the_terminal_and_says_nothing_twice() {
     }
     let red = on_columns(&["describe", "red"], 120).join("\n");
     assert_eq!(red.matches("hether an early signal").count(), 1, "{red}");
-    assert!(red.contains("Without effect where nothing is signalled early."), "{red}");
-    assert_eq!(red.matches("hich packet leaves next").count(), 1, "{red}");
+    assert!(red.contains("No effect without early signals."), "{red}");
+    assert_eq!(red.matches("The order in which packets leave").count(), 1, "{red}");
     assert!(!on_columns(&["describe", "faba"], 120).join("\n").contains(" B. In packet mode"));
 }
 
