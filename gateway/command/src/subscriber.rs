@@ -63,6 +63,9 @@ pub(crate) enum Beside {
     Configuration,
 }
 
+/// What is to become of which subscribers, by what there is.
+pub(crate) type EditOf<'a> = dyn FnMut(&Table) -> Result<Vec<(String, Edit)>, DocumentError> + 'a;
+
 /// Has the gateway make the changes that `edit` makes of the subscribers in the file at `path` and its
 /// journal, and writes them down: to the journal where they are of these subscribers alone, else to the
 /// file. Returns the gateway's answer; none where no gateway runs, and the file is checked here. Where it
@@ -71,7 +74,7 @@ pub(crate) fn change_file(
     whom: &WhomArgs,
     path: &Path,
     beside: Beside,
-    edit: &mut dyn FnMut(&Table) -> Result<Vec<(String, Edit)>, DocumentError>,
+    edit: &mut EditOf<'_>,
 ) -> Result<Option<Answer>, Failure> {
     let cannot = |error: io::Error| {
         let help = "allowed: a file that you may write, in a folder that you may write to";

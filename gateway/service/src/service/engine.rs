@@ -134,12 +134,20 @@ pub(super) struct Engine {
     pub interval: Duration,
     /// The most time that what waits may take to leave at the end.
     pub patience: Duration,
-    pub observe_at: Time,
-    /// When a change of classes came last.
-    pub edited_at: Time,
-    pub end_at: Option<Time>,
+    pub at: Moments,
     /// To the process that takes over.
     pub heir: Option<UnixStream>,
+}
+
+/// When what is done.
+#[derive(Default)]
+pub(super) struct Moments {
+    /// The datapath is observed next.
+    observed: Time,
+    /// A change of classes came last.
+    edited: Time,
+    /// Forwarding ends, whatever waits.
+    ended: Option<Time>,
 }
 
 /// The interval at which commands are looked for.
@@ -172,8 +180,8 @@ impl Engine {
         if self.heir.is_some() {
             return Next::Stop;
         }
-        if now >= self.observe_at {
-            self.observe_at = now + self.interval;
+        if now >= self.at.observed {
+            self.at.observed = now + self.interval;
             datapath.backward.show_targets(now);
             self.observer.took(processor);
             self.observer.observe(now, datapath, [self.ports[0].get(), self.ports[1].get()]);
@@ -181,14 +189,14 @@ impl Engine {
         if self.shared.stop.load(Ordering::Relaxed) {
             return self.end(now, datapath);
         }
-        let look = if now.since(self.edited_at) < MOMENT { LOOK_AGAIN } else { LOOK };
-        Next::CallAt(self.observe_at.min(now + look))
+        let look = if now.since(self.at.edited) < MOMENT { LOOK_AGAIN } else { LOOK };
+        Next::CallAt(self.at.observed.min(now + look))
     }
 
     /// Ends forwarding: nothing more is taken in, and what is inside leaves as its rate allows.
     fn end(&mut self, now: Time, datapath: &Datapath) -> Next {
         self.common.borrow_mut().is_ending = true;
-        let end_at = *self.end_at.get_or_insert(now + self.patience);
+        let end_at = *self.at.ended.get_or_insert(now + self.patience);
         let inside = datapath.forward.packets_inside() + datapath.backward.packets_inside();
         if inside == 0 || now >= end_at {
             return Next::Stop;
@@ -200,7 +208,7 @@ impl Engine {
         match command {
             Command::Replace(replace) => self.replace(*replace, now, datapath),
             Command::Edit(edit, done) => {
-                self.edited_at = now;
+                self.at.edited = now;
                 // The caller may have stopped waiting: the change is kept.
                 let _ = done.try_send(edited(edit, now, datapath));
             }

@@ -1,7 +1,7 @@
 //! The thread that forwards: from an open wire, or one that another process hands over, to the end,
 //! or to the process that takes over.
 
-use super::engine::{Command, Engine, Shared};
+use super::engine::{Command, Engine, Moments, Shared};
 use super::guarding::GuardPipes;
 use super::heartbeat::Heartbeat;
 use super::links::LinkView;
@@ -110,17 +110,14 @@ impl Forwarding {
             senders,
             interval: interval(&config),
             patience: longest_stay(&config),
-            observe_at: Time::ZERO,
-            edited_at: Time::ZERO,
-            end_at: None,
+            at: Moments::default(),
             heir: None,
         };
-        let coalesce = coalesce(spec);
         // From here on the link is this process's.
         let former = takeover.map(Takeover::commit).transpose().map_err(fail("taking over"))?;
         let _ = begun.try_send(former);
         let outcome = loop {
-            let outcome = driver::run(&mut datapath, &mut wire, coalesce, &mut |now, datapath| {
+            let outcome = driver::run(&mut datapath, &mut wire, coalesce(spec), &mut |now, datapath| {
                 engine.watch(now, datapath)
             });
             let Some(heir) = engine.heir.take().filter(|_| outcome.is_ok()) else {
