@@ -134,6 +134,15 @@ deb: man ## make Debian packages of both programs with cargo-deb (cargo install 
 dist: rust ## make static binaries for download, x86-64 and aarch64, into out/dist
 	@.ci/dist $(ARGS)
 
+.PHONY: notices
+notices: rust ## write the licences of the libraries in both programs, with their texts, into out/notices (seconds)
+	@mkdir -p out/notices
+	@for program in fairwire fairwire-gateway; do .ci/notices $$program > out/notices/$$program.txt; done
+
+.PHONY: deny
+deny: rust ## check licences, sources and advisories of all libraries with cargo-deny (built once, in minutes)
+	@.ci/deny $(ARGS)
+
 .PHONY: c
 c: rust ## build the C library into out/c: libfairwire, fairwire.h, pkg-config, manual page (under a minute; ld, objcopy)
 	@.ci/c $(ARGS)
