@@ -15,7 +15,7 @@ use fairwire_wire::Way;
 
 /// More than one processor can forward: the machine is the limit, and all threads work.
 const UNLIMITED_MBPS: u64 = 10_000;
-/// Less than one processor can forward: the discipline divides the rate.
+/// A rate below what a single processor can forward, so the discipline divides it.
 const LIMITED_MBPS: u64 = 200;
 const SECONDS: u64 = 12;
 /// The unmeasured start.

@@ -81,7 +81,7 @@ impl Cut {
             let due = u64::from(self.delivered) * target;
             due.div_ceil(self.before.into()).saturating_sub(self.sent.into())
         } else {
-            // More was lost than the cut: up to `target` with the delivered segments, plus one per
+            // Losses exceed the cut: send up to `target` with the delivered segments, plus one per
             // acknowledgement if that is safe.
             let owed = self.delivered.saturating_sub(self.sent);
             let bound = owed.max(delivery.newly) + u32::from(delivery.is_safe);

@@ -8,7 +8,7 @@ pub enum Bind {
     /// All that a frame shows: whatever the subscriber has must be in it, and nothing of another.
     #[default]
     Strict,
-    /// The same where tags and sessions are stripped before: Ethernet addresses.
+    /// Ethernet addresses: the same, if tags and sessions were already stripped.
     Mac,
     /// Nothing: the address inside decides where it is of a subscriber.
     Loose,

@@ -53,7 +53,7 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// No segments wait for a connection.
+    /// Always 0: segments never wait for a connection.
     pub(crate) fn waiting(&self) -> u64 {
         0
     }
