@@ -96,6 +96,10 @@ fn agree(frame: &[u8]) {
     let ours = fairwire_wire::parse(frame);
     // A third tag, or a security tag, is none that we look behind.
     let vlans = theirs.vlan_ids();
+    // Etherparse knows the tags of 802.1Q and 802.1ad and 0x9100, but not the two older types.
+    if frame.get(12 + 4 * vlans.len()).is_some_and(|high| matches!(high, 0x92 | 0x93)) {
+        return;
+    }
     if vlans.len() > 2 || theirs.link_exts.len() > vlans.len() {
         return;
     }
