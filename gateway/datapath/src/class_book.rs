@@ -3,6 +3,7 @@
 //! A class has one number in both directions, the place in this book:
 //! [`Packet::class`](fairwire_core::Packet::class) is the number of a leaf.
 
+use crate::probing::next_to_move;
 use crate::shared::SharedList;
 use fairwire_core::units::UnitError;
 use fairwire_core::{ClassTerms, Duration, Rate, Weight};
@@ -109,19 +110,19 @@ impl fmt::Display for Burst {
     }
 }
 
-/// All classes by number, parents before children, and then the numbers of leaves that are vacant:
-/// subscribers that come take these. A copy shares what does not change.
+/// All classes by number, parents before children, followed by vacant leaf numbers for new
+/// subscribers. A copy shares all unchanged entries.
 #[derive(Clone, Debug)]
 pub struct ClassBook {
-    /// `None` where the number is vacant.
+    /// `None` for a vacant number.
     classes: SharedList<Option<Class>>,
-    /// Numbers by the hash of the name, with open addressing; [`FREE`] where there is none.
+    /// Numbers by the hash of the name, with open addressing; [`FREE`] in an empty slot.
     by_name: SharedList<u32>,
     is_leaf: Arc<[bool]>,
     leaf_count: usize,
-    /// Those that were vacated first come first.
+    /// The number that has been vacant for longest comes first.
     vacant: VecDeque<u32>,
-    /// Which are suspended, by number; empty where none is.
+    /// Is each number suspended? Empty if none is.
     suspended: Arc<[bool]>,
 }
 
@@ -138,7 +139,7 @@ impl ClassBook {
         ClassBook::of(classes, 0)
     }
 
-    /// The same with this many numbers that are vacant, all behind the classes.
+    /// The same book with `vacant` vacant numbers after the classes.
     #[must_use]
     pub fn with_vacant(&self, vacant: usize) -> Self {
         ClassBook::of(self.classes.iter().flatten().cloned().collect(), vacant)
@@ -159,7 +160,7 @@ impl ClassBook {
             true => suspended.chain((0..vacant).map(|_| false)).collect(),
             false => Arc::default(),
         };
-        // Two of three slots have a number at most.
+        // At most two of three slots are filled.
         let slots = (numbers * 3 / 2 + 1).next_power_of_two();
         let mut book = ClassBook {
             classes: classes.into_iter().map(Some).chain((0..vacant).map(|_| None)).collect(),
@@ -195,7 +196,7 @@ impl ClassBook {
         self.len() == 0
     }
 
-    /// How many numbers there are, with those that are vacant. Class numbers are below it.
+    /// The number of class numbers, including the vacant ones. Class numbers are below it.
     pub fn numbers(&self) -> usize {
         self.classes.len()
     }
@@ -205,7 +206,7 @@ impl ClassBook {
         self.vacant.iter().copied()
     }
 
-    /// The class with that number; `None` where it is vacant.
+    /// The class with that number; `None` for a vacant one.
     pub fn class(&self, number: u32) -> Option<&Class> {
         self.classes.get(number as usize)?.as_ref()
     }
@@ -221,7 +222,7 @@ impl ClassBook {
         self.is_leaf.get(number as usize).copied().unwrap_or(false)
     }
 
-    /// How many leaves there are, the vacant ones too: as many for as long as there is the book.
+    /// The number of leaves, including the vacant ones. It never changes.
     pub fn leaf_count(&self) -> usize {
         self.leaf_count
     }
@@ -250,7 +251,7 @@ impl ClassBook {
         self.classes.iter().map(terms).collect()
     }
 
-    /// Has `other` classes and vacant ones under the same numbers?
+    /// Are the same numbers vacant in `other`?
     pub fn is_numbered_as(&self, other: &ClassBook) -> bool {
         let is_there = |(one, other): (&Option<Class>, &Option<Class>)| one.is_some() == other.is_some();
         self.numbers() == other.numbers() && self.classes.iter().zip(other.classes.iter()).all(is_there)
@@ -267,8 +268,8 @@ impl ClassBook {
         true
     }
 
-    /// Gives `class` the number that has been vacant for longest, and returns that. `None` where none
-    /// is vacant, there is a class of that name, or it would be below a leaf.
+    /// Gives `class` the number that has been vacant for longest, and returns it. `None` if no number is
+    /// vacant, a class has that name, or the class would be below a leaf.
     pub fn take(&mut self, class: Class) -> Option<u32> {
         let number = *self.vacant.front()?;
         if self.number(&class.name).is_some() || !self.may_be_above(class.parent, number) {
@@ -280,7 +281,7 @@ impl ClassBook {
         Some(number)
     }
 
-    /// Makes the number of a leaf vacant. False where it is none, or is [`UNCLAIMED`].
+    /// Makes the number of a leaf vacant. False if it is no leaf, or is [`UNCLAIMED`].
     pub fn vacate(&mut self, number: u32) -> bool {
         if number == UNCLAIMED || self.class(number).is_none() || !self.is_leaf(number) {
             return false;
@@ -310,7 +311,7 @@ impl ClassBook {
         }
     }
 
-    /// Where the class called `name` is among the slots, or the free one where it would be.
+    /// The slot of the class called `name`, or the empty slot in which it would be.
     fn slot_of(&self, name: &str) -> usize {
         let mut slot = self.first_slot(name);
         while self.class(self.slot(slot)).is_some_and(|class| class.name != name) {
@@ -335,28 +336,20 @@ impl ClassBook {
         }
     }
 
-    /// Its name leads to `number` from now on.
+    /// Adds an entry that leads from its name to `number`.
     fn enter(&mut self, number: u32) {
         let slot = self.class(number).map(|class| self.slot_of(&class.name));
         slot.into_iter().for_each(|slot| self.set_slot(slot, number));
     }
 
-    /// Its name no longer leads to `number`. What is behind it moves up, so that no chain breaks (Knuth,
-    /// The Art of Computer Programming, volume 3, section 6.4, algorithm R).
+    /// Removes the entry that leads from its name to `number`.
     fn strike(&mut self, number: u32) {
         let Some(mut free) = self.class(number).map(|class| self.slot_of(&class.name)) else { return };
         let last = self.by_name.len() - 1;
-        let mut slot = free;
-        loop {
-            slot = (slot + 1) & last;
-            let Some(first) = self.class(self.slot(slot)).map(|class| self.first_slot(&class.name)) else {
-                break;
-            };
-            // Is it looked for at `free` before it is at `slot`?
-            if slot.wrapping_sub(first) & last >= slot.wrapping_sub(free) & last {
-                self.set_slot(free, self.slot(slot));
-                free = slot;
-            }
+        let first = |book: &Self, slot| book.class(book.slot(slot)).map(|class| book.first_slot(&class.name));
+        while let Some(slot) = next_to_move(free, last, |slot| first(self, slot)) {
+            self.set_slot(free, self.slot(slot));
+            free = slot;
         }
         self.set_slot(free, FREE);
     }

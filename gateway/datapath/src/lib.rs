@@ -27,6 +27,7 @@ pub mod ledger;
 pub mod loops;
 pub mod not_ip;
 pub mod pool;
+mod probing;
 mod shared;
 pub mod sojourn;
 pub mod trips;

@@ -1,5 +1,6 @@
 //! Recognizes a subscriber at the link layer: by a PPPoE session, VLAN tags, or an Ethernet address.
 
+use crate::probing::next_to_move;
 use std::fmt;
 
 /// Which of the names of an upload's sender must agree.
@@ -117,17 +118,17 @@ pub fn parse_mac(text: &str) -> Option<[u8; 6]> {
 pub struct AccessTable {
     /// A key's number and its class; 0 in an empty slot.
     slots: Box<[(u64, u32)]>,
-    /// Of the slots, those that are not empty.
+    /// The number of filled slots.
     count: usize,
-    /// Which kinds there may be.
+    /// The kinds of keys that may be present.
     has: [bool; AccessKey::KINDS],
-    /// By class, the kinds of keys that it has, a bit for each.
+    /// The kinds of keys of each class, one bit per kind.
     bound: Vec<u8>,
     bind: Bind,
 }
 
 impl PartialEq for AccessTable {
-    /// Do both have the same keys of the same classes? Where keys lie depends on which came first.
+    /// Do both have the same keys of the same classes? The places of keys depend on their order.
     fn eq(&self, other: &Self) -> bool {
         self.bind == other.bind && self.entries(&|class| class) == other.entries(&|class| class)
     }
@@ -153,8 +154,8 @@ impl AccessTable {
         table
     }
 
-    /// The same, where these keys are no longer of their classes, and then those are. `None` where a key
-    /// is not of the class that it is said to be, or is of another one already.
+    /// The same table without the keys `gone`, and then with the keys `new`. `None` if a key of `gone` is
+    /// not of that class, or a key of `new` is present.
     pub fn changed(&self, gone: &[(AccessKey, u32)], new: &[(AccessKey, u32)]) -> Option<Self> {
         let mut table = self.clone();
         for (key, class) in gone {
@@ -173,7 +174,7 @@ impl AccessTable {
         Some(table)
     }
 
-    /// All keys by their numbers, each with what `number` makes of its class.
+    /// All keys as numbers, in order, each with `number` of its class.
     pub(super) fn entries(&self, number: &dyn Fn(u32) -> u32) -> Vec<(u64, u32)> {
         let taken = self.slots.iter().filter(|(key, _)| *key != 0);
         let mut entries: Vec<(u64, u32)> = taken.map(|(key, class)| (*key, number(*class))).collect();
@@ -181,7 +182,7 @@ impl AccessTable {
         entries
     }
 
-    /// Makes room for `count` keys, so that half of the slots stay empty.
+    /// Makes room for `count` keys in half of the slots.
     fn grow(&mut self, count: usize) {
         if count * 2 <= self.slots.len() {
             return;
@@ -206,29 +207,23 @@ impl AccessTable {
         }
     }
 
-    /// A class has one key of each kind at most. What is behind the key moves up (Knuth, The Art of
-    /// Computer Programming, volume 3, section 6.4, algorithm R).
+    /// Removes a key of `class`, which has at most one of each kind.
     fn take_out(&mut self, key: AccessKey, class: u32) {
         self.bound[class as usize] &= !(1 << key.kind());
-        let last = self.slots.len() - 1;
-        let (mut free, mut place) = (self.slot(key.number()), self.slot(key.number()));
-        loop {
-            place = (place + 1) & last;
-            let (number, _) = self.slots[place];
-            if number == 0 {
-                break;
-            }
-            // Is it looked for at `free` before it is at `place`?
-            if place.wrapping_sub(self.place(number)) & last >= place.wrapping_sub(free) & last {
-                self.slots[free] = self.slots[place];
-                free = place;
-            }
+        let (mut free, last) = (self.slot(key.number()), self.slots.len() - 1);
+        let first = |table: &Self, slot: usize| {
+            let (number, _) = table.slots[slot];
+            (number != 0).then(|| table.place(number))
+        };
+        while let Some(slot) = next_to_move(free, last, |slot| first(self, slot)) {
+            self.slots[free] = self.slots[slot];
+            free = slot;
         }
         self.slots[free] = (0, 0);
         self.count -= 1;
     }
 
-    /// Where the key with that number is, or the empty slot where it would be.
+    /// The slot of the key with that number, or the empty slot in which it would be.
     fn slot(&self, number: u64) -> usize {
         let mut place = self.place(number);
         while self.slots[place].0 != 0 && self.slots[place].0 != number {
