@@ -89,6 +89,8 @@ def test_what_is_read_back_is_equal_and_another_is_not(result):
 def test_a_none_and_the_name_of_a_file_are_named():
     with pytest.raises(TypeError, match=r"`link\.rate` is None"):
         fw.Scenario({"format": 2, "link": {"rate": None}})
+    with pytest.raises(TypeError, match=r"`flow\.1` is None"):
+        fw.Scenario({"format": 2, "flow": ({"group": "a"}, None)})
     with pytest.raises(ValueError, match=r"name of a file; allowed: `Scenario\.load"):
         fw.Scenario("scenarios/selfish-flow.toml")
     with pytest.raises(TypeError, match="`42`"):

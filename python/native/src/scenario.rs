@@ -11,7 +11,7 @@ use fairwire_scenario::Overrides;
 use fairwire_sweep::Base;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -92,15 +92,16 @@ pub(crate) fn toml_value(value: &Bound<'_, PyAny>) -> PyResult<toml::Value> {
     })
 }
 
-/// The dotted path of the first None in dicts and lists.
+/// The dotted path of the first None in dicts, lists and tuples.
 fn none_in(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     if value.is_none() {
         return Ok(Some("value".to_owned()));
     }
     let inside: Vec<(String, Bound<'_, PyAny>)> = if let Ok(dict) = value.cast::<PyDict>() {
         dict.iter().map(|(key, value)| Ok((key.str()?.to_string(), value))).collect::<PyResult<_>>()?
-    } else if let Ok(list) = value.cast::<PyList>() {
-        list.iter().enumerate().map(|(place, value)| (place.to_string(), value)).collect()
+    } else if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
+        let items = value.try_iter()?.enumerate();
+        items.map(|(place, value)| Ok((place.to_string(), value?))).collect::<PyResult<_>>()?
     } else {
         return Ok(None);
     };
