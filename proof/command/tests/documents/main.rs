@@ -127,7 +127,7 @@ fn code_in_a_page_is_fenced_and_says_its_language() {
 
 /// Is it about past versions, whose commands may no longer exist?
 fn is_of_the_past(page: &Page) -> bool {
-    page.path == "CHANGELOG.md" || page.path == "proof/bench/history.md"
+    page.path == "CHANGELOG.md"
 }
 
 #[test]
