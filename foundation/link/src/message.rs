@@ -9,7 +9,7 @@ pub struct Piece<T> {
     message: u64,
     number: u32,
     of: u32,
-    /// The first piece has it.
+    /// The message, in its first piece.
     payload: Option<T>,
 }
 
@@ -22,8 +22,8 @@ pub struct Pieces<T> {
     mtu: usize,
 }
 
-/// Cuts a message of `bytes` into pieces of at most `mtu` bytes, of which each begins with a header of
-/// `header` bytes. Numbers of messages are the caller's: each is used once for one [`Joiner`].
+/// Cuts a message of `bytes` into pieces of at most `mtu` bytes, each with a header of `header` bytes. The
+/// caller numbers the messages, each with a number that is new to its [`Joiner`].
 ///
 /// ```
 /// use fairwire_link::{Ecn, Joiner, Link, Piece, cut};
@@ -41,7 +41,7 @@ pub struct Pieces<T> {
 /// ```
 ///
 /// # Errors
-/// When there are no bytes, more than 2^32 pieces, or no room behind the header. The message is given back.
+/// If there are no bytes, more than 2^32 - 1 pieces, or no room after the header. The error has the message.
 pub fn cut<T>(
     payload: T,
     message: u64,
@@ -76,7 +76,7 @@ impl<T> Iterator for Pieces<T> {
     }
 }
 
-/// Joins pieces to messages, in whatever order they arrive.
+/// Joins pieces to messages, in any order of arrival.
 #[derive(Debug)]
 pub struct Joiner<T> {
     messages: BTreeMap<u64, Parts<T>>,
@@ -96,12 +96,12 @@ impl<T> Default for Joiner<T> {
 }
 
 impl<T> Joiner<T> {
-    /// One without pieces.
+    /// A joiner without pieces.
     pub fn new() -> Self {
         Joiner::default()
     }
 
-    /// Adds a piece. Returns the message if it is the last that was missing: once, whatever copies come.
+    /// Adds a piece. Returns the message when its last piece arrives: once, even if copies follow.
     pub fn join(&mut self, piece: Piece<T>) -> Option<T> {
         let Piece { message, number, of, payload } = piece;
         let fresh = || Parts { has: vec![false; of as usize], missing: of, payload: None };
@@ -119,12 +119,13 @@ impl<T> Joiner<T> {
         parts.payload.take()
     }
 
-    /// The numbers of messages of which pieces are missing, in order.
+    /// The numbers of incomplete messages, in order.
     pub fn incomplete(&self) -> impl Iterator<Item = u64> + '_ {
         self.messages.iter().filter(|(_, parts)| parts.missing > 0).map(|(message, _)| *message)
     }
 
-    /// Forgets all messages with numbers below this one: each takes memory, one that is joined a little.
+    /// Forgets all messages with lower numbers. An incomplete message takes a byte for each of its pieces,
+    /// and a joined one a few words.
     pub fn forget_below(&mut self, message: u64) {
         self.messages = self.messages.split_off(&message);
     }

@@ -8,7 +8,7 @@ use fairwire_catalogue::Choice;
 use fairwire_core::{GilbertElliott, Loss};
 use serde::Deserialize;
 
-/// The methods of the builder, each with what it takes.
+/// The methods of the builder with their arguments.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Given {
@@ -70,8 +70,8 @@ impl From<Lossy> for Loss {
 }
 
 impl<T: Clone, I: Moment> Link<T, I> {
-    /// A link from one text: keys are the methods of [`LinkBuilder`], with `rate` and `delay`. A text that
-    /// begins with `{` is JSON, any other is TOML. Methods that take several values have them in a list.
+    /// Builds a link from one text. Its keys are `rate`, `delay` and the methods of [`LinkBuilder`]. A text
+    /// that begins with `{` is JSON, any other is TOML. Several arguments are a list.
     ///
     /// ```
     /// use fairwire_link::Link;
@@ -90,7 +90,7 @@ impl<T: Clone, I: Moment> Link<T, I> {
     /// ```
     ///
     /// # Errors
-    /// When the text cannot be read, with the line. What its values have wrong, [`LinkBuilder::build`] says.
+    /// If the text cannot be parsed, with the line. [`LinkBuilder::build`] reports wrong values.
     pub fn from_text(text: &str) -> Result<LinkBuilder<T, I>, BadLink> {
         let read = if text.trim_start().starts_with('{') {
             serde_json::from_str(text).map_err(|error| error.to_string())

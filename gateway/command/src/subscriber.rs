@@ -63,13 +63,13 @@ pub(crate) enum Beside {
     Configuration,
 }
 
-/// What is to become of which subscribers, by what there is.
+/// Chooses the edits of subscribers from the present table.
 pub(crate) type EditOf<'a> = dyn FnMut(&Table) -> Result<Vec<(String, Edit)>, DocumentError> + 'a;
 
-/// Has the gateway make the changes that `edit` makes of the subscribers in the file at `path` and its
-/// journal, and writes them down: to the journal where they are of these subscribers alone, else to the
-/// file. Returns the gateway's answer; none where no gateway runs, and the file is checked here. Where it
-/// is refused, both stay as they are.
+/// Has the gateway apply the edits of `edit` to the subscribers in the file at `path` and its journal, and
+/// records them: in the journal if only these subscribers change, otherwise in the file. Returns the
+/// gateway's answer, or `None` if no gateway runs, when the file is checked here. A refused edit leaves
+/// both as they were.
 pub(crate) fn change_file(
     whom: &WhomArgs,
     path: &Path,
@@ -148,7 +148,7 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// Waits for other writers. One that came before may have put another file in its place.
+    /// Waits for other writers. An earlier one may have replaced the file.
     fn of(path: &Path) -> io::Result<Self> {
         loop {
             let file = File::open(path)?;
@@ -160,8 +160,8 @@ impl Held {
         }
     }
 
-    /// Puts `next` in the place of the file and of its journal. A reader meanwhile, or after we were
-    /// killed between, finds in the journal what the file has already.
+    /// Replaces the file with `next`, and removes its journal. A reader in between, also after a kill,
+    /// finds changes in the journal that the file already has.
     fn take(&self, next: NextFile) -> io::Result<()> {
         let journal = journal_of(&self.path);
         // Another writer that opens it waits until the journal is gone.
@@ -177,7 +177,7 @@ impl Held {
         self.take(NextFile::written(&self.path, text, &self.kept)?)
     }
 
-    /// Adds `line` to the journal. Once that returns it is on the disk.
+    /// Adds `line` to the journal, and to the disk before it returns.
     fn append(&self, journal: &Journal, line: &str) -> io::Result<()> {
         let (path, from) = (journal_of(&self.path), journal.length() as u64);
         let is_new = !path.exists();
@@ -185,7 +185,7 @@ impl Held {
         if is_new {
             own_as(&file, &self.kept)?;
         }
-        // What is behind it has no end of line: its writer was killed.
+        // A torn line may follow, whose writer was killed.
         file.set_len(from)?;
         file.seek(SeekFrom::End(0))?;
         let written = file.write_all(line.as_bytes()).and_then(|()| file.sync_data());
@@ -196,7 +196,7 @@ impl Held {
     }
 }
 
-/// Puts the journal of the subscriber file at `path` into that, if there is one and we may.
+/// Merges the journal of the subscriber file at `path` into it, if there is one and we have the right.
 pub(crate) fn fold(path: &Path) {
     if !journal_of(path).exists() {
         return;
@@ -208,7 +208,7 @@ pub(crate) fn fold(path: &Path) {
     }
 }
 
-/// The subscriber file at `path` with what its journal says, open.
+/// An open file with the merged text of the subscriber file at `path` and its journal.
 pub(crate) fn whole(path: &Path) -> io::Result<File> {
     if !journal_of(path).exists() {
         return File::open(path);
@@ -219,7 +219,7 @@ pub(crate) fn whole(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// The texts in files without names.
+/// Open files without names, with the texts.
 fn opened(texts: &[String]) -> io::Result<Handed> {
     let opened = texts.iter().map(|text| {
         let mut file = tempfile::tempfile()?;
@@ -229,7 +229,7 @@ fn opened(texts: &[String]) -> io::Result<Handed> {
     opened.collect()
 }
 
-/// The files are the record: the gateway does what they say, again.
+/// Has the gateway read the files again, which are the record.
 fn read_again(socket: &Path, config: &Path) {
     let _ = send(socket, &client::reload_with(config, true, whole));
 }
@@ -244,7 +244,7 @@ fn own_as(file: &File, like: &Metadata) -> io::Result<()> {
     }
 }
 
-/// Has the names in the folder of `path` on the disk.
+/// Syncs the folder of `path` to the disk.
 fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
 }
@@ -275,7 +275,7 @@ impl NextFile {
         Ok(NextFile { file, place })
     }
 
-    /// Whole or not at all, and on the disk once that returns. Returns the file.
+    /// Replaces the file atomically, synced to the disk before it returns. Returns the new file.
     pub(crate) fn put_in_place(self) -> io::Result<File> {
         let file = self.file.persist(&self.place)?;
         sync_folder(&self.place)?;

@@ -251,7 +251,7 @@ impl Accounts {
 }
 
 impl FlowCount {
-    /// Packets that came, and neither left nor were dropped yet.
+    /// The packets that arrived, and have neither left nor been dropped.
     fn inside(&self) -> u64 {
         self.packets_in.saturating_sub(self.packets_out + self.dropped)
     }
@@ -325,18 +325,17 @@ impl ClassCounts {
         &self.all
     }
 
-    /// The counts of classes that left their numbers to others, or are gone.
+    /// The counts of removed classes.
     pub fn gone(&self) -> &FlowCount {
         &self.gone
     }
 
-    /// Is no packet inside that came for `class`?
+    /// Is none of the packets of `class` inside?
     pub(crate) fn is_idle(&self, class: u32) -> bool {
         self.all.get(class as usize).is_none_or(|count| count.inside() == 0)
     }
 
-    /// The number of `class` is vacant from now on, or another's: it counts from zero, but for the
-    /// packets that are inside.
+    /// Makes the number of `class` count from zero for its next owner, except for the packets inside.
     pub(crate) fn vacate(&mut self, class: u32) {
         let Some(count) = self.all.get_mut(class as usize) else { return };
         let left = FlowCount { packets_in: count.inside(), ..FlowCount::default() };

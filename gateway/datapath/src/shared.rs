@@ -1,9 +1,8 @@
-//! A list whose copies share what none of them changes.
+//! A list whose copies share unchanged chunks.
 
 use std::sync::Arc;
 
-/// Entries that are copied together with one that changes. A copy of a list of 20 000 takes 157
-/// references.
+/// The entries of a chunk. A copy of a list of 20 000 takes 157 references.
 const CHUNK: usize = 128;
 
 /// A list in chunks: copying it takes a reference for each chunk, and changing an entry a copy of

@@ -1,10 +1,10 @@
-//! The journal beside the subscriber file: changes of single subscribers since the file was written, a
-//! line for each operation. So an operation writes a line, and not the whole file.
+//! The journal beside the subscriber file: one line for each operation on single subscribers since the
+//! file was written. An operation writes one line instead of the whole file.
 //!
-//! A line is a JSON list of changes, each with what the subscriber's line said before and says after,
-//! without columns that are empty. It counts once it has its end of line. What the file says of a
-//! subscriber must be what the journal knows, before or after one of its lines: else it was typed
-//! since, and the file counts. So lines that are in the file already change nothing.
+//! A line is a JSON list of changes, each with the subscriber's values before and after, without empty
+//! columns. A line counts once its line end is written. The file's line of a subscriber must equal a
+//! state that the journal has, before or after one of its changes. If it does not, the file was edited
+//! since, and counts. So changes that the file already has make no difference.
 
 use crate::edit::{Edit, edited, values_of};
 use crate::sheet::{COLUMNS, SheetText, read_names};
@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// A longer journal is put into the file: some 300 operations. To read it takes half a millisecond.
+/// The maximum length of a journal, in bytes: some 300 operations, read in half a millisecond. A longer
+/// one is merged into the file.
 pub const MAX_BYTES: u64 = 64 << 10;
 
-/// What a subscriber's line says, by column, without the name and what is empty. `None` where there is
-/// no such line.
+/// The non-empty values of a subscriber's line by column, without the name. `None` without a line.
 pub type Values = Option<BTreeMap<String, String>>;
 
 /// One subscriber before and after an operation.
@@ -26,29 +26,28 @@ pub type Values = Option<BTreeMap<String, String>>;
 pub struct Change {
     /// Its name.
     pub name: String,
-    /// What its line said.
-    #[serde(deserialize_with = "Option::deserialize")] // else it could be left out
+    /// The values before the operation.
+    #[serde(deserialize_with = "Option::deserialize")] // otherwise the key would be optional
     pub before: Values,
-    /// What it says.
+    /// The values after it.
     #[serde(deserialize_with = "Option::deserialize")]
     pub after: Values,
 }
 
-/// A journal that was read.
+/// A parsed journal.
 #[derive(Clone, Debug, Default)]
 pub struct Journal {
-    /// By the name of the subscriber, what its line said at each time, the first first; and the line of
-    /// the journal that came last.
+    /// The states of each subscriber by name, the oldest first, and the number of its last line.
     states: BTreeMap<String, (Vec<Values>, usize)>,
-    /// In the order in which they came first.
+    /// The subscribers in the order of their first lines.
     names: Vec<String>,
-    /// Bytes of it that count.
+    /// The complete lines, in bytes.
     length: usize,
-    /// What is left out, a line each.
+    /// One note for each line that is left out.
     notes: Vec<String>,
 }
 
-/// The journal's line of an operation. It is ASCII, so that no part of it is no text.
+/// The journal's line of an operation. It is ASCII, so every part of it is valid text.
 pub fn line(changes: &[Change]) -> String {
     let json = serde_json::to_string(changes).expect("maps of text can be written");
     let mut line = String::with_capacity(json.len() + 1);
@@ -66,11 +65,11 @@ pub fn line(changes: &[Change]) -> String {
 }
 
 impl Journal {
-    /// Reads the journal.
+    /// Parses the journal.
     ///
     /// # Errors
-    /// Where a line is none of a journal, with its place. The last one may have no end: it was being
-    /// written when its writer ended, and the change was never answered.
+    /// If a line is malformed, with its place. A last line without an end is only noted: its writer was
+    /// killed, and the operation was never answered.
     pub fn read(source: SheetText<'_>) -> Result<Journal, DocumentError> {
         let mut journal = Journal::default();
         for (number, text) in (1..).zip(source.text.split_inclusive('\n')) {
@@ -108,18 +107,18 @@ impl Journal {
         Ok(())
     }
 
-    /// Is there nothing in it that counts?
+    /// Does it have no complete line?
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
 
-    /// Bytes of it that count. What comes behind them has no end of line.
+    /// The length of the complete lines, in bytes. A torn line may follow.
     pub fn length(&self) -> usize {
         self.length
     }
 
-    /// What the line of the subscriber `name` says, where the file has it say `listed`. `Err` with the
-    /// journal's line if the file says something else than that knows.
+    /// The present values of the subscriber `name`, whose line in the file has `listed`. `Err` with the
+    /// number of the journal's line if the journal does not know these.
     fn now<'a>(&'a self, name: &str, listed: &'a Values) -> Result<&'a Values, usize> {
         match self.states.get(name) {
             None => Ok(listed),
@@ -128,11 +127,11 @@ impl Journal {
         }
     }
 
-    /// What becomes of the file `source` by it, and what is left out of it, a line each, with its place
-    /// in the journal called `name`.
+    /// The text of the file `source` with the changes, and a note for each change that is left out, with
+    /// its place in the journal called `name`.
     ///
     /// # Errors
-    /// Where the file cannot be read.
+    /// If the file cannot be parsed.
     pub fn merged(&self, source: SheetText<'_>, name: &str) -> Result<(String, Vec<String>), DocumentError> {
         let mut notes = self.notes.clone();
         if self.is_empty() {
@@ -147,7 +146,7 @@ impl Journal {
                 Ok(now) if *now == listed => {}
                 Ok(now) => edits.push((subscriber.clone(), whole(&listed, now))),
                 Err(line) => notes.push(format!(
-                    "{name}:{line}: the change of `{}` is left out: {} says something else of it since",
+                    "{name}:{line}: the change of `{}` is left out: {} has another line for it since",
                     shortened(subscriber),
                     source.name
                 )),
@@ -157,7 +156,7 @@ impl Journal {
     }
 }
 
-/// The edit that makes one of the other.
+/// The edit that turns `before` into `after`.
 fn whole(before: &Values, after: &Values) -> Edit {
     let Some(after) = after else { return Edit::Remove };
     let cleared = before.iter().flatten().filter(|(column, _)| !after.contains_key(*column));
@@ -170,14 +169,14 @@ fn whole(before: &Values, after: &Values) -> Edit {
 pub struct Table {
     /// The file's name.
     name: String,
-    /// What is in it.
+    /// The file's text.
     text: String,
     journal: Journal,
     journal_name: String,
 }
 
 impl Table {
-    /// Of both texts, each with its name; where there is no journal, its text is empty.
+    /// The table of both texts, each with its name. Without a journal, its text is empty.
     ///
     /// # Errors
     /// As of [`Journal::read`].
@@ -197,7 +196,7 @@ impl Table {
         &self.name
     }
 
-    /// The text of both together, and what is left out of the journal.
+    /// The merged text of both, and the notes on changes that are left out.
     ///
     /// # Errors
     /// As of [`Journal::merged`].
@@ -205,7 +204,7 @@ impl Table {
         self.journal.merged(self.file(), &self.journal_name)
     }
 
-    /// What `edits` change. Whether that makes sense is not checked.
+    /// The changes that `edits` make. Their values are not checked.
     ///
     /// # Errors
     /// As of [`edited`].
@@ -248,7 +247,7 @@ impl Table {
         }
     }
 
-    /// The text of both together after `edits`.
+    /// The merged text of both after `edits`.
     ///
     /// # Errors
     /// As of [`edited`].
@@ -269,7 +268,7 @@ fn put(now: &BTreeMap<String, String>, values: &[(String, String)]) -> BTreeMap<
     after
 }
 
-/// Two tables in CSV: the lines of these subscribers before, and those after.
+/// Two tables in CSV: the lines of these subscribers before the changes, and after them.
 pub fn tables(changes: &[Change]) -> [String; 2] {
     let all = changes.iter().flat_map(|change| [&change.before, &change.after]).flatten();
     let mut columns: Vec<&str> = all.flat_map(BTreeMap::keys).map(String::as_str).collect();
@@ -290,8 +289,8 @@ pub fn tables(changes: &[Change]) -> [String; 2] {
     [of(&|change| change.before.clone()), of(&|change| change.after.clone())]
 }
 
-/// What the line of the subscriber `name` says, if it has one, by a search for the name. `None` where
-/// the file takes more to read: quotes, or ends of lines of another kind.
+/// The values of the subscriber `name`, if it has a line, found by a search for the name. `None` if the
+/// file needs a full parser, for quotes or other line ends.
 fn row_of(source: SheetText<'_>, name: &str) -> Option<Option<BTreeMap<String, String>>> {
     let text = source.text.strip_prefix('\u{feff}').unwrap_or(source.text);
     let is_plain = !text.contains('"') && text.split('\r').skip(1).all(|rest| rest.starts_with('\n'));
@@ -347,13 +346,13 @@ mod tests {
         (name.to_owned(), Edit::Set(values.collect()))
     }
 
-    /// What each line says, by the name.
+    /// The values of each line, by name.
     fn rows(text: &str) -> BTreeMap<String, BTreeMap<String, String>> {
         let sheet = read_names(SheetText { name: "s.csv", text }).expect("a table");
         sheet.rows.iter().map(|row| (row.name.clone(), values_of(&sheet, row))).collect()
     }
 
-    /// The journal after `edits`, one after the other, and the file had they been written to that.
+    /// The journal after `edits`, one after the other, and the file if they had been written to it.
     fn after(text: &str, edits: &[(String, Edit)]) -> (String, String) {
         let (mut lines, mut whole) = (String::new(), text.to_owned());
         for edit in edits {
@@ -377,7 +376,7 @@ mod tests {
             edits in prop::collection::vec(prop_oneof![operation(), operation().prop_map(|(name, _)| (name, Edit::Remove))], 0..12),
             folded in 0..12usize,
         ) {
-            // Who is not there is not removed.
+            // Only present subscribers are removed.
             let mut there = std::collections::BTreeSet::from(["ann".to_owned(), "bob".to_owned()]);
             let edits: Vec<(String, Edit)> = edits.into_iter().filter(|(name, edit)| match edit {
                 Edit::Remove => there.remove(name),
@@ -387,7 +386,7 @@ mod tests {
             let merged = table(FILE, &lines).merged().expect("a table");
             prop_assert_eq!(rows(&merged.0), rows(&whole));
             prop_assert_eq!(merged.1, Vec::<String>::new());
-            // A writer was killed when the file had the first of them, and before the journal was gone.
+            // A writer was killed after the file had the first of them, and before the journal was removed.
             let folded = folded.min(edits.len());
             let (first, _) = after(FILE, &edits[..folded]);
             let text = table(FILE, &first).merged().expect("a table").0;
@@ -443,9 +442,9 @@ mod tests {
         let expected = typed.replace("addresses,weight", "addresses,weight,vlan");
         let expected = expected.replace("1,9", "1,9,").replace("bob,10.0.0.2,", "bob,10.0.0.2,4,");
         assert_eq!(text, format!("{expected}eve,,,7\n"));
-        let why = "s.csv.journal:1: the change of `ann` is left out: s.csv says something else of it since";
+        let why = "s.csv.journal:1: the change of `ann` is left out: s.csv has another line for it since";
         assert_eq!(notes, [why]);
-        // From there on it goes on.
+        // Later changes follow the edited line.
         let next =
             line(&table(&typed, &lines).changes(&[set("ann", &[("class", "gold")])]).expect("it can be"));
         let (text, notes) = table(&typed, &(lines + &next)).merged().expect("a table");

@@ -75,7 +75,7 @@ fn subscribers_come_and_go_without_a_reload_and_a_journal_has_them_until_it_is_i
     let of = |name: &str| got_now.iter().find(|(known, _)| known == name).map(|(_, bytes)| *bytes);
     assert!(of("bob").is_none() && of("ann") == Some(0), "{got_now:?}");
     assert!(of("eve") >= Some(40_000) && of("unclaimed") >= Some(10_000), "{got_now:?}");
-    // What is not IP is of no class: some frames of ARP.
+    // Some ARP frames belong to no class, since they are not IP.
     let totals = bed.status(&config)["ways"][0]["totals"]["bytes_out"].as_u64().expect("a number");
     let all: u64 = got_now.iter().map(|(_, bytes)| bytes).sum();
     assert!(all <= totals && all + 2000 > totals, "{totals}: {got_now:?}");
@@ -156,7 +156,7 @@ fn a_client_that_is_killed_at_any_moment_leaves_what_was_or_what_is_to_be() {
         Config::load(&config).expect("the next gateway can start");
     }
     assert!(counts.iter().all(|count| *count > 5), "too fast or too slow to be of use: {counts:?}");
-    // Whatever the gateway had taken that is not written down, a change or a reload puts right.
+    // A change or a reload corrects what the gateway took without a record.
     let (code, said) = change(&bed, &["set", path, "ann", "weight=3"]);
     assert_eq!((code, weight(&people)), (Some(0), 3), "{said}");
     let (code, said) = change(&bed, &["set", path, "ann", "weight=4"]);

@@ -13,12 +13,12 @@ pub(crate) type ReadFile<'a> = dyn FnMut(&Path, u64, &'static str) -> Result<Str
 /// The subscriber file at `path`, with its journal.
 ///
 /// # Errors
-/// Where one of them cannot be read.
+/// If one of them cannot be read.
 pub fn table(path: &Path) -> Result<Table, DocumentError> {
     table_by(path, "a table of subscribers in CSV", &mut |path, limit, wanted| read_text(path, limit, wanted))
 }
 
-/// How often a file is read again that is replaced meanwhile.
+/// The attempts to read a file and its journal of the same moment, while others replace them.
 const TRIES: usize = 10;
 
 pub(super) fn table_by(
@@ -30,7 +30,7 @@ pub(super) fn table_by(
     let mut before = lines(&journal, read)?;
     for _ in 0..TRIES {
         let text = read(path, sheet::MAX_BYTES, wanted)?;
-        // Another journal may be of another file.
+        // Another journal may belong to another file.
         let after = lines(&journal, read)?;
         if before == after {
             let name = |path: &Path| path.display().to_string();
@@ -41,7 +41,7 @@ pub(super) fn table_by(
     Err(Problem::Unreadable { path: path.into(), cause: ErrorKind::ResourceBusy.into() }.into())
 }
 
-/// The text of the journal; empty where there is none.
+/// The text of the journal; empty without one.
 fn lines(journal: &Path, read: &mut ReadFile<'_>) -> Result<String, DocumentError> {
     match read(journal, sheet::MAX_BYTES, "a journal of changes of subscribers") {
         Err(DocumentError { problem: Problem::NotFound { .. }, .. }) => Ok(String::new()),
@@ -49,14 +49,14 @@ fn lines(journal: &Path, read: &mut ReadFile<'_>) -> Result<String, DocumentErro
     }
 }
 
-/// The journal of the subscriber file at `path`: beside that, wherever a link to it may be.
+/// The journal of the subscriber file at `path`, in the folder of the file itself if `path` is a link.
 pub fn journal_of(path: &Path) -> PathBuf {
     let mut name = path.canonicalize().unwrap_or_else(|_| path.to_owned()).into_os_string();
     name.push(".journal");
     name.into()
 }
 
-/// Is `file` that at `path`, or its journal?
+/// Is `file` the file at `path`, or its journal?
 pub(crate) fn is_of(file: &Path, path: &Path) -> bool {
     file == path || file == journal_of(path)
 }

@@ -1,5 +1,5 @@
-//! Other values of some subscribers, and some that are new or gone, without reading and checking all
-//! others again.
+//! Changes some subscribers, adds new ones and removes others, without reading and checking the rest
+//! again.
 
 use super::discipline::DisciplinePlan;
 use super::shaping::has_leaves_alone;
@@ -14,16 +14,16 @@ use fairwire_wire::Way;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A configuration in which subscribers have other values, are new, or are gone.
+/// A configuration after changes of some subscribers.
 #[derive(Debug)]
 pub(crate) struct OtherRows {
-    /// It.
+    /// The configuration.
     pub config: Config,
-    /// The numbers of subscribers that are gone.
+    /// The numbers of removed subscribers.
     pub gone: Vec<u32>,
-    /// The numbers of those that are new.
+    /// The numbers of new subscribers.
     pub new: Vec<u32>,
-    /// Classes with other terms in a tree with queues, and those that are new there.
+    /// Changed and new classes of a tree with queues.
     pub terms: Vec<OtherTerms>,
     /// Classes with another weight, where that is all that a discipline knows of them.
     pub weights: Vec<(u32, Weight)>,
@@ -48,9 +48,9 @@ fn named(rows: &[Row]) -> Named<'_> {
 }
 
 impl Config {
-    /// The same where the subscribers of `before` have the values of `after`; those that are in one of
-    /// them alone are gone, or new. `None` where more is needed for that: to read all files again, which
-    /// also says what is wrong.
+    /// The configuration in which the subscribers of `before` have the rows of `after`. A subscriber of
+    /// only one of them is removed, or new. `None` if that takes reading all files again, which also
+    /// reports faults.
     pub(crate) fn with_rows(&self, before: &[Row], after: &[Row]) -> Option<OtherRows> {
         let [was, is] = [before, after].map(named);
         if was.len() != before.len() || is.len() != after.len() {
@@ -86,9 +86,9 @@ struct NextRows<'a> {
     config: &'a Config,
     book: ClassBook,
     done: OtherRows,
-    /// What was claimed, and what is.
+    /// The claims before and after.
     claimed: [Claimed; 2],
-    /// Those whose bursts are to be checked.
+    /// The classes whose bursts must be checked.
     touched: Vec<u32>,
     has_guarantees: bool,
 }
@@ -164,15 +164,15 @@ impl<'a> NextRows<'a> {
         self.book.set(number, is).then_some(())
     }
 
-    /// The number and the class of `row`; `None` where it is not what is there. Where the file said
-    /// something else, all of it is to be read.
+    /// The number and the class of `row`. `None` if the configuration has another class for it: then all
+    /// of the file must be read.
     fn known(&self, row: &Row) -> Option<(u32, Class)> {
         let number = self.book.number(&row.name)?;
         let was = tree::of_row(row, above(&self.book, row)?);
         (self.book.class(number) == Some(&was)).then_some((number, was))
     }
 
-    /// The ways in which a class has other terms, of those that may be; `None` where it cannot have
+    /// The directions in which a class has other terms, among `are_others`; `None` if it cannot have
     /// them.
     fn ways(&self, is: &Class, mut are_others: [bool; 2]) -> Option<[bool; 2]> {
         for (is_other, (own, shaping)) in
@@ -197,7 +197,7 @@ impl<'a> NextRows<'a> {
         self.done.has_members = true;
     }
 
-    /// What comes of it, if a link can keep what it promises.
+    /// The result, if the links can keep their promises.
     fn finished(self) -> Option<OtherRows> {
         let NextRows { config, book, mut done, claimed: [gone, new], touched, has_guarantees } = self;
         for (way, shaping) in Way::ALL.into_iter().zip(&config.shaping) {
@@ -275,7 +275,7 @@ mod tests {
         }
         let mut all = All(vec![String::new()]);
         discipline.inspect(&mut all);
-        all.0.retain(|part| !part.is_empty()); // a vacant leaf
+        all.0.retain(|part| !part.is_empty()); // of a vacant leaf
         all.0.sort();
         all.0
     }
@@ -325,7 +325,7 @@ mod tests {
         }
     }
 
-    /// Has `tree` be as `next` says.
+    /// Applies the changed terms of `next` to `tree`.
     fn retune(tree: &mut dyn Discipline, next: OtherRows) {
         for OtherTerms { class, parent, ways } in next.terms {
             assert_eq!(ways, [true, false]);
@@ -371,7 +371,7 @@ mod tests {
                 assert_eq!(present.book.numbers(), config("classful", &table).book.numbers());
                 let is_gone = |part: &String| [ANN, ROOT].iter().any(|line| part.starts_with(&line[..3]));
                 let [mut is, mut then] = [shown(&*tree), shown(&*discipline(&wanted))];
-                // The leaf of one who is gone is there until another takes it.
+                // A removed subscriber's leaf stays until another takes it.
                 [&mut is, &mut then].into_iter().for_each(|parts| parts.retain(|part| !is_gone(part)));
                 assert_eq!(is, then, "{gone:?} {new:?}");
             }

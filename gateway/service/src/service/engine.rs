@@ -41,9 +41,9 @@ pub(crate) enum Command {
 /// Changes of classes that stay where they are.
 #[derive(Default)]
 pub(crate) struct Edit {
-    /// Numbers that are vacant from now on.
+    /// The numbers that become vacant.
     pub gone: Vec<u32>,
-    /// Numbers that were vacant. Of packets that came before none may be inside.
+    /// The vacant numbers that are taken. None of their earlier packets may still be inside.
     pub new: Vec<u32>,
     /// Other terms, before the weights.
     pub terms: Vec<NewTerms>,
@@ -139,20 +139,20 @@ pub(super) struct Engine {
     pub heir: Option<UnixStream>,
 }
 
-/// When what is done.
+/// The times of the loop's tasks.
 #[derive(Default)]
 pub(super) struct Moments {
-    /// The datapath is observed next.
+    /// The next observation of the datapath.
     observed: Time,
-    /// A change of classes came last.
+    /// The last change of classes.
     edited: Time,
-    /// Forwarding ends, whatever waits.
+    /// The end of forwarding, even if packets wait.
     ended: Option<Time>,
 }
 
 /// The interval at which commands are looked for.
 const LOOK: Duration = Duration::from_ms(10);
-/// The same for a moment after a change of classes: others may follow.
+/// The same for [`MOMENT`] after a change of classes, since others may follow.
 const LOOK_AGAIN: Duration = Duration::from_ms(1);
 const MOMENT: Duration = Duration::from_secs(1);
 

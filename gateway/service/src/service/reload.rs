@@ -88,7 +88,7 @@ impl Present {
             let place = files.iter().position(|file| is_of(path, file));
             match place.and_then(|place| Some((place, handed.file(place).ok().flatten()?))) {
                 Some((place, file)) if files[place] == path => read_open(&file, path, limit, wanted),
-                Some(_) => Ok(String::new()), // what is handed over is whole
+                Some(_) => Ok(String::new()), // the file that is handed over is merged
                 None => read_text(path, limit, wanted),
             }
         };
@@ -135,8 +135,8 @@ impl Present {
         Ok(Reloaded { changes: lines, took_ms: ms_since(start), ..reloaded })
     }
 
-    /// Gives subscribers the values of a table in the place of those of another, both `handed` over;
-    /// who is in one alone is gone, or new. `None` where that takes a reload.
+    /// Replaces the rows of subscribers with those of another table, both `handed` over. A subscriber of
+    /// only one of them is removed, or new. `None` if that takes a reload.
     pub(super) fn change_subscribers(&mut self, handed: &Handed) -> Result<Option<Reloaded>, String> {
         let start = fairwire_linux::clock::now();
         let mut tables = [String::new(), String::new()];
