@@ -11,7 +11,9 @@ use super::error::{During, Trouble};
 use super::host::Host;
 use super::nat::redirect_connections;
 use fairwire_linux::nftables::Nftables;
+use rustix::io::retry_on_intr;
 use rustix::net::sockopt::{ip_original_dst, set_socket_linger};
+use rustix::net::{RecvFlags, recv};
 use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, SocketAddrV4, TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -198,7 +200,8 @@ fn answer(request: &[u8]) -> io::Result<Vec<u8>> {
     socket.connect((server, NAMES_PORT))?;
     socket.send(request)?;
     let mut bytes = vec![0; MAX_ANSWER];
-    let count = socket.recv(&mut bytes)?;
+    // A process that was stopped and continues must wait again.
+    let (_, count) = retry_on_intr(|| recv(&socket, &mut bytes[..], RecvFlags::empty()))?;
     bytes.truncate(count);
     Ok(bytes)
 }

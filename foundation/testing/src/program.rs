@@ -3,7 +3,7 @@
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::ExitStatusExt;
@@ -84,6 +84,17 @@ pub fn seen(master: &OwnedFd, part: &str) -> String {
         text.extend_from_slice(&chunk[..count]);
     }
     String::from_utf8_lossy(&text).into_owned()
+}
+
+/// Calls again where a signal ended `call`: a process that was stopped and continues gets `EINTR`
+/// from a socket with a timeout (signal(7)).
+pub fn retried<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match call() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            outcome => return outcome,
+        }
+    }
 }
 
 /// The exit code of `child`, which ends by itself; of a signal as a shell reports it.

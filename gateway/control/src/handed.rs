@@ -1,7 +1,7 @@
 //! Files that a client opened and sends with its request: it may reach files that the gateway's
 //! process may not.
 
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
@@ -50,7 +50,8 @@ impl Handed {
         if !files.is_empty() && !beside.push(SendAncillaryMessage::ScmRights(&files)) {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        Ok(sendmsg(socket, &[IoSlice::new(bytes)], &mut beside, SendFlags::NOSIGNAL)?)
+        let parts = [IoSlice::new(bytes)];
+        Ok(retry_on_intr(|| sendmsg(&socket, &parts, &mut beside, SendFlags::NOSIGNAL))?)
     }
 
     /// Receives into `bytes`, and the attached files into these. Works like `read` on a
@@ -58,7 +59,8 @@ impl Handed {
     pub fn receive(&mut self, socket: impl AsFd, bytes: &mut [u8]) -> io::Result<usize> {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_HANDED))];
         let mut beside = RecvAncillaryBuffer::new(&mut space);
-        let message = recvmsg(socket, &mut [IoSliceMut::new(bytes)], &mut beside, RecvFlags::CMSG_CLOEXEC)?;
+        let mut parts = [IoSliceMut::new(bytes)];
+        let message = retry_on_intr(|| recvmsg(&socket, &mut parts, &mut beside, RecvFlags::CMSG_CLOEXEC))?;
         for part in beside.drain() {
             if let RecvAncillaryMessage::ScmRights(files) = part {
                 files.for_each(|file| self.add(file));

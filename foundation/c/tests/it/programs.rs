@@ -1,6 +1,7 @@
 //! Programs in C, by each compiler that is installed, with sanitizers.
 
 use super::{folder, has, library};
+use fairwire_testing::program::retried;
 use fairwire_testing::skip::skipped_for_want_of_a_peer;
 use std::net::UdpSocket;
 use std::path::PathBuf;
@@ -95,7 +96,7 @@ fn the_example_relays_what_it_is_sent() {
         let _ = sender.send_to(&[number; 100], &to);
     }
     while last < 49 {
-        let len = receiver.recv(&mut bytes).expect("all of them come");
+        let len = retried(|| receiver.recv(&mut bytes)).expect("all of them come");
         last = if len == 100 { bytes[0] } else { last };
     }
     relay.kill().and_then(|()| relay.wait()).expect("it ends");

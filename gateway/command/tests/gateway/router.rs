@@ -12,6 +12,7 @@ use fairwire_testbed::error::Trouble;
 use fairwire_testbed::host::{Host, Wire};
 use fairwire_testbed::nat::masquerade;
 use fairwire_testbed::program::command;
+use fairwire_testing::program::retried;
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
@@ -365,9 +366,9 @@ fn what_is_for_the_router_is_not_taken(home: &Home, config: &Path, socket: &UdpS
     let mut bytes = [0; 64];
     for to in [ROUTER, ROUTER, ROUTER] {
         socket.send_to(b"a question", (to, 7000)).expect("it is near");
-        let (_, from) = router.recv_from(&mut bytes).expect("it comes");
+        let (_, from) = retried(|| router.recv_from(&mut bytes)).expect("it comes");
         router.send_to(b"an answer", from).expect("it is near");
-        socket.recv(&mut bytes).expect("it comes back");
+        retried(|| socket.recv(&mut bytes)).expect("it comes back");
     }
     // Nor what is for the router's address outside: no program listens there, and that is said.
     let _ = socket.send_to(b"a question", (PUBLIC, 9));

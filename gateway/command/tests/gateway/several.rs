@@ -3,6 +3,7 @@
 use super::bed::{Bed, Gateway};
 use fairwire_linux::netlink::{Address, End};
 use fairwire_testbed::host::{Host, Wire};
+use fairwire_testing::program::retried;
 use rustix::process::Signal;
 use std::fs;
 use std::net::{Ipv4Addr, UdpSocket};
@@ -83,7 +84,7 @@ fn two_links_in_one_process_forward_reload_and_fail_each_by_itself() {
     let gateway = bed.begin_command(command);
     wait_for_all(&gateway, &["` forwards between g1 and g0", "` forwards between h1 and h0"]);
     let mut text = [0; 500];
-    let count = manager.recv(&mut text).expect("the manager is notified");
+    let count = retried(|| manager.recv(&mut text)).expect("the manager is notified");
     let said = String::from_utf8_lossy(&text[..count]).into_owned();
     assert_eq!(
         said,

@@ -4,6 +4,7 @@ use super::bed::{Bed, Gateway, Hosts, INSIDE};
 use fairwire_control::client;
 use fairwire_control::protocol::{Answer, Request, Wanted};
 use fairwire_service::config::Config;
+use fairwire_testing::program::retried;
 use rustix::process::Signal;
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
@@ -270,9 +271,15 @@ fn the_guard_goes_with_the_link_and_the_service_manager_is_notified_of_the_proce
     let mut command = bed.fairwire(&["run", "--take-over", config.to_str().expect("UTF-8")]);
     command.env("NOTIFY_SOCKET", format!("@{name}"));
     let second = bed.begin_command(command);
+    // A machine that is suspended and resumes ends no take-over.
+    for _ in 0..100 {
+        second.signal(Signal::STOP);
+        second.signal(Signal::CONT);
+        thread::sleep(Duration::from_millis(1));
+    }
     second.wait_for("forwards between");
     let mut text = [0; 200];
-    let count = manager.recv(&mut text).expect("the manager is notified");
+    let count = retried(|| manager.recv(&mut text)).expect("the manager is notified");
     let said = String::from_utf8_lossy(&text[..count]).into_owned();
     assert_eq!(said, format!("READY=1\nMAINPID={}\nSTATUS=forwarding", second.pid()));
     assert!(first.child.wait().expect("it is ours").success());

@@ -1,7 +1,7 @@
 //! `fairwire-gateway follow`, where no gateway runs.
 
 use fairwire_linux::clock;
-use fairwire_testing::program::{code, stderr};
+use fairwire_testing::program::{code, retried, stderr};
 use md5::{Digest, Md5};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -69,7 +69,7 @@ impl Follower {
             let mut answers = BTreeSet::new();
             let mut datagram = [0; 4096];
             while answers.len() < requests.len() {
-                let length = self.socket.recv(&mut datagram).expect("each request is answered");
+                let length = retried(|| self.socket.recv(&mut datagram)).expect("each request is answered");
                 assert!(length >= 20);
                 // The Proxy-State, which comes last, is the request's number.
                 let number = u32::from_be_bytes(datagram[length - 4..length].try_into().unwrap()) as usize;
@@ -147,7 +147,8 @@ fn a_burst_of_sessions_with_a_bad_one_is_answered_and_none_is_lost() {
     assert!(with_bad < of_good * 10, "{of_good:?} {with_bad:?}");
     let (answers, of_many) = follower.answers(&starts(2000));
     assert_eq!(answers.len(), 2000);
-    assert!(of_many < Duration::from_secs(5), "{of_many:?}");
+    // A second on an idle core; with a reload for each it would be minutes.
+    assert!(of_many < Duration::from_secs(30), "{of_many:?}");
     let log = follower.log();
     assert!(log.contains("without 10.9.0.7, which is typed for `c7`"), "{log}");
     let plans = fs::read_to_string(folder.path().join("plans.csv")).expect("it is there");

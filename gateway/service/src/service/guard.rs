@@ -115,11 +115,7 @@ pub(super) fn request_leave(socket: &Path) -> Result<(), ServiceError> {
     let fail = |error: std::io::Error| ServiceError::system("waiting for the former guard to leave", error);
     stream.set_read_timeout(Some(std::time::Duration::from_secs(5))).map_err(fail)?;
     // It closes the connection when its bridge is gone.
-    let mut answer = [0];
-    match std::io::Read::read(&mut &stream, &mut answer) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(fail(error)),
-    }
+    std::io::copy(&mut &stream, &mut std::io::sink()).map(|_| ()).map_err(fail)
 }
 
 /// The interval at which the ports of the bridge are looked at.

@@ -28,6 +28,7 @@ use fairwire_datapath::direction::transit::{TakenOut, Transit};
 use fairwire_datapath::{Datapath, Wire};
 use fairwire_linux::clock;
 use fairwire_linux::port::{LinkKind, Port};
+use rustix::io::retry_on_intr;
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
     SendFlags, recvmsg, sendmsg,
@@ -429,7 +430,7 @@ pub(super) fn wait_for_leave(stream: &UnixStream) {
 
 /// Waits until the old process has ended, for a while.
 pub(super) fn wait_for_end(stream: &UnixStream) {
-    let _ = (&mut &*stream).read(&mut [0]);
+    let _ = (&mut &*stream).read_exact(&mut [0]);
 }
 
 fn expect(stream: &UnixStream, wanted: u8) -> io::Result<()> {
@@ -444,14 +445,16 @@ fn send_with(stream: &UnixStream, bytes: &[u8], files: &[BorrowedFd<'_>]) -> io:
     if !beside.push(SendAncillaryMessage::ScmRights(files)) {
         return Err(ErrorKind::InvalidInput.into());
     }
-    let count = sendmsg(stream, &[IoSlice::new(bytes)], &mut beside, SendFlags::NOSIGNAL)?;
+    let parts = [IoSlice::new(bytes)];
+    let count = retry_on_intr(|| sendmsg(stream, &parts, &mut beside, SendFlags::NOSIGNAL))?;
     if count == bytes.len() { Ok(()) } else { Err(ErrorKind::WriteZero.into()) }
 }
 
 fn receive_with(stream: &UnixStream, bytes: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>)> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_PAPERS))];
     let mut beside = RecvAncillaryBuffer::new(&mut space);
-    let message = recvmsg(stream, &mut [IoSliceMut::new(bytes)], &mut beside, RecvFlags::CMSG_CLOEXEC)?;
+    let mut parts = [IoSliceMut::new(bytes)];
+    let message = retry_on_intr(|| recvmsg(stream, &mut parts, &mut beside, RecvFlags::CMSG_CLOEXEC))?;
     let mut files = Vec::new();
     for part in beside.drain() {
         if let RecvAncillaryMessage::ScmRights(more) = part {
