@@ -7,11 +7,11 @@ use fairwire_wire::FlowKey;
 /// The counts of one flow, or of one class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowCount {
-    /// Packets that came for it.
+    /// Packets that arrived.
     pub packets_in: u64,
-    /// Their bytes, as counted on the shaped link.
+    /// Bytes that arrived, as counted on the shaped link.
     pub bytes_in: u64,
-    /// Packets dropped, by the discipline or for want of a buffer.
+    /// Packets dropped by the discipline or for lack of a buffer.
     pub dropped: u64,
     /// Packets marked.
     pub marked: u64,
@@ -28,88 +28,85 @@ pub struct FirstPacket {
     pub key: FlowKey,
     /// Its class.
     pub class: u32,
-    /// Its VLAN, 0 without.
+    /// Its VLAN; 0 if untagged.
     pub vlan: u16,
     /// Its differentiated-services codepoint.
     pub dscp: u8,
-    /// The Ethernet address of the host inside; zero without.
+    /// The Ethernet address of the inside host; zero if the frame has none.
     pub mac: [u8; 6],
 }
 
-/// The account of one flow: a cache line.
+/// The account of one flow: one cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub struct Account {
-    /// The flow that it counts.
+    /// The flow.
     pub flow: FlowHash,
-    /// When a packet came last, in [`ticks`].
+    /// Arrival of its latest packet, in [`ticks`].
     seen: u32,
-    /// The number of flows that had this place before. An account number of theirs no longer names
-    /// this place.
+    /// Flows that had this place before. Their account numbers no longer name it.
     uses: u32,
-    /// Its traffic.
+    /// The flow's traffic.
     pub count: FlowCount,
 }
 
 const _: () = assert!(size_of::<Account>() == 64);
 
 impl Account {
-    /// Its number, by which packets inside name it.
+    /// The account's number, which packets inside carry.
     #[inline]
     fn number_at(&self, place: u32) -> u32 {
         (place + 1) | (self.uses << PLACE_BITS)
     }
 }
 
-/// The counts of a bounded number of flows. Those for which there is no room are counted together.
+/// The counts of a bounded number of flows. Flows without room are counted together.
 ///
-/// **Accounts age.** Where the table is full, a new flow looks at [`LOOKS`] accounts behind a clock
-/// hand. The first of a flow that has been silent for [`SILENT`], or for [`SILENT_ONCE`] where it
-/// sent one packet and no more, is taken over: what it counted joins the others. So a flood of
-/// made-up senders takes the places of the silent only, and for no longer than it lasts. It is
-/// O(1), and all memory is taken at construction.
+/// **Accounts age.** When the table is full, a new flow checks [`LOOKS`] accounts behind a clock
+/// hand. It takes over the first whose flow has been silent for [`SILENT`], or for [`SILENT_ONCE`]
+/// if that flow sent a single packet. The old counts join the others. So a flood of made-up senders
+/// takes the places of silent flows only, and only while it lasts. The search is O(1), and all
+/// memory is taken at construction.
 ///
-/// Packets that are still inside name their flow's account by its number, which includes how often
-/// the place was reassigned. So the outcome of an old packet counts with the others, and never for
-/// the flow that came after.
+/// Packets inside name their flow's account by its number, which includes how often the place was
+/// reassigned. So the outcome of an old packet counts with the others, never for the flow that has
+/// the place now.
 #[derive(Debug)]
 pub struct Accounts {
     index: FlowIndex,
-    /// By the low bits of a hash, the place of the flow that had them last: most packets need no
-    /// lookup in the index.
+    /// The latest flow's place, by the low bits of its hash. Most packets need no lookup in the
+    /// index.
     recent: Box<[u32]>,
     accounts: Vec<Account>,
     opened: Vec<FirstPacket>,
     capacity: usize,
     hand: usize,
     others: FlowCount,
-    /// The counts of accounts that were given up.
+    /// The counts of accounts that were taken over.
     ended: FlowCount,
 }
 
-/// The account of all flows that found the table full; that of the flow at place n is n + 1, and
-/// above that the place's uses.
+/// The account of all flows that found the table full. The flow at place n has account n + 1, with
+/// the place's uses in the bits above.
 pub(crate) const OTHERS: u32 = 0;
 /// Bits of an account number that hold the place.
 const PLACE_BITS: u32 = 21;
 /// The most accounts that a configuration may request.
 pub(crate) const MAX_ACCOUNTS: usize = 1 << 20;
-/// The most places that are remembered by hash: 16 KiB, so that they stay in the cache.
+/// The most places remembered by hash: 16 KiB, so they stay in the cache.
 const MAX_RECENT: usize = 4096;
-/// Accounts that a new flow looks at when the table is full.
+/// Accounts that a new flow checks when the table is full.
 const LOOKS: usize = 4;
-/// A flow that is silent for longer gives its place up. It is longer than the windows of the
-/// telemetry.
+/// A flow that is silent for longer gives up its place. Longer than the telemetry's windows.
 pub const SILENT: Duration = Duration::from_secs(3);
-/// The same for a flow of a single packet, as made-up senders are.
+/// The same for a flow of a single packet, typical of made-up senders.
 pub(crate) const SILENT_ONCE: Duration = Duration::from_ms(500);
 
-/// Packets by which a host is known: more than a scan or a flood from random addresses sends by
-/// each.
+/// Packets after which a host is known: more than a scan or a flood from random addresses sends
+/// from each.
 const FIRST: u64 = 8;
 
-/// Time in steps of 2^20 ns (1.05 ms), so that it fits beside the counts; it wraps around after 52
-/// days.
+/// Time in steps of 2^20 ns (1.05 ms), which fits next to the counts; it wraps after 52 days.
 pub(crate) const fn ticks(ns: u64) -> u32 {
     (ns >> 20) as u32
 }
@@ -130,14 +127,14 @@ impl Accounts {
         }
     }
 
-    /// The number of `flow`'s account, of which a packet came at `now`. If the account is new,
-    /// `first` describes the packet.
+    /// The number of `flow`'s account, for a packet that arrives at `now`. `first` describes the
+    /// packet if the account is new.
     #[inline]
     pub fn open(&mut self, flow: FlowHash, now: Time, first: impl FnOnce() -> FirstPacket) -> u32 {
         let tick = ticks(now.ns());
         let slot = flow.0 as usize & (self.recent.len() - 1);
         let place = self.recent[slot];
-        // Its contents may be long out of date: the account itself knows whose it is.
+        // The place may be out of date, so the account's own flow decides.
         if let Some(account) = self.accounts.get_mut(place as usize).filter(|account| account.flow == flow) {
             account.seen = tick;
             return account.number_at(place);
@@ -201,7 +198,7 @@ impl Accounts {
         }
     }
 
-    /// The counts of account `account`, to be added to.
+    /// The counts of account `account`, for adding to.
     #[inline]
     pub fn entry(&mut self, account: u32) -> &mut FlowCount {
         let place = (account & ((1 << PLACE_BITS) - 1)) as usize;
@@ -211,9 +208,9 @@ impl Accounts {
         }
     }
 
-    /// The number of the host of `account`, from 1 on, for a discipline that shares between hosts.
-    /// Hosts without their own account share number 0, and so does each host until [`FIRST`] of its
-    /// packets have come. So made-up senders together have the share of one host.
+    /// The number of the host of `account`, from 1 up, for a discipline that shares between hosts.
+    /// Hosts without their own account share number 0, as does each host until [`FIRST`] of its
+    /// packets have arrived. So made-up senders together get the share of one host.
     #[inline]
     pub fn host(&self, account: u32) -> u32 {
         let place = account & ((1 << PLACE_BITS) - 1);
@@ -232,45 +229,45 @@ impl Accounts {
         (&self.accounts, &self.opened)
     }
 
-    /// The most accounts that there can be.
+    /// The most accounts possible.
     pub fn capacity(&self) -> usize {
         self.capacity
     }
 
-    /// The traffic of all flows without an account, including those that gave theirs up.
+    /// The traffic of all flows without an account, including accounts that were taken over.
     pub fn others(&self) -> FlowCount {
         let mut all = self.ended;
         all.add(&self.others);
         all
     }
 
-    /// The same without earlier counts from accounts that the flows had before.
+    /// The traffic of flows that never had an account.
     pub fn never_counted(&self) -> FlowCount {
         self.others
     }
 }
 
 impl FlowCount {
-    /// The packets that arrived, and have neither left nor been dropped.
+    /// Packets that arrived and have neither left nor been dropped.
     fn inside(&self) -> u64 {
         self.packets_in.saturating_sub(self.packets_out + self.dropped)
     }
 
-    /// A packet of `len` bytes came.
+    /// Counts the arrival of a packet of `len` bytes.
     #[inline]
     pub fn came(&mut self, len: u32) {
         self.packets_in += 1;
         self.bytes_in += u64::from(len);
     }
 
-    /// A packet of `len` bytes was sent on.
+    /// Counts a departure of `len` bytes.
     #[inline]
     pub fn left(&mut self, len: u32) {
         self.packets_out += 1;
         self.bytes_out += u64::from(len);
     }
 
-    /// The difference to `before`; the whole count where the counters began anew.
+    /// The difference to `before`; the full count where a counter restarted.
     #[must_use]
     pub fn since(&self, before: &FlowCount) -> FlowCount {
         let since = |now: u64, before: u64| now.checked_sub(before).unwrap_or(now);
@@ -284,7 +281,7 @@ impl FlowCount {
         }
     }
 
-    /// Adds all that `other` counted.
+    /// Adds the counts of `other`.
     pub fn add(&mut self, other: &FlowCount) {
         self.packets_in += other.packets_in;
         self.bytes_in += other.bytes_in;
@@ -295,7 +292,7 @@ impl FlowCount {
     }
 }
 
-/// The number in `map` of the former `class`; an absent class is [`UNCLAIMED`].
+/// The new number of `class`, by `map`; [`UNCLAIMED`] if the class is gone.
 pub(crate) fn renumbered(class: u32, map: &[u32]) -> u32 {
     map.get(class as usize).copied().unwrap_or(UNCLAIMED)
 }
@@ -313,14 +310,14 @@ impl ClassCounts {
         ClassCounts { all: vec![FlowCount::default(); classes.max(1)].into(), gone: FlowCount::default() }
     }
 
-    /// The counts of `class`, to be added to; a number that there is not counts as the first.
+    /// The counts of `class`, for adding to; an unknown number counts as the first.
     #[inline]
     pub fn entry(&mut self, class: u32) -> &mut FlowCount {
         let place = if (class as usize) < self.all.len() { class as usize } else { 0 };
         &mut self.all[place]
     }
 
-    /// All of them.
+    /// The counts of all classes.
     pub fn all(&self) -> &[FlowCount] {
         &self.all
     }
@@ -335,7 +332,7 @@ impl ClassCounts {
         self.all.get(class as usize).is_none_or(|count| count.inside() == 0)
     }
 
-    /// Makes the number of `class` count from zero for its next owner, except for the packets inside.
+    /// Restarts the counts of number `class` for its next owner, except for the packets inside.
     pub(crate) fn vacate(&mut self, class: u32) {
         let Some(count) = self.all.get_mut(class as usize) else { return };
         let left = FlowCount { packets_in: count.inside(), ..FlowCount::default() };
@@ -344,8 +341,8 @@ impl ClassCounts {
         self.gone.add(&gone);
     }
 
-    /// Adds the counts of `before`, where class n of it is now `map[n]`. Removed classes count as
-    /// unclaimed, so that sums stay.
+    /// Adds the counts of `before`, whose class n is now `map[n]`. Removed classes count as
+    /// unclaimed, so that sums are preserved.
     pub(crate) fn add_renumbered(&mut self, before: &ClassCounts, map: &[u32]) {
         for (class, count) in before.all.iter().enumerate() {
             self.entry(renumbered(class as u32, map)).add(count);
@@ -424,8 +421,8 @@ mod tests {
         for flow in 0..32 {
             assert_eq!(accounts.of(FlowHash(flow)).packets_in, 102, "flow {flow} was counted throughout");
         }
-        // When it is over, a new flow has a place at the latest when the hand has been around: 64
-        // accounts, four a packet.
+        // After the flood a new flow gets a place at the latest when the hand has passed all 64
+        // accounts, four per packet.
         for _ in 0..16 {
             packet(&mut accounts, 77, 10_600);
         }

@@ -1,8 +1,8 @@
-//! The arrivals at a discipline, for replaying them through another one.
+//! Records the arrivals at a discipline, to replay them through another one.
 //!
-//! The thread that forwards writes them to its own memory, and hands them over some hundred at a
-//! time. It never waits: while another thread is taking, they stay where they are. Those that then
-//! find no room are counted as missed.
+//! The forwarding thread writes arrivals to its own memory and hands them over a few hundred at a
+//! time. It never waits: while another thread takes a batch, new arrivals stay where they are.
+//! Arrivals that then find no room are counted as missed.
 
 use fairwire_core::{Duration, Ecn, FlowHash, Time};
 use std::sync::{Arc, Mutex};
@@ -10,12 +10,12 @@ use std::sync::{Arc, Mutex};
 /// One packet that was offered to a discipline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// When.
+    /// Its time.
     pub at: Time,
-    /// The unit that is counted: a host, say.
+    /// The unit that is counted, such as a host.
     pub flow: FlowHash,
-    /// The conversation within it, where they are kept apart, else the flow: with the number of its
-    /// host.
+    /// The conversation within the flow, with the number of its host; the flow if conversations are
+    /// not distinguished.
     pub conversation: FlowHash,
     /// Its class.
     pub class: u32,
@@ -29,31 +29,31 @@ pub struct Arrival {
 
 const _: () = assert!(size_of::<Arrival>() == 40);
 
-/// Arrivals that are handed over at a time.
+/// Arrivals handed over at a time.
 const AT_ONCE: usize = 256;
-/// The time after which fewer are handed over.
+/// The time after which a smaller batch is handed over.
 const PATIENCE: Duration = Duration::from_ms(50);
-/// Arrivals that wait for their taker: those of a link in 100 ms at 300 000 packets a second.
+/// The most arrivals waiting to be taken: 100 ms of a link at 300 000 packets a second.
 const WAITING: usize = 1 << 15;
 
-/// Arrivals that were handed over and not taken yet.
+/// Arrivals that were handed over but not yet taken.
 #[derive(Debug)]
 pub struct ArrivalBatch {
     arrivals: Vec<Arrival>,
     missed: u64,
 }
 
-/// The buffer that the thread that forwards fills and another thread empties.
+/// The buffer that the forwarding thread fills and another thread empties.
 pub type SharedArrivals = Arc<Mutex<ArrivalBatch>>;
 
 impl ArrivalBatch {
-    /// An empty batch with its memory.
+    /// An empty batch, with its memory allocated.
     pub fn shared() -> SharedArrivals {
         Arc::new(Mutex::new(ArrivalBatch { arrivals: Vec::with_capacity(WAITING), missed: 0 }))
     }
 
-    /// Exchanges the arrivals for `empty`, which has as much room. Returns how many were missed
-    /// since the last time.
+    /// Exchanges the arrivals for `empty`, which gets the same room. Returns the number of arrivals
+    /// missed since the last call.
     pub fn take(&mut self, empty: &mut Vec<Arrival>) -> u64 {
         empty.clear();
         empty.reserve(WAITING);
@@ -62,7 +62,7 @@ impl ArrivalBatch {
     }
 }
 
-/// The writer of arrivals, on the thread that forwards.
+/// The writer of arrivals, on the forwarding thread.
 #[derive(Debug)]
 pub struct ArrivalLog {
     own: Vec<Arrival>,
@@ -76,12 +76,12 @@ impl ArrivalLog {
         ArrivalLog { own: Vec::new(), shared: None, missed: 0 }
     }
 
-    /// A log that hands over to `shared`.
+    /// A log that hands its arrivals over to `shared`.
     pub(crate) fn into_batch(shared: SharedArrivals) -> Self {
         ArrivalLog { own: Vec::with_capacity(AT_ONCE), shared: Some(shared), missed: 0 }
     }
 
-    /// Keeps an arrival.
+    /// Records an arrival.
     #[inline]
     pub fn record(&mut self, arrival: impl FnOnce() -> Arrival) {
         if self.shared.is_some() {

@@ -1,9 +1,9 @@
-//! "Why was this packet dropped?": the last drops, marks and losses, with their frames' first
-//! bytes.
+//! "Why was this packet dropped?": the latest drops, marks and losses, with the first bytes of
+//! their frames.
 //!
 //! The datapath fills a [`Ring`] and never waits for it: while another thread copies the ring,
-//! events are counted as missed. `fairwire-gateway capture` gets a pcapng file with the reason in
-//! the comment of each packet.
+//! events are counted as missed. `fairwire-gateway capture` writes them as a pcapng file, with the
+//! reason in each packet's comment.
 
 use crate::class_book::ClassBook;
 use crate::ledger::Loss;
@@ -19,8 +19,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// The most bytes that are kept of a frame: the headers of TCP over IPv6 with a VLAN tag and
-/// options.
+/// The most bytes kept of a frame: the headers of TCP over IPv6 with a VLAN tag and options.
 pub const MAX_KEPT: usize = 128;
 
 /// The fate of a packet.
@@ -28,7 +27,7 @@ pub const MAX_KEPT: usize = 128;
 pub enum Fate {
     /// The discipline dropped it.
     Dropped(Cause),
-    /// The discipline marked it and passed it.
+    /// The discipline marked it and let it pass.
     Marked(Cause),
     /// The gateway lost it.
     Lost(Loss),
@@ -48,7 +47,7 @@ impl Fate {
 /// The record of a packet, apart from its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// When.
+    /// Its time.
     pub at: Time,
     /// The packet's fate.
     pub fate: Fate,
@@ -61,7 +60,7 @@ pub struct Event {
 /// One event and the first bytes of its frame.
 #[derive(Clone, Copy, Debug)]
 pub struct CapturedEvent {
-    /// The packet's fate, and its time.
+    /// The packet's fate and its time.
     pub event: Event,
     whole: u32,
     kept: u8,
@@ -75,13 +74,13 @@ impl CapturedEvent {
     }
 }
 
-/// The last events of one direction.
+/// The latest events of one direction.
 #[derive(Clone, Debug)]
 pub struct Ring {
     kept: Vec<CapturedEvent>,
     capacity: usize,
     next: usize,
-    /// Events that were put into it since the start.
+    /// Events since the start.
     count: u64,
     link: LinkType,
 }
@@ -90,7 +89,7 @@ pub struct Ring {
 pub type SharedRing = Arc<Mutex<Ring>>;
 
 impl Ring {
-    /// An empty ring for `events` events of frames that begin as `link` says.
+    /// An empty ring for `events` events; `link` is the frames' link type.
     pub fn new(events: usize, link: LinkType) -> Self {
         Ring { kept: Vec::with_capacity(events), capacity: events, next: 0, count: 0, link }
     }
@@ -100,12 +99,12 @@ impl Ring {
         self.kept.len()
     }
 
-    /// Is nothing in it?
+    /// Is it empty?
     pub fn is_empty(&self) -> bool {
         self.kept.is_empty()
     }
 
-    /// Keeps an event, in the place of the oldest when it is full.
+    /// Adds an event; a full ring loses its oldest.
     pub fn push(&mut self, event: Event, frame: &[u8]) {
         if self.capacity == 0 {
             return;
@@ -121,7 +120,7 @@ impl Ring {
         self.count += 1;
     }
 
-    /// The newest events after the first `seen`, at most `max`, the oldest first, and the number of
+    /// The newest events after the first `seen`, at most `max`, oldest first; and the number of
     /// events since the start.
     pub fn after(&self, seen: u64, max: usize) -> (Vec<CapturedEvent>, u64) {
         let new = usize::try_from(self.count.saturating_sub(seen)).unwrap_or(usize::MAX);
@@ -129,7 +128,7 @@ impl Ring {
         (self.events().skip(self.kept.len() - wanted).copied().collect(), self.count)
     }
 
-    /// All events, the oldest first.
+    /// All events, oldest first.
     fn events(&self) -> impl Iterator<Item = &CapturedEvent> {
         let (newer, older) = self.kept.split_at(self.next.min(self.kept.len()));
         older.iter().chain(newer)
@@ -150,12 +149,12 @@ impl Recorder {
         Recorder { ring: None, kept: 0, missed: 0 }
     }
 
-    /// A recorder into `ring`.
+    /// A recorder that writes to `ring`.
     pub(crate) fn into_ring(ring: SharedRing) -> Self {
         Recorder { ring: Some(ring), kept: 0, missed: 0 }
     }
 
-    /// Keeps an event unless the ring is being copied.
+    /// Records an event unless the ring is being copied.
     #[inline]
     pub fn record(&mut self, event: Event, frame: &[u8]) {
         let Some(ring) = &self.ring else { return };
@@ -168,31 +167,31 @@ impl Recorder {
         }
     }
 
-    /// Events in the ring, when the last one came.
+    /// Events in the ring when the latest one was recorded.
     pub fn kept(&self) -> usize {
         self.kept
     }
 
-    /// Events that were not kept because the ring was being copied.
+    /// Events missed because the ring was being copied.
     pub fn missed(&self) -> u64 {
         self.missed
     }
 }
 
-/// The names that a file of captured events needs in addition to the rings.
+/// The names that a capture file needs in addition to the rings.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting<'a> {
-    /// The classes as they are numbered since `since`.
+    /// The classes, as numbered since `since`.
     pub book: &'a ClassBook,
     /// The disciplines since `since`, by the number of the [`Way`].
     pub disciplines: [&'a str; 2],
-    /// When the configuration was put in place. The file names no class and no discipline of
-    /// earlier packets.
+    /// Start of the current configuration. The file names no class and no discipline of earlier
+    /// packets.
     pub since: Time,
 }
 
-/// Writes copies of both rings, by the number of the [`Way`], to `file`. Returns the number of
-/// packets. Only to a regular file: nothing else is sure to take them at once.
+/// Writes copies of both rings, ordered by the number of the [`Way`], to `file`. Returns the number
+/// of packets. `file` must be a regular file: any other might accept only part at once.
 pub fn write_pcapng(mut file: &File, rings: [&Ring; 2], setting: &Setting<'_>) -> io::Result<u64> {
     if !file.metadata()?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "that is no regular file"));
@@ -201,9 +200,9 @@ pub fn write_pcapng(mut file: &File, rings: [&Ring; 2], setting: &Setting<'_>) -
     file.write_all(&bytes).and_then(|()| file.sync_all()).map(|()| packets)
 }
 
-/// A file that appears at `path` as a whole or not at all. It is written under another name in the
-/// same folder and then linked to `path`, which fails if `path` exists. The other name goes with
-/// this value. Only its owner may read it: it has the headers of other people's packets.
+/// A file that appears at `path` complete or not at all. It is written under another name in the
+/// same folder and then linked to `path`, which fails if `path` exists. Dropping the value removes
+/// the other name. Only its owner may read the file: it has headers of other people's packets.
 #[derive(Debug)]
 pub struct PartialFile {
     file: File,
@@ -212,7 +211,7 @@ pub struct PartialFile {
 }
 
 impl PartialFile {
-    /// Begins the file for `path`.
+    /// Creates the file for `path`.
     pub fn create(path: &Path) -> io::Result<Self> {
         if path.symlink_metadata().is_ok() {
             return Err(io::ErrorKind::AlreadyExists.into());
@@ -224,7 +223,7 @@ impl PartialFile {
         Ok(PartialFile { file, part, path: path.to_owned() })
     }
 
-    /// The file to write to.
+    /// The file, for writing.
     pub fn file(&self) -> &File {
         &self.file
     }
@@ -237,14 +236,14 @@ impl PartialFile {
 
 impl Drop for PartialFile {
     fn drop(&mut self) {
-        // Where that fails there is nothing more to be done.
+        // A failure here leaves nothing more to do.
         let _ = std::fs::remove_file(&self.part);
     }
 }
 
-/// The rings as one pcapng file in memory, in order of time, with the number of events that it holds.
+/// Both rings as one pcapng file in memory, ordered by time, and the number of its events.
 pub fn as_pcapng(rings: [&Ring; 2], setting: &Setting<'_>) -> (Vec<u8>, u64) {
-    // The calendar time of the monotonic clock's present moment.
+    // The calendar time at which the monotonic clock was zero.
     let epoch = clock::calendar().since(clock::now());
     let mut out = Vec::new();
     pcapng::section(
@@ -257,7 +256,7 @@ pub fn as_pcapng(rings: [&Ring; 2], setting: &Setting<'_>) -> (Vec<u8>, u64) {
     }
     let mut events: Vec<(u32, &CapturedEvent)> =
         (0..).zip(rings).flat_map(|(way, ring)| ring.events().map(move |kept| (way, kept))).collect();
-    events.sort_by_key(|(_, kept)| kept.event.at); // stable: of one instant, in the order in which they happened
+    events.sort_by_key(|(_, kept)| kept.event.at); // stable: events of one instant keep their order
     for (way, kept) in &events {
         let bytes = kept.bytes();
         let comment = comment(kept, rings[*way as usize].link, setting.disciplines[*way as usize], setting);
@@ -279,8 +278,8 @@ fn comment(kept: &CapturedEvent, link: LinkType, discipline: &str, setting: &Set
         text += " ";
     }
     text += why;
-    // A packet already sent is no longer known by its class, and a packet that is not IP or loops
-    // back has none.
+    // The class of a packet already sent is no longer known. Packets that are not IP or that loop
+    // back have none.
     let has_class = !matches!(fate, Fate::Lost(Loss::Refused | Loss::OverMtu | Loss::NotIp | Loss::Looped));
     if is_of_now && has_class {
         text += "; class ";
@@ -293,7 +292,7 @@ fn comment(kept: &CapturedEvent, link: LinkType, discipline: &str, setting: &Set
     text
 }
 
-/// The headers of a frame that begins as `link` says.
+/// The headers of a frame of link type `link`.
 pub fn headers(frame: &[u8], link: LinkType) -> Headers {
     match link {
         LinkType::Ethernet => parse(frame),
@@ -301,7 +300,7 @@ pub fn headers(frame: &[u8], link: LinkType) -> Headers {
     }
 }
 
-/// The class with those above it, such as `gold/alice`.
+/// The class with its ancestors, such as `gold/alice`.
 pub fn class_path(book: &ClassBook, class: u32) -> String {
     let mut names = Vec::new();
     let mut next = book.class(class);
@@ -362,7 +361,7 @@ mod tests {
         rings
     }
 
-    /// The comments of a capture, found by their option: code 1, as the section's own.
+    /// The comments of a capture, found by their option code 1, including the section's own.
     fn comments(bytes: &[u8]) -> Vec<String> {
         let mut found = Vec::new();
         let mut at = 0;

@@ -14,15 +14,15 @@ use std::hash::{DefaultHasher, Hasher};
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// The leaf of whatever no subscriber and no class claims. It is always there, under the root.
+/// The leaf of packets that no subscriber and no class claims. It always exists, under the root.
 pub const UNCLAIMED: u32 = 0;
 
 /// One class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Class {
-    /// Its name; those of classes and of subscribers are all different.
+    /// Its name, unique among classes and subscribers.
     pub name: String,
-    /// The number of the class above it; `None` under the root.
+    /// The number of its parent; `None` under the root.
     pub parent: Option<u32>,
     /// Its kind.
     pub kind: ClassKind,
@@ -54,11 +54,11 @@ pub enum ClassKind {
 /// The guarantee and the ceiling of a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bounds {
-    /// The rate that it can always have.
+    /// The rate that is always available to it.
     pub guaranteed: Option<Rate>,
-    /// The rate that it never exceeds, but for a burst.
+    /// The rate that it never exceeds, except in a burst.
     pub ceiling: Option<Rate>,
-    /// The burst, where there is a ceiling.
+    /// The burst, if there is a ceiling.
     pub burst: Option<Burst>,
 }
 
@@ -69,15 +69,15 @@ impl Bounds {
     }
 }
 
-/// The longest time of a burst.
+/// The longest burst.
 const MAX_BURST: Duration = Duration::from_secs(3600);
 
 /// The burst that a class may send beyond its ceiling after a pause, such as `40 Mbit/s for 10 s`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Burst {
-    /// The rate that it never exceeds meanwhile.
+    /// The rate that it never exceeds during the burst.
     pub rate: Rate,
-    /// How long it may send at that rate, after a pause that was long enough.
+    /// How long it may send at that rate after a sufficient pause.
     pub time: Duration,
 }
 
@@ -111,7 +111,7 @@ impl fmt::Display for Burst {
 }
 
 /// All classes by number, parents before children, followed by vacant leaf numbers for new
-/// subscribers. A copy shares all unchanged entries.
+/// subscribers. Copies share unchanged entries.
 #[derive(Clone, Debug)]
 pub struct ClassBook {
     /// `None` for a vacant number.
@@ -120,21 +120,20 @@ pub struct ClassBook {
     by_name: SharedList<u32>,
     is_leaf: Arc<[bool]>,
     leaf_count: usize,
-    /// The number that has been vacant for longest comes first.
+    /// The number vacant for longest comes first.
     vacant: VecDeque<u32>,
     /// Is each number suspended? Empty if none is.
     suspended: Arc<[bool]>,
 }
 
-/// No number.
+/// Marks an empty slot.
 const FREE: u32 = u32::MAX;
 
 impl ClassBook {
-    /// A book of `classes`, which were checked: the first is [`UNCLAIMED`], names differ, parents
-    /// come before children.
+    /// A book of checked `classes`: the first is [`UNCLAIMED`], names differ, and parents come
+    /// before children.
     ///
-    /// # Panics
-    /// If there are none, or a parent does not come before its child.
+    /// # Panics If `classes` is empty, or a parent does not come before its child.
     pub fn new(classes: Vec<Class>) -> Self {
         ClassBook::of(classes, 0)
     }
@@ -160,7 +159,7 @@ impl ClassBook {
             true => suspended.chain((0..vacant).map(|_| false)).collect(),
             false => Arc::default(),
         };
-        // At most two of three slots are filled.
+        // At most two thirds of the slots are filled.
         let slots = (numbers * 3 / 2 + 1).next_power_of_two();
         let mut book = ClassBook {
             classes: classes.into_iter().map(Some).chain((0..vacant).map(|_| None)).collect(),
@@ -174,7 +173,7 @@ impl ClassBook {
         book
     }
 
-    /// A book with [`UNCLAIMED`] alone.
+    /// A book with only [`UNCLAIMED`].
     pub fn plain() -> Self {
         ClassBook::new(vec![Class {
             name: "unclaimed".into(),
@@ -191,17 +190,17 @@ impl ClassBook {
         self.numbers() - self.vacant.len()
     }
 
-    /// Never: there is always the class of unclaimed packets.
+    /// Never true: the class of unclaimed packets always exists.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The number of class numbers, including the vacant ones. Class numbers are below it.
+    /// The number of class numbers, including vacant ones. Class numbers are below it.
     pub fn numbers(&self) -> usize {
         self.classes.len()
     }
 
-    /// The numbers that are vacant.
+    /// The vacant numbers.
     pub fn vacant(&self) -> impl Iterator<Item = u32> + '_ {
         self.vacant.iter().copied()
     }
@@ -232,7 +231,7 @@ impl ClassBook {
         (0..).zip(self.classes.iter()).filter_map(|(number, class)| Some((number, class.as_ref()?)))
     }
 
-    /// Which are suspended, by number; empty where none is.
+    /// Which classes are suspended, by number; empty if none is.
     pub fn suspended(&self) -> Arc<[bool]> {
         self.suspended.clone()
     }
@@ -257,8 +256,8 @@ impl ClassBook {
         self.numbers() == other.numbers() && self.classes.iter().zip(other.classes.iter()).all(is_there)
     }
 
-    /// Puts another class in the place of the one with that number and that name, a leaf. False where
-    /// there is none, or where it would be below a leaf.
+    /// Replaces the leaf with that number and the same name. False if there is none, or if the new
+    /// parent is a leaf.
     pub fn set(&mut self, number: u32, class: Class) -> bool {
         let is_there = self.class(number).is_some_and(|known| known.name == class.name);
         if !is_there || !self.is_leaf(number) || !self.may_be_above(class.parent, number) {
@@ -268,8 +267,8 @@ impl ClassBook {
         true
     }
 
-    /// Gives `class` the number that has been vacant for longest, and returns it. `None` if no number is
-    /// vacant, a class has that name, or the class would be below a leaf.
+    /// Gives `class` the number vacant for longest, and returns it. `None` if no number is vacant,
+    /// the name is taken, or the parent is a leaf.
     pub fn take(&mut self, class: Class) -> Option<u32> {
         let number = *self.vacant.front()?;
         if self.number(&class.name).is_some() || !self.may_be_above(class.parent, number) {
@@ -281,7 +280,7 @@ impl ClassBook {
         Some(number)
     }
 
-    /// Makes the number of a leaf vacant. False if it is no leaf, or is [`UNCLAIMED`].
+    /// Makes a leaf's number vacant. False if it is no leaf, or [`UNCLAIMED`].
     pub fn vacate(&mut self, number: u32) -> bool {
         if number == UNCLAIMED || self.class(number).is_none() || !self.is_leaf(number) {
             return false;
@@ -311,7 +310,7 @@ impl ClassBook {
         }
     }
 
-    /// The slot of the class called `name`, or the empty slot in which it would be.
+    /// The slot of the class called `name`, or the empty slot where it would be.
     fn slot_of(&self, name: &str) -> usize {
         let mut slot = self.first_slot(name);
         while self.class(self.slot(slot)).is_some_and(|class| class.name != name) {
@@ -336,13 +335,13 @@ impl ClassBook {
         }
     }
 
-    /// Adds an entry that leads from its name to `number`.
+    /// Adds the entry from the name of `number` to it.
     fn enter(&mut self, number: u32) {
         let slot = self.class(number).map(|class| self.slot_of(&class.name));
         slot.into_iter().for_each(|slot| self.set_slot(slot, number));
     }
 
-    /// Removes the entry that leads from its name to `number`.
+    /// Removes the entry from the name of `number` to it.
     fn strike(&mut self, number: u32) {
         let Some(mut free) = self.class(number).map(|class| self.slot_of(&class.name)) else { return };
         let last = self.by_name.len() - 1;

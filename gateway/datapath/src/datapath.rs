@@ -14,7 +14,7 @@ pub struct Datapath {
     pub forward: Direction,
     /// From the right port to the left.
     pub backward: Direction,
-    /// Round trips and retransmissions of both directions: forward is the download.
+    /// Round trips and retransmissions of both directions; forward is the download.
     pub trips: Trips,
     /// The frames that left by each port.
     echoes: Echoes,
@@ -48,8 +48,8 @@ impl Datapath {
         }
     }
 
-    /// Handles everything due at `now`, takes in the arrivals, and forwards the frames that become
-    /// due. Returns the number of arrivals: after none, it pays to wait.
+    /// Handles everything due at `now`, takes in arrivals and forwards frames that become due.
+    /// Returns the number of arrivals; after zero it pays to wait.
     pub fn step<P: Port>(&mut self, wire: &mut Wire<P>, now: Time) -> Result<usize, PortError> {
         let kind = wire.left.link_kind();
         let mut arrived = 0;
@@ -70,21 +70,22 @@ impl Datapath {
         Ok(arrived)
     }
 
-    /// Handles everything that was due before `now`, each event at its own time. The result is as
-    /// if the caller had never been late.
+    /// Handles everything that was due before `now`, each event at its own time, as if the caller
+    /// had never been late.
     pub fn catch_up<P: Port>(&mut self, wire: &mut Wire<P>, now: Time) {
         while let Some(due) = self.next_wakeup().filter(|due| *due < now) {
             self.advance(wire, due);
         }
     }
 
-    /// The time for which each link that is the bottleneck has something to send; zero where none is.
+    /// The time until the first bottleneck link runs out of packets; zero if no link is a
+    /// bottleneck.
     pub(crate) fn backlog_lasts(&self) -> Duration {
         let lasts = [&self.forward, &self.backward].map(Direction::backlog_lasts);
         lasts.into_iter().flatten().min().unwrap_or(Duration::ZERO)
     }
 
-    /// When [`step`](Datapath::step) has something to do without an arrival; `None` for never.
+    /// The next time at which [`step`](Datapath::step) is due without an arrival; `None` for never.
     pub(crate) fn next_wakeup(&self) -> Option<Time> {
         [self.forward.next_wakeup(), self.backward.next_wakeup()].into_iter().flatten().min()
     }
@@ -109,7 +110,8 @@ struct RecordingPort<'a, P> {
 }
 
 impl<P: Port> RecordingPort<'_, P> {
-    /// `frame` leaves. Without an Ethernet header it is none to a group, and in no loop.
+    /// Records a departing frame. Without an Ethernet header it has no group address and is in no
+    /// loop.
     #[inline]
     fn leaves(&mut self, frame: &[u8]) {
         if self.link_kind() == LinkKind::Ethernet {

@@ -1,5 +1,4 @@
-//! The loop that drives a datapath on real ports: wait for a frame or for the next instant at which
-//! something is due.
+//! The loop that drives a datapath on real ports: it waits for a frame or for the next event.
 
 use crate::datapath::{Datapath, Wire};
 use fairwire_core::{Duration, Time};
@@ -7,13 +6,13 @@ use fairwire_linux::clock;
 use fairwire_linux::port::{Port, PortError, TAKEN_AT_ONCE, sleep, wait};
 use std::os::fd::AsFd;
 
-/// A thread that sleeps until an instant wakes up to this much late, more so in a virtual machine.
+/// A thread's timer may wake it this late, or later in a virtual machine.
 const WAKES_LATE: Duration = Duration::from_us(60);
 
-/// What a watcher answers.
+/// A watcher's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Go on, and call again at this time or soon after.
+    /// Continue, and call again at this time or soon after.
     CallAt(Time),
     /// End.
     Stop,
@@ -22,10 +21,10 @@ pub enum Next {
 /// Drives `datapath` between the ports of `wire` until `watch` returns [`Next::Stop`]. `watch` is
 /// called first of all, and again at the times that it names.
 ///
-/// The thread sleeps when nothing has arrived and nothing is due for longer than falling asleep
-/// takes. While packets wait it also sleeps until `coalesce` has gone by since it woke, unless a link
-/// would idle. Then it does at once what came and what was due meanwhile. The rate holds where a
-/// link may make up for as much lost time.
+/// The thread sleeps when nothing arrived and the next event is further away than falling asleep
+/// takes. While packets wait it also sleeps for `coalesce`, unless a link would idle, and then
+/// handles all arrivals and events of that time at once. The rate holds if the link's catch-up
+/// covers that time.
 pub fn run<P: Port + AsFd>(
     datapath: &mut Datapath,
     wire: &mut Wire<P>,
@@ -36,9 +35,9 @@ pub fn run<P: Port + AsFd>(
     drive(datapath, wire, pace, &mut |now, datapath, _| watch(now, datapath))
 }
 
-/// The same for links that are emulated: what was due is done [at its own time](Datapath::catch_up),
-/// however late the thread is. Before a port has something [to send](Port::due) the thread is awake,
-/// and waits without sleep.
+/// The same for emulated links: each event happens [at its own time](Datapath::catch_up), however
+/// late the thread is. The thread is awake before a port has something [to send](Port::due), and
+/// polls until then.
 pub fn emulate<P: Port + AsFd>(
     datapath: &mut Datapath,
     wire: &mut Wire<P>,
@@ -49,9 +48,9 @@ pub fn emulate<P: Port + AsFd>(
 
 /// When the thread wakes.
 struct Pace {
-    /// Before something is due, and then what was due is done at its own time; or zero.
+    /// The lead before an event, if each event is handled at its own time; else zero.
     early: Duration,
-    /// While packets wait: not again before this.
+    /// The least time between wake-ups while packets wait.
     coalesce: Duration,
 }
 
@@ -70,7 +69,7 @@ fn drive<P: Port + AsFd>(
         }
         let arrived = datapath.step(wire, now)?;
         if now >= call_at {
-            // On a port that is never waited for, nothing else would notice.
+            // A port that is never waited for reports its failure only here.
             wire.left.check()?;
             wire.right.check()?;
             match watch(now, datapath, wire) {
@@ -80,10 +79,10 @@ fn drive<P: Port + AsFd>(
         }
         let rest = coalesce.min(datapath.backlog_lasts());
         if !rest.is_zero() && arrived < TAKEN_AT_ONCE {
-            // After a full batch more may be there, so it looks again first.
+            // After a full batch more frames may be ready, so it checks before it sleeps.
             sleep((now + rest).min(call_at).since(clock::now()));
         } else if arrived > 0 {
-            continue; // more may be there already
+            continue; // more frames may be ready
         }
         let (forward, backward) = (datapath.forward.next_wakeup(), datapath.backward.next_wakeup());
         let due = [wire.right.due(forward), wire.left.due(backward)];

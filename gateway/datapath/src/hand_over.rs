@@ -1,21 +1,19 @@
-//! Hands what waits in one discipline to the next, when a link gets another one while packets keep
-//! coming.
+//! Hands the packets waiting in one discipline to its successor while a link keeps running.
 //!
-//! What waits is offered to the new discipline in order of arrival, as if it had just come. Where
-//! that would lose any of it, because the new buffer is smaller or the new law stricter, nothing is
-//! lost: all of it goes [`Ahead`] of the new discipline, first come, first served, at the rate of
-//! the link. The packets of each flow stay in order either way, since all of them take the same
-//! way.
+//! Packets are offered to the new discipline in order of arrival, as if they had just arrived. If
+//! its buffer is smaller or its law stricter, that might lose some. In that case nothing is lost:
+//! all packets go [`Ahead`] of the new discipline, first come, first served, at the rate of the
+//! link. Either way each flow stays in order, since all packets take the same path.
 
 use fairwire_core::{Backlog, Cause, Control, Discipline, Packet, Probe, Room, Signals, Time, Unit};
 use std::any::Any;
 use std::collections::VecDeque;
 
-/// Drains `old` and puts what waited there into `new`, or ahead of it. The result has all of it;
-/// `old` is empty.
+/// Drains `old` and puts its packets into `new`, or ahead of it. The result has all of them; `old`
+/// is empty.
 ///
-/// Packets are distinguished by their frames: no two that wait have the same. Marks that `new`
-/// gives while packets are offered stay on them, and colours too.
+/// Packets are distinguished by their frames, which differ for all that wait. Marks and colours
+/// that `new` gives while packets are offered stay on them.
 ///
 /// ```
 /// use fairwire_core::{Discipline, Dropper, Ignore, Limit, Packet, Queue, Time, scheduler::Fcfs};
@@ -37,7 +35,7 @@ pub fn hand_over(old: &mut dyn Discipline, new: Box<dyn Discipline>, now: Time) 
     hand_over_in(&mut scratch, |_, take| old.drain(take), new, now)
 }
 
-/// Memory for handing over packets, taken and touched where time does not matter.
+/// Memory for handing over packets, allocated and touched in advance.
 #[derive(Debug, Default)]
 pub struct Scratch {
     waiting: Vec<Packet>,
@@ -47,7 +45,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Memory for `packets` packets; for more it grows.
+    /// Memory for `packets` packets; it grows if there are more.
     pub fn of(packets: usize) -> Self {
         let touched = || {
             let nothing = || Packet::new(0, 0, 0.into(), Time::ZERO);
@@ -61,8 +59,8 @@ impl Scratch {
     }
 }
 
-/// [`hand_over`] in memory that is there already, of the packets that `drain` gives. Others may have
-/// got into the new discipline by then.
+/// [`hand_over`] in existing memory, of the packets that `drain` yields. `drain` may already move
+/// others into the new discipline.
 pub(crate) fn hand_over_in(
     scratch: &mut Scratch,
     drain: impl FnOnce(&mut dyn Discipline, &mut dyn FnMut(Packet)),
@@ -71,7 +69,7 @@ pub(crate) fn hand_over_in(
 ) -> Box<dyn Discipline> {
     let Scratch { waiting, refused, places } = scratch;
     drain(&mut *new, &mut |packet| waiting.push(packet));
-    // A tree of disciplines gives back one leaf after the other.
+    // A tree of disciplines drains one leaf after another.
     if !waiting.is_sorted_by_key(|packet| packet.arrived) {
         waiting.sort_by_key(|packet| packet.arrived);
     }
@@ -90,13 +88,13 @@ pub(crate) fn hand_over_in(
     places.sort_unstable();
     let place_of = |frame: u32| {
         let found = places.binary_search_by_key(&frame, |(frame, _)| *frame);
-        found.map_or(u32::MAX, |at| places[at].1) // it stayed in its queue, and has its order from there
+        found.map_or(u32::MAX, |at| places[at].1) // it stayed in its queue, which has its order
     };
     refused.sort_by_key(|packet| (packet.arrived, place_of(packet.frame)));
     Box::new(Ahead::new(std::mem::take(refused), new))
 }
 
-/// Takes back what the new discipline drops, of the arrival or of what was offered before.
+/// Collects the packets that the new discipline drops, whether just offered or earlier.
 struct Refused<'a>(&'a mut Vec<Packet>);
 
 impl Signals for Refused<'_> {
@@ -106,11 +104,10 @@ impl Signals for Refused<'_> {
     fn marked(&mut self, _: &Packet, _: Cause) {}
 }
 
-/// Packets that were carried over, first come, first served, and then a discipline, as if they had
-/// never been there.
+/// Packets carried over, first come, first served, ahead of a discipline that never held them.
 ///
-/// While they are being sent, arrivals wait in the discipline. It is not polled until then, and has
-/// its time from the clock, so to its laws the link is busy.
+/// While they are being sent, arrivals wait in the discipline. It is not polled until then, so by
+/// its clock the link is busy.
 pub struct Ahead {
     carried: VecDeque<Packet>,
     bytes: u64,
@@ -124,7 +121,7 @@ impl Ahead {
         Ahead { carried: carried.into(), bytes, inner }
     }
 
-    /// Gives what goes ahead to `take`, and returns the discipline behind it.
+    /// Gives the packets ahead to `take`, and returns the discipline behind them.
     pub(crate) fn behind(&mut self, take: &mut dyn FnMut(Packet)) -> &mut dyn Discipline {
         self.bytes = 0;
         self.carried.drain(..).for_each(take);
@@ -204,7 +201,7 @@ mod tests {
         build(entry.name, &Parameters::default(), &site).expect("the defaults are allowed")
     }
 
-    /// What is inside of the disciplines, and what came out of them in which order.
+    /// The packets inside the disciplines, and those that left, in order.
     #[derive(Default)]
     struct Ledger {
         offered: u32,
@@ -254,7 +251,7 @@ mod tests {
             assert_eq!(discipline.ready_at().is_none(), expected.is_empty());
         }
 
-        /// Polls until nothing waits.
+        /// Polls until the discipline is empty.
         fn finish(&mut self, discipline: &mut dyn Discipline) {
             while let Some(ready) = discipline.ready_at() {
                 self.now = self.now.max(ready);
@@ -276,7 +273,7 @@ mod tests {
         carried
     }
 
-    /// Runs `before` on `old`, hands over to `new`, runs `after`, and empties it.
+    /// Runs `before` on `old`, hands over to `new`, runs `after`, and drains it.
     fn run(
         old: &Entry,
         new: &Entry,
@@ -301,7 +298,7 @@ mod tests {
         after.iter().for_each(|&operation| ledger.apply(&mut *discipline, operation));
         ledger.finish(&mut *discipline);
         assert_eq!(carried(&*discipline), 0, "{name}");
-        // It may split a flow by codepoint, and then sends its packets in another order.
+        // It may split a flow by codepoint and reorder its packets.
         if ![old.name, new.name].contains(&"dualpi2") {
             assert_order(&ledger.sent, &name);
             if ahead > 0 {
@@ -402,7 +399,7 @@ mod tests {
 
     #[test]
     fn a_mark_that_was_given_while_packets_were_offered_stays() {
-        /// Marks the first that comes, and has room for two.
+        /// Marks the first arrival, and has room for two.
         struct MarksFirst(Vec<Packet>);
         impl Discipline for MarksFirst {
             fn offer(&mut self, mut packet: Packet, _: Room, _: Time, signals: &mut dyn Signals) {

@@ -1,12 +1,12 @@
-//! Where every packet went: totals that must balance.
+//! The fate of every packet: totals that must balance.
 
 use fairwire_core::Cause;
 
-/// Why the gateway, rather than its discipline, lost a packet.
+/// Why the gateway, and not its discipline, lost a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Loss {
-    /// A super-packet or partial checksum that makes no sense.
+    /// An invalid super-packet or partial checksum.
     Malformed,
     /// Longer than the gateway's buffers.
     TooLong,
@@ -14,20 +14,20 @@ pub enum Loss {
     NoBuffer,
     /// The outgoing interface refused it: it is down, or its own queue is full.
     Refused,
-    /// It is not IP, and exceeded the rate of what may bypass the discipline.
+    /// It is not IP, and exceeded the rate for bypassing the discipline.
     NotIp,
-    /// Longer than the outgoing interface takes.
+    /// Longer than the outgoing interface accepts.
     OverMtu,
-    /// It had left by the interface by which it came back, as many had before it.
+    /// It came back by the interface by which it had left, like many before it.
     Looped,
     /// Its subscriber is suspended.
     Suspended,
-    /// What names its sender does not agree: an address, a session or a tag of another subscriber.
+    /// The names of its sender disagree: an address, a session or a tag is another subscriber's.
     Spoofed,
 }
 
 impl Loss {
-    /// Every kind, in the order of its number.
+    /// All variants, in numerical order.
     pub const ALL: [Loss; 9] = [
         Loss::Malformed,
         Loss::TooLong,
@@ -56,11 +56,11 @@ impl Loss {
     }
 }
 
-/// Totals of one direction since the start. Packets are wire-size: a super-packet counts as what it
-/// was split into.
+/// Totals of one direction since the start. A super-packet counts as the packets that it was split
+/// into.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Frames as they were received, a super-packet counted once.
+    /// Frames received; a super-packet counts once.
     pub frames_received: u64,
     /// Packets that came in.
     pub packets_in: u64,
@@ -70,10 +70,9 @@ pub struct Totals {
     pub packets_out: u64,
     /// Bytes that began to be sent, as counted on the shaped link.
     pub bytes_out: u64,
-    /// Packets sent on without passing the discipline: ARP and the like, or all where nothing is
-    /// shaped.
+    /// Packets sent on without the discipline: ARP and similar ones, or all if nothing is shaped.
     pub unshaped: u64,
-    /// Packets that came in whose codepoint was cleared.
+    /// Arrived packets whose codepoint was cleared.
     pub washed: u64,
     /// Drops by the discipline, in the order of [`Cause::ALL`].
     pub dropped: [u64; Cause::ALL.len()],
@@ -81,17 +80,17 @@ pub struct Totals {
     pub marked: [u64; Cause::ALL.len()],
     /// Losses in the gateway, in the order of [`Loss::ALL`].
     pub lost: [u64; Loss::ALL.len()],
-    /// Packets that another process has, which took over.
+    /// Packets handed over to a process that took over.
     pub handed_over: u64,
 }
 
 impl Totals {
-    /// Does every packet that came in have its place, when `inside` are still on their way through?
+    /// Is every packet that arrived accounted for, with `inside` still inside?
     pub fn is_balanced(&self, inside: usize) -> bool {
         self.packets_in == self.packets_out + self.packets_gone() + self.handed_over + inside as u64
     }
 
-    /// Adds all that `other` counted.
+    /// Adds the counts of `other`.
     pub fn add(&mut self, other: &Totals) {
         self.frames_received += other.frames_received;
         self.packets_in += other.packets_in;

@@ -1,14 +1,14 @@
 //! A gateway from frame to frame, in two [`Direction`](direction::Direction)s.
 //!
-//! A frame comes in by a [`Port`](fairwire_linux::port::Port). The
+//! A frame arrives by a [`Port`](fairwire_linux::port::Port). The
 //! [`Classifier`](classify::Classifier) finds its class, its flow and its length on the link. A
-//! [`Server`](fairwire_core::Server) with a discipline holds it and lets it go; a port sends it.
+//! [`Server`](fairwire_core::Server) with a discipline queues it and releases it; a port sends it.
 //!
-//! Time is an argument everywhere but in [`driver`], which waits for ports and polls the
+//! Time is an argument everywhere except in [`driver`], which waits for ports and polls the
 //! [`Datapath`].
 //!
-//! On [`io::memory`] a datapath runs under a virtual clock; on the packet sockets and TUN devices of
-//! `fairwire-linux` it runs between two interfaces of this machine.
+//! With [`io::memory`] a datapath runs under a virtual clock. With the packet sockets and TUN
+//! devices of `fairwire-linux` it runs between two interfaces of this machine.
 #![forbid(unsafe_code)]
 
 pub mod account;

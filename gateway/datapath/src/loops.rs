@@ -1,40 +1,40 @@
-//! Detects that both interfaces are in one network, where what leaves by one comes back by the
-//! other for ever.
+//! Detects that both interfaces are in one network, where frames that leave by one come back by the
+//! other forever.
 //!
-//! A switch that has both interfaces floods a broadcast to both, and floods each copy that the
-//! gateway forwards again. It does the same with a frame to a host that it does not know. The last
-//! frames to groups (broadcasts, multicasts) that left are remembered by their hash. Of frames to
-//! one host, which are too many for that, one a millisecond is remembered for each port. Two things
-//! prove a loop, since no network without one does them:
+//! A switch connected to both interfaces floods a broadcast to both, and floods each copy that the
+//! gateway forwards again. It does the same with a frame to an unknown host. The latest departed
+//! frames to groups (broadcasts, multicasts) are remembered by their hash. Frames to one host are
+//! too many for that, so one per millisecond is remembered for each port. Two observations prove a
+//! loop, since neither occurs in a network without one:
 //!
-//! - A frame arrives by the port by which the very same frame has left, [`ECHOES`] times within a
-//!   second. (A reflector may do it now and then.)
-//! - The very same frame to a group comes time and again by one port, [`REPEATS`] times within a
-//!   tenth of a second: it circles one way.
+//! - A frame arrives by the port by which the same frame has left, [`ECHOES`] times within a
+//!   second. (A reflector may cause single cases.)
+//! - The same frame to a group arrives repeatedly by one port, [`REPEATS`] times within a tenth of
+//!   a second: it circles in one direction.
 //!
-//! Only the frame that was proved to circle is cut, in either direction, until there has been no
-//! proof for [`CUT`]. So a host that repeats a broadcast, or has its datagrams sent back, cuts
-//! nothing of others. For frames to one host echoes prove that there is a loop; as long as it is
-//! there each is remembered, and two kinds are not forwarded:
+//! Only the frame that was proved to circle is cut, in either direction, until [`CUT`] after the
+//! last proof. So a host that repeats a broadcast, or has its datagrams reflected, cuts no frames
+//! of others. For frames to one host, echoes prove the loop. While it lasts each such frame is
+//! remembered, and two types are not forwarded:
 //!
-//! - A frame by the port by which it has left. No two hosts send the same frame.
-//! - A frame for the [`AGAIN`]th time within a tenth of a second.
+//! - A frame that arrives by the port by which it has left. No two hosts send the same frame.
+//! - A frame that arrives for the [`AGAIN`]th time within a tenth of a second.
 
 use fairwire_core::{Duration, Time};
 use std::hash::{BuildHasher, RandomState};
 
-/// What left by both ports.
+/// The frames that left by both ports.
 #[derive(Debug)]
 pub struct Echoes {
     keys: RandomState,
     left: Box<[SentFrame; SLOTS]>,
-    /// Of frames to one host.
+    /// The proof of frames to one host.
     hosts: Proof,
-    /// Of frames to one host, the last that was remembered for each port.
+    /// For each port, the latest sample of frames to one host.
     samples: [Sample; 2],
 }
 
-/// The number of frames that came back lately, and the time until which they are cut.
+/// The number of recent echoes, and the time until which frames are cut.
 #[derive(Clone, Copy, Debug, Default)]
 struct Proof {
     since: Time,
@@ -63,33 +63,32 @@ pub enum Side {
 #[derive(Clone, Copy, Debug, Default)]
 struct SentFrame {
     hash: u64,
-    /// When it left by each port.
+    /// The last time it left by each port.
     at: [Time; 2],
-    /// Since when it came so often by whatever port.
+    /// Start of the current count of repeats, at any port.
     since: Time,
     repeats: u32,
-    /// How often it came back by the port by which it had left.
+    /// Its echoes by the port by which it had left.
     back: Proof,
 }
 
-/// Frames that are remembered: 16 KiB.
+/// Remembered frames: 16 KiB.
 const SLOTS: usize = 256;
-/// The number of echoes within [`WINDOW`] that proves a loop, in which frames come back every few
-/// microseconds.
+/// Echoes within [`WINDOW`] that prove a loop, in which frames come back every few microseconds.
 const ECHOES: u32 = 32;
 const WINDOW: Duration = Duration::from_secs(1);
-/// The number of repeats within [`SPELL`] that proves a loop: no host repeats itself 1280 times a
-/// second without a changed bit.
+/// Repeats within [`SPELL`] that prove a loop: no host repeats a frame 1280 times a second without
+/// a changed bit.
 const REPEATS: u32 = 128;
 const SPELL: Duration = Duration::from_ms(100);
-/// The octets by which a frame to one host is recognized: up to the beginning of the payload.
+/// Octets that identify a frame to one host, up to the beginning of the payload.
 const HEAD: usize = 64;
-/// While there is a loop, a frame to one host that comes this often within [`SPELL`] is in it. BFD
-/// (RFC 5880) repeats a frame each 10 ms at most, as it is configured in practice.
+/// During a loop, a frame to one host that arrives this often within [`SPELL`] is in it. BFD (RFC
+/// 5880) as configured in practice repeats a frame at most every 10 ms.
 const AGAIN: u32 = 16;
-/// The time from one remembered frame to one host to the next.
+/// The time between two samples of frames to one host.
 const SAMPLE_EVERY: Duration = Duration::from_ms(1);
-/// The time for which a loop is cut after its last proof.
+/// How long a loop is cut after its last proof.
 const CUT: Duration = Duration::from_secs(10);
 
 impl Default for Echoes {
@@ -100,19 +99,19 @@ impl Default for Echoes {
     }
 }
 
-/// Is `frame` one to many? Bit 0 of the first octet says so (IEEE 802.3, clause 3.2.3).
+/// Is `frame` addressed to a group? Bit 0 of the first octet decides (IEEE 802.3, clause 3.2.3).
 fn is_to_group(frame: &[u8]) -> bool {
     frame.first().is_some_and(|first| first & 1 == 1)
 }
 
-/// Was that within `span` before `now`? Zero is never.
+/// Is `at` within `span` before `now`? Zero means never.
 fn is_recent(at: Time, now: Time, span: Duration) -> bool {
     at != Time::ZERO && now.since(at) <= span
 }
 
 impl Proof {
-    /// A frame came back by the port by which it had left. Often enough, and the loop is cut from
-    /// now on.
+    /// Counts an echo: a frame that came back by the port by which it had left. With enough of
+    /// them, the loop is cut from now on.
     fn count(&mut self, now: Time) {
         if now.since(self.since) > WINDOW {
             (self.since, self.count) = (now, 0);
@@ -146,7 +145,8 @@ impl Sample {
 }
 
 impl Echoes {
-    /// `frame`, which begins with an Ethernet header, leaves by the port `side` at `now`.
+    /// Records that `frame`, which begins with an Ethernet header, leaves by the port `side` at
+    /// `now`.
     #[inline]
     pub fn leaves(&mut self, side: Side, frame: &[u8], now: Time) {
         if is_to_group(frame) || self.hosts.is_cutting(now) {
@@ -168,7 +168,7 @@ impl Echoes {
         slot.at[side as usize] = now;
     }
 
-    /// `frame` arrives by the port `side` at `now`: is it one that is to be cut?
+    /// Must `frame`, which arrives by the port `side` at `now`, be cut?
     #[inline]
     pub(crate) fn comes_back(&mut self, side: Side, frame: &[u8], now: Time) -> bool {
         if is_to_group(frame) {
@@ -183,9 +183,9 @@ impl Echoes {
         }
     }
 
-    /// Is `frame`, which is to one host, in the loop that is there? It has just left by this port.
-    /// Or it has left by the other one and comes again and again, since the copy that went the other
-    /// way is cut already.
+    /// Is `frame`, which is to one host, in the current loop? Either it just left by this port, or
+    /// it left by the other one and arrives repeatedly, since the copy in the other direction is
+    /// already cut.
     #[cold]
     fn is_circling(&mut self, side: Side, frame: &[u8], now: Time) -> bool {
         let Some(slot) = self.passed(frame, now) else { return false };
@@ -208,7 +208,7 @@ impl Echoes {
         slot.back.is_cutting(now)
     }
 
-    /// What is remembered of `frame`, where it has left lately.
+    /// The record of `frame`, if it left recently.
     fn passed(&mut self, frame: &[u8], now: Time) -> Option<&mut SentFrame> {
         let hash = self.keys.hash_one(frame);
         let slot = &mut self.left[hash as usize % SLOTS];
@@ -218,7 +218,7 @@ impl Echoes {
 }
 
 impl SentFrame {
-    /// How often it came within the last `span`, this time included.
+    /// How often it arrived within the last `span`, including now.
     fn repeats(&mut self, span: Duration, now: Time) -> u32 {
         if now.since(self.since) > span {
             (self.since, self.repeats) = (now, 0);
@@ -227,7 +227,7 @@ impl SentFrame {
         self.repeats
     }
 
-    /// Did it leave lately by the port `side`, by which it comes now?
+    /// Did it recently leave by the port `side`, by which it arrives now?
     fn is_back(&self, side: Side, now: Time) -> bool {
         is_recent(self.at[side as usize], now, WINDOW)
     }
@@ -256,27 +256,27 @@ mod tests {
             passed += u32::from(!echoes.comes_back(Left, &frame, at(us * 10 + 5)));
         }
         assert_eq!(passed, ECHOES - 1);
-        // It is cut the other way, too.
+        // It is cut in the other direction, too.
         assert!(echoes.comes_back(Right, &frame, at(15_000)));
-        // What others repeat passes, also while the loop is cut.
+        // Repeated frames of others pass, even while the loop is cut.
         for number in 0..20 {
             let now = at(15_010 + number);
             assert!(!echoes.comes_back(Right, &broadcast(3), now));
             echoes.leaves(Left, &broadcast(3), now);
         }
-        // What has not passed is new.
+        // A frame that has not passed is new.
         assert!(!echoes.comes_back(Left, &broadcast(2), at(20_000)));
-        // A host that says the same to another time and again is none of it.
+        // A host that sends the same frame to another repeatedly is not in a loop.
         for us in 0..1000 {
             assert!(!echoes.comes_back(Right, &unicast(1), at(20_000 + us)));
             echoes.leaves(Left, &unicast(1), at(20_000 + us));
         }
-        // Of what comes back after a silence the first are forwarded again.
+        // After a silence, the first echoes are forwarded again.
         echoes.leaves(Left, &frame, at(60_000_000));
         assert!(!echoes.comes_back(Left, &frame, at(60_000_010)));
     }
 
-    /// A host has its datagrams sent back by another, and repeats a broadcast, as an attack.
+    /// As an attack, a host has its datagrams reflected by another, and repeats a broadcast.
     #[test]
     fn who_makes_a_loop_of_his_own_frames_cuts_nothing_of_others() {
         let mut echoes = Echoes::default();
@@ -292,7 +292,8 @@ mod tests {
                     }
                 }
             }
-            // BFD each 10 ms, to one host and equal; hellos each 250 ms, to a group and equal.
+            // BFD every 10 ms, to one host, and hellos every 250 ms, to a group; each repeats the
+            // same frame.
             let now = now + Duration::from_us(500);
             for (every, frame, side) in
                 [(10, unicast(1), Right), (10, unicast(2), Left), (250, broadcast(1), Right)]
@@ -314,8 +315,8 @@ mod tests {
         [&[2, 0, 0, 0, 0, 0x99, 2, 0, 0, 0, 0, number, 0x08, 0x00][..], &[number; 84]].concat()
     }
 
-    /// A switch that does not know the host floods the frame to both ports, and each copy again:
-    /// they circle both ways.
+    /// A switch that does not know the host floods the frame to both ports, and each copy again, so
+    /// copies circle in both directions.
     #[test]
     fn what_a_switch_floods_to_one_host_is_cut_and_what_others_send_is_not() {
         let mut echoes = Echoes::default();
@@ -331,8 +332,7 @@ mod tests {
                     }
                 }
             }
-            // Two others talk across meanwhile, and each frame differs, if only by a sequence
-            // number.
+            // Meanwhile two other hosts exchange frames that differ in a sequence number.
             for (from, to, host) in [(Left, Right, 2), (Right, Left, 3)] {
                 let frame = [unicast(host), step.to_be_bytes().to_vec()].concat();
                 assert!(!echoes.comes_back(from, &frame, now));
@@ -360,12 +360,12 @@ mod tests {
     fn a_reflector_now_and_then_and_a_host_that_repeats_itself_are_no_loop() {
         let mut echoes = Echoes::default();
         for number in 0..1000_u64 {
-            // Ten a second come back, as from some access points.
+            // Ten echoes a second, as some access points cause.
             echoes.leaves(Left, &broadcast(number as u8), at(number * 100_000 + 1));
             assert!(!echoes.comes_back(Left, &broadcast(number as u8), at(number * 100_000 + 500)));
         }
         for number in 0..10_000 {
-            // One says the same a thousand times a second.
+            // One host repeats the same frame a thousand times a second.
             let now = at(200_000_000 + number * 1000);
             assert!(!echoes.comes_back(Left, &broadcast(255), now));
             echoes.leaves(Right, &broadcast(255), now);

@@ -1,16 +1,15 @@
-//! Frames that are not IP bypass the discipline, up to a rate of their own.
+//! Frames that are not IP bypass the discipline, up to a separate rate.
 //!
-//! ARP, STP, LLDP, LACP and EAPOL keep a link alive and must not wait in a full queue. But what
-//! bypasses the discipline has to be bounded, or a sender would choose an EtherType to bypass the
-//! shaper. So there is a bucket, in time: what passes takes its time at a rate of its own, and
-//! passes while that is at most [`BURST`] ahead of the clock. Half of the burst is kept for what
-//! controls the link and the network ([`is_control`]): a flood of made-up EtherTypes takes nothing
-//! from it.
+//! ARP, STP, LLDP, LACP and EAPOL keep a link alive and must not wait in a full queue. But the
+//! bypass must be bounded, or a sender would choose an EtherType to avoid the shaper. So it has a
+//! token bucket in time: each frame takes its time at the separate rate. It passes if the bucket is
+//! at most [`BURST`] ahead of the clock. Half of the burst is reserved for frames that control the
+//! link and the network ([`is_control`]), so a flood of made-up EtherTypes takes nothing from them.
 
 use fairwire_core::{Duration, Rate, Time, Transmitter};
 use fairwire_wire::headers::Headers;
 
-/// The bound of one way.
+/// The bound of one direction.
 pub struct NotIpLimit {
     taken: Transmitter,
     burst: Duration,
@@ -18,13 +17,13 @@ pub struct NotIpLimit {
 
 /// The most that it may be ahead of the clock, unless [`BURST_BYTES`] take longer.
 const BURST: Duration = Duration::from_ms(10);
-/// Eight full frames: at a low rate even one would take longer than [`BURST`].
+/// Eight full frames; at a low rate even one takes longer than [`BURST`].
 const BURST_BYTES: u64 = 8 * 1538;
-/// The default is the link's rate over this, but enough for ARP of a few hosts.
+/// The default rate is the link's divided by this, but enough for ARP of a few hosts.
 const PART: u64 = 100;
 const MIN_BPS: u64 = 64_000;
 
-/// The default rate of what is not IP on a link of `rate`.
+/// The default rate of frames that are not IP, on a link of `rate`.
 pub fn default_rate(rate: Rate) -> Rate {
     let bps = (rate.bps() / PART).max(MIN_BPS).min(rate.bps());
     Rate::from_bps(bps).unwrap_or(rate)
@@ -37,7 +36,7 @@ impl NotIpLimit {
         NotIpLimit { taken: Transmitter::new(rate), burst: BURST.max(frames) }
     }
 
-    /// May a frame of `bytes` pass at `now`? Then it is counted.
+    /// May a frame of `bytes` pass at `now`? If so, it is counted.
     pub fn takes(&mut self, bytes: u32, is_control: bool, now: Time) -> bool {
         let ahead = self.taken.free_at().since(now);
         let bound = if is_control { self.burst } else { Duration::from_ns(self.burst.ns() / 2) };
@@ -50,14 +49,14 @@ impl NotIpLimit {
     }
 }
 
-/// ARP, reverse ARP, PPPoE discovery, EAPOL, slow protocols (LACP, OAM), LLDP, connectivity faults
-/// (CFM), PTP, MRP and MVRP.
+/// ARP, reverse ARP, PPPoE discovery, EAPOL, slow protocols (LACP, OAM), LLDP, connectivity fault
+/// management (CFM), PTP, MRP and MVRP.
 const CONTROL: [u16; 10] = [0x0806, 0x8035, 0x8863, 0x888e, 0x8809, 0x88cc, 0x8902, 0x88f7, 0x88f5, 0x88f6];
 const PPPOE_SESSION: u16 = 0x8864;
 
-/// Does `frame`, which is not IP, keep a link or a session alive? By its EtherType, by its receiver
-/// among the reserved addresses of bridges (IEEE 802.1Q, table 8-1: STP and its like), or as a
-/// PPPoE session frame that carries no IP: LCP, authentication, IPCP.
+/// Does `frame`, which is not IP, keep a link or a session alive? The EtherType decides, or a
+/// receiver among the reserved bridge addresses (IEEE 802.1Q, table 8-1: STP and similar
+/// protocols). So does a PPPoE session frame without IP: LCP, authentication, IPCP.
 pub fn is_control(frame: &[u8], headers: &Headers) -> bool {
     let is_reserved =
         headers.has_ethernet && matches!(frame, [0x01, 0x80, 0xc2, 0, 0, last, ..] if *last < 0x30);
@@ -68,7 +67,7 @@ pub fn is_control(frame: &[u8], headers: &Headers) -> bool {
     }
 }
 
-/// Protocols of PPP from 8000 on are those that negotiate and control (RFC 1661, section 2).
+/// PPP protocols from 8000 on negotiate and control (RFC 1661, section 2).
 fn is_ppp_control(frame: &[u8], headers: &Headers) -> bool {
     let protocol = 14 + usize::from(headers.vlan_tags) * 4 + 6;
     frame.get(protocol).is_some_and(|high| *high >= 0x80)
@@ -108,7 +107,7 @@ mod tests {
         assert!(!is_control_of(any, &[0, 38, 0xaa, 0xaa, 3]), "LLC to a host");
         for len in 0..24 {
             let frame = &frame(any, &[0x88, 0x64, 0x11])[..len];
-            is_control(frame, &parse(frame)); // and no truncation does harm
+            is_control(frame, &parse(frame)); // a truncated frame does no harm
         }
     }
 
@@ -129,8 +128,7 @@ mod tests {
         }
         assert_eq!((control, refused), (1000, 0), "100 ARP frames a second beside a flood of 123 Mbit/s");
         let all = flood + control * 84;
-        // 1 Mbit/s for ten seconds, and a burst of eight full frames at most with the one that
-        // passes it.
+        // 1 Mbit/s for ten seconds, and a burst of eight full frames plus the one that exceeds it.
         let most = 1_250_000 + 9 * 1538;
         assert!(all <= most && all > 1_230_000, "{all} bytes");
     }

@@ -1,9 +1,9 @@
-//! The frames that are inside the gateway: a bounded number of buffers, all taken at construction.
+//! The frames inside the gateway: a bounded number of buffers, all allocated at construction.
 //!
-//! Short frames have buffers of their own, an eighth as long as those of an MTU of 1500 bytes. A
-//! link's buffer is bounded in bytes: what acknowledgements take of it is little, and so is what
-//! they take here. With one size for all, each burst of them touched memory that was never used
-//! before, half a page for each, so that a busy gateway grew for minutes.
+//! Short frames have separate buffers, an eighth as long as those for an MTU of 1500 bytes. A
+//! link's buffer is bounded in bytes, of which acknowledgements take little, and so they do here.
+//! With one size for all frames, each burst of acknowledgements touched new memory, half a page per
+//! frame, and a busy gateway grew for minutes.
 
 use fairwire_core::Ecn;
 use fairwire_linux::port::LinkKind;
@@ -16,82 +16,80 @@ use std::ops::Range;
 pub struct FramePool {
     size: PoolSize,
     in_use: u32,
-    /// For frames of any length; named from 0 on.
+    /// Buffers for frames of any length, named from 0 up.
     long: Cells,
-    /// For frames of at most [`SHORT_BYTES`]; named from `size.frames` on.
+    /// Buffers for frames of at most [`SHORT_BYTES`], named from `size.frames` up.
     short: Cells,
 }
 
-/// What the gateway remembers of a frame beside its bytes.
+/// A frame's metadata.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrameNote {
-    /// Bytes of the frame.
+    /// The frame's length in bytes.
     pub len: u32,
     /// The account of its flow.
     pub account: u32,
-    /// The number of its class in the book.
+    /// Its class's number in the book.
     pub class: u32,
-    /// The ECN field that it came with.
+    /// Its ECN field on arrival.
     pub ecn: Ecn,
-    /// How it begins.
+    /// The type of its first header.
     pub kind: LinkKind,
-    /// Its offsets, when it is a part of a super-packet.
+    /// Its offsets, if it is part of a super-packet.
     pub offsets: Option<TcpOffsets>,
-    /// Whose departure it is, where a round trip begins with it; 0 for none's.
+    /// The ticket of a timed round trip that begins with its departure; 0 if not timed.
     pub(crate) ticket: u32,
 }
 
 /// The size of a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PoolSize {
-    /// Frames that may be inside at once.
+    /// The most frames inside at a time.
     pub frames: u32,
     /// Bytes of the longest frame, Ethernet header included.
     pub frame_bytes: u32,
 }
 
 impl PoolSize {
-    /// Room for `frames` frames of at most `frame_bytes`, and for somewhat longer ones, since the
-    /// MTU of an interface may change while the gateway runs. What is longer still is counted as
-    /// too long.
+    /// Room for `frames` frames of at most `frame_bytes`, and for slightly longer ones, since an
+    /// interface's MTU may change at run time. A longer frame counts as too long.
     pub fn with_room(frames: u32, frame_bytes: u32) -> Self {
         PoolSize { frames, frame_bytes: Self::room(frame_bytes) }
     }
 
-    /// Every name of a frame is below this.
+    /// All frame names are below this.
     pub fn names(&self) -> usize {
         (self.frames + self.short_frames()) as usize
     }
 
-    /// Bytes of all buffers, once all were used.
+    /// Bytes of all buffers, once all have been used.
     pub fn bytes(&self) -> u64 {
         let of = |frames: u32, bytes: u32| u64::from(frames) * u64::from(bytes);
         of(self.frames, self.frame_bytes) + of(self.short_frames(), SHORT_BYTES)
     }
 
-    /// Buffers for short frames: as many as there may be frames, since all may be short.
+    /// Buffers for short frames: one per frame, since all may be short.
     fn short_frames(&self) -> u32 {
         if self.frame_bytes > SHORT_BYTES { self.frames } else { 0 }
     }
 
-    /// Bytes that a frame of at most `frame_bytes` is given.
+    /// The buffer size for frames of at most `frame_bytes`.
     pub fn room(frame_bytes: u32) -> u32 {
         frame_bytes.min(MAX_FRAME_BYTES).next_multiple_of(64).max(MIN_ROOM_BYTES)
     }
 }
 
-/// The longest IP packet, which the loopback interface takes, with an Ethernet header and two VLAN
-/// tags.
+/// The longest IP packet, as on the loopback interface, with an Ethernet header and two VLAN tags.
 const MAX_FRAME_BYTES: u32 = 65_536 + 14 + 2 * 4;
-/// The smallest buffer. Up to an MTU of 2026 bytes nothing has to be made anew: 1500 and what
-/// tunnels and "baby jumbo" frames add to it.
+/// The smallest buffer. It serves an MTU of up to 2026 bytes without reallocation: 1500 bytes plus
+/// tunnel headers or "baby jumbo" extensions.
 const MIN_ROOM_BYTES: u32 = 2048;
 
-/// A short frame: an acknowledgement with all its options over IPv6 and two VLAN tags has 122
-/// bytes, one of a telephone call 214.
+/// The longest short frame. An acknowledgement with all options over IPv6 and two VLAN tags has 122
+/// bytes, a frame of a telephone call 214.
 const SHORT_BYTES: u32 = 256;
 
-/// Why a frame was not taken in.
+/// Why a frame did not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoRoom {
     /// Every buffer is in use.
@@ -111,12 +109,12 @@ impl FramePool {
         }
     }
 
-    /// Frames inside.
+    /// Frames in the pool.
     pub fn in_use(&self) -> usize {
         self.in_use as usize
     }
 
-    /// Frames that fit.
+    /// The most frames.
     pub fn capacity(&self) -> usize {
         self.size.frames as usize
     }
@@ -126,16 +124,15 @@ impl FramePool {
         self.size
     }
 
-    /// Would all that is inside of `other` fit this pool, which is empty?
+    /// Would all frames of `other` fit this empty pool?
     pub fn holds(&self, other: &FramePool) -> bool {
         other.in_use() <= self.capacity()
             && (self.size.frame_bytes >= other.size.frame_bytes
                 || other.ids_in_use().all(|id| other.note(id).len <= self.size.frame_bytes))
     }
 
-    /// Copies all that is inside of `other` into this pool, which [`holds`](FramePool::holds) it,
-    /// and writes the new name of each frame to the place of its old one in `names`. `other` is of
-    /// no use after that.
+    /// Copies all frames of `other` into this pool, which [`holds`](FramePool::holds) them. Writes
+    /// the new name of each frame to `names`, at its old name. `other` is unusable afterwards.
     pub(crate) fn take_all(&mut self, other: &FramePool, names: &mut Vec<u32>) {
         names.clear();
         names.resize(other.size.names(), VACANT);
@@ -148,13 +145,13 @@ impl FramePool {
         self.long.in_use().chain(self.short.in_use().map(|at| at + self.size.frames))
     }
 
-    /// What is remembered of frame `id`, to be changed.
+    /// The metadata of frame `id`, mutable.
     pub(crate) fn note_mut(&mut self, id: u32) -> &mut FrameNote {
         let (cells, at) = self.cells_mut(id);
         &mut cells.notes[at as usize]
     }
 
-    /// Copies `frame` in and names it.
+    /// Copies `frame` in and returns its name.
     pub fn put(&mut self, frame: &[u8], note: FrameNote) -> Result<u32, NoRoom> {
         let len = frame.len() as u64;
         if len > u64::from(self.size.frame_bytes) {
@@ -177,20 +174,20 @@ impl FramePool {
         &cells.bytes[cells.range(at)]
     }
 
-    /// The bytes of frame `id`, to be rewritten.
+    /// The bytes of frame `id`, mutable.
     pub fn bytes_mut(&mut self, id: u32) -> &mut [u8] {
         let (cells, at) = self.cells_mut(id);
         let range = cells.range(at);
         &mut cells.bytes[range]
     }
 
-    /// What is remembered of frame `id`.
+    /// The metadata of frame `id`.
     pub fn note(&self, id: u32) -> FrameNote {
         let (cells, at) = self.cells(id);
         cells.notes[at as usize]
     }
 
-    /// Gives the buffer of frame `id` back.
+    /// Releases the buffer of frame `id`.
     pub fn release(&mut self, id: u32) {
         let (cells, at) = self.cells_mut(id);
         cells.release(at);
@@ -214,15 +211,14 @@ impl FramePool {
     }
 }
 
-/// Buffers of one length. What was never used is not written, and on most systems takes no memory.
+/// Buffers of one length. Unused buffers are never written, so on most systems they take no memory.
 #[derive(Debug)]
 struct Cells {
     bytes: Box<[u8]>,
     cell_bytes: usize,
-    /// The notes of the buffers that were used so far. A buffer without a frame has the length
-    /// [`VACANT`].
+    /// Notes of the buffers used so far. A buffer without a frame has the length [`VACANT`].
     notes: Vec<FrameNote>,
-    /// What was given back last is used first, so that few are ever touched.
+    /// The buffer released last is used first, so that few are ever touched.
     free: Vec<u32>,
 }
 
@@ -232,14 +228,14 @@ impl Cells {
     fn new(count: u32, cell_bytes: u32) -> Self {
         let (count, cell_bytes) = (count as usize, cell_bytes as usize);
         Cells {
-            bytes: vec![0; count * cell_bytes].into(), // zeros, which the system has ready
+            bytes: vec![0; count * cell_bytes].into(), // zeros, which the system provides without writing
             cell_bytes,
             notes: Vec::with_capacity(count),
             free: Vec::with_capacity(count),
         }
     }
 
-    /// Copies `frame` in, for which there is room.
+    /// Copies in `frame`, which must fit.
     fn put(&mut self, frame: &[u8], note: FrameNote) -> u32 {
         let note = FrameNote { len: frame.len() as u32, ..note };
         let at = match self.free.pop() {

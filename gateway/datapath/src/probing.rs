@@ -1,10 +1,11 @@
 //! Removal from hash tables with open addressing and linear probing.
 
-/// The slot whose entry moves to the empty slot `free`, so that no chain of probes breaks (Knuth, The
-/// Art of Computer Programming, volume 3, section 6.4, algorithm R). `None` if the chain ends before.
+/// The slot whose entry moves to the empty slot `free`, so that no probe chain breaks (Knuth, The
+/// Art of Computer Programming, volume 3, section 6.4, algorithm R). `None` if the chain ends
+/// first.
 ///
-/// `last` is the last slot of a table of 2^n slots, of which at least one is empty. `first` returns the
-/// slot at which the search for a slot's entry begins, and `None` for an empty slot.
+/// `last` is the last slot of a table of 2^n slots, at least one of which is empty. `first` returns
+/// the slot where the search for a slot's entry begins, and `None` for an empty slot.
 pub(crate) fn next_to_move(
     free: usize,
     last: usize,
@@ -13,7 +14,7 @@ pub(crate) fn next_to_move(
     let mut slot = free;
     loop {
         slot = (slot + 1) & last;
-        // Does its search pass `free` before it comes to `slot`?
+        // Does its search pass `free` before it reaches `slot`?
         if slot.wrapping_sub(first(slot)?) & last >= slot.wrapping_sub(free) & last {
             return Some(slot);
         }

@@ -1,17 +1,17 @@
-//! The waits of packets: during the last second, by a small histogram per tenth of it, and since
-//! the start.
+//! The waits of packets: during the last second, in a small histogram per tenth of a second, and
+//! since the start.
 
 use fairwire_core::{Duration, Time};
 
-/// Buckets are at most 1/16 of their value wide, so a quantile is off by 3.2 % at most.
+/// Each bucket is at most 1/16 of its value wide, so a quantile is off by at most 3.2 %.
 const PARTS: usize = 16;
-/// A longer wait is counted as 2^38 ns, four and a half minutes.
+/// Longer waits count as 2^38 ns, four and a half minutes.
 const MAX_BITS: u32 = 38;
 const BUCKETS: usize = (MAX_BITS as usize - PARTS.ilog2() as usize + 1) * PARTS;
-/// Slots of the window, the one in use included.
+/// Slots of the window, including the current one.
 const SLOTS: usize = 10;
 const SLOT: Duration = Duration::from_ms(100);
-/// Bounds of the histogram of snapshots: two for each doubling, from 66 us to 4.3 s.
+/// Bounds of the snapshot's histogram: two per doubling, from 66 us to 4.3 s.
 const BOUNDS: usize = 33;
 
 /// The waits of some packets, in seconds; zeros if there were none.
@@ -29,33 +29,33 @@ pub struct Summary {
     pub max_s: f64,
 }
 
-/// The waits of packets, counted by length.
+/// The waits of packets, as a histogram.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Histogram {
-    /// Upper bounds, seconds.
+    /// Upper bounds, in seconds.
     pub bounds_s: Vec<f64>,
-    /// Packets by bound, those up to it; those beyond the last are counted after it.
+    /// Packets per bound, up to it; packets beyond the last bound follow at the end.
     pub counts: Vec<u64>,
-    /// All waits together, seconds.
+    /// The sum of all waits, in seconds.
     pub sum_s: f64,
 }
 
-/// The waits of packets that left during the last second, and since the start. 27 kB, all taken at
-/// construction.
+/// The waits of packets that left during the last second and since the start. 27 kB, all allocated
+/// at construction.
 #[derive(Debug)]
 pub struct Sojourns {
     slots: Box<[Slot]>,
-    /// What was in the slots before the current one, since the start: a packet is added to it with
-    /// its slot, not by itself.
+    /// Waits since the start, except those in the current slot. A slot is added when it ends, not
+    /// packet by packet.
     before: Waits,
-    /// The slot that is written to, and when the next one is: most packets need no division.
+    /// The current slot, and the start of the next: most packets need no division.
     current: usize,
     until: Time,
 }
 
 #[derive(Clone, Debug)]
 struct Slot {
-    /// Which tenth of a second since time zero.
+    /// Its tenth of a second, counted from time zero.
     tenth: u64,
     counts: [u32; BUCKETS],
     count: u64,
@@ -68,14 +68,13 @@ impl Slot {
 }
 
 impl Sojourns {
-    /// A window in which nothing left.
+    /// An empty window.
     pub fn new() -> Self {
         let slots = vec![Slot::EMPTY; SLOTS].into();
         Sojourns { slots, before: Waits::default(), current: 0, until: Time::ZERO }
     }
 
-    /// Counts a packet that left at `now`, not earlier than the one before it, after it had waited
-    /// `wait`.
+    /// Records a packet that left at `now` after waiting for `wait`. `now` never decreases.
     #[inline]
     pub fn record(&mut self, now: Time, wait: Duration) {
         if now >= self.until {
@@ -88,7 +87,7 @@ impl Sojourns {
         slot.max_ns = slot.max_ns.max(wait.ns());
     }
 
-    /// Moves on to the slot of `now`.
+    /// Moves to the slot of `now`.
     #[cold]
     fn turn(&mut self, now: Time) {
         let tenth = now.ns() / SLOT.ns();
@@ -101,8 +100,8 @@ impl Sojourns {
         }
     }
 
-    /// The waits of packets that left in the second before `now`: nine whole slots and the one that
-    /// has begun.
+    /// The waits of packets that left in the second before `now`: nine full slots and the current
+    /// one.
     pub fn window(&self, now: Time) -> Summary {
         let tenth = now.ns() / SLOT.ns();
         let mut merged = Slot::EMPTY;
@@ -133,7 +132,7 @@ impl Default for Sojourns {
     }
 }
 
-/// Waits since the start, in the buckets of the window, and their sum. 4.5 kB.
+/// Waits since the start, in the window's buckets, and their sum. 4.5 kB.
 #[derive(Clone, Debug)]
 pub struct Waits {
     counts: [u64; BUCKETS],
@@ -152,17 +151,17 @@ impl Waits {
         self.sum_ns += u128::from(slot.sum_ns);
     }
 
-    /// For a snapshot: two buckets for each doubling, from 66 us to 4.3 s.
+    /// The histogram of a snapshot: two buckets per doubling, from 66 us to 4.3 s.
     pub fn histogram(&self) -> Histogram {
         self.by((0..BOUNDS).map(bound))
     }
 
-    /// The same with all buckets: sixteen for each doubling.
+    /// The histogram in all buckets: sixteen per doubling.
     pub fn fine_histogram(&self) -> Histogram {
         self.by((1..BUCKETS).map(start_of))
     }
 
-    /// Buckets that end at `bounds`, each of which begins one of ours.
+    /// A histogram with upper bounds `bounds`, each of which is the start of one of our buckets.
     fn by(&self, bounds: impl Iterator<Item = u64>) -> Histogram {
         let (mut bounds_s, mut counts, mut from) = (Vec::new(), Vec::new(), 0);
         for bound in bounds {
@@ -176,15 +175,15 @@ impl Waits {
     }
 }
 
-/// The bound `at`, nanoseconds: 2^16, one and a half of that, 2^17 and so on. Each begins a bucket
-/// of the slots too, so that every packet is counted on the right side of it. A wait that is equal
-/// to a bound is counted above it.
+/// The bound `at`, in nanoseconds: 2^16, 1.5 times that, 2^17 and so on. Each is the start of a
+/// slot's bucket too, so that every packet is counted on the right side. A wait equal to a bound
+/// counts above it.
 const fn bound(at: usize) -> u64 {
     (2 + at as u64 % 2) << (15 + at / 2)
 }
 
 impl Slot {
-    /// The waits, seconds, at the quantiles `wanted`, which climb.
+    /// The waits, in seconds, at the `wanted` quantiles, which ascend.
     fn quantiles<const N: usize>(&self, wanted: [f64; N]) -> [f64; N] {
         let mut found = [0.0; N];
         let (mut sum, mut next) = (0u64, 0);
@@ -199,7 +198,7 @@ impl Slot {
     }
 }
 
-/// Values below twice [`PARTS`] have a bucket each; after that each doubling has [`PARTS`].
+/// Values below twice [`PARTS`] have a bucket each; above that each doubling has [`PARTS`].
 #[inline]
 fn bucket_of(ns: u64) -> usize {
     let ns = ns.min((1 << MAX_BITS) - 1);
@@ -283,7 +282,7 @@ mod tests {
         }
         assert_eq!(fine.counts.iter().sum::<u64>(), waits.len() as u64);
         let sum: f64 = waits.iter().map(|ns| *ns as f64 * 1e-9).sum();
-        // Of floats, one of which is 2^64 ns.
+        // The sum is of floats, one of which is 2^64 ns.
         assert!((histogram.sum_s - sum).abs() < 1e-6 * sum, "{}, not {sum}", histogram.sum_s);
     }
 
@@ -300,7 +299,7 @@ mod tests {
             let window = sojourns.window(at(900));
             for (q, shown) in [(0.5, window.p50_s), (0.95, window.p95_s), (0.99, window.p99_s)] {
                 let truth = waits[(q * waits.len() as f64).ceil().max(1.0) as usize - 1] as f64 * 1e-9;
-                // Half a bucket of 1/16; one ns more because a bucket's middle is a whole number.
+                // Half a bucket of 1/16, and one ns because a bucket's middle is a whole number.
                 prop_assert!((shown - truth).abs() <= truth / 31.0 + 1e-9, "{}: {}, not {}", q, shown, truth);
             }
         }

@@ -1,4 +1,4 @@
-//! Recognizes a subscriber at the link layer: by a PPPoE session, VLAN tags, or an Ethernet address.
+//! Recognizes a subscriber at the link layer by PPPoE session, VLAN tags or Ethernet address.
 
 use crate::probing::next_to_move;
 use std::fmt;
@@ -6,12 +6,13 @@ use std::fmt;
 /// Which of the names of an upload's sender must agree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bind {
-    /// All that a frame shows: whatever the subscriber has must be in it, and nothing of another.
+    /// All names in a frame: the subscriber's must be present, and none may be another
+    /// subscriber's.
     #[default]
     Strict,
-    /// Ethernet addresses: the same, if tags and sessions were already stripped.
+    /// Only Ethernet addresses, where tags and sessions were already stripped.
     Mac,
-    /// Nothing: the address inside decides where it is of a subscriber.
+    /// None: the inside address decides if it is a subscriber's.
     Loose,
 }
 
@@ -20,15 +21,15 @@ pub enum Bind {
 pub struct Access {
     /// The identifier of the outer VLAN.
     pub vlan: Option<u16>,
-    /// That of the VLAN within it (IEEE 802.1ad, "QinQ").
+    /// The identifier of the inner VLAN (IEEE 802.1ad, "QinQ").
     pub inner_vlan: Option<u16>,
     /// The identifier of the PPPoE session.
     pub pppoe: Option<u16>,
-    /// The Ethernet address of the host inside.
+    /// The inside host's Ethernet address.
     pub mac: Option<[u8; 6]>,
 }
 
-/// One thing that names a subscriber.
+/// One link-layer name of a subscriber.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum AccessKey {
     /// A PPPoE session.
@@ -37,7 +38,7 @@ pub enum AccessKey {
     InnerVlan {
         /// The outer VLAN.
         outer: u16,
-        /// The one within it.
+        /// The inner one.
         inner: u16,
     },
     /// An outer VLAN.
@@ -47,7 +48,7 @@ pub enum AccessKey {
 }
 
 impl AccessKey {
-    /// The kinds, by their places here: the more a kind narrows down, the earlier it counts.
+    /// Key types, in order of precedence: the narrower type comes first.
     const KINDS: usize = 4;
 
     fn kind(self) -> usize {
@@ -59,7 +60,7 @@ impl AccessKey {
         }
     }
 
-    /// The column of the subscriber file that has it.
+    /// Its column in the subscriber file.
     pub fn column(self) -> &'static str {
         match self {
             AccessKey::Pppoe(_) => "pppoe",
@@ -69,7 +70,7 @@ impl AccessKey {
         }
     }
 
-    /// One number for each key, and none for two. Never 0.
+    /// A unique number for each key, never 0.
     fn number(self) -> u64 {
         let value = match self {
             AccessKey::Pppoe(session) => u64::from(session),
@@ -94,14 +95,14 @@ impl fmt::Display for AccessKey {
     }
 }
 
-/// An Ethernet address as people write it: six numbers of two digits with `:` or `-` between.
+/// An Ethernet address in its usual notation: six two-digit numbers, separated by `:` or `-`.
 pub fn parse_mac(text: &str) -> Option<[u8; 6]> {
     let separator = if text.contains('-') { '-' } else { ':' };
     let mut mac = [0; 6];
     let mut parts = text.split(separator);
     for octet in &mut mac {
         let part = parts.next().filter(|part| part.len() == 2)?;
-        // A sign would be a number too.
+        // `from_str_radix` would accept a sign.
         if !part.bytes().all(|digit| digit.is_ascii_hexdigit()) {
             return None;
         }
@@ -110,39 +111,39 @@ pub fn parse_mac(text: &str) -> Option<[u8; 6]> {
     parts.next().is_none().then_some(mac)
 }
 
-/// The subscribers that have something of the link layer to be known by.
+/// Subscribers by their link-layer names.
 ///
-/// A table with open addressing, at most half full. Its keys are the configuration's alone, so no
-/// sender can make its chains longer.
+/// A table with open addressing, at most half full. Its keys come only from the configuration, so
+/// no sender can lengthen its chains.
 #[derive(Clone, Debug, Default)]
 pub struct AccessTable {
     /// A key's number and its class; 0 in an empty slot.
     slots: Box<[(u64, u32)]>,
     /// The number of filled slots.
     count: usize,
-    /// The kinds of keys that may be present.
+    /// The types of keys that may be present.
     has: [bool; AccessKey::KINDS],
-    /// The kinds of keys of each class, one bit per kind.
+    /// The types of keys of each class, one bit per type.
     bound: Vec<u8>,
     bind: Bind,
 }
 
 impl PartialEq for AccessTable {
-    /// Do both have the same keys of the same classes? The places of keys depend on their order.
+    /// Do both have the same keys of the same classes? A key's place depends on insertion order.
     fn eq(&self, other: &Self) -> bool {
         self.bind == other.bind && self.entries(&|class| class) == other.entries(&|class| class)
     }
 }
 
 impl AccessTable {
-    /// The same, with the names that must agree.
+    /// Sets which names must agree.
     #[must_use]
     pub fn binding(self, bind: Bind) -> Self {
         AccessTable { bind, ..self }
     }
 
-    /// A table of `entries`, the same whatever their order. Of two equal keys the one with the
-    /// lower class counts. What names a sender must agree strictly.
+    /// A table of `entries`, whatever their order. Of two equal keys, the one of the lower class
+    /// counts. Names are bound strictly.
     pub fn new(entries: &[(AccessKey, u32)]) -> Self {
         let mut entries = entries.to_vec();
         entries.sort_unstable();
@@ -154,8 +155,8 @@ impl AccessTable {
         table
     }
 
-    /// The same table without the keys `gone`, and then with the keys `new`. `None` if a key of `gone` is
-    /// not of that class, or a key of `new` is present.
+    /// A copy without the keys `gone` and with the keys `new`. `None` if a key of `gone` is not of
+    /// its class, or a key of `new` is present.
     pub fn changed(&self, gone: &[(AccessKey, u32)], new: &[(AccessKey, u32)]) -> Option<Self> {
         let mut table = self.clone();
         for (key, class) in gone {
@@ -223,7 +224,7 @@ impl AccessTable {
         self.count -= 1;
     }
 
-    /// The slot of the key with that number, or the empty slot in which it would be.
+    /// The slot of the key with that number, or the empty slot where it would be.
     fn slot(&self, number: u64) -> usize {
         let mut place = self.place(number);
         while self.slots[place].0 != 0 && self.slots[place].0 != number {
@@ -232,8 +233,8 @@ impl AccessTable {
         place
     }
 
-    /// The class of the subscriber with that access: by its PPPoE session, else by both its VLANs,
-    /// else by the outer one, else by its Ethernet address.
+    /// The class of the subscriber with that access. Tried in turn: PPPoE session, both VLANs,
+    /// outer VLAN, Ethernet address.
     #[inline]
     pub fn find(&self, access: &Access) -> Option<u32> {
         if self.slots.is_empty() {
@@ -246,9 +247,9 @@ impl AccessTable {
             .or_else(|| self.class(access.mac.map(AccessKey::Mac)))
     }
 
-    /// Does all that names the sender of a frame agree that it is `class`? Each kind of key that
-    /// the class has must be its own, and none may be of another class. An outer VLAN says nothing
-    /// where the inner one is a subscriber's.
+    /// Do all names in a frame's access agree with `class`? Each type of key that the class has
+    /// must match, and none may be of another class. An outer VLAN does not count where the inner
+    /// one is a subscriber's.
     #[inline]
     pub fn agrees(&self, class: u32, access: &Access) -> bool {
         if self.slots.is_empty() || self.bind == Bind::Loose {
@@ -274,8 +275,8 @@ impl AccessTable {
         (found != 0).then_some(class)
     }
 
-    /// Where a key is first looked for: multiplicative hashing (Knuth, The Art of Computer
-    /// Programming, volume 3, section 6.4).
+    /// The first slot of a key: multiplicative hashing (Knuth, The Art of Computer Programming,
+    /// volume 3, section 6.4).
     fn place(&self, number: u64) -> usize {
         let bits = self.slots.len().trailing_zeros();
         (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits)) as usize
@@ -368,7 +369,7 @@ mod tests {
         }
         assert_eq!(AccessTable::new(&all).find(&Access::default()), None);
         assert_eq!(AccessTable::default().find(&access), None);
-        // The inner VLAN of another outer one is another.
+        // The same inner VLAN within another outer one is a different key.
         let other = Access { vlan: Some(101), inner_vlan: Some(7), ..Access::default() };
         assert_eq!(AccessTable::new(&all).find(&other), None);
     }

@@ -1,19 +1,19 @@
-//! The bytes that a frame counts on the shaped link.
+//! A frame's size on the shaped link.
 
 use fairwire_linux::port::LinkKind;
 
-/// Bytes of an Ethernet header: less this, a frame counts as its IP packet.
+/// Bytes of an Ethernet header: an overhead of minus this counts IP packets only.
 pub const ETHERNET_HEADER_BYTES: i32 = 14;
 
-/// Payload of an ATM cell, and the whole cell (ITU-T I.361).
+/// The payload of an ATM cell, and the complete cell (ITU-T I.361).
 const CELL: (u64, u64) = (48, 53);
 
 /// The bytes that the shaped link adds to a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Framing {
-    /// Bytes added to those of the frame from its Ethernet header on, without check sequence.
+    /// Bytes added to the frame, which counts from its Ethernet header, without check sequence.
     pub overhead_bytes: i32,
-    /// The fewest bytes that a frame counts as, its overhead included.
+    /// The smallest size of a frame, overhead included.
     pub minimum_bytes: u32,
     /// Is it carried in ATM cells?
     pub is_atm: bool,
@@ -24,8 +24,8 @@ impl Framing {
     /// clause 4.4.2).
     pub const ETHERNET: Framing = Framing { overhead_bytes: 24, minimum_bytes: 84, is_atm: false };
 
-    /// The bytes that `frame_bytes`, which begin with the header of `link`, count as. At least one,
-    /// however negative the overhead, since each packet must take time.
+    /// The size of `frame_bytes`, which begin with the header of `link`. At least one byte, however
+    /// negative the overhead, since each packet must take time.
     pub fn wire_bytes(&self, frame_bytes: usize, link: LinkKind) -> u32 {
         let header = if link == LinkKind::Ip { ETHERNET_HEADER_BYTES } else { 0 };
         let bytes = (frame_bytes as u64).cast_signed() + i64::from(header) + i64::from(self.overhead_bytes);
@@ -46,7 +46,7 @@ mod tests {
         let bytes = |frame| Framing::ETHERNET.wire_bytes(frame, LinkKind::Ethernet);
         assert_eq!(bytes(14 + 46), 84);
         assert_eq!(bytes(14 + 1500), 1538);
-        assert_eq!(bytes(42), 84); // a veth pads nothing, a wire would
+        assert_eq!(bytes(42), 84); // a veth does not pad, a physical link would
         assert_eq!(bytes(61), 85);
     }
 

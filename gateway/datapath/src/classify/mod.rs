@@ -1,11 +1,15 @@
-//! Classifies a frame: from its bytes to the facts that a discipline needs.
+//! Classifies a frame: derives the facts that a discipline needs from its bytes.
 //!
-//! A packet's class is that of the subscriber who has its inside host, which receives downloads and
-//! sends uploads. Without one, it is that of the subscriber whom the link layer names: by a PPPoE
-//! session, VLANs or an Ethernet address. Without that, it is the first class whose rules match,
-//! else [`UNCLAIMED`]. Packets that are not IP have no class and are not shaped.
+//! A packet's inside host receives downloads and sends uploads. The packet's class is that of the
+//! first match:
 //!
-//! An upload for which several of these name different subscribers is [spoofed](Facts::is_spoofed).
+//! 1. the subscriber who has the inside host's address;
+//! 2. the subscriber named by the link layer: a PPPoE session, VLANs or an Ethernet address;
+//! 3. the first class whose rules match;
+//! 4. [`UNCLAIMED`].
+//!
+//! Packets that are not IP have no class and are not shaped. An upload whose names belong to
+//! different subscribers is [spoofed](Facts::is_spoofed).
 
 mod access;
 mod framing;
@@ -29,15 +33,15 @@ use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// The rewriting of the codepoint of differentiated services (DSCP) of packets that are sent on.
+/// How the codepoint of differentiated services (DSCP) of forwarded packets is rewritten.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dscp {
-    /// It stays.
+    /// It is kept.
     #[default]
     Keep,
-    /// It is cleared once it was read.
+    /// It is cleared after classification.
     Wash,
-    /// It becomes that of assured forwarding in this class, 1 to 4, with the packet's colour as drop
+    /// It is set to assured forwarding in this class, 1 to 4, with the packet's colour as drop
     /// precedence (RFC 2597).
     Assured(u8),
 }
@@ -51,23 +55,23 @@ pub struct Classifier {
     link: LinkKind,
     way: Way,
     claims: Arc<Claims>,
-    /// Names conversations, where they are kept apart within each flow.
+    /// Names conversations, if they are distinguished within each flow.
     within: Option<FlowHasher>,
     dscp: Dscp,
-    /// By class; empty where none is suspended.
+    /// By class; empty if none is suspended.
     suspended: Arc<[bool]>,
 }
 
 /// The parts of a classifier.
 #[derive(Clone, Debug)]
 pub struct ClassifierPlan {
-    /// The key of all hashes. No sender may know it.
+    /// The key of all hashes; no sender may know it.
     pub secret: [u8; 16],
     /// The definition of a flow.
     pub flows: FlowKind,
     /// How frames are counted.
     pub framing: Framing,
-    /// Which header frames begin with.
+    /// The type of the header that frames begin with.
     pub link: LinkKind,
     /// Which end is inside.
     pub way: Way,
@@ -77,18 +81,18 @@ pub struct ClassifierPlan {
 
 /// A key of all hashes that no sender can know.
 pub fn secret() -> [u8; 16] {
-    // Each `RandomState` has keys of its own, from the system's randomness.
+    // Each `RandomState` has new keys from the system's randomness.
     let [low, high] = [0_u64, 1].map(|word| RandomState::new().hash_one(word).to_ne_bytes());
     std::array::from_fn(|at| if at < 8 { low[at] } else { high[at - 8] })
 }
 
-/// The subscribers' claims on packets, and the suspended subscribers: these change from day to day.
-/// The classes stay.
+/// The subscribers' claims on packets, and the suspended subscribers. These change from day to day;
+/// classes do not.
 #[derive(Clone, Debug, Default)]
 pub struct Members {
     /// The subscribers' and classes' claims on packets.
     pub claims: Arc<Claims>,
-    /// By class; empty where none is suspended.
+    /// By class; empty if none is suspended.
     pub suspended: Arc<[bool]>,
 }
 
@@ -98,19 +102,19 @@ pub enum FlowKind {
     /// A conversation: addresses, ports and protocol.
     #[default]
     FiveTuple,
-    /// The host that sends.
+    /// The sending host.
     Source,
-    /// The host that receives.
+    /// The receiving host.
     Destination,
-    /// The host inside, by its address.
+    /// The inside host, by its address.
     Inside,
-    /// The host inside, by its Ethernet address.
+    /// The inside host, by its Ethernet address.
     Mac,
-    /// The host outside.
+    /// The outside host.
     Outside,
-    /// The network of the host inside.
+    /// The network of the inside host.
     Prefix(NetworkBits),
-    /// The subscriber; where there is none, the host inside.
+    /// The subscriber; without one, the inside host.
     Subscriber,
     /// The outer VLAN; packets without one are one flow.
     Vlan,
@@ -119,7 +123,7 @@ pub enum FlowKind {
 }
 
 impl FlowKind {
-    /// Which part of a key it looks at, where it looks at one.
+    /// The part of a key that identifies the flow, for definitions that use a key.
     fn key_kind(self, way: Way) -> KeyKind {
         use Way::{Download, Upload};
         match (self, way) {
@@ -143,35 +147,35 @@ impl FlowKind {
 pub struct Facts {
     /// The frame's flow.
     pub flow: FlowHash,
-    /// Its conversation, where these are kept apart [within](Classifier::with_conversations) each
+    /// Its conversation, if these are distinguished [within](Classifier::with_conversations) each
     /// flow.
     pub within: Option<FlowHash>,
-    /// Does it belong to no single inside host, where flows are hosts? That holds for packets to a
-    /// group, and for packets without a source address yet.
+    /// Does it belong to no single inside host, where flows are hosts? True for packets to a group,
+    /// and for packets still without a source address.
     pub has_no_host: bool,
     /// The number of its class in the [book](crate::class_book).
     pub class: u32,
-    /// Bytes on the shaped link, its overhead included.
+    /// Bytes on the shaped link, overhead included.
     pub len: u32,
     /// The ECN field.
     pub ecn: Ecn,
     /// The differentiated-services codepoint.
     pub dscp: u8,
-    /// Its colour, 0 green to 2 red, where the codepoint is one of assured forwarding; else green.
+    /// Its colour, 0 (green) to 2 (red), by a codepoint of assured forwarding; green for any other.
     pub color: u8,
-    /// Is it an IP packet? ARP and the like keep a link alive and are not shaped.
+    /// Is it an IP packet? ARP and similar frames keep a link alive and are not shaped.
     pub is_ip: bool,
     /// Does it bypass the discipline? Packets that are not IP do, and some that [control a
     /// network](crate::control).
     pub bypasses: bool,
-    /// Is it an upload whose address, session, tags and Ethernet address are of several subscribers?
+    /// Is it an upload whose address, session, tags and Ethernet address name several subscribers?
     pub is_spoofed: bool,
 }
 
 impl Classifier {
-    /// Names flows by `hasher`. A frame counts as its bytes from the Ethernet header on, without
-    /// frame check sequence, plus `overhead_bytes`: 24 for the rest of an Ethernet frame, -14 to
-    /// count IP packets alone. There are no claims.
+    /// A classifier that names flows by `hasher` and has no claims. A frame counts from its
+    /// Ethernet header, without frame check sequence, plus `overhead_bytes`: 24 for the rest of an
+    /// Ethernet frame, -14 for only the IP packet.
     pub fn new(hasher: FlowHasher, overhead_bytes: i32) -> Self {
         Classifier {
             hasher,
@@ -194,8 +198,7 @@ impl Classifier {
         Classifier { hasher, flows, framing, link, way, claims, within, dscp, suspended }
     }
 
-    /// The same, with conversations kept apart within each flow, so that a discipline can share
-    /// between both.
+    /// Distinguishes conversations within each flow, so that a discipline can share between both.
     #[must_use]
     pub fn with_conversations(self) -> Self {
         Classifier { within: Some(self.hasher.by(KeyKind::FiveTuple)), ..self }
@@ -206,7 +209,7 @@ impl Classifier {
         self.way
     }
 
-    /// The same for a direction whose codepoints, once read, are rewritten by `dscp`.
+    /// Rewrites codepoints by `dscp` after classification.
     #[must_use]
     pub fn writing(self, dscp: Dscp) -> Self {
         Classifier { dscp, ..self }
@@ -225,34 +228,33 @@ impl Classifier {
         Some(assured::codepoint(class, packet.color))
     }
 
-    /// The same, with the classes that are `suspended`, by number.
+    /// Sets which classes are `suspended`, by number.
     #[must_use]
     pub fn suspending(self, suspended: Arc<[bool]>) -> Self {
         Classifier { suspended, ..self }
     }
 
-    /// Swaps who claims which packets, and which classes are suspended.
+    /// Swaps the claims on packets and the suspended classes with `members`.
     pub fn swap_members(&mut self, members: &mut Members) {
         std::mem::swap(&mut self.claims, &mut members.claims);
         std::mem::swap(&mut self.suspended, &mut members.suspended);
     }
 
-    /// Are packets of `class` to be lost?
+    /// Are packets of `class` dropped because it is suspended?
     #[inline]
     pub(crate) fn suspends(&self, class: u32) -> bool {
         self.suspended.get(class as usize).copied().unwrap_or(false)
     }
 
-    /// The hash of the flow `key`, where flows are found by keys.
+    /// The hash of the flow `key`, if flows are found by keys.
     pub fn flow(&self, key: &FlowKey) -> FlowHash {
         self.hasher.hash(key)
     }
 
-    /// Does every packet have the same flow and the same length as with `other`? Their classes may
-    /// differ.
+    /// Does every packet keep its flow and its length if `other` takes over? Classes may differ.
     pub(crate) fn names_as(&self, other: &Classifier) -> bool {
-        // Where flows are subscribers, they depend on the subscriber list. One hash of 64 bits
-        // distinguishes keys.
+        // Flows that are subscribers depend on the subscriber list. Equal keys of the hasher show
+        // in one hash of 64 bits.
         let probe = |classifier: &Classifier| classifier.hasher.hash_number(Number::Vlan(0));
         self.flows != FlowKind::Subscriber
             && (self.flows, self.framing, self.link, self.way, self.within.is_some())
@@ -260,19 +262,19 @@ impl Classifier {
             && probe(self) == probe(other)
     }
 
-    /// The headers of `frame`, which begins with the header of this classifier's link.
+    /// The headers of `frame`, which begins with this classifier's link header.
     #[inline]
     pub fn headers(&self, frame: &[u8]) -> Headers {
         self.link.parse(frame)
     }
 
-    /// The facts of `frame`. No bytes make it fail.
+    /// The facts of `frame`. No input makes it fail.
     pub fn classify(&self, frame: &[u8]) -> Facts {
         self.facts(frame, &self.headers(frame), frame.len() + self.link.missing_bytes())
     }
 
-    /// The facts of `frame`, in which `headers` were found, and which counts as `bytes` from the
-    /// Ethernet header on: where the link has none, as if there were one.
+    /// The facts of `frame`, whose parsed headers are `headers`. It counts as `bytes`, which
+    /// include an Ethernet header even if the link has none.
     #[inline]
     pub fn facts(&self, frame: &[u8], headers: &Headers, bytes: usize) -> Facts {
         let network = headers.network;
@@ -302,7 +304,7 @@ impl Classifier {
         }
     }
 
-    /// Bytes that a frame of `bytes`, from its Ethernet header on, takes on the shaped link.
+    /// Bytes on the shaped link of a frame of `bytes`, counted from its Ethernet header.
     #[inline]
     pub fn wire_bytes(&self, bytes: usize) -> u32 {
         self.framing.wire_bytes(bytes, LinkKind::Ethernet)
@@ -349,7 +351,7 @@ impl Classifier {
         }
     }
 
-    /// Does it belong to no single host inside, where a flow is one?
+    /// Does it belong to no single inside host, where flows are hosts?
     #[inline]
     fn has_no_host(&self, fields: Option<&MatchFields>) -> bool {
         let is_host = matches!(
@@ -363,17 +365,16 @@ impl Classifier {
     }
 }
 
-/// Is that no address of one host?
+/// Is that not the address of one host?
 #[inline]
 fn is_group(address: IpAddr) -> bool {
     let is_broadcast = matches!(address, IpAddr::V4(address) if address.is_broadcast());
     address.is_multicast() || address.is_unspecified() || is_broadcast
 }
 
-/// Finds the Ethernet address of the host inside.
+/// Finds the Ethernet address of the inside host.
 pub(crate) trait InsideMac {
-    /// The Ethernet address of the host inside, which receives downloads and sends uploads. `None`
-    /// without an Ethernet header.
+    /// The inside host's Ethernet address. `None` without an Ethernet header.
     fn mac(&self, frame: &[u8], way: Way) -> Option<[u8; 6]>;
 }
 

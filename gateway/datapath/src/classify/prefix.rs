@@ -1,42 +1,42 @@
-//! Prefixes of addresses, as people write them.
+//! Prefixes of addresses, in their usual notation.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
-/// A network: the leading bits that its addresses have in common.
+/// A network, named by the leading bits that its addresses share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Prefix {
     address: IpAddr,
     bits: u8,
 }
 
-/// A prefix that could not be read.
+/// A text that is no valid prefix.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PrefixError {
-    /// There is no address in it.
+    /// It has no address.
     #[error("that is no address")]
     NoAddress,
-    /// Its length is no number, or longer than the address.
+    /// Its length is no number, or exceeds the address.
     #[error("its length is no whole number from 0 to {max}")]
     BadLength {
         /// The bits of the address.
         max: u8,
     },
-    /// Bits behind its length are set.
+    /// Bits beyond its length are set.
     #[error("bits of the host are set; the network is `{network}`")]
     HostBits {
-        /// The same with these bits zero.
+        /// The prefix with these bits cleared.
         network: Prefix,
     },
 }
 
-/// The first and the last of a range of addresses, as numbers.
+/// The first and the last address of a range, as numbers.
 pub(super) type Ends<N> = (N, N);
 
 impl Prefix {
-    /// The network of `address` with `bits` leading bits, the others zero.
+    /// The network of `address` with `bits` leading bits; all other bits are zero.
     pub fn containing(address: IpAddr, bits: u8) -> Prefix {
         let bits = bits.min(width(address));
         let address = match address {
@@ -75,13 +75,13 @@ impl Prefix {
         self.contains(other.address) || other.contains(self.address)
     }
 
-    /// Its addresses, if they are of IPv4.
+    /// Its ends, if it is of IPv4.
     pub(crate) fn ends4(&self) -> Option<Ends<u32>> {
         let IpAddr::V4(first) = self.address else { return None };
         Some((first.to_bits(), first.to_bits() | host_mask4(self.bits)))
     }
 
-    /// Its addresses, if they are of IPv6.
+    /// Its ends, if it is of IPv6.
     pub(crate) fn ends6(&self) -> Option<Ends<u128>> {
         let IpAddr::V6(first) = self.address else { return None };
         Some((first.to_bits(), first.to_bits() | host_mask6(self.bits)))
@@ -103,7 +103,7 @@ fn host_mask6(bits: u8) -> u128 {
 impl FromStr for Prefix {
     type Err = PrefixError;
 
-    /// `10.1.0.0/16`, `2001:db8::/48`; an address alone is a network of one.
+    /// Reads `10.1.0.0/16` or `2001:db8::/48`; an address without a length is a network of one.
     fn from_str(text: &str) -> Result<Self, PrefixError> {
         let (address, length) = match text.split_once('/') {
             Some((address, length)) => (address, Some(length)),

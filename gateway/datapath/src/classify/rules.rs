@@ -10,31 +10,31 @@ use std::sync::Arc;
 /// The fields that rules match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MatchFields {
-    /// The host inside.
+    /// The inside host.
     pub inside: IpAddr,
-    /// The host outside.
+    /// The outside host.
     pub outside: IpAddr,
-    /// The link layer's name for the inside host.
+    /// The link layer's name of the inside host.
     pub access: Access,
     /// The differentiated-services codepoint, 0 to 63.
     pub dscp: u8,
-    /// The protocol's number.
+    /// The protocol number.
     pub protocol: u8,
-    /// The ports inside and outside; `None` of fragments, and of protocols without ports.
+    /// The inside and the outside port; `None` for fragments, and for protocols without ports.
     pub ports: Option<[u16; 2]>,
 }
 
 /// A set of ports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PortSet {
-    /// Ranges, their ends included; none for all ports.
+    /// Ranges, ends included; empty for all ports.
     pub ranges: Box<[(u16, u16)]>,
-    /// Ranges that are taken out of these.
+    /// Ranges excluded from these.
     pub without: Box<[(u16, u16)]>,
 }
 
 impl PortSet {
-    /// Is it the set of all ports, and of packets without any?
+    /// Does it contain all ports, and packets without ports?
     fn is_any(&self) -> bool {
         self.ranges.is_empty() && self.without.is_empty()
     }
@@ -47,22 +47,22 @@ impl PortSet {
     }
 }
 
-/// A class's `match`. A packet matches if it matches every part that is given.
+/// A class's `match`. A packet must match every given part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     /// The class.
     pub class: u32,
-    /// Codepoints as a set of bits; none for all of them.
+    /// Codepoints as a bit set; zero for all.
     pub dscp: u64,
     /// VLANs; empty for all packets.
     pub vlan: Box<[u16]>,
-    /// Networks of the host inside; empty for all.
+    /// Networks of the inside host; empty for all.
     pub inside: Box<[Prefix]>,
-    /// Networks of the host outside; empty for all.
+    /// Networks of the outside host; empty for all.
     pub outside: Box<[Prefix]>,
-    /// Numbers of protocols; empty for all.
+    /// Protocol numbers; empty for all.
     pub protocols: Box<[u8]>,
-    /// Ports inside and outside.
+    /// Inside and outside ports.
     pub ports: [PortSet; 2],
 }
 
@@ -80,8 +80,9 @@ impl Rule {
     }
 }
 
-/// The claims on packets: first of the subscriber that has the inside host's address, then of the
-/// one that the link layer names, then of the first class that matches. Shared by both directions.
+/// The claims on packets, shared by both directions. A packet belongs to the subscriber of its
+/// inside address, else to the subscriber that the link layer names, else to the first class that
+/// matches.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Claims {
     prefixes: PrefixTable,
@@ -89,23 +90,22 @@ pub struct Claims {
     rules: Arc<[Rule]>,
 }
 
-/// What subscribers are recognized by, each with its class.
+/// The prefixes and names by which subscribers are recognized, each with its class.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Claimed {
     /// Their networks.
     pub prefixes: Vec<(Prefix, u32)>,
-    /// What the link layer knows them by.
+    /// Their link-layer names.
     pub access: Vec<(AccessKey, u32)>,
 }
 
 impl Claims {
-    /// Makes claims from the subscribers' prefixes and link-layer names, and the classes' rules in
-    /// their order.
+    /// Claims from the subscribers' prefixes and link-layer names, and the classes' rules in order.
     pub fn new(prefixes: &[(Prefix, u32)], access: AccessTable, rules: Vec<Rule>) -> Self {
         Claims { prefixes: PrefixTable::new(prefixes), access, rules: rules.into() }
     }
 
-    /// The same without what is `gone`, and then with what is `new`: see [`PrefixTable::changed`] and
+    /// A copy without the claims `gone` and with the claims `new`: see [`PrefixTable::changed`] and
     /// [`AccessTable::changed`].
     pub fn changed(&self, gone: &Claimed, new: &Claimed) -> Option<Self> {
         let prefixes = match gone.prefixes == new.prefixes {
@@ -116,7 +116,7 @@ impl Claims {
         Some(Claims { prefixes, access, rules: Arc::clone(&self.rules) })
     }
 
-    /// Is `other` the same, where class n here is `map[n]` there?
+    /// Does `other` equal this, with class n here as `map[n]` there?
     pub fn is_renumbered(&self, map: &[u32], other: &Claims) -> bool {
         let to = |class| renumbered(class, map);
         let of_rules = |rule: &Rule| Rule { class: to(rule.class), ..rule.clone() };
@@ -125,25 +125,25 @@ impl Claims {
             && self.rules.iter().map(of_rules).eq(other.rules.iter().cloned())
     }
 
-    /// The first class whose rule matches these looks, for a packet that no subscriber has.
+    /// The first class whose rule matches, for a packet of no subscriber.
     #[inline]
     pub fn matched(&self, fields: &MatchFields) -> Option<u32> {
         self.rules.iter().find(|rule| rule.fits(fields)).map(|rule| rule.class)
     }
 
-    /// The subscriber of a packet with these looks.
+    /// The subscriber of a packet.
     #[inline]
     pub fn subscriber(&self, fields: &MatchFields) -> Option<u32> {
         self.prefixes.find(fields.inside).or_else(|| self.access.find(&fields.access))
     }
 
-    /// Does all that names the sender of a packet with these looks agree that it is `subscriber`?
+    /// Do all names of a packet's sender agree that it is `subscriber`?
     #[inline]
     pub fn agrees(&self, subscriber: u32, fields: &MatchFields) -> bool {
         self.access.agrees(subscriber, &fields.access)
     }
 
-    /// Bytes of memory.
+    /// Its memory, in bytes.
     pub fn memory(&self) -> usize {
         self.prefixes.memory() + self.access.memory() + size_of_val(&*self.rules)
     }
@@ -186,7 +186,7 @@ mod tests {
         );
         assert_eq!(class(&claims, &fields("192.0.2.9", Some(100), 46)), 1);
         assert_eq!(class(&claims, &fields("192.0.3.9", Some(100), 46)), 2);
-        assert_eq!(class(&claims, &fields("192.0.3.9", Some(101), 46)), 3); // the first of those that match
+        assert_eq!(class(&claims, &fields("192.0.3.9", Some(101), 46)), 3); // the first that matches
         assert_eq!(class(&claims, &fields("192.0.3.9", None, 8)), 4);
         assert_eq!(class(&claims, &fields("192.0.3.9", None, 0)), UNCLAIMED);
         assert_eq!(claims.subscriber(&fields("192.0.3.9", None, 46)), None);

@@ -1,9 +1,9 @@
-//! Looks up the class that has an address: that of the longest prefix that contains it.
+//! Looks up the class of an address: that of the longest prefix that contains it.
 //!
-//! Prefixes are cut into ranges that do not overlap, sorted, with the class of the longest prefix
-//! at each. An index by the leading bits in which the ranges differ names the few ranges that may
-//! contain an address. So a lookup takes one step into the index and, if prefixes are spread
-//! evenly, one or two comparisons. The table is made once, and shared by both directions.
+//! Prefixes are cut into disjoint ranges, sorted, each with the class of its longest prefix. An
+//! index over the leading bits in which the ranges differ yields the few ranges that may contain an
+//! address. So a lookup takes one step into the index and, if prefixes are spread evenly, one or
+//! two comparisons. The table is built once and shared by both directions.
 
 use super::prefix::{Ends, Prefix};
 use crate::account::renumbered;
@@ -14,12 +14,12 @@ use std::net::IpAddr;
 pub struct PrefixTable {
     v4: Ranges<u32>,
     v6: Ranges<u128>,
-    /// Does no prefix lie in another? Then each is a range.
+    /// Does no prefix contain another? Then each is a range.
     is_flat: bool,
 }
 
 impl PrefixTable {
-    /// A table of `entries`. Of two equal prefixes the later counts.
+    /// A table of `entries`. Of two equal prefixes, the later counts.
     pub fn new(entries: &[(Prefix, u32)]) -> Self {
         let of4 = entries.iter().filter_map(|(prefix, class)| Some((prefix.ends4()?, *class)));
         let of6 = entries.iter().filter_map(|(prefix, class)| Some((prefix.ends6()?, *class)));
@@ -28,8 +28,8 @@ impl PrefixTable {
         PrefixTable { v4: Ranges::new(disjoint(&of4)), v6: Ranges::new(disjoint(&of6)), is_flat }
     }
 
-    /// The same, where these prefixes are no longer of their classes, and then those are: a copy and no
-    /// search. `None` where a prefix lies in another, or is not of the class that it is said to be.
+    /// A copy without the prefixes `gone` and with the prefixes `new`, without a rebuild. `None` if
+    /// a prefix contains another, or one of `gone` is not of its class.
     pub fn changed(&self, gone: &[(Prefix, u32)], new: &[(Prefix, u32)]) -> Option<Self> {
         if !self.is_flat {
             return None;
@@ -52,7 +52,7 @@ impl PrefixTable {
         Some(PrefixTable { v4: Ranges::new(ranges.0), v6: Ranges::new(ranges.1), is_flat: true })
     }
 
-    /// Is `other` the same, where class n here is `map[n]` there?
+    /// Does `other` equal this, with class n here as `map[n]` there?
     pub(super) fn is_renumbered(&self, map: &[u32], other: &PrefixTable) -> bool {
         self.v4.is_renumbered(map, &other.v4) && self.v6.is_renumbered(map, &other.v6)
     }
@@ -66,12 +66,12 @@ impl PrefixTable {
         }
     }
 
-    /// Has it no prefixes?
+    /// Is it empty?
     pub fn is_empty(&self) -> bool {
         self.v4.ranges.is_empty() && self.v6.ranges.is_empty()
     }
 
-    /// Bytes of memory.
+    /// Its memory, in bytes.
     pub fn memory(&self) -> usize {
         self.v4.memory() + self.v6.memory()
     }
@@ -83,11 +83,11 @@ trait Address: Copy + Ord {
     const BITS: u32;
     /// The number of significant bits of `self - base`.
     fn span_bits(self, base: Self) -> u32;
-    /// `(self - base) >> shift`, which the caller knows to fit.
+    /// `(self - base) >> shift`; the caller ensures that it fits.
     fn bucket(self, base: Self, shift: u32) -> usize;
-    /// The address behind; `None` after the last.
+    /// The next address; `None` after the last.
     fn next(self) -> Option<Self>;
-    /// The address before; `None` before the first.
+    /// The previous address; `None` before the first.
     fn previous(self) -> Option<Self>;
 }
 
@@ -115,7 +115,7 @@ macro_rules! address {
 address!(u32);
 address!(u128);
 
-/// The index has at most 2 to the power of this buckets: 256 KiB.
+/// The most bits of the index: 2^16 buckets take 256 KiB.
 const MAX_INDEX_BITS: u32 = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,14 +125,14 @@ struct Range<N> {
     class: u32,
 }
 
-/// Ranges that do not overlap, in ascending order.
+/// Disjoint ranges, in ascending order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Ranges<N> {
     ranges: Box<[Range<N>]>,
-    /// For each bucket, the first range that ends in it or behind it; one more entry closes the
-    /// last bucket.
+    /// For each bucket, the first range that ends in it or after it. One more entry closes the last
+    /// bucket.
     index: Box<[u32]>,
-    /// A bucket is `(address - first of all) >> shift`.
+    /// The bucket of an address is `(address - lowest address) >> shift`.
     shift: u32,
 }
 
@@ -145,7 +145,7 @@ impl<N> Default for Ranges<N> {
 impl<N: Address> Ranges<N> {
     fn new(ranges: Vec<Range<N>>) -> Self {
         let (Some(first), Some(last)) = (ranges.first(), ranges.last()) else { return Ranges::default() };
-        // Twice as many buckets as ranges: evenly spread prefixes then share none.
+        // Twice as many buckets as ranges, so evenly spread prefixes share none.
         let wanted = (2 * ranges.len()).next_power_of_two().trailing_zeros().min(MAX_INDEX_BITS);
         let (base, span) = (first.first, last.last.span_bits(first.first));
         let shift = span.saturating_sub(wanted).min(N::BITS);
@@ -176,7 +176,7 @@ impl<N: Address> Ranges<N> {
             return None;
         }
         let bucket = address.bucket(base, self.shift);
-        // The answer ends in this bucket, or is the first that ends behind it.
+        // The range ends in this bucket, or is the first that ends after it.
         let (low, high) = (*self.index.get(bucket)? as usize, *self.index.get(bucket + 1)? as usize);
         let candidates = self.ranges.get(low..=high)?;
         let range = candidates.get(candidates.partition_point(|range| range.last < address))?;
@@ -191,18 +191,18 @@ impl<N: Address> Ranges<N> {
 /// Ends of prefixes, each with its class.
 type Claimed<N> = ((N, N), u32);
 
-/// Sorts a prefix before those that it contains. Of equal prefixes the later is last, and wins.
+/// Sorts each prefix before those that it contains. Of equal prefixes, the later is last and wins.
 fn sorted<N: Address>(mut prefixes: Vec<Claimed<N>>) -> Vec<Claimed<N>> {
     prefixes.sort_by(|((a, a_last), _), ((b, b_last), _)| a.cmp(b).then(b_last.cmp(a_last)));
     prefixes
 }
 
-/// Does none of these sorted prefixes lie in another?
+/// Does none of these sorted prefixes contain another?
 fn is_flat<N: Address>(prefixes: &[Claimed<N>]) -> bool {
     prefixes.windows(2).all(|pair| pair[0].0.1 < pair[1].0.0)
 }
 
-/// Takes out the range with these ends, if it is of `class`.
+/// Removes the range with these ends, if it is of `class`.
 fn take_out<N: Address>(ranges: &mut Vec<Range<N>>, (first, last): Ends<N>, class: u32) -> Option<()> {
     let place = ranges.binary_search_by(|range| range.first.cmp(&first)).ok()?;
     let is_that = ranges[place] == Range { first, last, class };
@@ -211,7 +211,7 @@ fn take_out<N: Address>(ranges: &mut Vec<Range<N>>, (first, last): Ends<N>, clas
     })
 }
 
-/// Puts in a range with these ends, if nothing is between them.
+/// Inserts a range with these ends, if no range overlaps it.
 fn put_in<N: Address>(ranges: &mut Vec<Range<N>>, (first, last): Ends<N>, class: u32) -> Option<()> {
     let place = ranges.partition_point(|range| range.last < first);
     let is_free = ranges.get(place).is_none_or(|range| range.first > last);
@@ -235,10 +235,10 @@ fn disjoint<N: Address>(prefixes: &[((N, N), u32)]) -> Vec<Range<N>> {
 
 struct Cut<N> {
     ranges: Vec<Range<N>>,
-    /// The prefixes around the sweep's position, each with its last address and its class; each
-    /// lies in the one before.
+    /// Prefixes open at the sweep's position, outermost first, each with its last address and its
+    /// class.
     open: Vec<(N, u32)>,
-    /// The first address that no range has yet; `None` before the first prefix and behind the last
+    /// The first address not in any range yet; `None` before the first prefix and after the last
     /// address.
     at: Option<N>,
 }
@@ -252,7 +252,7 @@ impl<N: Address> Cut<N> {
         }
     }
 
-    /// Gives `class` to the addresses up to `last` that no range has yet.
+    /// Gives `class` to the addresses up to `last` that are in no range yet.
     fn emit(&mut self, last: N, class: u32) {
         if let Some(first) = self.at.filter(|at| *at <= last) {
             self.ranges.push(Range { first, last, class });
@@ -272,7 +272,7 @@ mod tests {
         fits.max_by_key(|(prefix, _)| prefix.bits()).map(|(_, class)| *class) // the last of equals
     }
 
-    /// Addresses that lie near each other, so that prefixes nest.
+    /// Addresses close to each other, so that prefixes nest.
     fn near() -> impl Strategy<Value = IpAddr> {
         let v4 = prop_oneof![
             (0..512u32).prop_map(|low| Ipv4Addr::from_bits(0x0a00_0000 | low)),

@@ -1,25 +1,25 @@
-//! Packets that control a network bypass the discipline, up to a separate rate: hellos of routers,
-//! BFD, VRRP, ARP and neighbour discovery, DHCP, IGMP and MLD.
+//! Lets packets that control a network bypass the discipline, up to a separate rate: hellos of
+//! routers, BFD, VRRP, ARP and neighbour discovery, DHCP, IGMP and MLD.
 //!
-//! A lost hello takes a route down, so it must not wait behind a flood, nor be dropped with it. But
-//! the bypass must be bounded, or a host would disguise its traffic as control. A bucket in time
-//! bounds all of it, as with [packets that are not IP](crate::not_ip). IP packets that exceed the
-//! bucket are not lost: they go through the discipline like any other.
+//! A lost hello takes a route down, so it must neither wait behind a flood nor be dropped with it.
+//! But an unbounded bypass would let a host disguise its traffic as control. So one bucket in time
+//! bounds the bypass, as for [packets that are not IP](crate::not_ip). IP packets that exceed the
+//! bucket are not lost: they pass through the discipline like any other.
 //!
-//! **A flood of it**, from one source or from thousands that are made up, must not take the bucket
-//! from the routers. So any source uses half of the burst, and the other half is for sources that are
-//! known: [`SOURCES`] of them, each with an equal part of the rate. A source is an Ethernet address,
-//! an outer VLAN, an address and a protocol. It is known from [`KNOWN`] after it was heard first, as
-//! long as it is heard, and no other takes its place. So what comes later takes nothing from it,
-//! unless it has the source's own addresses in the source's own VLAN.
+//! **A flood of control packets**, from one source or from thousands of made-up ones, must not take
+//! the bucket from the routers. So any source may use half of the burst, and the other half is
+//! reserved for known sources: [`SOURCES`] of them, each with an equal part of the rate. A source
+//! is an Ethernet address, an outer VLAN, an address and a protocol. It becomes known [`KNOWN`]
+//! after its first packet and stays so while it sends; no other source takes its place. So a
+//! newcomer takes nothing from it, unless it forges the source's own addresses in the same VLAN.
 //!
-//! Hosts, which send ARP too, get half of the places, so that routers have the other half. Packets
-//! that a router forwards may come from any host of the world: they are never known, and have a
-//! sixteenth of the rate.
+//! Hosts send ARP too. They get at most half of the places; the other half is for routers only.
+//! Packets that a router forwards may come from any host in the world. They are never known, and
+//! have a sixteenth of the rate.
 //!
-//! **What is control** is what stays on a link or says so, by the addresses and hop limits that the
-//! standards demand: see [`of`]. A packet that pretends to be and is sent on to other networks has
-//! another hop limit. Discovery of services (mDNS, LLMNR) is no control.
+//! **Control packets** stay on a link, or are marked as such by the addresses and hop limits that
+//! the standards require: see [`of`]. A forged packet that was forwarded from another network has
+//! another hop limit. Discovery of services (mDNS, LLMNR) is not control.
 
 use crate::not_ip;
 use fairwire_core::{Duration, Rate, Time, Transmitter};
@@ -36,7 +36,7 @@ pub struct ControlLimit {
     sources: Box<[Source; SOURCES]>,
 }
 
-/// A source, and its use of its own share.
+/// A source, and its use of its share.
 struct Source {
     key: u64,
     since: Time,
@@ -44,25 +44,25 @@ struct Source {
     taken: Transmitter,
 }
 
-/// Sources that are known at once.
+/// The most sources known at a time.
 pub const SOURCES: usize = 16;
-/// A source is known from this time after it was heard first.
+/// A source is known this long after its first packet.
 const KNOWN: Duration = Duration::from_secs(3);
-/// One that is known, and silent for this long, gives up its place: after that OSPF takes a
-/// neighbour for dead (RFC 2328, appendix C.3).
+/// A known source that is silent for this long gives up its place. By then OSPF declares a
+/// neighbour dead (RFC 2328, appendix C.3).
 const SILENT: Duration = Duration::from_secs(40);
-/// The same for one that is not known yet: OSPF says hello each 10 s.
+/// The same for a source not yet known: OSPF sends a hello every 10 s.
 const SILENT_ONCE: Duration = Duration::from_secs(12);
-/// As for packets that are not IP: the most time that the bucket may be ahead of the clock, unless
-/// this number of bytes takes longer.
+/// The most time that the bucket may be ahead of the clock, unless `BURST_BYTES` take longer; as
+/// for packets that are not IP.
 const BURST: Duration = Duration::from_ms(10);
 const BURST_BYTES: u64 = 8 * 1538;
-/// A source's own burst: two full frames.
+/// The burst of one source: two full frames.
 const OWN_BURST_BYTES: u64 = 2 * 1538;
-/// The default is the link's rate over this, but enough for BFD of a few routers.
+/// The default rate is the link's divided by this, but enough for BFD of a few routers.
 const PART: u64 = 50;
 const MIN_BPS: u64 = 128_000;
-/// On a slow link, never more than a quarter.
+/// On a slow link, at most a quarter.
 const MOST: u64 = 4;
 
 /// The default rate of control packets, on a link of `rate`.
@@ -81,7 +81,7 @@ fn part_of(rate: Rate) -> Rate {
 }
 
 impl ControlLimit {
-    /// A bound of `rate`. No source is known yet.
+    /// A bound of `rate`, with no known source.
     pub fn new(rate: Rate) -> Self {
         let taken = || Transmitter::new(part_of(rate));
         let free = || Source { key: 0, since: Time::ZERO, seen: Time::ZERO, taken: taken() };
@@ -94,7 +94,7 @@ impl ControlLimit {
         }
     }
 
-    /// From now on the bound is `rate`. The sources stay known.
+    /// Changes the bound to `rate`. Sources stay known.
     pub fn set_rate(&mut self, rate: Rate) {
         self.burst = BURST.max(time_of(BURST_BYTES, rate));
         self.taken.set_rate(rate, Duration::ZERO);
@@ -102,7 +102,7 @@ impl ControlLimit {
         self.sources.iter_mut().for_each(|source| source.taken.set_rate(part_of(rate), Duration::ZERO));
     }
 
-    /// May `frame`, which is [control](of) and has `bytes` on the link, pass at `now`? Then it is
+    /// May `frame`, a [control](of) packet of `bytes` on the link, pass at `now`? If so, it is
     /// counted.
     #[cold]
     pub fn takes(&mut self, frame: &[u8], headers: &Headers, bytes: u32, now: Time) -> bool {
@@ -133,8 +133,7 @@ impl ControlLimit {
         true
     }
 
-    /// The place of the source with `key`, if it has one or if one of the first `places` is free
-    /// for it.
+    /// The place of the source with `key`: its own, or a free one of the first `places`.
     fn place(&mut self, key: u64, places: usize, now: Time) -> Option<usize> {
         let place = self.sources.iter().position(|source| source.key == key).or_else(|| {
             let is_given_up = |source: &Source| {
@@ -155,8 +154,8 @@ fn take(taken: &mut Transmitter, bytes: u32, now: Time) {
     taken.start(bytes, now);
 }
 
-/// The identity of a source: its Ethernet address, its outer VLAN, its address, and the type or
-/// protocol of its packet.
+/// The identity of a source: its Ethernet address, outer VLAN and address, and the type or protocol
+/// of its packet.
 fn source<'a>(frame: &'a [u8], headers: &Headers) -> (&'a [u8], u16, &'a [u8], u16) {
     let part = |from: usize, bytes: usize| frame.get(from..from + bytes).unwrap_or_default();
     let mac = if headers.has_ethernet { part(6, 6) } else { &[] };
@@ -176,36 +175,37 @@ const IGMP: u8 = 2;
 const ICMPV6: u8 = 58;
 const OSPF: u8 = 89;
 const VRRP: u8 = 112;
-/// BFD over one hop, its echo, and over several (RFC 5881, section 4; RFC 5883, section 5).
+/// BFD over one hop, its echo, and BFD over several hops (RFC 5881, section 4; RFC 5883, section
+/// 5).
 const BFD: [u16; 2] = [3784, 3785];
 const BFD_OVER_HOPS: u16 = 4784;
 /// DHCP (RFC 2131, section 4.1; RFC 9915, section 7.2).
 const DHCP: [u16; 4] = [67, 68, 546, 547];
-/// mDNS (RFC 6762) and LLMNR (RFC 4795), which look for services.
+/// mDNS (RFC 6762) and LLMNR (RFC 4795), which discover services.
 const DISCOVERY: [u16; 2] = [5353, 5355];
-/// MLD: queries, reports, done, reports of version 2 (RFC 9777, section 5).
+/// MLD: queries, reports, done, version 2 reports (RFC 9777, section 5).
 const MLD: [u8; 4] = [130, 131, 132, 143];
 /// Router and neighbour discovery (RFC 4861, section 4).
 const ND: std::ops::RangeInclusive<u8> = 133..=137;
 /// The hop limit of a packet that no router forwarded (RFC 5082, section 3).
 const NOT_SENT_ON: u8 = 255;
-/// The hop limit of a packet that no router will forward.
+/// The hop limit of a packet that no router forwards.
 const NOT_TO_BE_SENT_ON: u8 = 1;
 
-/// The kinds of senders of control packets.
+/// The types of senders of control packets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// A router or a bridge, to its neighbours.
     Router,
     /// Any host, to its neighbours: ARP, neighbour discovery, IGMP, MLD, discovery of PPPoE.
     Host,
-    /// Packets that a router forwards, so any host of the world may have sent them: BFD over
+    /// Packets that a router forwards, so any host in the world may have sent them: BFD over
     /// several hops, and DHCP.
     SentOn,
 }
 
 impl Kind {
-    /// The kind of a [control](of) packet.
+    /// The type of sender of a [control](of) packet.
     fn of(headers: &Headers) -> Self {
         let port = headers.transport.map(|transport| transport.ports.destination);
         match (&headers.network, port) {
@@ -221,10 +221,15 @@ impl Kind {
     }
 }
 
-/// Does `frame` control a network? For frames that are not IP see [`not_ip::is_control`]. IP
-/// packets that do: those to the groups of a link (224.0.0.0/24, ff02::/16), except mDNS and LLMNR.
-/// Further OSPF and IGMP with hop limit 1; VRRP, BFD and neighbour discovery with 255; BFD over
-/// several hops, MLD with 1, and DHCP.
+/// Does `frame` control a network? [`not_ip::is_control`] covers frames that are not IP. Control IP
+/// packets are:
+///
+/// - packets to link-local groups (224.0.0.0/24, ff02::/16), except TCP, mDNS and LLMNR;
+/// - OSPF and IGMP with hop limit 1;
+/// - VRRP, BFD and neighbour discovery with hop limit 255;
+/// - BFD over several hops, MLD with hop limit 1, and DHCP.
+///
+/// A fragment never is.
 #[inline]
 pub fn of(frame: &[u8], headers: &Headers) -> bool {
     match &headers.network {

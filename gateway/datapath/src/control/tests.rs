@@ -65,13 +65,13 @@ fn what_controls_a_network_is_known_and_what_pretends_to_be_is_not() {
     ] {
         assert_eq!(is_control_of(&frame), is_control, "{what}");
         for len in 0..frame.len() {
-            is_control_of(&frame[..len]); // no truncation does harm
+            is_control_of(&frame[..len]); // truncation does no harm
         }
     }
 }
 
 /// The frames of each of two routers that pass in ten seconds, during a flood of `flood` frames
-/// each millisecond; and the bytes of all that pass.
+/// every millisecond; and the bytes of all that pass.
 fn passing(flood: impl Fn(u64) -> Vec<u8>) -> ([u64; 2], u64) {
     let mut limit = ControlLimit::new(rate(400_000));
     let routers = [1, 2].map(|host| ipv4([10, 0, 0, host], [224, 0, 0, 5], 1, OSPF));
@@ -120,7 +120,7 @@ fn hosts_leave_half_of_the_places_to_routers_and_what_is_sent_on_has_a_sixteenth
     assert!(takes(&router, 102, 10_000), "a router that came after forty hosts is known");
     let tunnel = udp([198, 51, 100, 7], 64, (4784, 4784));
     let passed = (11_000..21_000).map(|ms| u64::from(takes(&tunnel, 1538, ms))).sum::<u64>() * 1538 * 8 / 10;
-    // A sixteenth for ten seconds, and a burst of two full frames and the one that passes it.
+    // A sixteenth for ten seconds, and a burst of two full frames plus the one that exceeds it.
     let most = 25_000 + 3 * 1538 * 8 / 10;
     assert!((24_000..=most).contains(&passed), "{passed} bit/s of 400 000");
 }

@@ -1,4 +1,4 @@
-//! A direction's records of its packets: their frames, and their fates.
+//! A direction's records: its frames and the fates of its packets.
 
 use super::DirectionPlan;
 use crate::account::{Accounts, ClassCounts};
@@ -12,10 +12,10 @@ use fairwire_core::{Acknowledgement, Cause, Duration, Packet, Signals, Time};
 use fairwire_linux::port::Late;
 use fairwire_wire::tcp::Segment;
 
-/// Frames, counts of flows, classes and totals, waits, and the last drops, marks and losses. A
-/// discipline is given it as its [`Signals`].
+/// Frames; counts of flows, classes and totals; waits; and the latest drops, marks and losses. It
+/// is the discipline's [`Signals`].
 pub(super) struct Books {
-    /// The frames that are inside.
+    /// The frames inside.
     pub pool: FramePool,
     /// Where every packet went since the start.
     pub totals: Totals,
@@ -25,7 +25,7 @@ pub(super) struct Books {
     pub classes: ClassCounts,
     /// How long packets waited.
     pub sojourns: Sojourns,
-    /// The recorder of the last drops, marks and losses.
+    /// The recorder of the latest drops, marks and losses.
     pub recorder: Recorder,
     /// The arrivals at the discipline, for replays.
     pub arrivals: ArrivalLog,
@@ -48,8 +48,8 @@ impl Books {
         }
     }
 
-    /// Counts a packet of `len` bytes on the link. A packet that is not IP has no class: it has its
-    /// own count, `unshaped`.
+    /// Counts the arrival of a packet of `len` bytes on the link. A packet that is not IP has no
+    /// class; it is counted as `unshaped`.
     #[inline]
     pub(super) fn came(&mut self, account: u32, class: Option<u32>, len: u32) {
         self.totals.packets_in += 1;
@@ -60,7 +60,7 @@ impl Books {
         }
     }
 
-    /// A packet of `len` bytes on the link began to be sent.
+    /// Counts the start of transmission of a packet of `len` bytes on the link.
     #[inline]
     pub(super) fn left(&mut self, account: u32, class: Option<u32>, len: u32) {
         self.totals.bytes_out += u64::from(len);
@@ -70,7 +70,7 @@ impl Books {
         }
     }
 
-    /// A packet that came in is dropped or lost.
+    /// Counts a packet that was dropped or lost.
     #[inline]
     pub(super) fn count_drop(&mut self, account: u32, class: Option<u32>) {
         self.accounts.entry(account).dropped += 1;
@@ -79,14 +79,14 @@ impl Books {
         }
     }
 
-    /// `frame`, which has no buffer, is lost.
+    /// Records the loss of `frame`, which has no buffer.
     #[cold]
     pub(super) fn lost(&mut self, loss: Loss, class: u32, frame: &[u8]) {
         self.totals.lost[loss as usize] += 1;
         self.recorder.record(loss_of(loss, class, self.now), frame);
     }
 
-    /// The port took frame `id`.
+    /// Records that the port took frame `id`.
     #[inline]
     pub(super) fn sent(&mut self, id: u32, is_shaped: bool) {
         self.totals.packets_out += 1;
@@ -94,7 +94,7 @@ impl Books {
         self.pool.release(id);
     }
 
-    /// The port did not take frame `id`.
+    /// Records that the port refused frame `id`.
     #[cold]
     pub(super) fn refused(&mut self, id: u32, loss: Loss) {
         self.totals.lost[loss as usize] += 1;
@@ -102,7 +102,7 @@ impl Books {
         self.pool.release(id);
     }
 
-    /// Frames that a port had taken were lost after all.
+    /// Counts frames that a port took and then lost.
     #[inline]
     pub(super) fn were_lost(&mut self, late: Late) {
         if late == Late::default() {

@@ -1,18 +1,18 @@
-//! The packets that leave next: the one in transmission, and the frames that are through.
+//! The packets that leave next: the one in transmission and the frames already transmitted.
 
 use fairwire_core::Time;
 use std::collections::VecDeque;
 
-/// Frames that wait for nothing but their last bit, or for the port.
+/// Frames that wait only for their last bit or for the port.
 pub(super) struct Departures {
     sending: Option<Sending>,
     through: VecDeque<ReadyFrame>,
 }
 
-/// A frame that is to be handed to the port.
+/// A frame to hand to the port.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ReadyFrame {
-    /// Its slot of the pool.
+    /// Its slot in the pool.
     pub(super) frame: u32,
     /// Did it pass the discipline?
     pub(super) is_shaped: bool,
@@ -24,35 +24,35 @@ struct Sending {
 }
 
 impl Departures {
-    /// None, with room for `frames`, which is taken now: all that a pool has.
+    /// No departures. Memory for `frames`, the pool's capacity, is taken now.
     pub(super) fn new(frames: usize) -> Self {
         Departures { sending: None, through: VecDeque::with_capacity(frames) }
     }
 
-    /// `frame` begins to be sent; its last bit is through at `sent`. The one before it is through.
+    /// Starts sending `frame`, whose last bit is through at `sent`. The previous frame is through.
     pub(super) fn begin(&mut self, frame: u32, sent: Time) {
         self.end_sending();
         self.sending = Some(Sending { frame, sent });
     }
 
-    /// `frame`, which did not pass the discipline, is through at once.
+    /// `frame`, which bypassed the discipline, is through at once.
     pub(super) fn pass(&mut self, frame: u32) {
         self.through.push_back(ReadyFrame { frame, is_shaped: false });
     }
 
-    /// Puts a frame back that was popped.
+    /// Puts a popped frame back.
     pub(super) fn put(&mut self, ready: ReadyFrame) {
         self.through.push_back(ready);
     }
 
-    /// It is `now`: what was being sent may be through.
+    /// Advances to `now`: the frame in transmission may be through.
     pub(super) fn advance(&mut self, now: Time) {
         if self.sending.as_ref().is_some_and(|sending| sending.sent <= now) {
             self.end_sending();
         }
     }
 
-    /// What is being sent is through, whatever the time.
+    /// The frame in transmission is through, whatever the time.
     pub(super) fn end_sending(&mut self) {
         let sent = self.sending.take().map(|sending| ReadyFrame { frame: sending.frame, is_shaped: true });
         self.through.extend(sent);
@@ -63,7 +63,7 @@ impl Departures {
         self.through.pop_front()
     }
 
-    /// When the next frame is through: a time in the past if one is already.
+    /// The time at which the next frame is through; in the past if one already is.
     pub(super) fn next_due(&self) -> Option<Time> {
         match self.through.is_empty() {
             true => self.sending.as_ref().map(|sending| sending.sent),
@@ -76,8 +76,8 @@ impl Departures {
         self.through.len() + usize::from(self.sending.is_some())
     }
 
-    /// Moves all frames into `roomier`, which is empty, and swaps the memory of the two. A frame
-    /// gets the name that `names` has at its old one.
+    /// Moves all frames into the empty `roomier` and swaps the memory of the two. `names` has each
+    /// frame's new name at its old one.
     pub(super) fn move_into(&mut self, roomier: &mut Departures, names: &[u32]) {
         let name = |frame: u32| names[frame as usize];
         roomier.sending = self.sending.take().map(|it| Sending { frame: name(it.frame), ..it });

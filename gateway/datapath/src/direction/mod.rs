@@ -1,7 +1,6 @@
-//! One direction through the gateway, without any I/O: split, classify, queue, shape.
+//! One direction through the gateway, without I/O: split, classify, queue, shape.
 //!
-//! The link is a [`Server`], as the simulator's is. What becomes free and what arrives at the same
-//! instant happen in this order: first free, then arrive.
+//! The link is a [`Server`], as in the simulator. At one instant, departures precede arrivals.
 
 mod books;
 mod departures;
@@ -36,31 +35,32 @@ use fairwire_wire::join::TcpOffsets;
 use fairwire_wire::split::split_parsed;
 use fairwire_wire::vnet::VnetHeader;
 
-/// What one direction is made of.
+/// The parts of a direction.
 pub struct DirectionPlan {
-    /// The rate and the discipline; without one, frames pass at once.
+    /// The link and its discipline; without them, frames pass at once.
     pub shaper: Option<ShaperPlan>,
-    /// Reads headers and names flows.
+    /// Parses headers, and names flows and classes.
     pub classifier: Classifier,
-    /// Buffers for what waits, is being sent, or is through.
+    /// Buffers for frames that wait, are being sent, or are through.
     pub pool: PoolSize,
     /// Flows that are counted one by one.
     pub flows: usize,
-    /// Classes that the classifier may name: numbers below this.
+    /// The classifier names only classes below this.
     pub classes: usize,
 }
 
-/// A link and what shares it.
+/// A link and its discipline.
 pub struct ShaperPlan {
-    /// What shares the link.
+    /// The discipline.
     pub discipline: Box<dyn Discipline>,
     /// The link's rate.
     pub rate: Rate,
-    /// Lost time that may be made up for: how late the process may wake without losing rate.
+    /// Lost time that may be made up for: how late the process may wake without loss of rate.
     pub catch_up: Duration,
-    /// The rate at which what is not IP may pass by the discipline. It is a part of the link's.
+    /// The rate at which frames that are not IP may bypass the discipline, as part of the link's
+    /// rate.
     pub not_ip: Rate,
-    /// The same for what [controls a network](crate::control).
+    /// The same for packets that [control a network](crate::control).
     pub control: Rate,
 }
 
@@ -78,7 +78,7 @@ struct Link {
     server: Server,
     not_ip: NotIpLimit,
     control: ControlLimit,
-    /// Does its rate follow a law, rather than to be what it was made with?
+    /// Does a law change the rate?
     follows: bool,
 }
 
@@ -88,7 +88,7 @@ impl Direction {
         Direction {
             departures: Departures::new(plan.pool.frames as usize),
             books: Books::new(&plan),
-            // Whatever is longer does not fit the pool either.
+            // A longer frame does not fit the pool either.
             scratch: vec![0; plan.pool.frame_bytes as usize],
             classifier: plan.classifier,
             link: plan.shaper.map(Link::new),
@@ -96,8 +96,8 @@ impl Direction {
         }
     }
 
-    /// Takes in a frame that arrived at `now`, as the interface gave it: perhaps a super-packet,
-    /// perhaps with a checksum still to be made. `trips` are those of this way.
+    /// Takes in a frame that arrived at `now`, as received from the interface: it may be a
+    /// super-packet or have a partial checksum. `trips` are those of this direction.
     pub fn receive(
         &mut self,
         frame: &[u8],
@@ -108,8 +108,8 @@ impl Direction {
     ) {
         self.books.now = now;
         self.books.totals.frames_received += 1;
-        // One pass, one flow and one account for all parts of a super-packet: what is read here is
-        // equal in all of them.
+        // All parts of a super-packet agree in what is read here, so one pass, one flow and one
+        // account suffice.
         let headers = kind.parse(frame);
         let mut facts = self.classifier.facts(frame, &headers, 0);
         if facts.is_spoofed {
@@ -138,7 +138,7 @@ impl Direction {
         let mut scratch = std::mem::take(&mut self.scratch);
         let outcome = split_parsed(frame, &headers, vnet, &mut scratch, &mut |packet| {
             self.arrive(packet, &facts, note, now);
-            note.ticket = 0; // the first part is timed
+            note.ticket = 0; // only the first part is timed
         });
         self.scratch = scratch;
         if let Err(error) = outcome {
@@ -147,7 +147,7 @@ impl Direction {
         }
     }
 
-    /// Counts a frame that arrived at `now` as a loss, since it is in a loop.
+    /// Counts a frame that arrived at `now` as lost because it loops.
     pub fn cut(&mut self, frame: &[u8], kind: LinkKind, now: Time) {
         let len = self.wire_bytes(frame, kind);
         self.books.now = now;
@@ -157,13 +157,13 @@ impl Direction {
         self.books.lost(Loss::Looped, UNCLAIMED, frame);
     }
 
-    /// What `frame` counts as on the link.
+    /// The size of `frame` on the link.
     #[inline]
     fn wire_bytes(&self, frame: &[u8], kind: LinkKind) -> u32 {
         self.classifier.wire_bytes(frame.len() + kind.missing_bytes())
     }
 
-    /// Has `frame`, which controls a network, room in the rate of that?
+    /// May `frame`, which controls a network, pass within the rate of such packets?
     #[cold]
     fn passes_as_control(&mut self, frame: &[u8], headers: &Headers, kind: LinkKind) -> bool {
         let bytes = self.wire_bytes(frame, kind);
@@ -171,14 +171,14 @@ impl Direction {
         control.takes(frame, headers, bytes, self.books.now)
     }
 
-    /// Does `frame` exceed the rate of what is not IP and bypasses the discipline?
+    /// Does `frame`, which is not IP, exceed the rate of the bypass?
     fn is_over_the_limit(&mut self, frame: &[u8], headers: &Headers, kind: LinkKind) -> bool {
         let bytes = self.wire_bytes(frame, kind);
         let Some(Link { not_ip, .. }) = &mut self.link else { return false };
         !not_ip.takes(bytes, is_control(frame, headers), self.books.now)
     }
 
-    /// `frame` was sent in the name of the subscriber `class`, who is charged nothing.
+    /// Counts a frame sent in the name of the subscriber `class`, who is charged nothing.
     #[cold]
     fn lose_spoofed(&mut self, frame: &[u8], class: u32, kind: LinkKind) {
         self.books.totals.packets_in += 1;
@@ -194,9 +194,8 @@ impl Direction {
         self.books.lost(Loss::NotIp, UNCLAIMED, frame);
     }
 
-    /// Does everything that is due at `now`: lets what waits begin as the rate allows, and sends
-    /// what is through into `port`.
-    /// `trips` are those of this way.
+    /// Handles everything due at `now`: starts waiting packets as the rate allows, and sends
+    /// transmitted frames to `port`. `trips` are those of this direction.
     pub fn advance(&mut self, now: Time, port: &mut dyn Port, trips: &mut TripsOf<'_>) {
         self.books.now = now;
         while self.link.as_ref().is_some_and(|link| link.server.next_poll_at() <= now) {
@@ -207,11 +206,10 @@ impl Direction {
         self.books.were_lost(port.take_late());
     }
 
-    /// The link's rate follows `law` from `now` on, whose times count from `start`. A packet that
-    /// is being sent ends as scheduled; where nothing is shaped, nothing changes.
+    /// Makes the link's rate follow `law` from `now` on, with times counted from `start`. A packet
+    /// in transmission ends as scheduled. No effect if nothing is shaped.
     ///
-    /// # Panics
-    /// When the steps of the law are not in order of time.
+    /// # Panics If the steps of the law are not in order of time.
     pub fn follow(&mut self, law: &RateLaw, start: Time, now: Time) {
         if let Some(Link { server, follows, .. }) = &mut self.link {
             server.follow(law, start, now);
@@ -219,27 +217,27 @@ impl Direction {
         }
     }
 
-    /// When [`advance`](Direction::advance) has something to do next; `None` when only an arrival
-    /// can bring something.
+    /// The next time at which [`advance`](Direction::advance) is due; `None` if only an arrival can
+    /// change that.
     pub(crate) fn next_wakeup(&self) -> Option<Time> {
         let next_poll_at = self.link.as_ref().map(|link| link.server.next_poll_at());
         let link = next_poll_at.filter(|at| *at != Time::MAX);
         [link, self.departures.next_due()].into_iter().flatten().min()
     }
 
-    /// The time in which the link sends what waits; `None` where nothing does.
+    /// The time in which the link sends its backlog; `None` without one.
     pub(crate) fn backlog_lasts(&self) -> Option<Duration> {
         let server = &self.link.as_ref()?.server;
         let bytes = server.backlog().bytes;
         (bytes > 0).then(|| server.rate().time_to_send(bytes))
     }
 
-    /// What each flow got since the start.
+    /// The traffic of each flow since the start.
     pub fn accounts(&self) -> &Accounts {
         &self.books.accounts
     }
 
-    /// What each class got since the start.
+    /// The traffic of each class since the start.
     pub fn classes(&self) -> &ClassCounts {
         &self.books.classes
     }
@@ -249,19 +247,19 @@ impl Direction {
         &self.books.totals
     }
 
-    /// How long packets waited that left during the last second, and since the start.
+    /// The waits of packets that left, during the last second and since the start.
     pub fn sojourns(&self) -> &Sojourns {
         &self.books.sojourns
     }
 
-    /// Shows the gauges of the discipline, where there is one.
+    /// Shows the gauges of the discipline, if there is one.
     pub fn inspect(&self, probe: &mut dyn Probe) {
         if let Some(link) = &self.link {
             link.server.discipline().inspect(probe);
         }
     }
 
-    /// What keeps the last drops, marks and losses.
+    /// The recorder of the latest drops, marks and losses.
     pub fn recorder(&self) -> &Recorder {
         &self.books.recorder
     }
@@ -271,23 +269,23 @@ impl Direction {
         self.books.recorder = Recorder::into_ring(ring);
     }
 
-    /// Hands over what arrives at the discipline to `shared` from now on.
+    /// Hands arrivals at the discipline over to `shared` from now on.
     pub fn log_arrivals(&mut self, shared: SharedArrivals) {
         self.books.arrivals = ArrivalLog::into_batch(shared);
     }
 
-    /// Works as `edge` of a DiffServ domain from now on.
+    /// Makes it an `edge` of a DiffServ domain from now on.
     pub fn set_edge(&mut self, edge: Edge) {
         self.edge = edge;
     }
 
-    /// What it does as an edge of a DiffServ domain.
+    /// Its function as an edge of a DiffServ domain.
     pub fn edge(&self) -> &Edge {
         &self.edge
     }
 
-    /// The far edge reports that it makes this request for `class` until `until`. Where nothing is
-    /// shaped, nothing changes.
+    /// Applies a `request` that the far edge reported for `class`, valid until `until`. No effect
+    /// if nothing is shaped.
     pub fn on_report(&mut self, class: u32, request: RateRequest, until: Time, now: Time) {
         if let Some(Link { server, .. }) = &mut self.link {
             server.discipline_mut().on_report(class, request, until, now);
@@ -301,17 +299,17 @@ impl Direction {
         self.edge.show_targets(target_of);
     }
 
-    /// Packets inside: waiting, or being sent.
+    /// Packets inside: waiting, being sent, or through.
     pub fn packets_inside(&self) -> usize {
         self.books.pool.in_use()
     }
 
-    /// What waits in the discipline.
+    /// The discipline's backlog.
     pub fn backlog(&self) -> Backlog {
         self.link.as_ref().map(|link| link.server.backlog()).unwrap_or_default()
     }
 
-    /// Does every packet that ever came in have its place?
+    /// Is every packet that ever arrived accounted for?
     pub fn is_balanced(&self) -> bool {
         let inside = self.backlog().packets as usize + self.departures.len();
         inside == self.packets_inside() && self.totals().is_balanced(inside)
@@ -321,14 +319,14 @@ impl Direction {
     #[inline]
     fn account(&mut self, headers: &Headers, frame: &[u8], facts: &Facts) -> u32 {
         if facts.has_no_host {
-            return OTHERS; // a group is no host
+            return OTHERS; // a group is not a host
         }
         let way = self.classifier.way();
         self.books.accounts.open(facts.flow, self.books.now, || opened(headers, frame, facts, way))
     }
 
-    /// The flow by which a discipline knows a packet: where conversations are kept apart, that of its
-    /// host.
+    /// The flow by which the discipline knows a packet. If conversations are distinguished, it
+    /// includes the host.
     #[inline]
     fn name(&self, facts: &Facts, account: u32) -> FlowHash {
         match facts.within {
@@ -337,7 +335,8 @@ impl Direction {
         }
     }
 
-    /// A wire-size packet arrives, or did so at `arrived`; `facts` are its own but for its length.
+    /// Takes in a packet of wire size that arrived at `arrived`. `facts` are its own except for the
+    /// length.
     fn arrive(&mut self, frame: &[u8], facts: &Facts, note: FrameNote, arrived: Time) {
         let facts = &Facts { len: self.wire_bytes(frame, note.kind), ..*facts };
         let class = facts.is_ip.then_some(facts.class);
@@ -359,8 +358,7 @@ impl Direction {
         }
     }
 
-    /// Clears the codepoint of frame `id`, where that is to be done: its class was found by it
-    /// before.
+    /// Clears the codepoint of frame `id` if so configured. It was used for classification before.
     fn wash(&mut self, id: u32, facts: &Facts) {
         if facts.dscp == 0 || !self.classifier.washes() {
             return;
@@ -378,7 +376,7 @@ impl Direction {
         let now = self.books.now;
         let Some(Link { server, .. }) = self.link.as_mut().filter(|_| !facts.bypasses) else {
             if let Some(Link { server, .. }) = &mut self.link {
-                server.charge(facts.len, now); // it leaves at once, on the link's time
+                server.charge(facts.len, now); // it leaves at once, but takes the link's time
             }
             self.departures.pass(id);
             return self.books.left(account, facts.is_ip.then_some(facts.class), facts.len);
@@ -399,14 +397,14 @@ impl Direction {
         self.send(service);
     }
 
-    /// Polls for the next packet, if the transmitter is free.
+    /// Polls for the next packet if the transmitter is free.
     fn poll(&mut self) {
         let Some(Link { server, .. }) = &mut self.link else { return };
         let service = server.poll(self.books.now, &mut self.books);
         self.send(service);
     }
 
-    /// A packet has begun to leave, if one has.
+    /// Starts the departure of a packet, if any.
     fn send(&mut self, service: Option<Service>) {
         let Some(Service { packet, sent }) = service else { return };
         let Books { pool, sojourns, now, .. } = &mut self.books;
@@ -425,13 +423,13 @@ impl Direction {
         self.books.left(note.account, Some(note.class), packet.len);
     }
 
-    /// Sends out a batch of what is through and gives its buffers back. False when nothing was.
+    /// Sends a batch of transmitted frames and releases their buffers. False if there was none.
     fn transmit_batch(&mut self, port: &mut dyn Port, trips: &mut TripsOf<'_>) -> bool {
         let Direction { departures, books, .. } = self;
         let mut batch = [ReadyFrame::default(); MAX_FRAMES_AT_ONCE];
         let mut frames = [Outgoing::default(); MAX_FRAMES_AT_ONCE];
         let mut count = 0;
-        // The places first: what has been popped must find one.
+        // The places come first in the zip, since a popped frame must find one.
         for ((place, frame), due) in
             batch.iter_mut().zip(&mut frames).zip(std::iter::from_fn(|| departures.pop()))
         {
@@ -470,7 +468,7 @@ impl Link {
     }
 }
 
-/// What is known of a flow from its first packet.
+/// The facts about a flow from its first packet.
 #[cold]
 fn opened(headers: &Headers, frame: &[u8], facts: &Facts, way: Way) -> FirstPacket {
     let (key, vlan) = (headers.flow_key(frame), headers.outer_vlan(frame).unwrap_or(0));

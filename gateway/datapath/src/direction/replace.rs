@@ -1,8 +1,8 @@
-//! A direction gets another configuration between two packets, and nothing that is inside is lost.
+//! Replaces a direction's configuration between two packets, without losing any that is inside.
 //!
-//! The packet in transmission goes on as it was begun. What waits is handed over to the new
-//! discipline, with the flow and the length that the new classifier finds: a flow whose packets had
-//! two names in one discipline would be served out of order.
+//! The packet in transmission continues unchanged. Waiting packets are handed over to the new
+//! discipline, with the flow and the length that the new classifier finds. A flow with two names in
+//! one discipline would be served out of order.
 
 use super::departures::Departures;
 use super::{Direction, DirectionPlan, Link, opened};
@@ -18,7 +18,7 @@ use fairwire_core::{
 };
 use std::any::Any;
 
-/// What takes the place of a direction's parts: built away from the thread that forwards.
+/// New parts for a direction, built outside the forwarding thread.
 pub struct Replacement {
     plan: DirectionPlan,
     pool: Option<Store>,
@@ -28,7 +28,7 @@ pub struct Replacement {
     edge: Edge,
 }
 
-/// Another pool, and what goes with its size.
+/// Another pool, and the parts whose size depends on it.
 struct Store {
     pool: FramePool,
     departures: Departures,
@@ -45,14 +45,14 @@ pub struct Sizes {
     pub flows: usize,
 }
 
-/// What became of the packets of one direction.
+/// The outcome of a hand-over in one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HandedOver {
     /// Packets that waited.
     pub packets: u64,
-    /// Of these, packets that go ahead of the new discipline, which would have refused some.
+    /// Of these, packets sent ahead of the new discipline, which would have refused some.
     pub ahead: u64,
-    /// Had every packet its place, before and after?
+    /// Was every packet accounted for, before and after?
     pub is_balanced: bool,
 }
 
@@ -68,13 +68,13 @@ pub struct Retired {
     _edge: Edge,
 }
 
-/// The most packets for which memory for handing over is taken in advance: 2.4 MB. If more wait, it
+/// The most packets for which hand-over memory is taken in advance: 2.4 MB. With more waiting, it
 /// grows.
 const MAX_ROOM: u32 = 1 << 15;
 
 impl Replacement {
-    /// Builds what `plan` says, for a direction of which `present` is known. Where a flow is the
-    /// same as before (`keeps_flows`), flows are counted on.
+    /// Builds the parts of `plan` for a direction of `present` sizes. If flows keep their names
+    /// (`keeps_flows`), their counts continue.
     pub fn new(plan: DirectionPlan, present: Sizes, keeps_flows: bool) -> Self {
         let store = || Store {
             pool: FramePool::new(plan.pool),
@@ -92,7 +92,7 @@ impl Replacement {
         }
     }
 
-    /// The same, to work as `edge` of a DiffServ domain.
+    /// Makes it an `edge`.
     #[must_use]
     pub fn at_edge(self, edge: Edge) -> Self {
         Replacement { edge, ..self }
@@ -107,8 +107,7 @@ impl Direction {
 
     /// Puts `replacement` in place at `now`. `class_map` has the new number of each class.
     ///
-    /// Where what is inside does not fit a smaller pool, the old pool stays, so that nothing is
-    /// lost.
+    /// If the frames inside do not fit a smaller pool, the old pool stays, so that nothing is lost.
     pub fn replace(
         &mut self,
         replacement: Replacement,
@@ -150,13 +149,13 @@ impl Direction {
         (handed, retired)
     }
 
-    /// Gives `class` another weight; `None` where nothing is shaped.
+    /// Sets the weight of `class`; `None` if nothing is shaped.
     pub fn set_weight(&mut self, class: u32, weight: Weight) -> Option<Result<Weight, SetWeightError>> {
         self.link.as_mut().map(|link| link.server.discipline_mut().set_weight(class, weight))
     }
 
-    /// Gives `class` the terms of `fresh` at `now`, as [`fairwire_core::Control::retune_class`]. False
-    /// where it cannot.
+    /// Gives `class` the terms of `fresh` at `now`, as [`fairwire_core::Control::retune_class`]
+    /// does. False if it cannot.
     pub fn retune_class(
         &mut self,
         class: u32,
@@ -167,32 +166,31 @@ impl Direction {
         self.link.as_mut().is_some_and(|link| link.server.retune_class(class, parent, fresh, now))
     }
 
-    /// Is no packet inside that came for `class`?
+    /// Is no packet of `class` inside?
     pub fn is_idle(&self, class: u32) -> bool {
         self.books.classes.is_idle(class)
     }
 
-    /// The number of `class` is vacant from now on, or another's. What waits leaves as it would have.
+    /// Frees the number of `class`, perhaps for another class. Waiting packets leave as before.
     pub fn vacate(&mut self, class: u32) {
         self.books.classes.vacate(class);
     }
 
-    /// Swaps who claims which packets, and who is suspended. What waits stays of the class that it
-    /// is of.
+    /// Swaps the claims on packets and the suspended classes. Waiting packets keep their class.
     pub fn swap_members(&mut self, members: &mut Members) {
         self.classifier.swap_members(members);
     }
 
-    /// Moves the counts of each class to its new number; those of classes that are gone are added
-    /// to the unclaimed ones.
+    /// Moves the counts of each class to its new number. Counts of removed classes are added to the
+    /// unclaimed ones.
     fn replace_classes(&mut self, new: ClassCounts, class_map: &[u32]) -> ClassCounts {
         let old = std::mem::replace(&mut self.books.classes, new);
         self.books.classes.add_renumbered(&old, class_map);
         old
     }
 
-    /// Moves all that is inside into `store`, which holds it. Returns the old store, with the new
-    /// names of frames.
+    /// Moves everything inside to `store`, which has room for it. Returns the old store with the
+    /// new names of frames.
     fn replace_store(&mut self, mut store: Store) -> Store {
         std::mem::swap(&mut store.pool, &mut self.books.pool);
         std::mem::swap(&mut store.scratch, &mut self.scratch);
@@ -242,7 +240,7 @@ impl Direction {
                     }
                     false => before,
                 };
-                // A queue that stays would be ahead of older packets of its flows.
+                // A queue kept in place would overtake older packets of its flows.
                 let kept = Kept { names: kept.names && !is_behind, ..kept };
                 new.succeed(before, &kept, now, &mut take);
             };
@@ -254,7 +252,7 @@ impl Direction {
         Relinked { link: None, discipline: Some(discipline), ahead }
     }
 
-    /// Ends shaping: the packet in transmission leaves at once, and what waited follows it.
+    /// Ends shaping: the packet in transmission leaves at once, followed by those that waited.
     fn release_unshaped(&mut self, waiting: Vec<Packet>) {
         self.departures.end_sending();
         for packet in waiting {
@@ -265,7 +263,7 @@ impl Direction {
     }
 }
 
-/// What is left of a link that was replaced, and how many packets go ahead of the new discipline.
+/// The rest of a replaced link, and the packets that are ahead of the new discipline.
 #[derive(Default)]
 struct Relinked {
     link: Option<Link>,
@@ -273,25 +271,24 @@ struct Relinked {
     ahead: u64,
 }
 
-/// The new names of what waits.
+/// The new names of waiting packets.
 struct Renaming<'a> {
-    /// The new name of each frame, where the pool is another.
+    /// The new name of each frame, if the pool changed.
     names: Option<&'a [u32]>,
     class_map: &'a [u32],
-    /// Has every packet the flow and the length that it had? Then its headers need not be read
-    /// again.
+    /// Does every packet keep its flow and its length? Then its headers need not be parsed again.
     keeps_flows: bool,
     /// Are flows counted in a new table?
     reopens: bool,
 }
 
 impl Renaming<'_> {
-    /// What of this the next discipline needs to know.
+    /// The part of this that the next discipline needs.
     fn kept(&self) -> Kept<'_> {
         Kept { classes: self.class_map, names: self.names.is_none() && self.keeps_flows && !self.reopens }
     }
 
-    /// Has every packet the name that it had? Then what waits may stay where it is.
+    /// Does every packet keep its names? Then waiting packets may stay where they are.
     fn changes_none(&self) -> bool {
         self.kept().names && (0..).zip(self.class_map).all(|(was, class)| was == *class)
     }
@@ -328,7 +325,7 @@ impl Direction {
     }
 }
 
-/// The packets that wait ahead of a discipline.
+/// Packets that wait ahead of a discipline.
 fn carried_over(discipline: &dyn Discipline) -> u64 {
     let mut carried = Carried(0);
     discipline.inspect(&mut carried);

@@ -1,7 +1,7 @@
-//! What is inside of a direction moves to another process, or comes from one.
+//! Moves the packets inside a direction to another process, or takes them in from one.
 //!
-//! A frame moves as it arrived, so that the other process classifies it by its own configuration:
-//! with the codepoint that it came with, and with the congestion marks that it was given since.
+//! A frame moves as it arrived, with its original codepoint, so that the other process can classify
+//! it by its own configuration. It keeps congestion marks that it got since.
 
 use super::departures::ReadyFrame;
 use super::{Direction, Link};
@@ -13,18 +13,17 @@ use fairwire_linux::port::LinkKind;
 use fairwire_wire::ecn::{set_dscp, set_ecn};
 use std::io;
 
-/// A frame that moves.
+/// A moving frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transit<'a> {
-    /// When it arrived, where it waits; `None` where it has its turn behind it and only has to
-    /// leave.
+    /// Its arrival, if it waits; `None` if it was served and only has to leave.
     pub arrived: Option<Time>,
     /// Its bytes.
     pub frame: &'a [u8],
 }
 
-/// All that was inside, in the order in which it moves. Until it is released or put back its frames
-/// stay in their places.
+/// Everything that was inside, in the order in which it moves. The frames keep their places until
+/// they are released or put back.
 #[derive(Default)]
 pub struct TakenOut {
     through: Vec<ReadyFrame>,
@@ -44,7 +43,7 @@ impl TakenOut {
 }
 
 impl Direction {
-    /// Takes out all that is inside. The packet in transmission is through.
+    /// Takes out everything inside. The packet in transmission counts as through.
     pub fn take_out(&mut self) -> TakenOut {
         self.departures.end_sending();
         let through = std::iter::from_fn(|| self.departures.pop()).collect();
@@ -52,12 +51,12 @@ impl Direction {
         if let Some(link) = &mut self.link {
             link.server.discipline_mut().drain(&mut |packet| waiting.push(packet));
         }
-        // A tree of disciplines gives back one leaf after the other.
+        // A tree of disciplines drains one leaf after another.
         waiting.sort_by_key(|packet| packet.arrived);
         TakenOut { through, waiting }
     }
 
-    /// Shows each frame of what was taken out, as it arrived.
+    /// Shows each frame that was taken out, as it arrived.
     pub fn show(
         &mut self,
         taken: &TakenOut,
@@ -83,7 +82,7 @@ impl Direction {
         Ok(())
     }
 
-    /// Another process has what was taken out.
+    /// Releases the frames that were taken out, since another process has them.
     pub fn release(&mut self, taken: &TakenOut) {
         let frames = taken.through.iter().map(|ready| ready.frame);
         for frame in frames.chain(taken.waiting.iter().map(|packet| packet.frame)) {
@@ -92,8 +91,9 @@ impl Direction {
         }
     }
 
-    /// Puts back what was taken out, at `now`. To the discipline it arrives once more, with its
-    /// time of arrival: one that drops or marks arrivals by chance may do so.
+    /// Puts back the packets that were taken out, at `now`. They arrive at the discipline once
+    /// more, with their time of arrival, so one that drops or marks arrivals at random may do so
+    /// again.
     pub fn put_back(&mut self, taken: TakenOut, now: Time) {
         self.books.now = now;
         taken.through.into_iter().for_each(|ready| self.departures.put(ready));

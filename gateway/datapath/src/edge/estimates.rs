@@ -1,4 +1,4 @@
-//! What the edge where aggregates leave makes of the marks on what arrives.
+//! Estimates from marks, at the edge where aggregates leave.
 
 use crate::class_book::UNCLAIMED;
 use crate::classify::Facts;
@@ -8,11 +8,12 @@ use fairwire_wire::assured::color_of;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-/// An estimator for each class, on the thread that forwards. O(1) per packet.
+/// One estimator per class, on the forwarding thread. O(1) per packet.
 ///
 /// Only packets in profile that may be marked are counted: green by a codepoint of assured
-/// forwarding, and ECN-capable. A queue drops what it cannot mark, and drops are not seen here: an
-/// aggregate without ECN would seem to meet no congestion, and its target would rise to its bound.
+/// forwarding, and ECN-capable. A queue drops packets that it cannot mark, and drops are not
+/// visible here. An aggregate without ECN would seem to meet no congestion, and its target would
+/// rise to its bound.
 #[derive(Debug)]
 pub struct Estimates {
     of_class: Box<[Watched]>,
@@ -22,11 +23,11 @@ pub struct Estimates {
 #[derive(Clone, Debug)]
 struct Watched {
     estimator: Estimator,
-    /// Requests for more minus requests for less, one for each packet that was counted.
+    /// Requests for more minus requests for less, one per counted packet.
     votes: i64,
 }
 
-/// What other threads see of [`Estimates`], by the number of the class.
+/// The part of [`Estimates`] that other threads read, by class number.
 #[derive(Debug)]
 pub struct Seen {
     of_class: Box<[SeenClass]>,
@@ -40,20 +41,20 @@ struct SeenClass {
 }
 
 impl Estimates {
-    /// Estimators for the classes with numbers below `classes`. Each is that of Park and Choi 2003,
-    /// section IV.
+    /// Estimators for the classes with numbers below `classes`, as in Park and Choi 2003, section
+    /// IV.
     pub fn new(classes: usize) -> Self {
         let watched = || Watched { estimator: Estimator::new(EstimatorPlan::default()), votes: 0 };
         let seen = Seen { of_class: (0..classes).map(|_| SeenClass::default()).collect() };
         Estimates { of_class: (0..classes).map(|_| watched()).collect(), seen: Arc::new(seen) }
     }
 
-    /// What other threads see of it.
+    /// Its view for other threads.
     pub fn seen(&self) -> Arc<Seen> {
         self.seen.clone()
     }
 
-    /// A packet arrives from the domain.
+    /// Counts a packet that arrives from the domain.
     #[inline]
     pub fn observe(&mut self, facts: &Facts) {
         if color_of(facts.dscp) != Some(0) || !facts.ecn.is_capable() {
@@ -70,7 +71,7 @@ impl Estimates {
         self.seen.of_class[class].show(watched);
     }
 
-    /// Goes on with what `old` has learnt, where class n of it is `class_map[n]` here.
+    /// Continues from the state of `old`, whose class n is `class_map[n]` here.
     pub fn take_over(&mut self, old: &Estimates, class_map: &[u32]) {
         for (watched, class) in old.of_class.iter().zip(class_map) {
             let place = self.of_class.get_mut(*class as usize).filter(|_| *class != UNCLAIMED);
@@ -90,40 +91,40 @@ impl SeenClass {
 }
 
 impl Seen {
-    /// Requests for more minus requests for less that packets of `class` would have carried since
-    /// the start.
+    /// Requests for more minus requests for less that the packets of `class` would have carried
+    /// since the start.
     pub fn votes(&self, class: u32) -> i64 {
         self.of_class.get(class as usize).map_or(0, |seen| seen.votes.load(Ordering::Relaxed))
     }
 
-    /// The part of the packets in profile of `class` that are marked, 0 to 1.
+    /// The marked share of the packets in profile of `class`, 0 to 1.
     pub fn estimate(&self, class: u32) -> f64 {
         let bits = self.of_class.get(class as usize).map_or(0, |seen| seen.estimate.load(Ordering::Relaxed));
         f64::from_bits(bits)
     }
 }
 
-/// The targets of the classes, which the thread that forwards shows to others.
+/// The targets of the classes, shown by the forwarding thread to others.
 #[derive(Debug)]
 pub struct Targets {
-    /// The bits of an `f64`, by the number of the class; not a number where there is none.
+    /// The bits of an `f64`, by class number; NaN without a target.
     of_class: Box<[AtomicU64]>,
 }
 
 impl Targets {
-    /// None yet, for the classes with numbers below `classes`.
+    /// No targets yet, for the classes with numbers below `classes`.
     pub fn new(classes: usize) -> Self {
         Targets { of_class: (0..classes).map(|_| AtomicU64::new(f64::NAN.to_bits())).collect() }
     }
 
-    /// Shows the targets that `target_of` has.
+    /// Shows the targets from `target_of`.
     pub fn show(&self, mut target_of: impl FnMut(u32) -> Option<f64>) {
         for (class, place) in (0..).zip(&self.of_class) {
             place.store(target_of(class).unwrap_or(f64::NAN).to_bits(), Ordering::Relaxed);
         }
     }
 
-    /// The target of `class` in bit/s; `None` where it has none that changes.
+    /// The target of `class` in bit/s; `None` without a variable target.
     pub fn of(&self, class: u32) -> Option<f64> {
         let bits = self.of_class.get(class as usize)?.load(Ordering::Relaxed);
         Some(f64::from_bits(bits)).filter(|target| target.is_finite())
@@ -162,7 +163,7 @@ mod tests {
             estimates.observe(&facts(1, GREEN, Ecn::Ce));
             estimates.observe(&facts(2, GREEN, Ecn::Ect0));
         }
-        // The first mark makes an estimate of 0.1 x 0.1, which requests nothing.
+        // The first mark yields an estimate of 0.1 x 0.1, which requests nothing.
         assert_eq!((seen.votes(1), seen.votes(2)), (-9, 10));
         assert!(seen.estimate(1) > 0.3 && seen.estimate(2) == 0.0, "{}", seen.estimate(1));
     }
@@ -172,13 +173,13 @@ mod tests {
         let mut estimates = Estimates::new(2);
         for (dscp, ecn) in [
             (YELLOW, Ecn::Ce),
-            (GREEN, Ecn::NotEct), // a full queue drops it, which is not seen here
-            (0, Ecn::Ce),         // of no edge
+            (GREEN, Ecn::NotEct), // a full queue drops it, which is not visible here
+            (0, Ecn::Ce),         // not from an edge
             (46, Ecn::Ect0),
         ] {
             estimates.observe(&facts(1, dscp, ecn));
         }
-        estimates.observe(&facts(7, GREEN, Ecn::Ce)); // of no class
+        estimates.observe(&facts(7, GREEN, Ecn::Ce)); // unknown class
         assert_eq!((estimates.seen().votes(1), estimates.seen().estimate(1)), (0, 0.0));
     }
 
@@ -191,7 +192,7 @@ mod tests {
         assert_eq!(new.seen().votes(3), -49);
         assert_eq!(new.seen().estimate(3), old.seen().estimate(2));
         assert_eq!([1, 2].map(|class| new.seen().votes(class)), [0, 0]);
-        // A class that is gone is counted nowhere.
+        // A class that is gone is not counted.
         let mut none = Estimates::new(1);
         none.take_over(&old, &[0, 0, 0]);
         assert_eq!(none.seen().votes(0), 0);

@@ -1,5 +1,5 @@
-//! The edges of a DiffServ domain: the one where aggregates leave estimates marks and reports, and
-//! the one where they enter listens. A datagram is in place of the paper's two bits of a header.
+//! The edges of a DiffServ domain. The edge where aggregates leave estimates marks and reports; the
+//! edge where they enter listens. A datagram replaces the paper's two header bits.
 //!
 //! Source: E. Park and C. Choi, "Adaptive Token Bucket Algorithm for Fair Bandwidth Allocation in
 //! DiffServ Networks", GLOBECOM 2003.
@@ -11,17 +11,17 @@ pub use estimates::{Estimates, Seen, Targets};
 use crate::classify::Facts;
 use std::sync::Arc;
 
-/// What one way of a gateway has to do as an edge: nothing, in most.
+/// One direction's function as an edge: none, in most gateways.
 #[derive(Debug, Default)]
 pub struct Edge {
-    /// Where aggregates leave.
+    /// Present where aggregates leave.
     pub estimates: Option<Estimates>,
-    /// Where they enter.
+    /// Present where aggregates enter.
     pub targets: Option<Arc<Targets>>,
 }
 
 impl Edge {
-    /// A packet arrives.
+    /// Observes an arriving packet.
     #[inline]
     pub(crate) fn observe(&mut self, facts: &Facts) {
         if let Some(estimates) = &mut self.estimates {
@@ -29,14 +29,14 @@ impl Edge {
         }
     }
 
-    /// Goes on with what `old` has learnt, where class n of it is `class_map[n]` here.
+    /// Continues from the state of `old`, whose class n is `class_map[n]` here.
     pub(crate) fn take_over(&mut self, old: &Edge, class_map: &[u32]) {
         if let (Some(estimates), Some(old)) = (&mut self.estimates, &old.estimates) {
             estimates.take_over(old, class_map);
         }
     }
 
-    /// Shows the targets that `target_of` has.
+    /// Shows the targets from `target_of`.
     pub(crate) fn show_targets(&self, target_of: impl FnMut(u32) -> Option<f64>) {
         if let Some(targets) = &self.targets {
             targets.show(target_of);
@@ -44,17 +44,17 @@ impl Edge {
     }
 }
 
-/// What the thread that forwards shows of its edges.
+/// The forwarding thread's edges, as shown to other threads.
 #[derive(Clone, Debug, Default)]
 pub struct EdgeViews {
-    /// What is seen where aggregates leave.
+    /// Estimates, where aggregates leave.
     pub seen: Option<Arc<Seen>>,
-    /// The targets where they enter.
+    /// Targets, where they enter.
     pub targets: Option<Arc<Targets>>,
 }
 
 impl EdgeViews {
-    /// What is to be seen of the edges of both ways.
+    /// The views of the edges of both directions.
     pub fn of([download, upload]: [&Edge; 2]) -> Self {
         EdgeViews { seen: download.estimates.as_ref().map(Estimates::seen), targets: upload.targets.clone() }
     }

@@ -6,7 +6,7 @@ use fairwire_linux::port::{LinkKind, Outgoing, Port, PortError, PortHealth, Refu
 use fairwire_wire::vnet::VnetHeader;
 use std::collections::VecDeque;
 
-/// A port whose arrivals are written down beforehand and whose departures are kept.
+/// A port with scripted arrivals that keeps its departures.
 #[derive(Debug, Default)]
 pub struct MemoryPort {
     now: Time,
@@ -17,21 +17,21 @@ pub struct MemoryPort {
     kind: LinkKind,
 }
 
-/// A frame that is to arrive.
+/// A scripted arrival.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// When.
+    /// Its time.
     pub at: Time,
     /// Its bytes from the Ethernet header on.
     pub frame: Vec<u8>,
-    /// The header that the kernel would put before it.
+    /// The header that the kernel would prepend.
     pub vnet: VnetHeader,
 }
 
 /// A frame that was sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Departure {
-    /// When.
+    /// Its time.
     pub at: Time,
     /// Its bytes.
     pub frame: Vec<u8>,
@@ -40,31 +40,30 @@ pub struct Departure {
 impl MemoryPort {
     /// A port at which `arrivals` will arrive, in order of time.
     ///
-    /// # Panics
-    /// When an arrival is earlier than the one before it.
+    /// # Panics If `arrivals` are not in order of time.
     pub fn new(arrivals: Vec<Arrival>) -> Self {
         assert!(arrivals.is_sorted_by_key(|arrival| arrival.at), "arrivals are in order of time");
         MemoryPort { arrivals: arrivals.into(), ..MemoryPort::default() }
     }
 
-    /// A port that refuses to send, as an interface that is down does.
+    /// A port that refuses to send, like an interface that is down.
     pub fn down() -> Self {
         MemoryPort { refuses: true, ..MemoryPort::default() }
     }
 
-    /// The same port on an interface that takes frames of at most `bytes`.
+    /// Limits the port to frames of at most `bytes`.
     #[must_use]
     pub fn of_longest(self, bytes: usize) -> Self {
         MemoryPort { longest: Some(bytes), ..self }
     }
 
-    /// The same port on another kind of link.
+    /// Sets the port's type of link.
     #[must_use]
     pub fn of_kind(self, kind: LinkKind) -> Self {
         MemoryPort { kind, ..self }
     }
 
-    /// What was sent, in order.
+    /// The departures, in order.
     pub fn sent(&self) -> &[Departure] {
         &self.sent
     }
@@ -111,7 +110,7 @@ impl Port for MemoryPort {
     }
 }
 
-/// Runs `datapath` on virtual time, from event to event, until nothing is left to do or `until` is
+/// Runs `datapath` on virtual time, from event to event, until no event is left or `until` is
 /// reached. Returns the time reached.
 pub fn run(datapath: &mut Datapath, wire: &mut Wire<MemoryPort>, until: Time) -> Time {
     let mut now = Time::ZERO;

@@ -1,5 +1,5 @@
-//! What carries frames beside the ports of `fairwire-linux`: memory, a router's two sides, and
-//! threads that send.
+//! Frame I/O in addition to the ports of `fairwire-linux`: memory, a router's two sides, sending
+//! threads.
 
 pub mod memory;
 pub mod router;

@@ -1,5 +1,5 @@
-//! Router mode: shapes what the kernel forwards between two interfaces. At both places each packet
-//! has its inside address.
+//! Router mode: shapes the packets that the kernel forwards between two interfaces. At both hooks
+//! each packet has its inside address.
 //!
 //! ```text
 //!   upload:    inside ─ ingress ──▶ [TAP up] ─▶ gateway ─▶ [TAP down]
@@ -8,15 +8,14 @@
 //!                ──▶ [TAP down] ─▶ gateway ─▶ [TAP up] ──▶ inside
 //! ```
 //!
-//! Uploads are taken before the kernel has looked at them, and given back at the same place;
-//! downloads when it is done with them. So NAT, connection tracking and the firewall see each
-//! packet once, on the interfaces on which they would see it without a gateway. What is for the
-//! router, and what it sends itself, is not taken.
+//! Uploads are taken before the kernel has looked at them, and given back at the same place.
+//! Downloads are taken after the kernel has processed them. So NAT, connection tracking and the
+//! firewall process each packet once, on the same interfaces as without a gateway. Packets to and
+//! from the router itself are not taken.
 //!
-//! Packets are taken by rules of the packet filter, in tables of our own, and given back by traffic
-//! control on the TAP devices. The devices go with the process. So do the tables, or they stay and
-//! throw away what they are to hand to a device that is gone: the link fails [open or
-//! closed](Failing).
+//! The packet filter takes packets, by rules in tables of our own, and traffic control on the TAP
+//! devices gives them back. The devices disappear with the process. The tables do too, or they stay
+//! and drop the packets for a missing device: the link fails [open or closed](Failing).
 
 use fairwire_core::{Duration, Time};
 use fairwire_linux::clock;
@@ -34,57 +33,55 @@ use rustix::io::Errno;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// The interfaces between which packets are shaped, and what becomes of packets without a gateway.
+/// The interfaces between which packets are shaped, and the fate of packets without a gateway.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passage {
-    /// The name of its tables, and of the gateway.
+    /// The name of the gateway and of its tables.
     pub table: String,
-    /// The interface towards the hosts that share.
+    /// The interface towards the hosts that share the link.
     pub inside: String,
-    /// The interface to which the routes lead.
+    /// The interface towards the routes.
     pub outside: String,
-    /// What becomes of packets when the process dies.
+    /// The fate of packets when the process dies.
     pub failing: Failing,
 }
 
-/// What becomes of packets when the process dies.
+/// The fate of packets when the process dies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failing {
     /// The kernel forwards them, unshaped.
     Open,
-    /// They are thrown away, until a gateway of the same name starts, or someone deletes its
-    /// tables.
+    /// They are dropped until a gateway of the same name starts, or an operator deletes its tables.
     Closed,
 }
 
-/// One of the two ports of a passage: towards the inside, with the diversion, or towards the outside.
+/// One of the two ports of a passage: the inside port, which has the diversion, or the outside
+/// port.
 #[derive(Debug)]
 struct RouterPort {
-    // First, so that nothing is led to a device that is gone.
+    // Dropped first, so that no packet is led to a missing device.
     diversion: Option<Diversion>,
     tap: Tun,
-    /// The address of the passage's second TAP device, which its frames have in the gateway: uploads
-    /// as destination, downloads as source.
+    /// The address of the passage's second TAP device. Its frames carry this address inside the
+    /// gateway: uploads as destination, downloads as source.
     tag: [u8; 6],
     /// The address of the inside interface.
     own: [u8; 6],
 }
 
-/// The interval at which the port checks that the diversion is still there.
+/// The interval at which the port checks the diversion.
 const LOOK: Duration = Duration::from_secs(1);
-/// Bytes of the inside interface's name that are in those of our devices.
+/// Bytes of the inside interface's name that our devices' names include.
 const MAX_OF_NAME: usize = 10;
-/// The bit of a packet's mark that says that it came from the outside. It is set from its
-/// forwarding until it is sent.
+/// The mark bit of packets from the outside, set between forwarding and sending.
 const MARK: u32 = 0x4000_0000;
-/// The types of tags (IEEE 802.1Q).
+/// The EtherTypes of VLAN tags (IEEE 802.1Q).
 const TAGS: [[u8; 2]; 2] = [[0x81, 0], [0x88, 0xa8]];
-/// The bits of [`Expression::InTag`](E::InTag) that number a VLAN.
+/// The bits of [`Expression::InTag`](E::InTag) that hold the VLAN's number.
 const VLAN: u32 = u32::from_ne_bytes([0x0f, 0xff, 0, 0]);
-/// The type of packets that are for this host by their Ethernet address (`linux/if_packet.h`).
+/// The type of packets whose Ethernet address is this host's (`linux/if_packet.h`).
 const PACKET_HOST: &[u8] = &[0];
-/// Before all others that look at what arrives, and after all others that look at what is
-/// forwarded.
+/// Priorities before all other chains at ingress, and after all others at forwarding.
 const FIRST: i32 = -450;
 const LAST: i32 = 450;
 
@@ -95,10 +92,9 @@ impl Passage {
         link::about(index).map_err(fail)
     }
 
-    /// The names of the TAP devices: that which receives uploads, and that which receives
-    /// downloads.
+    /// The names of the TAP devices: the one for uploads, then the one for downloads.
     pub fn taps(&self) -> [String; 2] {
-        // An interface's name has 15 bytes at most, and names differ at their ends.
+        // An interface's name has at most 15 bytes, and names differ most at their ends.
         let from = self
             .inside
             .char_indices()
@@ -109,7 +105,7 @@ impl Passage {
         ["fwup", "fwdn"].map(|kind| format!("{kind}-{end}"))
     }
 
-    /// The port towards the outside, which is to be made first: downloads come from it.
+    /// The outside port. It must be opened first, since downloads come from it.
     fn outside(&self) -> Result<RouterPort, PortError> {
         let (inside, [_, down]) = (self.find(&self.inside)?, self.taps());
         let tap = Tun::create_tap(&down, inside.mtu)?.resent();
@@ -117,7 +113,7 @@ impl Passage {
         Ok(RouterPort { tap, diversion: None, tag, own: inside.ethernet_address })
     }
 
-    /// The port towards the inside. When it is there packets come.
+    /// The inside port. Once it is open, packets arrive.
     fn inside(&self) -> Result<RouterPort, PortError> {
         let (inside, [up, down]) = (self.find(&self.inside)?, self.taps());
         let tag = self.find(&down)?.ethernet_address;
@@ -135,14 +131,14 @@ impl Passage {
         Ok(())
     }
 
-    /// Are there tables of a gateway of this name?
+    /// Do tables of a gateway of this name exist?
     pub fn has_tables(&self) -> io::Result<bool> {
         let nftables = Nftables::open()?;
         Ok(nftables.has_table(Family::Netdev, &self.table)?
             || nftables.has_table(Family::Inet, &self.table)?)
     }
 
-    /// Deletes the tables of a gateway of this name that are left.
+    /// Deletes leftover tables of a gateway of this name.
     pub fn remove_left(&self) -> io::Result<()> {
         remove(&Nftables::open()?, &self.table)
     }
@@ -156,7 +152,7 @@ struct Interfaces {
     down: u32,
 }
 
-/// What leads packets through the TAP devices, until this is dropped.
+/// Leads packets through the TAP devices until it is dropped.
 #[derive(Debug)]
 struct Diversion {
     /// Owns the tables.
@@ -186,7 +182,7 @@ impl Diversion {
         Ok(Diversion { nftables, passage, interfaces })
     }
 
-    /// Is everything as it was made?
+    /// Are interfaces and tables unchanged?
     fn is_whole(&self) -> bool {
         let is = |name: &str, index: u32| link::index_of(name).is_ok_and(|found| found == Some(index));
         let down = link::name_of(self.interfaces.down).ok().flatten();
@@ -201,7 +197,7 @@ impl Diversion {
 
 impl Drop for Diversion {
     fn drop(&mut self) {
-        // They may be gone already.
+        // They may already be deleted.
         let _ = remove(&self.nftables, &self.passage.table);
     }
 }
@@ -215,7 +211,7 @@ fn remove(nftables: &Nftables, table: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Attaches our chains where packets are to be taken.
+/// Attaches our chains at the hooks.
 fn take_out(
     nftables: &Nftables,
     passage: &Passage,
@@ -227,7 +223,7 @@ fn take_out(
     nftables.commit(marking(passage, fate))
 }
 
-/// What comes from the outside and leaves by the inside is marked.
+/// Marks packets that come from the outside and leave by the inside.
 fn marking(passage: &Passage, fate: Fate) -> Batch {
     let (inside, outside) = (interface_name(&passage.inside), interface_name(&passage.outside));
     let (kind, number, priority) = ("filter", hook::INET_FORWARD, LAST);
@@ -248,8 +244,8 @@ fn marking(passage: &Passage, fate: Fate) -> Batch {
         )
 }
 
-/// What has a route to the outside is taken at the ingress of the inside, and what is marked at its
-/// egress.
+/// Takes packets with a route to the outside at the inside interface's ingress, and marked packets
+/// at its egress.
 fn taking(passage: &Passage, interfaces: Interfaces, down_address: [u8; 6], fate: Fate) -> Batch {
     let (inside, outside) = (interface_name(&passage.inside), interface_name(&passage.outside));
     let device = Some(passage.inside.as_str());
@@ -259,8 +255,8 @@ fn taking(passage: &Passage, interfaces: Interfaces, down_address: [u8; 6], fate
     let for_us = [E::Meta(meta::PACKET_TYPE), E::Is(PACKET_HOST), E::RouteOfDestination(route::OUTPUT)];
     let to_up = [E::Number(interfaces.up), E::Send];
     let by_route = [&for_us[..], &[E::Is(&outside)], &to_up].concat();
-    // The packet may still have the socket of its sender, as from a container on this machine. Then
-    // the kernel may give the interface by which it came instead of its route.
+    // The packet may still have its sender's socket, for example from a container on this machine.
+    // Then the kernel may return the input interface instead of the route.
     let is_unicast = [E::Is(&inside), E::RouteOfDestination(route::KIND), E::Is(&unicast)];
     let by_kind = [&for_us[..], &is_unicast, &to_up].concat();
     let by_mark = [
@@ -273,14 +269,14 @@ fn taking(passage: &Passage, interfaces: Interfaces, down_address: [u8; 6], fate
         E::Number(interfaces.down),
         E::Send,
     ];
-    // The kernel strips tags of VLAN 0 one by one, but the second one only behind this chain, which
-    // sees no IP packet in it. No host has a use for two.
+    // The kernel strips tags of VLAN 0 one by one, but the second only after this chain, which then
+    // finds no IP packet. No host needs two.
     let of_no_vlan = [E::InTag, E::Bits { mask: VLAN, xor: 0 }, E::Is(&[0; 4]), E::Drop];
     let batch = Batch::of(Family::Netdev, &passage.table)
         .renew(fate)
         .chain(chain("upload", hook::NETDEV_INGRESS, FIRST))
         .chain(chain("download", hook::NETDEV_EGRESS, LAST))
-        // What the gateway gives back.
+        // Packets that the gateway gives back.
         .rule("upload", &[E::EthernetDestination, E::Is(&down_address), E::Accept]);
     TAGS.iter()
         .fold(batch, |batch, tag| {
@@ -291,9 +287,9 @@ fn taking(passage: &Passage, interfaces: Interfaces, down_address: [u8; 6], fate
         .rule("download", &by_mark)
 }
 
-/// What the gateway writes into the TAP devices goes on at the inside interface: downloads leave by
-/// it, uploads arrive at it. Traffic control lies below the packet filter, so no chain at the
-/// egress sees the downloads again.
+/// Passes the frames that the gateway writes to the TAP devices on to the inside interface:
+/// downloads leave by it, uploads arrive at it. Traffic control is below the packet filter, so no
+/// egress chain processes the downloads again.
 fn give_back(interfaces: Interfaces) -> io::Result<()> {
     for (tap, way) in [(interfaces.up, Redirected::Leaves), (interfaces.down, Redirected::Arrives)] {
         redirect(tap, interfaces.inside, way)?;
@@ -301,32 +297,32 @@ fn give_back(interfaces: Interfaces) -> io::Result<()> {
     Ok(())
 }
 
-/// The end of a wire.
+/// An end of a wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// Towards the hosts that share.
+    /// Towards the hosts that share the link.
     Inside,
-    /// Towards the rest of the world. It is to be made first: downloads come from it.
+    /// Towards the rest of the world. It must be opened first, since downloads come from it.
     Outside,
 }
 
-/// The port at one end of all passages of a gateway. A passage whose inside interface is not there,
-/// or was made again, comes back by itself; the others go on without it.
+/// The port at one end of all passages of a gateway. A passage whose inside interface is missing or
+/// was recreated recovers automatically; the others continue without it.
 #[derive(Debug)]
 pub struct RouterEnd {
     end: End,
     passages: Vec<(Passage, Option<RouterPort>)>,
-    /// What is waited for: the TAP devices of all passages.
+    /// Polls the TAP devices of all passages.
     waits: OwnedFd,
     look_at: Time,
-    /// Frames with the source that they had before they were tagged.
+    /// Frames with their original source, from before they were tagged.
     restored: Vec<u8>,
-    /// Troubles of ports that there were before.
+    /// The health counts of ports that were closed.
     past: PortHealth,
 }
 
 impl RouterEnd {
-    /// The port at `end` of `passages`, of which at least one must have its inside interface.
+    /// The port at `end` of `passages`. At least one inside interface must exist.
     pub fn open(passages: Vec<Passage>, end: End) -> Result<Self, PortError> {
         let name = passages.first().map_or_else(String::new, |passage| passage.inside.clone());
         let fail = |source: Errno| PortError::System { operation: "waiting", name, source: source.into() };
@@ -336,13 +332,13 @@ impl RouterEnd {
         let look_at = clock::now() + LOOK;
         let mut port = RouterEnd { end, passages, waits, look_at, restored, past };
         match port.open_missing() {
-            // It comes later.
+            // Its interface may appear later.
             None | Some(PortError::Gone { .. }) => port.alive().map(|()| port),
             Some(fault) => Err(fault),
         }
     }
 
-    /// Opens what is not open. Returns the first fault.
+    /// Opens the missing ports. Returns the first fault.
     fn open_missing(&mut self) -> Option<PortError> {
         let mut fault = None;
         for (number, (passage, port)) in (0..).zip(&mut self.passages).filter(|(_, (_, port))| port.is_none())
@@ -372,8 +368,8 @@ impl RouterEnd {
         fault
     }
 
-    /// Looks whether each passage is as it was made: an interface that was made again and tables that
-    /// an operator removed are not. The device stays, since the process may not open one again.
+    /// Checks each passage: a recreated interface and tables that an operator removed lead to a new
+    /// diversion. The device stays, since the process may not be allowed to open one again.
     fn look(&mut self) {
         self.look_at = clock::now() + LOOK;
         for (passage, port) in &mut self.passages {
@@ -386,7 +382,7 @@ impl RouterEnd {
         let _ = self.open_missing(); // likewise
     }
 
-    /// An error where no passage works.
+    /// An error if no passage works.
     fn alive(&self) -> Result<(), PortError> {
         let works = |port: &RouterPort| self.end == End::Outside || port.diversion.is_some();
         match self.passages.iter().any(|(_, port)| port.as_ref().is_some_and(works)) {
@@ -399,7 +395,7 @@ impl RouterEnd {
         }
     }
 
-    /// Does `call` with each device, and gives up those that are gone.
+    /// Calls `call` with each device, and drops missing devices.
     fn each(&mut self, mut call: impl FnMut(&mut Tun) -> Result<(), PortError>) -> Result<(), PortError> {
         for (_, port) in &mut self.passages {
             match port.as_mut().map(|port| call(&mut port.tap)) {
@@ -416,7 +412,7 @@ impl RouterEnd {
         self.alive()
     }
 
-    /// The number of the passage that `frame` belongs to.
+    /// The number of the passage of `frame`.
     fn passage_of(&self, frame: &[u8]) -> Option<usize> {
         let at = match self.end {
             End::Inside => 6,
@@ -426,8 +422,8 @@ impl RouterEnd {
         self.passages.iter().position(|(_, port)| port.as_ref().is_some_and(|port| port.tag == *tag))
     }
 
-    /// Sends `frames`, all of them of the passage `number`. What leaves by an inside interface has
-    /// that one's address as its source again.
+    /// Sends `frames`, all of passage `number`. Frames that leave by an inside interface get its
+    /// address as source again.
     fn send(&mut self, number: usize, frames: &[Outgoing<'_>]) -> Refused {
         let RouterEnd { end, passages, restored, .. } = self;
         let Some(port) = &mut passages[number].1 else { return Refused::first(frames.len()) };

@@ -1,18 +1,18 @@
-//! Threads that send, beside the one that decides.
+//! Threads that send, in addition to the deciding thread.
 //!
-//! Most of the work for a frame is the kernel's sending (`benches/senders.rs`). What decides stays
-//! on one thread: headers, discipline, counts. So links are shared as by one thread. No rate is
-//! divided, and reloads are what they were. It hands frames of some flows over to [`Senders`] in
-//! parcels, and sends those of the others itself.
+//! Most of the work for a frame is the kernel's sending (`benches/senders.rs`). Headers, the
+//! discipline and counts stay on the deciding thread, so links are shared as with one thread. No
+//! rate is divided, and reloads are unchanged. The deciding thread hands frames of some flows over
+//! to [`Senders`] in batches ("parcels"), and sends the others itself.
 //!
-//! **Who sends.** Flows are in 256 buckets by their numbers, and each bucket has a thread that
-//! sends it. Every few hundred frames some buckets change hands. They go to another thread where
-//! the one that decides cannot keep up, and away from one that falls behind. They come back where
-//! little is to be done, since waking a thread takes time too.
+//! **Assignment.** Flows are hashed into 256 buckets by their numbers, and each bucket has a thread
+//! that sends it. Every few hundred frames some buckets change threads. They move to another thread
+//! if the deciding thread cannot keep up, and away from a thread that falls behind. They return
+//! under low load, since waking a thread takes time too.
 //!
-//! **Order.** Frames of one flow leave in the order in which they come: a bucket changes hands
-//! while none of its frames is on its way. (If a thread is stalled, its buckets do not wait for
-//! it.)
+//! **Order.** Frames of one flow leave in order of arrival: a bucket changes threads only while
+//! none of its frames is in flight. The exception is a stalled thread, whose buckets do not wait
+//! for it.
 
 use fairwire_core::{Duration, Time};
 use fairwire_linux::clock;
@@ -37,58 +37,58 @@ pub struct Senders {
     watched: Time,
 }
 
-/// A port, some of whose frames are sent by [`Senders`].
+/// A port some of whose frames are sent by [`Senders`].
 #[derive(Debug)]
 pub struct SharedPort<P> {
     port: P,
     /// The number of the port: 0 or 1.
     side: usize,
     senders: Option<Rc<RefCell<Senders>>>,
-    /// Have the threads what sends by it? Until then they are given nothing.
+    /// Do the threads have the port's device? Until then they get no frames.
     is_handed_out: bool,
     buckets: Box<[Bucket]>,
     balance: Balance,
 }
 
-/// When buckets change hands next, and which.
+/// When buckets change threads next, and which.
 #[derive(Debug, Default)]
 struct Balance {
-    /// Frames since the last time.
+    /// Frames since the last change.
     frames: usize,
-    /// Batches since then.
+    /// Batches since the last change.
     batches: usize,
-    /// The bucket that is looked at first.
+    /// The bucket to check first.
     next: usize,
 }
 
-/// Flows whose numbers end alike.
+/// Flows whose numbers have the same hash.
 #[derive(Clone, Copy, Debug, Default)]
 struct Bucket {
-    /// The thread that sends them; none for the one that decides.
+    /// The thread that sends them; `None` for the deciding thread.
     owner: Option<usize>,
-    /// The holder of the last frame that was handed over.
+    /// The holder of the latest frame handed over.
     last: Option<Holder>,
-    /// Frames since the last balance.
+    /// Frames since the last change.
     frames: u32,
 }
 
-/// The holder of a frame: a thread, and the number of the parcel there.
+/// The holder of a frame: a thread, and the number of its parcel.
 #[derive(Clone, Copy, Debug)]
 struct Holder {
     at: usize,
     parcel: u64,
 }
 
-/// A thread, as the one that decides sees it.
+/// A thread, as the deciding thread sees it.
 #[derive(Debug)]
 struct Lane {
-    /// None once it is to end.
+    /// `None` once it must end.
     parcels: Option<SyncSender<Parcel>>,
     back: Receiver<Parcel>,
-    /// The last one that came back is used first: it is still in the cache.
+    /// The parcel returned last is used first, since it is still in the cache.
     spare: Vec<Parcel>,
     open: Option<Parcel>,
-    /// Parcels and frames that were handed over.
+    /// Parcels and frames handed over.
     handed: u64,
     frames: u64,
     done: Arc<Done>,
@@ -96,7 +96,7 @@ struct Lane {
     stall: Stall,
 }
 
-/// Whether it goes on.
+/// Whether the thread makes progress.
 #[derive(Debug, Default)]
 struct Stall {
     done: u64,
@@ -104,16 +104,16 @@ struct Stall {
     is_stalled: bool,
 }
 
-/// What a thread has done so far.
+/// A thread's progress.
 #[derive(Debug, Default)]
 struct Done {
     parcels: AtomicU64,
     frames: AtomicU64,
-    /// Processor time, nanoseconds.
+    /// Processor time, in nanoseconds.
     processor: AtomicU64,
 }
 
-/// What all threads share, by the number of the port.
+/// State shared by all threads, by port number.
 #[derive(Default)]
 struct Shared {
     devices: [Mutex<Option<Arc<dyn Transmit>>>; 2],
@@ -131,41 +131,41 @@ impl std::fmt::Debug for Shared {
 struct Parcel {
     side: usize,
     bytes: Vec<u8>,
-    /// Where each ends.
+    /// The end of each frame.
     frames: Vec<(usize, Option<TcpOffsets>)>,
 }
 
-/// Parcels of a thread: with as many on their way it is given no more.
+/// Parcels of a thread. With all in flight it gets no more.
 const PARCELS: usize = 256;
-/// A thread with more frames to send than this falls behind.
+/// A thread with more frames in flight falls behind.
 const BEHIND: u64 = 4 * MAX_FRAMES_AT_ONCE as u64;
-/// One with fewer has room for another bucket.
+/// A thread with fewer frames in flight has room for another bucket.
 const ROOM: u64 = MAX_FRAMES_AT_ONCE as u64;
-/// With this number of frames in a batch, in the mean, the thread that decides cannot keep up.
+/// The mean number of frames per batch from which the deciding thread cannot keep up.
 const MANY: usize = 24;
-/// With fewer than this a thread is not worth waking.
+/// With fewer frames per batch, a thread is not worth waking.
 const FEW: usize = 8;
-/// Frames from one balance to the next.
+/// Frames between two changes.
 const BALANCED: usize = 512;
-/// The part of them that changes hands at most, and one bucket at least.
+/// The most of these frames that change threads, but at least one bucket.
 const MOVED: u32 = BALANCED as u32 / 8;
-/// A thread that finishes nothing for this long is stalled.
+/// A thread that finishes no parcel for this long is stalled.
 const STALLED: Duration = Duration::from_ms(100);
-/// How long the end waits for what was handed over.
+/// How long shutdown waits for frames in flight.
 const PATIENCE: Duration = Duration::from_secs(1);
 const BUCKETS: usize = 256;
 
 impl Senders {
-    /// `count` threads, for frames of about `frame_bytes`.
+    /// Starts `count` threads, for frames of about `frame_bytes`.
     pub fn start(count: usize, frame_bytes: usize) -> std::io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let lanes = (0..count).map(|_| Lane::start(frame_bytes, shared.clone())).collect::<Result<_, _>>()?;
         Ok(Senders { lanes, shared, stalls: 0, watched: Time::ZERO })
     }
 
-    /// Looks at `now` whether all threads go on. To be called many times a second.
+    /// Checks at `now` that all threads make progress. Call it many times a second.
     pub fn watch(&mut self, now: Time) {
-        // What stopped this thread may have stopped the others too: they get their time anew.
+        // If this thread was paused, the others may have been too, so their time restarts.
         let was_away = now.since(self.watched) >= STALLED;
         self.watched = now;
         for lane in &mut self.lanes {
@@ -176,7 +176,7 @@ impl Senders {
         }
     }
 
-    /// How often a thread was stalled.
+    /// How often a thread stalled.
     pub fn stalls(&self) -> u64 {
         self.stalls
     }
@@ -187,19 +187,19 @@ impl Senders {
         Duration::from_ns(ns)
     }
 
-    /// The thread with the fewest frames to send, if it has room for more.
+    /// The thread with the fewest frames in flight, if it has room for more.
     fn least(&self) -> Option<usize> {
         let lanes = self.lanes.iter().enumerate().filter(|(_, lane)| !lane.stall.is_stalled);
         let (in_flight, at) = lanes.map(|(at, lane)| (lane.in_flight(), at)).min()?;
         (in_flight < ROOM).then_some(at)
     }
 
-    /// Is the parcel still on its way?
+    /// Is the parcel still in flight?
     fn holds(&self, Holder { at, parcel }: Holder) -> bool {
         self.is_well(at) && self.lanes[at].done.parcels.load(Ordering::Acquire) < parcel
     }
 
-    /// Does the thread `at` take frames?
+    /// Does the thread `at` accept frames?
     fn is_well(&self, at: usize) -> bool {
         !self.lanes[at].stall.is_stalled
     }
@@ -210,7 +210,7 @@ impl Senders {
 
     fn take_late(&self, side: usize) -> Late {
         let [refused, too_long] = &self.shared.late[side];
-        // Almost always there is nothing to take.
+        // Almost always the count is zero.
         let take = |count: &AtomicU64| match count.load(Ordering::Relaxed) {
             0 => 0,
             _ => count.swap(0, Ordering::Relaxed),
@@ -229,7 +229,7 @@ impl Drop for Senders {
             while !thread.is_finished() && clock::now() < until {
                 clock::sleep_until(clock::now() + Duration::from_ms(1));
             }
-            // One that is stuck in its device ends with the process.
+            // A thread stuck in its device ends with the process.
             if thread.is_finished() {
                 let _ = thread.join();
             }
@@ -264,8 +264,8 @@ impl Lane {
         self.frames - self.done.frames.load(Ordering::Acquire)
     }
 
-    /// Puts `frame` into the open parcel, and returns its number; `None` where all are on their
-    /// way.
+    /// Puts `frame` into the open parcel, and returns its number; `None` if all parcels are in
+    /// flight.
     fn put(&mut self, side: usize, frame: &Outgoing<'_>) -> Option<u64> {
         if self.open.as_ref().is_some_and(|open| open.side != side || open.frames.len() == MAX_FRAMES_AT_ONCE)
         {
@@ -286,12 +286,13 @@ impl Lane {
     fn hand_over(&mut self) {
         if let (Some(open), Some(parcels)) = (self.open.take(), &self.parcels) {
             self.handed += 1;
-            // There is room for all parcels; a thread that panicked takes none, and is stalled.
+            // The channel has room for all parcels. A thread that panicked takes none and counts as
+            // stalled.
             let _ = parcels.try_send(open);
         }
     }
 
-    /// Is it stalled since this call?
+    /// Has it stalled just now?
     fn watch(&mut self, now: Time) -> bool {
         let done = self.done.parcels.load(Ordering::Acquire);
         if done != self.stall.done || self.handed == done {
@@ -320,7 +321,7 @@ impl Parcel {
     }
 }
 
-/// The work of a thread.
+/// A sending thread's loop.
 fn send_parcels(parcels: &Receiver<Parcel>, back: &SyncSender<Parcel>, done: &Done, shared: &Shared) {
     while let Ok(mut parcel) = parcels.recv() {
         let device = shared.devices[parcel.side].lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -335,7 +336,7 @@ fn send_parcels(parcels: &Receiver<Parcel>, back: &SyncSender<Parcel>, done: &Do
         parcel.bytes.clear();
         parcel.frames.clear();
         done.processor.store(clock::thread().ns(), Ordering::Relaxed);
-        // Who reads these sees the frames as sent.
+        // A thread that reads these counts must see the frames as sent.
         done.frames.fetch_add(count as u64, Ordering::Release);
         done.parcels.fetch_add(1, Ordering::Release);
         let _ = back.try_send(parcel);
@@ -343,7 +344,7 @@ fn send_parcels(parcels: &Receiver<Parcel>, back: &SyncSender<Parcel>, done: &Do
 }
 
 impl<P: Port> SharedPort<P> {
-    /// `port`, the number `side` of two, some of whose frames `senders` send, where there are any.
+    /// Wraps `port`, number `side` of two; `senders`, if any, send some of its frames.
     pub fn new(port: P, side: usize, senders: Option<Rc<RefCell<Senders>>>) -> Self {
         let (buckets, balance) = (vec![Bucket::default(); BUCKETS].into(), Balance::default());
         let mut shared = SharedPort { port, side, senders, is_handed_out: false, buckets, balance };
@@ -351,7 +352,7 @@ impl<P: Port> SharedPort<P> {
         shared
     }
 
-    /// Has some buckets change hands.
+    /// Moves some buckets to other threads.
     fn balance(&mut self) {
         let Some(senders) = &self.senders else { return };
         let senders = senders.borrow();
@@ -376,7 +377,7 @@ impl<P: Port> SharedPort<P> {
         self.balance.next = (at + 1) % BUCKETS;
     }
 
-    /// Gives the threads what sends by the port, where its device is a new one.
+    /// Gives the threads the port's device if it is new.
     fn hand_out_device(&mut self) {
         if let Some(senders) = &self.senders
             && let Some(device) = self.port.remote()
@@ -415,10 +416,11 @@ impl<P: Port> Port for SharedPort<P> {
             };
             match senders.lanes[at].put(*side, frame) {
                 Some(parcel) => bucket.last = Some(Holder { at, parcel }),
-                // It would overtake those before it.
+                // It would overtake earlier frames of its flow.
                 None if holder.is_some() => refused.add(place),
                 None => {
-                    // The rest of the batch too: the thread may have room again, and send it first.
+                    // So does the rest of the batch: the thread may get room again, and would send
+                    // it first.
                     bucket.owner = None;
                     (own[count], places[count]) = (*frame, place);
                     count += 1;
@@ -478,13 +480,13 @@ mod tests {
     use crate::io::memory::MemoryPort;
     use std::sync::Condvar;
 
-    /// Keeps what it sends, unless it is to wait.
+    /// Keeps the frames that it sends, unless it must wait.
     #[derive(Default)]
     struct Device {
         sent: Mutex<Vec<Vec<u8>>>,
         is_open: Mutex<bool>,
         opened: Condvar,
-        /// Frames from this length on are too long; those that begin with 255 are refused.
+        /// Longer frames are too long; frames that begin with 255 are refused.
         longest: usize,
     }
 
@@ -519,10 +521,10 @@ mod tests {
         }
     }
 
-    /// A port to a device, by which its own thread sends too.
+    /// A port to a device, by which the deciding thread sends too.
     struct DevicePort {
         device: Arc<Device>,
-        /// Also by the thread that decides.
+        /// Frames sent by the deciding thread.
         own: u64,
         is_handed_out: bool,
     }
@@ -552,7 +554,7 @@ mod tests {
         (SharedPort::new(port, 1, Some(senders.clone())), senders)
     }
 
-    /// A frame of `flow` with its number.
+    /// A frame of `flow` that contains its number.
     fn frame(flow: u8, number: u32) -> Vec<u8> {
         [&[flow][..], &number.to_be_bytes()].concat()
     }
@@ -576,13 +578,13 @@ mod tests {
                 .map(|(flow, bytes)| Outgoing { flow: (*flow).into(), ..Outgoing::of(bytes) })
                 .collect();
             assert_eq!(port.transmit_all(&frames), Refused::NONE);
-            // As a link does: it has as many frames as can be sent.
+            // Waits, as a link does: it sends only as fast as its frames leave.
             while senders.borrow().lanes.iter().any(|lane| lane.in_flight() > 2 * BEHIND) {
                 thread::yield_now();
             }
         }
         let own = port.port.own;
-        drop((port, senders)); // waits for what is on its way
+        drop((port, senders)); // waits for frames in flight
         let sent = device.sent();
         let all: u32 = numbers.iter().sum();
         assert_eq!(sent.len() as u32, all);
@@ -626,7 +628,8 @@ mod tests {
         };
         (0..1000).for_each(|_| _ = port.transmit_all(&batch(FEW - 1)));
         assert_eq!((port.port.own, owned(&port)), (1000 * (FEW as u64 - 1), 0));
-        // The first time: later, on a busy machine, threads may be behind and give all back.
+        // The first time, because threads may fall behind later on a busy machine and give all
+        // back.
         let becomes_owned = (0..100).any(|_| {
             port.transmit_all(&batch(64));
             owned(&port) > 0
@@ -656,11 +659,11 @@ mod tests {
         senders.borrow_mut().watch(at(110));
         senders.borrow_mut().watch(at(120));
         assert_eq!(senders.borrow().stalls(), 1, "counted once");
-        // The thread that decides sends alone, by a device that works, and at once.
+        // The deciding thread sends all frames itself, at once, by a working device.
         port.port.device = open.clone();
         assert_eq!(port.transmit_all(&batch), Refused::NONE);
         assert_eq!(open.sent(), frames);
-        // Nothing was lost: it goes on where it was.
+        // Nothing was lost, and the thread continues where it was.
         stuck.open();
         let until = clock::now() + Duration::from_secs(10);
         while stuck.sent().len() < 20 && clock::now() < until {
@@ -702,13 +705,13 @@ mod tests {
         port.buckets[2].owner = Some(0);
         (0..PARCELS).for_each(|_| assert_eq!(port.transmit_all(&[first]), Refused::NONE));
         port.port.device = open.clone();
-        // One would overtake its own flow, and is refused; none of the other is on its way.
+        // One would overtake its own flow and is refused; the other has no frame in flight.
         let refused = port.transmit_all(&[first, second, second]);
         assert_eq!((refused.has(0), refused.count()), (true, 1));
         assert_eq!(open.sent(), [second.bytes, second.bytes]);
         assert_eq!((port.buckets[1].owner, port.buckets[2].owner), (Some(0), None));
         stuck.open();
-        drop((port, senders)); // waits for what is on its way
+        drop((port, senders)); // waits for frames in flight
         assert_eq!(stuck.sent().len(), PARCELS);
     }
 

@@ -1,30 +1,30 @@
-//! What is remembered of a conversation. Of TCP: in each way the highest byte, the newest
-//! timestamp, and one segment that is timed. Of QUIC: its [`Spin`].
+//! The state of a conversation. For TCP, each direction has its highest byte, newest timestamp and
+//! one timed segment. For QUIC, it is a [`Spin`].
 
 use super::spin::Spin;
 use fairwire_core::{Duration, Time};
 use fairwire_wire::headers::TcpFlags;
 use fairwire_wire::tcp::Segment;
 
-/// A conversation: a cache line.
+/// A conversation: one cache line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 pub(super) struct Conversation {
-    /// The hash of its key; 0 where the place is free.
+    /// The hash of its key; 0 if the place is free.
     pub hash: u64,
-    /// When a segment came last, in ticks.
+    /// Arrival of its latest segment, in ticks.
     pub seen: u32,
-    /// What it carried since a trip of it was heard of, bytes.
+    /// Bytes carried since its last reported trip.
     pub carried: u32,
     followed: Followed,
 }
 
 const _: () = assert!(size_of::<Conversation>() == 64);
 
-/// What is followed of it.
+/// The state by protocol.
 #[derive(Clone, Copy, Debug)]
 enum Followed {
-    /// By the number of the way.
+    /// By the number of the direction.
     Tcp([Half; 2]),
     Quic(Spin),
 }
@@ -35,28 +35,28 @@ impl Default for Followed {
     }
 }
 
-/// One way of it. Times are in microseconds, which wrap around after more than an hour.
+/// One direction of it. Times are in microseconds, which wrap after more than an hour.
 #[derive(Clone, Copy, Debug, Default)]
 struct Half {
-    /// Since when a segment is timed: it came, or it left.
+    /// When the timed segment arrived or, once it left, when it left.
     since: u32,
-    /// When a segment came last.
+    /// Arrival of the latest segment.
     came: u32,
-    /// The number after the highest byte.
+    /// The sequence number after the highest byte.
     end: u32,
     /// The newest timestamp.
     stamp: u32,
-    /// The timestamp or the acknowledgement that is the answer.
+    /// The timestamp or the acknowledgement that answers the timed segment.
     awaited: u32,
     timing: Timing,
-    /// By what its answer is known.
+    /// How its answer is recognized.
     by: By,
-    /// Counts the segments that were timed, so that a late departure is not taken for another's.
+    /// Counts timed segments, so that a late departure is not taken for another segment's.
     number: u8,
     known: Known,
 }
 
-/// What is known of a way.
+/// What is known of a direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Known {
     #[default]
@@ -65,60 +65,60 @@ enum Known {
     EndAndStamp,
 }
 
-/// The segment that is timed.
+/// The state of the timed segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Timing {
     #[default]
     None,
-    /// It waits in the gateway, and will be known again so.
+    /// It waits in the gateway, which will recognize it on departure.
     Waits,
     /// It left.
     Left,
 }
 
-/// By what the answer is known.
+/// How the answer is recognized.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum By {
     #[default]
     Stamp,
     Acknowledgement,
-    /// The stamp of a segment without payload, which what it releases echoes.
+    /// By an echo of the timestamp of a segment without payload, in the data that it released.
     Released,
 }
 
-/// A segment was answered.
+/// An answer to a timed segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Answered {
     pub trip: Duration,
-    /// Until the segment came that the other end sent last before the answer: it had not heard the
-    /// segment that is answered. So the path took this at least.
+    /// The least time of the path: the trip up to the arrival of the segment before the answer. The
+    /// other end sent that one before it had received the timed segment.
     pub least: Duration,
-    /// Had it payload? Others are answered only by what comes next.
+    /// Had it payload? A segment without payload is only answered by the data that follows.
     pub had_payload: bool,
 }
 
-/// What became of a segment.
+/// The result for a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sent {
-    /// It goes on.
+    /// It is not timed.
     On,
-    /// It is timed, under this number.
+    /// It is timed under this number.
     Timed(u8),
-    /// This number of its bytes was sent before.
+    /// This number of its bytes had been sent before.
     Again(u32),
 }
 
-/// A segment that waits for longer was dropped; the next one is timed.
+/// A segment that waits longer was dropped, so the next one may be timed.
 const MAX_WAIT_US: u32 = 1_000_000;
-/// An answer that takes longer is none: the longest round trip that there is over satellites and
-/// full buffers, several times over.
+/// A later answer does not count: the limit is several times the longest round trip, over
+/// satellites and full buffers.
 const MAX_TRIP_US: u32 = 10_000_000;
-/// What a segment without payload releases comes sooner than this, or was not released by it.
+/// Data that a segment without payload releases arrives within this time.
 const MAX_RELEASE_US: u32 = 2_000_000;
-/// No window is larger (RFC 7323, section 2.3). What begins further back is of another connection.
+/// No window is larger (RFC 7323, section 2.3). Bytes further back belong to another connection.
 const MAX_WINDOW: i32 = 1 << 30;
 
-/// How far `a` is after `b` in numbers that wrap around (RFC 9293, section 3.4).
+/// The distance from `b` to `a` in numbers that wrap (RFC 9293, section 3.4).
 fn after(a: u32, b: u32) -> i32 {
     a.wrapping_sub(b).cast_signed()
 }
@@ -128,12 +128,12 @@ fn us(now: Time) -> u32 {
 }
 
 impl Conversation {
-    /// One of which nothing is known but the hash of its key.
+    /// An empty conversation with that hash.
     pub(super) fn new(hash: u64) -> Self {
         Conversation { hash, ..Conversation::default() }
     }
 
-    /// Was it seen in both ways? What a flood makes up is not answered.
+    /// Did it carry packets in both directions? A flood's made-up packets get no answer.
     pub(super) fn is_mutual(&self) -> bool {
         match &self.followed {
             Followed::Tcp(halves) => halves.iter().all(|half| half.known >= Known::End),
@@ -141,7 +141,7 @@ impl Conversation {
         }
     }
 
-    /// One of TCP.
+    /// The halves of a TCP conversation.
     fn halves(&mut self) -> &mut [Half; 2] {
         if let Followed::Quic(_) = self.followed {
             self.followed = Followed::default(); // two with one hash
@@ -150,16 +150,16 @@ impl Conversation {
         halves
     }
 
-    /// One of QUIC.
+    /// The state of a QUIC conversation.
     pub(super) fn spin(&mut self) -> &mut Spin {
         if let Followed::Tcp(_) = self.followed {
-            self.followed = Followed::Quic(Spin::default()); // it is new, or there are two with one hash
+            self.followed = Followed::Quic(Spin::default()); // new, or two with one hash
         }
         let Followed::Quic(spin) = &mut self.followed else { unreachable!("it has just been made so") };
         spin
     }
 
-    /// The trip of `way` that `segment` of the other way, which comes at `now`, ends; if it does.
+    /// The trip of `way` that ends with `segment`, which arrives from the other direction at `now`.
     #[inline]
     pub(super) fn answered(&mut self, way: usize, segment: &Segment, now: Time) -> Option<Answered> {
         let now = us(now);
@@ -168,21 +168,21 @@ impl Conversation {
         halves[way].answered(segment, before, now)
     }
 
-    /// `segment`, which takes numbers, arrives in `way` at `now`. Parts of it have `part_bytes`
-    /// each, or it has one.
+    /// Takes `segment`, which uses sequence numbers and arrives in `way` at `now`. Its parts have
+    /// `part_bytes` each; 0 without parts.
     #[inline]
     pub(super) fn sent(&mut self, way: usize, segment: &Segment, part_bytes: u32, now: Time) -> Sent {
         self.halves()[way].sent(segment, part_bytes, us(now))
     }
 
-    /// `segment`, which takes no numbers, arrives in `way` at `now`. Returns the number under which
-    /// it is timed, if it is.
+    /// Takes `segment`, which uses no sequence numbers and arrives in `way` at `now`. Returns the
+    /// number under which it is timed, if it is.
     #[inline]
     pub(super) fn acknowledges(&mut self, way: usize, segment: &Segment, now: Time) -> Option<u8> {
         self.halves()[way].acknowledges(segment, us(now))
     }
 
-    /// The packet of `way` that is timed under `number` leaves.
+    /// Records that the packet of `way` timed under `number` leaves.
     #[inline]
     pub(super) fn leaves(&mut self, way: usize, number: u8, now: Time) {
         match &mut self.followed {
@@ -198,7 +198,7 @@ impl Conversation {
 }
 
 impl Half {
-    /// `before`: when the segment before this one came.
+    /// `before` is the arrival of the segment before this one.
     fn answered(&mut self, segment: &Segment, before: u32, now: u32) -> Option<Answered> {
         if segment.flags.has(TcpFlags::RST) {
             self.timing = Timing::None;
@@ -211,7 +211,7 @@ impl Half {
             By::Stamp | By::Released => {
                 let ahead = after(segment.stamps?.echo, self.awaited);
                 if ahead > 0 {
-                    self.timing = Timing::None; // its own echo did not come, and will not
+                    self.timing = Timing::None; // its own echo did not arrive, and will not
                 }
                 ahead == 0
             }
@@ -246,7 +246,7 @@ impl Half {
         }
     }
 
-    /// A segment is timed from now on. Returns its number.
+    /// Starts to time a segment. Returns its number.
     fn time(&mut self, by: By, awaited: u32, now: u32) -> u8 {
         (self.by, self.awaited) = (by, awaited);
         (self.timing, self.since) = (Timing::Waits, now);
@@ -277,17 +277,17 @@ impl Half {
         }
     }
 
-    /// `segment`, which ends at `end`, is new.
+    /// Takes `segment`, whose bytes up to `end` are new.
     fn goes_on(&mut self, segment: &Segment, end: u32, part_bytes: u32, now: u32) -> Sent {
         let is_first = |value| !self.has_stamp() || after(value, self.stamp) > 0;
         let is_timeable = segment.stamps.is_none_or(|stamps| is_first(stamps.value));
-        // What is answered at once goes before what is not.
+        // A segment that is answered at once takes precedence over one that is not.
         let is_free = self.by == By::Released || self.is_free(now);
         self.remember(segment, end);
         if !(is_timeable && is_free) {
             return Sent::On;
         }
-        // Whether the other end knows timestamps is not known before its SYN.
+        // Before the other end's SYN, its support for timestamps is unknown.
         let stamps = segment.stamps.filter(|_| !segment.flags.has(TcpFlags::SYN));
         let first_part = if part_bytes == 0 { segment.span() } else { part_bytes.min(segment.span()) };
         let (by, awaited) = match stamps {

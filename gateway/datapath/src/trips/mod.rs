@@ -1,33 +1,34 @@
-//! Round trips and retransmissions, by what passes.
+//! Round trips and retransmissions, measured from passing packets.
 //!
 //! A segment that leaves by one port is answered from beyond it. The time between is the round trip
-//! of that part of the path. A download leaves towards the inside, so its trips are those between
-//! the gateway and the subscriber. Those of an upload are between the gateway and the rest of the
-//! network. A trip begins when its segment *leaves*, and ends when the answer *arrives*: waits in
-//! the gateway's own queues are no part of it.
+//! of that part of the path. A download leaves towards the inside, so its trips are between the
+//! gateway and the subscriber. Those of an upload are between the gateway and the rest of the
+//! network. A trip begins when its segment *leaves* and ends when the answer *arrives*, so it
+//! excludes waits in the gateway's own queues.
 //!
-//! **How a segment is found again.** By its timestamp, which the other end echoes (RFC 7323,
-//! section 4; the method is that of Kathleen Nichols' `pping`): only the first segment with a
-//! timestamp is timed, and only its exact echo counts. Where there are no timestamps, by the
-//! acknowledgement of its last byte; a retransmission in between voids it, as in Karn's algorithm
-//! (RFC 6298, section 3). One segment at a time is timed of each conversation and way. Segments
-//! without payload are not timed, for they are not answered at once.
+//! **Matching answers.** The other end echoes a segment's timestamp (RFC 7323, section 4; the
+//! method is that of Kathleen Nichols' `pping`). Only the first segment with a timestamp is timed,
+//! and only its exact echo counts. Without timestamps, the acknowledgement of the segment's last
+//! byte counts, unless a retransmission in between voids it, as in Karn's algorithm (RFC 6298,
+//! section 3). One segment at a time is timed per conversation and direction. Segments without
+//! payload are not timed, since they are not answered at once.
 //!
-//! **Of QUIC** the spin bit says it (RFC 9000, section 17.4): see [`spin`].
+//! **QUIC** trips are measured by the spin bit (RFC 9000, section 17.4): see [`spin`].
 //!
-//! **Retransmissions** are segments that begin before the highest byte seen of their conversation
-//! and way. One with an older timestamp than the newest was overtaken, and is none.
+//! **Retransmissions** are segments that begin before the highest byte observed in their
+//! conversation and direction. A segment with an older timestamp than the newest was overtaken, and
+//! does not count.
 //!
-//! **Who follows the line outside** ([`Trips::listen`]) hears each trip of an upload, and more: of
-//! a download the inside sends acknowledgements alone. One whose timestamp is the first of its kind
-//! is timed until the data that it releases echoes it, as `pping` does. A sender that has nothing
-//! to send then makes such a trip too long, so none of these is counted among the round trips. With
-//! each trip goes what it took [at least](RoundTrip::least): the answer was sent after the segment
-//! before it in the same way, which did not answer yet. And with it goes what the conversation
-//! carried.
+//! **A listener** ([`Trips::listen`]) follows the line outside. It gets each trip of an upload, and
+//! more: in a download the inside sends only acknowledgements. The first acknowledgement with a new
+//! timestamp is timed until data that it released echoes that timestamp, as `pping` does. An idle
+//! sender makes such a trip too long, so these trips are not counted among the round trips. Each
+//! trip has two further values. One is its time [at least](RoundTrip::least): the answer was sent
+//! after the previous segment in its direction, which did not answer yet. The other is the bytes
+//! that the conversation carried.
 //!
-//! A host that forges timestamps or acknowledgements changes the numbers of its own class alone.
-//! The table is bounded, and its places are found by a hash under keys that no host knows.
+//! A host that forges timestamps or acknowledgements changes only the numbers of its own class. The
+//! table is bounded, and its places are found by a hash under keys that no host knows.
 
 mod conversation;
 mod spin;
@@ -48,7 +49,7 @@ use spin::Passed;
 use std::sync::mpsc::SyncSender;
 use table::Table;
 
-/// Round trips and retransmissions of both ways.
+/// Round trips and retransmissions of both directions.
 #[derive(Debug)]
 pub struct Trips {
     table: Table,
@@ -56,61 +57,61 @@ pub struct Trips {
     listener: Option<Listener>,
 }
 
-/// Hears round trips over the outside, each with the time of its answer. What it has no room for is
-/// left out.
+/// Receives round trips over the outside, each with the time of its answer. Trips without room are
+/// dropped.
 pub type Listener = SyncSender<(RoundTrip, Time)>;
 
-/// Round trips and retransmissions of one way.
+/// Round trips and retransmissions of one direction.
 #[derive(Debug)]
 pub struct WayTrips {
-    /// Round trips from the port by which the way leaves, and back.
+    /// Round trips from the port by which the direction leaves, and back.
     pub round_trips: Sojourns,
-    /// What was counted of TCP.
+    /// Counts of TCP segments.
     pub count: TcpCount,
-    /// By the number of the class.
+    /// Counts by class number.
     pub classes: ClassTrips,
 }
 
-/// Segments of a way.
+/// Segments of a direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpCount {
     /// Segments with payload, SYN or FIN that arrived.
     pub segments: u64,
-    /// Of these, segments that were sent again.
+    /// Of these, retransmissions.
     pub retransmitted: u64,
 }
 
-/// What was measured of a class.
+/// Measurements of a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TripCount {
     /// Round trips.
     pub trips: u64,
-    /// Their sum, microseconds.
+    /// Their sum, in microseconds.
     pub sum_us: u64,
-    /// Segments that arrived again.
+    /// Retransmissions that arrived.
     pub retransmitted: u64,
-    /// The smoothed round trip, microseconds: of each trip an eighth (RFC 6298, section 2).
+    /// The smoothed round trip, in microseconds; each trip weighs an eighth (RFC 6298, section 2).
     pub smoothed_us: u32,
 }
 
-/// What was measured, by the number of the class.
+/// Measurements by class number.
 #[derive(Debug)]
 pub struct ClassTrips {
     all: Box<[TripCount]>,
     gone: TripCount,
 }
 
-/// A segment whose departure is waited for; 0 for none.
+/// A segment whose departure is awaited; 0 for none.
 pub(crate) type Ticket = u32;
 
-/// The trips, for a direction of the way.
+/// The trips, from the view of one direction.
 pub struct TripsOf<'a> {
     trips: &'a mut Trips,
     way: Way,
 }
 
 impl Trips {
-    /// Nothing yet, of `classes` classes. 2 MiB for conversations, taken now.
+    /// No measurements, for `classes` classes. Allocates 2 MiB for conversations.
     pub fn new(classes: usize) -> Self {
         Trips {
             table: Table::new(MAX_CONVERSATIONS),
@@ -119,23 +120,23 @@ impl Trips {
         }
     }
 
-    /// For the direction of `way`.
+    /// The trips from the view of direction `way`.
     pub fn of(&mut self, way: Way) -> TripsOf<'_> {
         TripsOf { trips: self, way }
     }
 
-    /// From now on `listener` hears the round trips over the outside; without one none does.
+    /// Sets the `listener` for round trips over the outside.
     pub fn listen(&mut self, listener: Option<Listener>) {
         self.listener = listener;
     }
 
-    /// What was measured of `way`.
+    /// Measurements of `way`.
     pub fn way(&self, way: Way) -> &WayTrips {
         &self.ways[way as usize]
     }
 
-    /// Goes on with the `classes` of another configuration, where class n is now `class_map[n]`.
-    /// Returns what was in use.
+    /// Continues with `classes` of another configuration, where class n is now `class_map[n]`.
+    /// Returns the previous ones.
     pub fn replace_classes(&mut self, classes: [ClassTrips; 2], class_map: &[u32]) -> [ClassTrips; 2] {
         let mut places = self.ways.iter_mut();
         classes.map(|mut new| {
@@ -145,7 +146,7 @@ impl Trips {
         })
     }
 
-    /// The number of `class` is vacant from now on, or another's.
+    /// Frees the number of `class`, perhaps for another class.
     pub fn vacate(&mut self, class: u32) {
         for ClassTrips { all, gone } in self.ways.iter_mut().map(|way| &mut way.classes) {
             gone.add(&all.get_mut(class as usize).map(std::mem::take).unwrap_or_default());
@@ -154,8 +155,8 @@ impl Trips {
 }
 
 impl TripsOf<'_> {
-    /// A segment of `class` arrives in `frame`, whose parts have `part_bytes` of payload each; 0
-    /// where it is no super-packet. Returns the ticket of its first part, where that is timed.
+    /// Takes a segment of `class` that arrives in `frame`. A super-packet's parts have `part_bytes`
+    /// of payload each; 0 without parts. Returns the ticket of the first part, if that is timed.
     #[inline]
     pub(crate) fn arrives(
         &mut self,
@@ -197,7 +198,7 @@ impl TripsOf<'_> {
             }
             if let Some(listener) = listener.as_ref().filter(|_| self.way == Way::Download) {
                 let bytes = std::mem::take(&mut conversation.carried);
-                // Where it is full, enough was heard.
+                // If the channel is full, enough trips were reported.
                 let _ = listener
                     .try_send((RoundTrip { peer: (hash >> 32) as u32, time: trip, least, bytes }, now));
             }
@@ -216,8 +217,8 @@ impl TripsOf<'_> {
         if let Sent::Timed(number) = sent { Table::ticket(place, number) } else { 0 }
     }
 
-    /// A datagram of `class` arrives in `frame`: where it is QUIC, its spin bit may begin a trip
-    /// and end one. Returns its ticket, where it begins one.
+    /// Takes a datagram of `class` that arrives in `frame`. If it is QUIC, its spin bit may end one
+    /// trip and begin another. Returns the ticket of the trip that begins.
     #[inline]
     pub(crate) fn spins(&mut self, frame: &[u8], headers: &Headers, class: u32, now: Time) -> Ticket {
         match QuicPacket::of(frame, headers) {
@@ -236,7 +237,7 @@ impl TripsOf<'_> {
     ) -> Ticket {
         let Trips { table, ways, .. } = &mut *self.trips;
         let (own, other) = (self.way as usize, 1 - self.way as usize);
-        // A short header has little to be known by: its conversation began with a long one.
+        // A short header has too little to identify it, so only a long one opens a conversation.
         let hash = table.hash_of_quic(frame, headers, self.way);
         let opens = packet == QuicPacket::Long;
         let Some((place, conversation)) = table.find(hash, opens, now) else { return 0 };
@@ -252,7 +253,7 @@ impl TripsOf<'_> {
         number.map_or(0, |number| Table::ticket(place, number))
     }
 
-    /// The segment with `ticket` leaves.
+    /// Records that the segment with `ticket` leaves.
     #[inline]
     pub(crate) fn leaves(&mut self, ticket: Ticket, now: Time) {
         if ticket != 0 {
@@ -282,7 +283,7 @@ impl TripCount {
         self.sum_us += u64::from(us);
     }
 
-    /// Adds all that `other` counted; the smoothed trip is then that of the one with more trips.
+    /// Adds the counts of `other`. The smoothed trip becomes that of the count with more trips.
     pub fn add(&mut self, other: &TripCount) {
         if other.trips > self.trips {
             self.smoothed_us = other.smoothed_us;
@@ -294,30 +295,29 @@ impl TripCount {
 }
 
 impl ClassTrips {
-    /// Nothing yet, of `classes` classes, at least one.
+    /// No measurements, for `classes` classes, at least one.
     pub fn new(classes: usize) -> Self {
         ClassTrips { all: vec![TripCount::default(); classes.max(1)].into(), gone: TripCount::default() }
     }
 
-    /// What was measured of `class`, to be added to; a number that there is not counts as the
-    /// first.
+    /// The measurements of `class`, for adding to; an unknown number counts as the first.
     #[inline]
     fn entry(&mut self, class: u32) -> &mut TripCount {
         let place = if (class as usize) < self.all.len() { class as usize } else { 0 };
         &mut self.all[place]
     }
 
-    /// All of them.
+    /// The measurements of all classes.
     pub fn all(&self) -> &[TripCount] {
         &self.all
     }
 
-    /// What was measured of classes that left their numbers to others, or are gone.
+    /// Measurements of classes that are gone or gave up their numbers.
     pub fn gone(&self) -> &TripCount {
         &self.gone
     }
 
-    /// Adds what `before` counted, where class n of it is now `map[n]`. What is gone counts as
+    /// Adds the counts of `before`, whose class n is now `map[n]`. Removed classes count as
     /// unclaimed.
     fn add_renumbered(&mut self, before: &ClassTrips, map: &[u32]) {
         for (class, count) in before.all.iter().enumerate() {

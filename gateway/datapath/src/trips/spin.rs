@@ -1,59 +1,58 @@
-//! Round trips of QUIC, by its spin bit (RFC 9000, section 17.4; for those on the path RFC 9312,
-//! section 3.8.2).
+//! Round trips of QUIC, by its spin bit (RFC 9000, section 17.4; for observers on the path RFC
+//! 9312, section 3.8.2).
 //!
-//! A server sends back the spin bit that it received last, and a client the opposite. The bit of
-//! each way is constant, but for an edge that goes round once in a round trip. So the edge that
-//! comes back is the answer to the one that left. The time between is the round trip of that part
-//! of the path, whichever end is the client.
+//! A server sends back the last spin bit that it received, and a client the inverse. So the bit of
+//! each direction is constant except for an edge, which circles once per round trip. The edge that
+//! comes back answers the one that left. The time between is the round trip of that part of the
+//! path, whichever end is the client.
 //!
-//! Edges are wrong where packets overtake one another, and where ends draw the bit so that it says
-//! nothing, as RFC 9000 has one of 16 do. They are late where an end had nothing to send. Hence:
-//! - An edge in the way of the last one, which was not answered yet, is a contradiction. After it
-//!   nothing counts, until [`SURE`] trips in a row are without one.
-//! - The answer could have come at any time after the packet before it. Where that was longer ago
-//!   than a quarter of the trip, the trip does not count: none is more than a third too long.
+//! Edges are wrong if packets overtake one another. They are also wrong if ends randomize the bit,
+//! as RFC 9000 requires of one in 16. They are late if an end had nothing to send. Hence:
+//! - An edge in the same direction as the previous one, which is still unanswered, is a
+//!   contradiction. After it no trip counts until [`SURE`] trips in a row are consistent.
+//! - The answer could have come at any time since the packet before it. If that was longer ago than
+//!   a quarter of the trip, the trip does not count. So no trip is more than a third too long.
 
 use fairwire_core::{Duration, Time};
 
-/// What is remembered of a conversation of QUIC. Times are in microseconds, which wrap around after
-/// more than an hour.
+/// The state of a QUIC conversation. Times are in microseconds, which wrap after more than an hour.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Spin {
-    /// When the last edge came, or left.
+    /// When the last edge arrived or, once it left, when it left.
     since: u32,
-    /// When the last packet came, by the number of the way.
+    /// Arrival of the latest packet, by the number of the direction.
     came: [u32; 2],
     last: [Last; 2],
     edge: Edge,
-    /// Counts the edges, so that a late departure is not taken for another's.
+    /// Counts edges, so that a late departure is not taken for another edge's.
     number: u8,
-    /// Trips without a contradiction.
+    /// Trips since the last contradiction.
     trips: u8,
 }
 
-/// The last packet of a way.
+/// The latest packet of a direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Last {
     #[default]
     None,
-    /// Of a handshake.
+    /// Of a handshake, with a long header.
     Long,
     /// Its spin bit.
     Spin(bool),
 }
 
-/// The last edge, which is not answered yet.
+/// The last edge that is not answered yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Edge {
     #[default]
     None,
-    /// It waits in the gateway, in the way of this number.
+    /// It waits in the gateway, in the direction of this number.
     Waits(u8),
     /// It left.
     Left(u8),
 }
 
-/// What a packet brought.
+/// The result of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Passed {
     /// The round trip of the other way that it ends.
@@ -62,10 +61,10 @@ pub(super) struct Passed {
     pub number: Option<u8>,
 }
 
-/// Trips in a row before one counts. Of ends that draw the bit of each packet, which then is an
-/// edge half of the time, hardly any conversation comes so far.
+/// Trips in a row before one counts. If ends randomize the bit, half of the packets are edges, and
+/// hardly any conversation reaches this number.
 const SURE: u8 = 4;
-/// An answer that takes longer is none, as with TCP.
+/// A later answer does not count, as with TCP.
 const MAX_TRIP_US: u32 = 10_000_000;
 
 fn us(now: Time) -> u32 {
@@ -73,19 +72,19 @@ fn us(now: Time) -> u32 {
 }
 
 impl Spin {
-    /// Was it seen in both ways?
+    /// Did it carry packets in both directions?
     pub(super) fn is_mutual(&self) -> bool {
         self.last.iter().all(|last| *last != Last::None)
     }
 
-    /// A packet with a long header came in `way`.
+    /// Takes a packet with a long header in `way`.
     pub(super) fn shakes_hands(&mut self, way: usize) {
         if self.last[way] == Last::None {
             self.last[way] = Last::Long;
         }
     }
 
-    /// A packet came in `way` at `now`.
+    /// Takes a packet in `way` at `now`.
     pub(super) fn passes(&mut self, way: usize, spin: bool, now: Time) -> Passed {
         let now = us(now);
         let before = std::mem::replace(&mut self.came[way], now);
@@ -106,8 +105,8 @@ impl Spin {
         Passed { trip, number: Some(self.number) }
     }
 
-    /// The trip of the last edge, which is answered `now`; `before` the packet before the answer
-    /// came.
+    /// The trip of the last edge, answered at `now`. `before` is the arrival of the packet before
+    /// the answer.
     fn trip(&mut self, now: u32, before: u32) -> Option<Duration> {
         self.trips = self.trips.saturating_add(1);
         let [trip, silence] = [self.since, before].map(|since| now.wrapping_sub(since));
@@ -115,7 +114,7 @@ impl Spin {
         counts.then(|| Duration::from_us(trip.into()))
     }
 
-    /// The packet of `way` that is timed under `number` leaves.
+    /// Records that the packet of `way` timed under `number` leaves.
     pub(super) fn leaves(&mut self, way: usize, number: u8, now: Time) {
         if self.edge == Edge::Waits(way as u8) && self.number == number {
             (self.edge, self.since) = (Edge::Left(way as u8), us(now));
@@ -127,11 +126,11 @@ impl Spin {
 mod tests {
     use super::*;
 
-    /// A connection whose ends send every `every` us.
+    /// A connection whose ends send every `every` microseconds.
     struct Path {
         spin: Spin,
         every: u64,
-        /// From the gateway to the inside and back, and to the outside and back.
+        /// Round trips from the gateway to the inside and to the outside.
         trips: [u64; 2],
         counted: [Vec<u64>; 2],
     }
@@ -143,13 +142,14 @@ mod tests {
             Path { spin, every, trips: [3000, 40_000], counted: Default::default() }
         }
 
-        /// Runs for `steps` packets of each way. `edit` changes the bit that the gateway sees.
+        /// Runs for `steps` packets in each direction. `edit` changes the bit that the gateway
+        /// receives.
         fn run(&mut self, steps: u64, edit: &mut dyn FnMut(usize, bool) -> bool) {
-            // Way 0 leads to the inside, where the client is, and way 1 to the outside.
+            // Direction 0 leads to the inside, where the client is, and direction 1 to the outside.
             let mut seen: [Vec<(u64, bool)>; 2] = Default::default();
             for now in (0..steps).map(|step| step * self.every) {
                 for way in [0, 1] {
-                    // What comes in `way` was sent by an end that had heard what left before.
+                    // The sender of a packet in `way` had received packets that left this long ago.
                     let heard =
                         seen[1 - way].iter().rev().find(|(left, _)| left + self.trips[1 - way] <= now);
                     let bit = heard.is_some_and(|(_, bit)| if way == 1 { !bit } else { *bit });
@@ -169,7 +169,7 @@ mod tests {
     fn both_parts_of_the_path_are_timed_by_the_edge_that_goes_round() {
         let mut path = Path::new(500);
         path.run(10_000, &mut |_, bit| bit);
-        // Each part is known to the next packet of its way.
+        // Each part is exact to the next packet of its direction.
         for (counted, true_us) in path.counted.iter().zip([3000, 40_000]) {
             assert!(counted.len() > 100, "{}", counted.len());
             assert!(counted.iter().all(|us| (true_us..=true_us + 500).contains(us)), "{counted:?}");
@@ -205,7 +205,7 @@ mod tests {
         }
         let first = spin.passes(0, true, at(10)).number.expect("an edge");
         assert_eq!(spin.passes(1, true, at(19)).trip, None, "the edge did not leave");
-        spin.leaves(0, first, at(20)); // late: it is answered already
+        spin.leaves(0, first, at(20)); // too late: it is already answered
         let second = spin.passes(0, false, at(30)).number.expect("an edge");
         assert_ne!(first, second);
         spin.leaves(0, second, at(100));

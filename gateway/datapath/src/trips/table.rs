@@ -1,4 +1,4 @@
-//! The conversations: a bounded table, whose places are found by a hash.
+//! The conversations: a bounded table with places found by a hash.
 
 use super::Ticket;
 use super::conversation::Conversation;
@@ -8,10 +8,10 @@ use fairwire_wire::Way;
 use fairwire_wire::headers::{Headers, Version};
 use std::hash::{BuildHasher, RandomState};
 
-/// Conversations that are followed: 2 MiB. A new one beyond that takes the place of a silent one,
-/// or is not followed.
+/// The most conversations: 2 MiB. Beyond that, a new one takes the place of a silent one, or is not
+/// followed.
 pub const MAX_CONVERSATIONS: usize = 1 << 15;
-/// Places in which a conversation may be, side by side.
+/// Adjacent places in which a conversation may be.
 const PLACES: usize = 4;
 
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// An empty table of `size` conversations, a power of two.
+    /// An empty table for `size` conversations, a power of two.
     pub(super) fn new(size: usize) -> Self {
         let random = RandomState::new();
         Table {
@@ -30,7 +30,7 @@ impl Table {
         }
     }
 
-    /// The hash of the conversation of `frame`, the same both ways; never 0.
+    /// The hash of the conversation of `frame`, equal in both directions and never 0.
     #[inline]
     pub(super) fn hash(&self, frame: &[u8], headers: &Headers, way: Way) -> u64 {
         let [k0, k1, k2, k3] = self.keys;
@@ -63,13 +63,13 @@ impl Table {
         folded(folded(addresses ^ k0, ends ^ k1) ^ k2, k3) | 1
     }
 
-    /// The same for a conversation of QUIC, which may have the ports of one of TCP.
+    /// The same for a QUIC conversation, whose ports a TCP conversation may share.
     #[inline]
     pub(super) fn hash_of_quic(&self, frame: &[u8], headers: &Headers, way: Way) -> u64 {
         self.hash(frame, headers, way) ^ 2
     }
 
-    /// The conversation with that hash, and its place. It is given one if it `opens` and one is
+    /// The conversation with that hash, and its place. It gets a new place if it `opens` and one is
     /// free or silent.
     #[inline]
     pub(super) fn find(&mut self, hash: u64, opens: bool, now: Time) -> Option<(usize, &mut Conversation)> {
@@ -86,7 +86,7 @@ impl Table {
         Some((place, conversation))
     }
 
-    /// A place from `first` on for a new conversation, if there is one.
+    /// A place from `first` on for a new conversation, if any.
     #[cold]
     fn place_for(&mut self, hash: u64, first: usize, tick: u32) -> Option<usize> {
         let is_given_up = |conversation: &Conversation| {
@@ -98,12 +98,12 @@ impl Table {
         Some(place)
     }
 
-    /// Names the segment that is timed under `number` of the conversation at `place`.
+    /// The ticket of the segment timed under `number` in the conversation at `place`.
     pub(super) fn ticket(place: usize, number: u8) -> Ticket {
         (place as u32 + 1) << 8 | u32::from(number)
     }
 
-    /// The segment with `ticket` leaves by the port of `way`.
+    /// Records that the segment with `ticket` leaves by the port of `way`.
     #[inline]
     pub(super) fn leaves(&mut self, ticket: Ticket, way: usize, now: Time) {
         let place = (ticket >> 8).checked_sub(1).and_then(|place| self.conversations.get_mut(place as usize));
@@ -113,7 +113,8 @@ impl Table {
     }
 }
 
-/// Both halves of the product: each bit depends on all of both (as in wyhash and others).
+/// Folds both halves of the product, so each bit depends on all bits of both (as in wyhash and
+/// others).
 #[inline]
 fn folded(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);

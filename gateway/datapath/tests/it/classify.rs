@@ -1,5 +1,5 @@
-//! A bounded run of the fuzz target `classify`: over its corpus, over frames that are nearly right,
-//! and over random bytes; and what a classifier says of the frames that matter.
+//! A bounded run of the fuzz target `classify` over its corpus, nearly valid frames and random
+//! bytes; and the facts of important frames.
 
 #[path = "../../../../proof/fuzz/classify.rs"]
 mod body;
@@ -21,7 +21,7 @@ fn corpus() -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../proof/fuzz/corpus/classify");
     let entries = fs::read_dir(folder).expect("the corpus is there");
     let mut paths: Vec<_> = entries.map(|entry| entry.expect("readable").path()).collect();
-    paths.sort(); // a case that failed names its file by its place
+    paths.sort(); // a failed case names its file by its place
     paths.iter().map(|path| fs::read(path).expect("readable")).collect()
 }
 
@@ -188,7 +188,7 @@ fn what_is_not_ip_is_of_no_class_and_bare_packets_are_as_in_frames() {
 
 #[test]
 fn a_subscriber_is_known_by_session_vlans_or_ethernet_address_where_no_address_is_known() {
-    let plain = udp(OUTSIDE, [10, 9, 9, 9], (53, 4000)); // to 04:04:…, which is inside on a download
+    let plain = udp(OUTSIDE, [10, 9, 9, 9], (53, 4000)); // to 04:04:…, the inside address of a download
     let tagged = |tags: &[u16], session: Option<u16>| {
         let mut frame = plain[..12].to_vec();
         tags.iter().for_each(|tag| frame.extend([&[0x81, 0x00], &tag.to_be_bytes()[..]].concat()));
@@ -265,12 +265,12 @@ fn an_upload_in_anothers_name_is_spoofed_and_a_download_to_him_is_not() {
         let facts = Classifier::of(plan).classify(frame);
         (facts.class, facts.is_spoofed)
     };
-    // From 02:02:…, which is the device of the first.
+    // From 02:02:…, the first one's device.
     let from = |host| udp([192, 0, 2, host], OUTSIDE, (53, 4000));
     assert_eq!(look(Way::Upload, &from(1)), (1, false));
     assert_eq!(look(Way::Upload, &from(2)), (2, true), "the address of the second");
     assert_eq!(look(Way::Upload, &from(9)), (1, false), "an address in no row");
-    // To 04:04:…, as a router outside that has not learnt of a new device sends.
+    // To 04:04:…, as sent by an outside router that has not learnt of a new device.
     let to = |host| udp(OUTSIDE, [192, 0, 2, host], (53, 4000));
     assert_eq!(look(Way::Download, &to(1)), (1, false));
     assert_eq!(look(Way::Download, &to(2)), (2, false));

@@ -1,4 +1,4 @@
-//! The datapath on memory ports and virtual time: what goes in, what comes out, and when.
+//! The datapath on memory ports and virtual time: inputs, outputs and their times.
 
 use etherparse::{IpNumber, PacketBuilder, SlicedPacket};
 use fairwire_catalogue::{Parameters, Site, build};
@@ -63,7 +63,7 @@ fn late_datapath_of(link: ShaperPlan, pool: PoolSize) -> Datapath {
     Datapath::new(plan)
 }
 
-/// Lets `arrivals` in on the left and returns what came out on the right.
+/// Feeds `arrivals` in on the left, and returns the departures on the right.
 fn through(datapath: &mut Datapath, arrivals: Vec<Arrival>) -> Vec<Departure> {
     let mut wire = Wire { left: MemoryPort::new(arrivals), right: MemoryPort::new(vec![]) };
     run(datapath, &mut wire, Time::MAX);
@@ -96,7 +96,7 @@ fn udp(flow: u16, len: usize, ecn: Ecn) -> Vec<u8> {
     frame
 }
 
-/// A TCP super-packet of `segments` times `size` bytes of payload, with the checksum left to the
+/// A TCP super-packet of `segments` times `size` bytes of payload, whose checksum is left to the
 /// hardware.
 fn super_packet(segments: usize, size: u16) -> Arrival {
     let builder = PacketBuilder::ethernet2([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2])
@@ -115,7 +115,8 @@ fn super_packet(segments: usize, size: u16) -> Arrival {
     Arrival { at: Time::ZERO, frame, vnet }
 }
 
-/// A TCP frame without data that acknowledges all below `number`, with SACK blocks or without.
+/// A TCP frame without data that acknowledges all bytes below `number`, with or without SACK
+/// blocks.
 fn acknowledgement(number: u32, has_blocks: bool) -> Vec<u8> {
     let builder = PacketBuilder::ethernet2([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2])
         .ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64)
@@ -159,14 +160,14 @@ fn the_rate_is_exact_over_many_packets() {
     let sent = through(&mut datapath, (0..count).map(|_| at_us(0, udp(1, 512, Ecn::NotEct))).collect());
     assert_eq!(sent.len(), count);
     let took = (sent.last().expect("many").at.since(Time::ZERO)).ns();
-    // To the nanosecond, which is 1e-10 of 8 s.
+    // Exact to the nanosecond, which is 1e-10 of 8 s.
     assert_eq!(u128::from(took), count as u128 * 512 * 8 * 1_000_000_000 / u128::from(bps));
 }
 
 #[test]
 fn a_process_that_wakes_late_keeps_the_rate_up_to_the_credit_and_no_further() {
-    // 1 s at 1 B/us with a step every 5 ms, fifty packets' time: each step makes up for what it
-    // missed, or for half of it.
+    // 1 s at 1 B/us with a step every 5 ms, fifty packets' time. Each step makes up for all of the
+    // missed time, or for half of it.
     for (catch_up, packets) in
         [(Duration::from_ms(5), 10_000..=10_050), (Duration::from_us(2_500), 5_000..=5_250)]
     {
@@ -193,7 +194,7 @@ fn a_process_that_wakes_late_keeps_the_rate_up_to_the_credit_and_no_further() {
 fn a_super_packet_is_queued_and_dropped_packet_by_packet() {
     let mut datapath = datapath_of(tail_drop(5), ONE_BYTE_PER_US, ROOMY);
     let sent = through(&mut datapath, vec![super_packet(20, 460)]);
-    // One is sent at once and five wait, 500 bytes each.
+    // One is sent at once and five wait, each of 500 bytes.
     assert_eq!(times_us(&sent), [500, 1000, 1500, 2000, 2500, 3000]);
     let totals = datapath.forward.totals();
     assert_eq!((totals.frames_received, totals.packets_in), (1, 20));
@@ -204,7 +205,7 @@ fn a_super_packet_is_queued_and_dropped_packet_by_packet() {
     }
 }
 
-/// The sequence number is `sequence`, and both checksums are right.
+/// Checks that the sequence number is `sequence` and both checksums are correct.
 fn check_tcp(frame: &[u8], sequence: u32) {
     let sliced = SlicedPacket::from_ethernet(frame).expect("a whole packet");
     let Some(etherparse::NetSlice::Ipv4(ip)) = sliced.net else { panic!("no IPv4") };
@@ -225,7 +226,7 @@ fn a_mark_is_written_into_the_header_and_nothing_else_changes() {
     let arrivals = [Ecn::Ect0, Ecn::NotEct, Ecn::Ect1].map(|ecn| at_us(0, udp(1, 100, ecn)));
     let sent = through(&mut datapath, arrivals.into());
     assert_eq!(sent.len(), 2, "the packet that is not ECN-capable was dropped");
-    // The builder computed the whole header checksum of a packet that was born so.
+    // The builder computed the complete header checksum of a packet with that mark.
     assert!(sent.iter().all(|departure| departure.frame == udp(1, 100, Ecn::Ce)));
     let (totals, early) = (datapath.forward.totals(), Cause::Early as usize);
     assert_eq!((totals.marked[early], totals.dropped[early]), (2, 1));
@@ -234,7 +235,7 @@ fn a_mark_is_written_into_the_header_and_nothing_else_changes() {
 /// The second octet of the IPv4 header.
 const TOS: usize = 15;
 
-/// The same IPv4 frame with another codepoint.
+/// The same IPv4 frame with the given codepoint.
 fn with_dscp(mut frame: Vec<u8>, dscp: u8) -> Vec<u8> {
     let (mut header, _) = etherparse::Ipv4Header::from_slice(&frame[14..]).expect("IPv4");
     header.dscp = etherparse::IpDscp::try_new(dscp).expect("six bits");
@@ -243,7 +244,7 @@ fn with_dscp(mut frame: Vec<u8>, dscp: u8) -> Vec<u8> {
     frame
 }
 
-/// A datapath on whose way forward `dscp` becomes of codepoints.
+/// A datapath whose forward direction rewrites codepoints by `dscp`.
 fn datapath_writing(dscp: Dscp, discipline: Box<dyn Discipline>) -> Datapath {
     let mut datapath = datapath_of(tail_drop(10), ONE_BYTE_PER_US, ROOMY);
     let plain = Classifier::new(FlowHasher::new([7; 16]), -ETHERNET_HEADER_BYTES);
@@ -262,7 +263,8 @@ fn datapath_writing(dscp: Dscp, discipline: Box<dyn Discipline>) -> Datapath {
 
 #[test]
 fn a_colour_comes_in_as_a_codepoint_and_leaves_as_one_of_the_class_that_is_given() {
-    // Best effort and EF say no colour, and are green. Of assured forwarding: AF11, AF32 and AF43.
+    // Best effort and EF have no colour, so they are green. Assured forwarding: AF11, AF32 and
+    // AF43.
     let came = [(0, Ecn::NotEct), (46, Ecn::Ect0), (10, Ecn::Ce), (28, Ecn::Ect1), (38, Ecn::NotEct)];
     for (dscp, left) in [
         (Dscp::Keep, [0, 46, 10, 28, 38]),
@@ -311,7 +313,7 @@ fn acknowledgements_are_read_from_frames_where_a_discipline_filters_them() {
     let sent_of = |acks: &[(u32, bool)]| {
         let mut datapath =
             datapath_of(build("cake-like", &parameters, &site).expect("allowed"), ONE_BYTE_PER_US, ROOMY);
-        // While a datagram is sent they come one after the other.
+        // They arrive one after another while a datagram is sent.
         let frames = acks.iter().map(|&(number, has_blocks)| acknowledgement(number, has_blocks));
         let all = std::iter::once(udp(1, 1000, Ecn::NotEct)).chain(frames);
         let sent = through(&mut datapath, (0..).zip(all).map(|(us, frame)| at_us(us, frame)).collect());
@@ -379,7 +381,7 @@ fn on_a_link_without_ethernet_headers_packets_are_split_shaped_and_marked_as_on_
     assert_eq!(Ecn::from_bits(wire.right.sent()[5].frame[1]), Ecn::Ce);
 }
 
-/// Refuses each third frame.
+/// Refuses every third frame.
 #[derive(Default)]
 struct Fussy {
     tried: u64,
@@ -409,7 +411,7 @@ impl Port for Fussy {
 fn what_is_refused_of_a_batch_is_counted_and_the_rest_is_sent() {
     let mut datapath = datapath_of(tail_drop(10), ONE_BYTE_PER_US, ROOMY);
     let mut wire = Wire { left: Fussy { tried: 1, ..Fussy::default() }, right: Fussy::default() };
-    // Nothing is shaped from right to left: all leave at once, in batches of 64.
+    // Nothing is shaped from right to left, so all leave at once, in batches of 64.
     assert_eq!(datapath.step(&mut wire, Time::ZERO).expect("it does not fail"), 200);
     let totals = datapath.backward.totals();
     assert_eq!((wire.left.tried - 1, wire.left.sent), (200, 133));
@@ -418,7 +420,7 @@ fn what_is_refused_of_a_batch_is_counted_and_the_rest_is_sent() {
     assert!(datapath.backward.is_balanced() && datapath.backward.packets_inside() == 0);
 }
 
-/// Notes when each frame leaves.
+/// Records when each frame leaves.
 #[derive(Default)]
 struct Noting {
     arrivals: Vec<Vec<u8>>,
@@ -469,7 +471,7 @@ fn nothing_is_shaped_on_the_way_back() {
     assert_eq!(times_us(wire.left.sent()), (0..50).collect::<Vec<u64>>());
 }
 
-/// Anything that an interface might give.
+/// Any arrival that an interface might report.
 fn any_arrival() -> impl Strategy<Value = (u64, Vec<u8>, VnetHeader)> {
     let frame = prop_oneof![
         2 => prop::collection::vec(any::<u8>(), 0..200),

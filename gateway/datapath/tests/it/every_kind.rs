@@ -1,5 +1,5 @@
-//! Nothing of any kind leaves faster than the link, what is not IP has its own share, and a loop is
-//! cut.
+//! No type of frame leaves faster than the link, frames that are not IP have a separate share, and
+//! a loop is cut.
 
 use etherparse::PacketBuilder;
 use fairwire_core::scheduler::Fcfs;
@@ -55,7 +55,7 @@ fn udp(len: usize) -> Vec<u8> {
     frame
 }
 
-/// `inside` between the addresses and the type of a UDP frame, in place of its type or before it.
+/// `inside` between the addresses and the payload of a UDP frame, with or without the frame's type.
 fn with(inside: &[u8], keeps_type: bool, len: usize) -> Vec<u8> {
     let frame = udp(len);
     [&frame[..12], inside, &frame[if keeps_type { 12 } else { 14 }..]].concat()
@@ -79,7 +79,7 @@ fn arp() -> Vec<u8> {
     [&[0xff; 6][..], &[2, 0, 0, 0, 0, 1, 0x08, 0x06], &[0; 46]].concat()
 }
 
-/// What is not IP, by an EtherType.
+/// A frame that is not IP, with the given EtherType.
 fn other(ethertype: u16, len: usize) -> Vec<u8> {
     [&[2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2][..], &ethertype.to_be_bytes(), &vec![7; len]].concat()
 }
@@ -88,7 +88,7 @@ fn wire_bytes(frame: &[u8]) -> u64 {
     frame.len() as u64 + 24
 }
 
-/// `frames` in turn for a second, offered at `bps`.
+/// Repeats `frames` in turn for a second, offered at `bps`.
 fn flood(frames: &[Vec<u8>], bps: u64) -> Vec<Arrival> {
     let (mut at, mut arrivals) = (0, Vec::new());
     for frame in frames.iter().cycle() {
@@ -108,29 +108,29 @@ fn through(datapath: &mut Datapath, arrivals: Vec<Arrival>) -> Vec<Departure> {
     wire.right.sent().to_vec()
 }
 
-/// Bit/s that leave when `frames` are offered at 400 Mbit/s to a link of 50.
+/// The departure rate, in bit/s, when `frames` are offered at 400 Mbit/s to a link of 50.
 fn leaving(frames: &[Vec<u8>], not_ip: Rate) -> u64 {
     let mut datapath = datapath(shaper(not_ip), None);
     let sent = through(&mut datapath, flood(frames, 400_000_000));
     sent.iter().map(|sent| wire_bytes(&sent.frame) * 8).sum()
 }
 
-/// One per cent: half the burst of what is not IP (5 ms of this second, or eight full frames, 0.1
-/// of it), and the packet that passes it.
+/// One per cent: half the burst of frames that are not IP (5 ms of this second, or eight full
+/// frames, 0.1 of it), and the packet that exceeds it.
 const MOST: u64 = BPS / 100 * 101;
 
 #[test]
 fn no_kind_of_frame_leaves_faster_than_the_link() {
     let default = default_rate(rate(BPS));
-    // IP by any name is shaped as IP: the whole link, and no more.
+    // IP in any encapsulation is shaped as IP: it gets the entire link, and no more.
     for (name, frame) in
         [("udp", udp(1000)), ("pppoe", pppoe(1000)), ("3 tags", three_tags(1000)), ("snap", snap(1000))]
     {
         let bits = leaving(&[frame], default);
         assert!((BPS / 100 * 98..=MOST).contains(&bits), "{name}: {bits} bit/s");
     }
-    // What is not IP has a hundredth, with a burst of eight full frames. A broadcast that is ever
-    // the same would be taken for a loop.
+    // Frames that are not IP get a hundredth, with a burst of eight full frames. A constant
+    // broadcast would be taken for a loop.
     let arps = (0..3000_u16).map(|number| {
         let mut frame = arp();
         frame[50..52].copy_from_slice(&number.to_be_bytes());
@@ -144,7 +144,7 @@ fn no_kind_of_frame_leaves_faster_than_the_link() {
     ];
     for (name, frames) in kinds {
         let bits = leaving(&frames, default);
-        // ARP has the rate of what controls a network besides, which is the same here.
+        // ARP also has the rate of packets that control a network, which is equal here.
         let most = (default.bps() + 9 * 1538 * 8) * if name == "arp" { 2 } else { 1 };
         assert!((default.bps() / 2..=most).contains(&bits), "{name}: {bits} bit/s");
     }
@@ -221,8 +221,8 @@ fn a_frame_longer_than_the_outgoing_interface_takes_has_a_word_of_its_own() {
     assert!(datapath.forward.is_balanced());
 }
 
-/// A port of a switch that has the other end of the gateway too: what leaves by one comes by the
-/// other.
+/// A port of a switch that is also connected to the gateway's other port: frames that leave by one
+/// arrive by the other.
 struct Looped {
     arriving: Rc<RefCell<VecDeque<Vec<u8>>>>,
     leaving: Rc<RefCell<VecDeque<Vec<u8>>>>,
@@ -247,8 +247,8 @@ impl Port for Looped {
     }
 }
 
-/// Lets one broadcast in, by each of `ways`, and runs the given second in 10 us steps. Frames that
-/// were sent, both ways.
+/// Feeds in one broadcast by each of `ways` and runs the given second in 10 us steps. Returns the
+/// frames sent, in both directions.
 fn circling(datapath: &mut Datapath, frame: &[u8], ways: [bool; 2], second: u64) -> usize {
     let queue = || Rc::new(RefCell::new(VecDeque::new()));
     let (to_left, to_right) = (queue(), queue());
@@ -280,7 +280,7 @@ fn a_broadcast_that_circles_is_cut_whether_it_is_ip_or_not_and_shaped_or_not() {
             // The switch floods to both ports.
             let sent = circling(&mut datapath, &frame, [true, true], 0);
             assert!(sent < 200, "{sent} frames of 200 000");
-            // One way only, as multicasts do that a switch looks into. The loop is known already.
+            // One direction only, as with multicasts under snooping. The loop is already known.
             let sent = circling(&mut datapath, &frame, [true, false], 1);
             assert!(sent < 200, "{sent} frames of 100 000");
             let looped = |datapath: &Datapath| {
@@ -300,11 +300,11 @@ fn a_broadcast_that_circles_one_way_only_has_the_share_of_what_is_not_ip_and_no_
     let shaper = || shaper(default_rate(rate(BPS)));
     let mut datapath = datapath(shaper(), shaper());
     let sent = circling(&mut datapath, &arp(), [true, false], 0) as u64;
-    // 60 bytes count as 84: 500 kbit/s, and the burst. Without a bound it would be 100 000.
+    // 60 bytes count as 84: 500 kbit/s, plus the burst. Without a bound it would be 100 000.
     assert!(sent <= (500_000 / 8 + 9 * 1538) / 84 + 1, "{sent}");
 }
 
-/// The bytes of every kind that passes are those that came.
+/// Frames of every type pass with their bytes unchanged.
 #[test]
 fn every_kind_passes_bit_identical() {
     let mut kinds = vec![udp(1), udp(1472), pppoe(1464), three_tags(1472), snap(1400), arp()];
@@ -319,7 +319,7 @@ fn every_kind_passes_bit_identical() {
         [&[0x01, 0x80, 0xc2, 0, 0, 0][..], &[2, 0, 0, 0, 0, 3, 0, 38, 0x42, 0x42, 3], &[0; 43]].concat(),
     );
     let arrivals = kinds.iter().enumerate().map(|(number, frame)| {
-        let at = Time::from_ns(number as u64 * 50_000_000); // none has to wait for another
+        let at = Time::from_ns(number as u64 * 50_000_000); // spaced so that none waits for another
         Arrival { at, frame: frame.clone(), vnet: VnetHeader::PLAIN }
     });
     let mut datapath = datapath(shaper(default_rate(rate(BPS))), None);

@@ -1,5 +1,5 @@
-//! What goes wrong on real interfaces, and what the gateway makes of it. These need to be root;
-//! without rights they say so, loudly, and pass.
+//! Failures of real interfaces, and how the gateway handles them. These tests need root; without it
+//! they report that loudly, and pass.
 
 use fairwire_core::{Duration, Time};
 use fairwire_datapath::classify::Classifier;
@@ -25,14 +25,14 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 
-/// What a gateway saw that only forwards.
+/// The measurements of a gateway that only forwards.
 struct Seen {
     outcome: Result<(), PortError>,
     forward: Totals,
     health: [PortHealth; 2],
 }
 
-/// Runs `test` on a bed, on a thread of its own, which changes its network.
+/// Runs `test` on a bed, on a separate thread, whose network changes.
 fn on_a_bed(test: impl FnOnce(&Bed) + Send + 'static) {
     let lab = thread::spawn(|| Bed::new(1500).map(|bed| test(&bed)));
     match lab.join().unwrap_or_else(|panic| resume_unwind(panic)) {
@@ -46,7 +46,7 @@ fn on_a_bed(test: impl FnOnce(&Bed) + Send + 'static) {
 
 type Open = fn(&str) -> Result<AfPacket, PortError>;
 
-/// Both ways in which a packet socket gives frames.
+/// Both methods by which a packet socket delivers frames.
 const WAYS: [(&str, Open); 2] = [("ring", AfPacket::open), ("queue", AfPacket::open_without_ring)];
 
 fn wire(open: Open) -> Wire<AfPacket> {
@@ -54,7 +54,7 @@ fn wire(open: Open) -> Wire<AfPacket> {
     Wire { left, right }
 }
 
-/// Runs `traffic` beside a gateway on `wire` that takes frames of `frame_bytes`.
+/// Runs `traffic` while a gateway on `wire` takes frames of `frame_bytes`.
 fn beside<T, P: Port + AsFd + Send>(
     wire: Wire<P>,
     frame_bytes: u32,
@@ -100,8 +100,8 @@ fn hosts(bed: &Bed) -> (UdpSocket, UdpSocket) {
     (socket_at(&bed.source, SOURCE_ADDRESS), socket_at(&bed.sink, SINK_ADDRESS))
 }
 
-/// Does a datagram of `bytes` get from `here` to `there` and its number back? What is left of
-/// earlier questions is passed over.
+/// Does a datagram of `bytes` get from `here` to `there`, and its number back? Leftovers of earlier
+/// calls are skipped.
 fn ping(here: &UdpSocket, there: &UdpSocket, bytes: usize) -> bool {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed).to_ne_bytes();
@@ -111,7 +111,7 @@ fn ping(here: &UdpSocket, there: &UdpSocket, bytes: usize) -> bool {
             match socket.recv_from(&mut data) {
                 Ok((_, peer)) if data[..4] == number => return Some(peer),
                 Ok(_) => {}
-                Err(_) => return None, // the time is over
+                Err(_) => return None, // timed out
             }
         }
     };
@@ -167,7 +167,7 @@ fn a_removed_interface_is_named() {
                 let ((), seen) = beside(wire(open), 1518, || {
                     await_ping(&source, &sink);
                     bed.gateway.remove(side.end().index).expect("root may");
-                    // Nothing else shows it: the gateway is given time to notice.
+                    // Only this shows the failure, so the gateway gets time to notice.
                     clock::sleep_until(clock::now() + Duration::from_ms(100));
                 });
                 let is_named =
@@ -193,7 +193,7 @@ fn after_a_larger_mtu_larger_frames_are_taken_where_there_is_room_and_else_count
                     } else {
                         assert!(!ping(&source, &sink, 3000), "{way}: there is no room for it");
                     }
-                    await_ping(&source, &sink); // smaller ones pass as before
+                    await_ping(&source, &sink); // smaller ones still pass
                 });
                 let too_long = seen.forward.lost[Loss::TooLong as usize];
                 assert_eq!(too_long, u64::from(!is_taken), "{way}");
@@ -202,7 +202,7 @@ fn after_a_larger_mtu_larger_frames_are_taken_where_there_is_room_and_else_count
     }
 }
 
-/// UDP frames of one flow, with addresses of no host.
+/// UDP frames of one flow, with addresses that no host has.
 fn frame(number: u32) -> Vec<u8> {
     let mut frame = vec![2, 0, 0, 0, 0, 9, 2, 0, 0, 0, 0, 8, 0x08, 0x00];
     frame.extend([0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0, 0, 10, 9, 0, 1, 10, 9, 0, 2]);
@@ -212,7 +212,7 @@ fn frame(number: u32) -> Vec<u8> {
     frame
 }
 
-/// A port at a host's own interface.
+/// A port on a host's own interface.
 fn port_at(bed: &Bed, host: &Host) -> AfPacket {
     host.enter().expect("a host of ours");
     let port = AfPacket::open(HOST.name).expect("a packet socket");
@@ -220,7 +220,7 @@ fn port_at(bed: &Bed, host: &Host) -> AfPacket {
     port
 }
 
-/// The numbers of our frames among what has come.
+/// The numbers of our frames among the arrivals.
 fn numbers(port: &mut AfPacket) -> Vec<u32> {
     let mut numbers = Vec::new();
     loop {
@@ -255,7 +255,7 @@ fn frames_that_were_not_fetched_in_time_are_counted_and_the_rest_come_in_order()
             let lost = count as usize - refused - numbers.len();
             assert!(lost > 0, "{way}: {} came", numbers.len());
             let overflows = left.health().overflows - before;
-            // The kernels say something of their own now and then, which overflows too.
+            // The kernels occasionally send packets of their own, which overflow too.
             assert!((lost as u64..lost as u64 + 20).contains(&overflows), "{way}: {overflows}, not {lost}");
         });
     }
@@ -316,12 +316,12 @@ fn runts_and_nonsense_pass_as_they_are() {
         let (mut source, mut sink) = (port_at(bed, &bed.source), port_at(bed, &bed.sink));
         let addresses = &frame(0)[..12];
         let nonsense: Vec<Vec<u8>> = [
-            &[0x08, 0x00][..],                                    // nothing after the header
-            &[0x08, 0x00, 0x45],                                  // an IP header of one octet
-            &[0x08, 0x00, 0xff, 0xff, 0xff],                      // no version of IP
+            &[0x08, 0x00][..],                                    // no bytes after the header
+            &[0x08, 0x00, 0x45],                                  // one octet of an IP header
+            &[0x08, 0x00, 0xff, 0xff, 0xff],                      // an invalid IP version
             &[0x86, 0xdd, 0x60, 0, 0, 0, 0xff],                   // a truncated IPv6 header
-            &[0x81, 0, 0, 1, 0x81, 0, 0, 2, 0x81, 0, 0, 3, 8, 0], // tags upon tags
-            &[0x00, 0x05, 1, 2, 3, 4, 5],                         // a length in place of a type
+            &[0x81, 0, 0, 1, 0x81, 0, 0, 2, 0x81, 0, 0, 3, 8, 0], // nested tags
+            &[0x00, 0x05, 1, 2, 3, 4, 5],                         // a length instead of a type
         ]
         .map(|rest| [addresses, rest].concat())
         .into();
@@ -356,7 +356,7 @@ fn await_through(source: &mut AfPacket, sink: &mut AfPacket) {
 const INSIDE: Ipv4Addr = Ipv4Addr::new(10, 5, 0, 1);
 const OUTSIDE: Ipv4Addr = Ipv4Addr::new(10, 5, 0, 2);
 
-/// A wire of two TUN devices, the one at the source and the other at the sink.
+/// A wire of two TUN devices, one at the source and the other at the sink.
 fn tuns(bed: &Bed) -> Wire<Tun> {
     let [left, right] =
         [("inside", &bed.source, INSIDE), ("outside", &bed.sink, OUTSIDE)].map(|(name, host, ip)| {
@@ -397,7 +397,7 @@ fn two_tun_devices_are_a_wire_for_datagrams_and_for_tcp_in_super_packets() {
         bed.source.enter().expect("a host of ours");
         let interfaces = || std::fs::read_to_string("/proc/thread-self/net/dev").expect("the kernel's table");
         assert!(interfaces().contains(HOST.name));
-        // A program that another test starts has its descriptor too, until it has begun.
+        // A program started by another test also holds the descriptor until its exec.
         wait_until("the device is gone", || !interfaces().contains("inside"));
     });
 }

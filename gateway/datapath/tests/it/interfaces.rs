@@ -1,6 +1,6 @@
-//! The datapath between real interfaces of network namespaces. These need to be root: a user
-//! namespace can only be made by a process with one thread, which a test is not. The live contest
-//! (`tests/live.rs`) runs for users too.
+//! The datapath between real interfaces of network namespaces. These tests need root, since only a
+//! process with one thread can create a user namespace, and a test has several. The live contest
+//! (`tests/live.rs`) also runs for ordinary users.
 
 use fairwire_core::Duration;
 use fairwire_datapath::classify::Classifier;
@@ -21,15 +21,15 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-/// What a gateway saw that only forwards.
+/// The measurements of a gateway that only forwards.
 struct Seen {
     outcome: Result<(), PortError>,
     forward: Totals,
     left: PortHealth,
 }
 
-/// Runs `traffic` beside a gateway that only forwards, until it is done or the gateway fails. On a
-/// thread of its own, which changes its network.
+/// Runs `traffic` while a gateway only forwards, until the traffic ends or the gateway fails. It
+/// uses a separate thread, whose network changes.
 fn with_gateway<T: Send + 'static>(traffic: fn(&Bed) -> T) -> Option<(T, Seen)> {
     let lab = thread::spawn(move || -> Result<_, Trouble> {
         let hosts = Bed::new(1500)?;
@@ -79,7 +79,7 @@ fn socket_at(host: &Host, ip: Ipv4Addr) -> UdpSocket {
     socket
 }
 
-/// Sends one datagram from `source` to `sink` and back; how long that took, if it came back.
+/// Sends a datagram from `source` to `sink` and back. Returns the time, if it came back.
 fn ping(source: &UdpSocket, sink: &UdpSocket) -> Option<Duration> {
     let mut data = [0; 64];
     let sent = clock::now();
@@ -90,8 +90,8 @@ fn ping(source: &UdpSocket, sink: &UdpSocket) -> Option<Duration> {
     Some(clock::now().since(sent))
 }
 
-/// The kernel lets an interface send once it has noticed its carrier, up to a second later, and
-/// addresses are resolved once a second.
+/// The kernel lets an interface send once it has noticed its carrier, up to a second later. It
+/// resolves addresses once a second.
 fn await_ping(source: &UdpSocket, sink: &UdpSocket) {
     let until = clock::now() + Duration::from_secs(10);
     while ping(source, sink).is_none() {
@@ -117,8 +117,8 @@ fn an_idle_gateway_delays_a_frame_by_less_than_100_us() {
     assert!(times.len() >= 290, "datagrams are lost: only {} of 300 came back", times.len());
     let one_way_us = |part: usize| times[times.len() * part / 10].ns() as f64 / 2e3;
     println!("one way through the gateway: {} us (p10), {} us (p50)", one_way_us(1), one_way_us(5));
-    // Everything that the hosts do is in it. The fastest tenth: other tests may be using the
-    // processors.
+    // The time includes all work of the hosts. The fastest tenth counts, since other tests may use
+    // the processors.
     assert!(one_way_us(1) < 100.0, "{} us", one_way_us(1));
 }
 
@@ -148,7 +148,7 @@ fn super_packets_come_in_whole_and_leave_as_packets_that_tcp_accepts() {
     assert_eq!(seen.left.truncated, 0);
 }
 
-/// No two stretches of a packet's length are the same.
+/// A pattern in which no two packet-sized stretches are equal.
 fn pattern() -> Vec<u8> {
     (0..BULK_BYTES as u32 / 4).flat_map(u32::to_be_bytes).collect()
 }
@@ -164,7 +164,7 @@ fn an_interface_may_go_down_and_come_back_but_one_that_is_removed_ends_the_gatew
         gateway.bring_up(left).expect("root may");
         await_ping(&source, &sink);
         gateway.remove(left).expect("root may");
-        // Nothing shows the removal but the gateway's end: it is given time to notice.
+        // Only the gateway's end shows the removal, so it gets time to notice.
         clock::sleep_until(clock::now() + Duration::from_ms(100));
     }) else {
         return;

@@ -1,4 +1,4 @@
-//! Integration tests of the datapath: one binary, since each would be linked with everything again.
+//! Integration tests of the datapath. One binary, since each would link all crates again.
 
 mod classify;
 mod datapath;

@@ -1,5 +1,4 @@
-//! A thousand configurations, one after the other, while packets wait: on memory ports and virtual
-//! time.
+//! A thousand configurations in turn while packets wait, on memory ports and virtual time.
 
 use etherparse::PacketBuilder;
 use fairwire_catalogue::{self as catalogue, Parameters, Site, build};
@@ -16,13 +15,13 @@ use fairwire_wire::vnet::VnetHeader;
 use std::collections::BTreeMap;
 
 const FLOWS: u16 = 6;
-/// A little more than the fastest of the links below takes, so that something always waits.
+/// Offers slightly more than the fastest link below can send, so that packets always wait.
 const GAP: Duration = Duration::from_us(150);
 const PAYLOAD_BYTES: usize = 500;
 /// Ethernet, IPv4 and UDP headers, the payload, and the overhead of the links below.
 const WIRE_BYTES: u64 = 14 + 20 + 8 + PAYLOAD_BYTES as u64 + 24;
 
-/// A generator of its own: the test must be the same everywhere.
+/// A private generator, so the test is the same everywhere.
 struct Dice(u64);
 
 impl Dice {
@@ -36,7 +35,7 @@ impl Dice {
     }
 }
 
-/// A frame of `flow` that says which one it is.
+/// A frame of `flow` that contains its number.
 fn frame(flow: u16, number: u32) -> Vec<u8> {
     let mut payload = [0; PAYLOAD_BYTES];
     payload[..4].copy_from_slice(&number.to_be_bytes());
@@ -49,7 +48,7 @@ fn frame(flow: u16, number: u32) -> Vec<u8> {
     frame
 }
 
-/// Flow and number of a frame that came out.
+/// The flow and the number of a departed frame.
 fn identity(frame: &[u8]) -> (u16, u32) {
     let port = u16::from_be_bytes([frame[34], frame[35]]);
     (port - 4000, u32::from_be_bytes([frame[42], frame[43], frame[44], frame[45]]))
@@ -69,7 +68,7 @@ fn plan(dice: &mut Dice, buffer: u32, frames: u32) -> DirectionPlan {
             not_ip: rate,
             control: rate,
         }),
-        // Under another key every packet is named anew.
+        // Another key renames every packet.
         classifier: Classifier::new(FlowHasher::new([dice.one_of(&[7, 8]); 16]), 24),
         pool: PoolSize { frames, frame_bytes: dice.one_of(&[700, 1518]) },
         flows: dice.one_of(&[8, 64]),
@@ -95,14 +94,14 @@ fn gone(direction: &Direction) -> u64 {
     direction.totals().packets_gone()
 }
 
-/// Replaces the forward direction, and holds that nothing was lost by that.
+/// Replaces the forward direction, and checks that nothing was lost.
 fn reload(datapath: &mut Datapath, next: DirectionPlan, keeps_flows: bool, now: Time) -> HandedOver {
     let forward = &mut datapath.forward;
     let (inside, lost, totals) = (forward.packets_inside(), gone(forward), *forward.totals());
     let waiting = forward.backlog().packets;
     let is_shaped = next.shaper.is_some();
-    // What is no longer held back counts as sent from now on, by its length as the next
-    // configuration counts it.
+    // Packets that are no longer shaped count as sent from now on, with their length under the next
+    // configuration.
     let sent = if is_shaped { 0 } else { u64::from(waiting) * WIRE_BYTES };
     let totals = Totals { bytes_out: totals.bytes_out + sent, ..totals };
     let replacement = Replacement::new(next, forward.sizes(), keeps_flows);
@@ -114,7 +113,7 @@ fn reload(datapath: &mut Datapath, next: DirectionPlan, keeps_flows: bool, now: 
     handed
 }
 
-/// Holds that the packets of each flow came out in order, each once.
+/// Checks that the packets of each flow left in order, each once.
 fn check_order(sent: &[Departure]) {
     let mut latest: BTreeMap<u16, u32> = BTreeMap::new();
     for departure in sent {
@@ -145,7 +144,7 @@ fn a_thousand_random_configurations_under_load_lose_nothing_and_keep_the_order_o
     assert_eq!((datapath.forward.packets_inside(), totals.packets_in), (0, 8000));
     assert_eq!(totals.packets_out + totals.packets_gone(), 8000);
     check_order(wire.right.sent());
-    // The test would be worth little if nothing waited, or nothing went ahead.
+    // The test needs packets that waited, and some that went ahead.
     assert!(handed > 5000 && ahead > 100 && totals.packets_out > 4000, "{handed} {ahead} {totals:?}");
 }
 

@@ -8,7 +8,7 @@ fn at(us: u64) -> Time {
     Time::ZERO + Duration::from_us(us)
 }
 
-/// A segment as it is written: from the server, which is outside, or back.
+/// A segment in test notation: from the server, which is outside, or back.
 #[derive(Clone, Copy)]
 struct Written {
     sequence: u32,
@@ -47,7 +47,7 @@ fn frame(way: Way, client: u16, written: Written) -> Vec<u8> {
     frame
 }
 
-/// It comes at `us`, in parts of `part_bytes`.
+/// It arrives at `us`, in parts of `part_bytes`.
 fn comes_in_parts(trips: &mut Trips, way: Way, client: u16, written: Written, part: u32, us: u64) -> Ticket {
     let frame = frame(way, client, written);
     trips.of(way).arrives(&frame, &parse(&frame), part, 0, at(us))
@@ -81,7 +81,7 @@ fn a_trip_is_from_the_departure_to_the_first_exact_echo() {
     let sent = |value| Written { stamps: Some((value, 9)), ..PLAIN };
     let ticket = comes(&mut trips, Download, sent(50), 0);
     assert_ne!(ticket, 0);
-    // It waited 4 ms in our queue, which is no part of it.
+    // Its wait of 4 ms in our queue does not count.
     trips.of(Download).leaves(ticket, at(4000));
     assert_eq!(comes(&mut trips, Upload, answer(1000, Some((9, 49))), 5000), 0);
     assert_eq!(counted(&trips, Download), (0, 0), "an older echo is of another segment");
@@ -100,7 +100,7 @@ fn only_the_first_segment_with_a_timestamp_is_timed_and_one_at_a_time() {
     trips.of(Download).leaves(first, at(10));
     assert_eq!(comes(&mut trips, Download, sent(2, 50), 20), 0);
     assert_eq!(comes(&mut trips, Download, sent(3, 51), 30), 0, "the first is on its way");
-    // The other end acknowledged both at once: its echo is that of the first.
+    // The other end acknowledged both at once, with an echo of the first.
     comes(&mut trips, Upload, answer(300, Some((10, 50))), 5010);
     assert_eq!(counted(&trips, Download), (1, 5000));
     assert_eq!(comes(&mut trips, Download, sent(4, 51), 5020), 0, "51 was seen before");
@@ -116,7 +116,7 @@ fn without_timestamps_an_acknowledgement_answers_unless_the_segment_was_sent_aga
     assert_eq!(counted(&trips, Download), (0, 0));
     comes(&mut trips, Upload, answer(1100, None), 3100);
     assert_eq!(counted(&trips, Download), (1, 3000));
-    // Karn: which of both is answered?
+    // Karn: it is unknown which of the two is answered.
     let next = Written { sequence: 1100, ..PLAIN };
     let ticket = comes(&mut trips, Download, next, 4000);
     trips.of(Download).leaves(ticket, at(4000));
@@ -145,18 +145,18 @@ fn what_begins_before_the_highest_byte_is_sent_again_and_what_was_overtaken_is_n
     let sent = |sequence, value| Written { sequence, stamps: Some((value, 9)), ..PLAIN };
     for (sequence, value, so_far) in [
         (1000, 50, 0),
-        (1200, 52, 0), // one was lost before us, or is late
-        (1100, 51, 0), // it is late: its timestamp is older
+        (1200, 52, 0), // one was lost before the gateway, or is late
+        (1100, 51, 0), // late: its timestamp is older
         (1300, 53, 0),
-        (1200, 54, 1), // again
-        (1300, 54, 2), // again, within the same tick
+        (1200, 54, 1), // retransmitted
+        (1300, 54, 2), // retransmitted within the same tick
         (1400, 54, 2),
     ] {
         comes(&mut trips, Download, sent(sequence, value), 0);
         assert_eq!(again(&trips, Download), so_far, "{sequence}");
     }
     assert_eq!(trips.way(Download).count.segments, 7);
-    // A new connection between the same ports is none of it, and its SYN again is.
+    // A new connection between the same ports is no retransmission, but its repeated SYN is.
     let syn = Written { sequence: 10, bytes: 0, is_syn: true, ..PLAIN };
     comes(&mut trips, Download, syn, 0);
     assert_eq!(again(&trips, Download), 2);
@@ -197,7 +197,7 @@ fn one_that_was_dropped_does_not_stop_the_next_from_being_timed() {
     let mut trips = Trips::new(1);
     let dropped = comes(&mut trips, Download, PLAIN, 0);
     assert_ne!(dropped, 0);
-    // Sent again, it leaves at once; what answers it is ambiguous. The next one is timed.
+    // A retransmission leaves at once; its answer is ambiguous, so the next segment is timed.
     assert_eq!(comes(&mut trips, Download, PLAIN, 100), 0);
     let next = Written { sequence: 1100, ..PLAIN };
     let ticket = comes(&mut trips, Download, next, 200);
@@ -275,12 +275,12 @@ fn who_follows_the_line_hears_what_acknowledgements_release_and_no_count_has_it(
     let (trip, when) = heard.try_recv().expect("it is released");
     assert_eq!((trip.time, when), (Duration::from_ms(20), at(22_000)));
     assert_eq!(counted(&trips, Upload), of_syn, "it is no round trip that is shown");
-    // What is released after more than two seconds was not released by it.
+    // Data that arrives more than two seconds later was not released by it.
     let ticket = comes(&mut trips, Upload, ack(103), 30_000);
     trips.of(Upload).leaves(ticket, at(30_000));
     comes(&mut trips, Download, data(2200, 103), 2_030_001);
     assert!(heard.try_recv().is_err());
-    // A segment with payload goes before, and its trip is shown too.
+    // A segment with payload takes precedence, and its trip is reported too.
     let ticket = comes(&mut trips, Upload, ack(104), 3_000_000);
     trips.of(Upload).leaves(ticket, at(3_000_000));
     let request = Written { sequence: 1, acknowledged: 2300, stamps: Some((105, 41)), ..PLAIN };
@@ -292,8 +292,8 @@ fn who_follows_the_line_hears_what_acknowledgements_release_and_no_count_has_it(
     assert_eq!(counted(&trips, Upload), (2, 10_005));
 }
 
-/// What the listener hears of a download that answers an acknowledgement of 10 ms, where the
-/// segment before that came at `before_us`.
+/// The trip that the listener receives of a download that answers an acknowledgement of 10 ms. The
+/// segment before the answer arrives at `before_us`.
 fn heard_after(before_us: u64) -> RoundTrip {
     let (listener, heard) = std::sync::mpsc::sync_channel(8);
     let mut trips = Trips::new(1);
@@ -312,11 +312,11 @@ fn heard_after(before_us: u64) -> RoundTrip {
 
 #[test]
 fn the_time_without_a_segment_before_an_answer_may_be_that_of_the_other_end() {
-    // It was heard 1 ms before: the path took 39 ms at least.
+    // A segment arrived 1 ms before, so the path took at least 39 ms.
     let trip = heard_after(49_000);
     assert_eq!((trip.time, trip.least), (Duration::from_ms(40), Duration::from_ms(39)));
     assert!(trip.bytes > 2000, "both segments: {}", trip.bytes);
-    // It was silent for all of the trip but 2 ms, or before it began.
+    // The other end was silent for all but 2 ms of the trip, or since before it began.
     assert_eq!(heard_after(12_000).least, Duration::from_ms(2));
     let silent = heard_after(9_000);
     assert_eq!((silent.time, silent.least), (Duration::from_ms(40), Duration::ZERO));

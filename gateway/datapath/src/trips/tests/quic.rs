@@ -1,5 +1,5 @@
-//! Connections of another implementation of QUIC, quinn-proto, over a path of known delays. The
-//! gateway is on it, as far as it times.
+//! Connections of another QUIC implementation, quinn-proto, over a path of known delays, with the
+//! gateway's timing on it.
 
 use super::*;
 use etherparse::PacketBuilder;
@@ -12,18 +12,17 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Of either end: QUIC sees one address.
+/// The address of both ends: QUIC uses a single one.
 const ADDRESS: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 443));
 const CERTIFICATE: &[u8] = include_bytes!("../../../../../examples/link-quinn/cert.der");
 const KEY: &[u8] = include_bytes!("../../../../../examples/link-quinn/key.der");
-/// What a client may send without acknowledgement: it then sends all the time.
+/// The bytes that a client may send unacknowledged, so that it always sends.
 const WINDOW_BYTES: u32 = 200_000;
 
-/// A datagram: when it arrives, and its number; whether it has passed the gateway; and the end that
-/// sent it.
+/// A datagram: its arrival and number, whether it has passed the gateway, and the end that sent it.
 type UnderWay = (Reverse<(u64, u64)>, bool, usize, Vec<u8>);
 
-/// One end of a connection: the client, which is inside, sends without end, and the server reads.
+/// One end of a connection: the client, which is inside, always sends; the server reads.
 struct End {
     endpoint: Endpoint,
     connection: Option<(ConnectionHandle, Connection)>,
@@ -66,7 +65,7 @@ impl End {
         }
     }
 
-    /// What it sends now.
+    /// The next datagram that it sends now.
     fn sends(&mut self, now: Instant) -> Option<Vec<u8>> {
         let (handle, connection) = self.connection.as_mut()?;
         if connection.poll_timeout().is_some_and(|due| due <= now) {
@@ -91,7 +90,7 @@ impl End {
     }
 }
 
-/// What a connection of 3 s left behind, whose ends, the client first, are `away_us` microseconds
+/// The measurements of a 3 s connection. Its ends, the client first, are `away_us` microseconds
 /// from the gateway and back.
 fn trips_of(seed: u8, spins: bool, away_us: [u64; 2]) -> Trips {
     #[expect(clippy::disallowed_methods, reason = "what counts is the difference of instants")]
@@ -148,7 +147,7 @@ fn connections_of_quinn_show_both_parts_of_their_path_and_those_that_do_not_spin
     let (mut spinning, mut silent) = (0, 0);
     for seed in 1..=5 {
         let [(inside, inside_us), (outside, outside_us)] = counted_of(seed, true);
-        // An eighth of its ends spin nothing, by chance.
+        // By chance, an eighth of the ends do not spin.
         if outside < 20 {
             silent += 1;
             continue;
