@@ -6,30 +6,30 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Why there is no answer.
+/// Why a request got no answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestError {
-    /// No process listens there.
+    /// No process listens on the socket.
     #[error("no gateway answers at {}: {source}", path.display())]
     Silent {
         /// The socket.
         path: PathBuf,
-        /// The system's message.
+        /// The system's error.
         source: io::Error,
     },
-    /// It answered with something else.
+    /// The answer is invalid.
     #[error("the answer at {} is none of a gateway of this version ({PROGRAM}): {message}", path.display())]
     Strange {
         /// The socket.
         path: PathBuf,
-        /// The fault of the answer.
+        /// What is wrong with the answer.
         message: String,
     },
 }
 
 /// The longest wait for an answer. A reload of 20 000 subscribers takes a good part of a second; a
-/// gateway that is stuck must not block its client.
+/// stuck gateway must not block its client.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Sends `request` to the gateway at the socket `path`, and returns its answer.

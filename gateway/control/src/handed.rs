@@ -1,5 +1,5 @@
-//! Files that a client opened and sends with its request: it may reach files that the gateway's
-//! process may not.
+//! Files that a client opened and sends with its request, since the gateway's process may not be
+//! permitted to open them.
 
 use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{
@@ -11,7 +11,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
-/// The most files with one request; more are closed unread.
+/// The most files per request; more are closed unread.
 pub(crate) const MAX_HANDED: usize = 2;
 
 /// Open files, in the order in which the request names them.
@@ -26,12 +26,12 @@ impl PartialEq for Handed {
 }
 
 impl Handed {
-    /// The file number `place`, which may be read and written as its opener may.
+    /// The file number `place`, with its opener's access rights.
     pub fn file(&self, place: usize) -> io::Result<Option<std::fs::File>> {
         self.0.get(place).map(|file| file.try_clone().map(std::fs::File::from)).transpose()
     }
 
-    /// Are there none?
+    /// Is it empty?
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -54,8 +54,7 @@ impl Handed {
         Ok(retry_on_intr(|| sendmsg(&socket, &parts, &mut beside, SendFlags::NOSIGNAL))?)
     }
 
-    /// Receives into `bytes`, and the attached files into these. Works like `read` on a
-    /// non-blocking stream.
+    /// Receives into `bytes`, and adds attached files. Works like `read` on a non-blocking stream.
     pub fn receive(&mut self, socket: impl AsFd, bytes: &mut [u8]) -> io::Result<usize> {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_HANDED))];
         let mut beside = RecvAncillaryBuffer::new(&mut space);

@@ -1,5 +1,5 @@
-//! The control socket of a running gateway: requests, answers, the files that come with them, and
-//! the measurements in answers. [`client`] is the end that sends requests.
+//! The control socket of a running gateway: requests, answers, attached files, and the measurements
+//! in answers. [`client`] is the end that sends requests.
 #![forbid(unsafe_code)]
 
 pub mod client;

@@ -1,6 +1,6 @@
-//! The protocol of the control socket: one JSON object a line, a request and then its answer.
+//! The protocol of the control socket: a request and then its answer, one JSON object per line.
 //!
-//! A request may name its version of the protocol, and its sender; our own clients do. A gateway of
+//! A request may name its sender and its version of the protocol; our own clients do. A gateway of
 //! another version refuses it, and names both.
 
 use super::handed::Handed;
@@ -10,25 +10,25 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
-/// The version of this protocol. It changes where an older end would take a message for another one.
+/// The version of this protocol. It changes if an older end would misread a message.
 pub const PROTOCOL: u32 = 1;
 
-/// This end, as it is named to the other one.
+/// The name of this end, as sent to the other.
 pub const PROGRAM: &str = concat!("fairwire-gateway ", env!("CARGO_PKG_VERSION"));
 
 /// The most flows of each direction in one answer: some 2 MB.
 pub const MAX_FLOWS: u32 = 10_000;
 
-/// The most lines of one program's omissions that a status shows.
+/// The most omissions of one program that a status shows, in lines.
 pub const MAX_LEFT_OUT: usize = 10;
 
 /// A request to a gateway.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "request", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Request {
-    /// One snapshot, with all classes if they are wanted.
+    /// One snapshot, with all classes if requested.
     Status {
-        /// Every class, and not only the busiest.
+        /// Every class, not only the busiest.
         #[serde(default)]
         classes: bool,
     },
@@ -48,17 +48,17 @@ pub enum Request {
         /// all others by itself.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         files: Vec<PathBuf>,
-        /// Do weights and rates set by request stay, where the file is unchanged? So do changes of
-        /// one subscriber, leases and sessions; a person who reloads takes them back.
+        /// Do weights and rates set by request stay, if the file is unchanged? Programs that change
+        /// subscribers, leases or sessions keep them; an operator's reload takes them back.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         keeps: bool,
         /// These files, open.
         #[serde(skip)]
         handed: Handed,
     },
-    /// Give subscribers other values, add some, or remove them. Two tables with columns of the
-    /// subscriber file come with the request: the lines of these subscribers before and after. A
-    /// subscriber in only one of the tables is gone, or new.
+    /// Change, add or remove subscribers. Two tables in the format of the subscriber file come with
+    /// the request: the lines of these subscribers before and after. A subscriber in only one table
+    /// is removed or new.
     Subscribers {
         /// The tables, open.
         #[serde(skip)]
@@ -71,36 +71,37 @@ pub enum Request {
         /// From 1e-6 to 1e6.
         weight: f64,
     },
-    /// Give the link of a direction another rate, or several one after the other, until a reload
-    /// takes them back. Its discipline keeps the rate of the file as its parameter, and waiting
-    /// packets stay in place.
+    /// Set the link rate of a direction, or several rates in turn, until a reload takes them back.
+    /// The discipline keeps the file's rate as its parameter, and waiting packets stay in place.
     SetRate {
         /// The direction.
         way: Way,
-        /// The rates, in order of time: at least one, and at most [`MAX_STEPS`].
+        /// The rates, in order of time: at least one, at most [`MAX_STEPS`].
         steps: Vec<RateStep>,
     },
-    /// Show in the status the omissions of a program that keeps the subscribers, until it sends others.
+    /// Show in the status what a program that maintains the subscribers omitted, until it sends
+    /// another list.
     LeftOut {
         /// The program.
         by: String,
-        /// The omissions and their places, a line each; none if nothing is omitted. The first
-        /// [`MAX_LEFT_OUT`] are shown.
+        /// The omissions and their places, one per line; empty for none. The first [`MAX_LEFT_OUT`]
+        /// are shown.
         lines: Vec<String>,
     },
-    /// Offer the link to another process, which has sent one end of a stream with the request and waits at
-    /// the other. Nothing is handed over before that process reports there that it is ready.
+    /// Offer the link to another process, which sends one end of a stream with the request and
+    /// waits at the other. Nothing is handed over before that process reports there that it is
+    /// ready.
     TakeOver {
         /// The settings that the two must share.
         wanted: Wanted,
-        /// The end of the stream.
+        /// The end of the stream, open.
         #[serde(skip)]
         handed: Handed,
     },
     /// Write the capture ring to a file: the one attached to the request, or a new one.
     Capture {
-        /// The name of the file. If none is handed over: a path that the gateway's process can
-        /// write, and that does not exist yet.
+        /// The file's name. Without an attached file, it must be a path that does not exist yet and
+        /// that the gateway's process can write.
         path: PathBuf,
         /// The file, open.
         #[serde(skip)]
@@ -123,7 +124,7 @@ impl Request {
         }
     }
 
-    /// The files that go with it.
+    /// The attached files.
     pub fn handed(&self) -> Handed {
         match self {
             Request::Reload { handed, .. }
@@ -134,7 +135,7 @@ impl Request {
         }
     }
 
-    /// The same with `files`, if it is a request with files.
+    /// Attaches `files`, if it is a request with files.
     pub fn with(mut self, files: Handed) -> Self {
         if let Request::Reload { handed, .. }
         | Request::Subscribers { handed }
@@ -147,11 +148,11 @@ impl Request {
     }
 }
 
-/// The settings that a process that takes over shares with the running one.
+/// The settings that must match for a take-over.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wanted {
-    /// The version of the protocol between the two.
+    /// The version of the protocol between the two processes.
     pub protocol: u32,
     /// The name of the gateway.
     pub name: String,
@@ -159,21 +160,21 @@ pub struct Wanted {
     pub wire: serde_json::Value,
     /// Its `safety.on_failure`.
     pub on_failure: serde_json::Value,
-    /// Its `safety.watchdog`, milliseconds.
+    /// Its `safety.watchdog`, in milliseconds.
     pub watchdog_ms: u64,
 }
 
-/// The most rates in one request, which has 8 KiB.
+/// The most rates in one request, which has at most 8 KiB.
 pub const MAX_STEPS: usize = 100;
 
-/// A rate from a time on. A packet that is being sent continues at the new rate.
+/// A rate from a time on. A packet in transmission continues at the new rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RateStep {
-    /// Milliseconds after the request came.
+    /// Milliseconds after the request.
     #[serde(default)]
     pub after_ms: f64,
-    /// Bit/s; 0 while nothing is sent.
+    /// Bit/s; 0 stops sending.
     pub bps: u64,
 }
 
@@ -187,28 +188,28 @@ pub enum Answer {
     Counts(Box<CountsSnapshot>),
     /// To `reload` and `subscribers`.
     Reloaded(Reloaded),
-    /// To `subscribers`, if that needs a reload. Nothing was changed.
+    /// To `subscribers`, if that needs a reload; nothing was changed.
     ReloadNeeded,
     /// To `set-weight`.
     WeightSet {
-        /// The weight that it had.
+        /// The previous weight.
         before: f64,
     },
     /// To `set-rate`.
     RateSet {
-        /// The rate that it had, bit/s; 0 where nothing was sent.
+        /// The previous rate, bit/s; 0 if nothing was sent.
         before_bps: u64,
     },
     /// To `left-out`.
     Noted,
-    /// To `take-over`: the rest follows on the stream that came with the request.
+    /// To `take-over`: the rest follows on the attached stream.
     Offered,
     /// To `capture`.
     Captured {
         /// Packets written.
         packets: u64,
     },
-    /// It was refused, and nothing was changed.
+    /// A refusal; nothing was changed.
     Refused {
         /// Why, with the place in the file.
         message: String,
@@ -218,20 +219,20 @@ pub enum Answer {
 /// The outcome of a reload.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reloaded {
-    /// The changes, a line each; empty if the file is unchanged.
+    /// The changes, one per line; empty if the file is unchanged.
     pub changes: Vec<String>,
-    /// Packets that waited and were handed over.
+    /// Waiting packets that were handed over.
     pub handed_over: u64,
-    /// Those of them that were sent ahead of the new discipline because it would have refused some.
+    /// Of these, packets sent ahead of the new discipline because it would have refused some.
     pub ahead: u64,
     /// Milliseconds from the request to the answer.
     pub took_ms: f64,
-    /// Milliseconds that no packet was forwarded.
+    /// Milliseconds without forwarding.
     pub paused_ms: f64,
-    /// Milliseconds of the pause in which the thread that forwards had a processor. The rest went
-    /// to other programs.
+    /// Milliseconds of the pause in which the forwarding thread had a processor. The rest went to
+    /// other programs.
     pub paused_cpu_ms: f64,
-    /// Is every packet that ever came in accounted for (in = out + dropped + lost + inside), in
+    /// Is every packet that ever arrived accounted for (in = out + dropped + lost + inside), in
     /// both directions?
     pub is_balanced: bool,
 }
@@ -245,7 +246,7 @@ struct Signed<'a> {
     program: &'a str,
 }
 
-/// The sender of a request; a program that speaks for itself may leave it out.
+/// The sender of a request; third-party programs may leave it out.
 #[derive(Default, Deserialize)]
 struct Sender {
     protocol: Option<u32>,
@@ -253,18 +254,17 @@ struct Sender {
 }
 
 impl Request {
-    /// The line that is sent, without its end.
+    /// The request as a line, without its end.
     ///
-    /// # Errors
-    /// A path in it is not UTF-8.
+    /// # Errors If a path in it is not UTF-8.
     pub fn to_line(&self) -> serde_json::Result<String> {
         serde_json::to_string(&Signed { request: self, protocol: PROTOCOL, program: PROGRAM })
     }
 
-    /// Reads a line. The files that came with it are added by [`Request::with`].
+    /// Reads a line. [`Request::with`] adds the attached files.
     ///
-    /// # Errors
-    /// The line is no request, or is one of another version of the protocol: why, for its sender.
+    /// # Errors The reason for the sender, if the line is no request or is of another version of
+    /// the protocol.
     pub fn of_line(line: &[u8]) -> Result<Self, String> {
         let no_request = |error: serde_json::Error| {
             format!("this is no request: {error}; allowed: one JSON object a line")
@@ -305,7 +305,7 @@ mod tests {
 
     #[test]
     fn a_request_of_another_version_is_refused_and_both_ends_are_named() {
-        // It is refused for its version, whatever else an end of this version would find in it.
+        // The version refuses it, whatever else an end of this version would find.
         let newer = br#"{"request":"fly","protocol":2,"program":"fairwire-gateway 9.9.9"}"#;
         let why = Request::of_line(newer).unwrap_err();
         for part in ["fairwire-gateway 9.9.9", "version 2", PROGRAM, "version 1"] {

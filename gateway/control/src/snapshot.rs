@@ -1,62 +1,62 @@
-//! The measurements of a gateway at one instant: the one record that `status`, `top`, OpenMetrics
-//! and programs read.
+//! The measurements of a gateway at one instant. `status`, `top`, OpenMetrics and programs read
+//! this record.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The version of this record's form.
+/// The version of this record's format.
 pub const SNAPSHOT_VERSION: u32 = 1;
 
 /// A gateway at one instant.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Snapshot {
-    /// The version of this form.
+    /// The version of this format.
     pub version: u32,
     /// The gateway's name.
     pub name: String,
-    /// Seconds since it began to forward.
+    /// Seconds since forwarding began.
     pub uptime_s: f64,
-    /// How fair it is now, a sentence for people.
+    /// The present fairness, as a sentence.
     #[serde(default)]
     pub fairness: String,
-    /// Times that a new configuration was put in place.
+    /// New configurations put in place.
     pub reloads: u64,
-    /// What happened since the start: how often, by kind.
+    /// Events since the start, counted by type.
     #[serde(default)]
     pub changes: BTreeMap<String, u64>,
-    /// The last of it, newest first: at most 8.
+    /// The latest events, newest first: at most 8.
     #[serde(default)]
     pub last_changes: Vec<Change>,
-    /// What is left out of the subscribers since it contradicts something else, and where: a line
-    /// each. It is here until it is gone.
+    /// Subscriber data that is left out because it contradicts other data, and where: one per line,
+    /// until resolved.
     #[serde(default)]
     pub left_out: Vec<String>,
-    /// From the outside to the inside, then back.
+    /// The direction from the outside to the inside, then the reverse.
     pub ways: Vec<WaySnapshot>,
     /// The two ports, inside first.
     pub ports: Vec<PortSnapshot>,
     /// Packets in the capture ring.
     pub captured: u64,
-    /// Drops, marks and losses that the capture ring missed because it was being copied.
+    /// Drops, marks and losses that the ring missed because it was being copied.
     #[serde(default)]
     pub capture_missed: u64,
-    /// The use of the gateway's process; nothing if the machine does not report it.
+    /// The resource use of the gateway's process; absent if the system does not report it.
     #[serde(default)]
     pub process: Option<ProcessSnapshot>,
-    /// What it does as an edge of a DiffServ domain; nothing if it is none.
+    /// Its state as an edge of a DiffServ domain; absent if it is none.
     #[serde(default)]
     pub edge: Option<EdgeSnapshot>,
 }
 
-/// What happened, and when.
+/// An event and its time.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Change {
     /// Seconds since 1970.
     pub at_s: u64,
-    /// Its kind, such as `reload` or `interface-down`.
+    /// Its type, such as `reload` or `interface-down`.
     pub kind: String,
-    /// What, in a line or a few.
+    /// Its description, in one or a few lines.
     pub text: String,
 }
 
@@ -67,15 +67,15 @@ pub struct EdgeSnapshot {
     pub classes: Vec<EdgeClassSnapshot>,
     /// Reports sent to the far edge.
     pub reports_sent: u64,
-    /// Their bytes, without headers of UDP and IP.
+    /// Their bytes, without UDP and IP headers.
     pub report_bytes_sent: u64,
     /// Reports that could not be sent.
     pub reports_unsent: u64,
-    /// Reports of the far edge that were taken.
+    /// Reports of the far edge that were accepted.
     pub reports_received: u64,
-    /// Datagrams that were refused, by reason.
+    /// Refused datagrams, by reason.
     pub reports_refused: BTreeMap<String, u64>,
-    /// Seconds since the last report that was taken; nothing before the first.
+    /// Seconds since the last accepted report; absent before the first.
     pub heard_s_ago: Option<f64>,
 }
 
@@ -84,10 +84,9 @@ pub struct EdgeSnapshot {
 pub struct EdgeClassSnapshot {
     /// Its name.
     pub class: String,
-    /// The rate up to which its packets are green where they enter, bit/s; nothing where it is
-    /// fixed.
+    /// The rate up to which its packets are green on entry, bit/s; absent if it is fixed.
     pub target_bps: Option<f64>,
-    /// The part of its packets in profile that are marked where they leave, 0 to 1.
+    /// The marked share of its packets in profile on leaving, 0 to 1.
     pub estimate: Option<f64>,
     /// What the last report requested: `keep`, `increase` or `decrease`.
     pub request: Option<String>,
@@ -96,64 +95,65 @@ pub struct EdgeClassSnapshot {
 /// The processor time and memory of the gateway's process.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProcessSnapshot {
-    /// Processor time of all its threads, seconds.
+    /// Processor time of all its threads, in seconds.
     pub cpu_s: f64,
-    /// Of this, of the threads that forward, seconds: of one, which is one processor at most, and
-    /// of those that only send.
+    /// Of this, the time of forwarding threads, in seconds: of the main one, which uses at most one
+    /// processor, and of those that only send.
     pub forwarding_cpu_s: f64,
-    /// Memory in use, bytes.
+    /// Memory in use, in bytes.
     pub resident_bytes: u64,
-    /// Memory allocated, in use or not, bytes.
+    /// Memory allocated, in use or not, in bytes.
     pub virtual_bytes: u64,
     /// Threads.
     pub threads: u64,
-    /// The time of its start, seconds since 1970, to a hundredth.
+    /// Its start, in seconds since 1970, to a hundredth.
     pub started_s: f64,
 }
 
-/// One way through the gateway.
+/// One direction through the gateway.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WaySnapshot {
     /// `download` or `upload`.
     pub way: String,
-    /// The discipline in use, by its name in the catalogue; empty if the direction is not shaped.
+    /// The discipline's name in the catalogue; empty if the direction is not shaped.
     pub discipline: String,
     /// The rate of the link, bit/s; 0 if the direction is not shaped.
     pub rate_bps: u64,
-    /// Totals since the start, over all reloads.
+    /// Totals since the start, across reloads.
     pub totals: TotalsSnapshot,
-    /// Packets that wait.
+    /// Waiting packets.
     pub backlog_packets: u64,
-    /// Bytes that wait, as counted on the link.
+    /// Waiting bytes, as counted on the link.
     pub backlog_bytes: u64,
-    /// The waits of packets that left during the last second, seconds.
+    /// The waits of packets that left during the last second, in seconds.
     pub sojourn: SojournSnapshot,
-    /// The waits of packets that left since the start, over all reloads.
+    /// The waits of packets that left since the start, across reloads.
     #[serde(default)]
     pub sojourn_histogram: SojournHistogram,
-    /// Round trips of TCP and QUIC that ended during the last second, from the port by which this
-    /// way leaves to the hosts beyond and back, seconds. Waits in the gateway are no part of them.
+    /// Round trips of TCP and QUIC that ended during the last second, in seconds. They run from the
+    /// port by which this direction leaves to the hosts beyond and back, and exclude waits in the
+    /// gateway.
     #[serde(default)]
     pub round_trip: SojournSnapshot,
-    /// The same since the start, over all reloads.
+    /// The same since the start, across reloads.
     #[serde(default)]
     pub round_trip_histogram: SojournHistogram,
-    /// TCP segments with payload, SYN or FIN that came since the start.
+    /// TCP segments with payload, SYN or FIN that arrived since the start.
     #[serde(default)]
     pub tcp_segments: u64,
-    /// Of these, segments that were sent again.
+    /// Of these, retransmissions.
     #[serde(default)]
     pub retransmitted: u64,
-    /// Bit/s that left during the last second, as counted on the link.
+    /// Bit/s sent during the last second, as counted on the link.
     pub throughput_bps: f64,
-    /// The part of the link in use during the last second, 0 to 1.
+    /// The used share of the link during the last second, 0 to 1.
     pub utilization: f64,
-    /// Gauges of the discipline, each with its unit after the last `_`.
+    /// Gauges of the discipline; the unit follows the last `_`.
     pub gauges: BTreeMap<String, f64>,
-    /// Jain's index over the flows that wanted more than they got during the last second; 1 if
-    /// there are none.
+    /// Jain's index over the flows that wanted more than they got during the last second; 1 without
+    /// any.
     pub jain: f64,
-    /// The flows that got most during the last second, most first.
+    /// The flows that got most during the last second, in descending order.
     pub flows: Vec<FlowSnapshot>,
     /// Flows that sent during the last second.
     pub active_flows: u64,
@@ -162,73 +162,72 @@ pub struct WaySnapshot {
     pub wanting_flows: u64,
     /// Classes: all, or those that got most during the last second.
     pub classes: Vec<ClassSnapshot>,
-    /// Classes that there are.
+    /// The number of classes.
     #[serde(default)]
     pub class_count: u64,
-    /// Classes of the configuration that got at least 98 % of their ceilings during the last
-    /// second.
+    /// Classes of the configuration that got at least 98 % of their ceiling during the last second.
     #[serde(default)]
     pub classes_at_ceiling: u64,
-    /// Subscribers that did.
+    /// Subscribers that got at least 98 % of their ceiling.
     #[serde(default)]
     pub subscribers_at_ceiling: u64,
-    /// The largest difference of a class between its share and its fair share of the link during
-    /// the last second, in percentage points. Only classes that wanted more than they got count.
+    /// The largest deviation of a class from its fair share of the link during the last second, in
+    /// percentage points. Only classes that wanted more than they got count.
     pub worst_share_error_points: f64,
-    /// Who lost at least a fifth of what it sent during the last second, by name, and the lost part,
-    /// 0 to 1: at most three classes, or flows where there are no classes, or `others`.
+    /// Senders that lost at least a fifth of their traffic during the last second, by name, with
+    /// the lost share, 0 to 1. At most three classes, or flows without classes, or `others`.
     #[serde(default)]
     pub starving: BTreeMap<String, f64>,
-    /// Bit/s that crossed the interfaces and not the gateway lately; 0 where that is less than a
+    /// Bit/s that recently crossed the interfaces but bypassed the gateway; 0 if less than a
     /// twentieth of the rate.
     #[serde(default)]
     pub bypass_bps: f64,
 }
 
-/// Where every packet went.
+/// The fates of all packets.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TotalsSnapshot {
-    /// Packets that came in, wire-size.
+    /// Packets that arrived, wire-size.
     pub packets_in: u64,
-    /// Bytes that came in, as counted on the link.
+    /// Bytes that arrived, as counted on the link.
     pub bytes_in: u64,
     /// Packets sent on.
     pub packets_out: u64,
     /// Bytes sent on, as counted on the link.
     pub bytes_out: u64,
-    /// Of these, packets that bypassed the discipline: what is not IP.
+    /// Of these, packets that bypassed the discipline because they are not IP.
     pub unshaped: u64,
-    /// Packets that came in with a DSCP, which was cleared.
+    /// Packets that arrived with a DSCP, which was cleared.
     pub washed: u64,
     /// Drops by the discipline, by cause.
     pub dropped: BTreeMap<String, u64>,
     /// Marks, by cause.
     pub marked: BTreeMap<String, u64>,
-    /// Losses of the gateway itself, by kind.
+    /// Losses of the gateway itself, by type.
     pub lost: BTreeMap<String, u64>,
     /// Packets inside now.
     pub inside: u64,
 }
 
 impl TotalsSnapshot {
-    /// Packets that came in, and those that have their place: sent on, dropped, lost or inside.
-    /// They are as many.
+    /// Packets that arrived, and packets accounted for: sent on, dropped, lost or inside. The two
+    /// are equal.
     pub fn balance(&self) -> (u64, u64) {
         let gone: u64 = self.dropped.values().chain(self.lost.values()).sum();
         (self.packets_in, self.packets_out + gone + self.inside)
     }
 }
 
-/// Waits in the queue, seconds.
+/// Waits in the queue, in seconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SojournSnapshot {
     /// The mean.
     pub mean_s: f64,
     /// The median.
     pub p50_s: f64,
-    /// 95 of 100 waited less.
+    /// 95 % waited less.
     pub p95_s: f64,
-    /// 99 of 100 waited less.
+    /// 99 % waited less.
     pub p99_s: f64,
     /// The longest.
     pub max_s: f64,
@@ -237,24 +236,24 @@ pub struct SojournSnapshot {
 /// A histogram of waits since the start.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SojournHistogram {
-    /// The upper ends of all buckets but the last, which has none, seconds.
+    /// The upper bounds of all buckets except the last, which has none, in seconds.
     pub bounds_s: Vec<f64>,
     /// Packets in each bucket.
     pub counts: Vec<u64>,
-    /// The sum of all waits, seconds.
+    /// The sum of all waits, in seconds.
     pub sum_s: f64,
 }
 
-/// The counts of a gateway since it began, at one instant.
+/// The counts of a gateway since its start, at one instant.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CountsSnapshot {
-    /// The version of this form.
+    /// The version of this format.
     pub version: u32,
     /// The gateway's name.
     pub name: String,
-    /// Seconds since it began to forward.
+    /// Seconds since forwarding began.
     pub uptime_s: f64,
-    /// From the outside to the inside, then back.
+    /// The direction from the outside to the inside, then the reverse.
     pub ways: Vec<WayCounts>,
     /// The two ports, inside first.
     pub ports: Vec<PortSnapshot>,
@@ -265,32 +264,33 @@ pub struct CountsSnapshot {
 pub struct WayCounts {
     /// `download` or `upload`.
     pub way: String,
-    /// Totals since the start, over all reloads.
+    /// Totals since the start, across reloads.
     pub totals: TotalsSnapshot,
-    /// Packets that wait.
+    /// Waiting packets.
     pub backlog_packets: u64,
-    /// Bytes that wait, as counted on the link.
+    /// Waiting bytes, as counted on the link.
     #[serde(default)]
     pub backlog_bytes: u64,
-    /// The waits of packets that left since the start, over all reloads, in sixteen buckets for
-    /// each doubling.
+    /// The waits of packets that left since the start, across reloads, in sixteen buckets per
+    /// doubling.
     pub waits: SojournHistogram,
-    /// Flows that are counted one by one now.
+    /// Flows that are counted individually.
     pub flow_count: u64,
-    /// Of these, those that got most, most first: at most the requested number.
+    /// Of these, the flows that got most, in descending order: at most the requested number.
     pub flows: Vec<FlowCounts>,
 }
 
-/// The counts of a flow since it began to be counted by itself. Counts begin anew after a silence
-/// in which another flow took its place, and after a reload that changes what a flow is.
+/// The counts of a flow since it got its own account. They restart after a silence in which another
+/// flow took its place, and after a reload that changes the definition of a flow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FlowCounts {
-    /// Its key, such as `tcp 10.0.0.1:4000 -> 10.0.0.2:80`, or what a flow is here.
+    /// Its key, such as `tcp 10.0.0.1:4000 -> 10.0.0.2:80`, or another identity by the definition
+    /// of a flow.
     pub flow: String,
-    /// The time when its counters were copied, seconds since the gateway began to forward: at most
-    /// half a second ago, and more if there are thousands of flows.
+    /// When its counters were copied, in seconds since forwarding began: at most half a second ago,
+    /// or longer with thousands of flows.
     pub at_s: f64,
-    /// Packets that came.
+    /// Packets that arrived.
     pub packets_in: u64,
     /// Their bytes, as counted on the link.
     pub bytes_in: u64,
@@ -307,7 +307,8 @@ pub struct FlowCounts {
 /// A flow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlowSnapshot {
-    /// Its key, such as `tcp 10.0.0.1:4000 -> 10.0.0.2:80`, or what a flow is here.
+    /// Its key, such as `tcp 10.0.0.1:4000 -> 10.0.0.2:80`, or another identity by the definition
+    /// of a flow.
     pub flow: String,
     /// Bit/s offered.
     pub offered_bps: f64,
@@ -324,7 +325,7 @@ pub struct FlowSnapshot {
 pub struct ClassSnapshot {
     /// Its name.
     pub class: String,
-    /// The class above it; empty under the root.
+    /// Its parent; empty under the root.
     pub parent: String,
     /// Its weight among its siblings.
     pub weight: f64,
@@ -332,7 +333,7 @@ pub struct ClassSnapshot {
     pub offered_bps: f64,
     /// Bit/s sent on.
     pub throughput_bps: f64,
-    /// Bit/s that weighted max-min fairness would give it, of what left.
+    /// Its share of the sent bit/s under weighted max-min fairness.
     pub fair_bps: f64,
     /// Packets dropped per second.
     pub drops_per_s: f64,
@@ -342,20 +343,20 @@ pub struct ClassSnapshot {
     pub bytes_out: u64,
     /// Packets dropped since the start.
     pub dropped: u64,
-    /// The smoothed round trip of its TCP, from the port by which this way leaves to the hosts
-    /// beyond and back, seconds; 0 before there was one.
+    /// The smoothed round trip of its TCP, in seconds; 0 before the first. It runs from the port by
+    /// which this direction leaves to the hosts beyond and back.
     #[serde(default)]
     pub round_trip_s: f64,
     /// Round trips since the start.
     #[serde(default)]
     pub round_trips: u64,
-    /// Their sum, seconds.
+    /// Their sum, in seconds.
     #[serde(default)]
     pub round_trips_sum_s: f64,
-    /// Segments of it that were sent again since the start.
+    /// Retransmitted segments since the start.
     #[serde(default)]
     pub retransmitted: u64,
-    /// Segments that were sent again per second.
+    /// Retransmitted segments per second.
     #[serde(default)]
     pub retransmits_per_s: f64,
 }
@@ -367,10 +368,10 @@ pub struct PortSnapshot {
     pub interface: String,
     /// Frames that the kernel dropped because they were not fetched in time.
     pub overflows: u64,
-    /// Frames longer than could be taken in.
+    /// Frames too long to be taken in.
     pub truncated: u64,
-    /// The number of times that the interface went down.
+    /// How often the interface went down.
     pub outages: u64,
-    /// Is it up, as far as known?
+    /// Is it up, as far as is known?
     pub is_up: bool,
 }

@@ -1,33 +1,32 @@
-//! Subscribers added, changed or removed in the text of the subscriber file. All other lines stay
-//! as they are typed.
+//! Adds, changes or removes subscribers in the text of the subscriber file. All other lines stay as
+//! typed.
 
 use crate::sheet::{COLUMNS, Row, Sheet, SheetText, read_names};
 use fairwire_document::{DocumentError, Problem};
 use std::collections::{BTreeMap, HashMap};
 
-/// What becomes of a subscriber.
+/// A change to one subscriber.
 #[derive(Clone, Debug)]
 pub enum Edit {
-    /// It has these values, each with the name of its column, and keeps all others. It is new where
-    /// it is not there.
+    /// Sets these values, each with its column name, and keeps all others. Creates the subscriber
+    /// if missing.
     Set(Vec<(String, String)>),
-    /// It must be there, and has these values.
+    /// Sets these values of an existing subscriber.
     Change(Vec<(String, String)>),
-    /// It is not there any more.
+    /// Removes the subscriber.
     Remove,
 }
 
-/// The text of `source` after `edits`, each of the subscriber with that name. Whether the
-/// subscribers then make sense, by themselves and together, is not checked.
+/// The text of `source` after `edits`, each with its subscriber's name. It is not checked whether
+/// the resulting subscribers are valid.
 ///
-/// # Errors
-/// Where the file cannot be read, there is no such column, or no such subscriber to be changed or
-/// removed.
+/// # Errors If the file cannot be read, a column does not exist, or a subscriber to change or
+/// remove does not exist.
 pub fn edited(source: SheetText<'_>, edits: &[(String, Edit)]) -> Result<String, DocumentError> {
     let sheet = read_names(source)?;
     let columns = columns(&sheet, edits)?;
     let places: HashMap<&str, usize> = sheet.rows.iter().map(|row| row.name.as_str()).zip(0..).collect();
-    // Of each row that is edited its values, or none where it goes.
+    // The new values of each edited row, or none if it is removed.
     let mut changed: HashMap<usize, Option<Vec<String>>> = HashMap::new();
     let mut new: Vec<Vec<String>> = Vec::new();
     for (name, edit) in edits {
@@ -54,7 +53,7 @@ pub fn edited(source: SheetText<'_>, edits: &[(String, Edit)]) -> Result<String,
     Ok(joined(source.text, &sheet, &columns, &changed, &new))
 }
 
-/// The columns of the file, then those that are new in it.
+/// The columns of the file, followed by those new to it.
 fn columns<'a>(sheet: &Sheet<'_>, edits: &'a [(String, Edit)]) -> Result<Vec<&'a str>, DocumentError> {
     let mut columns: Vec<&'a str> = sheet.columns.iter().map(|column| COLUMNS[*column]).collect();
     for (_, edit) in edits {
@@ -72,7 +71,7 @@ fn columns<'a>(sheet: &Sheet<'_>, edits: &'a [(String, Edit)]) -> Result<Vec<&'a
     Ok(columns)
 }
 
-/// What the line of `row` says, by column, without the name and what is empty.
+/// The non-empty values of `row` by column, without the name.
 pub(crate) fn values_of(sheet: &Sheet<'_>, row: &Row) -> BTreeMap<String, String> {
     let columns = sheet.columns.iter().map(|column| COLUMNS[*column]);
     let all = columns.zip(fields(&sheet.source.text[row.at.clone()]));
@@ -93,7 +92,7 @@ fn padded(mut record: Vec<String>, length: usize) -> Vec<String> {
     record
 }
 
-/// The whole text, with these lines in place of what was there, or of nothing.
+/// The complete text, with changed rows replaced or removed and new ones added.
 fn joined(
     text: &str,
     sheet: &Sheet<'_>,
@@ -115,7 +114,7 @@ fn joined(
                 joined.extend(more.iter().map(|_| ","));
             }
             Some(Some(record)) => joined += &written(record),
-            // Its end of line goes with it.
+            // The line end is removed too.
             Some(None) => from += text[from..].find('\n').map_or(text.len() - from, |at| at + 1),
         }
     }
@@ -138,7 +137,7 @@ fn fields(line: &str) -> Vec<String> {
     record.iter().map(String::from).collect()
 }
 
-/// A record as a line without its end.
+/// A record as a line, without the line end.
 pub(crate) fn written(record: &[String]) -> String {
     let mut writer = csv::WriterBuilder::new().from_writer(Vec::new());
     let bytes = writer.write_record(record).ok().and_then(|()| writer.into_inner().ok()).unwrap_or_default();

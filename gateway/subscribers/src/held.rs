@@ -1,10 +1,10 @@
-//! Addresses that a subscriber has for a while, by a lease or a session: how the file has them, and
-//! which of them make sense.
+//! Temporary addresses of a subscriber, by lease or session: their notation in the file, and their
+//! validity.
 
 use fairwire_datapath::classify::Prefix;
 use std::net::IpAddr;
 
-/// As the column `leased` has it: an address alone without its length.
+/// The notation in the column `leased`: a single address has no length.
 pub fn written(prefix: &Prefix) -> String {
     let most = if prefix.address().is_ipv4() { 32 } else { 128 };
     if prefix.bits() == most { prefix.address().to_string() } else { prefix.to_string() }
@@ -13,21 +13,21 @@ pub fn written(prefix: &Prefix) -> String {
 /// The fewest bits of a network that is leased to one subscriber, IPv4 and IPv6.
 const MIN_BITS: [u8; 2] = [8, 16];
 
-/// Networks of which no subscriber has an address: RFC 6890, RFC 1112 and RFC 4291.
+/// Networks without subscribers' addresses: RFC 6890, RFC 1112 and RFC 4291.
 const NO_HOSTS: [(IpAddr, u8); 7] = {
     use std::net::{Ipv4Addr as V4, Ipv6Addr as V6};
     [
         (IpAddr::V4(V4::UNSPECIFIED), 8),
         (IpAddr::V4(V4::new(127, 0, 0, 0)), 8),
         (IpAddr::V4(V4::new(169, 254, 0, 0)), 16),
-        (IpAddr::V4(V4::new(224, 0, 0, 0)), 3), // multicast, and what is reserved above it
+        (IpAddr::V4(V4::new(224, 0, 0, 0)), 3), // multicast, and the reserved range above it
         (IpAddr::V6(V6::UNSPECIFIED), 8),
         (IpAddr::V6(V6::new(0xfe80, 0, 0, 0, 0, 0, 0, 0)), 10),
         (IpAddr::V6(V6::new(0xff00, 0, 0, 0, 0, 0, 0, 0)), 8),
     ]
 };
 
-/// Can one subscriber have it? `0.0.0.0`, `::/0` and the like would take the traffic of others.
+/// Can one subscriber have it? `0.0.0.0`, `::/0` and similar ones would take the traffic of others.
 pub fn is_plausible(prefix: &Prefix) -> bool {
     let fewest = MIN_BITS[usize::from(prefix.address().is_ipv6())];
     let is_of = |(address, bits): &(IpAddr, u8)| Prefix::containing(*address, *bits).overlaps(prefix);

@@ -1,10 +1,10 @@
-//! The journal beside the subscriber file: one line for each operation on single subscribers since the
-//! file was written. An operation writes one line instead of the whole file.
+//! The journal next to the subscriber file: one line per operation on single subscribers since the
+//! file was written. So an operation writes one line instead of the entire file.
 //!
-//! A line is a JSON list of changes, each with the subscriber's values before and after, without empty
-//! columns. A line counts once its line end is written. The file's line of a subscriber must equal a
-//! state that the journal has, before or after one of its changes. If it does not, the file was edited
-//! since, and counts. So changes that the file already has make no difference.
+//! A line is a JSON list of changes, each with the subscriber's values before and after, without
+//! empty columns. A line counts once its line end is written. A subscriber's line in the file must
+//! equal a state in the journal, before or after one of its changes. Otherwise the file was edited
+//! since, and takes precedence. So changes that the file already has make no difference.
 
 use crate::edit::{Edit, edited, values_of};
 use crate::sheet::{COLUMNS, SheetText, read_names};
@@ -37,13 +37,13 @@ pub struct Change {
 /// A parsed journal.
 #[derive(Clone, Debug, Default)]
 pub struct Journal {
-    /// The states of each subscriber by name, the oldest first, and the number of its last line.
+    /// The states of each subscriber by name, oldest first, and the number of its last line.
     states: BTreeMap<String, (Vec<Values>, usize)>,
     /// The subscribers in the order of their first lines.
     names: Vec<String>,
     /// The complete lines, in bytes.
     length: usize,
-    /// One note for each line that is left out.
+    /// One note per line that is left out.
     notes: Vec<String>,
 }
 
@@ -67,9 +67,8 @@ pub fn line(changes: &[Change]) -> String {
 impl Journal {
     /// Parses the journal.
     ///
-    /// # Errors
-    /// If a line is malformed, with its place. A last line without an end is only noted: its writer was
-    /// killed, and the operation was never answered.
+    /// # Errors If a line is malformed, with its place. A last line without an end is only noted:
+    /// its writer was killed, and the operation was never answered.
     pub fn read(source: SheetText<'_>) -> Result<Journal, DocumentError> {
         let mut journal = Journal::default();
         for (number, text) in (1..).zip(source.text.split_inclusive('\n')) {
@@ -117,8 +116,8 @@ impl Journal {
         self.length
     }
 
-    /// The present values of the subscriber `name`, whose line in the file has `listed`. `Err` with the
-    /// number of the journal's line if the journal does not know these.
+    /// The current values of subscriber `name`, whose line in the file has the values `listed`.
+    /// `Err` with the number of the journal's line if the journal does not know `listed`.
     fn now<'a>(&'a self, name: &str, listed: &'a Values) -> Result<&'a Values, usize> {
         match self.states.get(name) {
             None => Ok(listed),
@@ -127,11 +126,10 @@ impl Journal {
         }
     }
 
-    /// The text of the file `source` with the changes, and a note for each change that is left out, with
-    /// its place in the journal called `name`.
+    /// The text of the file `source` with the changes applied. Each change that is left out gets a
+    /// note with its place in the journal called `name`.
     ///
-    /// # Errors
-    /// If the file cannot be parsed.
+    /// # Errors If the file cannot be parsed.
     pub fn merged(&self, source: SheetText<'_>, name: &str) -> Result<(String, Vec<String>), DocumentError> {
         let mut notes = self.notes.clone();
         if self.is_empty() {
@@ -176,10 +174,9 @@ pub struct Table {
 }
 
 impl Table {
-    /// The table of both texts, each with its name. Without a journal, its text is empty.
+    /// The table from both texts, each with its name. Without a journal, its text is empty.
     ///
-    /// # Errors
-    /// As of [`Journal::read`].
+    /// # Errors As for [`Journal::read`].
     pub fn new(file: (String, String), journal: (String, String)) -> Result<Table, DocumentError> {
         let [(name, text), (journal_name, lines)] = [file, journal];
         let journal = Journal::read(SheetText { name: &journal_name, text: &lines })?;
@@ -196,18 +193,16 @@ impl Table {
         &self.name
     }
 
-    /// The merged text of both, and the notes on changes that are left out.
+    /// The merged text, and the notes on changes that are left out.
     ///
-    /// # Errors
-    /// As of [`Journal::merged`].
+    /// # Errors As for [`Journal::merged`].
     pub fn merged(&self) -> Result<(String, Vec<String>), DocumentError> {
         self.journal.merged(self.file(), &self.journal_name)
     }
 
-    /// The changes that `edits` make. Their values are not checked.
+    /// The changes that `edits` cause. Their values are not checked.
     ///
-    /// # Errors
-    /// As of [`edited`].
+    /// # Errors As for [`edited`].
     pub fn changes(&self, edits: &[(String, Edit)]) -> Result<Vec<Change>, DocumentError> {
         let one = match edits {
             [(name, _)] => row_of(self.file(), name),
@@ -243,14 +238,13 @@ impl Table {
         let columns = changes.iter().filter_map(|change| change.after.as_ref()).flat_map(BTreeMap::keys);
         match columns.into_iter().all(|column| COLUMNS.contains(&column.as_str())) {
             true => Ok(changes),
-            false => self.edited(edits).map(|_| changes), // which says so
+            false => self.edited(edits).map(|_| changes), // reports the reason
         }
     }
 
-    /// The merged text of both after `edits`.
+    /// The merged text after `edits`.
     ///
-    /// # Errors
-    /// As of [`edited`].
+    /// # Errors As for [`edited`].
     pub fn edited(&self, edits: &[(String, Edit)]) -> Result<String, DocumentError> {
         let (text, _) = self.merged()?;
         edited(SheetText { name: &self.name, text: &text }, edits)
@@ -289,8 +283,8 @@ pub fn tables(changes: &[Change]) -> [String; 2] {
     [of(&|change| change.before.clone()), of(&|change| change.after.clone())]
 }
 
-/// The values of the subscriber `name`, if it has a line, found by a search for the name. `None` if the
-/// file needs a full parser, for quotes or other line ends.
+/// The values of subscriber `name`, if it has a line, found by searching for the name. `None` if
+/// quotes or other line ends require a full parser.
 fn row_of(source: SheetText<'_>, name: &str) -> Option<Option<BTreeMap<String, String>>> {
     let text = source.text.strip_prefix('\u{feff}').unwrap_or(source.text);
     let is_plain = !text.contains('"') && text.split('\r').skip(1).all(|rest| rest.starts_with('\n'));
@@ -352,7 +346,8 @@ mod tests {
         sheet.rows.iter().map(|row| (row.name.clone(), values_of(&sheet, row))).collect()
     }
 
-    /// The journal after `edits`, one after the other, and the file if they had been written to it.
+    /// The journal after `edits`, one after another, and the file as if they had been written to
+    /// it.
     fn after(text: &str, edits: &[(String, Edit)]) -> (String, String) {
         let (mut lines, mut whole) = (String::new(), text.to_owned());
         for edit in edits {
@@ -376,7 +371,7 @@ mod tests {
             edits in prop::collection::vec(prop_oneof![operation(), operation().prop_map(|(name, _)| (name, Edit::Remove))], 0..12),
             folded in 0..12usize,
         ) {
-            // Only present subscribers are removed.
+            // Only existing subscribers are removed.
             let mut there = std::collections::BTreeSet::from(["ann".to_owned(), "bob".to_owned()]);
             let edits: Vec<(String, Edit)> = edits.into_iter().filter(|(name, edit)| match edit {
                 Edit::Remove => there.remove(name),
@@ -386,7 +381,8 @@ mod tests {
             let merged = table(FILE, &lines).merged().expect("a table");
             prop_assert_eq!(rows(&merged.0), rows(&whole));
             prop_assert_eq!(merged.1, Vec::<String>::new());
-            // A writer was killed after the file had the first of them, and before the journal was removed.
+            // A writer was killed between merging the first edits into the file and removing the
+            // journal.
             let folded = folded.min(edits.len());
             let (first, _) = after(FILE, &edits[..folded]);
             let text = table(FILE, &first).merged().expect("a table").0;

@@ -1,15 +1,15 @@
-//! Leases of DHCP servers: which addresses an Ethernet address has, from the files that dnsmasq and
-//! Kea keep.
+//! Leases of DHCP servers: the addresses of each Ethernet address, from the files of dnsmasq and
+//! Kea.
 //!
-//! dnsmasq has a line for each lease: when it ends, in seconds since 1970 (0: never), the Ethernet
-//! address, the IP address, a name and an identifier (dnsmasq(8), `--dhcp-leasefile`). From a line
-//! `duid` on there are those of DHCPv6, whose last word is the client's DUID.
+//! dnsmasq writes one line per lease: its end in seconds since 1970 (0: never), the Ethernet
+//! address, the IP address, a name and an identifier (dnsmasq(8), `--dhcp-leasefile`). DHCPv6
+//! leases follow a `duid` line; their last word is the client's DUID.
 //!
-//! Kea has a CSV file with the columns `address`, `hwaddr`, `expire` and `state`; that of DHCPv6 also
-//! has `duid`, `lease_type` and `prefix_len`. The last line for an address counts, state 0 is a lease
-//! in use, and type 2 a delegated prefix (Kea Administrator Reference Manual, memfile).
+//! Kea writes a CSV file with the columns `address`, `hwaddr`, `expire` and `state`; for DHCPv6
+//! also `duid`, `lease_type` and `prefix_len`. The last line of an address counts, state 0 is a
+//! lease in use, and type 2 a delegated prefix (Kea Administrator Reference Manual, memfile).
 //!
-//! A DUID holds an Ethernet address if it is DUID-LL or DUID-LLT (RFC 8415, section 11).
+//! A DUID contains an Ethernet address if it is DUID-LL or DUID-LLT (RFC 8415, section 11).
 
 use crate::held::{is_plausible, written};
 use fairwire_datapath::classify::{Prefix, parse_mac};
@@ -21,33 +21,32 @@ use std::net::IpAddr;
 /// The networks of each Ethernet address, each with the file and the line of its lease.
 pub type Leases = BTreeMap<[u8; 6], BTreeMap<Prefix, String>>;
 
-/// A line that is none of leases.
+/// A line that is not a lease.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line} is `{given}`; allowed: {allowed}")]
 pub struct BadLine {
-    /// Which line, from 1.
+    /// The line's number, from 1.
     pub line: usize,
-    /// What it is.
+    /// The line's text.
     pub given: String,
-    /// What may be there.
+    /// What is allowed.
     pub allowed: &'static str,
 }
 
-/// What a file says.
+/// The contents of a lease file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LeaseText {
-    /// The lines with leases in use: Ethernet address, network and line, from 1.
+    /// Lines with leases in use: Ethernet address, network and line number, from 1.
     leases: Vec<([u8; 6], Prefix, usize)>,
-    /// The lines that are passed over since they are none.
+    /// Lines that are skipped because they are no leases.
     pub bad: Vec<BadLine>,
-    /// Leases in use of devices of which no Ethernet address is known.
+    /// Leases in use of devices without a known Ethernet address.
     pub nameless: usize,
 }
 
-/// The leases in `text` that are in use at `now_s`, seconds since 1970.
+/// The leases in `text` that are in use at `now_s`, in seconds since 1970.
 ///
-/// # Errors
-/// Where it is no file of leases: no line is one of dnsmasq's, or a column of Kea's is missing.
+/// # Errors If it is no lease file: no line is one of dnsmasq's, or a column of Kea's is missing.
 pub fn read(text: &str, now_s: u64) -> Result<LeaseText, BadLine> {
     match text.lines().next() {
         Some(head) if head.starts_with("address,") => of_kea(text, now_s),
@@ -55,8 +54,8 @@ pub fn read(text: &str, now_s: u64) -> Result<LeaseText, BadLine> {
     }
 }
 
-/// What files with these names say together, and of what they contradict each other, a line each: an
-/// address that two devices have is no one's.
+/// Merges files with these names. Also returns their contradictions, one per line: an address
+/// leased to two devices belongs to neither.
 pub fn joined(files: &[(String, LeaseText)]) -> (Leases, Vec<String>) {
     let mut holders: BTreeMap<Prefix, BTreeMap<[u8; 6], String>> = BTreeMap::new();
     for (name, file) in files {
@@ -79,7 +78,7 @@ pub fn joined(files: &[(String, LeaseText)]) -> (Leases, Vec<String>) {
     (leases, contradictions)
 }
 
-/// An Ethernet address, as it is written.
+/// An Ethernet address, for display.
 struct Mac([u8; 6]);
 
 impl fmt::Display for Mac {
@@ -93,8 +92,8 @@ fn bad(line: usize, given: &str, allowed: &'static str) -> BadLine {
     BadLine { line, given: shortened(given), allowed }
 }
 
-/// The Ethernet address in a DUID, in hexadecimal with colons: DUID-LLT and DUID-LL of hardware type
-/// 1 end with it.
+/// The Ethernet address in a DUID, which is hexadecimal with colons. DUID-LLT and DUID-LL of
+/// hardware type 1 end with it.
 fn mac_of_duid(duid: &str) -> Option<[u8; 6]> {
     let duid = duid.to_ascii_lowercase();
     match duid.split_at_checked("00:0X:00:01:".len())? {
@@ -107,7 +106,7 @@ fn mac_of_duid(duid: &str) -> Option<[u8; 6]> {
 const NOT_ONE: &str = "an address that one subscriber can have";
 
 impl LeaseText {
-    /// A lease in use of `mac`, where that is known.
+    /// Adds a lease in use; `mac` is `None` if unknown.
     fn add(&mut self, mac: Option<[u8; 6]>, prefix: Prefix, line: usize) {
         match mac {
             _ if !is_plausible(&prefix) => self.bad.push(bad(line, &written(&prefix), NOT_ONE)),
@@ -130,8 +129,7 @@ fn of_dnsmasq(text: &str, now_s: u64) -> Result<LeaseText, BadLine> {
         let words: Vec<&str> = line.split(' ').collect();
         let lease = match words[..] {
             [ends, mac, address, _, id] => ends.parse::<u64>().ok().zip(address.parse().ok()).map(
-                // Before the Ethernet address there may be a number of the kind of network; Ethernet
-                // has none.
+                // A number for the hardware type may precede the address, but not for Ethernet.
                 |(ends, address)| (ends, address, if is_of_v6 { mac_of_duid(id) } else { parse_mac(mac) }),
             ),
             _ => None,
@@ -163,7 +161,7 @@ fn of_kea(text: &str, now_s: u64) -> Result<LeaseText, BadLine> {
     };
     let (duid, kind, bits) = (column("duid"), column("lease_type"), column("prefix_len"));
     let mut read = LeaseText::default();
-    // Of each network the last line.
+    // The last line of each network.
     let mut last = BTreeMap::new();
     for (number, line) in lines.filter(|(_, line)| !line.is_empty()) {
         let values: Vec<&str> = line.split(',').collect();

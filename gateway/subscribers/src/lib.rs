@@ -1,10 +1,9 @@
-//! The subscribers of a gateway, and where they come from.
+//! The subscribers of a gateway, and their sources.
 //!
-//! [`sheet`] reads the subscriber file, [`edit`] changes lines of it, and [`journal`] has the changes of
-//! single subscribers since. [`held`] says which
-//! addresses a subscriber may have for a while. [`leases`] reads the addresses that DHCP servers
-//! lease. [`radius`] reads what access servers report of sessions, and makes edits of the file of it.
-//! [`libreqos`] reads the files of another program.
+//! [`sheet`] reads the subscriber file, [`edit`] changes lines of it, and [`journal`] has the
+//! changes of single subscribers since. [`held`] checks temporary addresses of subscribers.
+//! [`leases`] reads the leases of DHCP servers. [`radius`] reads the session reports of access
+//! servers, and turns them into edits of the file. [`libreqos`] reads the files of another program.
 #![forbid(unsafe_code)]
 
 pub mod edit;

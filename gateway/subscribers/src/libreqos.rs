@@ -1,10 +1,10 @@
 //! The files of LibreQoS: `ShapedDevices.csv` with the devices of circuits, and `network.json` with
 //! the sites and access points above them.
 //!
-//! The rows of one Circuit ID are one subscriber, whose name it is. `Min` is its guarantee and `Max` its
-//! ceiling, Mbit/s. A node of the network is a class with its bandwidths as ceilings. LibreQoS takes
-//! guarantees above what a node can carry; here they are scaled to fit. The column `MAC` is not read:
-//! here it would bind the subscriber's uploads to it.
+//! The rows of one Circuit ID form one subscriber of that name. `Min` is its guarantee and `Max`
+//! its ceiling, in Mbit/s. A node of the network becomes a class with its bandwidths as ceilings.
+//! LibreQoS accepts guarantees above a node's capacity; here they are scaled to fit. The column
+//! `MAC` is ignored, since here it would bind the subscriber's uploads to it.
 
 use crate::sheet::checked_name;
 use fairwire_core::Rate;
@@ -18,9 +18,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 pub struct Node {
     /// Its name.
     pub name: String,
-    /// The one above it, by its place in the list.
+    /// Its parent, by its place in the list.
     pub parent: Option<usize>,
-    /// What it can carry: downloads, and uploads.
+    /// Its capacities: download, then upload.
     pub ceilings: [Option<Rate>; 2],
 }
 
@@ -33,23 +33,23 @@ pub struct Circuit {
     pub prefixes: Vec<Prefix>,
     /// Parent Node.
     pub parent: String,
-    /// Min and Max, bit/s: downloads, and uploads.
+    /// Min and Max, bit/s: download, then upload.
     pub rates: [[Rate; 2]; 2],
 }
 
-/// What was read, and what is well to know of it: a line each.
+/// The contents of a file, and notes on them, one per line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Noted<T> {
-    /// What was read.
+    /// The contents.
     pub read: Vec<T>,
-    /// Lines of the file that are left out, or read otherwise than they may be meant.
+    /// Lines that are left out, or read differently from their likely meaning.
     pub notes: Vec<String>,
 }
 
-/// The values of each subscriber, by its name, each with the name of its column.
+/// The values of each subscriber by name, each with its column name.
 pub type Plans = BTreeMap<String, Vec<(String, String)>>;
 
-/// The columns that are read.
+/// The columns to read.
 const COLUMNS: [&str; 8] = [
     "Circuit ID",
     "Parent Node",
@@ -64,16 +64,15 @@ const CIRCUIT: usize = 0;
 const PARENT: usize = 1;
 const IPV4: usize = 2;
 const IPV6: usize = 3;
-/// The columns from here on are rates.
+/// The first column with a rate.
 const RATES: usize = 4;
 
-/// The column by which such a file is recognized.
+/// The column that identifies such a file.
 pub const FIRST_COLUMN: &str = COLUMNS[CIRCUIT];
 
-/// The circuits of a `ShapedDevices.csv`. A row that makes no sense is left out and named.
+/// The circuits of a `ShapedDevices.csv`. Invalid rows are left out and noted.
 ///
-/// # Errors
-/// Where it is no such table, and why.
+/// # Errors The reason, if it is no such table.
 pub fn circuits(text: &str) -> Result<Noted<Circuit>, String> {
     let mut reader = csv::ReaderBuilder::new()
         .flexible(true)
@@ -134,7 +133,7 @@ pub fn circuits(text: &str) -> Result<Noted<Circuit>, String> {
     }
 }
 
-/// The circuit of one row, or why it makes no sense.
+/// The circuit of one row, or why the row is invalid.
 fn device(values: [&str; COLUMNS.len()]) -> Result<Circuit, String> {
     let name = values[CIRCUIT].to_owned();
     checked_name(&name).map_err(|bad| {
@@ -145,7 +144,7 @@ fn device(values: [&str; COLUMNS.len()]) -> Result<Circuit, String> {
         for text in values[column].split([',', ';', ' ']).filter(|text| !text.is_empty()) {
             prefixes.push(match text.parse::<Prefix>() {
                 Ok(prefix) => prefix,
-                // LibreQoS takes the network of it.
+                // LibreQoS uses its network.
                 Err(PrefixError::HostBits { network }) => network,
                 Err(error) => {
                     return Err(format!("`{}` is `{}`, but {error}", COLUMNS[column], shortened(text)));
@@ -167,10 +166,9 @@ fn device(values: [&str; COLUMNS.len()]) -> Result<Circuit, String> {
     Ok(Circuit { name, prefixes, parent: values[PARENT].to_owned(), rates })
 }
 
-/// The nodes of a `network.json`, those above first.
+/// The nodes of a `network.json`, parents first.
 ///
-/// # Errors
-/// Where it is no such file, and why.
+/// # Errors The reason, if it is no such file.
 pub fn nodes(text: &str) -> Result<Vec<Node>, String> {
     let top: Map<String, Value> = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let (mut nodes, mut names) = (Vec::new(), BTreeSet::new());
@@ -202,7 +200,7 @@ pub fn nodes(text: &str) -> Result<Vec<Node>, String> {
     Ok(nodes)
 }
 
-/// The tables `[[class]]` of nodes.
+/// The `[[class]]` tables of `nodes`.
 pub fn classes(nodes: &[Node]) -> String {
     let mut text = String::new();
     for node in nodes {
@@ -220,9 +218,9 @@ pub fn classes(nodes: &[Node]) -> String {
     text
 }
 
-/// What each circuit has in the subscriber file, by its name, and what is well to know of it. Guarantees
-/// are scaled to what the nodes above and `links` carry. A Parent Node that is neither a node nor one of
-/// `classes` is the root.
+/// The subscriber file's values for each circuit, by its name, and notes. Guarantees are scaled to
+/// the capacity of the parent nodes and `links`. A Parent Node that is neither a node nor one of
+/// `classes` becomes the root.
 pub fn plans(
     circuits: &[Circuit],
     nodes: &[Node],
@@ -261,7 +259,8 @@ pub fn plans(
     (plans, notes)
 }
 
-/// The guarantees of circuits one way, bit/s, so that each node and the link can keep them.
+/// The circuits' guarantees in one direction, in bit/s, scaled so that each node and the link can
+/// keep them.
 fn scaled(
     way: usize,
     circuits: &[Circuit],
@@ -270,13 +269,13 @@ fn scaled(
     link: Option<Rate>,
     notes: &mut Vec<String>,
 ) -> Vec<u64> {
-    // The last is the link.
+    // The last entry is the link.
     let root = nodes.len();
     let mut totals = vec![0_u128; root + 1];
     for (circuit, node) in circuits.iter().zip(above) {
         totals[node.unwrap_or(root)] += u128::from(circuit.rates[way][0].bps());
     }
-    // Of each node what it can keep, of what it is to keep.
+    // For each node, the total that it can keep and the total requested.
     let mut parts = vec![(1_u128, 1_u128); root + 1];
     for place in (0..root).rev() {
         keep(place, nodes[place].ceilings[way], &mut totals, &mut parts);
@@ -307,7 +306,7 @@ fn scaled(
     circuits.iter().zip(above).map(of).collect()
 }
 
-/// Bounds the total of a node by what it carries.
+/// Limits the total of a node to its capacity `most`.
 fn keep(place: usize, most: Option<Rate>, totals: &mut [u128], parts: &mut [(u128, u128)]) {
     if let Some(most) = most.map(|most| u128::from(most.bps())).filter(|most| *most < totals[place]) {
         parts[place] = (most, totals[place]);
@@ -379,7 +378,7 @@ mod tests {
         let (circuits, nodes) = (circuits(&text).unwrap().read, nodes(NETWORK).unwrap());
         let links = [Rate::from_bps(450_000_000), None];
         let (plans, notes) = plans(&circuits, &nodes, &BTreeSet::new(), links);
-        // 155 of 1550 in 500, and then of 500 and 400 in 450.
+        // 1550 are scaled to the AP's 500; these and 400 more are scaled to the link's 450.
         assert_eq!(value(&plans, "c0", "download_guaranteed"), "25 Mbit/s");
         assert_eq!(value(&plans, "far", "download_guaranteed"), "200 Mbit/s");
         assert_eq!(value(&plans, "c0", "upload_guaranteed"), "10 Mbit/s");

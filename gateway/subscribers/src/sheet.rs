@@ -1,4 +1,4 @@
-//! The subscriber file: a table with a line of column names and a line for each subscriber.
+//! The subscriber file: a table with a line of column names and one line per subscriber.
 
 use crate::libreqos;
 use fairwire_core::{Rate, Weight};
@@ -7,25 +7,24 @@ use fairwire_datapath::classify::{AccessKey, Prefix, parse_mac};
 use fairwire_document::{DocumentError, Location, Problem, is_printable, listed, shortened};
 use std::ops::Range;
 
-/// More lines than this are refused: numbers of classes end a little above it.
+/// The most lines, since class numbers end slightly above it.
 pub const MAX_ROWS: usize = 1_000_000;
-/// The most faults that are reported at once; what follows is not read.
+/// The most faults reported at once; reading stops after them.
 pub const MAX_FAULTS: usize = 10;
-/// A plan below this is taken for a slip, kbit/s in the place of bit/s: a call with G.711 alone has 64
-/// kbit/s.
+/// A lower plan is taken for a slip, kbit/s instead of bit/s: a single G.711 call takes 64 kbit/s.
 pub const MIN_PLAN_BPS: u64 = 64_000;
-/// A larger file is refused.
+/// The largest file.
 pub const MAX_BYTES: u64 = 64 << 20;
-/// The name of the class of all that no subscriber and no class claims.
+/// The class of packets that no subscriber and no class claims.
 pub const UNCLAIMED_NAME: &str = "unclaimed";
 /// The longest name, in bytes.
 const MAX_NAME_BYTES: usize = 64;
 /// VLAN identifiers that name a VLAN (IEEE 802.1Q, table 9-2).
 pub const VLANS: std::ops::RangeInclusive<u16> = 1..=4094;
-/// Identifiers of PPPoE sessions: 0 is that of discovery, 0xffff is reserved (RFC 2516, section 4).
+/// Identifiers of PPPoE sessions: 0 is for discovery, 0xffff is reserved (RFC 2516, section 4).
 const PPPOE_SESSIONS: std::ops::RangeInclusive<u16> = 1..=0xfffe;
 
-/// The columns, each at its place in [`Sheet::columns`].
+/// The columns; [`Sheet::columns`] has their places here.
 pub(crate) const COLUMNS: [&str; 16] = [
     "name",
     "addresses",
@@ -51,18 +50,18 @@ const INNER_VLAN: usize = 3;
 const PPPOE: usize = 4;
 const MAC: usize = 5;
 const LEASED: usize = 6;
-/// Each of these recognizes a subscriber.
+/// Columns that recognize a subscriber.
 const RECOGNIZES: [usize; 5] = [ADDRESSES, VLAN, PPPOE, MAC, LEASED];
 const CLASS: usize = 7;
 const WEIGHT: usize = 8;
 const SUSPENDED: usize = 9;
-/// One way, and then the other.
+/// One direction, then the other.
 const BURST: usize = 10;
 const BURSTS: std::ops::Range<usize> = BURST..RATES;
-/// The columns from here on are rates: guaranteed and ceiling, one way and then the other.
+/// The first column with a rate: guaranteed and ceiling, in one direction and then the other.
 const RATES: usize = 12;
 
-/// The text of a subscriber file, and what errors call it.
+/// The text of a subscriber file, and its name for errors.
 #[derive(Clone, Copy, Debug)]
 pub struct SheetText<'a> {
     /// The file's name.
@@ -71,14 +70,14 @@ pub struct SheetText<'a> {
     pub text: &'a str,
 }
 
-/// A subscriber file that was read. What it says of other lines and of the configuration is not
-/// checked yet.
+/// A parsed subscriber file. Its references to other lines and to the configuration are not checked
+/// yet.
 #[derive(Debug)]
 pub struct Sheet<'a> {
     pub(super) source: SheetText<'a>,
-    /// Which of [`COLUMNS`] the file's columns are.
+    /// The file's columns, as places in [`COLUMNS`].
     pub(super) columns: Vec<usize>,
-    /// The line that names them, in bytes from the start of the text.
+    /// The line of column names, in bytes from the start of the text.
     pub(super) head: Range<usize>,
     /// The subscribers, in the order of the file.
     pub rows: Vec<Row>,
@@ -91,36 +90,36 @@ pub struct Row {
     pub(super) at: Range<usize>,
     /// Its name.
     pub name: String,
-    /// Its networks, those that are leased too.
+    /// Its networks, including leased ones.
     pub prefixes: Vec<Prefix>,
-    /// Its outer VLAN, and the one within it, as the columns have them.
+    /// Its outer and inner VLAN, as in the columns.
     vlans: [Option<u16>; 2],
-    /// What the link layer knows it by.
+    /// Its link-layer names.
     pub access: Vec<AccessKey>,
-    /// The class above it.
+    /// Its parent class.
     pub class: Option<String>,
     /// Its weight.
     pub weight: Weight,
-    /// Its bounds, by way.
+    /// Its bounds, by direction.
     pub bounds: [Bounds; 2],
-    /// Is it to have no service?
+    /// Is it denied service?
     pub is_suspended: bool,
 }
 
-/// Reads the file. Every fault has its line and column; at most [`MAX_FAULTS`] lines with one are
+/// Reads the file. Every fault has its line and column; at most [`MAX_FAULTS`] faulty lines are
 /// reported.
 pub fn read(source: SheetText<'_>) -> Result<Sheet<'_>, DocumentError> {
     read_values(source, true)
 }
 
-/// The same without any value but the names, which takes a fraction of the time.
+/// Reads only the names, which takes a fraction of the time.
 pub(crate) fn read_names(source: SheetText<'_>) -> Result<Sheet<'_>, DocumentError> {
     read_values(source, false)
 }
 
 fn read_values(source: SheetText<'_>, wants_all: bool) -> Result<Sheet<'_>, DocumentError> {
     let mut sheet = Sheet { source, columns: Vec::new(), head: 0..0, rows: Vec::new() };
-    // Spreadsheets put a byte order mark first, which is no part of a name.
+    // Spreadsheets write a byte order mark first, which is not part of a name.
     let skipped = if source.text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
@@ -135,7 +134,7 @@ fn read_values(source: SheetText<'_>, wants_all: bool) -> Result<Sheet<'_>, Docu
         match reader.read_record(&mut record) {
             Ok(true) => {}
             Ok(false) => break,
-            // Where a record ends after that is not known.
+            // The next record's start is unknown.
             Err(error) => {
                 faults.push(sheet.unreadable(from, &error));
                 break;
@@ -168,8 +167,8 @@ fn read_values(source: SheetText<'_>, wants_all: bool) -> Result<Sheet<'_>, Docu
     Ok(sheet)
 }
 
-/// Where the record is that was read between `from` and `to`: without what is skipped before it,
-/// and the end of its line.
+/// The place of the record read between `from` and `to`, without skipped lines before it and its
+/// line end.
 fn line_of(text: &str, from: usize, to: usize) -> Range<usize> {
     let mut start = from;
     for line in text[from..to].split_inclusive('\n') {
@@ -182,7 +181,7 @@ fn line_of(text: &str, from: usize, to: usize) -> Range<usize> {
     start.min(to)..start.min(to) + text[start.min(to)..to].trim_end().len()
 }
 
-/// What separates the names of columns where it is no comma, as in tables of other programs.
+/// The separator of column names, if it is no comma, as in tables of other programs.
 fn other_separator(record: &csv::StringRecord) -> Option<&'static str> {
     let one = record.get(0).filter(|_| record.len() == 1)?;
     [(';', "semicolons"), ('\t', "tabs")].into_iter().find_map(|(separator, named)| {
@@ -392,23 +391,23 @@ impl Sheet<'_> {
         given.split_whitespace().map(read).collect()
     }
 
-    /// What is typed in the column called `column` of `row`; empty where there is none.
+    /// The text in the column `column` of `row`; empty if absent.
     pub fn value(&self, row: &Row, column: &str) -> &str {
         let field = self.columns.iter().position(|&at| COLUMNS[at] == column);
         field.map_or("", |field| self.source.text[self.field(&row.at, field)].trim_matches('"'))
     }
 
-    /// The prefixes in the column called `column` of `row`.
+    /// The prefixes in the column `column` of `row`.
     pub fn prefixes<'b>(&'b self, row: &Row, column: &str) -> impl Iterator<Item = Prefix> + use<'b> {
         self.value(row, column).split_whitespace().filter_map(|prefix| prefix.parse().ok())
     }
 
-    /// The line of a subscriber, from 1.
+    /// The number of a subscriber's line, from 1.
     pub fn line(&self, row: &Row) -> usize {
         self.source.text[..row.at.start].matches('\n').count() + 1
     }
 
-    /// A refusal of the value in the column called `column` of `row`.
+    /// Refuses the value in the column `column` of `row`.
     pub(crate) fn refuse_value(
         &self,
         row: &Row,
@@ -426,8 +425,7 @@ impl Sheet<'_> {
         self.fault_in(row, column, problem)
     }
 
-    /// A fault in the column called `column` of `row`; of the whole line where there is no such
-    /// column.
+    /// A fault in the column `column` of `row`, or in the entire line if there is no such column.
     pub fn fault_in(&self, row: &Row, column: &str, problem: Problem) -> DocumentError {
         let field = self.columns.iter().position(|&at| COLUMNS[at] == column);
         self.fault(field.map_or(row.at.clone(), |field| self.field(&row.at, field)), problem)
@@ -461,7 +459,7 @@ impl Sheet<'_> {
         )
     }
 
-    /// The place of the value number `field` of the line `at`.
+    /// The place of value number `field` in the line `at`.
     fn field(&self, at: &Range<usize>, field: usize) -> Range<usize> {
         let text = &self.source.text[at.clone()];
         let (mut is_quoted, mut number, mut start) = (false, 0, 0);
@@ -483,16 +481,16 @@ fn trimmed(text: &str, base: usize, span: Range<usize>) -> Range<usize> {
     start..start + inner.trim().len()
 }
 
-/// Why a name is refused, and what is allowed.
+/// Why a name is refused, and which names are allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadName {
     /// Why.
     pub why: &'static str,
-    /// What is allowed.
+    /// The allowed names.
     pub allowed: &'static str,
 }
 
-/// Can that be the name of a class or of a subscriber?
+/// Is it a valid name for a class or a subscriber?
 pub fn checked_name(name: &str) -> Result<(), BadName> {
     let bad = |why| Err(BadName { why, allowed: "1 to 64 bytes that can be printed" });
     match name {

@@ -1,15 +1,15 @@
-//! RADIUS: what access servers report of sessions, and what a billing system changes in them.
+//! RADIUS: session reports of access servers, and changes by a billing system.
 //!
-//! [`read`] checks a datagram against the secret and takes from it what concerns a gateway;
-//! [`Request::answer`] is the datagram to send back. [`Sessions`] makes edits of the subscriber
-//! file of requests. Nothing here opens a socket.
+//! [`read`] checks a datagram against the secret and extracts the parts relevant to a gateway.
+//! [`Request::answer`] is the datagram to send back. [`Sessions`] turns requests into edits of the
+//! subscriber file. This module opens no socket.
 //!
 //! Sources: RFC 2866 (accounting), RFC 5176 (changes of authorization, CoA), RFC 2869, section 5.14
 //! (Message-Authenticator), RFC 3162, RFC 4818 and RFC 6911 (addresses of IPv6).
 //!
-//! The packets are read here because what is needed of them is a page: no library was found that
-//! reads both kinds of request, is maintained, and brings no runtime with it. MD5 protects them
-//! because the RFCs have nothing else: keep them in a network of your own.
+//! The packets are parsed here, since the necessary part takes a page. No library was found that
+//! reads both types of request, is maintained, and brings no runtime. The packets are protected by
+//! MD5, since the RFCs offer nothing else, so keep them in a separate network.
 
 mod plan;
 mod sessions;
@@ -26,13 +26,13 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// The longest packet (RFC 2865, section 3).
 pub const MAX_BYTES: usize = 4096;
-/// How far the time of a request may be from ours, seconds (RFC 5176, section 3.3).
+/// The most that a request's time may differ from ours, in seconds (RFC 5176, section 3.3).
 const MAX_AGE_S: u64 = 300;
 /// Bytes before the attributes: code, identifier, length, authenticator.
 const HEAD: usize = 20;
 const AUTHENTICATOR: std::ops::Range<usize> = 4..HEAD;
 
-/// Codes of packets.
+/// Packet codes.
 mod code {
     pub(super) const ACCOUNTING_REQUEST: u8 = 4;
     pub(super) const ACCOUNTING_RESPONSE: u8 = 5;
@@ -42,7 +42,7 @@ mod code {
     pub(super) const COA_ACK: u8 = 44;
 }
 
-/// Types of attributes.
+/// Attribute types.
 mod kind {
     pub(super) const USER_NAME: u8 = 1;
     pub(super) const NAS_IP_ADDRESS: u8 = 4;
@@ -73,7 +73,7 @@ mod kind {
     pub(super) const DELEGATED_IPV6_PREFIX: u8 = 123;
     pub(super) const FRAMED_IPV6_ADDRESS: u8 = 168;
 
-    /// What a change may have beside what it changes: it says which session is meant.
+    /// Attributes that identify the session of a change, in addition to the change itself.
     pub(super) const IDENTIFIES: [u8; 24] = [
         USER_NAME,
         NAS_IP_ADDRESS,
@@ -105,68 +105,68 @@ mod kind {
 /// Why a datagram is not answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum Discarded {
-    /// Lengths in it do not fit.
+    /// Its lengths do not match.
     #[error("is no whole RADIUS packet")]
     Malformed,
-    /// It is of another kind.
+    /// It is of another type.
     #[error("is neither Accounting-Request, CoA-Request nor Disconnect-Request")]
     NotARequest,
-    /// Who sent it does not know the secret.
+    /// The sender does not know the secret.
     #[error("has another secret")]
     WrongSecret,
-    /// Its Event-Timestamp is another time.
+    /// Its Event-Timestamp is too far from the present.
     #[error("has an Event-Timestamp more than {MAX_AGE_S} s from now")]
     Old,
 }
 
-/// What a request is for.
+/// The purpose of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// A session began or goes on, with these addresses.
+    /// A session with these addresses began or continues.
     Began,
     /// A session ended.
     Ended,
-    /// The access server was started or is stopped: all its sessions have ended.
+    /// The access server starts or stops, so all its sessions have ended.
     AllEnded,
-    /// Another report. It is answered, and changes nothing.
+    /// Another report, which is answered but changes nothing.
     Noted,
-    /// The session is to have this plan (CoA).
+    /// The session must get this plan (CoA).
     Change(Result<Plan, Refused>),
-    /// The session is to end.
+    /// The session must end.
     Disconnect,
 }
 
 /// Why a CoA- or Disconnect-Request is refused: an Error-Cause (RFC 5176, section 3.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorCause {
-    /// An attribute that cannot be changed here.
+    /// An attribute that the gateway cannot change.
     UnsupportedAttribute = 401,
-    /// No attribute that changes anything.
+    /// No attribute with a change.
     MissingAttribute = 402,
-    /// A class that there is not, or bandwidths that make no sense.
+    /// An unknown class, or invalid bandwidths.
     InvalidValue = 407,
-    /// No subscriber is called so.
+    /// No matching subscriber.
     NoSession = 503,
     /// The file could not be written, or the gateway refused it.
     ResourcesUnavailable = 506,
 }
 
-/// A request of one who knows the secret.
+/// A request whose sender knows the secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// What it is for.
+    /// Its purpose.
     pub purpose: Purpose,
     /// User-Name.
     pub user: Option<String>,
-    /// Calling-Station-Id, where it is an Ethernet address.
+    /// Calling-Station-Id, if it is an Ethernet address.
     pub mac: Option<[u8; 6]>,
-    /// What the access server is called: NAS-Identifier, or its address.
+    /// The access server's name: NAS-Identifier, or its address.
     pub server: String,
     /// Acct-Session-Id.
     pub session: Option<String>,
     /// The addresses and networks of the session.
     pub addresses: Vec<Prefix>,
-    /// What was reported as such, and is none that a subscriber can have.
+    /// Reported addresses that no subscriber can have.
     pub implausible: Vec<String>,
     code: u8,
     identifier: u8,
@@ -175,10 +175,9 @@ pub struct Request {
     proxy_states: Vec<Vec<u8>>,
 }
 
-/// Reads a datagram that came at `now_s`, seconds since 1970.
+/// Reads a datagram that arrived at `now_s`, in seconds since 1970.
 ///
-/// # Errors
-/// Where it is to be passed over in silence.
+/// # Errors If it must be silently discarded.
 pub fn read(datagram: &[u8], secret: &[u8], now_s: u64) -> Result<Request, Discarded> {
     let &[code, identifier, high, low, ..] = datagram else { return Err(Discarded::Malformed) };
     let length = usize::from(u16::from_be_bytes([high, low]));
@@ -233,7 +232,7 @@ pub fn read(datagram: &[u8], secret: &[u8], now_s: u64) -> Result<Request, Disca
     })
 }
 
-/// An attribute's type, and where its value is.
+/// An attribute's type, and the place of its value.
 type Attribute = (u8, std::ops::Range<usize>);
 
 fn attributes(packet: &[u8]) -> Result<Vec<Attribute>, Discarded> {
@@ -283,7 +282,7 @@ fn keyed(bytes: &[u8], secret: &[u8]) -> [u8; 16] {
     code.finalize().into_bytes().into()
 }
 
-/// Are they the same? Takes the same time wherever they differ.
+/// Are they equal? Runs in constant time.
 fn is_same(ours: &[u8; 16], given: &[u8]) -> bool {
     given.len() == ours.len() && ours.iter().zip(given).fold(0, |differs, (a, b)| differs | (a ^ b)) == 0
 }
@@ -292,7 +291,7 @@ fn text(value: &[u8]) -> String {
     String::from_utf8_lossy(value).into_owned()
 }
 
-/// An Ethernet address, in any of the forms that access servers write.
+/// An Ethernet address, in any notation that access servers use.
 fn mac(text: &str) -> Option<[u8; 6]> {
     let digits: Vec<u8> = text
         .bytes()
@@ -311,7 +310,7 @@ fn ipv4(value: &[u8]) -> Option<String> {
     Some(Ipv4Addr::from(<[u8; 4]>::try_from(value).ok()?).to_string())
 }
 
-/// The addresses and networks of a session, and what is none that a subscriber can have.
+/// The addresses and networks of a session, and the reported ones that no subscriber can have.
 fn addresses<'a>(attributes: impl Iterator<Item = (u8, &'a [u8])> + Clone) -> (Vec<Prefix>, Vec<String>) {
     let mask = attributes.clone().find(|(kind, _)| *kind == kind::FRAMED_IP_NETMASK);
     let mask = mask.and_then(|(_, value)| Some(u32::from_be_bytes(value.try_into().ok()?)));
@@ -326,16 +325,16 @@ fn addresses<'a>(attributes: impl Iterator<Item = (u8, &'a [u8])> + Clone) -> (V
     (all, implausible)
 }
 
-/// The address or the network of a session that an attribute has.
+/// The address or network of a session in one attribute.
 fn address(kind: u8, value: &[u8], mask: Option<u32>) -> Option<Prefix> {
     let one = |address: IpAddr| Prefix::containing(address, 128);
     match kind {
-        // These two let the user or the server choose (RFC 2865, section 5.8).
+        // These two values let the user or the server choose (RFC 2865, section 5.8).
         kind::FRAMED_IP_ADDRESS if value.starts_with(&[255, 255, 255]) => None,
         kind::FRAMED_IP_ADDRESS => {
             let address = Ipv4Addr::from(<[u8; 4]>::try_from(value).ok()?);
-            // A mask beside the first address of its network is of a network behind the customer's
-            // router. Beside another address it may be that of a network of many customers.
+            // With the first address of its network, a mask names a network behind the customer's
+            // router. With another address it may name a network of many customers.
             let network = mask.filter(|mask| mask.leading_ones() == mask.count_ones());
             let network = network.map(|mask| Prefix::containing(address.into(), mask.leading_ones() as u8));
             Some(network.filter(|network| network.address() == address).unwrap_or(one(address.into())))
@@ -352,8 +351,8 @@ fn address(kind: u8, value: &[u8], mask: Option<u32>) -> Option<Prefix> {
     }
 }
 
-/// The network of a route: `203.0.113.8/29 0.0.0.0 1`, network, gateway and metrics (RFC 2865,
-/// section 5.22; RFC 3162, section 2.5).
+/// The network of a route such as `203.0.113.8/29 0.0.0.0 1`: network, gateway and metrics (RFC
+/// 2865, section 5.22; RFC 3162, section 2.5).
 fn route(text: &str) -> Option<Prefix> {
     let network = text.split_whitespace().next()?;
     let (address, bits) = match network.split_once('/') {
@@ -361,7 +360,7 @@ fn route(text: &str) -> Option<Prefix> {
         None => (network.parse().ok()?, 128),
     };
     let bits = match (address, network.contains('/')) {
-        // Without a length it is that of the address' class.
+        // Without a length, the address class decides.
         (IpAddr::V4(v4), false) => match v4.octets()[0] {
             0..=127 => 8,
             128..=191 => 16,
@@ -373,8 +372,8 @@ fn route(text: &str) -> Option<Prefix> {
 }
 
 impl Request {
-    /// The answer: that it was done, or why not. `None` where a request that was not done is not
-    /// answered, so that it comes again: one of accounting.
+    /// The answer: success, or why not. `None` for an accounting request that failed: without an
+    /// answer it is sent again.
     pub fn answer(&self, done: Result<(), ErrorCause>, secret: &[u8]) -> Option<Vec<u8>> {
         let code = match (self.code, done) {
             (code::ACCOUNTING_REQUEST, Ok(())) => code::ACCOUNTING_RESPONSE,
@@ -387,7 +386,7 @@ impl Request {
         let mut packet = vec![code, self.identifier, 0, 0];
         packet.extend(self.authenticator);
         let mut put = |kind: u8, value: &[u8]| {
-            // An attribute that came in has at most 253 bytes.
+            // A received attribute has at most 253 bytes.
             packet.extend([kind, value.len() as u8 + 2]);
             packet.extend(value);
         };
@@ -409,7 +408,7 @@ impl Request {
         Some(packet)
     }
 
-    /// What makes it another request than one that came again.
+    /// Distinguishes a new request from a repeated one.
     pub fn key(&self) -> (u8, u8, [u8; 16]) {
         (self.code, self.identifier, self.authenticator)
     }
@@ -422,7 +421,7 @@ pub(crate) mod tests {
 
     pub(crate) const SECRET: &[u8] = b"testing123";
 
-    /// A request with these attributes, made with `secret`.
+    /// A request with these attributes, signed with `secret`.
     pub(crate) fn packet(code: u8, attributes: &[(u8, &[u8])], secret: &[u8]) -> Vec<u8> {
         let mut packet = vec![code, 7, 0, 0];
         packet.extend([0; 16]);
@@ -537,7 +536,7 @@ pub(crate) mod tests {
         #[test]
         fn no_datagram_panics(bytes in proptest::collection::vec(any::<u8>(), 0..200), code in 0_u8..50) {
             let _ = read(&bytes, SECRET, 0);
-            // The same behind a right authenticator, so that attributes are read.
+            // The same bytes with a valid authenticator, so that attributes are read.
             let mut signed = vec![code, 0, 0, 0];
             signed.extend([0; 16]);
             signed.extend(&bytes);

@@ -1,9 +1,9 @@
-//! What a CoA-Request changes: the class, ceilings and bursts of a subscriber.
+//! The changes in a CoA-Request: the class, ceilings and bursts of a subscriber.
 //!
 //! Bandwidths are those of WISPr (vendor 14122, attributes 7 and 8, bit/s), or the text of
-//! Mikrotik-Rate-Limit (vendor 14988, attribute 8): `rx/tx`, then the same of the burst's rate, its
-//! threshold and its time, a priority and the least rates. `rx` is what the access server receives:
-//! the upload.
+//! Mikrotik-Rate-Limit (vendor 14988, attribute 8). That text is `rx/tx`, then pairs of burst
+//! rates, thresholds and times, a priority and the least rates. `rx` is received by the access
+//! server: the upload.
 
 use super::{ErrorCause, kind, text};
 use fairwire_core::{Duration, Rate};
@@ -14,14 +14,14 @@ use std::collections::BTreeMap;
 const WISPR: u32 = 14122;
 const MIKROTIK: u32 = 14988;
 
-/// The columns of the subscriber file for ceilings and bursts: of downloads, and of uploads.
+/// The columns of the subscriber file for ceilings and bursts: download, then upload.
 pub(super) const CEILINGS: [&str; 2] = ["download_ceiling", "upload_ceiling"];
 const BURSTS: [&str; 2] = ["download_burst", "upload_burst"];
 
-/// What a subscriber is to have.
+/// A subscriber's new values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// The class, or `suspended`: of Filter-Id. An empty one says nothing.
+    /// The class or `suspended`, from Filter-Id. An empty value has no effect.
     pub filter: Option<String>,
     /// Ceilings and bursts, by column of the subscriber file.
     pub values: BTreeMap<&'static str, String>,
@@ -30,7 +30,7 @@ pub struct Plan {
 /// Why a request changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// For who sent it.
+    /// For the sender.
     pub cause: ErrorCause,
     /// For the log.
     pub why: String,
@@ -59,7 +59,7 @@ pub(super) fn plan<'a>(attributes: impl Iterator<Item = (u8, &'a [u8])>) -> Resu
 }
 
 impl Plan {
-    /// Takes the attributes of a vendor, which may be several (RFC 2865, section 5.26).
+    /// Applies a vendor's attributes, of which a value may have several (RFC 2865, section 5.26).
     fn take_vendors(&mut self, value: &[u8]) -> Result<(), Refused> {
         let cut = || unsupported("a vendor's attribute that is cut".to_owned());
         let (vendor, mut rest) = value.split_first_chunk::<4>().ok_or_else(cut)?;
@@ -91,7 +91,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Takes the text of Mikrotik-Rate-Limit, which is the whole plan: what it leaves out is none.
+    /// Applies the text of Mikrotik-Rate-Limit. It is a complete plan: omitted parts are cleared.
     fn take_rate_limit(&mut self, given: &str) -> Result<(), Refused> {
         let refused = || {
             let allowed = "such as `10M/40M 20M/80M 8M/32M 10/10`: upload/download, then of bursts";
@@ -104,7 +104,7 @@ impl Plan {
         let times = words.next().transpose()?.unwrap_or([1.0; 2]);
         for (word, columns) in CEILINGS.into_iter().zip(BURSTS).rev().enumerate() {
             let rate = |bps: f64| Rate::from_bps(bps as u64);
-            // The burst lasts until the mean over its time has reached the threshold.
+            // A burst lasts until the mean over its time reaches the threshold.
             let time = Duration::from_secs_f64(times[word] * thresholds[word] / bursts[word].max(1.0));
             let burst =
                 rate(bursts[word]).filter(|burst| Some(*burst) > rate(rates[word]) && !time.is_zero());
@@ -118,13 +118,13 @@ impl Plan {
     }
 }
 
-/// Two numbers such as `10M/40M`; one alone is both.
+/// Two numbers such as `10M/40M`; a single number counts twice.
 fn pair(word: &str) -> Option<[f64; 2]> {
     let (rx, tx) = word.split_once('/').unwrap_or((word, word));
     Some([number(rx)?, number(tx)?])
 }
 
-/// A number, in thousands, millions or milliards where it has that letter.
+/// A number, with an optional suffix for 10^3, 10^6 or 10^9.
 fn number(text: &str) -> Option<f64> {
     let (digits, unit) = match text.char_indices().last()? {
         (at, 'k' | 'K') => (&text[..at], 1e3),
@@ -158,7 +158,7 @@ mod tests {
         let limit =
             |text: &str| of(&[(kind::VENDOR_SPECIFIC, &vendor(MIKROTIK, 8, text.as_bytes()))]).map(values);
         let whole = limit("10M/40M 20M/80M 8M/32M 10/10 8 1M/2M").unwrap();
-        // Of 10 s at 20 Mbit/s the mean is 8 after 4 s, and of 80 it is 32 after 4 s.
+        // In 10 s, the mean at 20 Mbit/s is 8 after 4 s, and at 80 Mbit/s it is 32 after 4 s.
         let expected = [
             ("download_burst", "80 Mbit/s for 4 s"),
             ("download_ceiling", "40 Mbit/s"),

@@ -1,9 +1,8 @@
-//! What requests make of the subscriber file.
+//! Turns requests into edits of the subscriber file.
 //!
-//! The file is the record: its column `leased` has the addresses of open sessions. What is kept
-//! here beside it is which session has which of them, so that the end of one takes no address away
-//! that another has. After a restart that is learnt again from the reports that access servers send
-//! while sessions go on.
+//! The file is the record: its column `leased` has the addresses of open sessions. In memory, this
+//! module keeps which session has which address, so that the end of one session removes no address
+//! of another. After a restart it relearns this from the periodic reports of access servers.
 
 use super::plan::{CEILINGS, Plan};
 use super::{ErrorCause, Purpose, Request};
@@ -15,20 +14,20 @@ use fairwire_document::shortened;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// The most sessions that are kept. The end of another takes the addresses away that it names.
+/// The most sessions kept. The end of any other session removes the addresses that it names.
 const MAX_SESSIONS: usize = 1_000_000;
 
-/// Server and session.
+/// A server's name and its session identifier.
 type Key = (String, String);
 /// The sessions of a subscriber, and their addresses.
 type Open = BTreeMap<Key, Vec<Prefix>>;
 
-/// What requests are judged by that is no part of the subscriber file.
+/// The context for requests that is not in the subscriber file.
 #[derive(Clone, Debug, Default)]
 pub struct Network {
-    /// The classes that there are.
+    /// The existing classes.
     pub classes: BTreeSet<String>,
-    /// The rates of download and upload; none where a way is not shaped.
+    /// The rates of download and upload; `None` if not shaped.
     pub rates: [Option<Rate>; 2],
 }
 
@@ -40,36 +39,35 @@ pub struct Sessions {
     count: usize,
 }
 
-/// What came of a request.
+/// The result of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// Whether it is done, and why not.
+    /// Success, or why not.
     pub answer: Result<(), ErrorCause>,
-    /// What to say of it; empty where there is nothing new.
+    /// A line for the log; empty if nothing is new.
     pub line: String,
 }
 
-/// What several requests make of the file.
+/// The effect of several requests on the file.
 #[derive(Debug, Default)]
 pub struct Batch {
-    /// Of each subscriber that changes its new values, each with the name of its column.
+    /// The new values of each changed subscriber, each with its column name.
     pub edits: BTreeMap<String, Vec<(String, String)>>,
-    /// By request.
+    /// The result of each request.
     pub outcomes: Vec<Outcome>,
-    /// The sessions of the subscribers that were named.
+    /// The sessions of the named subscribers.
     open: BTreeMap<String, Open>,
 }
 
 impl Sessions {
-    /// What `requests`, in this order, make of `sheet`. Nothing is changed before
-    /// [`commit`](Sessions::commit).
+    /// Applies `requests` in order to `sheet`. Takes effect only with [`commit`](Sessions::commit).
     pub fn batch(&self, network: &Network, sheet: &Sheet<'_>, requests: &[Request]) -> Batch {
         let mut work = Work::new(self, network, sheet);
         let outcomes = requests.iter().map(|request| work.take(request)).collect();
         Batch { outcomes, edits: work.edits(), open: work.open }
     }
 
-    /// The batch is in the file.
+    /// Applies a batch that was written to the file.
     pub fn commit(&mut self, batch: Batch) {
         for (name, open) in batch.open {
             let before = self.open.remove(&name).map_or(0, |open| open.len());
@@ -81,24 +79,24 @@ impl Sessions {
         }
     }
 
-    /// How many there are.
+    /// The number of sessions.
     pub fn count(&self) -> usize {
         self.count
     }
 }
 
-/// The file while requests change it.
+/// The state of the file while requests change it.
 struct Work<'a> {
     sessions: &'a Sessions,
     network: &'a Network,
     sheet: &'a Sheet<'a>,
     by_name: HashMap<&'a str, &'a Row>,
     by_mac: HashMap<[u8; 6], &'a Row>,
-    /// The sessions that there were, by what access servers call them.
+    /// The previous sessions, by the access server's identifier.
     by_session: OnceCell<HashMap<&'a str, Vec<(&'a str, &'a Key)>>>,
-    /// Whose the networks are that are typed in the file.
+    /// The subscriber of each network typed in the file.
     typed: HashMap<Prefix, &'a str>,
-    /// Which subscriber has a leased network.
+    /// The subscriber of each leased network.
     owners: HashMap<Prefix, &'a str>,
     leased: BTreeMap<&'a str, Vec<Prefix>>,
     others: BTreeMap<&'a str, BTreeMap<&'static str, String>>,
@@ -161,14 +159,14 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// The subscriber that is named.
+    /// The subscriber that the request names.
     fn named(&self, request: &Request) -> Option<&'a Row> {
         let by_name = request.user.as_deref().and_then(|user| self.by_name.get(user));
         by_name.or_else(|| self.by_mac.get(request.mac.as_ref()?)).copied()
     }
 
-    /// The subscriber that a change is for, and its session where that is known. All by which it is
-    /// identified must agree (RFC 5176, section 3).
+    /// The subscriber of a change, and its session if known. All its identifiers must agree (RFC
+    /// 5176, section 3).
     fn meant(&self, request: &Request) -> Option<(&'a Row, Option<Key>)> {
         let named = self.named(request);
         if request.user.is_some() && named.is_none() {
@@ -182,7 +180,8 @@ impl<'a> Work<'a> {
         all.all(|row| row.name == first.name).then(|| (first, session.map(|(_, key)| key)))
     }
 
-    /// The session with that identifier and whose it is: of that access server, or the only one.
+    /// The session with that identifier and its subscriber: of that access server, else the only
+    /// one.
     fn session(&self, request: &Request) -> Option<(String, Key)> {
         let wanted = request.session.as_deref()?;
         let before = self.by_session.get_or_init(|| {
@@ -206,7 +205,7 @@ impl<'a> Work<'a> {
         Some((name.to_owned(), key.clone()))
     }
 
-    /// Whose an address is: leased to it, or in the longest network that is typed for one.
+    /// The subscriber of an address: who leases it, or has the longest typed network around it.
     fn owner(&self, address: &Prefix) -> Option<&'a Row> {
         let name = self.owners.get(address).or_else(|| self.typed.get(address)).copied().or_else(|| {
             let around = self.typed.iter().filter(|(typed, _)| typed.contains(address.address()));
@@ -215,7 +214,7 @@ impl<'a> Work<'a> {
         self.by_name.get(name?).copied()
     }
 
-    /// The addresses that the subscriber has by its sessions.
+    /// The subscriber's addresses from its sessions.
     fn leased(&mut self, row: &'a Row) -> &mut Vec<Prefix> {
         let sheet = self.sheet;
         self.leased.entry(&row.name).or_insert_with(|| sheet.prefixes(row, "leased").collect())
@@ -231,7 +230,7 @@ impl<'a> Work<'a> {
             return done(String::new());
         }
         let before = self.open(row).insert(key(request), request.addresses.clone());
-        // What is left out is said once, not with each Interim-Update.
+        // Omissions are logged once, not with each Interim-Update.
         let is_new = before.as_ref() != Some(&request.addresses);
         self.give_back(row, &before.unwrap_or_default());
         let mut said = Vec::new();
@@ -283,7 +282,7 @@ impl<'a> Work<'a> {
         let mut addresses = request.addresses.clone();
         match known {
             Some(known) => addresses.extend(known),
-            // A session of which nothing is known, not even by its end.
+            // A session about which even its end reports nothing.
             None if addresses.is_empty() => addresses = self.leased(row).clone(),
             None => {}
         }
@@ -293,7 +292,7 @@ impl<'a> Work<'a> {
         done(if has_changed { format!("{}: a session ended", row.name) } else { String::new() })
     }
 
-    /// Takes these addresses away, but for those that another session of the subscriber has.
+    /// Removes these addresses, except those of the subscriber's other sessions.
     fn give_back(&mut self, row: &'a Row, addresses: &[Prefix]) {
         let held: BTreeSet<Prefix> = self.open(row).values().flatten().copied().collect();
         let is_over = |address: &Prefix| addresses.contains(address) && !held.contains(address);
@@ -357,7 +356,7 @@ impl<'a> Work<'a> {
         done(format!("{name}: {}{notes}", list.join(" ")))
     }
 
-    /// What differs from the file.
+    /// The differences from the file.
     fn edits(&self) -> BTreeMap<String, Vec<(String, String)>> {
         let mut edits: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
         for (name, addresses) in &self.leased {
@@ -378,7 +377,7 @@ impl<'a> Work<'a> {
     }
 }
 
-/// That no subscriber is meant, or more than one.
+/// The message that the request matches no subscriber, or several.
 fn unknown(request: &Request) -> String {
     let shown = |what, given: Option<&str>| given.map(|given| format!("{what} `{}`", shortened(given)));
     let mut by: Vec<String> = shown("User-Name", request.user.as_deref()).into_iter().collect();
@@ -423,7 +422,7 @@ mod tests {
         Network { classes: BTreeSet::from(["gold".to_owned()]), rates: [rate, rate] }
     }
 
-    /// What these requests make of the file, and what came of each.
+    /// The file's new lines after these requests, and the result of each.
     fn after(sessions: &mut Sessions, file: &str, requests: &[Request]) -> (Vec<String>, Vec<Outcome>) {
         let sheet = read_sheet(SheetText { name: "s.csv", text: file }).unwrap();
         let batch = sessions.batch(&network(), &sheet, requests);
