@@ -1,4 +1,4 @@
-//! The last drops with their reasons, and how many of each cause each class had in the last minute.
+//! The latest drops with their reasons, and the last minute's counts by class and cause.
 
 use fairwire_core::Duration;
 use fairwire_linux::clock;
@@ -7,16 +7,16 @@ use fairwire_wire::Way;
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Drops, marks and losses that are kept.
+/// The most drops, marks and losses kept.
 pub const KEPT: usize = 500;
-/// Events that are named at each look; of more the newest are, and represent all.
+/// Events named per look. Of more, the newest are named and represent all.
 const NAMED: usize = 256;
-/// Seconds that are counted.
+/// Seconds counted.
 const MINUTE: usize = 60;
-/// Rows that are counted in a second: what is beyond counts as one.
+/// Rows counted per second; further rows count as one.
 const MAX_ROWS: usize = 256;
 
-/// The last drops, and counts of the last minute.
+/// The latest drops, and counts of the last minute.
 #[derive(Debug, Default)]
 pub struct Drops {
     seen: [u64; 2],
@@ -27,7 +27,7 @@ pub struct Drops {
 /// One packet that was dropped, marked or lost.
 #[derive(Clone, Debug, Serialize)]
 pub struct Drop {
-    /// When, seconds since 1970.
+    /// Its time, in seconds since 1970.
     at_s: f64,
     way: &'static str,
     /// `dropped`, `marked` or `lost`.
@@ -37,9 +37,9 @@ pub struct Drop {
     flow: String,
     packet: String,
     waited_s: f64,
-    /// The part of the link that its flow, or its class, had in the second before.
+    /// The share of the link that its flow, or its class, had in the second before.
     share: Option<f64>,
-    /// The part that its class should have had.
+    /// The fair share of its class.
     fair: Option<f64>,
 }
 
@@ -53,17 +53,17 @@ struct Second {
     counts: BTreeMap<Cell, f64>,
 }
 
-/// What is shown of drops.
+/// The page's view of drops.
 #[derive(Debug, Serialize)]
 pub struct DropsAnswer {
     last: Vec<Drop>,
-    /// How many in the last minute, of each class, or of each flow where there are no classes.
+    /// Events of the last minute per class, or per flow without classes.
     minute: Vec<Count>,
-    /// The events of a look that are named; of more the newest represent all.
+    /// Events named per look; of more, the newest represent all.
     named: usize,
 }
 
-/// How many of one row had one reason.
+/// Events of one row with one reason.
 #[derive(Debug, Serialize)]
 struct Count {
     way: &'static str,
@@ -74,7 +74,7 @@ struct Count {
 }
 
 impl Drops {
-    /// Takes what happened since the last look.
+    /// Takes the events since the last look.
     pub(super) fn look(&mut self, board: &Board) {
         let (now, calendar) = (clock::now(), clock::calendar());
         let has_classes = board.about().book.len() > 1;
@@ -123,7 +123,7 @@ impl Drops {
         });
     }
 
-    /// The last `limit`, the newest first, and the counts of the last minute.
+    /// The latest `limit` drops, newest first, and the counts of the last minute.
     pub(super) fn last(&self, limit: usize) -> DropsAnswer {
         let mut minute: BTreeMap<&Cell, f64> = BTreeMap::new();
         for (cell, count) in self.seconds.iter().flat_map(|second| &second.counts) {

@@ -1,10 +1,9 @@
-//! The page for browsers: what the gateway does now, what it did before, and why packets were
-//! dropped.
+//! The page for browsers: the gateway's present and past, and why packets were dropped.
 //!
-//! All of it is read from the [`Board`] by threads of their own, so the datapath never waits.
-//! [`Live`] sends what changes a hundred times a second to those who look, [`history`] keeps the
-//! past in a file, and [`recorder`] is the thread that writes it. Only numbers and names leave as
-//! JSON; the page makes text of them, never markup.
+//! Separate threads read all data from the [`Board`], so the datapath never waits. [`Live`] sends
+//! measurements a hundred times a second to viewers, [`history`] keeps the past in a file, and
+//! [`recorder`] is the thread that writes it. Only numbers and names leave as JSON; the page
+//! renders them as text, never as markup.
 
 pub mod drops;
 pub mod history;
@@ -37,27 +36,26 @@ use lock::lock;
 use replay::{Minute, Outcome, ReplayAnswer, Unit};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// What the page is made of.
+/// The parts of the page.
 #[derive(Debug)]
 pub struct Watch {
-    /// What the gateway does.
+    /// The gateway's measurements.
     pub board: Arc<Board>,
-    /// The last observation, in the forms that are served.
+    /// The latest observation, in the served forms.
     pub latest: Arc<Latest>,
-    /// Those who look.
+    /// The viewers.
     pub live: Arc<Live>,
     history: Mutex<History>,
     drops: Mutex<Drops>,
     /// The last minute's arrivals, by the number of the [`Way`].
     minutes: [Mutex<Minute>; 2],
-    /// Replays are made one after the other.
+    /// Admits one replay at a time.
     replaying: Mutex<()>,
     context: PlanContext,
 }
 
 impl Watch {
-    /// A page of what is on `board`, whose past is kept in `history`. Disciplines are replayed in
-    /// `context`.
+    /// The page for `board`, with its past in `history`. Replays build disciplines in `context`.
     pub fn new(board: Arc<Board>, latest: Arc<Latest>, history: History, context: PlanContext) -> Arc<Self> {
         let live = Live::new(board.clone(), latest.clone());
         let about = board.about();
@@ -79,18 +77,17 @@ impl Watch {
         lock(&self.minutes[way as usize])
     }
 
-    /// Replays the last minute through the discipline called `name`. It takes a second or two, and
-    /// yields to all else.
+    /// Replays the last minute through the discipline `name`. It takes a second or two, at low
+    /// priority.
     ///
-    /// # Errors
-    /// Why there is no replay.
+    /// # Errors Why there is no replay.
     pub fn replay(&self, way: Way, name: &str) -> Result<ReplayAnswer, ReplayError> {
         let _one = self.replaying.try_lock().map_err(|_| ReplayError::Busy)?;
         let about = self.board.about();
         let config = about.config.as_ref().ok_or(ReplayError::Off)?;
         let built =
             |name: &str| config.other_discipline(way, name, &self.context)?.ok_or(ReplayError::Unshaped);
-        // Before the arrivals are copied: a wrong name costs nothing.
+        // Builds before it copies arrivals, so a wrong name costs no copy.
         let (present, other) = (built(&about.ways[way as usize].discipline)?, built(name)?);
         let arrivals: Vec<Arrival> = self.minute(way).copy();
         let (Some(first), Some(last)) = (arrivals.first(), arrivals.last()) else {
@@ -130,19 +127,19 @@ impl Watch {
 /// Why there is no replay.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
-    /// There is another one.
+    /// Another replay is running.
     #[error("another replay is being made; try again in a moment")]
     Busy,
     /// Arrivals are not kept.
     #[error("arrivals are not kept: `telemetry.page.arrivals` is 0")]
     Off,
-    /// There is no discipline.
+    /// The direction has no discipline.
     #[error("this way is not shaped")]
     Unshaped,
-    /// Nothing arrived, or it was more than could be kept.
+    /// No packet arrived, or more than could be kept.
     #[error("nothing arrived in the last minute that could be replayed")]
     Empty,
-    /// The other discipline cannot work there.
+    /// The discipline cannot work there.
     #[error(transparent)]
     Build(#[from] BuildError),
 }

@@ -1,8 +1,8 @@
-//! What changes a hundred times a second, for those who look.
+//! Measurements a hundred times a second, for viewers.
 //!
-//! The counters are read once for all of them, and only while there are viewers. Five readings are
-//! one message, so that a reading costs no system call. A viewer that does not take its messages
-//! misses some, and is sent away when it took none for [`MAX_MISSED`] messages.
+//! The counters are read once for all viewers, and only while there are any. Five readings form one
+//! message, so that a reading costs no system call. A viewer that does not take its messages misses
+//! some, and is dropped after it missed [`MAX_MISSED`] in a row.
 
 use super::lock::lock;
 use crate::http::{Latest, Marks, now_ms};
@@ -23,46 +23,46 @@ use std::time::Duration;
 use tokio::sync::mpsc::{self, error::TrySendError};
 use tokio::time::{MissedTickBehavior, interval};
 
-/// Viewers at once.
+/// The most viewers.
 const MAX_VIEWERS: usize = 16;
-/// What one viewer may pick.
+/// The most picks of one viewer.
 const MAX_PICKS: usize = 8;
-/// The interval of readings.
+/// The interval between readings.
 const EVERY: Duration = Duration::from_millis(10);
-/// Readings in a message.
+/// Readings per message.
 const AT_ONCE: usize = 5;
-/// Messages that wait for a viewer.
+/// Messages that may wait for a viewer.
 const WAITING: usize = 8;
-/// Messages in a row that a viewer may miss: ten seconds of them.
+/// Consecutive messages a viewer may miss before it is dropped (10 s).
 const MAX_MISSED: u32 = 200;
-/// Readings from one snapshot to the next: a second.
+/// Readings between two snapshots: a second.
 const SNAPSHOT_EVERY: usize = 100;
 /// Classes in the snapshot of a stream.
 const SHOWN_CLASSES: usize = 32;
 
-/// What a viewer wants to see a hundred times a second.
+/// A class or flow that a viewer picks for measurements a hundred times a second.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wanted {
-    /// The way.
+    /// The direction.
     pub way: Way,
-    /// Which kind of thing has that name.
+    /// The type of the named item.
     pub kind: WantedKind,
     /// The name of a class or a flow.
     pub name: String,
 }
 
-/// A kind of what can be picked.
+/// The types of items to pick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WantedKind {
     /// A class or a subscriber.
     Class,
-    /// A flow: a host, or what a flow is here.
+    /// A flow: a host, or another unit by the definition of a flow.
     Flow,
 }
 
-/// Those who look, and the task that reads for them.
+/// The viewers, and the task that reads for them.
 #[derive(Debug)]
 pub struct Live {
     board: Arc<Board>,
@@ -78,16 +78,16 @@ struct Viewer {
     missed: u32,
 }
 
-/// Why another viewer is refused.
+/// Why a viewer is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum LookError {
-    /// There are enough already.
+    /// There are too many viewers.
     #[error("{MAX_VIEWERS} viewers look already; close a page elsewhere")]
     Full,
-    /// Too much is picked.
+    /// It picks too many items.
     #[error("{given} things are picked; allowed: at most {MAX_PICKS}")]
     Picks {
-        /// How many.
+        /// Their number.
         given: usize,
     },
 }
@@ -97,11 +97,9 @@ impl Live {
         Arc::new(Live { board, latest, viewers: Mutex::default(), is_reading: AtomicBool::new(false) })
     }
 
-    /// Begins to look. To be called inside of the server's runtime, on which the readings are
-    /// taken.
+    /// Adds a viewer. Call it inside the server's runtime, which takes the readings.
     ///
-    /// # Errors
-    /// There are too many viewers, or too much is picked.
+    /// # Errors If there are too many viewers or picks.
     pub fn look(
         self: &Arc<Self>,
         wanted: Vec<Wanted>,
@@ -125,12 +123,12 @@ impl Live {
         Ok(Events { received, marks })
     }
 
-    /// The number of those who look.
+    /// The number of viewers.
     pub fn viewers(&self) -> usize {
         lock(&self.viewers).len()
     }
 
-    /// Reads as long as there are viewers.
+    /// Reads while there are viewers.
     async fn read(self: Arc<Self>) {
         let mut ticks = interval(EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
@@ -161,7 +159,7 @@ impl Live {
         }
         self.board.pick(&[]);
         self.is_reading.store(false, Ordering::Relaxed);
-        // One that came just now found it reading still.
+        // A viewer that arrived just now found this task still reading, so it started none.
         if self.viewers() > 0 && !self.is_reading.swap(true, Ordering::Relaxed) {
             tokio::spawn(Box::pin(self.clone().read_again()));
         }
@@ -171,8 +169,8 @@ impl Live {
         Box::pin(self.read())
     }
 
-    /// Finds what is wanted by its name, and has it taken at each interval. Numbers of classes
-    /// change with a reload.
+    /// Looks up the picked items by name, and requests readings of them. Class numbers change with
+    /// a reload.
     fn resolve(&self) -> Vec<(Pick, Wanted)> {
         let mut wanted: Vec<Wanted> =
             lock(&self.viewers).iter().flat_map(|viewer| viewer.wanted.iter().cloned()).collect();
@@ -191,7 +189,7 @@ impl Live {
         found
     }
 
-    /// Sends a message to all. False when none is left.
+    /// Sends a message to all viewers. False if none is left.
     fn send(&self, message: &Bytes) -> bool {
         let mut viewers = lock(&self.viewers);
         viewers.retain_mut(|viewer| match viewer.messages.try_send(message.clone()) {
@@ -209,13 +207,13 @@ impl Live {
     }
 }
 
-/// A message as server-sent events have it (WHATWG, HTML, section 9.2).
+/// A message as a server-sent event (WHATWG, HTML, section 9.2).
 fn event(name: &str, data: &impl Serialize) -> Bytes {
     let data = serde_json::to_string(data).expect("numbers and names can be written");
     format!("event: {name}\ndata: {data}\n\n").into()
 }
 
-/// The snapshot with the busiest classes alone.
+/// The snapshot with only the busiest classes.
 pub(super) fn shown(snapshot: &Snapshot) -> Snapshot {
     let mut shown = snapshot.clone();
     for way in &mut shown.ways {
@@ -227,7 +225,7 @@ pub(super) fn shown(snapshot: &Snapshot) -> Snapshot {
     shown
 }
 
-/// Some readings: a list for each quantity, the oldest first.
+/// Some readings: one list per quantity, oldest first.
 #[derive(Debug, Serialize)]
 struct Message<'a> {
     /// Seconds of the monotonic clock.
@@ -249,7 +247,7 @@ struct WayMessage {
     p99_s: Vec<f64>,
 }
 
-/// What was picked, since the start.
+/// The picked items' counts since the start.
 #[derive(Debug, Serialize)]
 struct PickMessage<'a> {
     #[serde(flatten)]
@@ -257,7 +255,7 @@ struct PickMessage<'a> {
     bytes_in: Vec<u64>,
     bytes_out: Vec<u64>,
     dropped: Vec<u64>,
-    /// Packets of it that wait.
+    /// Its waiting packets.
     waiting: Vec<u64>,
 }
 
@@ -280,7 +278,7 @@ impl<'a> Message<'a> {
         let picked = names.iter().filter_map(|(pick, wanted)| {
             let count =
                 |reading: &Pulse| reading.picked.iter().find(|(of, _)| of == pick).map(|(_, count)| *count);
-            // The observer may not have begun to take it.
+            // The observer may not read it yet.
             let counts: Vec<FlowCount> = readings.iter().map(count).collect::<Option<_>>()?;
             let waiting =
                 |count: &FlowCount| count.packets_in.saturating_sub(count.packets_out + count.dropped);
@@ -300,7 +298,7 @@ impl<'a> Message<'a> {
     }
 }
 
-/// The messages for one viewer, as the body of an answer.
+/// The messages for one viewer, as a response body.
 #[derive(Debug)]
 pub struct Events {
     received: mpsc::Receiver<Bytes>,
@@ -351,7 +349,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         runtime.block_on(async {
             let live = live();
-            live.is_reading.store(true, Ordering::Relaxed); // nothing is read here
+            live.is_reading.store(true, Ordering::Relaxed); // no task reads here
             let stuck = live.look(Vec::new(), None).expect("there is room");
             let mut awake = live.look(Vec::new(), None).expect("there is room");
             let sent = WAITING as u32 + MAX_MISSED;

@@ -1,4 +1,4 @@
-//! The thread that writes what happened.
+//! The thread that writes the history.
 
 use super::Watch;
 use super::history::Slots;
@@ -11,19 +11,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// The interval of looks at drops.
+/// The interval between looks at drops.
 const LOOK: Duration = Duration::from_millis(100);
-/// How much the thread yields to others, the one that forwards first of all: of 19 (`nice`).
+/// How much the thread yields, above all to the forwarding one: out of 19 (`nice`).
 const NICE: i32 = 10;
 
-/// Writes what happens to the history of `watch` from a thread of its own, until `stop`. Then it
-/// closes the history, so that all of it is in its file, and ends: to be joined.
+/// Writes events to the history of `watch` from a separate thread, until `stop`. Then it closes the
+/// history file and ends, to be joined.
 ///
-/// # Errors
-/// No thread can be started.
+/// # Errors If no thread can be started.
 pub fn record(watch: Arc<Watch>, stop: Arc<AtomicBool>) -> std::io::Result<JoinHandle<()>> {
     let run = move || {
-        // It goes on as it is where that is not allowed.
+        // Without permission the priority stays.
         let _ = rustix::process::nice(NICE);
         let mut recorder = Recorder::new(watch);
         while !stop.load(Ordering::Relaxed) {
@@ -54,7 +53,7 @@ impl Recorder {
         self.take_arrivals();
         self.note_changes();
         let second = clock::calendar().ns() / 1_000_000_000;
-        // A calendar that was set back begins anew.
+        // A clock that was set back starts a new second.
         if second == self.second {
             return;
         }

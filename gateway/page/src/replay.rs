@@ -1,9 +1,8 @@
-//! What if: the arrivals of the last minute, replayed through another discipline.
+//! Replays the arrivals of the last minute through another discipline.
 //!
-//! It is a replay of what arrived, and no more. Senders that react to drops and delay would have
-//! sent something else, so what comes out says what this discipline does with this load, and not
-//! what would have happened. The discipline in use is replayed too: how far that is from what
-//! happened is how far the replay can be trusted.
+//! Senders that react to drops and delay would have sent different traffic. So the outcome shows
+//! what this discipline does with this load, not what would have happened. The discipline in use is
+//! replayed too: its deviation from the recorded outcome shows how far the replay can be trusted.
 
 use fairwire_core::{Cause, Duration, Packet, Server, Service, Signals, Time, Transmitter};
 use fairwire_datapath::arrivals::Arrival;
@@ -14,11 +13,11 @@ use fairwire_wire::assured::color_of;
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
 
-/// The time that is kept.
+/// The time span kept.
 const MINUTE: Duration = Duration::from_secs(60);
-/// Classes or flows of an outcome that have names: those that offered most.
+/// Named classes or flows of an outcome: those that offered most.
 const NAMED: usize = 12;
-/// One that got less than this part of what it offered wanted more.
+/// A class or flow that got less than this part of its offered traffic wanted more.
 const CONTENT: f64 = 0.98;
 
 /// The arrivals of the last minute, as far as there is room.
@@ -34,8 +33,8 @@ impl Minute {
         Minute { arrivals: VecDeque::new(), max }
     }
 
-    /// Adds what arrived. Where something was missed all before it is forgotten: a replay with a
-    /// gap would be of another load.
+    /// Adds arrivals. If some were missed, all earlier ones are deleted: a replay with a gap would
+    /// be of another load.
     pub fn extend(&mut self, arrivals: &[Arrival], missed: u64) {
         if missed > 0 {
             self.arrivals.clear();
@@ -48,18 +47,18 @@ impl Minute {
         self.arrivals.drain(..old.max(too_many));
     }
 
-    /// Forgets all: classes have other numbers.
+    /// Deletes all arrivals, since class numbers changed.
     pub fn clear(&mut self) {
         self.arrivals.clear();
     }
 
-    /// A copy, the oldest first.
+    /// A copy, oldest first.
     pub fn copy(&self) -> Vec<Arrival> {
         self.arrivals.iter().copied().collect()
     }
 }
 
-/// What became of a replay.
+/// The outcome of a replay.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Outcome {
     /// The discipline.
@@ -74,19 +73,19 @@ pub struct Outcome {
     pub dropped: BTreeMap<&'static str, u64>,
     /// Marks.
     pub marked: u64,
-    /// The median of the waits, seconds.
+    /// The median of the waits, in seconds.
     pub p50_s: f64,
     /// Their 95th percentile.
     pub p95_s: f64,
     /// Their 99th percentile.
     pub p99_s: f64,
-    /// Jain's index over those that got less than they offered.
+    /// Jain's index over the units that got less than they offered.
     pub jain: f64,
-    /// Those that offered most.
+    /// The units that offered most.
     pub shares: Vec<Share>,
 }
 
-/// What a class or a flow got in a replay.
+/// The traffic of a class or a flow in a replay.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Share {
     /// Its name.
@@ -95,11 +94,11 @@ pub struct Share {
     pub offered_bps: f64,
     /// Bit/s that it got.
     pub throughput_bps: f64,
-    /// Packets of it that were dropped.
+    /// Its dropped packets.
     pub dropped: u64,
 }
 
-/// By what an outcome counts.
+/// The unit of counting in an outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unit {
     /// A class.
@@ -155,8 +154,8 @@ impl Signals for Books<'_> {
     }
 }
 
-/// Replays `arrivals` through `other`, counted by class where there are classes; `name_of` finds
-/// the names.
+/// Replays `arrivals` through `other`, counted by class if there are classes. `name_of` returns the
+/// names.
 pub fn replay(
     other: OtherDiscipline,
     arrivals: &[Arrival],
@@ -232,18 +231,18 @@ fn outcome(books: Books<'_>, name_of: &dyn Fn(Unit) -> String) -> Outcome {
     }
 }
 
-/// What the page shows of a replay.
+/// The page's view of a replay.
 #[derive(Clone, Debug, Serialize)]
 pub struct ReplayAnswer {
-    /// The way.
+    /// The direction.
     pub way: Way,
-    /// Seconds that were replayed.
+    /// The replayed time, in seconds.
     pub seconds: f64,
-    /// What happened in that time, as far as it is kept.
+    /// The recorded traffic of that time, as far as it is kept.
     pub happened: super::history::Happened,
     /// The discipline in use, replayed.
     pub present: Outcome,
-    /// The other one.
+    /// The other discipline, replayed.
     pub other: Outcome,
 }
 
@@ -268,7 +267,7 @@ mod tests {
         }
     }
 
-    /// A link of a packet in a millisecond, with room for `room` packets.
+    /// A link of one packet per millisecond, with room for `room` packets.
     fn link(room: u32) -> OtherDiscipline {
         let discipline = Box::new(Queue::new(Limit::packets(room), Fcfs, TailDrop));
         OtherDiscipline { discipline, rate: Rate::from_bps(8_000_000).expect("not zero"), within: false }
@@ -276,7 +275,8 @@ mod tests {
 
     #[test]
     fn a_replay_has_the_waits_and_drops_that_can_be_computed_by_hand() {
-        // Five packets at once: one is sent, two wait, two are dropped. Then one alone.
+        // Of five packets at once, one is sent, two wait and two are dropped. One more follows
+        // later.
         let arrivals: Vec<Arrival> = [0, 0, 0, 0, 0, 1000].iter().map(|ms| arrival(*ms, 7)).collect();
         let outcome = replay(link(2), &arrivals, false, &|unit| format!("{unit:?}"));
         assert_eq!((outcome.packets_in, outcome.packets_out), (6, 4));

@@ -1,4 +1,4 @@
-//! What the page requests.
+//! The page's requests.
 
 use super::history::{PastRequest, Span};
 use super::live::{LookError, Wanted, shown};
@@ -18,12 +18,12 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
 
-/// Entries in one list.
+/// The most entries in a list.
 const MAX_LISTED: usize = 200;
-/// Bytes of what is looked for: longer than any name.
+/// The most bytes of a search text: longer than any name.
 const MAX_SEARCH_BYTES: usize = 256;
 
-/// What the page requests, below `/api/`.
+/// The routes for the page, below `/api/`.
 pub fn routes(watch: Arc<Watch>) -> Router {
     Router::new()
         .route("/api/snapshot", get(snapshot))
@@ -38,7 +38,7 @@ pub fn routes(watch: Arc<Watch>) -> Router {
         .with_state(watch)
 }
 
-/// A refusal: its reason as text.
+/// A refusal, with its reason as text.
 type Refused = (StatusCode, String);
 
 /// An answer in JSON.
@@ -47,7 +47,7 @@ fn json(value: &impl Serialize) -> Response {
     ([(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, "no-store")], text).into_response()
 }
 
-/// Does what takes longer beside the thread that serves.
+/// Runs slow work outside the serving thread.
 async fn beside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Refused> {
     spawn_blocking(work).await.map_err(|_| {
         (StatusCode::INTERNAL_SERVER_ERROR, "this is a fault of fairwire; its log says more\n".into())
@@ -92,11 +92,11 @@ async fn stream(
     Ok((headers, Body::from_stream(events)).into_response())
 }
 
-/// Which part of a list, and in which order.
+/// The part of a list and its order.
 #[derive(Deserialize)]
 struct ListQuery {
     way: Way,
-    /// A part of their names, of any case.
+    /// A part of the names, in any case.
     #[serde(default)]
     search: String,
     #[serde(default)]
@@ -115,23 +115,23 @@ fn usual_limit() -> usize {
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Order {
-    /// Those that got most, first.
+    /// Most traffic first.
     #[default]
     Got,
-    /// Those with most drops, first.
+    /// Most drops first.
     Drops,
-    /// Those furthest below what they should get, first.
+    /// Furthest below the due rate first.
     Short,
     /// By name.
     Name,
 }
 
-/// What can be listed.
+/// An item that can be listed.
 trait Listed: Clone + Serialize {
     fn name(&self) -> &str;
     /// Bit/s that it got.
     fn got_bps(&self) -> f64;
-    /// Bit/s that it should get: no more than it wants.
+    /// The bit/s that it should get, at most its demand.
     fn due_bps(&self) -> f64;
     fn drops_per_s(&self) -> f64;
 }
@@ -168,9 +168,9 @@ impl Listed for FlowSnapshot {
 
 #[derive(Serialize)]
 struct ListAnswer<T> {
-    /// Those that there are.
+    /// All items.
     all: usize,
-    /// Those with that part in their names.
+    /// Items whose names match the search.
     found: usize,
     list: Vec<T>,
 }
@@ -244,7 +244,7 @@ async fn last_drops(State(watch): State<Arc<Watch>>, Query(query): Query<DropsQu
     json(&watch.drops().last(limit))
 }
 
-/// The capture: what `fairwire-gateway capture` writes.
+/// The capture, as `fairwire-gateway capture` writes it.
 async fn capture(State(watch): State<Arc<Watch>>) -> Result<Response, Refused> {
     let bytes = beside(move || watch.board.capture_bytes()).await?;
     let mut headers = HeaderMap::new();
@@ -270,19 +270,19 @@ struct ReplayQuery {
     discipline: String,
 }
 
-/// How much a replay yields to others: as much as there is (`nice`).
+/// How much a replay yields to other threads: the maximum (`nice`).
 const REPLAY_NICE: i32 = 19;
 
-/// A replay, on a thread of its own that yields to all others.
+/// Runs a replay on a separate thread of lowest priority.
 async fn replay(
     State(watch): State<Arc<Watch>>,
     Query(query): Query<ReplayQuery>,
 ) -> Result<Response, Refused> {
     let (sender, answer) = oneshot::channel();
     let run = move || {
-        // It goes on as it is where that is not allowed.
+        // Without permission the priority stays.
         let _ = rustix::process::nice(REPLAY_NICE);
-        // The one that waits for it may be gone.
+        // The receiver may have gone.
         let _ = sender.send(watch.replay(query.way, &query.discipline));
     };
     let started = std::thread::Builder::new().name("replay".into()).spawn(run);
@@ -334,7 +334,7 @@ mod tests {
         let (found, first) = names(r#"{"way":"upload","limit":100000}"#, 20_000);
         assert_eq!((found, first.len()), (20_000, MAX_LISTED));
         assert_eq!(names(r#"{"way":"upload","offset":20000}"#, 20_000).1, Vec::<String>::new());
-        // 96 is the most that one gets; 12 the most drops of one.
+        // 96 is the highest rate; 12 the most drops.
         assert_eq!(first[0], "Home-00096");
         assert_eq!(names(r#"{"way":"upload","order":"drops"}"#, 20_000).1[0], "Home-00012");
         assert_eq!(names(r#"{"way":"upload","order":"short"}"#, 20_000).1[0], "Home-00000");

@@ -1,4 +1,4 @@
-//! The addresses of a gateway: metrics and the page, for the readers that its configuration allows.
+//! The addresses of a gateway for metrics and the page, with the permitted readers.
 
 use crate::history::{Bounds, History};
 use crate::http::{Latest, Readers, Site, listen, serve};
@@ -16,22 +16,22 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread::JoinHandle;
 
-/// The room of a history where none is given, bytes.
+/// The default size of a history, in bytes.
 const SIZE: u64 = 64 << 20;
-/// The time that minutes are kept where none is given, seconds.
+/// The default time that minutes are kept, in seconds.
 const KEEP_S: u64 = 7 * 24 * 3600;
 
-/// The bound addresses, and the allowed readers.
+/// The bound addresses and the permitted readers.
 struct Sites {
     metrics: Option<TcpListener>,
     page: Option<(TcpListener, Option<PathBuf>, Bounds)>,
     readers: Readers,
 }
 
-/// Opens what telemetry reads of this process, and binds the addresses of `config`. The folder
-/// of the history is made for `user`, which the process becomes.
+/// Opens telemetry's sources of this process, and binds the addresses of `config`. The folder of
+/// the history is created for `user`, which the process becomes.
 ///
-/// Where one of `handed` is bound to an address already, it is used.
+/// An address already bound by one of `handed` is taken from it.
 pub fn bind(
     config: &Config,
     user: Option<&User>,
@@ -48,7 +48,7 @@ pub fn bind(
             None => listen(address, token.as_deref()),
         }
     };
-    // The page has metrics too: where the addresses are the same it has both.
+    // The page serves metrics too, so equal addresses share it.
     let page_address = telemetry.page.as_ref().map(|page| &page.address);
     let metrics = telemetry.metrics.as_ref().filter(|address| Some(*address) != page_address);
     let metrics = metrics.map(&mut bound).transpose()?;
@@ -66,14 +66,14 @@ pub fn bind(
 }
 
 impl BoundSites for Sites {
-    /// Copies of what listens, to be handed over to another process.
+    /// Copies of the listeners, for another process.
     fn copies(&self) -> Vec<TcpListener> {
         let page = self.page.as_ref().map(|(listener, ..)| listener);
         self.metrics.iter().chain(page).filter_map(|listener| listener.try_clone().ok()).collect()
     }
 
-    /// Serves on threads of its own, with the rights that this thread has now, until `stop`. Where
-    /// there is a history, the thread that writes it is returned: it closes the file when it ends.
+    /// Serves from separate threads, with this thread's present rights, until `stop`. Returns the
+    /// thread that writes the history, if any; it closes the file when it ends.
     fn serve(
         self: Box<Self>,
         board: &Arc<Board>,
@@ -95,7 +95,7 @@ impl BoundSites for Sites {
             sites.push(Site::page(listener, &readers, latest, routes(watch)));
         }
         if !sites.is_empty() {
-            // It ends with the process, or a moment after `stop`, and is not joined.
+            // It is not joined: it ends with the process, or shortly after `stop`.
             serve(sites, stop.clone())?;
         }
         Ok(recorder)
@@ -109,8 +109,8 @@ fn bounds(page: &PageSpec) -> Bounds {
     }
 }
 
-/// Makes the folder of `history` where it is missing, and gives it to `user`. Where that fails the
-/// history says so when it is opened.
+/// Creates the folder of `history` if missing, and gives it to `user`. A failure is reported when
+/// the history is opened.
 fn make_folder_of(history: &Path, user: Option<&User>) {
     let Some(folder) = history.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists())
     else {

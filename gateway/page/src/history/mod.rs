@@ -1,10 +1,9 @@
-//! The past, in an SQLite file with a bound.
+//! The past, in an SQLite file of bounded size.
 //!
-//! There are slots of a second for a quarter of an hour, of ten seconds for two hours, and of a
-//! minute for the days that are kept. Of the classes each slot has the
-//! [`MAX_CLASSES`] that got most, and the rest together. Where the file is corrupt it is put aside
-//! and another one begins. Where none can be written, or it is full, what can be kept is kept in
-//! memory, and the page says why.
+//! Slots last a second for a quarter of an hour, ten seconds for two hours, and a minute for the
+//! configured days. Each slot has the [`MAX_CLASSES`] classes that got most, and the sum of the
+//! rest. A corrupt file is put aside and a new one begins. If no file can be written, or it is
+//! full, data stays in memory as far as possible, and the page shows why.
 
 mod query;
 mod slot;
@@ -18,7 +17,7 @@ use fairwire_control::snapshot::Change;
 use fairwire_wire::Way;
 use std::path::{Path, PathBuf};
 
-/// The past, and what is wrong with keeping it.
+/// The past, and any fault in keeping it.
 #[derive(Debug)]
 pub struct History {
     store: Store,
@@ -27,8 +26,8 @@ pub struct History {
 }
 
 impl History {
-    /// What is in the file at `path`, or in memory without one. It never fails: where the file
-    /// cannot be used, the history is in memory, and says so.
+    /// The history in the file at `path`, or in memory without one. It never fails: if the file is
+    /// unusable, the history is in memory, with that fault.
     pub fn open(path: Option<&Path>, bounds: Bounds) -> Self {
         let place = path.map(Path::to_owned);
         let Some(path) = path else {
@@ -56,19 +55,18 @@ impl History {
         }
     }
 
-    /// Closes the file: what was kept is in it, and in no log beside it. What comes later is in
-    /// memory.
+    /// Closes the file, with its log merged into it. Later data stays in memory.
     pub fn close(&mut self) {
         self.store = Store::in_memory(self.store.bounds());
     }
 
-    /// What is wrong with keeping it, a sentence.
+    /// The fault in keeping the history, as a sentence.
     pub fn fault(&self) -> Option<&str> {
         self.fault.as_deref()
     }
 
-    /// Keeps these slots. What cannot be written is left out, and the fault says so until it can
-    /// be again.
+    /// Keeps these slots. Slots that cannot be written are left out, with a fault until writing
+    /// works again.
     pub fn keep(&mut self, slots: &[Slot], now_s: u64) {
         match self.store.keep(slots, now_s) {
             Ok(()) => {
@@ -84,19 +82,19 @@ impl History {
         }
     }
 
-    /// Keeps what changed.
+    /// Keeps a change.
     pub fn note(&mut self, change: &Change) {
         if let Err(error) = self.store.note(change) {
             self.fault = Some(format!("{NOT_WRITTEN}: {error}"));
         }
     }
 
-    /// What happened from one second to another, as far as seconds are kept.
+    /// The traffic between two seconds, as far as single seconds are kept.
     pub fn happened(&self, way: Way, from_s: u64, to_s: u64) -> Happened {
         query::happened(self.store.connection(), way, from_s, to_s).unwrap_or_default()
     }
 
-    /// What is requested.
+    /// Answers a request.
     pub fn read(&self, request: &PastRequest) -> HistoryAnswer {
         let now_s = fairwire_linux::clock::calendar().ns() / 1_000_000_000;
         let mut answer =

@@ -1,4 +1,4 @@
-//! What the page wants to know of the past.
+//! The page's queries of the past.
 
 use super::slot::OTHERS;
 use fairwire_control::snapshot::Change;
@@ -7,22 +7,22 @@ use rusqlite::{Connection, Row, params};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// How far back.
+/// The time span of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Span {
-    /// Five minutes, by the second.
+    /// Five minutes, in seconds.
     Now,
-    /// An hour, by ten seconds.
+    /// An hour, in steps of ten seconds.
     Hour,
-    /// A day, by the minute.
+    /// A day, in minutes.
     Day,
-    /// All that is kept, by the minute.
+    /// The complete history, in minutes.
     All,
 }
 
 impl Span {
-    /// Its length and the length of its slots, seconds.
+    /// Its length and the length of its slots, in seconds.
     fn lengths_s(self) -> (u64, u64) {
         match self {
             Span::Now => (300, 1),
@@ -33,63 +33,63 @@ impl Span {
     }
 }
 
-/// What is requested of the past.
+/// A query of the past.
 #[derive(Clone, Debug)]
 pub struct PastRequest {
-    /// How far back.
+    /// The time span.
     pub span: Span,
-    /// The class whose past it is to have, instead of those that got most.
+    /// A single class, instead of those that got most.
     pub class: Option<String>,
 }
 
-/// Classes whose past is in an answer.
+/// Classes in an answer.
 const SHOWN_CLASSES: u32 = 8;
-/// Changes in an answer: the newest.
+/// Changes in an answer, the newest ones.
 const SHOWN_CHANGES: u32 = 100;
 
-/// The past: a list for each quantity, the oldest first.
+/// The past: one list per quantity, oldest first.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct HistoryAnswer {
-    /// The length of a slot, seconds.
+    /// The length of a slot, in seconds.
     pub step_s: u64,
-    /// The file; nothing where none is configured.
+    /// The file; `None` if none is configured.
     pub place: Option<String>,
-    /// Is it in memory alone?
+    /// Is it only in memory?
     pub is_in_memory: bool,
-    /// What is wrong with keeping it.
+    /// The fault in keeping it.
     pub fault: Option<String>,
     /// Download, upload.
     pub ways: Vec<WayHistory>,
-    /// What changed, the newest first.
+    /// Changes, newest first.
     pub changes: Vec<Change>,
 }
 
-/// The past of one way.
+/// The past of one direction.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct WayHistory {
     /// `download` or `upload`.
     pub way: String,
-    /// The begins of the slots, seconds since 1970.
+    /// Starts of the slots, in seconds since 1970.
     pub at_s: Vec<u64>,
     /// The rate of the link, bit/s.
     pub rate_bps: Vec<u64>,
-    /// Bit/s that came in.
+    /// Bit/s that arrived.
     pub offered_bps: Vec<f64>,
     /// Bit/s sent on.
     pub throughput_bps: Vec<f64>,
-    /// Bytes that waited at the end of each slot.
+    /// Bytes waiting at the end of each slot.
     pub backlog_bytes: Vec<u64>,
-    /// Waits, seconds.
+    /// Median waits, in seconds.
     pub p50_s: Vec<f64>,
-    /// Waits, seconds.
+    /// 95th percentiles of waits, in seconds.
     pub p95_s: Vec<f64>,
-    /// Waits, seconds.
+    /// 99th percentiles of waits, in seconds.
     pub p99_s: Vec<f64>,
-    /// The lowest of Jain's indices.
+    /// The lowest Jain's index.
     pub jain: Vec<f64>,
-    /// The largest difference of a class from its fair share, percentage points.
+    /// The largest deviation of a class from its fair share, in percentage points.
     pub worst_share_error_points: Vec<f64>,
-    /// Drops, marks and losses: how many in each slot.
+    /// Drops, marks and losses per slot.
     pub causes: Vec<CauseHistory>,
     /// The requested class, or those that got most.
     pub classes: Vec<ClassHistory>,
@@ -100,18 +100,18 @@ pub struct WayHistory {
 pub struct CauseHistory {
     /// `dropped`, `marked` or `lost`.
     pub fate: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// How many, by slot.
+    /// Events per slot.
     pub counts: Vec<u64>,
 }
 
-/// The past of one class. Where it was not among those that got most it has nothing.
+/// The past of one class; empty where it was not among those that got most.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ClassHistory {
-    /// Its name; empty for all that have no numbers of their own.
+    /// Its name; empty for the sum of all unnamed classes.
     pub class: String,
-    /// Bit/s offered, by slot.
+    /// Bit/s offered, per slot.
     pub offered_bps: Vec<Option<f64>>,
     /// Bit/s that it got.
     pub throughput_bps: Vec<Option<f64>>,
@@ -119,7 +119,7 @@ pub struct ClassHistory {
     pub fair_bps: Vec<Option<f64>>,
 }
 
-/// What is requested, as it is at `now_s`.
+/// Answers a request at `now_s`.
 pub(super) fn read(
     connection: &Connection,
     request: &PastRequest,
@@ -137,22 +137,22 @@ pub(super) fn read(
     Ok(HistoryAnswer { step_s, ways: vec![download?, upload?], changes, ..HistoryAnswer::default() })
 }
 
-/// What happened in some seconds.
+/// The traffic of some seconds.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Happened {
-    /// Seconds of it that are kept.
+    /// Seconds on record.
     pub seconds: u64,
     /// Bit/s sent on.
     pub throughput_bps: f64,
     /// Packets dropped by the discipline.
     pub dropped: u64,
-    /// The median of the seconds' medians of waits, seconds.
+    /// The median of the per-second median waits, in seconds.
     pub p50_s: f64,
-    /// The highest of the seconds' 99th percentiles.
+    /// The highest of the per-second 99th percentiles.
     pub p99_s: f64,
 }
 
-/// What happened from the second `from_s` to `to_s`.
+/// The traffic between the seconds `from_s` and `to_s`, both excluded.
 pub(super) fn happened(
     connection: &Connection,
     way: Way,

@@ -1,50 +1,50 @@
-//! From counters to slots: what happened in a second, in ten, in a minute.
+//! Turns counters into slots of a second, ten seconds or a minute.
 
 use fairwire_control::snapshot::{CountsSnapshot, Snapshot, SojournHistogram, TotalsSnapshot};
 use std::collections::BTreeMap;
 
-/// Classes of a slot that have numbers of their own: those that got most.
+/// Named classes of a slot: those that got most.
 pub const MAX_CLASSES: usize = 32;
-/// The lengths of slots, seconds.
+/// The lengths of slots, in seconds.
 pub(super) const STEPS_S: [u64; 3] = [1, 10, 60];
-/// Classes that are summed up within a slot. There are 32 new ones a second at most.
+/// Classes summed up within a slot. At most 32 new ones appear per second.
 const MAX_SUMMED: usize = 2048;
-/// The name under which all other classes are summed up. No class can have it.
+/// The name of the sum of all other classes; no class can have it.
 pub(super) const OTHERS: &str = "";
 
-/// One way in one piece of time.
+/// One direction during one interval.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Slot {
-    /// Its length, seconds.
+    /// Its length, in seconds.
     pub step_s: u64,
-    /// Its begin, seconds since 1970.
+    /// Its start, in seconds since 1970.
     pub at_s: u64,
     /// The number of the [`Way`](fairwire_wire::Way).
     pub way: usize,
-    /// The rate of the link, bit/s; 0 where nothing is shaped.
+    /// The rate of the link, bit/s; 0 if not shaped.
     pub rate_bps: u64,
-    /// Bytes that came in.
+    /// Bytes that arrived.
     pub bytes_in: u64,
     /// Bytes sent on.
     pub bytes_out: u64,
-    /// Bytes that wait at its end.
+    /// Bytes waiting at its end.
     pub backlog_bytes: u64,
-    /// The median, the 95th and the 99th percentile of the waits, seconds.
+    /// The median, 95th and 99th percentile of the waits, in seconds.
     pub waits_s: [f64; 3],
-    /// The lowest of Jain's indices.
+    /// The lowest Jain's index.
     pub jain: f64,
-    /// The largest difference of a class from its fair share, percentage points.
+    /// The largest deviation of a class from its fair share, in percentage points.
     pub worst_points: f64,
-    /// Drops, marks and losses, by `dropped`, `marked` or `lost` and by reason.
+    /// Drops, marks and losses by fate (`dropped`, `marked` or `lost`) and reason.
     pub causes: BTreeMap<(&'static str, String), u64>,
-    /// What the classes got.
+    /// The traffic of the classes.
     pub classes: Vec<ClassSlot>,
 }
 
-/// What a class got in a slot.
+/// The traffic of a class in a slot.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClassSlot {
-    /// Its name; empty for all others together.
+    /// Its name; empty for the sum of all others.
     pub class: String,
     /// Bytes offered.
     pub bytes_in: f64,
@@ -54,7 +54,7 @@ pub struct ClassSlot {
     pub fair_bytes: f64,
 }
 
-/// What the slots that have begun need to be finished.
+/// The state of unfinished slots.
 #[derive(Debug, Default)]
 pub struct Slots {
     begun: BTreeMap<u64, Begun>,
@@ -81,8 +81,8 @@ impl Default for Sums {
 }
 
 impl Slots {
-    /// Takes what was observed at `now_s`, seconds since 1970, `over_s` after the last time.
-    /// Returns the slots that are over.
+    /// Takes an observation at `now_s`, in seconds since 1970, `over_s` after the previous one.
+    /// Returns the finished slots.
     pub fn take(
         &mut self,
         now_s: u64,
@@ -110,7 +110,7 @@ impl Begun {
         for (sums, way) in self.ways.iter_mut().zip(&snapshot.ways) {
             sums.jain = sums.jain.min(way.jain);
             sums.worst_points = sums.worst_points.max(way.worst_share_error_points);
-            // Those above others are the sum of what is below them.
+            // A parent is the sum of its children.
             let parents: Vec<&str> = way.classes.iter().map(|class| class.parent.as_str()).collect();
             for class in way.classes.iter().filter(|class| class.offered_bps > 0.0) {
                 let is_parent = parents.contains(&class.class.as_str());
@@ -155,7 +155,7 @@ impl Begun {
     }
 }
 
-/// The classes that got most, and the rest of what went through.
+/// The classes that got most, and the rest of the traffic.
 fn busiest(classes: BTreeMap<String, ClassSlot>, bytes_in: u64, bytes_out: u64) -> Vec<ClassSlot> {
     let mut named: Vec<ClassSlot> =
         classes.into_iter().map(|(class, slot)| ClassSlot { class, ..slot }).collect();
@@ -188,8 +188,8 @@ fn causes(is: &TotalsSnapshot, was: &TotalsSnapshot) -> BTreeMap<(&'static str, 
     kinds.into_iter().flat_map(of).collect()
 }
 
-/// The median, the 95th and the 99th percentile of what is in `is` and was not in `was`: each to
-/// the upper end of its bucket.
+/// The median, 95th and 99th percentile of the waits in `is` that were not in `was`, each as the
+/// upper end of its bucket.
 fn quantiles(is: &SojournHistogram, was: &SojournHistogram) -> [f64; 3] {
     let new: Vec<u64> = (is.counts.iter().enumerate())
         .map(|(at, count)| count.saturating_sub(was.counts.get(at).copied().unwrap_or(0)))
@@ -273,7 +273,7 @@ mod tests {
         let over = slots.take(1, 1.0, &second.0, &second.1);
         let shown: Vec<(&str, f64)> =
             over[0].classes.iter().map(|class| (class.class.as_str(), class.bytes_out)).collect();
-        // Two readings of a second each: what begins with a slot is in it.
+        // Two readings of a second each; the reading at a slot's start counts for it.
         assert_eq!(shown, [("alice", 2000.0), ("bob", 1000.0), (OTHERS, 0.0)]);
     }
 }

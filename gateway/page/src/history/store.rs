@@ -5,12 +5,12 @@ use fairwire_control::snapshot::Change;
 use rusqlite::{Connection, ErrorCode, params};
 use std::path::{Path, PathBuf};
 
-/// The most room, and the longest time, of what is kept.
+/// The bounds of the store in size and time.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
     /// Bytes of the file.
     pub bytes: u64,
-    /// Seconds after which a minute is forgotten.
+    /// Seconds after which a minute is deleted.
     pub keep_s: u64,
 }
 
@@ -25,11 +25,11 @@ pub struct Store {
 
 /// The version of the tables.
 const VERSION: i32 = 1;
-/// The length of a page of the file, bytes.
+/// The length of a database page, in bytes.
 const PAGE: u64 = 4096;
-/// The interval at which what is too old is forgotten, seconds.
+/// The interval at which old data is deleted, in seconds.
 const TIDY_S: u64 = 60;
-/// How long seconds and tens of seconds are kept.
+/// How long slots of one and of ten seconds are kept, in seconds.
 const KEPT_S: [u64; 2] = [900, 7200];
 
 const TABLES: &str = "
@@ -43,18 +43,17 @@ CREATE TABLE IF NOT EXISTS change (at INTEGER, kind TEXT, text TEXT);
 ";
 
 impl Store {
-    /// In memory.
+    /// A store in memory.
     pub fn in_memory(bounds: Bounds) -> Self {
         let connection = Connection::open_in_memory().expect("memory can be had");
         prepare(&connection, bounds).expect("new tables in memory");
         Store { connection, bounds, path: None, tidied_s: 0 }
     }
 
-    /// In the file at `path`, which is made where it is missing. A file that is corrupt, or of
-    /// another program, is put aside, and its new name returned.
+    /// Opens or creates the file at `path`. A file that is corrupt, or of another program, is put
+    /// aside, and its new name returned.
     ///
-    /// # Errors
-    /// Nothing can be written there.
+    /// # Errors If the file cannot be written.
     pub fn open(path: &Path, bounds: Bounds) -> Result<(Self, Option<PathBuf>), rusqlite::Error> {
         let store = |connection| Store { connection, bounds, path: Some(path.to_owned()), tidied_s: 0 };
         match opened(path, bounds) {
@@ -72,21 +71,20 @@ impl Store {
         self.path.is_none()
     }
 
-    /// The most that it keeps.
+    /// Its bounds.
     pub fn bounds(&self) -> Bounds {
         self.bounds
     }
 
-    /// To read from.
+    /// The connection for reading.
     pub(super) fn connection(&self) -> &Connection {
         &self.connection
     }
 
-    /// Keeps slots, and forgets what is too old. Where there is no more room the oldest quarter of
-    /// the minutes makes it.
+    /// Keeps slots and deletes old ones. If there is no room left, it deletes the oldest quarter of
+    /// the minutes.
     ///
-    /// # Errors
-    /// They cannot be written.
+    /// # Errors If they cannot be written.
     pub fn keep(&mut self, slots: &[Slot], now_s: u64) -> Result<(), rusqlite::Error> {
         if now_s >= self.tidied_s + TIDY_S {
             self.tidied_s = now_s;
@@ -149,8 +147,7 @@ impl Store {
 
     /// Keeps a change.
     ///
-    /// # Errors
-    /// It cannot be written.
+    /// # Errors If it cannot be written.
     pub fn note(&mut self, change: &Change) -> Result<(), rusqlite::Error> {
         let Change { at_s, kind, text } = change;
         self.connection.execute("INSERT INTO change VALUES (?,?,?)", params![at_s, kind, text]).map(|_| ())
@@ -186,8 +183,8 @@ impl Store {
 
 fn opened(path: &Path, bounds: Bounds) -> Result<Connection, rusqlite::Error> {
     let connection = Connection::open(path)?;
-    // One process has it; so the log beside it needs no shared memory. A crash of the machine may
-    // cost the last seconds and leaves no half-written one.
+    // One process has the file, so its log needs no shared memory. A crash of the machine may lose
+    // the last seconds but leaves no half-written slot.
     connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
     connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
@@ -218,26 +215,26 @@ fn is_corrupt(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
 }
 
-/// The files that are kept which were put aside.
+/// The most files kept that were put aside.
 const MAX_ASIDE: u32 = 4;
 
-/// Gives the file another name, and removes what belongs to it.
+/// Renames the file, and removes its companion files.
 fn put_aside(path: &Path) -> std::io::Result<PathBuf> {
     let beside = |ending: &str| {
         let mut name = path.as_os_str().to_owned();
         name.push(ending);
         PathBuf::from(name)
     };
-    // Earlier ones stay, but for the last of too many.
+    // Earlier ones stay, except the last if there are too many.
     let numbered = (2..=MAX_ASIDE).map(|number| beside(&format!(".broken-{number}")));
     let names: Vec<PathBuf> = std::iter::once(beside(".broken")).chain(numbered).collect();
     let free = names.iter().find(|name| !name.exists()).or(names.last());
     let aside = free.cloned().unwrap_or_default();
     for gone in [aside.clone(), beside("-wal"), beside("-journal"), beside("-shm")] {
-        // It may not be there.
+        // It may not exist.
         let _ = std::fs::remove_file(gone);
     }
-    // By a link: the process may make and remove names and nothing else.
+    // By a link, since the process may only create and remove names.
     std::fs::hard_link(path, &aside)?;
     std::fs::remove_file(path)?;
     Ok(aside)
@@ -289,7 +286,7 @@ mod tests {
         let path = folder.path().join("home.sqlite");
         let (mut store, _) = Store::open(&path, BOUNDS).expect("it is ours");
         store.keep(&[slot(60, 60, 3)], 100).expect("there is room");
-        // Copies of the files as they are: what a kill would leave.
+        // Copies of the files as a kill would leave them.
         let copy = folder.path().join("copy.sqlite");
         for ending in ["", "-wal"] {
             let named = |path: &Path| format!("{}{ending}", path.display());
@@ -356,7 +353,7 @@ mod tests {
         history.keep(&[slot(60, 60, 1)], 100);
         drop(history);
         assert!(History::open(Some(&path), BOUNDS).fault().is_none());
-        // One whose middle is overwritten.
+        // A file whose middle is overwritten.
         let mut bytes = std::fs::read(&path).expect("it is there");
         let middle = bytes.len() / 2;
         bytes[4096..middle.max(4097 + 64)].fill(0xa5);

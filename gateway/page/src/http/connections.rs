@@ -1,8 +1,8 @@
-//! The connections of a server: how many, and which makes room for another.
+//! Limits the connections of a server.
 //!
-//! The number is bounded. A connection beyond it takes the place of one that has not shown yet that
-//! it may read: the oldest of the address that has most of them. So a client that keeps connections
-//! open takes room from itself and keeps no other waiting.
+//! Their number is bounded. A further connection replaces one that has not yet shown that it may
+//! read: the oldest of the network with the most such connections. So a client that keeps
+//! connections open takes room only from itself.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
@@ -10,20 +10,20 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
 
-/// Connections at once.
+/// The most connections at a time.
 const MAX_CONNECTIONS: usize = 64;
 
-/// What is known of a connection once requests came over it. Every request carries it.
+/// The state of a connection, carried by its requests.
 #[derive(Debug, Default)]
 pub struct Marks {
     /// Has it shown that it may read?
     pub may_read: AtomicBool,
-    /// When its stream was last taken from, milliseconds of the monotonic clock; 0 where it carries
-    /// none.
+    /// When its stream last delivered data, in milliseconds of the monotonic clock; 0 without a
+    /// stream.
     pub taken_at_ms: AtomicU64,
 }
 
-/// The connections there are, the oldest first.
+/// The present connections, oldest first.
 #[derive(Default)]
 pub(super) struct Connections(Vec<Connection>);
 
@@ -34,19 +34,19 @@ struct Connection {
 }
 
 enum State {
-    /// Accepted, and not served yet.
+    /// Accepted but not served yet.
     New(TcpStream),
     Served(AbortHandle),
 }
 
 impl Connections {
-    /// Keeps a connection from `peer`. Where there are as many as there may be, one ends.
+    /// Adds a connection from `peer`. If the table is full, another one ends.
     pub(super) fn add(&mut self, peer: IpAddr, stream: TcpStream) {
         self.make_room();
         self.0.push(Connection { network: network(peer), marks: Arc::default(), state: State::New(stream) });
     }
 
-    /// Serves those that are new, each by a task that `serve` begins.
+    /// Serves the new ones, each by a task that `serve` starts.
     pub(super) fn serve(&mut self, serve: &mut dyn FnMut(TcpStream, Arc<Marks>) -> AbortHandle) {
         let all = std::mem::take(&mut self.0).into_iter();
         let served = all.map(|connection| match connection.state {
@@ -78,13 +78,13 @@ impl Connections {
         }
     }
 
-    /// Among those `wanted`, the oldest of the network that has most.
+    /// Of the `wanted` connections, the oldest of the network with the most.
     fn oldest_of_most(&self, wanted: &dyn Fn(&Connection) -> bool) -> Option<usize> {
         let of = |network: IpAddr| {
             self.0.iter().filter(|connection| wanted(connection) && connection.network == network).count()
         };
         let connections = self.0.iter().enumerate().filter(|(_, connection)| wanted(connection));
-        // Of several with as many `min_by_key` takes the first: the oldest.
+        // Of equals, `min_by_key` takes the first, which is the oldest.
         connections.min_by_key(|(_, connection)| usize::MAX - of(connection.network)).map(|(at, _)| at)
     }
 }
@@ -95,7 +95,7 @@ impl Connection {
     }
 }
 
-/// The network of an address: a host with one IPv6 address has the 2^64 beside it.
+/// The network of an address. A host with one IPv6 address has the other 2^64 of its network too.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & u128::MAX << 64).into(),

@@ -1,7 +1,7 @@
-//! The last observation in all the forms that are served, made at most ten times a second.
+//! The latest observation in all served forms, taken at most ten times a second.
 //!
-//! Whatever is served within that time is of the same instant: a number on the page and the metric
-//! of its name are equal.
+//! All answers within that time are of the same instant, so a number on the page equals the metric
+//! of its name.
 
 use axum::body::Bytes;
 use fairwire_control::snapshot::Snapshot;
@@ -11,10 +11,10 @@ use fairwire_service::telemetry::exposition::Format;
 use fairwire_service::telemetry::{Board, exposition};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The age up to which an observation is served again.
+/// The age up to which an observation is reused.
 const FRESH: Duration = Duration::from_ms(100);
 
-/// The last observation.
+/// The latest observation.
 #[derive(Debug)]
 pub struct Latest {
     board: Arc<Board>,
@@ -25,12 +25,12 @@ pub struct Latest {
 struct Made {
     at: Time,
     snapshot: Arc<Snapshot>,
-    /// Metrics in each format, once they were requested.
+    /// Metrics by format, once requested.
     metrics: [Option<Bytes>; 2],
 }
 
 impl Latest {
-    /// Of what is on `board`.
+    /// Observations of `board`.
     pub fn of(board: Arc<Board>) -> Arc<Self> {
         Arc::new(Latest { board, made: Mutex::new(None) })
     }
@@ -54,7 +54,7 @@ impl Latest {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         let is_fresh = |made: &Made| now.since(made.at) < FRESH;
         if !made.as_ref().is_some_and(is_fresh) {
-            *made = None; // its memory goes before the next takes as much
+            *made = None; // frees its memory before the next takes as much
         }
         let snapshot = || self.board.latest_with_classes();
         read(made.get_or_insert_with(|| Made { at: now, snapshot: snapshot(), metrics: [None, None] }))

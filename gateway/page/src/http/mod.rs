@@ -1,8 +1,8 @@
-//! Metrics and the page over HTTP, on a thread of its own.
+//! Metrics and the page over HTTP, on a separate thread.
 //!
-//! A connection carries one request, whose head and answer have a short time; a stream of
-//! measurements may last, as long as its reader takes from it. The datapath shares nothing with
-//! this thread but the board, for which it never waits.
+//! A connection carries one request, and head and answer have a short time limit. A stream of
+//! measurements lasts as long as its reader takes data. The datapath shares only the board with
+//! this thread, and never waits for it.
 
 mod connections;
 mod latest;
@@ -36,24 +36,24 @@ use std::time::Duration;
 use tokio::time::{sleep, timeout};
 use tower::ServiceExt;
 
-/// Bytes of a request's head; hyper takes no less.
+/// The most bytes of a request's head; hyper's minimum.
 const MAX_HEAD_BYTES: usize = 8 << 10;
-/// The most time that the head of a request may take.
+/// The longest time for the head of a request.
 const HEAD: Duration = Duration::from_secs(2);
-/// The most time that a connection may last, and that the reader of a stream may take nothing: who
-/// is slow makes room for others.
+/// The longest time of a connection, and of a stream whose reader takes no data. Slow clients make
+/// room for others.
 const WHOLE: Duration = Duration::from_secs(10);
-/// Connections that may wait to be accepted; the kernel takes `net.core.somaxconn` at most.
+/// Connections that may wait for acceptance; the kernel's limit is `net.core.somaxconn`.
 const MAX_WAITING: i32 = 4096;
 /// The interval at which the thread checks whether to stop.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Binds `address`, which must be of loopback unless there is a `token`.
+/// Binds `address`, which must be a loopback address unless there is a `token`.
 pub fn listen(address: SocketAddr, token: Option<&str>) -> Result<TcpListener, ServeError> {
     check(address, token)?;
     let bound = || {
         let listener = TcpListener::bind(address)?;
-        // The standard library's queue is 128 long. A SYN that finds it full is sent again after a
+        // The standard library's queue holds 128. A SYN that finds it full is retransmitted after a
         // second.
         rustix::net::listen(&listener, MAX_WAITING)?;
         Ok(listener)
@@ -69,7 +69,7 @@ fn check(address: SocketAddr, token: Option<&str>) -> Result<(), ServeError> {
     }
 }
 
-/// An address, and what is answered there.
+/// An address and its routes.
 #[derive(Debug)]
 pub struct Site {
     listener: TcpListener,
@@ -77,15 +77,15 @@ pub struct Site {
 }
 
 impl Site {
-    /// Metrics, and nothing else.
+    /// Only metrics.
     pub fn metrics(listener: TcpListener, readers: &Readers, latest: Arc<Latest>) -> Self {
         let missing = || async { (StatusCode::NOT_FOUND, "not found: there is only /metrics\n") };
         let routes = readers.only(metrics::routes(latest).fallback(missing));
         Site { listener, routes: readers.secured(routes) }
     }
 
-    /// The page with its measurements in `routes`, and metrics. The files of the page need no
-    /// token: they are the same for all gateways, and have the field for it.
+    /// The page with its measurements in `routes`, and metrics. The page's files need no token:
+    /// they are equal for all gateways, and contain the token field.
     pub fn page(listener: TcpListener, readers: &Readers, latest: Arc<Latest>, routes: Router) -> Self {
         let missing = || async { (StatusCode::NOT_FOUND, "there is nothing of that name\n") };
         let measured = readers.only(routes.merge(metrics::routes(latest)).fallback(missing));
@@ -105,7 +105,7 @@ pub fn serve_metrics(
     serve(vec![Site::metrics(listener, readers, Latest::of(board))], stop)
 }
 
-/// Answers at all `sites` from a thread of its own, until `stop`.
+/// Serves all `sites` from a separate thread, until `stop`.
 pub fn serve(sites: Vec<Site>, stop: Arc<AtomicBool>) -> Result<JoinHandle<()>, ServeError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
     let inside = runtime.enter();
@@ -120,7 +120,7 @@ pub fn serve(sites: Vec<Site>, stop: Arc<AtomicBool>) -> Result<JoinHandle<()>, 
         runtime.block_on(async {
             let tasks: Vec<_> = accepting.map(tokio::spawn).collect();
             for task in tasks {
-                // A fault of one leaves the others.
+                // A fault in one does not affect the others.
                 let _ = task.await;
             }
         });
@@ -133,16 +133,15 @@ async fn accept(listener: tokio::net::TcpListener, routes: Router, stop: Arc<Ato
     while !stop.load(Ordering::Relaxed) {
         match timeout(PATIENCE, listener.accept()).await {
             Ok(Ok((stream, peer))) => connections.add(peer.ip(), stream),
-            // Out of descriptors, or the client is gone already: others may do better a little
-            // later.
+            // The descriptors ran out, or the client has left; others may succeed later.
             Ok(Err(_)) => {
                 sleep(PATIENCE).await;
                 continue;
             }
             Err(_) => continue,
         }
-        // All others that wait, before any is served: of a crowd most make room for the rest, and
-        // cost no more than that.
+        // Accepts all waiting connections before it serves any. Most of a crowd then make room for
+        // the rest, at no further cost.
         for _ in 1..MAX_WAITING {
             match poll_fn(|context| Poll::Ready(listener.poll_accept(context))).await {
                 Poll::Ready(Ok((stream, peer))) => connections.add(peer.ip(), stream),
@@ -168,7 +167,7 @@ async fn converse(stream: tokio::net::TcpStream, routes: Router, marks: Arc<Mark
         .keep_alive(false)
         .serve_connection(TokioIo::new(stream), service);
     let mut connection = pin!(connection);
-    // What goes wrong with one client is that client's business.
+    // A client's fault concerns only that client.
     while timeout(WHOLE, &mut connection).await.is_err() {
         let taken_at_ms = marks.taken_at_ms.load(Ordering::Relaxed);
         if now_ms().saturating_sub(taken_at_ms) > WHOLE.as_millis() as u64 {
@@ -177,7 +176,7 @@ async fn converse(stream: tokio::net::TcpStream, routes: Router, marks: Arc<Mark
     }
 }
 
-/// The monotonic clock, milliseconds.
+/// The monotonic clock, in milliseconds.
 pub fn now_ms() -> u64 {
     clock::now().ns() / 1_000_000
 }

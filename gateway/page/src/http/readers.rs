@@ -1,4 +1,4 @@
-//! Who may read: by a token, and under which names of this machine.
+//! Access control for readers: by a token, and by the names of this machine.
 
 use super::connections::Marks;
 use axum::extract::{Request, State};
@@ -15,39 +15,38 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep};
 
-/// The readers that may read.
+/// The permitted readers.
 #[derive(Clone, Debug, Default)]
 pub struct Readers {
-    /// The token that they must show.
+    /// The required token.
     pub token: Option<String>,
-    /// The names of this machine that they may use, beside its addresses and `localhost`. Where
-    /// there is a token and no name is listed, any will do.
+    /// The permitted names of this machine, in addition to its addresses and `localhost`. With a
+    /// token and no listed name, any name is permitted.
     pub hosts: Vec<String>,
 }
 
 impl Readers {
-    /// `router` for those alone that show the token, where there is one.
+    /// Limits `router` to readers that show the token, if there is one.
     pub fn only<S: Clone + Send + Sync + 'static>(&self, router: Router<S>) -> Router<S> {
         let gate = Gate { token: self.token.clone(), guesses: Mutex::default() };
         router.layer(middleware::from_fn_with_state(Arc::new(gate), admit))
     }
 
-    /// `router` under the names of this machine alone, with the headers of security that pages
-    /// have.
+    /// Limits `router` to the names of this machine, and adds security headers.
     pub fn secured(&self, router: Router) -> Router {
-        // No page of another site knows the token.
+        // Pages of other sites do not know the token.
         let are_open = self.token.is_some() && self.hosts.is_empty();
         fairwire_web::secured(router, &GATEWAY, Names { listed: self.hosts.clone(), are_open })
     }
 }
 
-/// What a reader has to pass.
+/// The checks for a reader.
 struct Gate {
     token: Option<String>,
     guesses: Mutex<Guesses>,
 }
 
-/// The wrong tokens that were shown, and how many there were when the log had them.
+/// Wrong tokens, and their number at the last log line.
 #[derive(Default)]
 struct Guesses {
     wrong: u64,
@@ -55,14 +54,14 @@ struct Guesses {
     said_at: Option<Instant>,
 }
 
-/// A wrong token is answered after this, and one after the other: five in a second, of all readers.
-/// Those who wait are bounded by their connections.
+/// The delay of the answer to a wrong token. Answers follow one another, so all readers together
+/// get five a second. The connection limit bounds the waiting ones.
 const SLOW: Duration = Duration::from_millis(200);
-/// How often the log has them.
+/// The interval between log lines.
 const SAY_EVERY: Duration = Duration::from_secs(60);
 
 impl Gate {
-    /// A token was shown that is wrong.
+    /// Records a wrong token.
     async fn note_guess(&self) {
         let mut guesses = self.guesses.lock().await;
         guesses.wrong += 1;
@@ -100,12 +99,12 @@ async fn admit(
 fn is_allowed(token: Option<&str>, headers: &HeaderMap) -> bool {
     let Some(token) = token else { return true };
     let shown = headers.get(AUTHORIZATION).map(HeaderValue::as_bytes).unwrap_or_default();
-    // The scheme's name is of any case (RFC 9110, section 11.1).
+    // The scheme is case-insensitive (RFC 9110, section 11.1).
     let Some((scheme, shown)) = shown.split_at_checked("Bearer ".len()) else { return false };
     scheme.eq_ignore_ascii_case(b"Bearer ") && is_same(token.as_bytes(), shown)
 }
 
-/// Are they the same? The time that it takes depends on their lengths alone.
+/// Are they equal? The time depends only on their lengths.
 fn is_same(token: &[u8], shown: &[u8]) -> bool {
     let differences = token.iter().zip(shown).fold(0, |sum, (a, b)| sum | (a ^ b));
     std::hint::black_box(differences) == 0 && token.len() == shown.len()

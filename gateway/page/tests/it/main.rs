@@ -1,5 +1,5 @@
-//! Measurements of a datapath on memory ports, as they are served: one binary, since each would be
-//! linked with everything again.
+//! The served measurements of a datapath on memory ports. One binary, since each would link all
+//! crates again.
 
 mod page;
 mod telemetry;

@@ -1,4 +1,4 @@
-//! The page for browsers, over HTTP, of a datapath on memory ports.
+//! The page over HTTP, for a datapath on memory ports.
 
 use super::telemetry::{observed, request, send};
 use fairwire_core::{Duration, Ecn, FlowHash, Seed, Time};
@@ -46,7 +46,7 @@ impl Served {
         Served { address, watch, stop, thread: Some(thread) }
     }
 
-    /// The body of a good answer.
+    /// The body of a successful answer.
     fn get(&self, path: &str) -> String {
         let (head, body) = send(self.address, &request(&format!("GET {path}"), ""));
         assert!(head.starts_with("http/1.1 200"), "{path}: {head} {body}");
@@ -181,7 +181,7 @@ fn a_stream_begins_with_a_snapshot_and_a_seventeenth_viewer_is_sent_away() {
     assert!(served.watch.live.viewers() <= 16);
 }
 
-/// What arrives in a second at twice the rate of a 10 Mbit/s link: from four hosts, of two classes.
+/// A second of arrivals at twice the rate of a 10 Mbit/s link, from four hosts of two classes.
 fn load() -> Vec<Arrival> {
     let arrival = |n: u64| Arrival {
         at: Time::ZERO + Duration::from_us(n * 600),
@@ -211,7 +211,7 @@ fn the_last_minute_is_replayed_through_every_discipline_whatever_the_classes_are
             let outcome = replay(other, &load(), has_classes, &|unit| format!("{unit:?}"));
             let dropped: u64 = outcome.dropped.values().sum();
             let gone = outcome.packets_out + dropped;
-            // What waits at the end is neither sent nor dropped.
+            // Packets that wait at the end are neither sent nor dropped.
             assert!(gone <= outcome.packets_in && outcome.packets_out > 400, "{}: {outcome:?}", entry.name);
             assert!(outcome.throughput_bps <= 10.2e6, "{}: {outcome:?}", entry.name);
         }

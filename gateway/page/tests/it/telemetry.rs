@@ -1,4 +1,4 @@
-//! What an observer shows of a datapath on memory ports and virtual time, and how it is read.
+//! An observer's view of a datapath on memory ports and virtual time, and its readers.
 
 use etherparse::PacketBuilder;
 use fairwire_control::snapshot::Snapshot;
@@ -66,7 +66,7 @@ fn datapath() -> Datapath {
     Datapath::new(DatapathPlan { forward: direction(Some(shaper)), backward: direction(None) })
 }
 
-/// A UDP frame of [`BYTES`] from a host to a port of another.
+/// A UDP frame of [`BYTES`] bytes from one host to a port of another.
 fn udp(from: u16) -> Vec<u8> {
     let builder =
         PacketBuilder::ethernet2([2; 6], [4; 6]).ipv4([192, 0, 2, 1], [10, 0, 0, 2], 64).udp(from, 9);
@@ -75,17 +75,17 @@ fn udp(from: u16) -> Vec<u8> {
     frame
 }
 
-/// Two flows download for `seconds`, at three quarters of the link each, and one uploads at a tenth
-/// of that.
+/// Two flows download for `seconds` at three quarters of the link each, and one uploads at a tenth
+/// of the link.
 fn arrivals(seconds: u64) -> [Vec<Arrival>; 2] {
     let at = |us: u64, frame| Arrival { at: Time::from_ns(us * 1000), frame, vnet: VnetHeader::PLAIN };
-    // One in 1333 us each; the second flow sends half a period later.
+    // One packet per 1333 us; the second flow sends half a period later.
     let download = (0..seconds * 750).flat_map(|n| [at(n * 1333, udp(1)), at(n * 1333 + 666, udp(2))]);
     let upload = (0..seconds * 100).map(|n| at(n * 10_000, udp(3)));
     [download.collect(), upload.collect()]
 }
 
-/// Runs for `seconds`, observed every 10 ms; each observation is looked at by `look`.
+/// Runs for `seconds`, observed every 10 ms. `look` gets each observation.
 pub(super) fn observed(seconds: u64, look: &mut dyn FnMut(u64, &mut Observer)) -> (Arc<Board>, Datapath) {
     let [download, upload] = arrivals(seconds);
     let mut wire = Wire { left: MemoryPort::new(download), right: MemoryPort::new(upload) };
@@ -112,12 +112,12 @@ fn a_snapshot_shows_what_the_datapath_did() {
     let snapshot = board.latest_with_classes();
     assert_eq!((snapshot.name.as_str(), snapshot.uptime_s, snapshot.reloads), ("edge", 3.99, 0));
     let [download, upload] = &snapshot.ways[..] else { panic!("two ways") };
-    // Within three packets of 1000 B in a second: at either end, and what is in between.
+    // Within three packets of 1000 B in a second: one at each end, and one in transmission.
     near(download.throughput_bps, 8e6, 24e3);
     near(download.utilization, 1.0, 0.003);
     near(upload.throughput_bps, 0.8e6, 24e3);
     assert_eq!((upload.discipline.as_str(), upload.utilization), ("", 0.0));
-    // A full queue of twenty packets of 1 ms, to the millisecond of a step and a bucket.
+    // A full queue of twenty packets of 1 ms, within the millisecond of a step and a bucket.
     near(download.sojourn.p50_s, 0.020, 0.002);
     assert!(download.sojourn.p99_s <= download.sojourn.max_s);
     let totals = &download.totals;
@@ -125,7 +125,7 @@ fn a_snapshot_shows_what_the_datapath_did() {
     assert_eq!(totals.packets_in, totals.packets_out + gone + totals.inside);
     assert_eq!(totals.bytes_in, totals.packets_in * BYTES);
     assert_eq!(totals.dropped["overflow"], datapath.forward.totals().dropped[0]);
-    // Flows: one link is taken by both, of which each offered three quarters.
+    // Two flows share the link; each offered three quarters of it.
     assert_eq!((download.active_flows, upload.active_flows), (2, 1));
     let names: BTreeSet<&str> = download.flows.iter().map(|flow| flow.flow.as_str()).collect();
     assert_eq!(names, BTreeSet::from(["udp 192.0.2.1:1 -> 10.0.0.2:9", "udp 192.0.2.1:2 -> 10.0.0.2:9"]));
@@ -145,7 +145,7 @@ fn a_snapshot_shows_what_the_datapath_did() {
     near(class.fair_bps, class.throughput_bps, 1e-6);
     near(download.worst_share_error_points, 0.0, 1e-9);
     assert_eq!(snapshot.captured, 16);
-    // As JSON and back.
+    // To JSON and back.
     let text = serde_json::to_string(&*snapshot).expect("it has no infinity");
     let back: Snapshot = serde_json::from_str(&text).expect("its own form");
     assert_eq!((&back.ports, &back.ways[0].totals), (&snapshot.ports, &snapshot.ways[0].totals));
@@ -159,15 +159,15 @@ fn counts_show_what_each_flow_got_since_the_start_at_the_time_of_their_copy() {
     let [download, upload] = &counts.ways[..] else { panic!("two ways") };
     assert_eq!((download.flow_count, download.flows.len()), (2, 2));
     assert_eq!((upload.flow_count, upload.flows[0].flow.as_str()), (1, "udp 192.0.2.1:3 -> 10.0.0.2:9"));
-    // Copies begin every half second, from the start on.
+    // Copies start every half second, from the start on.
     assert!(download.flows.iter().all(|flow| (flow.at_s - 3.5).abs() < 1e-9), "{:?}", download.flows);
-    // At 3.5 s: one packet in 1333 us of each came, and one in a millisecond left for both
+    // At 3.5 s: one packet per 1333 us of each flow arrived, and one per millisecond left for both
     // together.
     for flow in &download.flows {
         near(flow.packets_in as f64, 3500.0 / 1.333, 2.0);
         assert_eq!(flow.bytes_in, flow.packets_in * BYTES);
         assert_eq!(flow.bytes_out, flow.packets_out * BYTES);
-        // What neither left nor was dropped waits: twenty at most.
+        // At most twenty packets wait, which neither left nor were dropped.
         assert!(flow.packets_in - flow.packets_out - flow.dropped <= 21, "{flow:?}");
     }
     near(download.flows.iter().map(|flow| flow.packets_out).sum::<u64>() as f64, 3500.0, 2.0);
@@ -175,7 +175,7 @@ fn counts_show_what_each_flow_got_since_the_start_at_the_time_of_their_copy() {
     assert_eq!(download.totals.packets_in, datapath.forward.totals().packets_in);
     let left: u64 = download.waits.counts.iter().sum();
     assert_eq!(left, download.totals.packets_out + 1, "one is being sent");
-    // Of the flows that got most, the requested number.
+    // The requested number of flows, which are those that got most.
     let one = board.counts(1);
     assert_eq!((one.ways[0].flow_count, one.ways[0].flows.len()), (2, 1));
     assert_eq!(one.ways[0].flows[0], download.flows[0]);
@@ -220,7 +220,7 @@ fn a_capture_holds_the_drops_of_a_run() {
     assert_eq!(board.capture(&path).expect_err("it exists").kind(), std::io::ErrorKind::AlreadyExists);
 }
 
-/// A page of metrics: the kind of each family, and its samples with labels as they are.
+/// A page of metrics: the type of each family, and its samples with their labels.
 #[derive(Debug, Default)]
 struct Page {
     kinds: BTreeMap<String, String>,
@@ -231,8 +231,7 @@ fn open_metrics(board: &Board) -> String {
     exposition::text(&board.latest_with_classes(), &board.about(), Format::OpenMetrics)
 }
 
-/// Reads a page as strictly as the specification's grammar has it, and checks what it requires of
-/// families.
+/// Reads a page strictly by the specification's grammar, and checks its rules for families.
 fn strictly(text: &str, format: Format) -> Page {
     let mut page = Page::default();
     let mut family = String::new();
@@ -355,10 +354,10 @@ fn the_sojourn_is_a_histogram_since_the_start() {
         page.samples[&format!("fairwire_sojourn_seconds{name}{{way=\"download\"{more}}}")]
     };
     let count = sample("_count", "");
-    // Those that began to be sent; a packet may be in transmission.
+    // Packets whose transmission began; one may be incomplete.
     near(count, datapath.forward.totals().packets_out as f64, 1.0);
     assert_eq!(sample("_bucket", ",le=\"+Inf\""), count);
-    // A full queue of twenty packets of 1 ms, after the first hundred or so.
+    // A full queue of twenty packets of 1 ms, after about a hundred packets.
     near(sample("_sum", "") / count, 0.020, 0.002);
     let below = |bound: &str| sample("_bucket", &format!(",le=\"{bound}\"")) / count;
     assert!(below("0.012582912") < 0.1 && below("0.025165824") > 0.99, "a bound is where it says");
@@ -470,7 +469,7 @@ fn metrics_are_served_and_nothing_else_is() {
     }
     let large = format!("X: {}\r\n", "x".repeat(100_000));
     let mut stream = TcpStream::connect(served.address).expect("it listens");
-    // The server may close the connection before all is written.
+    // The server may close the connection before everything is written.
     let _ = stream.write_all(request("GET /metrics", &large).as_bytes());
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);
@@ -486,7 +485,7 @@ fn connected_from(peer: [u8; 4], to: SocketAddr) -> TcpStream {
     TcpStream::from(socket)
 }
 
-/// The number of `streams` that the server has closed.
+/// How many of `streams` the server has closed.
 fn closed(streams: &[TcpStream]) -> usize {
     let is_over = |stream: &&TcpStream| {
         let mut stream: &TcpStream = stream;
@@ -507,7 +506,7 @@ fn three_hundred_that_say_nothing_keep_no_reader_waiting() {
     let token = "Authorization: Bearer secret\r\n";
     let hundred = || (0..100).map(|_| connected_from([127, 0, 0, 2], served.address));
     let mut silent: Vec<TcpStream> = hundred().chain(hundred()).collect();
-    // One that sends its request in two parts, from another address, while a hundred more come.
+    // From another address, a client sends its request in two parts, while a hundred more connect.
     let mut slow = connected_from([127, 0, 0, 9], served.address);
     slow.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n").expect("it takes a part");
     silent.extend(hundred());
@@ -518,10 +517,10 @@ fn three_hundred_that_say_nothing_keep_no_reader_waiting() {
     for _ in 0..5 {
         assert_eq!(served.status(&request("GET /metrics", token)), "200");
     }
-    // They were not waited for: some are there still. 64 is all that there are places for.
+    // The test did not wait for them, so some are still connected. There are 64 places.
     let over = closed(&silent);
     assert!((230..300).contains(&over), "{over} of 300 had to go");
-    // The others go when their two seconds are over: reading ends because the server closes them.
+    // The others end after their two seconds: reading ends because the server closes them.
     for mut stream in silent {
         let mut rest = Vec::new();
         let _ = stream.read_to_end(&mut rest);
@@ -578,7 +577,7 @@ fn a_page_of_another_site_that_has_its_name_point_here_gets_nothing() {
     for (request, status) in [(twice, "400"), (none, "400"), (old, "200"), (whole, "421")] {
         assert_eq!(plain.status(request), status, "{request}");
     }
-    // No page of another site knows the token; a list is a list all the same.
+    // Pages of other sites do not know the token, but a list of names still applies.
     let token = "Authorization: Bearer secret\r\nConnection: close\r\n\r\n";
     let named = |host: &str| format!("GET /metrics HTTP/1.1\r\nHost: {host}\r\n{token}");
     assert_eq!(Served::new(Some("secret")).status(&named("any.example")), "200");
@@ -615,13 +614,12 @@ fn beyond_loopback_a_token_is_needed() {
     assert!(listen("0.0.0.0:0".parse().expect("an address"), Some("secret")).is_ok());
 }
 
-/// What is checked in for Prometheus and Grafana.
+/// The files in this repository for Prometheus and Grafana.
 fn monitoring(name: &str) -> std::path::PathBuf {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/monitoring").join(name)
 }
 
-/// `promtool` with `arguments`, which is given `input`. `None`, and a loud word, where there is
-/// none.
+/// Runs `promtool` with `arguments` on `input`. `None`, with a loud message, if it is missing.
 fn promtool(arguments: &[&str], input: &str) -> Option<(bool, String)> {
     use std::process::{Command, Stdio};
     let mut command = Command::new("promtool");
@@ -646,7 +644,7 @@ fn promtool(arguments: &[&str], input: &str) -> Option<(bool, String)> {
 fn promtool_finds_nothing_to_complain_of_in_a_page() {
     let (board, _) = observed(2, &mut |_, _| ());
     let mut snapshot = (*board.latest_with_classes()).clone();
-    // A gauge of each unit, as disciplines name them.
+    // A gauge of each unit, named as by disciplines.
     let gauges =
         ["drop_probability_1", "backlog_packets", "flows", "pool_tokens", "delay_s", "contract_rate_bps"];
     snapshot.ways[0].gauges.extend(gauges.map(|name| (name.to_owned(), 0.5)));
@@ -697,7 +695,7 @@ fn every_metric_that_rules_and_dashboard_name_is_one_that_a_gateway_exports() {
         let unknown: Vec<_> = named.difference(&exported).collect();
         assert!(unknown.is_empty(), "{name} names {unknown:?}, which no gateway exports");
     }
-    // Labels too: of a name that is spelt wrong nothing would be shown.
+    // Labels too: a query with a misspelt label shows no data.
     for label in ["way", "device", "kind", "cause", "class", "le"] {
         assert!(page.samples.keys().any(|series| series.contains(&format!("{label}=\""))), "{label}");
     }
