@@ -11,8 +11,7 @@ pub fn now() -> Time {
     read(ClockId::Monotonic)
 }
 
-/// The same, including the time in which the machine slept; the kernel states a process's start on
-/// this clock.
+/// Like [`now`], but including time asleep; the kernel reports a process's start on this clock.
 pub fn boot() -> Time {
     read(ClockId::Boottime)
 }

@@ -140,7 +140,7 @@ pub struct Late {
 /// as many arrived.
 pub const TAKEN_AT_ONCE: usize = 32;
 
-/// The maximum of frames for [`Port::transmit_all`]: the bits of [`Refused`].
+/// The most frames for [`Port::transmit_all`]: the bits of [`Refused`].
 pub const MAX_FRAMES_AT_ONCE: usize = 64;
 
 /// A frame to be sent.

@@ -25,22 +25,22 @@ pub fn redirect(from: u32, to: u32, way: Redirected) -> io::Result<()> {
     netlink.execute(redirecting(from, to, way))
 }
 
-/// The faults of the frames that an interface sends. The default has none, and no limit on the
-/// frames in transit.
+/// Faults of the frames that an interface sends. The default has none, and no limit on frames in
+/// transit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Impairment {
     /// The delay of each frame; `jitter` is added to it.
     pub delay: Duration,
-    /// The extra delay of each frame: one of these, all equally probable, at most 2 s. Frames with
-    /// less delay overtake others.
+    /// The extra delay of each frame: one of these, equally probable, at most 2 s. Faster frames
+    /// overtake others.
     pub jitter: Vec<Duration>,
     /// The losses.
     pub loss: Option<Loss>,
-    /// The fraction that is delayed, while the others are not; `None` delays all.
+    /// The fraction of frames that is delayed; `None` delays all.
     pub delayed: Option<f64>,
     /// The probability that one is sent twice.
     pub duplicate: f64,
-    /// The maximum of frames delayed at one time; further ones are dropped.
+    /// The most frames delayed at a time; further ones are dropped.
     pub most_packets: u32,
 }
 

@@ -50,7 +50,7 @@ pub struct Tun {
     is_down: bool,
 }
 
-/// The maximum of packets read at once, so the other direction gets its turn.
+/// The most packets read at once, so the other direction gets its turn.
 const MAX_AT_ONCE: usize = crate::port::TAKEN_AT_ONCE;
 /// Packets that may wait in a TAP device: 50 ms of full packets at 1 Gbit/s. All arrivals wait
 /// there before they are shared.

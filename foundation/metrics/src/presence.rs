@@ -26,12 +26,12 @@ pub struct Presence {
     pub bytes: Vec<u64>,
 }
 
-/// The minimum slot: some round trips in most networks, and a quarter of the time after which
-/// a change is noticed.
+/// The shortest slot: some round trips in most networks, and a quarter of the time after which a
+/// change is noticed.
 const SLOT: Duration = Duration::from_ms(100);
-/// The maximum of counts kept for a run: 16 MB.
+/// The most counts kept for a run: 16 MB.
 const MAX_COUNTS: u64 = 2_000_000;
-/// The maximum of fair shares kept during summation: 160 MB. Beyond it, nearby changes are merged.
+/// The most fair shares kept during summation: 160 MB. Beyond it, nearby changes are merged.
 const MAX_SHARES: usize = 20_000_000;
 /// The fraction of its new share that a flow must reach.
 const REACHED: f64 = 0.9;

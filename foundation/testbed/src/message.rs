@@ -169,7 +169,7 @@ pub(crate) fn next_instruction() -> io::Result<Option<Instruction>> {
     read_line(&mut io::stdin().lock())
 }
 
-/// The maximum of descriptors attached to a report.
+/// The most descriptors attached to a report.
 const MAX_DESCRIPTORS: usize = 3;
 
 /// Sends a report with `descriptors` attached. A report may exceed a datagram, so it is in a memory

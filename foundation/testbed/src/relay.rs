@@ -33,7 +33,7 @@ pub struct Relay {
     _host: Host,
 }
 
-/// The maximum of simultaneous connections, and of simultaneous DNS requests.
+/// The most simultaneous connections, and the most simultaneous DNS requests.
 const MAX_AT_ONCE: usize = 2000;
 /// The time limit for another host to accept a connection.
 const CONNECT: Duration = Duration::from_secs(20);

@@ -28,10 +28,10 @@ const ETHERNET_BYTES: usize = 14;
 const VLAN_TAG_BYTES: usize = 4;
 /// 802.1Q, 802.1ad, and the values that stacked tags had before 802.1ad.
 const VLAN_TYPES: [u16; 5] = [0x8100, 0x88a8, 0x9100, 0x9200, 0x9300];
-/// The maximum of VLAN tags parsed; a frame with more does not count as IP.
+/// The most VLAN tags parsed; a frame with more does not count as IP.
 pub const MAX_VLAN_TAGS: u8 = 8;
-/// The maximum of bytes before an IP header: Ethernet, VLAN tags, and PPPoE or LLC and SNAP, which
-/// have equal length.
+/// The most bytes before an IP header: Ethernet, VLAN tags, and PPPoE or LLC and SNAP, which have
+/// equal length.
 pub const MAX_LINK_BYTES: usize = ETHERNET_BYTES + MAX_VLAN_TAGS as usize * VLAN_TAG_BYTES + PPPOE_BYTES;
 /// A PPPoE session (RFC 2516, section 4).
 const PPPOE_SESSION: u16 = 0x8864;

@@ -19,10 +19,9 @@ const IPV4: usize = 20;
 const TCP: usize = 20;
 /// Bytes of a UDP header (RFC 768).
 const UDP: usize = 8;
-/// The maximum of SACK blocks in a segment: as many as fit next to a timestamp (RFC 2018, section
-/// 3).
+/// The most SACK blocks in a segment: as many as fit next to a timestamp (RFC 2018, section 3).
 pub const MAX_BLOCKS: usize = 3;
-/// The maximum captured from one frame, bytes.
+/// The most bytes captured from one frame.
 pub const MAX_CAPTURED: usize = ETHERNET + IPV4 + TCP + sack_bytes(MAX_BLOCKS);
 
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;

@@ -52,9 +52,9 @@ pub struct AfPacket {
     has_remote: bool,
 }
 
-/// The bytes that may be leaving from all threads that send through one socket. The kernel counts a
-/// frame until it has left, or until the other end of a virtual wire has accepted it; the default
-/// holds a hundred frames.
+/// The send buffer of all threads that share one socket. The kernel counts a frame until it has
+/// left, or until the other end of a virtual wire has accepted it; the default holds a hundred
+/// frames.
 const SEND_BUFFER_BYTES: usize = 4 << 20;
 
 /// Enlarges the send buffer: beyond `net.core.wmem_max` with `CAP_NET_ADMIN`, otherwise up to it.
@@ -75,7 +75,7 @@ impl Transmit for Remote {
     }
 }
 
-/// The maximum of frames that one call takes from the ring.
+/// The most frames that one call takes from the ring.
 const MAX_AT_ONCE: usize = 64;
 
 impl AfPacket {

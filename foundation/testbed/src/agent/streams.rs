@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::{fs, thread};
 
-/// The maximum of events fetched at once.
+/// The most events fetched at once.
 const BATCH: usize = 256;
 /// How often threads check for the end of the run.
 const TICK_NS: u64 = 20_000_000;
@@ -138,7 +138,7 @@ pub(super) type Connection = (usize, TcpStream);
 /// The number of threads that establish connections, each in turn. Many, so flows do not wait for
 /// each other's round trips.
 const CONNECTORS: usize = 200;
-/// The maximum time for a connection.
+/// The time limit for a connection.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Whether TCP requests ECN when it opens a connection (ip-sysctl(5)). By default, the accepting

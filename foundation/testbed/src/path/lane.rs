@@ -9,7 +9,7 @@ use fairwire_wire::headers::Headers;
 use fairwire_wire::join::TcpOffsets;
 use std::collections::BTreeMap;
 
-/// The maximum of bytes in transit in one direction: twice those of half a second at 1 Gbit/s.
+/// The most bytes in transit in one direction: twice those of half a second at 1 Gbit/s.
 const MAX_BYTES: usize = 128 << 20;
 
 /// Frames in transit, next due first.
@@ -23,7 +23,7 @@ pub(super) struct Held {
     run: Option<Run>,
     /// The wire's time zero, once known.
     begins: Option<Time>,
-    /// The minimum of all delays.
+    /// The shortest delay.
     pub shortest: Duration,
     /// By due time, and then by arrival.
     pub frames: BTreeMap<(Time, u64), Travelling>,

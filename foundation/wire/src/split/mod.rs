@@ -27,8 +27,8 @@ use crate::segment::Train;
 use crate::vnet::{GSO_TCPV4, GSO_TCPV6, GSO_UDP_L4, VnetHeader};
 use tunnel::{Found, Wanted};
 
-/// The largest frame from a super-packet, in bytes: Ethernet with its VLAN tags, and the maximum of
-/// IPv6 without jumbograms. A scratch buffer of this size suffices for every super-packet.
+/// The largest frame from a super-packet, in bytes: Ethernet with its VLAN tags, and the longest
+/// IPv6 packet without jumbograms. A scratch buffer of this size suffices for every super-packet.
 pub const MAX_FRAME_BYTES: usize = MAX_LINK_BYTES + 40 + 65_535;
 
 /// Linux sends no smaller segments: `TCP_MIN_GSO_SIZE`, the minimum MSS of 48 minus 40 bytes of

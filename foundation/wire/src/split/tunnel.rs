@@ -347,5 +347,5 @@ const GRE_KEY: u16 = 0x2000;
 const GRE_SEQUENCE: u16 = 0x1000;
 /// An entire Ethernet frame (RFC 1701, section "Protocol Type").
 const TRANSPARENT_ETHERNET: u16 = 0x6558;
-/// The maximum examined of an IPv6 header and its extensions, in an unknown tunnel.
+/// The most bytes examined for an IPv6 header and its extensions in an unknown tunnel.
 const MAX_IPV6_BYTES: usize = 40 + 64 * 8;

@@ -1,5 +1,4 @@
-//! Integration tests of the wire formats, in one binary because each would be linked with
-//! everything again.
+//! Integration tests of the wire formats. One binary, since each would link all crates again.
 
 mod captures;
 mod checksum;
