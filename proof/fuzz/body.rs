@@ -1,5 +1,5 @@
-//! What the fuzz targets do with their bytes. A test of the disciplines does the same with the
-//! corpus and with random bytes, so that it runs without a fuzzer too.
+//! The work of the fuzz targets on their bytes. A test of the disciplines does the same with the
+//! corpus and with random bytes, so it also runs without a fuzzer.
 #![allow(dead_code, reason = "each target uses one half")]
 
 use fairwire_catalogue::{self as catalogue, Entry};
@@ -16,11 +16,10 @@ fn site(buffer: Amount) -> Site<'static> {
 const BUFFERS: [Amount; 4] =
     [Amount::Packets(1), Amount::Packets(3), Amount::Packets(40), Amount::Bytes(4_000)];
 
-/// The first two bytes choose the discipline, its buffer and its ECN policy; the others are
-/// operations.
+/// Runs operations from `bytes`. The first two choose the discipline, its buffer and its ECN
+/// policy.
 ///
-/// # Panics
-/// When the discipline breaks its contract: the fuzzer's find.
+/// # Panics If the discipline breaks its contract: the fuzzer's find.
 pub(super) fn operations(bytes: &[u8]) {
     let [which, how, rest @ ..] = bytes else { return };
     let entry = &catalogue::all()[usize::from(*which) % catalogue::all().len()];
@@ -49,20 +48,19 @@ fn operation(kind: u8, detail: u8) -> Operation {
             ecn: Ecn::from_bits(detail >> 6),
         },
         4..=6 => Operation::Dequeue,
-        // From a nanosecond to half a minute.
+        // From a nanosecond to 17 s.
         _ => Operation::Wait(1 << (detail % 35)),
     }
 }
 
-/// Text as typed for disciplines: what is read and passes its checks must build and work.
+/// Parses `bytes` as the text of disciplines. Text that passes its checks must build and work.
 ///
-/// # Panics
-/// When it does not: the fuzzer's find.
+/// # Panics If it does not: the fuzzer's find.
 pub(super) fn spec(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Ok(typed) = toml::from_str::<Parameters>(text) else { return };
-    // Numbers of five digits and more may request gigabytes, which is no fault: those are checked,
-    // not built.
+    // Numbers of five digits or more may request gigabytes, which is no fault, so they are checked
+    // but not built.
     let is_modest = !text.as_bytes().windows(5).any(|five| five.iter().all(u8::is_ascii_digit))
         && !text.contains(['M', 'G', 'e']);
     for entry in catalogue::all().iter().filter(|entry| is_set(entry, &typed)) {
@@ -78,7 +76,7 @@ pub(super) fn spec(bytes: &[u8]) {
     }
 }
 
-/// Does what was typed speak of `entry`?
+/// Does the text name `entry`?
 fn is_set(entry: &Entry, typed: &Parameters) -> bool {
     let written = toml::Value::try_from(typed).expect("plain data");
     written.get(entry.name).is_some()

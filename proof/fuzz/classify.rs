@@ -1,5 +1,5 @@
-//! What the fuzz target `classify` does with its bytes. A test of the gateway does the same with
-//! random bytes and with frames that another parser reads too.
+//! The work of the fuzz target `classify` on its bytes. A test of the gateway does the same with
+//! random bytes, and with frames that another parser reads too.
 #![allow(dead_code, reason = "the target uses less than the test")]
 
 use etherparse::{NetSlice, SlicedPacket, TransportSlice};
@@ -18,7 +18,7 @@ use fairwire_wire::flow_key::{FlowKey, NetworkBits};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// Claims of every kind over prefixes in which random bytes fall now and then.
+/// Claims of every type, over prefixes that random bytes sometimes match.
 fn claims() -> Claims {
     let prefix = |text: &str| text.parse().expect("a prefix");
     let rule = Rule {
@@ -52,7 +52,7 @@ const FLOWS: [FlowKind; 9] = [
     FlowKind::Dscp,
 ];
 
-/// The bytes as what was captured on a link of the type that the first two name, and as a file.
+/// Reads the bytes as a capture on a link of the type in the first two, and as a capture file.
 fn captured(bytes: &[u8]) {
     let _ = fairwire_wire::pcap::seen(bytes);
     let [high, low, data @ ..] = bytes else { return };
@@ -64,10 +64,9 @@ fn captured(bytes: &[u8]) {
     let _ = (fairwire_wire::pcap::seen(&file), fairwire_wire::pcap::notes(&file));
 }
 
-/// Whatever the bytes, every classifier has an answer, and the same one twice.
+/// Checks that every classifier has an answer for any bytes, and the same one twice.
 ///
-/// # Panics
-/// When one has not: the fuzzer's find.
+/// # Panics If one does not: the fuzzer's find.
 pub(super) fn classify(bytes: &[u8]) {
     captured(bytes);
     let claims = Arc::new(claims());
@@ -90,11 +89,11 @@ pub(super) fn classify(bytes: &[u8]) {
     agree(bytes);
 }
 
-/// Where etherparse reads the bytes as a whole frame, so do we, and the same.
+/// Checks that we agree with etherparse if it reads the bytes as a complete frame.
 fn agree(frame: &[u8]) {
     let Ok(theirs) = SlicedPacket::from_ethernet(frame) else { return };
     let ours = fairwire_wire::parse(frame);
-    // A third tag, or a security tag, is none that we look behind.
+    // We do not parse beyond a third tag or a security tag.
     let vlans = theirs.vlan_ids();
     // Etherparse knows the tags of 802.1Q and 802.1ad and 0x9100, but not the two older types.
     if frame.get(12 + 4 * vlans.len()).is_some_and(|high| matches!(high, 0x92 | 0x93)) {
@@ -118,7 +117,7 @@ fn agree(frame: &[u8]) {
     assert_eq!((key_source, key_destination), (source, destination));
     let payload = theirs.ip_payload().expect("IP has a payload");
     let network = ours.network.expect("a key of IP has a header of IP");
-    // We walk 8 extension headers, and none behind a fragment header; etherparse walks on.
+    // We walk 8 extension headers, and none after a fragment header; etherparse continues.
     let is_same_walk = network.protocol == payload.ip_number.0;
     if is_same_walk {
         assert_eq!(ours.is_fragment(), payload.fragmented);

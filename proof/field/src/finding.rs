@@ -28,7 +28,7 @@ pub enum Subject {
     /// Shares, memory, and other values that chance may spoil once.
     #[default]
     Shares,
-    /// Rate and delay, which also depend on the machine if it keeps the gateway from its processor.
+    /// Rate and delay, which do not count if the gateway was starved.
     Time,
     /// Accounting for every packet; neither chance nor a busy machine excuses a missing one.
     Places,

@@ -136,7 +136,7 @@ pub struct Cell {
     pub own: Pings,
     /// The promises, and their outcomes.
     pub findings: Vec<Finding>,
-    /// How the machine kept the gateway from its work, if it did.
+    /// Whether the host starved the gateway, and of what.
     pub starved: Option<String>,
 }
 

@@ -183,16 +183,18 @@ fn changes(happened: &mut Happened) -> Fallible<()> {
     happened.check_conservation(run.gateway())
 }
 
-/// Operations a second, for how long, and the longest that the median of each kind may take.
+/// Operations per second, their duration in seconds, and the most that the median of each type may
+/// take.
 const EACH_S: u64 = 100;
 const MINUTE_S: u64 = 60;
 const ANSWERED_S: f64 = 0.010;
-/// When they begin: TCP has found its plan.
+/// Their start: TCP has found its plan.
 const BEGIN: f64 = 3.0;
-/// The ping of a subscriber whose plan is idle waits no longer than the line and a moment.
+/// The interval of pings. The ping of a subscriber whose plan is idle waits only slightly longer
+/// than on the line.
 const PING: Duration = Duration::from_ms(20);
 
-/// Subscribers are added, changed and removed in turn, each by a command, while one of the others
+/// Adds, changes and removes subscribers in turn, each by a command, while one of the others
 /// downloads and one pings.
 fn turnover(happened: &mut Happened) -> Fallible<()> {
     let seconds = MINUTE_S + 5;
@@ -210,7 +212,7 @@ fn turnover(happened: &mut Happened) -> Fallible<()> {
         let (turn, name) = (number / 3, format!("t{}", number / 3));
         let [address, plan] =
             [format!("addresses=10.200.{}.{}", turn / 250, turn % 250), "download_ceiling=40 Mbit/s".into()];
-        // Who is removed was added 500 turns ago.
+        // A removed subscriber was added 500 turns ago.
         let old = format!("t{}", turn.saturating_sub(500));
         let words = match number % 3 {
             0 => vec!["set", &file, &name, &address, "download_ceiling=20 Mbit/s"],

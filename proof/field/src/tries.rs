@@ -3,7 +3,7 @@
 
 use crate::finding::{Finding, Subject};
 
-/// The maximum of attempts.
+/// The most attempts.
 const MAX_TRIES: usize = 3;
 /// The share of a run above which a gateway counts as starved: how long its threads and those of
 /// the path behind it were ready without a processor, together. On 4 processors, it is 0.07 to 0.44
@@ -16,13 +16,13 @@ pub trait Outcome {
     /// The promises, and their outcomes.
     fn findings(&self) -> &[Finding];
 
-    /// How the machine kept the gateway from its work, if it did.
+    /// Whether the host starved the gateway, and of what.
     fn starved(&self) -> Option<&str> {
         None
     }
 
-    /// Findings that miss in an unknown manner. Rate and delay do not count if the machine kept the
-    /// gateway from its work.
+    /// Findings that miss in an unknown manner. Rate and delay do not count if the gateway was
+    /// starved.
     fn misses(&self) -> Vec<&Finding> {
         let is_starved = self.starved().is_some();
         let counts =
@@ -45,9 +45,8 @@ pub struct Tried<T> {
     pub bad: Vec<String>,
 }
 
-/// How a machine kept the gateway from its work; `None` if it did not. The gateway was ready
-/// without a processor for `waited_s` of `seconds`, and lost `overflows` frames before it could
-/// fetch them.
+/// Whether the host starved the gateway, and of what. The gateway was ready without a processor for
+/// `waited_s` of `seconds`, and lost `overflows` frames before it could fetch them.
 pub fn starved(waited_s: f64, seconds: f64, overflows: u64) -> Option<String> {
     (overflows > 0 || waited_s > STARVED * seconds).then(|| {
         format!("ready {:.0} ms without a processor, {overflows} frames not fetched in time", waited_s * 1e3)
@@ -58,12 +57,11 @@ pub fn starved(waited_s: f64, seconds: f64, overflows: u64) -> Option<String> {
 /// random.
 ///
 /// A packet that is not accounted for fails at once. So does a miss without random draws, unless
-/// the machine kept the gateway from its work, because nothing else explains it. Rate and delay do
-/// not count in that case. With a load of 15 on 4 processors, the gateway had none for 3 of 4 s; 95
-/// of 100 pings then took 20 ms rather than 10, in each of three attempts.
+/// the gateway was starved, because nothing else explains it. Rate and delay do not count in that
+/// case. With a load of 15 on 4 processors, the gateway had none for 3 of 4 s; 95 of 100 pings then
+/// took 20 ms rather than 10, in each of three attempts.
 ///
-/// # Errors
-/// As `hold`.
+/// # Errors As `hold`.
 pub fn attempt<T: Outcome, E>(is_exact: bool, hold: &mut dyn FnMut() -> Result<T, E>) -> Result<Tried<T>, E> {
     let mut tried = Tried { held: Vec::new(), bad: Vec::new() };
     while tried.held.len() < MAX_TRIES {

@@ -1,4 +1,4 @@
-//! Any bytes have a flow and a class, and those that another parser finds.
+//! Any bytes have a flow and a class, which agree with those of another parser.
 #![no_main]
 
 #[path = "../classify.rs"]

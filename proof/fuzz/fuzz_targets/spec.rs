@@ -1,4 +1,4 @@
-//! Whatever is typed for a discipline is refused with a message or builds.
+//! Any text for a discipline is refused with a message, or builds.
 #![no_main]
 
 #[path = "../body.rs"]

@@ -66,9 +66,7 @@ impl Oracle {
     /// The result of `run` as JSON: a [`Result`] of a case, or a
     /// [`Tally`](fairwire_stages::linux::Tally) of a contest.
     ///
-    /// # Errors
-    /// If the kernel refuses a request.
-    /// When the kernel refuses something.
+    /// # Errors If the kernel refuses a request.
     pub fn answer(&mut self, run: &Run, modules: &Modules) -> Fallible<Vec<u8>> {
         match serde_json::from_value(run.work.clone())? {
             Work::Trace(trace) => {
@@ -113,7 +111,6 @@ fn measure(trace: &Trace, modules: &Modules) -> Fallible<Result> {
 ///
 /// A packet leaves the discipline and the interface at the same instant, because the guest's
 /// virtual clock does not advance while the kernel works.
-/// virtual, and does not advance while the kernel works.
 fn contest(arrivals: &[Arrival]) -> Fallible<Outcome> {
     let mut sending = AfPacket::open(SENDING)?;
     let mut receiving = AfPacket::open(RECEIVING)?;

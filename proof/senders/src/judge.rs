@@ -15,7 +15,7 @@ pub const ALLOWED: (f64, f64) = (0.05, 0.10);
 pub const WITHIN: f64 = 0.9;
 /// The tolerance of each controller's geometric mean of our goodput over the kernel's, around 1.
 pub const BIAS: f64 = 0.03;
-/// The maximum of bytes in a list of causes.
+/// The most bytes in a list of causes.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// One cell on both sides.

@@ -214,7 +214,8 @@ fn a_stopped_run_ends_at_once_and_a_killed_one_says_so_and_neither_leaves_a_proc
     assert_eq!(simulators(std::process::id()), [0; 0], "it is left");
 }
 
-/// The variable that makes this test, started again by itself, run the long contest until killed.
+/// The variable that makes this test run the long contest until killed, when it starts itself
+/// again.
 const HELD: &str = "FAIRWIRE_TEST_RUNS_NS2";
 
 #[test]

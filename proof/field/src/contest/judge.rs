@@ -23,7 +23,7 @@ pub struct Judged {
     pub ways: Vec<WayJudged>,
     /// The promises, and their outcomes.
     pub findings: Vec<Finding>,
-    /// How the machine kept the gateway from its work, if it did.
+    /// Whether the host starved the gateway, and of what.
     pub starved: Option<String>,
     /// The gateway's CPU time per forwarded packet, in microseconds.
     pub processor_us_per_packet: f64,

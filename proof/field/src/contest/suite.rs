@@ -104,7 +104,7 @@ struct Classes {
     class: Vec<ClassSpec>,
 }
 
-/// The maximum of bytes in a file.
+/// The most bytes in a file.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// Parses the document `file`.

@@ -153,8 +153,7 @@ impl Fault {
         Happened::of(self.name, self.promised, self.act)
     }
 
-    /// Repeats it if it misses while the machine kept the gateway from its processor, up to three
-    /// runs.
+    /// Repeats it if it misses while the gateway was starved, up to three runs.
     pub fn tried(&self) -> Happened {
         Happened::tried(true, &mut || self.happen())
     }

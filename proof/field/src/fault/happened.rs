@@ -24,7 +24,7 @@ pub struct Happened {
     pub notes: Vec<String>,
     /// Counters.
     pub counters: BTreeMap<String, f64>,
-    /// How the machine kept the gateway from its processor, if it did.
+    /// Whether the host starved the gateway, and of what.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub starved: Option<String>,
 }
@@ -66,8 +66,8 @@ impl Happened {
         last
     }
 
-    /// Waits for the end of `run`, and notes how the machine kept the gateway from its processor
-    /// meanwhile. Frames not fetched in time do not count here, because some faults cause them.
+    /// Waits for the end of `run`, and notes whether the gateway was starved meanwhile. Frames not
+    /// fetched in time do not count here, because some faults cause them.
     pub(crate) fn finish(&mut self, run: &mut Run) -> Fallible<Seen> {
         let seen = run.finish()?;
         let starved = starved(run.waited_s(&seen), run.traffic.duration_ns as f64 / 1e9, 0);
@@ -86,8 +86,7 @@ impl Happened {
         self.findings.push(Finding::judged(name, value, promised, None));
     }
 
-    /// The same for a rate or a time, which also depend on the machine if it keeps the gateway from
-    /// its processor.
+    /// The same for a rate or a time, which do not count if the gateway was starved.
     pub(crate) fn expect_in_time(&mut self, name: &str, value: f64, promised: Allowed) {
         self.count(name, value);
         self.findings.push(Finding::judged(name, value, promised, None).about(Subject::Time));

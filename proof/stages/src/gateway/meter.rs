@@ -21,7 +21,7 @@ pub(super) struct Counters<'a> {
     names: Vec<String>,
     poll_at: Time,
     samples: Samples,
-    /// The maximum queue observed since measuring started, packets.
+    /// The longest queue observed since measuring started, packets.
     most_waiting: u64,
     begin: Option<Mark>,
     end: Option<Mark>,

@@ -1,11 +1,11 @@
 //! Keeps a guest in a process namespace: all of its processes end with it, and it ends with the
 //! program that started it.
 //!
-//! User Mode Linux has one host process for each of its own, and leaves them behind if its kernel
-//! is killed. Our program therefore starts itself again; the second process creates the namespace
-//! and starts the program once more. The third, the first process of the namespace, becomes the
-//! kernel. The host kills each of the two when its parent ends, and the others with the namespace's
-//! first process.
+//! User Mode Linux has one host process per guest process, and leaves them behind if its kernel is
+//! killed. Our program therefore starts itself again; the second process creates the namespace and
+//! starts the program once more. The third, the first process of the namespace, becomes the kernel.
+//! The host kills each of the two when its parent ends, and the others with the namespace's first
+//! process.
 
 use fairwire_testbed::namespace::{die_with_parent, part_processes};
 use fairwire_testbed::pid_namespace::THIS_PROGRAM;

@@ -46,7 +46,7 @@ pub struct Linux;
 pub(crate) const ETHERNET: u32 = 14;
 /// The timer resolution of the guest's kernel: Debian's has 100 Hz.
 const TICK: Duration = Duration::from_ms(10);
-/// The maximum of sender classes, each of which has a separate network.
+/// The most sender classes, each of which has a separate network.
 const MAX_CLASSES: usize = 200;
 
 impl Stage for Linux {

@@ -48,7 +48,7 @@ const RECEIVERS_ETHERNET: [u8; 6] = [2, 0, 0, 0, 0, 9];
 const SENDERS: End<'static> = End { name: "senders", index: 100 };
 /// The router's interface to the first senders; the others follow.
 const FIRST_FROM_SENDERS: u32 = 101;
-/// The maximum of packets on the return path at once, more than ever occur.
+/// The most packets on the return path at a time, more than ever occur.
 const MAX_ON_THE_WAY: u32 = 100_000;
 /// The largest window: eight times the content of the longest queue and the longest round trip.
 const WINDOW: &str = "4096 4000000 8000000";

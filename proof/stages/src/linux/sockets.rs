@@ -146,7 +146,8 @@ impl Sockets {
         clock::now().since(self.began).secs() / (self.duration + DRAIN).secs()
     }
 
-    /// Waits for work, and returns it. System calls are slow in the guest, so none is made in vain.
+    /// Waits for work, and returns it. It makes no needless system call, since these are slow in
+    /// the guest.
     fn wait(&self, alarm: &mut Alarm) -> Fallible<Ready> {
         let next = self.sources.iter().filter_map(Source::due).min().unwrap_or(Time::MAX);
         let next = self.changes.front().map_or(next, |(at, _)| next.min(*at));

@@ -20,7 +20,7 @@ pub struct Tally {
     /// Each flow's counts at the bottleneck.
     #[serde(default)]
     pub flows: Vec<FlowTally>,
-    /// The maximum of simultaneously queued packets, among those that left.
+    /// The most simultaneously queued packets, among those that left.
     #[serde(default)]
     pub most_waiting: u64,
     /// The delay of each packet on a wire with faults, in order of departure, nanoseconds; `None`

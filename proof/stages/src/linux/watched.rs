@@ -192,7 +192,7 @@ impl Seen {
     }
 }
 
-/// The maximum of simultaneous stays. A packet that leaves when another arrives is gone before.
+/// The most simultaneous stays. A packet that leaves when another arrives is gone before.
 fn most_at_once(stays: &[(Time, Time)]) -> u64 {
     let mut steps: Vec<(Time, i64)> =
         stays.iter().flat_map(|(came, left)| [(*came, 1), (*left, -1)]).collect();

@@ -21,7 +21,7 @@ pub struct Queue {
     pub class: &'static str,
     /// Its variables in Tcl's form, including its limit: alternating names and values.
     pub variables: String,
-    /// The maximum of flows that it separates as ours does; `None` for any number.
+    /// The most flows that it separates as ours does; `None` for any number.
     pub most_flows: Option<u32>,
 }
 

@@ -10,7 +10,7 @@ use fairwire_tcp::congestion::{
 };
 use fairwire_tcp::{Config, Profile, Quirks, Recovery};
 
-/// The maximum of flows; a command line is limited in length.
+/// The most flows; a command line is limited in length.
 const MAX_FLOWS: usize = 4000;
 
 const SENDERS: &str = "`bulk` and `cbr`";

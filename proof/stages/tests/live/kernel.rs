@@ -4,7 +4,6 @@ use super::*;
 use fairwire_stages::kernel::Kernel;
 
 /// The same contest with the kernel's TCP and discipline has the same shares as in the laboratory.
-/// the discipline.
 pub(super) fn its_own_disciplines_share_as_ours_do() {
     for (discipline, least, most) in [("tail-drop", 3.0, 6.0), ("fq-codel", 0.8, 1.3)] {
         let scenario = contest(discipline, &["warm_up=2 s"]);

@@ -353,7 +353,7 @@ fn held(stage: &str) -> Child {
     child
 }
 
-/// User Mode Linux has a host process for each of its own. It also reports its progress, without
+/// User Mode Linux has one host process per guest process. It also reports its progress, without
 /// which this would wait forever.
 fn a_guest_ends_with_its_program() {
     let scenario = contest("fq-codel", &[]);

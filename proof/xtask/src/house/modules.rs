@@ -6,7 +6,7 @@ use super::code::paths;
 use super::tree::{File, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The maximum of files of a crate that may import each other.
+/// The most files of a crate that may import each other.
 const MAX_FILES: usize = 4;
 
 /// The files of a crate by module, such as `dropper::red`. The root has no name.

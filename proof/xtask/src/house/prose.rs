@@ -10,7 +10,7 @@ use toml::Table;
 
 const DATA: &str = "proof/xtask/readability.toml";
 
-/// The maximum of words in a sentence. Code between backquotes counts as one.
+/// The most words in a sentence. Code between backquotes counts as one.
 const MAX_WORDS: usize = 30;
 
 /// The last column in which the last word of a line may start: text is as wide as code.
