@@ -207,7 +207,6 @@ impl<T, I: Moment> LinkBuilder<T, I> {
     ///   leave;
     /// - two columns: each line is a time in seconds and the rate in Mbit/s [from then
     ///   on](fairwire_core::Pattern::parse); the last states when the trace repeats.
-    ///   on](fairwire_core::Pattern::parse); the last says when the trace begins again.
     #[must_use]
     pub fn trace(mut self, text: &str) -> Self {
         self.law = self.checked("trace", RateLaw::parse(text)).unwrap_or(self.law);
@@ -363,7 +362,6 @@ impl<T, I: Moment> LinkBuilder<T, I> {
     /// All mistakes: a text that is not a quantity, a rate of zero, or a number that is not a
     /// probability. An unknown discipline, invalid parameters of it, and a buffer without room for
     /// one packet of `mtu` bytes are also refused.
-    /// room for one packet of `mtu` bytes are refused, too.
     pub fn build(self) -> Result<Link<T, I>, BadLink> {
         let round_trip = self.delay() * 2;
         self.build_as("link", round_trip)

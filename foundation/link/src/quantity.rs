@@ -7,7 +7,6 @@ use fairwire_core::{Duration, Rate};
 ///
 /// `fairwire_core::units` parses the text. A value is a [`Rate`] for rates, and a
 /// [`std::time::Duration`] or a [`fairwire_core::Duration`] for times.
-/// [`std::time::Duration`] or a [`fairwire_core::Duration`] for times.
 pub trait Quantity<Q> {
     /// The quantity.
     ///

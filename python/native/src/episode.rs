@@ -134,7 +134,6 @@ impl Episode {
     /// changed; anything else needs a new episode, and raises ScenarioError. If a discipline can
     /// take over its new parameters, it keeps its state. Otherwise it is replaced, and the queued
     /// packets are offered to the new one. If ScenarioError is raised, nothing has changed.
-    /// waits is offered to it. Nothing has changed where ScenarioError is raised.
     #[pyo3(signature = (path, value=None))]
     fn set(&self, py: Python<'_>, path: &Bound<'_, PyAny>, value: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let mut going = self.going.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);

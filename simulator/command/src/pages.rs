@@ -3,7 +3,6 @@
 //! A run of a million flows touches hundreds of megabytes at random. With 4 KiB pages, most of
 //! these accesses also miss the TLB, and the kernel clears each page separately. Where the kernel
 //! gives huge pages on request (the default of most distributions), this allocator requests them.
-//! requests them.
 //!
 //! Large pieces come directly from the kernel, each aligned to a huge page. To grow one, the kernel
 //! remaps its pages: no data is copied, and nothing is cleared twice.

@@ -316,7 +316,6 @@ fn row(report: &Report, summary: &Summary, groups: &[&str], timed: &[(String, St
 }
 
 /// The format of an optional measure: a count of marks, a transfer time, or a gain.
-/// gain.
 fn look_of(measure: &str) -> Look {
     match measure.split('.').next().unwrap_or(measure) {
         "lost" | "marks" => COUNT,
