@@ -158,7 +158,6 @@ impl Accounts {
         account.number_at(place as u32)
     }
 
-    /// A place for a new flow, if there is one.
     #[cold]
     fn place_for(&mut self, flow: FlowHash, tick: u32) -> Option<usize> {
         if self.accounts.len() < self.capacity {
@@ -364,7 +363,6 @@ mod tests {
         FirstPacket { key, class: 0, vlan: 0, dscp: 0, mac: [0; 6] }
     }
 
-    /// A packet of `flow` comes at `ms`.
     fn packet(accounts: &mut Accounts, flow: u64, ms: u64) -> u32 {
         let account = accounts.open(FlowHash(flow), at(ms), first);
         accounts.entry(account).packets_in += 1;

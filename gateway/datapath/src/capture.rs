@@ -191,7 +191,7 @@ pub struct Setting<'a> {
 }
 
 /// Writes copies of both rings, ordered by the number of the [`Way`], to `file`. Returns the number
-/// of packets. `file` must be a regular file: any other might accept only part at once.
+/// of packets. `file` must be a regular file: others may accept only a part at once.
 pub fn write_pcapng(mut file: &File, rings: [&Ring; 2], setting: &Setting<'_>) -> io::Result<u64> {
     if !file.metadata()?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "that is no regular file"));
@@ -236,7 +236,7 @@ impl PartialFile {
 
 impl Drop for PartialFile {
     fn drop(&mut self) {
-        // A failure here leaves nothing more to do.
+        // There is no remedy for a failure.
         let _ = std::fs::remove_file(&self.part);
     }
 }

@@ -69,7 +69,6 @@ impl Bounds {
     }
 }
 
-/// The longest burst.
 const MAX_BURST: Duration = Duration::from_secs(3600);
 
 /// The burst that a class may send beyond its ceiling after a pause, such as `40 Mbit/s for 10 s`.
@@ -126,7 +125,6 @@ pub struct ClassBook {
     suspended: Arc<[bool]>,
 }
 
-/// Marks an empty slot.
 const FREE: u32 = u32::MAX;
 
 impl ClassBook {
@@ -335,13 +333,13 @@ impl ClassBook {
         }
     }
 
-    /// Adds the entry from the name of `number` to it.
+    /// Adds the name of class `number` to the index.
     fn enter(&mut self, number: u32) {
         let slot = self.class(number).map(|class| self.slot_of(&class.name));
         slot.into_iter().for_each(|slot| self.set_slot(slot, number));
     }
 
-    /// Removes the entry from the name of `number` to it.
+    /// Removes the name of class `number` from the index.
     fn strike(&mut self, number: u32) {
         let Some(mut free) = self.class(number).map(|class| self.slot_of(&class.name)) else { return };
         let last = self.by_name.len() - 1;

@@ -15,7 +15,7 @@ pub struct NotIpLimit {
     burst: Duration,
 }
 
-/// The most that it may be ahead of the clock, unless [`BURST_BYTES`] take longer.
+/// How far the bucket may be ahead of the clock, unless [`BURST_BYTES`] take longer.
 const BURST: Duration = Duration::from_ms(10);
 /// Eight full frames; at a low rate even one takes longer than [`BURST`].
 const BURST_BYTES: u64 = 8 * 1538;

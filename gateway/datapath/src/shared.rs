@@ -21,7 +21,6 @@ impl<T: Clone> FromIterator<T> for SharedList<T> {
 }
 
 impl<T: Clone> SharedList<T> {
-    /// The number of entries.
     pub(crate) fn len(&self) -> usize {
         self.0.last().map_or(0, |last| (self.0.len() - 1) * CHUNK + last.len())
     }

@@ -87,7 +87,6 @@ impl Sojourns {
         slot.max_ns = slot.max_ns.max(wait.ns());
     }
 
-    /// Moves to the slot of `now`.
     #[cold]
     fn turn(&mut self, now: Time) {
         let tenth = now.ns() / SLOT.ns();

@@ -46,7 +46,6 @@ pub struct Drop {
 /// A row and a column of counts.
 type Cell = (&'static str, String, &'static str, &'static str);
 
-/// The counts of a second.
 #[derive(Debug)]
 struct Second {
     number: u64,

@@ -72,7 +72,6 @@ impl Watch {
         })
     }
 
-    /// The arrivals of the last minute.
     fn minute(&self, way: Way) -> MutexGuard<'_, Minute> {
         lock(&self.minutes[way as usize])
     }

@@ -114,7 +114,6 @@ struct Count {
     dropped: u64,
 }
 
-/// The books of a replay.
 struct Books<'a> {
     arrivals: &'a [Arrival],
     has_classes: bool,

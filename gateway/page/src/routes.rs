@@ -41,7 +41,6 @@ pub fn routes(watch: Arc<Watch>) -> Router {
 /// A refusal, with its reason as text.
 type Refused = (StatusCode, String);
 
-/// An answer in JSON.
 fn json(value: &impl Serialize) -> Response {
     let text = serde_json::to_vec(value).expect("numbers and names can be written");
     ([(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, "no-store")], text).into_response()
@@ -122,7 +121,6 @@ enum Order {
     Drops,
     /// Furthest below the due rate first.
     Short,
-    /// By name.
     Name,
 }
 
@@ -258,7 +256,6 @@ async fn capture(State(watch): State<Arc<Watch>>) -> Result<Response, Refused> {
     Ok((headers, bytes).into_response())
 }
 
-/// The names of all disciplines.
 async fn disciplines() -> Response {
     let names: Vec<&str> = fairwire_catalogue::all().iter().map(|entry| entry.name).collect();
     json(&names)

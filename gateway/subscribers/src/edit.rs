@@ -129,7 +129,6 @@ fn joined(
     joined
 }
 
-/// The values of a record.
 fn fields(line: &str) -> Vec<String> {
     let mut reader =
         csv::ReaderBuilder::new().has_headers(false).trim(csv::Trim::All).from_reader(line.as_bytes());

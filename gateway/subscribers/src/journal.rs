@@ -167,7 +167,6 @@ fn whole(before: &Values, after: &Values) -> Edit {
 pub struct Table {
     /// The file's name.
     name: String,
-    /// The file's text.
     text: String,
     journal: Journal,
     journal_name: String,

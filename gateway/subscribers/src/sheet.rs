@@ -17,7 +17,6 @@ pub const MIN_PLAN_BPS: u64 = 64_000;
 pub const MAX_BYTES: u64 = 64 << 20;
 /// The class of packets that no subscriber and no class claims.
 pub const UNCLAIMED_NAME: &str = "unclaimed";
-/// The longest name, in bytes.
 const MAX_NAME_BYTES: usize = 64;
 /// VLAN identifiers that name a VLAN (IEEE 802.1Q, table 9-2).
 pub const VLANS: std::ops::RangeInclusive<u16> = 1..=4094;

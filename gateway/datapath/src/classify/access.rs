@@ -48,7 +48,7 @@ pub enum AccessKey {
 }
 
 impl AccessKey {
-    /// Key types, in order of precedence: the narrower type comes first.
+    /// The number of key types. `kind` orders them by precedence: narrower types first.
     const KINDS: usize = 4;
 
     fn kind(self) -> usize {
@@ -119,7 +119,6 @@ pub fn parse_mac(text: &str) -> Option<[u8; 6]> {
 pub struct AccessTable {
     /// A key's number and its class; 0 in an empty slot.
     slots: Box<[(u64, u32)]>,
-    /// The number of filled slots.
     count: usize,
     /// The types of keys that may be present.
     has: [bool; AccessKey::KINDS],

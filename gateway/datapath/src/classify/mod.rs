@@ -215,7 +215,7 @@ impl Classifier {
         Classifier { dscp, ..self }
     }
 
-    /// Are codepoints to be cleared?
+    /// Are codepoints cleared?
     #[inline]
     pub fn washes(&self) -> bool {
         self.dscp == Dscp::Wash
@@ -253,8 +253,8 @@ impl Classifier {
 
     /// Does every packet keep its flow and its length if `other` takes over? Classes may differ.
     pub(crate) fn names_as(&self, other: &Classifier) -> bool {
-        // Flows that are subscribers depend on the subscriber list. Equal keys of the hasher show
-        // in one hash of 64 bits.
+        // Flows that are subscribers depend on the subscriber list. One 64-bit hash shows whether
+        // both have the same key.
         let probe = |classifier: &Classifier| classifier.hasher.hash_number(Number::Vlan(0));
         self.flows != FlowKind::Subscriber
             && (self.flows, self.framing, self.link, self.way, self.within.is_some())
@@ -365,7 +365,7 @@ impl Classifier {
     }
 }
 
-/// Is that not the address of one host?
+/// Is it an address of no single host: unspecified, multicast or broadcast?
 #[inline]
 fn is_group(address: IpAddr) -> bool {
     let is_broadcast = matches!(address, IpAddr::V4(address) if address.is_broadcast());

@@ -75,13 +75,13 @@ impl Prefix {
         self.contains(other.address) || other.contains(self.address)
     }
 
-    /// Its ends, if it is of IPv4.
+    /// Its ends, if it is IPv4.
     pub(crate) fn ends4(&self) -> Option<Ends<u32>> {
         let IpAddr::V4(first) = self.address else { return None };
         Some((first.to_bits(), first.to_bits() | host_mask4(self.bits)))
     }
 
-    /// Its ends, if it is of IPv6.
+    /// Its ends, if it is IPv6.
     pub(crate) fn ends6(&self) -> Option<Ends<u128>> {
         let IpAddr::V6(first) = self.address else { return None };
         Some((first.to_bits(), first.to_bits() | host_mask6(self.bits)))

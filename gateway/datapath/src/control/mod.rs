@@ -53,8 +53,8 @@ const KNOWN: Duration = Duration::from_secs(3);
 const SILENT: Duration = Duration::from_secs(40);
 /// The same for a source not yet known: OSPF sends a hello every 10 s.
 const SILENT_ONCE: Duration = Duration::from_secs(12);
-/// The most time that the bucket may be ahead of the clock, unless `BURST_BYTES` take longer; as
-/// for packets that are not IP.
+/// How far the bucket may be ahead of the clock, unless `BURST_BYTES` take longer; as for packets
+/// that are not IP.
 const BURST: Duration = Duration::from_ms(10);
 const BURST_BYTES: u64 = 8 * 1538;
 /// The burst of one source: two full frames.

@@ -3,7 +3,8 @@
 use fairwire_core::Time;
 use std::collections::VecDeque;
 
-/// Frames that wait only for their last bit or for the port.
+/// Frames that wait only for their last bit or for the port. A frame is *through* once its last bit
+/// is sent.
 pub(super) struct Departures {
     sending: Option<Sending>,
     through: VecDeque<ReadyFrame>,
@@ -40,7 +41,6 @@ impl Departures {
         self.through.push_back(ReadyFrame { frame, is_shaped: false });
     }
 
-    /// Puts a popped frame back.
     pub(super) fn put(&mut self, ready: ReadyFrame) {
         self.through.push_back(ready);
     }

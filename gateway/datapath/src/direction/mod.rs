@@ -315,7 +315,6 @@ impl Direction {
         inside == self.packets_inside() && self.totals().is_balanced(inside)
     }
 
-    /// The account of a frame's flow.
     #[inline]
     fn account(&mut self, headers: &Headers, frame: &[u8], facts: &Facts) -> u32 {
         if facts.has_no_host {

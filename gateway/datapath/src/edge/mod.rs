@@ -21,7 +21,6 @@ pub struct Edge {
 }
 
 impl Edge {
-    /// Observes an arriving packet.
     #[inline]
     pub(crate) fn observe(&mut self, facts: &Facts) {
         if let Some(estimates) = &mut self.estimates {
@@ -36,7 +35,6 @@ impl Edge {
         }
     }
 
-    /// Shows the targets from `target_of`.
     pub(crate) fn show_targets(&self, target_of: impl FnMut(u32) -> Option<f64>) {
         if let Some(targets) = &self.targets {
             targets.show(target_of);

@@ -40,7 +40,7 @@ pub struct Passage {
     pub table: String,
     /// The interface towards the hosts that share the link.
     pub inside: String,
-    /// The interface towards the routes.
+    /// The interface that routes to the rest of the world use.
     pub outside: String,
     /// The fate of packets when the process dies.
     pub failing: Failing,
@@ -144,7 +144,6 @@ impl Passage {
     }
 }
 
-/// The numbers of the interfaces.
 #[derive(Clone, Copy, Debug)]
 struct Interfaces {
     inside: u32,
@@ -412,7 +411,6 @@ impl RouterEnd {
         self.alive()
     }
 
-    /// The number of the passage of `frame`.
     fn passage_of(&self, frame: &[u8]) -> Option<usize> {
         let at = match self.end {
             End::Inside => 6,

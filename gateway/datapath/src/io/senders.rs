@@ -104,7 +104,6 @@ struct Stall {
     is_stalled: bool,
 }
 
-/// A thread's progress.
 #[derive(Debug, Default)]
 struct Done {
     parcels: AtomicU64,
@@ -321,7 +320,6 @@ impl Parcel {
     }
 }
 
-/// A sending thread's loop.
 fn send_parcels(parcels: &Receiver<Parcel>, back: &SyncSender<Parcel>, done: &Done, shared: &Shared) {
     while let Ok(mut parcel) = parcels.recv() {
         let device = shared.devices[parcel.side].lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -419,8 +417,8 @@ impl<P: Port> Port for SharedPort<P> {
                 // It would overtake earlier frames of its flow.
                 None if holder.is_some() => refused.add(place),
                 None => {
-                    // So does the rest of the batch: the thread may get room again, and would send
-                    // it first.
+                    // This thread also sends the bucket's later frames in this batch. Otherwise the
+                    // other one might get room again, and send them first.
                     bucket.owner = None;
                     (own[count], places[count]) = (*frame, place);
                     count += 1;

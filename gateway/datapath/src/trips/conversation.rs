@@ -56,7 +56,6 @@ struct Half {
     known: Known,
 }
 
-/// What is known of a direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Known {
     #[default]
@@ -72,7 +71,6 @@ enum Timing {
     None,
     /// It waits in the gateway, which will recognize it on departure.
     Waits,
-    /// It left.
     Left,
 }
 
@@ -90,8 +88,8 @@ enum By {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Answered {
     pub trip: Duration,
-    /// The least time of the path: the trip up to the arrival of the segment before the answer. The
-    /// other end sent that one before it had received the timed segment.
+    /// The least time of the path: from the departure to the arrival of the segment before the
+    /// answer. The other end sent that segment before it had received the timed one.
     pub least: Duration,
     /// Had it payload? A segment without payload is only answered by the data that follows.
     pub had_payload: bool,

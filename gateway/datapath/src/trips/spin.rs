@@ -37,7 +37,6 @@ enum Last {
     None,
     /// Of a handshake, with a long header.
     Long,
-    /// Its spin bit.
     Spin(bool),
 }
 
@@ -48,7 +47,6 @@ enum Edge {
     None,
     /// It waits in the gateway, in the direction of this number.
     Waits(u8),
-    /// It left.
     Left(u8),
 }
 

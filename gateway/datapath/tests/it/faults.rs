@@ -88,7 +88,6 @@ fn forward<P: Port + AsFd>(mut wire: Wire<P>, frame_bytes: u32, is_over: &Atomic
     Seen { outcome, forward: *datapath.forward.totals(), health }
 }
 
-/// A UDP socket at a host of the bed.
 fn socket_at(host: &Host, ip: Ipv4Addr) -> UdpSocket {
     host.enter().expect("a host of ours");
     let socket = UdpSocket::bind((ip, 7)).expect("a free port");

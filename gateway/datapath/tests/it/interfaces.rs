@@ -71,7 +71,6 @@ fn forward(mut wire: Wire<AfPacket>, is_over: &AtomicBool) -> Seen {
     Seen { outcome, forward: *datapath.forward.totals(), left: wire.left.health() }
 }
 
-/// A UDP socket at `host`.
 fn socket_at(host: &Host, ip: Ipv4Addr) -> UdpSocket {
     host.enter().expect("a host of ours");
     let socket = UdpSocket::bind((ip, 7)).expect("a free port");

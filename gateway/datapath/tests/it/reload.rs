@@ -198,7 +198,6 @@ fn flows_and_classes_are_counted_on() {
     assert_eq!(datapath.forward.accounts().of(flow).packets_in, 10);
 }
 
-/// The gauge of this name.
 struct Gauge(&'static str, f64);
 
 impl Probe for Gauge {

@@ -66,7 +66,6 @@ impl Store {
         }
     }
 
-    /// Is it in no file?
     pub(crate) fn is_in_memory(&self) -> bool {
         self.path.is_none()
     }

@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
 
-/// The most connections at a time.
 const MAX_CONNECTIONS: usize = 64;
 
 /// The state of a connection, carried by its requests.

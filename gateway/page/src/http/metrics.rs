@@ -10,7 +10,6 @@ use axum::routing::get;
 use fairwire_service::telemetry::exposition::Format;
 use std::sync::Arc;
 
-/// The route of metrics.
 pub(super) fn routes(latest: Arc<Latest>) -> Router {
     Router::new().route("/metrics", get(metrics)).with_state(latest)
 }

@@ -32,7 +32,6 @@ const MAX_AGE_S: u64 = 300;
 const HEAD: usize = 20;
 const AUTHENTICATOR: std::ops::Range<usize> = 4..HEAD;
 
-/// Packet codes.
 mod code {
     pub(super) const ACCOUNTING_REQUEST: u8 = 4;
     pub(super) const ACCOUNTING_RESPONSE: u8 = 5;
@@ -42,7 +41,6 @@ mod code {
     pub(super) const COA_ACK: u8 = 44;
 }
 
-/// Attribute types.
 mod kind {
     pub(super) const USER_NAME: u8 = 1;
     pub(super) const NAS_IP_ADDRESS: u8 = 4;

@@ -59,7 +59,7 @@ pub(super) fn plan<'a>(attributes: impl Iterator<Item = (u8, &'a [u8])>) -> Resu
 }
 
 impl Plan {
-    /// Applies a vendor's attributes, of which a value may have several (RFC 2865, section 5.26).
+    /// Applies a vendor-specific value, which may hold several attributes (RFC 2865, section 5.26).
     fn take_vendors(&mut self, value: &[u8]) -> Result<(), Refused> {
         let cut = || unsupported("a vendor's attribute that is cut".to_owned());
         let (vendor, mut rest) = value.split_first_chunk::<4>().ok_or_else(cut)?;
