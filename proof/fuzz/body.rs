@@ -19,7 +19,8 @@ const BUFFERS: [Amount; 4] =
 /// Runs operations from `bytes`. The first two choose the discipline, its buffer and its ECN
 /// policy.
 ///
-/// # Panics If the discipline breaks its contract: the fuzzer's find.
+/// # Panics
+/// If the discipline breaks its contract: the fuzzer's find.
 pub(super) fn operations(bytes: &[u8]) {
     let [which, how, rest @ ..] = bytes else { return };
     let entry = &catalogue::all()[usize::from(*which) % catalogue::all().len()];
@@ -55,7 +56,8 @@ fn operation(kind: u8, detail: u8) -> Operation {
 
 /// Parses `bytes` as the text of disciplines. Text that passes its checks must build and work.
 ///
-/// # Panics If it does not: the fuzzer's find.
+/// # Panics
+/// If it does not: the fuzzer's find.
 pub(super) fn spec(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Ok(typed) = toml::from_str::<Parameters>(text) else { return };

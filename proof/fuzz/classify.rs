@@ -66,7 +66,8 @@ fn captured(bytes: &[u8]) {
 
 /// Checks that every classifier has an answer for any bytes, and the same one twice.
 ///
-/// # Panics If one does not: the fuzzer's find.
+/// # Panics
+/// If one does not: the fuzzer's find.
 pub(super) fn classify(bytes: &[u8]) {
     captured(bytes);
     let claims = Arc::new(claims());

@@ -256,15 +256,17 @@ struct Sender {
 impl Request {
     /// The request as a line, without its end.
     ///
-    /// # Errors If a path in it is not UTF-8.
+    /// # Errors
+    /// If a path in it is not UTF-8.
     pub fn to_line(&self) -> serde_json::Result<String> {
         serde_json::to_string(&Signed { request: self, protocol: PROTOCOL, program: PROGRAM })
     }
 
     /// Reads a line. [`Request::with`] adds the attached files.
     ///
-    /// # Errors The reason for the sender, if the line is no request or is of another version of
-    /// the protocol.
+    /// # Errors
+    /// The reason for the sender, if the line is no request or is of another version of the
+    /// protocol.
     pub fn of_line(line: &[u8]) -> Result<Self, String> {
         let no_request = |error: serde_json::Error| {
             format!("this is no request: {error}; allowed: one JSON object a line")

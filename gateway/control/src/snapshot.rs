@@ -333,7 +333,7 @@ pub struct ClassSnapshot {
     pub offered_bps: f64,
     /// Bit/s sent on.
     pub throughput_bps: f64,
-    /// Its share of the sent bit/s under weighted max-min fairness.
+    /// Its share of the link's throughput under weighted max-min fairness, bit/s.
     pub fair_bps: f64,
     /// Packets dropped per second.
     pub drops_per_s: f64,

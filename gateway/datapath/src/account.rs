@@ -97,7 +97,7 @@ pub(crate) const MAX_ACCOUNTS: usize = 1 << 20;
 const MAX_RECENT: usize = 4096;
 /// Accounts that a new flow checks when the table is full.
 const LOOKS: usize = 4;
-/// A flow that is silent for longer gives up its place. Longer than the telemetry's windows.
+/// A flow gives up its place after this silence, which exceeds the telemetry's windows.
 pub const SILENT: Duration = Duration::from_secs(3);
 /// The same for a flow of a single packet, typical of made-up senders.
 pub(crate) const SILENT_ONCE: Duration = Duration::from_ms(500);

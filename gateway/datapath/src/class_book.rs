@@ -24,7 +24,7 @@ pub struct Class {
     pub name: String,
     /// The number of its parent; `None` under the root.
     pub parent: Option<u32>,
-    /// Its kind.
+    /// Its type.
     pub kind: ClassKind,
     /// Its weight among its siblings, from 1e-6 to 1e6.
     pub weight: Weight,
@@ -42,7 +42,7 @@ impl Class {
     }
 }
 
-/// The kind of a class.
+/// The type of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClassKind {
     /// A class of the configuration; [`UNCLAIMED`] too.
@@ -131,7 +131,8 @@ impl ClassBook {
     /// A book of checked `classes`: the first is [`UNCLAIMED`], names differ, and parents come
     /// before children.
     ///
-    /// # Panics If `classes` is empty, or a parent does not come before its child.
+    /// # Panics
+    /// If `classes` is empty, or a parent does not come before its child.
     pub fn new(classes: Vec<Class>) -> Self {
         ClassBook::of(classes, 0)
     }

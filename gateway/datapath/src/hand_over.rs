@@ -104,7 +104,8 @@ impl Signals for Refused<'_> {
     fn marked(&mut self, _: &Packet, _: Cause) {}
 }
 
-/// Packets carried over, first come, first served, ahead of a discipline that never held them.
+/// Sends the packets that were carried over, first come, first served, and then those of a
+/// discipline that never held them.
 ///
 /// While they are being sent, arrivals wait in the discipline. It is not polled until then, so by
 /// its clock the link is busy.

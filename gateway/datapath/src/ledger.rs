@@ -62,7 +62,7 @@ impl Loss {
 pub struct Totals {
     /// Frames received; a super-packet counts once.
     pub frames_received: u64,
-    /// Packets that came in.
+    /// Packets that arrived.
     pub packets_in: u64,
     /// Their bytes, as counted on the shaped link.
     pub bytes_in: u64,

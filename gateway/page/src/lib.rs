@@ -79,7 +79,8 @@ impl Watch {
     /// Replays the last minute through the discipline `name`. It takes a second or two, at low
     /// priority.
     ///
-    /// # Errors Why there is no replay.
+    /// # Errors
+    /// Why there is no replay.
     pub fn replay(&self, way: Way, name: &str) -> Result<ReplayAnswer, ReplayError> {
         let _one = self.replaying.try_lock().map_err(|_| ReplayError::Busy)?;
         let about = self.board.about();

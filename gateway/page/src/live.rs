@@ -99,7 +99,8 @@ impl Live {
 
     /// Adds a viewer. Call it inside the server's runtime, which takes the readings.
     ///
-    /// # Errors If there are too many viewers or picks.
+    /// # Errors
+    /// If there are too many viewers or picks.
     pub fn look(
         self: &Arc<Self>,
         wanted: Vec<Wanted>,

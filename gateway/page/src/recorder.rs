@@ -19,7 +19,8 @@ const NICE: i32 = 10;
 /// Writes events to the history of `watch` from a separate thread, until `stop`. Then it closes the
 /// history file and ends, to be joined.
 ///
-/// # Errors If no thread can be started.
+/// # Errors
+/// If no thread can be started.
 pub fn record(watch: Arc<Watch>, stop: Arc<AtomicBool>) -> std::io::Result<JoinHandle<()>> {
     let run = move || {
         // Without permission the priority stays.

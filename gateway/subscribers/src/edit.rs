@@ -20,8 +20,9 @@ pub enum Edit {
 /// The text of `source` after `edits`, each with its subscriber's name. It is not checked whether
 /// the resulting subscribers are valid.
 ///
-/// # Errors If the file cannot be read, a column does not exist, or a subscriber to change or
-/// remove does not exist.
+/// # Errors
+/// If the file cannot be read, a column does not exist, or a subscriber to change or remove does
+/// not exist.
 pub fn edited(source: SheetText<'_>, edits: &[(String, Edit)]) -> Result<String, DocumentError> {
     let sheet = read_names(source)?;
     let columns = columns(&sheet, edits)?;

@@ -67,8 +67,9 @@ pub fn line(changes: &[Change]) -> String {
 impl Journal {
     /// Parses the journal.
     ///
-    /// # Errors If a line is malformed, with its place. A last line without an end is only noted:
-    /// its writer was killed, and the operation was never answered.
+    /// # Errors
+    /// If a line is malformed, with its place. A last line without an end is only noted: its writer
+    /// was killed, and the operation was never answered.
     pub fn read(source: SheetText<'_>) -> Result<Journal, DocumentError> {
         let mut journal = Journal::default();
         for (number, text) in (1..).zip(source.text.split_inclusive('\n')) {
@@ -129,7 +130,8 @@ impl Journal {
     /// The text of the file `source` with the changes applied. Each change that is left out gets a
     /// note with its place in the journal called `name`.
     ///
-    /// # Errors If the file cannot be parsed.
+    /// # Errors
+    /// If the file cannot be parsed.
     pub fn merged(&self, source: SheetText<'_>, name: &str) -> Result<(String, Vec<String>), DocumentError> {
         let mut notes = self.notes.clone();
         if self.is_empty() {
@@ -175,7 +177,8 @@ pub struct Table {
 impl Table {
     /// The table from both texts, each with its name. Without a journal, its text is empty.
     ///
-    /// # Errors As for [`Journal::read`].
+    /// # Errors
+    /// As for [`Journal::read`].
     pub fn new(file: (String, String), journal: (String, String)) -> Result<Table, DocumentError> {
         let [(name, text), (journal_name, lines)] = [file, journal];
         let journal = Journal::read(SheetText { name: &journal_name, text: &lines })?;
@@ -194,14 +197,16 @@ impl Table {
 
     /// The merged text, and the notes on changes that are left out.
     ///
-    /// # Errors As for [`Journal::merged`].
+    /// # Errors
+    /// As for [`Journal::merged`].
     pub fn merged(&self) -> Result<(String, Vec<String>), DocumentError> {
         self.journal.merged(self.file(), &self.journal_name)
     }
 
     /// The changes that `edits` cause. Their values are not checked.
     ///
-    /// # Errors As for [`edited`].
+    /// # Errors
+    /// As for [`edited`].
     pub fn changes(&self, edits: &[(String, Edit)]) -> Result<Vec<Change>, DocumentError> {
         let one = match edits {
             [(name, _)] => row_of(self.file(), name),
@@ -243,7 +248,8 @@ impl Table {
 
     /// The merged text after `edits`.
     ///
-    /// # Errors As for [`edited`].
+    /// # Errors
+    /// As for [`edited`].
     pub fn edited(&self, edits: &[(String, Edit)]) -> Result<String, DocumentError> {
         let (text, _) = self.merged()?;
         edited(SheetText { name: &self.name, text: &text }, edits)

@@ -46,7 +46,8 @@ pub struct LeaseText {
 
 /// The leases in `text` that are in use at `now_s`, in seconds since 1970.
 ///
-/// # Errors If it is no lease file: no line is one of dnsmasq's, or a column of Kea's is missing.
+/// # Errors
+/// If it is no lease file: no line is one of dnsmasq's, or a column of Kea's is missing.
 pub fn read(text: &str, now_s: u64) -> Result<LeaseText, BadLine> {
     match text.lines().next() {
         Some(head) if head.starts_with("address,") => of_kea(text, now_s),

@@ -72,7 +72,8 @@ pub const FIRST_COLUMN: &str = COLUMNS[CIRCUIT];
 
 /// The circuits of a `ShapedDevices.csv`. Invalid rows are left out and noted.
 ///
-/// # Errors The reason, if it is no such table.
+/// # Errors
+/// The reason, if it is no such table.
 pub fn circuits(text: &str) -> Result<Noted<Circuit>, String> {
     let mut reader = csv::ReaderBuilder::new()
         .flexible(true)
@@ -168,7 +169,8 @@ fn device(values: [&str; COLUMNS.len()]) -> Result<Circuit, String> {
 
 /// The nodes of a `network.json`, parents first.
 ///
-/// # Errors The reason, if it is no such file.
+/// # Errors
+/// The reason, if it is no such file.
 pub fn nodes(text: &str) -> Result<Vec<Node>, String> {
     let top: Map<String, Value> = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let (mut nodes, mut names) = (Vec::new(), BTreeSet::new());

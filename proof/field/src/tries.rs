@@ -61,7 +61,8 @@ pub fn starved(waited_s: f64, seconds: f64, overflows: u64) -> Option<String> {
 /// case. With a load of 15 on 4 processors, the gateway had none for 3 of 4 s; 95 of 100 pings then
 /// took 20 ms rather than 10, in each of three attempts.
 ///
-/// # Errors As `hold`.
+/// # Errors
+/// As `hold`.
 pub fn attempt<T: Outcome, E>(is_exact: bool, hold: &mut dyn FnMut() -> Result<T, E>) -> Result<Tried<T>, E> {
     let mut tried = Tried { held: Vec::new(), bad: Vec::new() };
     while tried.held.len() < MAX_TRIES {

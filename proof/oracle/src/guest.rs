@@ -66,7 +66,8 @@ impl Oracle {
     /// The result of `run` as JSON: a [`Result`] of a case, or a
     /// [`Tally`](fairwire_stages::linux::Tally) of a contest.
     ///
-    /// # Errors If the kernel refuses a request.
+    /// # Errors
+    /// If the kernel refuses a request.
     pub fn answer(&mut self, run: &Run, modules: &Modules) -> Fallible<Vec<u8>> {
         match serde_json::from_value(run.work.clone())? {
             Work::Trace(trace) => {

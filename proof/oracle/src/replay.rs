@@ -60,7 +60,8 @@ impl Shaper<'_> {
 /// Runs `discipline` on `arrivals` at the times `came_ns`, in front of a shaper like the kernel's,
 /// which compensates for lost time up to `credit`.
 ///
-/// # Panics If a discipline holds packets although it is polled.
+/// # Panics
+/// If a discipline holds packets although it is polled.
 pub fn replay(
     discipline: &mut dyn Discipline,
     credit: Duration,

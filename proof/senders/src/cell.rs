@@ -133,7 +133,8 @@ fn fault_of(text: &str) -> String {
 /// stage's clock permits. `done` is called with each finished cell. A cell that the stage cannot
 /// run is `None`.
 ///
-/// # Errors The first run that failed.
+/// # Errors
+/// The first run that failed.
 pub fn run(
     cells: &[&Cell],
     stage: &dyn Stage,

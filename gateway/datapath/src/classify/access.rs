@@ -207,7 +207,7 @@ impl AccessTable {
         }
     }
 
-    /// Removes a key of `class`, which has at most one of each kind.
+    /// Removes a key of `class`, which has at most one of each type.
     fn take_out(&mut self, key: AccessKey, class: u32) {
         self.bound[class as usize] &= !(1 << key.kind());
         let (mut free, last) = (self.slot(key.number()), self.slots.len() - 1);

@@ -150,7 +150,7 @@ pub struct Facts {
     /// Its conversation, if these are distinguished [within](Classifier::with_conversations) each
     /// flow.
     pub within: Option<FlowHash>,
-    /// Does it belong to no single inside host, where flows are hosts? True for packets to a group,
+    /// If flows are hosts: does it belong to no single inside host? True for packets to a group,
     /// and for packets still without a source address.
     pub has_no_host: bool,
     /// The number of its class in the [book](crate::class_book).
@@ -351,7 +351,7 @@ impl Classifier {
         }
     }
 
-    /// Does it belong to no single inside host, where flows are hosts?
+    /// If flows are hosts: does it belong to no single inside host?
     #[inline]
     fn has_no_host(&self, fields: Option<&MatchFields>) -> bool {
         let is_host = matches!(

@@ -209,7 +209,8 @@ impl Direction {
     /// Makes the link's rate follow `law` from `now` on, with times counted from `start`. A packet
     /// in transmission ends as scheduled. No effect if nothing is shaped.
     ///
-    /// # Panics If the steps of the law are not in order of time.
+    /// # Panics
+    /// If the steps of the law are not in order of time.
     pub fn follow(&mut self, law: &RateLaw, start: Time, now: Time) {
         if let Some(Link { server, follows, .. }) = &mut self.link {
             server.follow(law, start, now);

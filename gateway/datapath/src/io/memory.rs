@@ -40,7 +40,8 @@ pub struct Departure {
 impl MemoryPort {
     /// A port at which `arrivals` will arrive, in order of time.
     ///
-    /// # Panics If `arrivals` are not in order of time.
+    /// # Panics
+    /// If `arrivals` are not in order of time.
     pub fn new(arrivals: Vec<Arrival>) -> Self {
         assert!(arrivals.is_sorted_by_key(|arrival| arrival.at), "arrivals are in order of time");
         MemoryPort { arrivals: arrivals.into(), ..MemoryPort::default() }

@@ -53,7 +53,7 @@ enum Edge {
 /// The result of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Passed {
-    /// The round trip of the other way that it ends.
+    /// The round trip of the other direction that it ends.
     pub trip: Option<Duration>,
     /// The number under which it is timed.
     pub number: Option<u8>,
@@ -147,7 +147,7 @@ mod tests {
             let mut seen: [Vec<(u64, bool)>; 2] = Default::default();
             for now in (0..steps).map(|step| step * self.every) {
                 for way in [0, 1] {
-                    // The sender of a packet in `way` had received packets that left this long ago.
+                    // The latest packet that the sender of this packet in `way` had received.
                     let heard =
                         seen[1 - way].iter().rev().find(|(left, _)| left + self.trips[1 - way] <= now);
                     let bit = heard.is_some_and(|(_, bit)| if way == 1 { !bit } else { *bit });

@@ -53,7 +53,8 @@ impl Store {
     /// Opens or creates the file at `path`. A file that is corrupt, or of another program, is put
     /// aside, and its new name returned.
     ///
-    /// # Errors If the file cannot be written.
+    /// # Errors
+    /// If the file cannot be written.
     pub fn open(path: &Path, bounds: Bounds) -> Result<(Self, Option<PathBuf>), rusqlite::Error> {
         let store = |connection| Store { connection, bounds, path: Some(path.to_owned()), tidied_s: 0 };
         match opened(path, bounds) {
@@ -83,7 +84,8 @@ impl Store {
     /// Keeps slots and deletes old ones. If there is no room left, it deletes the oldest quarter of
     /// the minutes.
     ///
-    /// # Errors If they cannot be written.
+    /// # Errors
+    /// If they cannot be written.
     pub fn keep(&mut self, slots: &[Slot], now_s: u64) -> Result<(), rusqlite::Error> {
         if now_s >= self.tidied_s + TIDY_S {
             self.tidied_s = now_s;
@@ -146,7 +148,8 @@ impl Store {
 
     /// Keeps a change.
     ///
-    /// # Errors If it cannot be written.
+    /// # Errors
+    /// If it cannot be written.
     pub fn note(&mut self, change: &Change) -> Result<(), rusqlite::Error> {
         let Change { at_s, kind, text } = change;
         self.connection.execute("INSERT INTO change VALUES (?,?,?)", params![at_s, kind, text]).map(|_| ())

@@ -175,7 +175,8 @@ pub struct Request {
 
 /// Reads a datagram that arrived at `now_s`, in seconds since 1970.
 ///
-/// # Errors If it must be silently discarded.
+/// # Errors
+/// If it must be silently discarded.
 pub fn read(datagram: &[u8], secret: &[u8], now_s: u64) -> Result<Request, Discarded> {
     let &[code, identifier, high, low, ..] = datagram else { return Err(Discarded::Malformed) };
     let length = usize::from(u16::from_be_bytes([high, low]));

@@ -292,8 +292,8 @@ fn who_follows_the_line_hears_what_acknowledgements_release_and_no_count_has_it(
     assert_eq!(counted(&trips, Upload), (2, 10_005));
 }
 
-/// The trip that the listener receives of a download that answers an acknowledgement of 10 ms. The
-/// segment before the answer arrives at `before_us`.
+/// The trip that the listener receives of a download that answers, at 50 ms, an acknowledgement
+/// sent at 10 ms. The segment before the answer arrives at `before_us`.
 fn heard_after(before_us: u64) -> RoundTrip {
     let (listener, heard) = std::sync::mpsc::sync_channel(8);
     let mut trips = Trips::new(1);
