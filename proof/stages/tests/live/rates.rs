@@ -70,8 +70,8 @@ pub(crate) fn a_rate_halves_and_a_link_is_down(stages: &[&dyn Stage]) {
     let whole = measured(&Sim, &scenario);
     assert!((whole.links[0].rate_bps - 19e6 / 3.0).abs() <= 0.5, "{:?}", whole.links);
     for ((from, to), (simulated, carried)) in SPELLS.iter().zip(simulated.iter().zip(CARRIED)) {
-        // For 16 ms, packets sent at the previous rate arrive: 5 Mbit/s more, which over two
-        // seconds is 40 kbit/s; and a packet of 4416 bits.
+        // For 16 ms, packets sent at the previous rate still arrive: 5 Mbit/s more, or 40 kbit/s
+        // over two seconds. A packet of 4416 bits is the rest of the tolerance.
         assert!((simulated - carried).abs() < 43e3, "from {from} s to {to} s: {simulated}");
     }
     for stage in stages {

@@ -42,11 +42,11 @@ pub(crate) fn a_wire_loses_the_same_part() {
         let (wire, sent) = (wire_of(&record), record.links[0].packets_out as f64);
         let lost: u64 = record.flows.iter().map(|flow| flow.packets_lost.expect("it is known")).sum();
         assert_eq!(lost, wire.lost, "{}", stage.name());
-        // Each packet independently 2 %, and a sixteenth of all in bursts of 3.3: 8 % on average.
-        // For 2000 packets or more, the standard deviation is below 1.2 %; 4 of them.
+        // 2 % are lost independently, and a sixteenth in bursts of 3.3 packets: 8 % on average. The
+        // tolerance is 4 standard deviations, each below 1.2 % for 2000 packets or more.
         let part = wire.lost as f64 / sent;
         assert!((part - 0.081).abs() < 0.048, "{}: {part}", stage.name());
-        // A tenth of those that arrive, sd below 0.7 %.
+        // A tenth of the packets that arrive; the standard deviation is below 0.7 %.
         let twice = wire.duplicated as f64 / (sent - wire.lost as f64);
         assert!((twice - 0.1).abs() < 0.028, "{}: {twice}", stage.name());
     }
@@ -62,10 +62,11 @@ pub(crate) fn netem_has_the_faults_of_a_wire() {
     let record = held(&Linux, &scenario);
     let (wire, sent) = (wire_of(&record), record.links[0].packets_out as f64);
     let lost = wire.lost as f64 / sent;
-    // An eleventh, in bursts of 2: sd 1.1 % for 2000 packets; 4 of them.
+    // An eleventh, in bursts of 2. The tolerance is 4 standard deviations of 1.1 %, for 2000
+    // packets.
     assert!((lost - 1.0 / 11.0).abs() < 0.044, "{lost}");
     let late = wire.held_back as f64 / (sent - wire.lost as f64);
-    assert!((late - 0.2).abs() < 0.036, "{late}"); // sd 0.9 %
+    assert!((late - 0.2).abs() < 0.036, "{late}"); // the standard deviation is 0.9 %
     for (impair, named) in [
         ("{ jitter = { uniform = '4 ms' } }", "`jitter` that keeps the order"),
         ("{ loss = 0.1, duplicate = 0.1 }", "`duplicate` beside `loss`"),
