@@ -1,29 +1,28 @@
-//! The kernel's bridge between the two interfaces, for the time in which the gateway does not
-//! forward.
+//! The kernel bridge between the two interfaces while the gateway does not forward.
 
 use super::error::ServiceError;
 use fairwire_linux::link::index_of;
 use fairwire_linux::netlink::Netlink;
 use std::io;
 
-/// Two interfaces joined by a bridge of ours.
+/// Two interfaces joined by our bridge.
 #[derive(Debug)]
 pub(super) struct Bridge {
     index: u32,
     pub name: String,
-    /// The numbers of what it joins: inside, outside.
+    /// Interface indexes of its ports: inside, outside.
     pub ports: [u32; 2],
 }
 
-/// The name of the bridge at which the interface `index` would be: one gateway, one bridge.
+/// The name of the bridge for the interface with index `inside`; each gateway has one bridge.
 fn name_for(inside: u32) -> String {
     format!("{}{inside}", crate::config::environment::BRIDGE_PREFIX)
 }
 
 impl Bridge {
-    /// Joins the interfaces with these numbers. It forwards at once: no spanning tree, no waiting,
-    /// no learning of groups, and no address of its own. Where it cannot be completed, nothing is
-    /// left.
+    /// Joins the interfaces with these indexes. The bridge forwards at once: it has no spanning
+    /// tree, no forwarding delay, no multicast snooping and no address. A partly built bridge is
+    /// removed.
     pub(super) fn make(inside: u32, outside: u32) -> Result<Self, ServiceError> {
         let fail = |what: &'static str| move |error: io::Error| ServiceError::system(what, error);
         let netlink = Netlink::open().map_err(fail("opening a netlink socket"))?;
@@ -32,7 +31,7 @@ impl Bridge {
         let index = index_of(&name).and_then(|index| index.ok_or(io::ErrorKind::NotFound.into()));
         let index = index.map_err(fail("looking for the bridge"))?;
         let bridge = Bridge { index, name, ports: [inside, outside] };
-        // Refused by a kernel without IPv6, where there is no need for it.
+        // A kernel without IPv6 refuses this, and does not need it.
         let _ = netlink.silence(index);
         let joined = [inside, outside]
             .into_iter()
@@ -47,13 +46,13 @@ impl Bridge {
         }
     }
 
-    /// The bridge of ours that a guard left behind that was killed.
+    /// Our bridge that a killed guard left behind.
     pub(super) fn left_behind(inside: u32) -> io::Result<Option<Self>> {
         let name = name_for(inside);
         Ok(index_of(&name)?.map(|index| Bridge { index, name, ports: [inside, 0] }))
     }
 
-    /// Removes it: the interfaces are what they were.
+    /// Removes the bridge and so frees both interfaces.
     pub(super) fn remove(&self) -> io::Result<()> {
         Netlink::open()?.remove(self.index)
     }

@@ -1,7 +1,8 @@
-//! Notices what passes by the gateway: the kernel's counters of the interfaces, held against its own.
+//! Detects traffic that bypasses the gateway: compares the kernel's interface counters with its
+//! own.
 //!
-//! A redirect of `tc`, a flowtable, a VPN of the router itself or a second bridge carries packets that
-//! the gateway never sees. They fill the line all the same, and no share on it can be called fair.
+//! A redirect of `tc`, a flowtable, a VPN on the router or a second bridge carries packets past the
+//! gateway. They still fill the line, so its shares are no longer fair.
 
 use crate::config::backend::BackendKind;
 use crate::config::environment::survey::{Counted, counted};
@@ -10,39 +11,38 @@ use crate::telemetry::{Board, ChangeKind, WayCounted};
 use fairwire_core::{Duration, Rate, Time};
 use fairwire_wire::Way;
 
-/// The interval of looks.
+/// The interval between looks.
 const LOOK: Duration = Duration::from_secs(5);
-/// How long nothing must pass by until that is reported.
+/// Time without bypassing traffic before its end is reported.
 const OVER: Duration = Duration::from_secs(60);
-/// The part of a rate below which what passes by is no news: a router's own name look-ups and updates.
+/// Bypassing traffic below this part of the rate is ignored, such as a router's DNS and updates.
 const PART: f64 = 0.05;
-/// Some interfaces count the check sequence of each frame.
+/// Bytes of a frame check sequence, which some interfaces count.
 const CHECK_SEQUENCE: u64 = 4;
-/// The most bytes of a packet that the gateway lost before it was counted.
+/// The most bytes of a packet that was lost before the gateway counted it.
 const MAX_PACKET: u64 = 1538;
 
-/// What both sides had counted at the last look, and what was reported.
+/// The counters at the last look, and what was reported.
 #[derive(Debug, Default)]
 pub(super) struct Bypass {
     look_at: Time,
     last: Option<Look>,
-    /// By way: since when nothing passes by, while it is reported that something does.
+    /// By direction: when bypassing traffic was last observed, until its end is reported.
     reported: [Option<Time>; 2],
 }
 
-/// Both sides at one time.
+/// All counters at one time.
 #[derive(Clone, Copy, Debug)]
 struct Look {
     at: Time,
     inside: Counted,
     outside: Counted,
-    /// Downloads first.
+    /// Download first.
     own: [WayCounted; 2],
 }
 
 impl Bypass {
-    /// Looks at the interfaces of `wire` and at `board` where it is time, and gives `report` what is
-    /// new.
+    /// Compares the counters when a look is due, and reports changes.
     pub(super) fn look(
         &mut self,
         wire: &WireSpec,
@@ -54,10 +54,10 @@ impl Bypass {
             return;
         }
         self.look_at = now + LOOK;
-        // The gateway's counters are read last: what is in between counts for it.
+        // The gateway's counters are read last, so packets in between count as its own.
         let seen = counted(wire.inside.first()).zip(counted(&wire.outside));
         let look = seen.map(|(inside, outside)| Look { at: now, inside, outside, own: board.counted() });
-        // On a router what leaves by the inside is the router's own, too.
+        // On a router, the inside also sends the router's own packets.
         let is_bump = wire.backend.kind() == BackendKind::AfPacket;
         let between = std::mem::replace(&mut self.last, look).zip(look);
         let past = between.map_or([0.0; 2], |(before, after)| past(&before, &after, is_bump));
@@ -103,8 +103,8 @@ impl Bypass {
     }
 }
 
-/// Bit/s of each way that crossed an interface between two looks and not the gateway; 0 where that is
-/// little.
+/// Bit/s of each direction that crossed an interface and bypassed the gateway between two looks; 0
+/// if negligible.
 fn past(before: &Look, after: &Look, is_bump: bool) -> [f64; 2] {
     let seconds = after.at.since(before.at).secs();
     Way::ALL.map(|way| {
@@ -112,14 +112,14 @@ fn past(before: &Look, after: &Look, is_bump: bool) -> [f64; 2] {
         if is.rate_bps == 0 || seconds <= 0.0 {
             return 0.0;
         }
-        // Where packets come in, and where they leave.
+        // Where packets arrive, and where they leave.
         let ends = match way {
             Way::Download => [(before.outside, after.outside), (before.inside, after.inside)],
             Way::Upload => [(before.inside, after.inside), (before.outside, after.outside)],
         };
         let excess = |direction: usize| {
             let (before, after) = ends[direction];
-            // An interface that was made again counts from zero.
+            // A re-created interface counts from zero.
             let crossed = after.bytes[direction].checked_sub(before.bytes[direction])?;
             let own = is.bytes[direction].checked_sub(was.bytes[direction])?;
             let packets = is.packets[direction].saturating_sub(was.packets[direction]);
@@ -140,8 +140,8 @@ fn past(before: &Look, after: &Look, is_bump: bool) -> [f64; 2] {
 mod tests {
     use super::*;
 
-    /// A second of a bump of 20 Mbit/s each way, of which `own` Mbit/s of downloads pass through it
-    /// and `by` past it.
+    /// A one-second look at a bump of 20 Mbit/s in each direction. Of the downloads, `own` Mbit/s
+    /// pass through it and `by` bypass it.
     fn seen(own: u64, by: u64, change: impl FnOnce(&mut Look)) -> [f64; 2] {
         let ways = [WayCounted { rate_bps: 20_000_000, ..WayCounted::default() }; 2];
         let zero = Counted { bytes: [0; 2], packets: [0; 2] };

@@ -1,9 +1,9 @@
-//! The clients of the control socket: a bounded number, each with a bounded line. The gateway waits
+//! The clients of the control socket: their number and their lines are bounded. The gateway waits
 //! for none of them.
 //!
-//! One request is answered at a time, each client in its turn; signals and the watchdog are checked
-//! in between. What a client sends beyond its next request stays with the kernel. A client that has
-//! not read its last answer gets no other one.
+//! One request is answered at a time, and clients take turns; signals and the watchdog are checked
+//! in between. Data after a client's next request stays in the kernel. A client gets no further
+//! answer until it has read its last one.
 
 use fairwire_control::handed::Handed;
 use fairwire_control::protocol::{Answer, Request};
@@ -13,50 +13,50 @@ use std::io::{self, ErrorKind, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
-/// Clients at once. The next one takes the place of the one that has been idle for longest.
+/// The most clients. A new one replaces the one that has been idle longest.
 const MAX_CLIENTS: usize = 32;
-/// The most clients that watch: a watcher is never idle, and there is always a place for a request.
+/// The most watching clients. Watchers are never idle, so the rest of the places are for requests.
 const MAX_WATCHERS: usize = 24;
-/// Connections that are let in between two requests.
+/// The most connections accepted between two requests.
 const ACCEPTED_AT_ONCE: usize = 4;
-/// Bytes of the longest request: a path may be 4096.
+/// Bytes of the longest request; a path may have 4096.
 const MAX_LINE: usize = 8 << 10;
-/// Bytes that wait for all clients together, a few snapshots with 20 000 classes: where there are
-/// more, no request is answered.
+/// No request is answered while more bytes of answers are unread: a few snapshots with 20 000
+/// classes.
 const MAX_UNREAD: usize = 32 << 20;
-/// A client that has not read all of its answer by then makes room when others need it: on one
-/// machine a snapshot is read within milliseconds.
+/// A client that has not read its answer after this time makes room for others. A local client
+/// reads a snapshot within milliseconds.
 const STALLED: Duration = Duration::from_secs(1);
-/// A client that is quiet for longer, and watches nothing or reads nothing, is disconnected.
+/// A client that is silent for longer is disconnected, unless it watches and reads.
 const QUIET: Duration = Duration::from_secs(60);
-/// Lines of 4 KiB that are read at once for requests to reload: one reload answers them all.
+/// Reads of 4 KiB per client that look for reload requests to merge: one reload answers them all.
 const MERGED_READS: usize = 4;
 
-/// Why a member of the group of readers is refused.
+/// The refusal for a member of the group of readers.
 const READER: &str = "this user may only read; allowed: status, counts and watch. Root and the socket's owner may change \
                       the gateway and take captures";
 
-/// All connected clients. The first has the next turn.
+/// All connected clients, the next to be answered first.
 #[derive(Debug, Default)]
 pub(super) struct Clients(Vec<Client>);
 
 #[derive(Debug)]
 struct Client {
     stream: UnixStream,
-    /// May it change what the gateway does?
+    /// Whether it may change what the gateway does.
     may_change: bool,
-    /// Files that came with what was read last, for the request that it ends.
+    /// Files received with the last data; they belong to the request that this data completes.
     handed: Handed,
     input: Vec<u8>,
     output: Vec<u8>,
     watch: Option<Watch>,
-    /// When it connected, made its last whole request, or read something.
+    /// When it connected, completed a request or read something, whichever was last.
     heard: Time,
-    /// When the answer was made that it has not read.
+    /// When its unread answer was sent.
     owed_since: Time,
-    /// It sends no more. It goes when its requests are answered, and the answers read.
+    /// It sends no more, and is removed once it has read the answers to its requests.
     is_over: bool,
-    /// It reads no more: its requests are done, and not answered.
+    /// It reads no more: its requests are carried out but not answered.
     is_gone: bool,
 }
 
@@ -66,15 +66,15 @@ struct Watch {
     next: Time,
 }
 
-/// The reply to a request: an answer, or a snapshot at an interval.
+/// The reply to a request: one answer, or periodic snapshots.
 pub(super) enum Reply {
     Once(Box<Answer>),
     Every(Duration),
 }
 
 impl Clients {
-    /// The streams to wait for, and the events to wait for. The others are left out: the end of a
-    /// client that sends no more would be reported again and again.
+    /// The streams to poll, and for which events. Others are omitted, since poll would report the
+    /// end of a half-closed client again and again.
     pub(super) fn streams(&self) -> impl Iterator<Item = (BorrowedFd<'_>, PollFlags)> {
         let wanted = self.0.iter().map(|client| {
             let mut flags = PollFlags::empty();
@@ -90,13 +90,13 @@ impl Clients {
         self.0.iter().filter_map(|client| client.watch.map(|watch| watch.next)).min()
     }
 
-    /// Can a request be answered now?
+    /// Whether a request can be answered now.
     pub(super) fn has_work(&self) -> bool {
         self.has_room() && self.0.iter().any(Client::is_ready)
     }
 
-    /// Accepts clients that wait, a few at a time. `next` has the next one, and whether it may
-    /// change what the gateway does.
+    /// Accepts a few waiting clients. `next` returns the next one, and whether it may change what
+    /// the gateway does.
     pub(super) fn accept(&mut self, next: &dyn Fn() -> io::Result<(UnixStream, bool)>, now: Time) {
         for _ in 0..ACCEPTED_AT_ONCE {
             let (stream, may_change) = match next() {
@@ -113,8 +113,8 @@ impl Clients {
         }
     }
 
-    /// Disconnects the client that has been idle for longest; if none is idle, the one that has not
-    /// read its answer for longest.
+    /// Disconnects the client that has been idle longest, or else the one with the oldest unread
+    /// answer.
     fn make_place(&mut self, now: Time) -> bool {
         let idle = |client: &Client| client.output.is_empty() && !client.has_line();
         let owed = |client: &Client| client.has_stalled(now);
@@ -129,8 +129,8 @@ impl Clients {
         true
     }
 
-    /// Reads what came, answers **one** request by `answer`, sends watchers a `snapshot` that is
-    /// due, and removes clients that are done.
+    /// Reads from clients, answers **one** request with `answer` and sends due snapshots to
+    /// watchers. Then it removes clients that are done.
     pub(super) fn serve(
         &mut self,
         now: Time,
@@ -147,7 +147,7 @@ impl Clients {
         self.0.retain(|client| !client.is_done(now));
     }
 
-    /// Writes what can be written at once, for the last time.
+    /// Writes as much as possible without blocking, for the last time.
     pub(super) fn flush(&mut self, now: Time) {
         self.0.iter_mut().for_each(|client| client.write(now));
     }
@@ -156,8 +156,7 @@ impl Clients {
         self.0.iter().map(|client| client.output.len()).sum::<usize>() < MAX_UNREAD
     }
 
-    /// If unread answers keep a request waiting, discards the largest of those that there was time
-    /// to read.
+    /// If unread answers block a request, discards the largest one whose reader has stalled.
     fn make_room(&mut self, now: Time) {
         if self.has_room() || !self.0.iter().any(Client::is_ready) {
             return;
@@ -170,7 +169,7 @@ impl Clients {
         }
     }
 
-    /// Answers the first client that has a request; its next turn is after all others'.
+    /// Answers the first client with a request, and moves that client to the end of the queue.
     fn answer_next(&mut self, now: Time, answer: &mut dyn FnMut(Request) -> Reply) {
         let Some(place) = self.0.iter().position(Client::is_ready) else { return };
         let mut client = self.0.remove(place);
@@ -199,8 +198,8 @@ impl Clients {
         self.0.iter().filter(|client| client.watch.is_some()).count()
     }
 
-    /// Answers one `reload`, for the last client and for all that have requested the same by now:
-    /// the files are read after their requests.
+    /// Answers one `reload` for the last client and for every client with an equal request. The
+    /// files are read after all these requests, so one reload answers them.
     fn reload(&mut self, mut reload: Request, now: Time, answer: &mut dyn FnMut(Request) -> Reply) {
         let mut counts = Vec::with_capacity(self.0.len());
         for client in &mut self.0 {
@@ -217,8 +216,7 @@ impl Clients {
         }
     }
 
-    /// Sends one snapshot to all watchers whose time has come, but for those that have not read the
-    /// last one.
+    /// Sends one snapshot to all watchers that are due, except those with an unread one.
     fn show(&mut self, now: Time, snapshot: &mut dyn FnMut() -> Answer) {
         let has_room = self.has_room();
         let mut line = None;
@@ -251,7 +249,7 @@ impl Client {
         }
     }
 
-    /// Has it a request that can be answered?
+    /// Whether it has a request that can be answered.
     fn is_ready(&self) -> bool {
         self.output.is_empty() && self.has_line()
     }
@@ -260,7 +258,7 @@ impl Client {
         self.input.contains(&b'\n')
     }
 
-    /// Has it had time to read its answer?
+    /// Whether it has had time to read its answer.
     fn has_stalled(&self, now: Time) -> bool {
         !self.output.is_empty() && now.since(self.owed_since) > STALLED
     }
@@ -270,14 +268,13 @@ impl Client {
     }
 
     fn is_done(&self, now: Time) -> bool {
-        // A watcher may be silent for as long as it reads, and one whose turn has not come for as
-        // long as that takes.
+        // A watcher may be silent as long as it reads, and a client with a request until its turn.
         let may_be_silent = self.output.is_empty() && (self.watch.is_some() || self.has_line());
         let is_quiet = !may_be_silent && now.since(self.heard) > QUIET;
         is_quiet || self.is_over && self.output.is_empty() && !self.has_line()
     }
 
-    /// Reads until there is a request. The rest stays with the kernel.
+    /// Reads until there is a complete request; the rest stays in the kernel.
     fn read(&mut self, now: Time) {
         let mut chunk = [0; 4096];
         while self.wants_input() {
@@ -299,7 +296,7 @@ impl Client {
         }
     }
 
-    /// The next line as a request, or why it is not one.
+    /// Parses the next line as a request, or returns why it is none.
     fn take_request(&mut self, now: Time) -> Result<Request, String> {
         let end = self.input.iter().position(|byte| *byte == b'\n').unwrap_or(self.input.len() - 1);
         let line: Vec<u8> = self.input.drain(..=end).collect();
@@ -308,8 +305,8 @@ impl Client {
         Request::of_line(&line).map(|request| request.with(handed))
     }
 
-    /// Takes the requests that come next and that `reload` answers too, and counts them. The files
-    /// that were handed over last are read.
+    /// Takes the next requests that `reload` answers too, and counts them. The files that arrived
+    /// last are the ones read.
     fn take_reloads(&mut self, reload: &mut Request, now: Time) -> usize {
         let mut count = 0;
         for _ in 0..MERGED_READS {
@@ -332,7 +329,7 @@ impl Client {
         self.send(&line_of(&Answer::Refused { message }), now);
     }
 
-    /// Sends `why`, if that can be done at once, and disconnects it.
+    /// Sends `why` if possible without blocking, and disconnects the client.
     fn dismiss(mut self, why: String, now: Time) {
         self.refuse(why, now);
         self.write(now);
@@ -361,17 +358,17 @@ impl Client {
                 Err(_) => return self.vanish(),
             }
         }
-        // An answer may have been large.
+        // Frees the buffer of an answer that may have been large.
         self.output = Vec::new();
     }
 
-    /// It sends no more, and may still read.
+    /// Its sending side has closed; it may still read.
     fn end(&mut self) {
         self.is_over = true;
         self.watch = None;
     }
 
-    /// It reads no more, and may have sent something.
+    /// It reads no more, but unhandled requests may remain.
     fn vanish(&mut self) {
         self.is_gone = true;
         self.watch = None;
@@ -379,7 +376,7 @@ impl Client {
     }
 }
 
-/// One request for two reloads, where they read the same files; `handed` came with `next`.
+/// Merges two reload requests that read the same files; `handed` arrived with `next`.
 fn merged(reload: &Request, next: Request, handed: &mut Handed) -> Option<Request> {
     let (Request::Reload { files: old, keeps, .. }, Request::Reload { files: new, keeps: also, .. }) =
         (reload, &next)
@@ -416,9 +413,9 @@ mod tests {
         listener: UnixListener,
         address: SocketAddr,
         clients: Clients,
-        /// May who connects change anything?
+        /// Whether connecting clients may change anything.
         may_change: bool,
-        /// What was answered.
+        /// The requests answered.
         served: Vec<Request>,
         /// Bytes of the answer to `status`.
         status_bytes: usize,
@@ -462,7 +459,7 @@ mod tests {
             self.connect_at(Time::ZERO)
         }
 
-        /// One that has sent `text`, as far as the kernel holds it.
+        /// A client that has sent as much of `text` as the kernel buffers.
         fn sending(&mut self, text: &[u8]) -> UnixStream {
             let mut stream = self.connect();
             stream.set_nonblocking(true).expect("a socket can");
@@ -471,7 +468,7 @@ mod tests {
             stream
         }
 
-        /// One round. How many requests were answered?
+        /// Runs one round; returns the number of requests answered.
         fn serve(&mut self, now: Time) -> usize {
             let TestServer { clients, served, status_bytes, .. } = self;
             let before = served.len();
@@ -599,7 +596,7 @@ mod tests {
         for _ in 0..100 {
             assert!(place.serve(Time::ZERO) <= 1);
         }
-        // What a socket holds, 200 KiB, is read in five pieces of 4 KiB for each reload.
+        // A socket holds 200 KiB, which is read in five pieces of 4 KiB for each reload.
         assert!((1..=14).contains(&place.served.len()), "{}", place.served.len());
         assert!(place.clients.0.is_empty());
     }
@@ -624,7 +621,7 @@ mod tests {
         }
         assert!(!place.clients.has_work(), "there is no room, and nothing to do");
         let other = place.sending(RELOAD);
-        // Those that do not read make room, a few each second; there are many rounds in one.
+        // Clients that do not read make room, a few each second; a second has many rounds.
         let mut seconds = 0;
         while !place.served.contains(&bare_reload()) {
             seconds += 2;
@@ -640,8 +637,7 @@ mod tests {
     fn a_client_beyond_the_limit_gets_the_place_of_the_one_that_was_idle_for_longest() {
         let mut place = TestServer::new("places");
         let streams: Vec<_> = (0..MAX_CLIENTS as u64).map(|second| place.connect_at(after(second))).collect();
-        // The first has sent a request since, and the second sends a byte now and then, which is no
-        // request.
+        // The first has sent a request since; the second sends single bytes, which are no request.
         (&streams[0]).write_all(STATUS).expect("it reads");
         (&streams[1]).write_all(b"{").expect("it reads");
         place.serve(after(40));
@@ -688,7 +684,7 @@ mod tests {
         let mut place = TestServer::new("stalled");
         let _stream = place.sending(WATCH);
         let mut now = Time::ZERO;
-        // Until the kernel takes no more.
+        // Until the kernel's buffer is full.
         while place.clients.0.first().is_some_and(|client| client.output.is_empty()) {
             now += Duration::from_ms(1);
             place.serve(now);
@@ -706,7 +702,7 @@ mod tests {
         for ms in 0..=250 {
             place.serve(Time::ZERO + Duration::from_ms(ms));
         }
-        place.clients = Clients::default(); // so that the stream ends
+        place.clients = Clients::default(); // close the stream
         assert_eq!(BufReader::new(stream).lines().count(), 3);
     }
 }

@@ -1,4 +1,4 @@
-//! The thread that answers: the control socket, signals, the service manager.
+//! The control thread: the control socket, signals and the service manager.
 
 use super::bypass::Bypass;
 use super::clients::{Clients, Reply};
@@ -27,15 +27,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Signals, as bytes in pipes.
+/// Signals, delivered as bytes in pipes.
 pub(super) struct Signals {
     ends: UnixStream,
     reloads: UnixStream,
 }
 
 impl Signals {
-    /// Installs the handlers: from now on SIGTERM and SIGINT end the gateway, and SIGHUP reloads
-    /// its configuration.
+    /// Installs the handlers: SIGTERM and SIGINT end the gateway, and SIGHUP reloads its
+    /// configuration.
     pub(super) fn catch() -> std::io::Result<Self> {
         let [ends, reloads] = [
             catch(&[signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT])?,
@@ -55,19 +55,19 @@ fn catch(signals: &[i32]) -> std::io::Result<UnixStream> {
 }
 
 impl Signals {
-    /// Has one come that ends the gateway?
+    /// Whether a signal to end has arrived.
     pub(super) fn has_ended(&self) -> bool {
         has_come(&self.ends)
     }
 }
 
-/// Has a byte come? All that came are one.
+/// Whether a byte has arrived; several count as one.
 fn has_come(mut pipe: &UnixStream) -> bool {
     let mut bytes = [0; 4096];
     pipe.read(&mut bytes).is_ok_and(|count| count > 0)
 }
 
-/// Answers until it is time to end.
+/// Answers requests until the gateway ends.
 pub(super) struct Control<'a> {
     pub listener: Listener,
     pub signals: &'a Signals,
@@ -77,34 +77,34 @@ pub(super) struct Control<'a> {
     pub shared: Arc<Shared>,
     pub edges: Edges,
     pub stop: &'a AtomicBool,
-    /// What is handed over to a process that takes over, beside what is above.
+    /// What else a process needs that takes over.
     pub estate: Estate<'a>,
-    /// A process that waits to take over.
+    /// A process that is waiting to take over.
     pub offer: Option<Offer>,
 }
 
-/// What another process needs that takes over, and what this thread does not use itself.
+/// What a process needs to take over and this thread does not use.
 pub(super) struct Estate<'a> {
     pub name: &'a NameLock,
     pub guard: Option<GuardPipes>,
     pub streams: Vec<TcpListener>,
-    /// Is the gateway the only one of its process?
+    /// Whether the gateway is the only one of its process.
     pub is_alone: bool,
 }
 
-/// The answer to a change of a gateway that is about to end.
+/// The refusal of changes while the gateway ends.
 const ENDING: &str = "the gateway is about to end and sends what waits; nothing was changed";
-/// Why a process with several gateways hands none over.
+/// The refusal to hand over one of several gateways.
 const SEVERAL: &str = "this process has several links; allowed: stop it, and start it";
 /// The interval at which `stop` and the datapath are checked.
 const LOOK: Duration = Duration::from_ms(50);
-/// The interval at which the service manager is notified that the datapath lives: well below any
+/// The interval of notifying the service manager that the datapath is alive: well below any
 /// sensible WatchdogSec.
 const ALIVE: Duration = Duration::from_ms(500);
 
 impl Control<'_> {
-    /// Runs until a signal, `stop`, or the end of the thread that forwards. Returns the clients
-    /// that are connected.
+    /// Runs until a signal, `stop`, or the end of the datapath thread. Returns the connected
+    /// clients.
     pub(super) fn run(&mut self, is_over: &dyn Fn() -> bool) -> Clients {
         let mut clients = Clients::default();
         let (mut alive_at, mut beats, mut is_guarded) = (Time::ZERO, u64::MAX, true);
@@ -113,7 +113,7 @@ impl Control<'_> {
         let mut stalls = 0;
         while !is_over() && !self.stop.load(Ordering::Relaxed) && !has_come(&self.signals.ends) {
             if has_come(&self.signals.reloads) {
-                // Only the log waits for this answer.
+                // Only the log receives the outcome.
                 let _ = self.reload(&[], false, &Handed::default());
             }
             let now = clock::now();
@@ -161,8 +161,8 @@ impl Control<'_> {
         clients
     }
 
-    /// Answers until the thread that forwards has ended too: while what waits is leaving, nothing
-    /// is changed any more.
+    /// Answers until the datapath thread has ended too. While its queues drain, changes are
+    /// refused.
     pub(super) fn see_out(&mut self, mut clients: Clients, is_over: &dyn Fn() -> bool) {
         loop {
             let is_last = is_over();
@@ -183,14 +183,14 @@ impl Control<'_> {
             if is_last {
                 return clients.flush(now);
             }
-            // Another signal to end changes nothing, and must not be waited for again.
+            // Drains the pipes: another signal changes nothing now, and would wake the poll again.
             has_come(&self.signals.ends);
             has_come(&self.signals.reloads);
             self.wait(&clients, now);
         }
     }
 
-    /// All is another process's from now on.
+    /// Everything belongs to another process from now on.
     pub(super) fn leave(&self) {
         self.listener.leave();
         self.estate.name.leave();
@@ -211,7 +211,7 @@ impl Control<'_> {
             None => LOOK,
             Some(due) => due.since(now).min(LOOK),
         };
-        // A signal wakes early, and anything else is found out above.
+        // A signal wakes the poll early; `run` checks everything else.
         let _ = poll(&mut events, Some(&clock::timespec(due.ns())));
     }
 
@@ -231,7 +231,7 @@ impl Control<'_> {
                 refused(format!("the counts of {flows} flows; allowed: at most {MAX_FLOWS}"))
             }
             Request::Counts { flows } => Answer::Counts(Box::new(self.board.counts(flows as usize))),
-            // It writes to the log itself.
+            // `reload` logs on its own.
             Request::Reload { files, keeps, handed } => {
                 let outcome = self.reload(&files, keeps, &handed);
                 return Reply::Once(Box::new(outcome.map_or_else(refused, Answer::Reloaded)));
@@ -261,7 +261,7 @@ impl Control<'_> {
     fn reload(&mut self, files: &[PathBuf], keeps: bool, handed: &Handed) -> Result<Reloaded, String> {
         self.reporter.reloading();
         let outcome = self.present.reload(files, keeps, handed);
-        memory::give_back(); // there were two configurations
+        memory::give_back(); // two configurations existed
         match &outcome {
             Ok(done) if done.changes.is_empty() => {
                 self.board.note(ChangeKind::Reload, "nothing changed".to_owned());
@@ -285,7 +285,7 @@ impl Control<'_> {
         outcome
     }
 
-    /// Gives subscribers other values, and reports it as a reload.
+    /// Gives subscribers other values, and reports this as a reload.
     fn change_subscribers(&mut self, handed: &Handed) -> Result<Option<Reloaded>, String> {
         let done = self.present.change_subscribers(handed)?;
         if let Some(done) = &done {
@@ -322,7 +322,7 @@ impl Control<'_> {
         }
     }
 
-    /// Offers the link to the process that has requested it.
+    /// Offers the link to the process that requested it.
     fn offer(&mut self, wanted: &Wanted, handed: &Handed) -> Answer {
         if let Some(message) = take_over::refusal(&self.present.config, wanted) {
             return refused(message);
@@ -356,11 +356,11 @@ impl Control<'_> {
         }
     }
 
-    /// Has the thread that forwards hand over, where the other process is ready.
+    /// Orders the datapath thread to hand over once the other process is ready.
     fn step_offer(&mut self, now: Time) {
         let Some(offer) = &mut self.offer else { return };
         if let Some(stream) = offer.step() {
-            // Where that thread is gone, the process is about to end.
+            // Without that thread the process is about to end.
             let _ = self.present.commands.send(Command::HandOver(stream));
         }
         if offer.is_over(now) {
@@ -391,7 +391,7 @@ impl Control<'_> {
     }
 }
 
-/// Such as `1 change`, `2 changes`.
+/// For example `1 change`, `2 changes`.
 fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

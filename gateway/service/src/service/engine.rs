@@ -1,5 +1,5 @@
-//! The work of the thread that forwards, beside forwarding: commands, observing, the end of the
-//! heartbeat, and the end.
+//! The other work of the datapath thread: commands, observations, the end of the heartbeat, and
+//! shutdown.
 
 use super::pace::{interval, longest_stay};
 use super::port::Common;
@@ -20,80 +20,80 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender};
 
-/// A command for the thread that forwards.
+/// A command for the datapath thread.
 pub(crate) enum Command {
-    /// Other parts for both ways.
+    /// New parts for both directions.
     Replace(Box<Replace>),
-    /// Changes of classes that stay. All or none. The answer has what is no longer needed.
+    /// Changes within the current classes: all or none. The answer returns what is no longer
+    /// needed.
     Edit(Edit, SyncSender<Result<Edit, SetWeightError>>),
-    /// The rate of a way follows a law, which begins at this time.
+    /// A direction's rate follows a law from this time.
     SetRate(Way, RateLaw, Time),
-    /// The far edge makes these requests until this time, by the number of the class.
+    /// Requests from the far edge by class number, valid until this time.
     Report(Vec<(u32, RateRequest)>, Time),
-    /// Who hears round trips over the outside from now on.
+    /// Where round trips over the outside are sent from now on.
     Listen(Option<Listener>),
-    /// Has every packet its place, in both ways?
+    /// Whether every packet is accounted for in both directions.
     Balance(SyncSender<bool>),
     /// Another process takes over at the other end of this stream.
     HandOver(UnixStream),
 }
 
-/// Changes of classes that stay where they are.
+/// Changes of classes that do not renumber the others.
 #[derive(Default)]
 pub(crate) struct Edit {
-    /// The numbers that become vacant.
+    /// Class numbers that become vacant.
     pub gone: Vec<u32>,
-    /// The vacant numbers that are taken. None of their earlier packets may still be inside.
+    /// Vacant numbers that are assigned. None of their earlier packets may still be inside.
     pub new: Vec<u32>,
-    /// Other terms, before the weights.
+    /// New terms, which are applied before the weights.
     pub terms: Vec<NewTerms>,
-    /// Other weights, by the number of the class.
+    /// New weights, by class number.
     pub weights: Vec<(u32, Weight)>,
-    /// Who claims which packets and who is suspended from now on, for each way.
+    /// Which member claims which packets, and which members are suspended, for each direction.
     pub members: Option<[Members; 2]>,
 }
 
-/// Other terms of a class.
+/// New terms of a class.
 pub(crate) struct NewTerms {
     pub class: u32,
     pub parent: Option<u32>,
-    /// The discipline that has them, for each way where they are others.
+    /// A discipline with the new terms, for each direction in which they change.
     pub fresh: [Option<Box<dyn Discipline>>; 2],
 }
 
-/// Other parts.
+/// New parts.
 pub(crate) struct Replace {
     /// Download, upload.
     pub ways: [Replacement; 2],
     pub class_map: Box<[u32]>,
     /// Download, upload.
     pub trips: [ClassTrips; 2],
-    /// Memory for telemetry of the configuration.
+    /// Memory for this configuration's telemetry.
     pub samplers: Samplers,
     pub config: Arc<Config>,
-    /// Weights that were set, by the number of the class.
+    /// Weights set by request, by class number.
     pub weights: Vec<(u32, Weight)>,
-    /// Rates that were set, and since when: download, upload.
+    /// Rates set by request, and since when: download, upload.
     pub rates: [Option<(RateLaw, Time)>; 2],
     pub done: SyncSender<Replaced>,
 }
 
-/// What became of the packets, and the replaced parts, to be dropped where time does not matter.
+/// The fate of the packets, and the replaced parts, which are dropped where time does not matter.
 pub(crate) struct Replaced {
     pub ways: [HandedOver; 2],
-    /// When.
     pub at: Time,
     /// How long nothing was forwarded.
     pub paused: Duration,
-    /// Could the weights be set?
+    /// Whether the weights could be set.
     pub are_weights_set: bool,
-    /// The part of that in which the thread had a processor. The rest went to other programs.
+    /// Processor time of the thread within `paused`. Other programs had the rest.
     pub worked: Duration,
     pub sizes: [Sizes; 2],
     pub retired: ReplacedParts,
 }
 
-/// What was in place until then.
+/// The parts in place before.
 pub(crate) struct ReplacedParts {
     _ways: [Retired; 2],
     _trips: [ClassTrips; 2],
@@ -102,26 +102,27 @@ pub(crate) struct ReplacedParts {
     _config: Arc<Config>,
 }
 
-/// What both threads see.
+/// State shared by both threads.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
-    /// Is it to end?
+    /// Whether to end.
     pub stop: AtomicBool,
     /// Counts up as long as packets can be forwarded.
     pub beats: AtomicU64,
-    /// Has the guard gone?
+    /// Whether the guard is gone.
     pub is_guard_gone: AtomicBool,
     /// How often the guard bridged the link.
     pub openings: AtomicU64,
-    /// How often a thread that sends was stalled.
+    /// How often a sender thread stalled.
     pub stalls: AtomicU64,
-    /// Bytes that the line outside brought, and that left for it, in all; as counted on the link.
+    /// Total bytes that arrived from the outside line and that were sent to it, as counted on the
+    /// link.
     pub carried: [AtomicU64; 2],
-    /// Has another process the link?
+    /// Whether another process has the link.
     pub is_handed_over: AtomicBool,
 }
 
-/// Beside forwarding.
+/// Everything besides forwarding.
 pub(super) struct Engine {
     pub commands: Receiver<Command>,
     pub observer: Observer,
@@ -129,13 +130,13 @@ pub(super) struct Engine {
     pub common: Rc<RefCell<Common>>,
     /// Inside first.
     pub ports: [Rc<Cell<PortState>>; 2],
-    /// The threads that send beside this one.
+    /// The sender threads next to this one.
     pub senders: Option<Rc<RefCell<Senders>>>,
     pub interval: Duration,
-    /// The most time that what waits may take to leave at the end.
+    /// The most time for queued packets to leave at the end.
     pub patience: Duration,
     pub at: Moments,
-    /// To the process that takes over.
+    /// The stream to the process that takes over.
     pub heir: Option<UnixStream>,
 }
 
@@ -146,18 +147,18 @@ pub(super) struct Moments {
     observed: Time,
     /// The last change of classes.
     edited: Time,
-    /// The end of forwarding, even if packets wait.
+    /// The end of forwarding, even if packets still wait.
     ended: Option<Time>,
 }
 
-/// The interval at which commands are looked for.
+/// The interval between polls for commands.
 const LOOK: Duration = Duration::from_ms(10);
-/// The same for [`MOMENT`] after a change of classes, since others may follow.
+/// The interval for [`MOMENT`] after a change of classes, since others may follow.
 const LOOK_AGAIN: Duration = Duration::from_ms(1);
 const MOMENT: Duration = Duration::from_secs(1);
 
 impl Engine {
-    /// Invoked by the driver, between two packets.
+    /// Called by the driver between two packets.
     pub(super) fn watch(&mut self, now: Time, datapath: &mut Datapath) -> Next {
         self.shared.beats.fetch_add(1, Ordering::Relaxed);
         let [download, upload] = &self.shared.carried;
@@ -193,7 +194,7 @@ impl Engine {
         Next::CallAt(self.at.observed.min(now + look))
     }
 
-    /// Ends forwarding: nothing more is taken in, and what is inside leaves as its rate allows.
+    /// Ends forwarding: no packet is taken in any more, and those inside leave at their rate.
     fn end(&mut self, now: Time, datapath: &Datapath) -> Next {
         self.common.borrow_mut().is_ending = true;
         let end_at = *self.at.ended.get_or_insert(now + self.patience);
@@ -209,7 +210,7 @@ impl Engine {
             Command::Replace(replace) => self.replace(*replace, now, datapath),
             Command::Edit(edit, done) => {
                 self.at.edited = now;
-                // The caller may have stopped waiting: the change is kept.
+                // The caller may have stopped waiting; the change is kept.
                 let _ = done.try_send(edited(edit, now, datapath));
             }
             Command::SetRate(way, law, start) => {
@@ -266,8 +267,8 @@ impl Engine {
     }
 }
 
-/// Makes the changes of `edit`, and returns what was there of its members. On an error nothing is
-/// changed but terms, which the next configuration has too.
+/// Applies `edit`, and returns it with the previous members. On an error only terms may have
+/// changed; the next configuration has the same terms.
 fn edited(mut edit: Edit, now: Time, datapath: &mut Datapath) -> Result<Edit, SetWeightError> {
     let is_idle = |class: &u32| datapath.forward.is_idle(*class) && datapath.backward.is_idle(*class);
     if !edit.new.iter().all(is_idle) {
@@ -297,7 +298,7 @@ fn edited(mut edit: Edit, now: Time, datapath: &mut Datapath) -> Result<Edit, Se
     Ok(edit)
 }
 
-/// Sets the weights of all classes, in each direction that is shaped. On an error none is changed.
+/// Sets the weights of all classes in each shaped direction; on an error, of none.
 fn set_weights(weights: &[(u32, Weight)], datapath: &mut Datapath) -> Result<(), SetWeightError> {
     let mut done: Vec<(bool, u32, Weight)> = Vec::with_capacity(2 * weights.len());
     let mut has_shaper = false;

@@ -1,17 +1,17 @@
-//! Why a gateway does not start, or cannot go on.
+//! Why a gateway does not start or cannot continue.
 
 use crate::sites::ServeError;
 use fairwire_catalogue::BuildError;
 use fairwire_document::DocumentError;
 use fairwire_linux::port::PortError;
 
-/// Why a gateway did not start, or could not go on.
+/// Why a gateway did not start or could not continue.
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
-    /// Another process has it already.
+    /// Another process already has it.
     #[error("{what} is taken by {holder}")]
     Taken {
-        /// What is taken: the name of a gateway, an interface.
+        /// What is taken: the name of a gateway, or an interface.
         what: String,
         /// The process that has it.
         holder: String,
@@ -20,12 +20,12 @@ pub enum ServiceError {
     /// read.
     #[error(transparent)]
     Unfit(#[from] DocumentError),
-    /// The system refused for want of rights.
+    /// The system refused because rights are missing.
     #[error("this process may not do this: {operation}: {source}")]
     NoRights {
-        /// What was tried.
+        /// The attempted operation.
         operation: String,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The discipline could not be built.
@@ -34,7 +34,7 @@ pub enum ServiceError {
     /// Metrics or the page cannot be served.
     #[error(transparent)]
     Serve(ServeError),
-    /// The process that runs keeps the link.
+    /// The running process keeps the link.
     #[error("the gateway that runs was not taken over, and forwards as before: {message}")]
     NotHandedOver {
         /// Why.
@@ -43,10 +43,10 @@ pub enum ServiceError {
     /// A port failed.
     #[error(transparent)]
     Port(#[from] PortError),
-    /// The system failed at something that ought to work.
+    /// An operation failed that normally works.
     #[error("{operation}: {source}")]
     System {
-        /// What was tried.
+        /// The attempted operation.
         operation: String,
         /// Why it failed.
         source: std::io::Error,
@@ -54,8 +54,8 @@ pub enum ServiceError {
 }
 
 impl ServiceError {
-    /// Can the user correct it, in the configuration or on the machine? Else it is our fault, or
-    /// the machine's.
+    /// Whether the user can correct it, in the configuration or on the machine. Otherwise the fault
+    /// is ours or the machine's.
     pub fn is_users(&self) -> bool {
         !matches!(self, ServiceError::System { .. } | ServiceError::Port(_))
     }
@@ -86,7 +86,8 @@ impl ServiceError {
         }
     }
 
-    /// The same, or for a process that takes over (`is_heir`) that the one which runs goes on.
+    /// This error; for a process that takes over (`is_heir`), one saying that the running process
+    /// continues.
     pub(super) fn or_not_handed_over(self, is_heir: bool) -> Self {
         match self {
             ServiceError::Port(error) if is_heir => {
@@ -96,7 +97,7 @@ impl ServiceError {
         }
     }
 
-    /// The error for `source` at `operation`; missing rights have a variant of their own.
+    /// The error for `source` at `operation`; missing rights have a separate variant.
     pub fn system(operation: impl Into<String>, source: impl Into<std::io::Error>) -> Self {
         let (operation, source) = (operation.into(), source.into());
         match source.kind() {

@@ -1,5 +1,5 @@
-//! The rates of ways that follow the line outside: [`Autorate`], on the thread that answers, fed by
-//! what the thread that forwards hears.
+//! Rates that follow the outside line: [`Autorate`] on the control thread, fed with round trips
+//! from the datapath thread.
 
 use super::engine::{Command, Shared};
 use super::log::say;
@@ -12,20 +12,20 @@ use fairwire_wire::Way;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, sync_channel};
 
-/// Round trips that are kept until the next step: 64 peers are heard in each, once.
+/// Round trips kept until the next step: 64 peers with one in each round.
 const HEARD: usize = 1024;
-/// Another rate is put in place where it differs by this part.
+/// The least relative change for which a new rate is applied.
 const DIFFERS: f64 = 0.005;
-/// How often telemetry is informed, and how often the log at most.
+/// The shortest intervals of updates for telemetry and for the log.
 const SHOW: Duration = Duration::from_secs(1);
 const SAY: Duration = Duration::from_secs(60);
-/// The log has a rate that differs from the one that it had by this factor.
+/// The least factor between two rates in the log.
 const SAID: f64 = 1.5;
 
-/// What each way was given, by the number of the [`Way`].
+/// The settings of each direction, by the number of the [`Way`].
 type Given = [Option<autorate::Config>; 2];
 
-/// The ways that follow the line.
+/// The directions that follow the line.
 pub(crate) struct Following {
     given: Given,
     autorate: Autorate,
@@ -33,7 +33,7 @@ pub(crate) struct Following {
     ways: [Followed; 2],
 }
 
-/// The rates of a way that are in place, that are shown, and that the log has, and since when.
+/// The rates of a direction: applied, shown in telemetry and logged, the last two with their times.
 #[derive(Clone, Copy, Default)]
 struct Followed {
     set: Option<Rate>,
@@ -42,28 +42,29 @@ struct Followed {
 }
 
 impl Following {
-    /// Of `config`, where a way follows the line, and who is to hear round trips for it.
+    /// Builds it from `config` if a direction follows the line, with the sender for its round
+    /// trips.
     pub(super) fn of(config: &Config) -> Option<(Self, Listener)> {
         let given = given(config);
         if given.iter().all(Option::is_none) {
             return None;
         }
         let (listener, trips) = sync_channel(HEARD);
-        // What a download brings has passed the line, and what an upload sends has not.
+        // Downloads have already passed the line, and uploads have not.
         let [download, upload] = given;
         let sides = [download.map(|way| (way, Side::Behind)), upload.map(|way| (way, Side::Before))];
         Some((Following { given, autorate: Autorate::new(sides), trips, ways: Default::default() }, listener))
     }
 
-    /// Does it go on with `config`? The thread that forwards has the rates of the file again.
+    /// Whether it can continue with `config`. The datapath thread has the file's rates again.
     pub(super) fn goes_on(&mut self, config: &Config) -> bool {
         self.ways.iter_mut().for_each(|way| (way.set, way.shown) = (None, None));
         self.given == given(config)
     }
 
-    /// Puts the rates of `now` in place.
+    /// Applies the rates for `now`.
     pub(super) fn step(&mut self, shared: &Shared, commands: &Sender<Command>, board: &Board, now: Time) {
-        // Not more than there is room for, however fast they come.
+        // At most one buffer per step, however fast they arrive.
         for (trip, at) in self.trips.try_iter().take(HEARD) {
             self.autorate.hear(trip, at);
         }
@@ -76,7 +77,7 @@ impl Following {
             let followed = &mut self.ways[way as usize];
             let law = || RateLaw::Steps([Step { at: Time::ZERO, rate: Some(rate) }].into());
             if followed.set.is_none_or(|set| differs(set, rate, 1.0 + DIFFERS)) {
-                // Where that thread is gone, the gateway ends.
+                // Without that thread the gateway ends.
                 let _ = commands.send(Command::SetRate(way, law(), now));
                 followed.set = Some(rate);
             }
@@ -100,7 +101,7 @@ fn given(config: &Config) -> Given {
     Way::ALL.map(|way| config.shaping(way).and_then(|shaping| shaping.autorate))
 }
 
-/// Is `rate` another one by `factor`, where `every` is over?
+/// Whether `rate` differs by `factor` and `every` has passed.
 fn is_due(before: Option<(Rate, Time)>, rate: Rate, now: Time, every: Duration, factor: f64) -> bool {
     before.is_none_or(|(before, at)| now.since(at) >= every && differs(before, rate, factor))
 }

@@ -1,5 +1,5 @@
-//! The thread that forwards: from an open wire, or one that another process hands over, to the end,
-//! or to the process that takes over.
+//! The datapath thread: it starts with an open wire or takes one over. It runs until the end, or
+//! until another process takes over.
 
 use super::engine::{Command, Engine, Moments, Shared};
 use super::guarding::GuardPipes;
@@ -38,7 +38,7 @@ pub(super) enum Source {
     Process(UnixStream),
 }
 
-/// The parameters of the thread that forwards.
+/// The parameters of the datapath thread.
 pub(super) struct Forwarding {
     pub config: Arc<Config>,
     pub source: Source,
@@ -50,7 +50,7 @@ pub(super) struct Forwarding {
     pub frame_bytes: u32,
 }
 
-/// The threads that send beside the one that decides, where the configuration has some.
+/// The sender threads next to the one that decides, if the configuration has any.
 fn senders_of(spec: &Spec, frame_bytes: u32) -> io::Result<Option<Rc<RefCell<Senders>>>> {
     let count = spec.wire.backend.threads() as usize - 1;
     let start = || Senders::start(count, frame_bytes as usize).map(|senders| Rc::new(RefCell::new(senders)));
@@ -58,8 +58,9 @@ fn senders_of(spec: &Spec, frame_bytes: u32) -> io::Result<Option<Rc<RefCell<Sen
 }
 
 impl Forwarding {
-    /// Forwards until the end. `begun` is given the stream to the process from which the link was
-    /// taken over, where there is one. Returns that to the process which has taken over.
+    /// Forwards until the end. `begun` receives the stream to the process from which the link was
+    /// taken over, if there is one. Returns the stream to the process that has taken over, if one
+    /// has.
     pub(super) fn run(
         self,
         commands: Receiver<Command>,
@@ -113,7 +114,7 @@ impl Forwarding {
             at: Moments::default(),
             heir: None,
         };
-        // From here on the link is this process's.
+        // From here on the link belongs to this process.
         let former = takeover.map(Takeover::commit).transpose().map_err(fail("taking over"))?;
         let _ = begun.try_send(former);
         let outcome = loop {
@@ -139,7 +140,7 @@ impl Forwarding {
     }
 }
 
-/// Takes over the ports of `spec`, and what is inside, from the process at the other end of
+/// Takes over the ports of `spec` and the packets inside from the process at the other end of
 /// `stream`.
 fn take_over(
     stream: UnixStream,
@@ -160,7 +161,8 @@ fn take_over(
     Ok((wire, takeover))
 }
 
-/// Hands the link over to the process at the other end of `heir`. False where this one goes on.
+/// Hands the link over to the process at the other end of `heir`. Returns false if this process
+/// continues.
 fn hand_over(
     heir: &UnixStream,
     datapath: &mut Datapath,
@@ -185,7 +187,7 @@ fn hand_over(
     outcome.is_ok()
 }
 
-/// Logs where every packet went.
+/// Logs what became of all packets.
 fn log_totals(datapath: &Datapath) {
     for (way, direction) in [(Way::Download, &datapath.forward), (Way::Upload, &datapath.backward)] {
         let totals = direction.totals();

@@ -1,11 +1,11 @@
 //! The guard: a small process that bridges the two interfaces in the kernel while the gateway is
 //! dead or stuck.
 //!
-//! It is this program, started again before the gateway gives up its rights. It keeps CAP_NET_ADMIN
-//! alone, listens to the gateway's heartbeat on its standard input, and answers on its standard
+//! It is this program, started again before the gateway gives up its rights. It keeps only
+//! CAP_NET_ADMIN, reads the gateway's heartbeat on its standard input, and answers on its standard
 //! output. It ends when the gateway ends on purpose, when a gateway of the same name requests it,
-//! or on SIGTERM; the bridge goes with it. If it is killed itself, there is no bridge: the link
-//! fails closed.
+//! or on SIGTERM. It removes the bridge when it ends. If the guard itself is killed before it
+//! bridges, there is no bridge: the link fails closed.
 
 use super::bridge::Bridge;
 use super::error::ServiceError;
@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::AtomicBool;
 
-/// The argument after which the program hands over to [`guard_main`].
+/// The argument for which the program calls [`guard_main`].
 pub(crate) const GUARD_COMMAND: &str = "gateway-guard";
 
 /// The parameters of a guard.
@@ -41,18 +41,18 @@ pub(super) struct GuardParameters {
     pub is_filtered: bool,
 }
 
-/// An interface that a guard joins to the other when its gateway is gone.
+/// An interface that a guard bridges when its gateway is gone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Watched {
     /// Its name in the configuration.
     pub name: String,
-    /// Its number when the gateway opened it.
+    /// Its index when the gateway opened it.
     pub index: u32,
 }
 
 impl Watched {
-    /// Its number now. The interface may have another name by now. Or it was removed, and there is
-    /// a new one of its name.
+    /// Its current index. The interface may have been renamed, or replaced by a new one of its
+    /// name.
     fn index_now(&self) -> Result<u32, ServiceError> {
         let fail = |error| ServiceError::system(format!("looking for `{}`", self.name), error);
         if link::name_of(self.index).map_err(fail)?.is_some() {
@@ -64,7 +64,7 @@ impl Watched {
 }
 
 /// Runs a guard with the argument that follows [`GUARD_COMMAND`], and returns its exit code. It is
-/// no command for people.
+/// not a command for users.
 pub fn guard_main(parameters: &str) -> i32 {
     let Ok(parameters) = serde_json::from_str::<GuardParameters>(parameters) else {
         say(format_args!("`{GUARD_COMMAND}` is how a gateway starts its guard; do not run it yourself"));
@@ -82,22 +82,22 @@ pub fn guard_main(parameters: &str) -> i32 {
     }
 }
 
-/// The socket at which the guard of the gateway `name` takes a request to leave.
+/// The socket at which the guard of the gateway `name` accepts a request to leave.
 pub(super) fn socket_of(name: &str) -> PathBuf {
     super::place::folder().join(format!("{name}.guard"))
 }
 
-/// Starts a guard. Its standard input and output are pipes.
+/// Starts a guard with pipes as its standard input and output.
 pub(super) fn start(parameters: &GuardParameters) -> Result<Child, ServiceError> {
     let fail = |error| ServiceError::system("starting the guard", error);
     let text = serde_json::to_string(parameters).map_err(|error| fail(error.into()))?;
     let program = std::env::current_exe().map_err(fail)?;
     let mut command = Command::new(program);
     command.args([GUARD_COMMAND, &text]).stdin(Stdio::piped()).stdout(Stdio::piped());
-    // Out of the terminal's group: Ctrl-C is for the gateway, which ends its guard.
+    // Its own process group: Ctrl-C goes to the gateway, which ends its guard.
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let mut child = command.spawn().map_err(fail)?;
-    // It sends one byte when it is ready, and nothing if it failed.
+    // It sends one byte when it is ready, and closes the pipe if it failed.
     let mut ready = [0];
     let count = child.stdout.as_ref().map(|output| read(output, &mut ready));
     match count {
@@ -109,7 +109,7 @@ pub(super) fn start(parameters: &GuardParameters) -> Result<Child, ServiceError>
     }
 }
 
-/// Requests a guard at `socket` whose gateway is gone to leave, and waits until it has.
+/// Requests an orphaned guard at `socket` to leave, and waits until it has.
 pub(super) fn request_leave(socket: &Path) -> Result<(), ServiceError> {
     let Ok(stream) = UnixStream::connect(socket) else { return Ok(()) };
     let fail = |error: std::io::Error| ServiceError::system("waiting for the former guard to leave", error);
@@ -118,10 +118,10 @@ pub(super) fn request_leave(socket: &Path) -> Result<(), ServiceError> {
     std::io::copy(&mut &stream, &mut std::io::sink()).map(|_| ()).map_err(fail)
 }
 
-/// The interval at which the ports of the bridge are looked at.
+/// The interval at which the bridge's ports are checked.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Is the interface with this number a port of some bridge?
+/// Whether the interface with this index is a port of a bridge.
 fn is_port(index: u32) -> bool {
     link::about(index).is_ok_and(|about| about.master.is_some())
 }
@@ -133,17 +133,17 @@ struct Guard {
     watchdog: Duration,
     heard: Time,
     bridge: Option<Bridge>,
-    /// The gateway is gone; nothing comes on standard input any more.
+    /// The gateway is gone; standard input is closed.
     is_orphan: bool,
-    /// The bridge could not be made: tried again at this time.
+    /// When to retry after the bridge could not be built.
     try_at: Time,
-    /// When it is looked at whether the bridge still joins both interfaces.
+    /// When to check next whether the bridge still joins both interfaces.
     look_at: Time,
-    /// Was it said that one of them is gone?
+    /// Whether the log has that one of them is gone.
     is_torn: bool,
 }
 
-/// What the guard does next.
+/// The guard's next step.
 #[derive(PartialEq, Eq)]
 enum Then {
     GoOn,
@@ -158,12 +158,12 @@ impl Guard {
             let pipe = written.try_clone().map_err(fail)?;
             signal_hook::low_level::pipe::register(signal, pipe).map_err(fail)?;
         }
-        // A terminal that closes ends the gateway, not its guard.
+        // SIGHUP is ignored: a closing terminal ends the gateway, not its guard.
         signal_hook::flag::register(libc::SIGHUP, std::sync::Arc::new(AtomicBool::new(false)))
             .map_err(fail)?;
         let listener = Listener::bind(&parameters.socket, None)?;
         rights::keep_only(rights::GUARD, parameters.user.as_ref())?;
-        // It takes its socket away, and needs no other file.
+        // It removes its socket and needs no other file.
         let folder = parameters.socket.parent().map(Path::to_owned);
         rights::confine(&rights::Files { write: folder.into_iter().collect(), ..Default::default() })?;
         if parameters.is_filtered {
@@ -203,7 +203,7 @@ impl Guard {
         }
     }
 
-    /// Waits for events until the watchdog's time is over, and handles them.
+    /// Waits for events until the watchdog expires, and handles them.
     fn wait(&mut self, now: Time) -> Result<Then, ServiceError> {
         let input = std::io::stdin();
         let mut events =
@@ -259,7 +259,7 @@ impl Guard {
         Then::GoOn
     }
 
-    /// Lets frames pass, unshaped.
+    /// Bridges the interfaces, so frames pass unshaped.
     fn open(&mut self, now: Time) {
         let GuardParameters { name, inside, outside, .. } = &self.parameters;
         let why = if self.is_orphan { "is gone" } else { "is silent" };
@@ -283,8 +283,8 @@ impl Guard {
         }
     }
 
-    /// Joins the interfaces anew where one of them was removed and made again: the kernel took it
-    /// from the bridge.
+    /// Rebuilds the bridge after an interface was removed and re-created, which took it out of the
+    /// bridge.
     fn look(&mut self, now: Time) {
         self.look_at = now + LOOK;
         let Some(ports) = self.bridge.as_ref().map(|bridge| bridge.ports) else { return };
@@ -292,7 +292,7 @@ impl Guard {
         for (watched, port) in watched.into_iter().zip(ports) {
             let name = &watched.name;
             match watched.index_now() {
-                // One that is made again may have the number of the one before, but has no bridge.
+                // A re-created interface may have the same index, but it has no bridge.
                 Ok(index) if index == port && is_port(index) => {}
                 Ok(_) => {
                     self.close(&format!("{name} was made again"));

@@ -1,4 +1,4 @@
-//! The gateway's side of its guard: starting it, and seeing it out.
+//! The gateway's side of its guard: starting it, and waiting for its end.
 
 use super::error::ServiceError;
 use super::guard::{self, GuardParameters, Watched};
@@ -14,31 +14,32 @@ use rustix::io::{ioctl_fionbio, write};
 use std::os::fd::OwnedFd;
 use std::process::Child;
 
-/// Our ends of the pipes of a guard.
+/// Our ends of the guard's pipes.
 pub(super) struct GuardPipes {
     pub to_guard: OwnedFd,
     pub from_guard: OwnedFd,
-    /// When the guard was started: it counts its watchdog's time from there, or later.
+    /// When the guard was started; its watchdog starts then or later.
     pub since: Time,
 }
 
-/// A guard that was started. Dropped before its pipes were taken, it ends the guard: a gateway that
+/// A started guard. If it is dropped before its pipes are taken, the guard ends: a gateway that
 /// never forwarded leaves no bridge.
 pub(super) struct Guarding {
     pipes: Option<GuardPipes>,
-    /// None where another process started it.
+    /// `None` if another process started it.
     child: Option<Child>,
 }
 
 impl Guarding {
-    /// Starts the guard, where the link is to fail open. Is it to filter its system calls?
+    /// Starts the guard if the link is to fail open; `is_filtered` makes it filter its system
+    /// calls.
     pub(super) fn start(
         config: &Config,
         is_filtered: bool,
         user: Option<&User>,
     ) -> Result<Option<Self>, ServiceError> {
         let spec = config.spec();
-        // On a router the kernel forwards by itself when the gateway's tables are gone.
+        // On a router the kernel forwards without help once the gateway's tables are gone.
         if spec.safety.on_failure != OnFailure::Open || spec.wire.backend.kind() == BackendKind::Router {
             return Ok(None);
         }
@@ -73,19 +74,19 @@ impl Guarding {
         Guarding { pipes: Some(pipes), child: None }
     }
 
-    /// Copies of the pipes.
+    /// Duplicates of the pipes.
     pub(super) fn copies(&self) -> Option<GuardPipes> {
         let GuardPipes { to_guard, from_guard, since } = self.pipes.as_ref()?;
         let (to_guard, from_guard) = (to_guard.try_clone().ok()?, from_guard.try_clone().ok()?);
         Some(GuardPipes { to_guard, from_guard, since: *since })
     }
 
-    /// The pipes, for the heartbeat, which from then on is what ends the guard.
+    /// The pipes, for the heartbeat; from now on only the heartbeat ends the guard.
     pub(super) fn take_pipes(&mut self) -> Option<GuardPipes> {
         self.pipes.take()
     }
 
-    /// Waits until the guard has ended, which was informed of the gateway's end.
+    /// Waits for the end of a guard that was notified of the gateway's end.
     pub(super) fn see_out(mut self) {
         if let Some(child) = &mut self.child {
             let _ = child.wait();

@@ -1,17 +1,17 @@
-//! The heartbeat between the gateway and its guard, on the gateway's side.
+//! The gateway's side of its heartbeat to the guard.
 //!
-//! The thread that forwards writes a byte to a pipe at an interval. If it was silent for nearly as
-//! long as the watchdog waits, the guard may have bridged the interfaces, or be about to. Then the
-//! bridge has already forwarded what is in the ports' queues. So the thread requests the guard to
-//! remove the bridge, and takes in nothing until the guard has answered.
+//! The datapath thread periodically writes a byte to a pipe. After a silence of nearly the
+//! watchdog's time, the guard may have bridged the interfaces or be about to. The bridge has then
+//! already forwarded the frames in the ports' queues. So the thread requests the removal of the
+//! bridge, and takes in nothing until the guard has answered.
 
 use fairwire_core::{Duration, Time};
 use rustix::io::{Errno, read, write};
 use std::os::fd::OwnedFd;
 
-/// The thread that forwards is alive.
+/// The datapath thread is alive.
 pub(super) const BEAT: u8 = b'.';
-/// The gateway was silent, and wants to forward again.
+/// The gateway was silent and is ready to forward again.
 pub(super) const RESUME: u8 = b'r';
 /// The guard had bridged the interfaces, and has removed the bridge.
 pub(super) const OPENED: u8 = b'o';
@@ -24,18 +24,19 @@ pub(super) struct Heartbeat {
     to_guard: OwnedFd,
     from_guard: OwnedFd,
     watchdog: Duration,
-    /// The time of the last beat. The guard counts from there, or later, since it receives it
+    /// The time of the last beat. The guard receives it later, so its watchdog starts then or
     /// later.
     beat: Time,
     is_resuming: bool,
-    /// Has the guard gone? Then there is no heartbeat any more.
+    /// Whether the guard is gone and the heartbeat with it.
     is_alone: bool,
     /// How often the guard bridged the interfaces.
     openings: u64,
 }
 
 impl Heartbeat {
-    /// Beats to a guard that waits for `watchdog`, from `now` on. Both pipes must not block.
+    /// Beats to a guard with the watchdog time `watchdog`, starting at `now`. Both pipes must be
+    /// non-blocking.
     pub(super) fn new(to_guard: OwnedFd, from_guard: OwnedFd, watchdog: Duration, now: Time) -> Self {
         Heartbeat {
             to_guard,
@@ -48,7 +49,7 @@ impl Heartbeat {
         }
     }
 
-    /// Beats at `now`, before anything is taken in. May the gateway forward?
+    /// Beats at `now`, before anything is taken in. Returns whether the gateway may forward.
     pub(super) fn may_forward(&mut self, now: Time) -> bool {
         let silence = now.since(self.beat);
         if self.is_alone {
@@ -68,7 +69,7 @@ impl Heartbeat {
         !self.is_resuming
     }
 
-    /// Has the guard gone?
+    /// Whether the guard is gone.
     pub(super) fn is_alone(&self) -> bool {
         self.is_alone
     }
@@ -78,18 +79,18 @@ impl Heartbeat {
         self.openings
     }
 
-    /// The time of the last beat: the guard counts from there, or later.
+    /// The time of the last beat; the guard's watchdog starts then or later.
     pub(super) fn beat(&self) -> Time {
         self.beat
     }
 
-    /// Informs the guard that the gateway ends on purpose.
+    /// Notifies the guard that the gateway ends on purpose.
     pub(super) fn announce_end(&mut self) {
         self.say(END);
     }
 
     fn say(&mut self, byte: u8) {
-        // A full pipe has enough beats in it for a guard that is late.
+        // A full pipe holds enough beats for a slow guard.
         if let Err(Errno::PIPE) = write(&self.to_guard, &[byte]) {
             (self.is_alone, self.is_resuming) = (true, false);
         }

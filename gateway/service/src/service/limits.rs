@@ -1,35 +1,34 @@
-//! Notices what lasts: a way that is full, a class at its ceiling.
+//! Detects lasting states: a full direction, a class at its ceiling.
 //!
-//! A moment of either is how links work; a minute of it is what operators want to know. Each is
-//! reported when it has lasted for a minute, and again when it has been over for a minute.
-//! Subscribers at their ceilings are not: a minute's download is no news. They are counted in the
-//! snapshot.
+//! Moments of either are normal; operators want to know about minutes. Each is reported once it has
+//! lasted for a minute, and again once it has been over for a minute. Subscribers at their ceilings
+//! are not reported, since a minute's download is normal. The snapshot counts them.
 
 use crate::telemetry::{AtLimits, Board, ChangeKind};
 use fairwire_core::{Duration, Time};
 use fairwire_wire::Way;
 use std::collections::BTreeMap;
 
-/// The interval of looks.
+/// The interval between looks.
 const LOOK: Duration = Duration::from_secs(5);
-/// How long either must last, or be over.
+/// How long a state, or its absence, must last to be reported.
 const SPELL: Duration = Duration::from_secs(60);
-/// The part of its rate at which a way is full.
+/// The part of its rate from which a direction counts as full.
 const FULL: f64 = 0.98;
 
-/// What was seen so far.
+/// The observations so far.
 #[derive(Debug, Default)]
 pub(super) struct Limits {
     look_at: Time,
-    /// By way.
+    /// By direction.
     full: [Spell; 2],
-    /// Packets that were dropped or marked up to the last look.
+    /// Dropped and marked packets at the last look.
     signals: [u64; 2],
-    /// By way and name; only classes that were at their ceilings lately.
+    /// By direction and name; only classes recently at their ceilings.
     ceilings: [BTreeMap<String, Spell>; 2],
 }
 
-/// How long something has been as it is, and what was reported of it.
+/// How long a state has lasted, and what was reported of it.
 #[derive(Debug)]
 struct Spell {
     is_on: bool,
@@ -45,8 +44,8 @@ impl Default for Spell {
 }
 
 impl Spell {
-    /// It is so at `now`, or not. Whether that is to be reported: `Some(None)` where it has lasted,
-    /// and where it is over how long it lasted.
+    /// Records whether the state holds at `now`. Returns `Some(None)` to report that it has lasted,
+    /// and `Some` of its duration to report that it is over.
     fn look(&mut self, is_on: bool, now: Time) -> Option<Option<Duration>> {
         if is_on != self.is_on {
             (self.is_on, self.since) = (is_on, now);
@@ -68,7 +67,7 @@ impl Spell {
 }
 
 impl Limits {
-    /// Looks at `board` where it is time, and gives `report` what is new.
+    /// Reads `board` when a look is due, and reports changes.
     pub(super) fn look(&mut self, board: &Board, now: Time, report: &mut dyn FnMut(ChangeKind, String)) {
         if now >= self.look_at {
             self.look_at = now + LOOK;
@@ -121,7 +120,7 @@ impl Limits {
 mod tests {
     use super::*;
 
-    /// A download that is looked at.
+    /// A download under observation.
     struct Bench {
         limits: Limits,
         now: Time,

@@ -1,8 +1,8 @@
-//! The state of the two interfaces, by the kernel: read on a thread of its own, logged once for
-//! each change, and counted.
+//! The kernel's state of the two interfaces: read on a separate thread, counted, and logged once
+//! for each change.
 //!
-//! The thread that forwards must not query the kernel, which answers about interfaces under a lock
-//! that others hold for tens of milliseconds. It reads the state that was received here.
+//! The datapath thread must not query the kernel about interfaces: the query takes a lock that
+//! others hold for tens of milliseconds. It reads the state received here.
 
 use super::error::ServiceError;
 use super::log::{self, report, say};
@@ -18,7 +18,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// The state of an interface, which any thread can read.
+/// The state of an interface, readable from any thread.
 #[derive(Debug, Default)]
 pub(super) struct LinkView {
     is_up: AtomicBool,
@@ -26,17 +26,17 @@ pub(super) struct LinkView {
 }
 
 impl LinkView {
-    /// Does it carry frames?
+    /// Whether it carries frames.
     pub(super) fn is_up(&self) -> bool {
         self.is_up.load(Ordering::Relaxed)
     }
 
-    /// The number of times that it stopped carrying frames.
+    /// How often it stopped carrying frames.
     pub(super) fn outages(&self) -> u64 {
         self.outages.load(Ordering::Relaxed)
     }
 
-    /// One that carries frames, and that no thread updates.
+    /// An interface that carries frames, and that no thread updates.
     #[cfg(test)]
     pub(super) fn up() -> Arc<Self> {
         Arc::new(LinkView { is_up: AtomicBool::new(true), outages: AtomicU64::new(0) })
@@ -64,20 +64,20 @@ impl State {
 /// One interface.
 #[derive(Debug)]
 struct Watched {
-    /// Its name, in the configuration and now.
+    /// Its name in the configuration, and its current name.
     name: String,
     called: String,
-    /// Its number, while it is there.
+    /// Its index while it exists.
     index: Option<u32>,
     state: State,
-    /// The last logged state, and the number of outages up to then.
+    /// The last logged state, and the outages until then.
     logged: (State, u64),
     down_since: Time,
     view: Arc<LinkView>,
 }
 
 impl Watched {
-    /// The interface `name`, as it is now.
+    /// The interface `name` in its current state.
     fn new(name: &str) -> io::Result<Self> {
         let index = link::index_of(name)?;
         let state =
@@ -85,7 +85,7 @@ impl Watched {
         let view = Arc::new(LinkView::default());
         view.is_up.store(state == State::Up, Ordering::Relaxed);
         let (name, called) = (name.to_owned(), name.to_owned());
-        // So that an interface that is down from the start is logged.
+        // An interface that is down at the start is logged, too.
         let logged = (State::Up, 0);
         Ok(Watched { name, called, index, state, logged, down_since: clock::now(), view })
     }
@@ -110,8 +110,7 @@ impl Watched {
         self.view.is_up.store(state == State::Up, Ordering::Relaxed);
     }
 
-    /// Queries the kernel, since it may have sent more than could be received. `index` and `about`
-    /// are its answer.
+    /// Queries the kernel, since messages may have been lost.
     fn look(&mut self, now: Time) -> io::Result<()> {
         if let Some(index) = self.index {
             match link::name_of(index)? {
@@ -125,7 +124,7 @@ impl Watched {
         }
         match self.index.map(link::about) {
             Some(Ok(about)) => self.become_(State::of(&about), now),
-            // It went in this moment: the kernel says so, or the next look does.
+            // It disappeared just now; a kernel message or the next look shows that.
             Some(Err(error)) if error.kind() == io::ErrorKind::NotFound => {}
             Some(Err(error)) => return Err(error),
             None => {}
@@ -177,7 +176,7 @@ impl Watched {
     }
 }
 
-/// The interfaces, and the socket on which the kernel reports changes of them.
+/// The interfaces, and the socket on which the kernel reports their changes.
 #[derive(Debug)]
 pub(super) struct Links {
     socket: OwnedFd,
@@ -185,29 +184,29 @@ pub(super) struct Links {
     watched: Vec<Watched>,
 }
 
-/// The interval at which the thread checks whether the gateway ends.
+/// The interval of checking whether the gateway ends.
 const PAUSE: Duration = Duration::from_ms(200);
-/// The interval at which the kernel is queried, in case it left something out.
+/// The interval of querying the kernel, in case a message was lost.
 const LOOK: Duration = Duration::from_secs(1);
 
 impl Links {
-    /// Begins to listen for changes of the interfaces of `wire`.
+    /// Starts to listen for changes of the interfaces of `wire`.
     pub(super) fn open(wire: &WireSpec) -> Result<Self, ServiceError> {
         let fail = |error| ServiceError::system("listening to changes of interfaces", error);
-        // First, so that nothing is missed in between.
+        // Listening comes first, so no change is missed.
         let socket = link::listen().map_err(fail)?;
         let names = wire.inside.names().iter().chain([&wire.outside]);
         let watched = names.map(|name| Watched::new(name).map_err(fail)).collect::<Result<_, _>>()?;
         Ok(Links { socket, watched })
     }
 
-    /// The state of the first inside and of the outside, which are updated from now on.
+    /// The states of the first inside interface and of the outside, updated from now on.
     pub(super) fn views(&self) -> [Arc<LinkView>; 2] {
         [0, self.watched.len() - 1].map(|at| self.watched[at].view.clone())
     }
 
-    /// Listens on a thread of its own until `is_over`. The thread is not joined: it ends with the
-    /// process, or a moment after.
+    /// Listens on a separate thread until `is_over`. The thread is not joined: it ends with the
+    /// process or a moment later.
     pub(super) fn watch(mut self, is_over: Arc<AtomicBool>, board: Arc<Board>) -> Result<(), ServiceError> {
         let listening = move || {
             let mut look_at = clock::now() + LOOK;
@@ -218,7 +217,7 @@ impl Links {
                 let now = clock::now();
                 if has_missed || now >= look_at {
                     look_at = now + LOOK;
-                    // A query that fails now is repeated in a second.
+                    // A failed query is repeated in a second.
                     self.watched.iter_mut().for_each(|watched| drop(watched.look(now)));
                 }
                 self.watched.iter_mut().for_each(|watched| watched.report(&board, now));
@@ -230,12 +229,12 @@ impl Links {
 
     fn wait(&self) {
         let mut events = [PollFd::new(&self.socket, PollFlags::IN)];
-        // What went wrong here shows in what follows.
+        // A failure here shows in the calls that follow.
         let _ = poll(&mut events, Some(&clock::timespec(PAUSE.ns())));
     }
 
-    /// Reads all that the kernel has sent. Must it be queried, because it sent more than could be
-    /// kept, or about an unknown interface?
+    /// Reads all of the kernel's messages. Returns whether a query is needed, because messages were
+    /// lost or concern an unknown interface.
     fn hear(&mut self) -> bool {
         let mut bytes = [0; 16 << 10];
         let mut must_look = false;

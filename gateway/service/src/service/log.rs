@@ -6,12 +6,12 @@ use std::io::{self, Write};
 use std::thread::{Builder, JoinHandle};
 
 thread_local! {
-    /// The gateway of which this thread writes, where its process has several.
+    /// The gateway that this thread logs for, if its process has several.
     static GATEWAY: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// From now on lines of this thread, and of those that it starts by [`start`], begin with this name
-/// of a gateway.
+/// Prefixes the lines of this thread, and of threads that it starts with [`start`], with this
+/// gateway name.
 pub(super) fn set_gateway(name: Option<String>) {
     GATEWAY.with_borrow_mut(|own| *own = name);
 }
@@ -25,13 +25,13 @@ pub fn say(line: std::fmt::Arguments<'_>) {
     });
 }
 
-/// Writes that `text` happened, and notes it for readers of `board`.
+/// Logs `text`, and notes it for readers of `board`.
 pub(super) fn report(board: &Board, kind: ChangeKind, text: String) {
     say(format_args!("{text}"));
     board.note(kind, text);
 }
 
-/// Starts a thread called `name`, which writes of the gateway of which this one does.
+/// Starts a thread called `name`, which logs for the same gateway as this one.
 pub(super) fn start<T: Send + 'static>(
     name: &str,
     body: impl FnOnce() -> T + Send + 'static,

@@ -1,5 +1,5 @@
-//! Gateways as a service: each opens its ports, forwards on one thread, and answers on another. All
-//! of a process give up its rights together, before there are threads.
+//! Gateways as a service. Each opens its ports, forwards on one thread and answers on another. All
+//! gateways of a process give up its rights together, before there are threads.
 //!
 //! ```text
 //!   each gateway:
@@ -76,20 +76,20 @@ use std::sync::mpsc::{Receiver, channel, sync_channel};
 use std::thread;
 use take_over::Papers;
 
-/// Options of a run, beside the configuration.
+/// Options of a run, in addition to the configuration.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Metrics and pages.
     pub sites: BindSites,
-    /// Allow all system calls: for debuggers.
+    /// Allow all system calls, for debuggers.
     pub no_seccomp: bool,
-    /// Wait for interfaces that are not there yet, for as long as `safety.patience` says.
+    /// Wait up to `safety.patience` for missing interfaces.
     pub wait: bool,
-    /// Take over from the process that runs, without a gap. For one gateway.
+    /// Take over from the running process without a gap; only for one gateway.
     pub take_over: bool,
 }
 
-/// A gateway to be run: its configuration, and the file from which it was read and is read again.
+/// A gateway to run: its configuration, and the file of the first read and of reloads.
 #[derive(Debug)]
 pub struct Configured {
     /// The configuration.
@@ -98,12 +98,12 @@ pub struct Configured {
     pub path: PathBuf,
 }
 
-/// Runs these gateways until SIGTERM, SIGINT, or `stop`. One whose interface is gone for longer
-/// than its patience ends alone.
+/// Runs these gateways until SIGTERM, SIGINT, or `stop`. A gateway whose interface is gone for
+/// longer than its patience ends without the others.
 ///
-/// They give up rights of the whole process, so there must be no other threads, and the program
-/// must hand its `gateway-guard` command over to [`guard_main`]. What cannot work is refused before
-/// anything is changed, and then none of them starts; after any end the machine is as before.
+/// The call gives up rights of the entire process, so there must be no other threads. The program
+/// must pass its `gateway-guard` command to [`guard_main`]. An impossible configuration is refused
+/// before anything is changed, and then no gateway starts. After any end the machine is as before.
 ///
 /// # Errors
 /// Why they did not start, or the first failure of one that had started.
@@ -116,7 +116,7 @@ pub fn run(gateways: Vec<Configured>, options: &Options, stop: &AtomicBool) -> R
     let options = &Options { take_over: options.take_over && !starts_instead(&configs), ..options.clone() };
     let user = user_of(&configs)?;
     if !options.wait {
-        // Before the folder of sockets is given away.
+        // This comes before the socket folder is given to `user`.
         configs.iter().try_for_each(|config| opening::look(config, None).map(|_| ()))?;
     }
     let locks: Vec<_> = match options.take_over {
@@ -127,7 +127,7 @@ pub fn run(gateways: Vec<Configured>, options: &Options, stop: &AtomicBool) -> R
             .collect::<Result<_, _>>()?,
     };
     let fail = |error| ServiceError::system("listening to signals", error);
-    // Each gateway has pipes of its own, into which every signal is written.
+    // A separate pair of pipes for each gateway, since every signal is written to all.
     let signals: Vec<_> = configs.iter().map(|_| Signals::catch().map_err(fail)).collect::<Result<_, _>>()?;
     let notifier = Notifier::from_environment(configs.iter().map(name_of).collect());
     let notifier = Arc::new(if options.take_over { notifier.into_heir() } else { notifier });
@@ -154,8 +154,8 @@ pub fn run(gateways: Vec<Configured>, options: &Options, stop: &AtomicBool) -> R
     forward_all(ready.into_iter().zip(reporters).collect(), stop)
 }
 
-/// Is there nothing to be taken over, since no process answers for the one gateway? A guard of it,
-/// or a link that is closed, is what any start takes back.
+/// Whether there is nothing to take over, because no process answers for the only gateway. A normal
+/// start takes back its guard's bridge or a closed link.
 fn starts_instead(configs: &[Arc<Config>]) -> bool {
     let [config] = configs else { return false };
     let socket = socket_of_gateway(config);
@@ -166,7 +166,7 @@ fn starts_instead(configs: &[Arc<Config>]) -> bool {
     !runs
 }
 
-/// Opens all gateways, or none; `None` if they were ended while they waited.
+/// Opens all gateways, or none; `None` if they were ended while waiting.
 fn open_all<'a>(
     bases: Vec<Base<'a>>,
     waiter: Option<&Waiter<'_>>,
@@ -195,7 +195,7 @@ fn name_of(config: &Arc<Config>) -> String {
     config.name().to_owned()
 }
 
-/// Gives up all rights that none of the gateways needs once they forward.
+/// Gives up all rights that no gateway needs once it forwards.
 fn give_up_rights(
     configs: &[Arc<Config>],
     user: Option<&User>,
@@ -217,7 +217,7 @@ fn give_up_rights(
     if options.no_seccomp { Ok(()) } else { rights::filter_system_calls() }
 }
 
-/// Forwards by each of the gateways, on threads of its own, until all have ended.
+/// Runs each gateway on its own threads until all have ended.
 fn forward_all(gateways: Vec<(ReadyGateway<'_>, Reporter)>, stop: &AtomicBool) -> Result<(), ServiceError> {
     let is_alone = gateways.len() == 1;
     let forward = |(gateway, reporter): (ReadyGateway<'_>, Reporter)| {
@@ -246,14 +246,14 @@ fn forward_all(gateways: Vec<(ReadyGateway<'_>, Reporter)>, stop: &AtomicBool) -
         let join = |thread: thread::ScopedJoinHandle<'_, _>| {
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
-        // All are waited for, whatever became of one.
+        // All threads are joined, even if one failed.
         let others: Vec<_> = others.into_iter().map(|started| started.and_then(join)).collect();
         std::iter::once(outcome).chain(others).collect()
     })
 }
 
-/// The user that the gateways become. If none was configured and this process may not become
-/// another user, as root in many containers, it stays what it is, and says so.
+/// The user that the gateways become. If none is configured and this process may not become another
+/// user, as for root in many containers, it keeps its user and logs this.
 fn user_of(configs: &[Arc<Config>]) -> Result<Option<User>, ServiceError> {
     let Some(user) = together::user(configs)? else { return Ok(None) };
     let is_configured = configs.iter().any(|config| config.spec().safety.user.is_some());
@@ -284,14 +284,14 @@ fn user_of(configs: &[Arc<Config>]) -> Result<Option<User>, ServiceError> {
     }
 }
 
-/// The files that the process needs once it forwards: those that a reload reads, its socket and
-/// lock to remove, and the folders where captures may be written.
+/// The files needed while forwarding: those read by a reload, the socket and lock to remove, and
+/// the folders for captures.
 fn files(config: &Config) -> Files {
     let socket = socket_of_gateway(config);
     let folder_of =
         |path: &Path| path.parent().filter(|folder| !folder.as_os_str().is_empty()).map(Path::to_owned);
     let sources: Vec<_> = config.files().iter().filter_map(|file| std::path::absolute(file).ok()).collect();
-    // A file that is a link is read where it leads to.
+    // A symbolic link is read at its target.
     let sources = sources.iter().cloned().chain(sources.iter().filter_map(|file| file.canonicalize().ok()));
     let mut read: Vec<_> = sources.filter_map(|file| folder_of(&file)).collect();
     read.push("/proc".into());
@@ -308,7 +308,7 @@ fn socket_of_gateway(config: &Config) -> PathBuf {
     place::socket_path(config.name(), config.spec().telemetry.socket.as_deref())
 }
 
-/// A gateway of which nothing is open yet.
+/// A gateway with nothing open yet.
 struct Base<'a> {
     config: Arc<Config>,
     path: PathBuf,
@@ -320,7 +320,7 @@ struct Base<'a> {
 struct ReadyGateway<'a> {
     config: Arc<Config>,
     path: PathBuf,
-    /// Its name is its own until it has ended.
+    /// Reserves its name until it has ended.
     lock: NameLock,
     context: PlanContext,
     datapath: Datapath,
@@ -334,7 +334,7 @@ struct ReadyGateway<'a> {
 }
 
 impl<'a> ReadyGateway<'a> {
-    /// Opens all that the gateway needs but its guard. `None` if it was ended while it waited.
+    /// Opens all that the gateway needs except its guard. `None` if it was ended while waiting.
     fn open(
         base: Base<'a>,
         waiter: Option<&Waiter<'_>>,
@@ -365,8 +365,8 @@ impl<'a> ReadyGateway<'a> {
         }))
     }
 
-    /// The same for a gateway that takes over from the process that runs, which forwards until this
-    /// one is ready to.
+    /// The same for a gateway that takes over. The running process forwards until this one is
+    /// ready.
     fn take_over(
         config: Arc<Config>,
         path: PathBuf,
@@ -375,7 +375,7 @@ impl<'a> ReadyGateway<'a> {
         sites: BindSites,
     ) -> Result<Self, ServiceError> {
         opening::look(&config, None)?;
-        // What takes long comes first.
+        // The slow part comes first.
         let (context, datapath) = built(&config)?;
         let socket = socket_of_gateway(&config);
         let Papers { stream, control, name, guard, mut streams, mut datagrams } =
@@ -398,7 +398,7 @@ impl<'a> ReadyGateway<'a> {
     }
 }
 
-/// What the gateway of `config` forwards by, and what that was built with.
+/// The datapath of the gateway of `config`, and the context that built it.
 fn built(config: &Config) -> Result<(PlanContext, Datapath), ServiceError> {
     let spec = config.spec();
     let context = PlanContext {
@@ -435,7 +435,7 @@ fn forward(
     let copies = guard.as_ref().and_then(Guarding::copies);
     let is_heir = matches!(source, Source::Process(_));
     let serve = || sites.serve(&board, &context, &is_over);
-    // The process before has the file of the history until it has ended.
+    // The previous process has the history file until it has ended.
     let (mut recorder, serve) = if is_heir { (None, Some(serve)) } else { (serve()?, None) };
     let beats = guard.as_mut().and_then(Guarding::take_pipes);
     let frame_bytes = context.frame_bytes;
@@ -485,8 +485,8 @@ fn forward(
     end(&mut control, clients, forwarding, recorder, guard)
 }
 
-/// Starts the thread that forwards, and waits until it does. Returns the stream to the process from
-/// which it has taken over, where there is one.
+/// Starts the datapath thread, and waits until it forwards. Returns the stream to the process from
+/// which it has taken over, if there is one.
 fn start(
     forwarding: Forwarding,
     commands: Receiver<Command>,
@@ -500,7 +500,7 @@ fn start(
     match has_begun.recv() {
         Ok(former) => Ok((thread, former)),
         Err(_) => {
-            // It has ended before it began.
+            // It ended before it forwarded.
             let outcome = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             Err(outcome.err().map_or_else(
                 || ServiceError::system("forwarding", std::io::Error::other("it has ended")),
@@ -510,7 +510,7 @@ fn start(
     }
 }
 
-/// Serves once the process of `former` has ended, which had the same addresses and history.
+/// Serves once the process of `former` has ended, since it had the same addresses and history.
 fn serve_after(
     former: &UnixStream,
     serve: impl FnOnce() -> Result<Option<thread::JoinHandle<()>>, ServiceError>,
@@ -523,10 +523,10 @@ fn serve_after(
     })
 }
 
-/// The thread that forwards.
+/// The datapath thread.
 type Thread = thread::JoinHandle<Result<Option<UnixStream>, PortError>>;
 
-/// Ends a gateway which no longer takes commands: what waits leaves, or another process has it.
+/// Ends a gateway that takes no more commands: its packets leave, or another process has them.
 fn end(
     control: &mut Control<'_>,
     clients: clients::Clients,
@@ -544,12 +544,12 @@ fn end(
         }
     }
     let outcome = forwarding.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    // A panic of that thread was printed when it happened, and is no failure of forwarding.
+    // A panic of the recorder was printed when it happened, and is no failure of forwarding.
     if let Some(recorder) = recorder {
         let _ = recorder.join();
     }
     if let Some(guard) = guard.filter(|_| matches!(outcome, Ok(None))) {
-        // It was informed of an end on purpose. After any other end it stays.
+        // The guard was notified only of an end on purpose. After any other end it stays.
         guard.see_out();
     }
     if let Some(heir) = outcome? {
@@ -559,7 +559,7 @@ fn end(
     Ok(())
 }
 
-/// That the gateway of `config` began.
+/// The note that the gateway of `config` has started.
 fn beginning(config: &Config) -> String {
     // The first class is unclaimed traffic.
     match config.book().len() - 1 {

@@ -1,6 +1,6 @@
-//! Notifies the service manager: sd_notify(3), if `NOTIFY_SOCKET` names its socket.
+//! Notifies the service manager with sd_notify(3), if `NOTIFY_SOCKET` names its socket.
 //!
-//! A process is one service, however many gateways it has: it is ready when all of them are, alive
+//! A process is one service, however many gateways it has. It is ready when all of them are, alive
 //! when all that have not ended are, and ends with the last of them.
 
 use std::os::linux::net::SocketAddrExt;
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Debug)]
 pub(super) struct Notifier {
     manager: Option<(UnixDatagram, SocketAddr)>,
-    /// Has this process the place of another one, which the manager started?
+    /// Whether this process replaces the one that the manager started.
     is_heir: bool,
     members: Mutex<Vec<Member>>,
 }
@@ -22,7 +22,7 @@ struct Member {
     name: String,
     phase: Phase,
     status: String,
-    /// Since the manager was last notified that the process is alive.
+    /// Whether it was alive since the manager's last notification.
     is_alive: bool,
 }
 
@@ -35,7 +35,7 @@ enum Phase {
 }
 
 impl Notifier {
-    /// To the socket that the environment names, for gateways with these names.
+    /// Connects to the socket that the environment names, for gateways with these names.
     pub(super) fn from_environment(names: Vec<String>) -> Self {
         let manager = std::env::var("NOTIFY_SOCKET").ok().and_then(|name| open(&name));
         Notifier::new(manager, names)
@@ -52,18 +52,18 @@ impl Notifier {
         Notifier { manager, is_heir: false, members: Mutex::new(names.into_iter().map(member).collect()) }
     }
 
-    /// What each gateway reports by, in the order of their names.
+    /// One reporter for each gateway, in the order of the names.
     pub(super) fn reporters(self: &Arc<Self>) -> Vec<Reporter> {
         let count = self.members.lock().unwrap_or_else(PoisonError::into_inner).len();
         (0..count).map(|place| Reporter { notifier: self.clone(), place }).collect()
     }
 
-    /// The process waits, and others of this machine need not.
+    /// Reports ready while still waiting, so other services of the machine can start.
     pub(super) fn waiting(&self, status: &str) {
         self.say(&format!("READY=1\nSTATUS={status}"));
     }
 
-    /// The process is alive, while it has no gateway yet.
+    /// Reports that the process is alive while it has no gateway yet.
     pub(super) fn alive(&self) {
         self.say("WATCHDOG=1");
     }
@@ -86,7 +86,7 @@ fn open(name: &str) -> Option<(UnixDatagram, SocketAddr)> {
     Some((socket, address.ok()?))
 }
 
-/// What one gateway reports by.
+/// Reports for one gateway.
 #[derive(Debug)]
 pub(super) struct Reporter {
     notifier: Arc<Notifier>,
@@ -94,7 +94,7 @@ pub(super) struct Reporter {
 }
 
 impl Reporter {
-    /// Packets are being forwarded.
+    /// Reports that packets are being forwarded.
     pub(super) fn ready(&self, status: &str) {
         let is_heir = self.notifier.is_heir;
         self.report(|members, place| {
@@ -105,7 +105,7 @@ impl Reporter {
         });
     }
 
-    /// A new configuration is being read.
+    /// Reports that a new configuration is being read.
     pub(super) fn reloading(&self) {
         self.report(|members, place| {
             members[place].phase = Phase::Reloading;
@@ -114,7 +114,7 @@ impl Reporter {
         });
     }
 
-    /// The gateway is about to end, or ends now.
+    /// Reports that the gateway is ending.
     pub(super) fn stopping(&self) {
         self.report(|members, place| {
             let before = std::mem::replace(&mut members[place].phase, Phase::Ended);
@@ -128,7 +128,7 @@ impl Reporter {
         });
     }
 
-    /// Another process has the place of this gateway: the manager hears of that one.
+    /// Stops reporting: the process that took over does.
     pub(super) fn leave(&self) {
         self.report(|members, place| {
             members[place].phase = Phase::Ended;
@@ -136,7 +136,7 @@ impl Reporter {
         });
     }
 
-    /// The datapath is alive.
+    /// Reports that the datapath is alive.
     pub(super) fn alive(&self) {
         self.report(|members, place| {
             members[place].is_alive = true;
@@ -162,7 +162,7 @@ impl Drop for Reporter {
     }
 }
 
-/// The status of one gateway, or of each by its name.
+/// The status of one gateway, or of each with its name.
 fn status_of(members: &[Member]) -> String {
     match members {
         [only] => only.status.clone(),
@@ -178,7 +178,7 @@ fn status_of(members: &[Member]) -> String {
 mod tests {
     use super::*;
 
-    /// A manager, and what gateways with these names report to it by.
+    /// A manager, and reporters to it for gateways with these names.
     fn manager(test: &str, names: &[&str]) -> (UnixDatagram, Vec<Reporter>) {
         let name = format!("fairwire-notify-{test}-{}", std::process::id());
         let address = SocketAddr::from_abstract_name(&name).expect("a short name");

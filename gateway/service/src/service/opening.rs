@@ -1,4 +1,4 @@
-//! The two interfaces: waited for on request, locked, checked, and opened.
+//! The two interfaces: awaited on request, locked, checked and opened.
 
 use super::control::Signals;
 use super::error::ServiceError;
@@ -17,7 +17,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// One interface, open. Its lock is that of a device that was there; a device of ours needs none.
+/// An open interface. An existing device is locked; our own devices need no lock.
 pub(super) struct OpenInterface {
     pub port: AnyPort,
     pub lock: Option<DeviceLock>,
@@ -30,14 +30,14 @@ pub(super) struct Waiter<'a> {
     pub stop: &'a AtomicBool,
 }
 
-/// The interval at which a missing interface is looked for.
+/// The interval between looks for a missing interface.
 const RETRY: Duration = Duration::from_ms(100);
-/// The interval at which the service manager is notified that this process lives.
+/// The interval of notifying the service manager that this process is alive.
 const ALIVE: Duration = Duration::from_ms(500);
 
-/// Are both interfaces there? With a `waiter` it waits for them, and false means that the gateway
-/// was ended meanwhile. Nothing is changed: a guard's bridge stays until all gateways of the
-/// process can begin.
+/// Whether both interfaces exist. With a `waiter` it waits for them, and false means that the
+/// gateway was ended meanwhile. Nothing is changed: a guard's bridge stays until all gateways of
+/// the process can start.
 pub(super) fn look(config: &Config, waiter: Option<&Waiter<'_>>) -> Result<bool, ServiceError> {
     if !config.spec().wire.backend.attaches() {
         return Ok(true);
@@ -65,7 +65,7 @@ pub(super) fn open(
             return Ok(None);
         }
         match open_now(config) {
-            // It went between our looking and our opening it.
+            // It disappeared between the check and the opening.
             Err(_) if missing(config.spec())?.is_some() => {}
             outcome => return outcome.map(Some),
         }
@@ -98,7 +98,7 @@ fn open_now(config: &Config) -> Result<Wire<OpenInterface>, ServiceError> {
 const LETTING_GO: Duration = Duration::from_ms(500);
 
 /// Locks the device called `name`, or reports the process that has it. A missing device is reported
-/// where it is opened.
+/// when it is opened.
 fn take(name: &str) -> Result<Option<DeviceLock>, ServiceError> {
     let fail = |error| ServiceError::system(format!("locking the interface `{name}`"), error);
     let until = clock::now() + LETTING_GO;
@@ -115,7 +115,7 @@ fn take(name: &str) -> Result<Option<DeviceLock>, ServiceError> {
     }
 }
 
-/// The key and the name of an interface that is not there.
+/// The key and the name of a missing interface.
 fn missing(spec: &Spec) -> Result<Option<(&'static str, String)>, ServiceError> {
     for (key, name) in [("inside", spec.wire.inside.first()), ("outside", &spec.wire.outside)] {
         let found = link::index_of(name);
@@ -127,7 +127,7 @@ fn missing(spec: &Spec) -> Result<Option<(&'static str, String)>, ServiceError> 
 }
 
 impl Waiter<'_> {
-    /// Waits until both interfaces are there. False: the gateway was ended.
+    /// Waits until both interfaces exist. Returns false if the gateway was ended.
     fn wait(&self, config: &Config) -> Result<bool, ServiceError> {
         let patience = config.spec().safety.patience.map(|patience| patience.0);
         let (began, mut alive_at, mut waits_for) = (clock::now(), Time::ZERO, String::new());
@@ -144,8 +144,8 @@ impl Waiter<'_> {
                     "waiting for `{name}`, until then nothing passes: {}",
                     environment::gone(config, key)
                 ));
-                // Ready: other services of this machine must not wait for a cable that may never be
-                // plugged in.
+                // Reports ready: other services must not wait for a cable that may never be plugged
+                // in.
                 self.notifier.waiting(&format!("waiting for the interface {name}"));
                 waits_for = name;
             }
@@ -162,15 +162,15 @@ impl Waiter<'_> {
     }
 }
 
-/// The lock of a port, which changes with its interface.
+/// The lock of a port, which is replaced with its interface.
 pub(super) type Held = Rc<RefCell<Option<DeviceLock>>>;
 
-/// Opens the port on `name` again, with a lock on the device that has that name now. The lock on
-/// the one before goes first.
+/// Reopens the port on `name`, and locks the device that has this name now. The previous lock is
+/// released first.
 pub(super) fn again(spec: &Spec, held: Held) -> super::port::Open<AnyPort> {
     let spec = spec.clone();
     Box::new(move |name| {
-        drop(held.take()); // before another one is taken
+        drop(held.take()); // before the next one is taken
         if spec.wire.backend.attaches() {
             let fail = |source| PortError::System { operation: "locking", name: name.to_owned(), source };
             let index = link::index_of(name).map_err(fail)?;

@@ -1,4 +1,5 @@
-//! The interval of observations, the longest silence, and the longest end of a gateway.
+//! The times of a gateway: between observations, of the longest silence, and of the longest
+//! shutdown.
 
 use crate::config::spec::{SafetySpec, Spec};
 use crate::config::{COALESCE, Config};
@@ -10,18 +11,18 @@ pub(super) fn interval(config: &Config) -> Duration {
     config.spec().telemetry.interval.map_or(Duration::from_ms(10), |interval| interval.0)
 }
 
-/// The time between two wakings of the thread that forwards, while packets wait.
+/// The time between two wakings of the datapath thread while packets wait.
 pub(super) fn coalesce(spec: &Spec) -> Duration {
     spec.wire.coalesce.map_or(COALESCE, |coalesce| coalesce.0)
 }
 
-/// The silence of the thread that forwards after which its guard bridges.
+/// The silence of the datapath thread after which its guard bridges.
 pub(super) fn watchdog(safety: &SafetySpec) -> Duration {
     safety.watchdog.map_or(Duration::from_secs(1), |watchdog| watchdog.0)
 }
 
-/// The most time that what is inside may take to leave at the end: the buffer at the link's rate,
-/// at most 5 s.
+/// The most time for packets inside to leave at the end: the buffer at the link's rate, at most 5
+/// s.
 pub(super) fn longest_stay(config: &Config) -> Duration {
     let stay = Way::ALL.map(|way| {
         config.shaping(way).map_or(0.0, |shaping| {

@@ -1,4 +1,4 @@
-//! The paths of a gateway: its socket, and the lock on its name.
+//! The paths of a gateway: its socket and its name's lock.
 
 use super::error::ServiceError;
 use crate::config;
@@ -15,8 +15,8 @@ use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt, Permi
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-/// The folder of sockets and locks: that which systemd made for this process (`RUNTIME_DIRECTORY`),
-/// or else `/run/fairwire`, or for others than root that of `XDG_RUNTIME_DIR` where there is one.
+/// The folder of sockets and locks. It is the one that systemd created for this process
+/// (`RUNTIME_DIRECTORY`), or else `/run/fairwire`. Without root it is in `XDG_RUNTIME_DIR`, if set.
 pub fn folder() -> PathBuf {
     if let Some(made) = std::env::var("RUNTIME_DIRECTORY").ok().filter(|made| !made.is_empty()) {
         return made.split(':').next().unwrap_or_default().into(); // it may be a list
@@ -30,22 +30,21 @@ pub(crate) fn socket_path(name: &str, given: Option<&Path>) -> PathBuf {
     given.map_or_else(|| folder().join(format!("{name}.sock")), Path::to_owned)
 }
 
-/// The control socket of the gateway of the configuration at `path`. Nothing else of it is read,
-/// and nothing is checked: a gateway takes requests while its file is being changed.
+/// The control socket of the gateway of the configuration at `path`. Only the socket is read and
+/// nothing is checked, because a gateway takes requests while its file is being changed.
 pub fn socket_of(path: &Path) -> Result<PathBuf, DocumentError> {
     let named = GatewayPaths::read(path)?;
     Ok(socket_path(&named.name, named.telemetry.socket.as_deref()))
 }
 
-/// The files that a gateway reads again when it reloads the configuration at `path`, as far as that
-/// can be read.
+/// The files that a reload of the configuration at `path` reads, as far as that file can be read.
 pub fn files_of(path: &Path) -> Vec<PathBuf> {
     let subscribers = GatewayPaths::read(path).ok().and_then(|named| named.subscribers);
     let sheet = subscribers.and_then(|subscribers| subscribers.file);
     std::iter::once(path.to_owned()).chain(sheet.map(|file| config::beside(path, &file))).collect()
 }
 
-/// The files and sockets of a configuration that other programs than the gateway need.
+/// The files and sockets of a configuration that other programs need.
 #[derive(serde::Deserialize)]
 struct GatewayPaths {
     name: String,
@@ -70,12 +69,12 @@ impl GatewayPaths {
     }
 }
 
-/// A name that one gateway at most has: a file that is locked, which goes when this does.
+/// A name that at most one gateway has, as a locked file. Dropping it removes the file.
 #[derive(Debug)]
 pub(super) struct NameLock {
     pub file: File,
     path: PathBuf,
-    /// Is it another process's, and is left to it?
+    /// Whether it belongs to another process and must not be removed.
     is_others: Cell<bool>,
 }
 
@@ -86,7 +85,7 @@ const BETWEEN: std::time::Duration = std::time::Duration::from_millis(10);
 
 impl NameLock {
     /// Locks the name of the gateway of `spec` in the folder of locks, or reports the process that
-    /// has it. What is made there belongs to `user`, which the process becomes.
+    /// has it. The folder and the lock belong to `user`, which the process becomes.
     pub(super) fn take(spec: &Spec, user: Option<&User>) -> Result<Self, ServiceError> {
         let folder = folder();
         make_folder(&folder)?;
@@ -95,15 +94,15 @@ impl NameLock {
         Self::lock(folder.join(format!("{}.lock", spec.name)), &format!("the name `{}`", spec.name), &holder)
     }
 
-    /// Locks `path`, or reports the process that holds `what`. `holder` is written there, for the
-    /// next process that wants it.
+    /// Locks `path`, or reports the process that holds `what`. Writes `holder` into the file for
+    /// the next process that tries.
     fn lock(path: PathBuf, what: &str, holder: &str) -> Result<Self, ServiceError> {
         let fail = |error: io::Error| ServiceError::system(format!("locking {}", path.display()), error);
-        // The holder before may remove the name between our opening and our locking it: then the
-        // lock guards nothing.
+        // The previous holder may remove the name between our open and our lock. That lock would
+        // guard nothing.
         for attempt in 0..=ATTEMPTS {
             let mut options = OpenOptions::new();
-            // The folder may be another user's, who must not lead root to a file of root's.
+            // The folder may belong to another user, who must not lead root to one of root's files.
             options.custom_flags(libc::O_NOFOLLOW).mode(0o600);
             options.read(true).write(true).create(true).truncate(false);
             let mut file = options.open(&path).map_err(fail)?;
@@ -127,34 +126,34 @@ impl NameLock {
 }
 
 impl NameLock {
-    /// The lock of the name of `spec` that another process holds, and is about to hand over.
+    /// The lock of the name of `spec` that another process holds and is about to hand over.
     pub(super) fn handed_over(file: File, spec: &Spec) -> Self {
         let path = folder().join(format!("{}.lock", spec.name));
         NameLock { file, path, is_others: Cell::new(true) }
     }
 
-    /// It is this process's from now on.
+    /// The lock belongs to this process from now on.
     pub(super) fn own(&self, spec: &Spec) {
         self.is_others.set(false);
         let holder = holder_of(spec);
-        // It is for the next process that wants it, which then names another holder.
+        // The next process that tries must read this holder's name.
         let _ = self.file.set_len(0).and_then(|()| self.file.write_all_at(holder.as_bytes(), 0));
     }
 
-    /// It is another process's from now on.
+    /// The lock belongs to another process from now on.
     pub(super) fn leave(&self) {
         self.is_others.set(true);
     }
 }
 
-/// What is written of the process that has the name of `spec`.
+/// The text that describes the holder of the name of `spec`.
 fn holder_of(spec: &Spec) -> String {
     format!("the gateway `{}` (process {})", spec.name, std::process::id())
 }
 
 fn taken(file: File, what: &str) -> ServiceError {
     let mut holder = String::new();
-    // Its holder may not have written yet, or something else.
+    // The holder may not have written yet, or may have written something else.
     let _ = file.take(200).read_to_string(&mut holder);
     let holder = if holder.trim().is_empty() { "another gateway".into() } else { holder.trim().to_owned() };
     ServiceError::Taken { what: what.to_owned(), holder }
@@ -165,13 +164,13 @@ impl Drop for NameLock {
         if self.is_others.get() {
             return;
         }
-        // While it is held, so that no other's is removed.
+        // The lock is still held, so another process's file cannot be removed.
         let _ = std::fs::remove_file(&self.path);
         let _ = flock(&self.file, FlockOperation::Unlock);
     }
 }
 
-/// Makes the last part of `folder`, where it is not there yet.
+/// Creates the last part of `folder` if it is missing.
 pub fn make_folder(folder: &Path) -> Result<(), ServiceError> {
     match std::fs::create_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -181,7 +180,7 @@ pub fn make_folder(folder: &Path) -> Result<(), ServiceError> {
     }
 }
 
-/// Gives `folder` to `user`, which has to remove what is made there.
+/// Gives `folder` to `user`, who has to remove its files later.
 pub fn give_folder(folder: &Path, user: &User) -> Result<(), ServiceError> {
     let fail = |error: io::Error| {
         ServiceError::system(format!("giving {} to `{}`", folder.display(), user.name), error)
@@ -189,20 +188,20 @@ pub fn give_folder(folder: &Path, user: &User) -> Result<(), ServiceError> {
     std::os::unix::fs::lchown(folder, Some(user.uid), Some(user.gid)).map_err(fail)
 }
 
-/// A listening socket that its owner may use, and perhaps a group. Its name goes when this does.
+/// A listening socket for its owner and optionally a group. Dropping it removes the socket.
 #[derive(Debug)]
 pub(super) struct Listener {
     pub socket: UnixListener,
-    /// Who bound it, before the process became another user.
+    /// The user that bound it, before the process became another user.
     owner: u32,
     path: PathBuf,
-    /// Is it another process's, and is left to it?
+    /// Whether it belongs to another process and must not be removed.
     is_others: Cell<bool>,
 }
 
 impl Listener {
-    /// Listens at `path`, also for members of `group`. A socket at which no process answers is
-    /// replaced, and nothing else.
+    /// Listens at `path`, also for members of `group`. Replaces only a socket at which no process
+    /// answers.
     pub(super) fn bind(path: &Path, group: Option<u32>) -> Result<Self, ServiceError> {
         let fail = |error: io::Error| ServiceError::system(format!("listening at {}", path.display()), error);
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
@@ -215,7 +214,7 @@ impl Listener {
             }
             std::fs::remove_file(path).map_err(fail)?;
         }
-        // Before there are threads: the mask is the process's.
+        // This must run before there are threads: the mask is the process's.
         let before = umask(Mode::XUSR | Mode::RWXG | Mode::RWXO);
         let bound = UnixListener::bind(path);
         umask(before);
@@ -229,18 +228,18 @@ impl Listener {
         Ok(listener)
     }
 
-    /// The socket at `path` at which another process listens, and which it is about to hand over.
+    /// The socket at `path` on which another process listens, and which it is about to hand over.
     pub(super) fn handed_over(socket: UnixListener, path: &Path) -> Self {
         let is_others = Cell::new(true);
         Listener { socket, owner: getuid().as_raw(), path: path.to_owned(), is_others }
     }
 
-    /// It is this process's from now on.
+    /// The socket belongs to this process from now on.
     pub(super) fn own(&self) {
         self.is_others.set(false);
     }
 
-    /// It is another process's from now on.
+    /// The socket belongs to another process from now on.
     pub(super) fn leave(&self) {
         self.is_others.set(true);
     }
@@ -257,7 +256,7 @@ impl Listener {
         })
     }
 
-    /// The next client that waits, and whether it may change what the gateway does: root and the
+    /// The next waiting client, and whether it may change what the gateway does, as root and the
     /// owner may.
     pub(super) fn accept(&self) -> io::Result<(UnixStream, bool)> {
         let (stream, _) = self.socket.accept()?;

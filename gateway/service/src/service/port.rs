@@ -1,4 +1,4 @@
-//! A port of a running gateway: it survives the removal of its interface, and takes in nothing
+//! A port of a running gateway. It survives the removal of its interface, and takes in nothing
 //! while the gateway may not forward.
 
 use super::heartbeat::Heartbeat;
@@ -15,47 +15,47 @@ use std::sync::Arc;
 /// Opens a port on an interface.
 pub(super) type Open<P> = Box<dyn FnMut(&str) -> Result<P, PortError>>;
 
-/// The state that the ports and the watcher of the driver share, on one thread.
+/// State shared by the ports and the driver's watcher, on one thread.
 #[derive(Debug, Default)]
 pub(super) struct Common {
     /// The heartbeat, if there is a guard.
     pub heartbeat: Option<Heartbeat>,
-    /// Is the gateway about to end, and takes in nothing any more?
+    /// Whether the gateway is about to end and takes in nothing more.
     pub is_ending: bool,
 }
 
-/// A port that comes back when its interface does.
+/// A port that is reopened when its interface returns.
 pub(super) struct LivePort<P> {
     name: String,
     kind: LinkKind,
     port: Option<P>,
     open: Open<P>,
-    /// What is waited for while there is no port: nothing ever comes here.
+    /// A descriptor to poll while there is no port; nothing ever arrives on it.
     nothing: OwnedFd,
     gone_since: Time,
     try_at: Time,
     look_at: Time,
     patience: Option<Duration>,
-    /// Does its queue hold what came while the gateway might not forward?
+    /// Whether its queue holds frames that arrived while the gateway could not forward.
     is_stale: bool,
-    /// Troubles with the interfaces that there were before, and losses of interfaces.
+    /// The counts of earlier interfaces, and the losses of interfaces.
     past: PortHealth,
-    /// What the kernel says of the interface.
+    /// The kernel's state of the interface.
     link: Arc<LinkView>,
     state: Rc<Cell<PortState>>,
     common: Rc<RefCell<Common>>,
 }
 
-/// The interval at which a missing interface is looked for.
+/// The interval between looks for a missing interface.
 const RETRY: Duration = Duration::from_ms(100);
-/// Fewer frames at once than this are all that waited: below the batch of every back end.
+/// A batch shorter than this has emptied the queue: below the batch of every back end.
 const SHORT_BATCH: u32 = 16;
-/// The interval at which the kernel is queried for its losses.
+/// The interval of querying the kernel's losses.
 const LOOK: Duration = Duration::from_ms(100);
 
 impl<P: Port> LivePort<P> {
     /// A port on the interface `name`, which is open, with its state in `link`. When the interface
-    /// is gone, `open` opens another one, for at most `patience`.
+    /// is gone, it tries `open` for at most `patience`.
     pub(super) fn new(
         name: &str,
         port: P,
@@ -102,14 +102,14 @@ impl<P: Port> LivePort<P> {
         self.take_note();
     }
 
-    /// Looks for the missing interface, as long as patience lasts.
+    /// Looks for the missing interface until `patience` is over.
     fn reopen(&mut self, now: Time) -> Result<(), PortError> {
         if self.patience.is_some_and(|patience| now.since(self.gone_since) >= patience) {
             return Err(PortError::Gone { name: self.name.clone() });
         }
         if now >= self.try_at {
             self.try_at = now + RETRY;
-            // Not there, or not ready: the next time may be better.
+            // On a failure the interface is missing or not ready; the next attempt may succeed.
             if let Ok(port) = (self.open)(&self.name) {
                 self.port = Some(port);
                 self.take_note();
@@ -118,7 +118,7 @@ impl<P: Port> LivePort<P> {
         Ok(())
     }
 
-    /// Reads the kernel's losses, at an interval since it costs a system call.
+    /// Reads the kernel's losses; limited to an interval, since it costs a system call.
     fn look(&mut self, now: Time) {
         if now >= self.look_at {
             self.look_at = now + LOOK;
@@ -126,8 +126,8 @@ impl<P: Port> LivePort<P> {
         }
     }
 
-    /// Counts outages and losses. The kernel reports every outage, also one that no packet met; the
-    /// port has what the kernel did not fetch.
+    /// Updates outages and losses. `link` has every outage, including one that affected no packet.
+    /// The port has the losses.
     fn take_note(&mut self) {
         let health = PortHealth { outages: self.link.outages(), ..self.health() };
         self.state.set(PortState { health, is_up: self.port.is_some() && self.link.is_up() });
@@ -155,7 +155,7 @@ impl<P: Port> Port for LivePort<P> {
                 take(frame, vnet);
             }
         });
-        // A batch that is not full was the last that waited.
+        // A batch that is not full was the last one queued.
         self.is_stale = !may_forward || is_stale && count >= SHORT_BATCH;
         match received {
             Err(PortError::Gone { .. }) => self.lose(now),
@@ -220,7 +220,7 @@ mod tests {
     use fairwire_datapath::io::memory::{Arrival, MemoryPort};
     use fairwire_wire::vnet::VnetHeader;
 
-    /// A port whose interface goes on command.
+    /// A port whose interface disappears on command.
     struct Fragile {
         inner: MemoryPort,
         is_gone: Rc<Cell<bool>>,

@@ -17,22 +17,22 @@ use std::io::ErrorKind;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 
-/// What is opened on an interface, by the back end of the configuration.
+/// An open port, by the back end of the configuration.
 #[derive(Debug)]
 pub(super) enum AnyPort {
-    /// A packet socket on an interface that was there.
+    /// A packet socket on an existing interface.
     AfPacket(Box<AfPacket>),
-    /// A device of ours.
+    /// A device of our own.
     Tun(Tun),
-    /// A device of ours, to which what this machine forwards is led.
+    /// A device of our own, to which traffic forwarded by this machine is diverted.
     Router(RouterEnd),
 }
 
-/// The most before an IP header: an MTU counts from the end of the Ethernet header or of a VLAN
-/// tag.
+/// The most bytes before an IP header. An MTU counts from the end of the Ethernet header or of a
+/// VLAN tag.
 const HEADER_BYTES: u32 = MAX_LINK_BYTES as u32;
 
-/// Opens the port on `name`, as `spec` says. The one towards the outside is opened first.
+/// Opens the port on `name` as `spec` says. The port towards the outside is opened first.
 pub(super) fn open(spec: &Spec, name: &str) -> Result<AnyPort, PortError> {
     Ok(match spec.wire.backend.kind() {
         BackendKind::AfPacket => AnyPort::AfPacket(Box::new(AfPacket::open(name)?)),
@@ -107,9 +107,9 @@ impl AsFd for AnyPort {
     }
 }
 
-/// Removes the bridge that a killed guard left on the inside interface, and the tables that a
-/// router's gateway left. The interfaces are checked after that, by
-/// [`environment::check`](crate::config::environment::check).
+/// Removes a killed guard's bridge on the inside interface, and the tables left by a router's
+/// gateway. [`environment::check`](crate::config::environment::check) checks the interfaces
+/// afterwards.
 pub(super) fn remove_left(spec: &Spec) -> Result<(), ServiceError> {
     let inside = spec.wire.inside.first();
     let remove = || match link::index_of(inside)? {
@@ -141,7 +141,7 @@ pub(super) fn frame_bytes(spec: &Spec) -> Result<u32, PortError> {
     Ok(inside.max(outside) + HEADER_BYTES)
 }
 
-/// The error for the user if the port that `wire.{key}` names cannot be opened.
+/// The user's error if the port that `wire.{key}` names cannot be opened.
 pub(super) fn refused(config: &Config, key: &'static str, error: PortError) -> ServiceError {
     match error {
         PortError::Gone { .. } => environment::gone(config, key).into(),

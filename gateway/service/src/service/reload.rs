@@ -1,5 +1,5 @@
-//! Another configuration while the gateway runs: read, checked and built here, put in place by the
-//! thread that forwards.
+//! Changes of configuration while the gateway runs: read, checked and built here, and applied by
+//! the datapath thread.
 
 use super::engine::{Command, Edit, NewTerms, Replace, Replaced};
 use super::following::Following;
@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, sync_channel};
 use std::time::Duration as StdDuration;
 
-/// The configuration in place, and how to put another one there.
+/// The current configuration, and the means to replace it.
 pub(crate) struct Present {
     pub config: Arc<Config>,
     pub path: PathBuf,
@@ -32,15 +32,15 @@ pub(crate) struct Present {
     pub sizes: [Sizes; 2],
     pub commands: Sender<Command>,
     pub board: Arc<Board>,
-    /// What was set since, unlike the file.
+    /// What was set by request since, unlike the file.
     pub set: Set,
-    /// What is to be seen of the edges.
+    /// The edges' visible state.
     pub edges: EdgeViews,
-    /// The ways that follow the line outside.
+    /// The directions that follow the outside line.
     pub following: Option<Following>,
 }
 
-/// What was set while the gateway ran.
+/// Values that were set while the gateway ran.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Set {
     /// Weights, by name.
@@ -56,7 +56,7 @@ impl Set {
         self.weights.iter().filter_map(number).collect()
     }
 
-    /// What is here and not in `kept`, a line each.
+    /// One line for each value that `kept` lacks.
     fn lines_without(&self, kept: &Set) -> Vec<String> {
         let weights = self.weights.keys().filter(|name| !kept.weights.contains_key(*name));
         let weights = weights.map(|name| format!("weight of {name}: what the file says, again"));
@@ -69,14 +69,14 @@ impl Set {
     }
 }
 
-/// The longest wait for the thread that forwards. It answers within a few milliseconds, or it is
+/// The longest wait for the datapath thread. It answers within a few milliseconds unless it is
 /// stuck.
 const ANSWER: StdDuration = StdDuration::from_secs(10);
 
 impl Present {
-    /// Reads the file again and puts it in place. If it is refused nothing changes, and the message
-    /// says why. Files with the names `files` are read from what was `handed` over, open. Weights and
-    /// rates that were set stay if it `keeps` them.
+    /// Reads the file again and applies it. If it is refused nothing changes, and the message says
+    /// why. The text of `files` comes from the open files in `handed`. Weights and rates that were
+    /// set stay if `keeps` is true.
     pub(super) fn reload(
         &mut self,
         files: &[PathBuf],
@@ -109,7 +109,7 @@ impl Present {
         }
         let next = Arc::new(next);
         let mut lines: Vec<String> = changes.lines.into_iter().chain(taken_back).collect();
-        // A discipline that cannot be given these weights as it is, is built anew.
+        // A discipline that cannot take these weights is rebuilt.
         let is_enough = changes.is_edit && self.set == kept && {
             let members = Some([next.members(), next.members()]);
             self.edit(Edit { weights: changes.new_weights, members, ..Edit::default() }).is_ok()
@@ -135,8 +135,8 @@ impl Present {
         Ok(Reloaded { changes: lines, took_ms: ms_since(start), ..reloaded })
     }
 
-    /// Replaces the rows of subscribers with those of another table, both `handed` over. A subscriber of
-    /// only one of them is removed, or new. `None` if that takes a reload.
+    /// Replaces the rows of one subscriber table by those of another, both `handed` over. A
+    /// subscriber in only one of them is removed or new. `None` if this needs a reload.
     pub(super) fn change_subscribers(&mut self, handed: &Handed) -> Result<Option<Reloaded>, String> {
         let start = fairwire_linux::clock::now();
         let mut tables = [String::new(), String::new()];
@@ -147,7 +147,7 @@ impl Present {
         }
         let name = "the subscribers before and after";
         let [before, after] = [0, 1].map(|place: usize| read(SheetText { name, text: &tables[place] }));
-        // What is wrong with them a reload says, with its place in the file.
+        // A reload reports their errors, with the position in the file.
         let (Ok(before), Ok(after)) = (before, after) else { return Ok(None) };
         let Some(next) = self.config.with_rows(&before.rows, &after.rows) else { return Ok(None) };
         let OtherRows { config: next, gone, new, terms, mut weights, has_members } = next;
@@ -157,7 +157,7 @@ impl Present {
         let kept = self.kept(&next);
         weights.extend(kept.numbered(&next));
         let members = has_members.then(|| [next.members(), next.members()]);
-        // Both at one look of the thread that forwards.
+        // Both are sent together, so the datapath thread handles them in one pass.
         let (edit, balance) =
             (self.begin_edit(Edit { gone, new, terms, weights, members })?, self.begin_balance()?);
         let is_edited = edit.recv_timeout(ANSWER).map_err(|_| GONE)?.map(drop).is_ok();
@@ -173,7 +173,7 @@ impl Present {
         Ok(Some(Reloaded { changes, took_ms: ms_since(start), is_balanced, ..Reloaded::default() }))
     }
 
-    /// The terms of a class in `next`; `None` where they cannot be built.
+    /// The terms of a class in `next`; `None` if they cannot be built.
     fn new_terms(&self, next: &Config, terms: &OtherTerms) -> Option<NewTerms> {
         let OtherTerms { class, parent, ways } = *terms;
         let mut fresh = [None, None];
@@ -183,8 +183,8 @@ impl Present {
         Some(NewTerms { class, parent, fresh })
     }
 
-    /// What was set and stays under `next`: of classes that are there, and where the file says what
-    /// it said.
+    /// The set values that stay under `next`: those of existing classes whose value in the file has
+    /// not changed.
     fn kept(&self, next: &Config) -> Set {
         let weight =
             |config: &Config, name: &str| Some(config.book().class(config.book().number(name)?)?.weight);
@@ -200,7 +200,7 @@ impl Present {
         Set { weights: weights.map(|(name, weight)| (name.clone(), *weight)).collect(), rates }
     }
 
-    /// Telemetry has what was set, in the configuration that is in place now.
+    /// Shows the set values in telemetry of the current configuration.
     fn show_set(&self) {
         for (number, weight) in self.set.numbered(&self.config) {
             self.board.set_weight(number, weight);
@@ -212,7 +212,7 @@ impl Present {
         }
     }
 
-    /// Follows the line outside as the configuration says, and goes on where it did.
+    /// Follows the outside line as the configuration says, and continues where it was.
     pub(super) fn follow(&mut self) {
         if self.following.as_mut().is_some_and(|following| following.goes_on(&self.config)) {
             return;
@@ -220,13 +220,13 @@ impl Present {
         let was = self.following.is_some();
         let (following, listener) = Following::of(&self.config).unzip();
         if was || listener.is_some() {
-            // Where that thread is gone, the gateway ends.
+            // Without that thread the gateway ends.
             let _ = self.commands.send(Command::Listen(listener));
         }
         self.following = following;
     }
 
-    /// Gives the class `name` another weight, and returns the one that it had.
+    /// Sets the weight of the class `name`, and returns the previous one.
     pub(super) fn set_weight(&mut self, name: &str, weight: f64) -> Result<f64, String> {
         let book = self.config.book();
         let Some(number) = book.number(name) else {
@@ -245,7 +245,7 @@ impl Present {
         Ok(before.get())
     }
 
-    /// Has the rate of `way` follow `steps` from now on. Returns the rate that it had; none where
+    /// Makes the rate of `way` follow `steps` from now on. Returns the previous rate, or `None` if
     /// nothing was sent.
     pub(super) fn set_rate(&mut self, way: Way, steps: &[RateStep]) -> Result<Option<Rate>, String> {
         let Some(first) = self.config.shaping(way).map(|shaping| shaping.rate) else {
@@ -280,11 +280,11 @@ impl Present {
 
     fn edit(&self, edit: Edit) -> Result<(), String> {
         let answer = self.begin_edit(edit)?;
-        // What is no longer needed is dropped here.
+        // What is no longer needed is dropped here, not on the datapath thread.
         answer.recv_timeout(ANSWER).map_err(|_| GONE)?.map(drop).map_err(|error| error.to_string())
     }
 
-    /// Has every packet its place, by the thread that forwards?
+    /// Whether every packet is accounted for, according to the datapath thread.
     fn is_balanced(&self) -> Result<bool, String> {
         Ok(self.begin_balance()?.recv_timeout(ANSWER).map_err(|_| GONE)?)
     }
@@ -295,9 +295,9 @@ impl Present {
         Ok(answer)
     }
 
-    /// Puts `next` in place, with what of it was `set`. Returns whether the weights could be.
+    /// Applies `next` with the values `set`. Returns whether the weights could be applied.
     fn replace(&mut self, next: &Arc<Config>, set: &Set) -> Result<(Reloaded, bool), String> {
-        // The MTU of an interface may have changed since.
+        // An interface's MTU may have changed.
         let frame_bytes = ports::frame_bytes(next.spec()).unwrap_or(self.context.frame_bytes);
         let context = PlanContext { frame_bytes, ..self.context };
         let plan = next.plan(&context).map_err(|error| error.to_string())?;
@@ -334,13 +334,13 @@ impl Present {
     }
 }
 
-/// The longest that a rate may be announced in advance: a day.
+/// The longest advance notice of a rate: one day.
 const MAX_AFTER_MS: f64 = 24.0 * 3_600_000.0;
 
-/// The highest rate: that of the file's, too.
+/// The highest rate; the same limit holds for the file.
 const MAX_RATE: u64 = 1_000_000_000_000;
 
-/// The law of a link that had the rate `before` and follows `steps`.
+/// The law of a link whose rate is `before` and then follows `steps`.
 fn law(before: Option<Rate>, steps: &[RateStep]) -> Result<RateLaw, String> {
     let (count, is_sorted) = (steps.len(), steps.is_sorted_by_key(|step| step.after_ms));
     if !(1..=MAX_STEPS).contains(&count) || !is_sorted {
@@ -364,10 +364,10 @@ fn law(before: Option<Rate>, steps: &[RateStep]) -> Result<RateLaw, String> {
 
 const GONE: &str = "the thread that forwards does not answer; nothing is known of the change";
 
-/// Is a flow of `way` the same in both, where class n of the one is `class_map[n]` in the other?
+/// Whether flows of `way` are the same in both; class n of one is `class_map[n]` in the other.
 fn keeps_flows(present: &Config, next: &Config, class_map: &[u32], way: Way) -> bool {
-    // Not as it was typed: what a flow is by default depends on the discipline and on whether there
-    // are subscribers.
+    // The effective value is compared: the default of `flows` depends on the discipline and on
+    // whether there are subscribers.
     let of = |config: &Config| config.shaping(way).map_or(FlowKind::FiveTuple, |shaping| shaping.flows);
     let is_renumbered = || (0..).zip(class_map).any(|(number, then)| number != *then);
     of(present) == of(next) && !(of(next) == FlowKind::Subscriber && is_renumbered())
@@ -377,7 +377,7 @@ fn ms_since(start: Time) -> f64 {
     fairwire_linux::clock::now().since(start).secs() * 1e3
 }
 
-/// An error of the document with its place, and a line for each other one.
+/// The text of a document error with its position, and one line for each further error.
 pub(super) fn message_of(error: &fairwire_document::DocumentError, path: &Path) -> String {
     let place = error.location.as_ref();
     let place = place.map_or_else(
@@ -419,7 +419,7 @@ mod tests {
         let [plain, same, queues, hosts] = [
             "",
             "flows = \"subscriber\"",
-            "discipline = \"classful\"", // whose flows are conversations by default
+            "discipline = \"classful\"", // its flows are conversations by default
             "flows = \"inside\"",
         ]
         .map(config);

@@ -1,5 +1,5 @@
-//! The rights of the process once its ports are open: two capabilities, no more by execution, a
-//! user who owns nothing, a few folders, and a list of system calls.
+//! The rights of the process once its ports are open: two capabilities and no way to gain more, an
+//! unprivileged user, a few folders, and a list of system calls.
 
 use super::error::ServiceError;
 use crate::config::user::User;
@@ -16,22 +16,22 @@ use seccompiler::{
 };
 use std::path::PathBuf;
 
-/// What the gateway keeps: packet sockets on interfaces, and their settings.
+/// The gateway's capabilities: packet sockets on interfaces, and their settings.
 pub(super) const GATEWAY: CapabilitySet = CapabilitySet::NET_ADMIN.union(CapabilitySet::NET_RAW);
-/// What the guard keeps: making a bridge.
+/// The guard's capability: creating a bridge.
 pub(super) const GUARD: CapabilitySet = CapabilitySet::NET_ADMIN;
 
-/// Gives up every capability of this thread but `kept`, in all five sets, and the way to get others
-/// by executing a program. Becomes `user`, if one is given. Threads started from now on have no
-/// more rights; there must be none yet.
+/// Gives up every capability of this thread except `kept`, in all five sets, and the possibility to
+/// gain others by executing a program. Becomes `user`, if given. Threads inherit these rights, so
+/// none may exist yet.
 ///
-/// The bounding set can be cut only by a process with CAP_SETPCAP. One without it has nothing to
-/// gain from the bounding set either, since it executes nothing that gives capabilities.
+/// Only a process with CAP_SETPCAP can cut its bounding set. Without CAP_SETPCAP the bounding set
+/// is harmless too, since the process executes nothing that grants capabilities.
 pub(super) fn keep_only(kept: CapabilitySet, user: Option<&User>) -> Result<(), ServiceError> {
     set_no_new_privs(true).map_err(fail("no new privileges"))?;
     for capability in CapabilitySet::all().iter().filter(|capability| !kept.contains(*capability)) {
         match remove_capability_from_bounding_set(capability) {
-            // Not known to this kernel, or not allowed.
+            // The kernel does not know it, or refuses.
             Ok(()) | Err(rustix::io::Errno::INVAL | rustix::io::Errno::PERM) => {}
             Err(error) => return Err(fail("bounding set")(error)),
         }
@@ -51,23 +51,23 @@ fn fail(what: &'static str) -> impl Fn(rustix::io::Errno) -> ServiceError {
     move |error| ServiceError::system(format!("giving up rights ({what})"), error)
 }
 
-/// May this process become another user? Root in a container often may not.
+/// Whether this process may become another user. Root in a container often may not.
 pub(super) fn may_become_user() -> Result<bool, ServiceError> {
     let effective = capabilities(None).map_err(fail("reading"))?.effective;
     Ok(effective.contains(CapabilitySet::SETUID.union(CapabilitySet::SETGID)))
 }
 
-/// Is there `user` in this user namespace (user_namespaces(7))? In some containers there is root
-/// alone.
+/// Whether `user` exists in this user namespace (user_namespaces(7)). Some containers have only
+/// root.
 pub(super) fn is_mapped(user: &User) -> bool {
     let has = |file: &str, id: u32| {
-        // Without user namespaces there is no such file, and every number is one.
+        // Without user namespaces the file is missing, and every ID is valid.
         std::fs::read_to_string(file).map_or(true, |map| is_in_map(&map, id))
     };
     has("/proc/self/uid_map", user.uid) && has("/proc/self/gid_map", user.gid)
 }
 
-/// Is `id` in a map of lines with the first number inside, that outside, and how many there are?
+/// Whether `id` is in a map with lines of three numbers: first ID inside, first ID outside, count.
 fn is_in_map(map: &str, id: u32) -> bool {
     map.lines().any(|line| {
         let numbers: Vec<u64> = line.split_whitespace().flat_map(str::parse).collect();
@@ -75,8 +75,8 @@ fn is_in_map(map: &str, id: u32) -> bool {
     })
 }
 
-/// Becomes `user`, without its other groups. Capabilities stay, but leave the
-/// effective set until `keep_only` puts them back.
+/// Becomes `user`, without its supplementary groups. Capabilities remain, but leave the effective
+/// set until `keep_only` restores them.
 fn become_user(user: &User) -> Result<(), ServiceError> {
     // Without it the kernel drops all capabilities when the user ID changes from 0.
     set_keep_capabilities(true).map_err(fail("keeping capabilities"))?;
@@ -92,15 +92,14 @@ fn become_user(user: &User) -> Result<(), ServiceError> {
 pub(super) struct Files {
     /// Folders and files to read.
     pub read: Vec<PathBuf>,
-    /// Folders to make files in, and to remove them from.
+    /// Folders in which files are created and removed.
     pub write: Vec<PathBuf>,
-    /// Devices.
     pub devices: Vec<PathBuf>,
 }
 
-/// Confines this thread, and those that it starts, to these files, and forbids TCP connections
-/// (landlock(7)). What is open stays open, and what is handed over by others can be used. False if
-/// the kernel has no Landlock.
+/// Confines this thread and those that it starts to these files, and forbids TCP connections
+/// (landlock(7)). Open files stay open, and descriptors from other processes can be used. Returns
+/// false if the kernel has no Landlock.
 pub(super) fn confine(files: &Files) -> Result<bool, ServiceError> {
     let fail = |error: landlock::RulesetError| {
         ServiceError::system("giving up files (Landlock)", std::io::Error::other(error))
@@ -109,7 +108,7 @@ pub(super) fn confine(files: &Files) -> Result<bool, ServiceError> {
     let write = AccessFs::MakeReg | AccessFs::WriteFile | AccessFs::Truncate | AccessFs::RemoveFile;
     let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev;
     let read = AccessFs::ReadFile | AccessFs::ReadDir;
-    // A path that does not exist is left out.
+    // A missing path is left out.
     let status = landlock::Ruleset::default()
         .handle_access(all)
         .and_then(|rules| rules.handle_access(AccessNet::from_all(ABI::V5)))
@@ -122,12 +121,11 @@ pub(super) fn confine(files: &Files) -> Result<bool, ServiceError> {
     Ok(status.ruleset != landlock::RulesetStatus::NotEnforced)
 }
 
-/// Allows this process, in all of its threads, the system calls that it needs from now on, and no
-/// others.
+/// Restricts all threads of this process to the system calls that it needs from now on.
 ///
-/// What is not on the list fails with EPERM and the process lives on. A kill would take the link
-/// down for a C library that uses a newer call for what it did before. A refusal is as safe, since
-/// nothing that is refused is done.
+/// A call that is not on the list fails with EPERM, and the process continues. Killing it would
+/// take the link down if a C library used a newer call for an old purpose. A refusal is as safe,
+/// since the refused call does nothing.
 pub(super) fn filter_system_calls() -> Result<(), ServiceError> {
     let fail = |error: &dyn std::fmt::Display| ServiceError::System {
         operation: "filtering system calls (`--no-seccomp` goes without)".into(),
@@ -138,7 +136,7 @@ pub(super) fn filter_system_calls() -> Result<(), ServiceError> {
 }
 
 fn program() -> Result<BpfProgram, BackendError> {
-    // A call without rules is allowed whatever its arguments are.
+    // A call without rules is allowed with any arguments.
     let calls = [FRAMES, TIME, FILES, SOCKETS, MEMORY, THREADS, OLD].concat();
     let mut rules: std::collections::BTreeMap<i64, Vec<SeccompRule>> =
         calls.into_iter().map(|call| (call, Vec::new())).collect();
@@ -149,25 +147,24 @@ fn program() -> Result<BpfProgram, BackendError> {
     SeccompFilter::new(rules, refuse, allow, std::env::consts::ARCH.try_into()?)?.try_into()
 }
 
-/// Is the argument number `argument`, of which the kernel looks at 32 bits, `value`?
+/// Whether the argument number `argument` equals `value` in the 32 bits that the kernel compares.
 fn equal(argument: u8, value: u64) -> Result<SeccompCondition, BackendError> {
     SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, value)
 }
 
-/// A kind of socket: its family, and its type (without flags) or its protocol where not all are
-/// allowed.
+/// A type of socket: its family, and its type (without flags) or protocol if these are restricted.
 struct SocketKind {
     family: i32,
     kind: Option<i32>,
     protocol: Option<i32>,
 }
 
-/// Packets, what the kernel says of interfaces, questions about interfaces, and sockets of this
-/// machine. No TCP: what listens was bound before.
+/// Packet sockets, netlink for interface state, datagram sockets for interface requests, and local
+/// sockets. No TCP: listening sockets were bound before.
 const KINDS: [SocketKind; 5] = [
     SocketKind { family: libc::AF_PACKET, kind: None, protocol: None },
     SocketKind { family: libc::AF_NETLINK, kind: None, protocol: Some(libc::NETLINK_ROUTE) },
-    // The tables of router mode, made again when an interface returns.
+    // Router mode's tables, rebuilt when an interface returns.
     SocketKind { family: libc::AF_NETLINK, kind: None, protocol: Some(libc::NETLINK_NETFILTER) },
     SocketKind { family: libc::AF_INET, kind: Some(libc::SOCK_DGRAM), protocol: None },
     SocketKind { family: libc::AF_UNIX, kind: None, protocol: None },
@@ -175,7 +172,7 @@ const KINDS: [SocketKind; 5] = [
 
 impl SocketKind {
     fn rule(&self) -> Result<SeccompRule, BackendError> {
-        const TYPE: u64 = 0xf; // above it are flags (`SOCK_TYPE_MASK` of Linux)
+        const TYPE: u64 = 0xf; // the higher bits are flags (`SOCK_TYPE_MASK` of Linux)
         let family = equal(0, self.family as u64);
         let kind = self.kind.map(|kind| {
             SeccompCondition::new(1, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(TYPE), kind as u64)
@@ -185,8 +182,8 @@ impl SocketKind {
     }
 }
 
-/// The requests on descriptors: an interface's number, name, flags and MTU, a TUN device made
-/// again, and the flags non-blocking (`FIONBIO`) and close-on-exec (`FIOCLEX`).
+/// The ioctl requests: an interface's index, name, flags and MTU, re-creating a TUN device, and the
+/// flags non-blocking (`FIONBIO`) and close-on-exec (`FIOCLEX`).
 #[allow(clippy::unnecessary_cast, reason = "their type is another with musl")]
 const REQUESTS: [u64; 11] = [
     libc::SIOCGIFINDEX as u64,
@@ -202,7 +199,7 @@ const REQUESTS: [u64; 11] = [
     libc::FIOCLEX as u64,
 ];
 
-/// Frames in and out, and waiting for them.
+/// Sending, receiving and waiting for frames.
 const FRAMES: &[libc::c_long] = &[
     libc::SYS_read,
     libc::SYS_write,
@@ -232,7 +229,7 @@ const TIME: &[libc::c_long] = &[
     libc::SYS_restart_syscall,
 ];
 
-/// The configuration is read again, a capture is written, and what is left behind is removed.
+/// Reading the configuration again, writing captures, and removing left-over files.
 const FILES: &[libc::c_long] = &[
     libc::SYS_openat,
     libc::SYS_close,
@@ -251,14 +248,13 @@ const FILES: &[libc::c_long] = &[
     libc::SYS_fdatasync,
     libc::SYS_ftruncate,
     libc::SYS_unlinkat,
-    libc::SYS_linkat, // a capture is linked to its name when it is whole
+    libc::SYS_linkat, // a complete capture is linked to its name
     libc::SYS_pipe2,
     libc::SYS_dup,
     libc::SYS_dup3,
 ];
 
-/// Interfaces are opened and locked again, and clients of the control socket and of metrics are let
-/// in.
+/// Reopening and locking interfaces, and accepting clients of the control socket and of metrics.
 const SOCKETS: &[libc::c_long] = &[
     libc::SYS_socketpair,
     libc::SYS_bind,
@@ -288,8 +284,8 @@ const MEMORY: &[libc::c_long] = &[
     libc::SYS_getrusage,
 ];
 
-/// Threads, signals, and the end. No program is executed any more, and no other process is traced
-/// or changed.
+/// Threads, signals and exit. No program is executed any more, and no other process is traced or
+/// changed.
 const THREADS: &[libc::c_long] = &[
     libc::SYS_clone,
     libc::SYS_clone3,
@@ -299,7 +295,7 @@ const THREADS: &[libc::c_long] = &[
     libc::SYS_membarrier,
     libc::SYS_futex,
     libc::SYS_prctl,
-    // Threads that answer yield to the one that forwards.
+    // Control threads yield to the datapath thread.
     libc::SYS_getpriority,
     libc::SYS_setpriority,
     libc::SYS_sched_yield,
@@ -320,7 +316,7 @@ const THREADS: &[libc::c_long] = &[
     libc::SYS_exit_group,
 ];
 
-/// Calls of x86-64 that newer architectures no longer have.
+/// Calls of x86-64 that newer architectures lack.
 #[cfg(target_arch = "x86_64")]
 const OLD: &[libc::c_long] = &[
     libc::SYS_poll,
@@ -344,7 +340,7 @@ mod tests {
     use rustix::net::{AddressFamily, SocketType, netlink, socket};
     use std::io::ErrorKind::PermissionDenied;
 
-    /// Runs `test` on a thread that may be restricted, and ends.
+    /// Runs `test` on a short-lived thread that may be restricted.
     fn apart<T: Send + 'static>(test: impl FnOnce() -> T + Send + 'static) -> T {
         std::thread::spawn(test).join().expect("it does not panic")
     }

@@ -1,4 +1,4 @@
-//! One process takes a link over from another, while frames are forwarded.
+//! One process takes a link over from another while frames are forwarded.
 //!
 //! ```text
 //!   the new process                              the old one
@@ -11,9 +11,10 @@
 //!                            -- KNOWN ------>    the service manager was notified
 //! ```
 //!
-//! The request comes over the control socket, of a client that may change things. All else goes
-//! over a stream of its own, one end of which comes with the request. Where it is cut before YOURS,
-//! the old process puts its frames back and goes on; the new one forwards nothing before that.
+//! The request arrives over the control socket from a client that may change things. All else uses
+//! a separate stream, one end of which comes with the request. If the stream is cut before YOURS,
+//! the old process puts its frames back and continues. The new process forwards nothing before
+//! YOURS.
 
 use super::error::ServiceError;
 use super::guarding::GuardPipes;
@@ -42,27 +43,27 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 
-/// The version of what is said here.
+/// The version of this protocol.
 pub(super) const PROTOCOL: u32 = 1;
 const GO: u8 = b'g';
 const HAVE: u8 = b'h';
 const YOURS: u8 = b'y';
 const KNOWN: u8 = b'k';
 
-/// How long one waits for the other once nothing is forwarded.
+/// How long each side waits for the other once nothing is forwarded.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How long the old process waits for GO: starting and giving up rights take milliseconds.
 const PREPARING: Duration = Duration::from_secs(10);
-/// Descriptors at once.
+/// The most descriptors at once.
 const MAX_PAPERS: usize = 16;
 /// Bytes of the longest list of them.
 const MAX_LIST: usize = 1024;
-/// Buffer of what frames are written to and read from, bytes.
+/// Bytes of the buffers that frames are written to and read from.
 const BUFFER: usize = 64 << 10;
 /// The longest frame: that of the longest IP packet.
 const MAX_FRAME: usize = (64 << 10) + 64;
 
-/// What a descriptor is.
+/// The purpose of a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Paper {
@@ -80,9 +81,9 @@ pub(super) enum Paper {
     Datagram,
 }
 
-/// What a process gets before it takes over.
+/// What a process receives before it takes over.
 pub(super) struct Papers {
-    /// To the process that hands over.
+    /// The stream to the process that hands over.
     pub stream: UnixStream,
     pub control: UnixListener,
     pub name: File,
@@ -91,7 +92,7 @@ pub(super) struct Papers {
     pub datagrams: Vec<UdpSocket>,
 }
 
-/// What the gateway of `config` must have in common with the one from which it takes over.
+/// What the gateway of `config` must have in common with its predecessor.
 pub(super) fn wanted(config: &Config) -> Wanted {
     let spec = config.spec();
     Wanted {
@@ -103,8 +104,8 @@ pub(super) fn wanted(config: &Config) -> Wanted {
     }
 }
 
-/// Why the gateway of `config` hands nothing over to one that has `wanted` in common with it;
-/// `None` where it does.
+/// Why the gateway of `config` refuses to hand over to one with `wanted_there`; `None` if it
+/// agrees.
 pub(super) fn refusal(config: &Config, wanted_there: &Wanted) -> Option<String> {
     let here = wanted(config);
     let backend = config.spec().wire.backend.kind();
@@ -144,7 +145,7 @@ pub(super) fn request(path: &Path, config: &Config) -> Result<Papers, ServiceErr
     let request = Request::TakeOver { wanted: wanted(config), handed };
     let answer =
         fairwire_control::client::send(path, &request).map_err(|error| refused(error.to_string()))?;
-    drop(request); // their end is theirs alone
+    drop(request); // so that only the other process has their end
     match answer {
         Answer::Offered => {}
         Answer::Refused { message } => return Err(refused(message)),
@@ -194,7 +195,7 @@ impl Papers {
     }
 }
 
-/// The end of a stream at which a process waits to take over, on the thread that answers.
+/// A stream to a process that waits to take over, on the control thread.
 pub(super) struct Offer {
     stream: Option<UnixStream>,
     until: Time,
@@ -211,17 +212,17 @@ impl Offer {
         Ok(Offer { stream: Some(stream), until: now + PREPARING })
     }
 
-    /// What to wait for.
+    /// The stream to poll, if any.
     pub(super) fn stream(&self) -> Option<&UnixStream> {
         self.stream.as_ref()
     }
 
-    /// Is it over, because the other process is gone, or late, or has its stream?
+    /// Whether the offer is over: the other process is gone, is late, or has received its stream.
     pub(super) fn is_over(&self, now: Time) -> bool {
         self.stream.is_none() || now >= self.until
     }
 
-    /// The stream, once the other process is ready. One that went is noticed here too.
+    /// The stream, once the other process is ready. Also detects that the process is gone.
     pub(super) fn step(&mut self) -> Option<UnixStream> {
         let mut byte = [0];
         match self.stream.as_ref()?.read_byte(&mut byte) {
@@ -248,9 +249,8 @@ impl ReadByte for UnixStream {
     }
 }
 
-/// The start of what is sent of a link. It has the places in the rings of the left and the right
-/// port, and which of them has a lock. After these come the number of frames, and the time of the
-/// last beat to the guard.
+/// The start of a link's transfer: the ring places of the left and right port, and which has a
+/// lock. The number of frames and the time of the last beat to the guard follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Head {
     places: [u32; 2],
@@ -284,16 +284,15 @@ impl Head {
     }
 }
 
-/// What goes before each frame: when it arrived (all ones where it is through), its length, and its
-/// way.
+/// Bytes before each frame: arrival time (all ones if it only has to leave), length, and direction.
 const BEFORE: usize = 13;
 const THROUGH: u64 = u64::MAX;
 
-/// Hands the link over at the other end of `stream`, on the thread that forwards. `locks` are those
-/// of the left and the right port. Returns the number of packets that moved.
+/// Hands the link over at the other end of `stream`, on the datapath thread. `locks` are those of
+/// the left and the right port. Returns the number of packets that moved.
 ///
 /// # Errors
-/// Why it was not handed over. Then all that was inside is inside again.
+/// Why it was not handed over. All packets are then back inside.
 pub(super) fn hand_over<P: Port + AsFd>(
     stream: &UnixStream,
     datapath: &mut Datapath,
@@ -363,8 +362,7 @@ pub(super) struct HandedPort {
 }
 
 impl Takeover {
-    /// Requests the link at the other end of `stream`. From now on the old process forwards
-    /// nothing.
+    /// Requests the link at the other end of `stream`. The old process stops forwarding.
     pub(super) fn begin(stream: UnixStream) -> io::Result<(Self, Wire<HandedPort>)> {
         (&mut &stream).write_all(&[GO])?;
         let mut bytes = [0; HEAD];
@@ -385,7 +383,7 @@ impl Takeover {
         Ok((Takeover { stream: BufReader::with_capacity(BUFFER, stream), head }, ports))
     }
 
-    /// When the guard last heard of the gateway.
+    /// When the guard last received a beat.
     pub(super) fn beat(&self) -> Time {
         self.head.beat
     }
@@ -408,7 +406,7 @@ impl Takeover {
         Ok(self.head.frames)
     }
 
-    /// Acknowledges all of it. On success the link is this process's.
+    /// Acknowledges all of it. On success the link belongs to this process.
     pub(super) fn commit(self) -> io::Result<UnixStream> {
         let stream = self.stream.into_inner();
         (&mut &stream).write_all(&[HAVE])?;
@@ -417,18 +415,18 @@ impl Takeover {
     }
 }
 
-/// The old process may end: the service manager knows the new one.
+/// Lets the old process end: the service manager knows the new one.
 pub(super) fn let_go(stream: &UnixStream) {
-    // It goes by itself after a while.
+    // It ends on its own after a while.
     let _ = (&mut &*stream).write_all(&[KNOWN]);
 }
 
-/// Waits until the new process has let this one go, for a while.
+/// Waits for a while until the new process lets this one end.
 pub(super) fn wait_for_leave(stream: &UnixStream) {
     let _ = expect(stream, KNOWN);
 }
 
-/// Waits until the old process has ended, for a while.
+/// Waits for a while until the old process has ended.
 pub(super) fn wait_for_end(stream: &UnixStream) {
     let _ = (&mut &*stream).read_exact(&mut [0]);
 }

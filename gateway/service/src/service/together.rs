@@ -1,4 +1,4 @@
-//! What the gateways of one process may not share: names, interfaces, sockets, addresses, files.
+//! What the gateways of one process must not share: names, interfaces, sockets, addresses, files.
 
 use super::error::ServiceError;
 use super::place;
@@ -10,21 +10,21 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What one gateway has for itself.
+/// Something that one gateway uses exclusively.
 #[derive(Debug, PartialEq, Eq)]
 enum Claim {
     Name(String),
     Interface(String),
     Socket(PathBuf),
     History(PathBuf),
-    /// It listens there, over TCP.
+    /// A TCP address on which it listens.
     Stream(SocketAddr),
-    /// It listens there, over UDP.
+    /// A UDP address on which it listens.
     Datagram(SocketAddr),
 }
 
 impl Claim {
-    /// Can two processes of one machine not have both?
+    /// Whether two processes of one machine cannot have both.
     fn excludes(&self, other: &Claim) -> bool {
         match (self, other) {
             (Claim::Stream(one), Claim::Stream(two)) | (Claim::Datagram(one), Claim::Datagram(two)) => {
@@ -43,7 +43,7 @@ impl Claim {
         }
     }
 
-    /// What the other gateway may have instead.
+    /// The allowed alternatives for the other gateway.
     fn allowed(&self) -> &'static str {
         match self {
             Claim::Name(_) => "a name for each gateway, and each file once",
@@ -55,11 +55,11 @@ impl Claim {
     }
 }
 
-/// What the gateway of `config` has for itself, by the key that says so.
+/// All that the gateway of `config` uses exclusively, each with its key.
 fn claims(config: &Config) -> Vec<(&'static str, Claim)> {
     let spec = config.spec();
     let telemetry = &spec.telemetry;
-    // The configuration was checked: what is typed is an address.
+    // The configuration was checked, so every address parses.
     let address = |text: &String| text.parse::<SocketAddr>().ok();
     let page = telemetry.page.as_ref();
     let socket = place::socket_path(&spec.name, telemetry.socket.as_deref());
@@ -83,7 +83,7 @@ fn claims(config: &Config) -> Vec<(&'static str, Claim)> {
     claims
 }
 
-/// Refuses gateways that cannot run beside each other. Nothing is changed.
+/// Refuses gateways that cannot run together. Nothing is changed.
 pub(super) fn check(configs: &[Arc<Config>]) -> Result<(), DocumentError> {
     for (number, config) in configs.iter().enumerate() {
         for (key, claim) in claims(config) {
@@ -100,7 +100,7 @@ pub(super) fn check(configs: &[Arc<Config>]) -> Result<(), DocumentError> {
     Ok(())
 }
 
-/// The user that the process becomes, which all configurations name.
+/// The user that the process becomes, which all configurations must name.
 pub(super) fn user(configs: &[Arc<Config>]) -> Result<Option<User>, ServiceError> {
     const KEY: &str = "safety.user";
     let Some((first, others)) = configs.split_first() else { return Ok(None) };
@@ -127,7 +127,7 @@ fn refusal(config: &Config, key: &str, claim: &Claim, why: String) -> DocumentEr
     config.refuse(key, Problem::Refused { key: key.into(), given, why, allowed })
 }
 
-/// The place of the value at `key`, or of the table that has none.
+/// The position of the value at `key`, or of the table that lacks it.
 fn place_of(config: &Config, key: &str) -> String {
     let problem = Problem::Refused {
         key: key.into(),
@@ -175,7 +175,7 @@ mod tests {
         let of = |name, wire, rest| refused(config("b.toml", name, wire, rest)).expect("it is refused");
         let name = of("a", ["b0", "b1"], "");
         assert!(name.starts_with("b.toml:2: `name` is `a`, but a.toml:2:"), "{name}");
-        // An inside interface may not be the outside of another one either.
+        // An inside interface must not be another gateway's outside either.
         let interface = of("b", ["b0", "a0"], "");
         assert!(interface.starts_with("b.toml:5: `wire.outside` is `a0`, but a.toml:4:"), "{interface}");
         assert!(interface.contains("(`wire.inside`)"), "{interface}");
@@ -194,7 +194,7 @@ mod tests {
         let at = |text: &str| Claim::Stream(text.parse().expect("an address"));
         assert!(at("0.0.0.0:80").excludes(&at("127.0.0.1:80")));
         assert!(!at("0.0.0.0:80").excludes(&at("127.0.0.1:81")));
-        // The system gives each another port.
+        // The system assigns each a different port.
         assert!(!at("127.0.0.1:0").excludes(&at("127.0.0.1:0")));
         let datagram = Claim::Datagram("127.0.0.1:80".parse().expect("an address"));
         assert!(!at("127.0.0.1:80").excludes(&datagram));

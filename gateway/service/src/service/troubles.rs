@@ -1,16 +1,16 @@
-//! Logs once each kind of loss that means that something is set up wrong.
+//! Logs each type of loss that indicates a wrong setup, once.
 
 use fairwire_datapath::ledger::Loss;
 
-/// The kinds of loss that were logged.
+/// The types of loss already logged.
 #[derive(Debug, Default)]
 pub(super) struct Troubles {
     logged: [bool; Loss::ALL.len()],
 }
 
 impl Troubles {
-    /// Reads what was `lost` so far, in the order of [`Loss::ALL`], and gives `say` a line for each
-    /// kind that is new.
+    /// Reads the losses so far, in the order of [`Loss::ALL`], and gives `say` a line for each new
+    /// type.
     pub(super) fn look(&mut self, lost: [u64; Loss::ALL.len()], say: &mut dyn FnMut(String)) {
         for ((loss, count), logged) in Loss::ALL.into_iter().zip(lost).zip(&mut self.logged) {
             if count == 0 || *logged {
@@ -24,7 +24,7 @@ impl Troubles {
     }
 }
 
-/// What a loss means, and what to do; `None` for those that come and go, which are only counted.
+/// The meaning of a loss and its remedy; `None` for passing losses, which are only counted.
 fn meaning(loss: Loss) -> Option<&'static str> {
     Some(match loss {
         Loss::Malformed => {
