@@ -1,4 +1,5 @@
-//! What carries the frames, as typed: a name, or a table with the name and its parameters.
+//! The back end that carries the frames, as written: a name, or a table with the name and its
+//! parameters.
 
 use fairwire_datapath::classify::LinkKind;
 use fairwire_parameters::{Choice, OutOfRange, choice_schema, deserialize_choice, parameters};
@@ -11,13 +12,13 @@ use std::borrow::Cow;
 /// What carries the frames.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Backend {
-    /// Packet sockets on two interfaces that exist: a bump in the wire, in user space, on every
+    /// Packet sockets on two existing interfaces: a bump in the wire, in user space, on every
     /// Linux.
     AfPacket(AfPacketSpec),
-    /// Two TUN devices that the gateway makes and the operator routes through.
+    /// Two TUN devices that the gateway creates and the operator routes through.
     Tun(TunSpec),
-    /// On a router, with NAT or without: what the kernel forwards between two interfaces that
-    /// exist, by their inside addresses.
+    /// On a router, with or without NAT: traffic that the kernel forwards between two existing
+    /// interfaces, identified by inside addresses.
     Router(RouterSpec),
 }
 
@@ -25,12 +26,12 @@ pub enum Backend {
 #[parameters(name = "af-packet", checked = AfPacketChecked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AfPacketSpec {
-    /// Start although this machine forwards between the two interfaces by itself, so that packets
+    /// Start even if this machine's kernel forwards between the two interfaces, so that packets
     /// bypass the gateway.
     #[parameter(default = false)]
     pub allow_forwarding: Option<bool>,
-    /// Threads that send: the one that decides, and others that only send, for links of which one
-    /// processor cannot send all packets.
+    /// Threads that send: the one that decides and others that only send, for links too fast for
+    /// one processor.
     #[parameter(default = 1, min = 1, max = 16, unit = "threads")]
     pub threads: Option<u32>,
 }
@@ -41,8 +42,8 @@ pub struct AfPacketSpec {
 pub struct TunSpec {
     /// The MTU of the devices. Other back ends take it from the interfaces.
     ///
-    /// The minimum is what every IPv4 host takes (RFC 791), the maximum what a length field can
-    /// say.
+    /// The minimum is what every IPv4 host accepts (RFC 791), the maximum what a length field can
+    /// hold.
     #[parameter(default = 1500, min = 576, max = 65_535, unit = "bytes")]
     pub mtu: Option<u32>,
 }
@@ -60,7 +61,7 @@ pub enum BackendKind {
     AfPacket,
     /// TUN devices.
     Tun,
-    /// What the kernel forwards.
+    /// Traffic that the kernel forwards.
     Router,
 }
 
@@ -71,7 +72,7 @@ impl Default for Backend {
 }
 
 impl Backend {
-    /// Which it is.
+    /// Its kind.
     pub fn kind(&self) -> BackendKind {
         match self {
             Backend::AfPacket(_) => BackendKind::AfPacket,
@@ -80,7 +81,7 @@ impl Backend {
         }
     }
 
-    /// Which header its frames begin with.
+    /// The header with which its frames begin.
     pub fn link_kind(&self) -> LinkKind {
         match self {
             Backend::AfPacket(_) | Backend::Router(_) => LinkKind::Ethernet,
@@ -88,12 +89,12 @@ impl Backend {
         }
     }
 
-    /// Does the gateway attach to interfaces that exist without it?
+    /// Whether the gateway attaches to interfaces that exist without it.
     pub(crate) fn attaches(&self) -> bool {
         self.kind() != BackendKind::Tun
     }
 
-    /// Are its parameters in their ranges?
+    /// Checks the ranges of its parameters.
     pub(super) fn check(&self) -> Result<(), OutOfRange> {
         match self {
             Backend::AfPacket(spec) => spec.checked().map(drop),
@@ -102,7 +103,7 @@ impl Backend {
         }
     }
 
-    /// The MTU of TUN devices, bytes; `None` where the interfaces have theirs.
+    /// The MTU of TUN devices, bytes; `None` if the interfaces have their own.
     pub fn mtu(&self) -> Option<u32> {
         match self {
             Backend::Tun(spec) => Some(spec.checked().expect("it was checked when it was read").mtu),
@@ -110,12 +111,12 @@ impl Backend {
         }
     }
 
-    /// May this machine forward beside the gateway?
+    /// Whether this machine's kernel may forward next to the gateway.
     pub(super) fn allows_forwarding(&self) -> bool {
         matches!(self, Backend::AfPacket(AfPacketSpec { allow_forwarding: Some(true), .. }))
     }
 
-    /// Threads that send; 1 where only the one that decides does.
+    /// Threads that send; 1 if only the deciding thread does.
     pub fn threads(&self) -> u32 {
         match self {
             Backend::AfPacket(spec) => spec.checked().expect("it was checked when it was read").threads,

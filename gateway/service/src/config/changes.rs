@@ -1,4 +1,4 @@
-//! What another configuration would change.
+//! The differences between two configurations.
 
 use super::Config;
 use super::leaves::as_typed;
@@ -10,30 +10,30 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The differences between a configuration and the next.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
-    /// A line each, for people; of many classes only the first are named.
+    /// One line for each change, for people; of many classes only the first are named.
     pub lines: Vec<String>,
-    /// Keys that changed and cannot change while the gateway runs.
+    /// Changed keys that cannot change while the gateway runs.
     pub needs_restart: Vec<String>,
-    /// Classes with another weight, by their numbers in the next configuration.
+    /// Classes with a new weight, by their numbers in the next configuration.
     pub new_weights: Vec<(u32, fairwire_core::Weight)>,
-    /// Did nothing change but weights of classes, who is suspended, and who claims which packets?
-    /// The classes are the same then, under the same numbers.
+    /// Whether only weights, suspensions and claims of packets changed. Then the classes are the
+    /// same, with the same numbers.
     pub is_edit: bool,
-    /// Did nothing change?
+    /// Whether nothing changed.
     pub is_empty: bool,
 }
 
-/// The number of classes that are named for each kind of change.
+/// The number of classes named for each type of change.
 const NAMED: usize = 5;
 
-/// How lines of changes begin.
+/// The first words of lines of changes.
 const GONE: &str = "gone";
 const NEW: &str = "new";
 const SUSPENDED: &str = "suspended";
 const RESUMED: &str = "not suspended any more";
 
-/// Keys whose value is used once, when the gateway starts. Those of the wire, of edges and the
-/// page, and the name are too.
+/// Keys whose value is used only at the start. Those of the wire, of edges and of the page, and the
+/// name are too.
 const OPENED_ONCE: [&str; 10] = [
     "safety.on_failure",
     "safety.patience",
@@ -48,7 +48,7 @@ const OPENED_ONCE: [&str; 10] = [
 ];
 
 impl Config {
-    /// What `next` would change.
+    /// The changes that `next` would bring.
     pub fn changes(&self, next: &Config) -> Changes {
         let mut changes = Changes::default();
         self.compare_keys(next, &mut changes);
@@ -58,13 +58,13 @@ impl Config {
             changes.lines.push("addresses, VLANs or matches of classes".into());
         }
         changes.is_empty = changes.lines.is_empty();
-        // A class that has another number is another class to a discipline.
+        // To a discipline, a class with another number is another class.
         changes.is_edit = keys == 0 && !others && !changes.is_empty;
         changes
     }
 
-    /// The number in `next` of each class here, found by name; [`UNCLAIMED`] where it is gone. A number
-    /// that is vacant in both stays.
+    /// The number in `next` of each class here, found by name; [`UNCLAIMED`] if it is gone. A
+    /// number that is vacant in both stays.
     pub fn class_map(&self, next: &Config) -> Box<[u32]> {
         let is_vacant =
             |number: &u32| (*number as usize) < next.book.numbers() && next.book.class(*number).is_none();
@@ -75,8 +75,8 @@ impl Config {
         (0..self.book.numbers() as u32).map(number).collect()
     }
 
-    /// What became of the subscribers of `before`, of which `after` has all that are there in `next`: a
-    /// line each, for people.
+    /// The changes from the subscriber rows `before` to the rows `after` of `next`, one line each,
+    /// for people.
     pub(crate) fn other_rows(&self, next: &Config, before: &[Row], after: &[Row]) -> Vec<String> {
         let [mut gone, mut new, mut others, mut suspended, mut resumed] =
             [(); 5].map(|()| NameList::default());
@@ -98,7 +98,7 @@ impl Config {
         lines.iter().filter_map(|(what, named)| named.line(what)).collect()
     }
 
-    /// Every key but classes and subscribers, as JSON.
+    /// Compares every key except classes and subscribers, as JSON.
     fn compare_keys(&self, next: &Config, changes: &mut Changes) {
         let keys_of = |config: &Config| {
             let mut value = serde_json::to_value(&config.spec).expect("what was read can be written");
@@ -134,7 +134,7 @@ impl Config {
         changes.lines.extend(self.other_leaves(next).line("another `leaf`"));
     }
 
-    /// Classes with another discipline of leaves, or the same with other parameters.
+    /// Classes whose leaf discipline or its parameters changed.
     fn other_leaves(&self, next: &Config) -> NameList {
         let given = |config: &Config| -> BTreeMap<String, String> {
             let of = |class: &ClassSpec| Some((class.name.clone(), as_typed(class.leaf.as_ref()?)));
@@ -153,7 +153,8 @@ impl Config {
         others
     }
 
-    /// Are there other classes, or the same with other parents, bounds or numbers?
+    /// Compares the classes. Returns whether any was added or removed, or has another parent, bound
+    /// or number.
     fn compare_classes(&self, next: &Config, changes: &mut Changes) -> bool {
         let mut gone = NameList::default();
         let mut new = NameList::default();
@@ -206,7 +207,7 @@ impl Config {
     }
 }
 
-/// Names, of which the first [`NAMED`] are kept and the rest counted.
+/// Names: keeps the first [`NAMED`] and counts the rest.
 #[derive(Default)]
 struct NameList {
     first: Vec<String>,

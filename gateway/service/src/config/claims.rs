@@ -1,5 +1,5 @@
-//! Which subscriber or class claims which packets: prefixes of subscribers and what the link layer
-//! knows them by, each once, and the rules of classes.
+//! Which subscriber or class claims which packets: unique prefixes and link-layer keys of
+//! subscribers, and the rules of classes.
 
 use super::backend::BackendKind;
 use super::notes::NAMED;
@@ -11,7 +11,7 @@ use fairwire_document::{DocumentError, shortened};
 use fairwire_subscribers::sheet::{MAX_FAULTS, VLANS};
 use std::collections::HashMap;
 
-/// The claims of the tree's subscribers and classes, and what is well to know of them.
+/// The claims of the tree's subscribers and classes, and notes on them.
 pub(super) fn claims(
     spec: &Spec,
     tree: &Tree,
@@ -51,7 +51,7 @@ pub(super) fn claims(
     Ok((Claims::new(&prefixes, table, rules(spec, tree, texts)?), notes))
 }
 
-/// What must agree of an upload's sender. A router's kernel has stripped tags and sessions before.
+/// The keys that must match in an upload. A router's kernel has already stripped tags and sessions.
 fn bind(spec: &Spec) -> Bind {
     let typed = spec.subscribers.as_ref().and_then(|subscribers| subscribers.bind);
     match (typed, spec.wire.backend.kind()) {
@@ -65,15 +65,15 @@ fn name(tree: &Tree, number: u32) -> String {
     tree.book.class(number).map_or(String::new(), |class| shortened(&class.name))
 }
 
-/// A prefix, and the number of the class that it belongs to.
+/// A prefix, and the number of its class.
 type Claim = (Prefix, u32);
 
-/// Prefixes that have addresses in common.
+/// Prefixes that share addresses.
 #[derive(Debug, Default)]
 struct Overlaps {
-    /// The same prefix twice.
+    /// Equal prefixes.
     same: Vec<[Claim; 2]>,
-    /// A prefix that lies in one of another subscriber, and that one: its addresses are of the
+    /// A prefix inside another subscriber's, and the outer one. Addresses in both belong to the
     /// longer prefix.
     nested: Vec<[Claim; 2]>,
 }
@@ -81,10 +81,10 @@ struct Overlaps {
 impl Overlaps {
     fn of(prefixes: &[Claim]) -> Self {
         let mut sorted: Vec<&Claim> = prefixes.iter().collect();
-        // A prefix that contains others comes before them.
+        // A prefix sorts before those that it contains.
         sorted.sort_by_key(|(prefix, number)| (prefix.address(), prefix.bits(), *number));
         let mut overlaps = Overlaps::default();
-        // Those that contain the one before, the longest last.
+        // The prefixes that contain the previous one, the longest last.
         let mut around: Vec<&Claim> = Vec::new();
         for claim in sorted {
             while around.last().is_some_and(|(outer, _)| !outer.overlaps(&claim.0)) {
@@ -112,7 +112,7 @@ impl Overlaps {
     }
 }
 
-/// The fault of a prefix of two subscribers, or of one that is listed twice.
+/// The fault of a prefix that two subscribers have, or that is listed twice.
 fn said_twice([(prefix, first), (_, second)]: &[Claim; 2], tree: &Tree, texts: &Texts<'_>) -> DocumentError {
     let whose = match first == second {
         true => "the same line".to_owned(),
@@ -123,7 +123,7 @@ fn said_twice([(prefix, first), (_, second)]: &[Claim; 2], tree: &Tree, texts: &
     texts.refuse_of(origin, "addresses", format!("`{prefix}`"), why, "each prefix once")
 }
 
-/// The rules of classes, in the order in which these are listed.
+/// The rules of classes, in the order of the classes.
 fn rules(spec: &Spec, tree: &Tree, texts: &Texts<'_>) -> Result<Vec<Rule>, DocumentError> {
     let mut rules = Vec::new();
     for (at, class) in spec.class.iter().enumerate() {
@@ -183,7 +183,7 @@ fn protocols(typed: &OneOrMany, path: &str, texts: &Texts<'_>) -> Result<Box<[u8
     typed.texts().into_iter().map(read).collect()
 }
 
-/// By IANA's numbers.
+/// IANA protocol numbers.
 const PROTOCOLS: [(&str, u8); 8] = [
     ("tcp", 6),
     ("udp", 17),

@@ -1,5 +1,5 @@
-//! From the tree to the discipline: the class list of one, the weights of another, a leaf for each
-//! class of a third.
+//! Builds a discipline from the tree: as its class list, as weights, or with one leaf for each
+//! class.
 
 use super::leaves::{ClassLeaves, LeafChoice};
 use super::offered::{listed, of_trees, with_classes};
@@ -52,7 +52,7 @@ pub(super) fn sharing(
     }
 }
 
-/// Refuses parameters of the discipline that follow from the classes: classes are declared once.
+/// Refuses discipline parameters that follow from the classes: classes are declared only once.
 fn refuse_typed_classes(
     chosen: &Chosen<'_>,
     way: Way,
@@ -74,8 +74,8 @@ fn refuse_typed_classes(
     }
 }
 
-/// Makes the discipline called `name` share between hosts first and then between the flows of each,
-/// if it can with what was typed for it.
+/// Makes the discipline called `name` share between hosts first, then between each host's flows, if
+/// it can with the parameters `typed`.
 pub(super) fn share_between_hosts(name: &str, typed: &mut Parameters) -> bool {
     part_of(name, typed).set_hosts()
 }
@@ -85,21 +85,20 @@ fn part_of<'a>(name: &str, typed: &'a mut Parameters) -> &'a mut dyn Part {
     catalogue::part_mut(name, typed).expect("it is in the catalogue")
 }
 
-/// On links faster than this, packets of a flow are served in trains while few flows are busy. One
-/// by one they cost a fast link half of its rate.
+/// On links at least this fast, packets of a flow are served in trains while few flows are busy.
+/// Serving them singly costs a fast link half of its rate.
 const TRAINS_FROM_BPS: u64 = 100_000_000;
-/// The time of a round that trains fill.
+/// The duration of a round, which trains fill.
 const ROUND: Duration = Duration::from_ms(1);
 
-/// Makes the discipline called `name` serve trains on a link of `rate`, if it has rounds.
+/// Makes the discipline called `name` serve trains on a fast link, if it has rounds.
 fn serve_trains(name: &str, parameters: &mut Parameters, rate: Rate) {
     if rate.bps() >= TRAINS_FROM_BPS {
         part_of(name, parameters).set_default(role::ROUND, Quantity(ROUND));
     }
 }
 
-/// The discipline of leaves that is given at `path`. A leaf has no classes of its own, so it takes
-/// no discipline of trees.
+/// The leaf discipline given at `path`. A leaf has no classes, so it takes no tree discipline.
 pub(super) fn leaf(choice: &Choice, path: &str, texts: &Texts<'_>) -> Result<LeafChoice, DocumentError> {
     let name = shaping::named(choice.name(), path, texts)?;
     if of_trees().contains(&name) {
@@ -110,26 +109,26 @@ pub(super) fn leaf(choice: &Choice, path: &str, texts: &Texts<'_>) -> Result<Lea
     Ok(LeafChoice::new(name, choice, path))
 }
 
-/// Everything that one way's discipline is made of.
+/// All inputs of one direction's discipline.
 pub(super) struct DisciplinePlan<'a> {
     pub shaping: &'a Shaping,
     pub book: &'a ClassBook,
-    /// The leaf disciplines of classes that have one of their own.
+    /// The leaf disciplines of classes that name one.
     pub leaves: &'a ClassLeaves,
     pub way: Way,
     pub frame_bytes: u32,
-    /// Frames that may be inside.
+    /// The most frames inside.
     pub frames: u32,
     pub seed: Seed,
-    /// The class that it is built with alone, but for those above it and unclaimed traffic. Each is as
-    /// it is among all.
+    /// Builds only this class, those above it and unclaimed traffic; each is the same as in the
+    /// entire tree.
     pub only: Option<u32>,
 }
 
 /// Why a discipline cannot work.
 pub(super) struct DisciplineFault<'a> {
     pub error: BuildError,
-    /// The discipline of leaves that cannot; `None` where it is that of the way.
+    /// The leaf discipline at fault; `None` if it is the direction's.
     pub leaf: Option<&'a LeafChoice>,
 }
 
@@ -140,14 +139,14 @@ impl<E: Into<BuildError>> From<E> for DisciplineFault<'_> {
 }
 
 impl<'a> DisciplinePlan<'a> {
-    /// Where the discipline works.
+    /// The site of the discipline.
     pub(super) fn site(&self) -> Site<'static> {
         let Shaping { rate, buffer, .. } = *self.shaping;
         let packet_bytes = self.shaping.packet_bytes(self.frame_bytes);
         Site { rate, buffer, packet_bytes, seed: self.seed, stream: self.way.name() }
     }
 
-    /// Checks it without taking its memory.
+    /// Checks it without allocating its memory.
     pub(super) fn check(&self) -> Result<(), DisciplineFault<'a>> {
         match self.shaping.sharing {
             ClassSupport::Queues => self.leaves().map(drop),
@@ -155,7 +154,6 @@ impl<'a> DisciplinePlan<'a> {
         }
     }
 
-    /// Builds it.
     pub(super) fn build(&self) -> Result<Box<dyn Discipline>, BuildError> {
         match self.shaping.sharing {
             ClassSupport::Queues => Ok(Box::new(self.classful()?)),
@@ -163,7 +161,7 @@ impl<'a> DisciplinePlan<'a> {
         }
     }
 
-    /// What was typed, and what follows from the classes.
+    /// The written parameters, and those that follow from the classes.
     fn parameters(&self) -> Parameters {
         let mut parameters = self.shaping.parameters.clone();
         let name = self.shaping.discipline;
@@ -192,14 +190,14 @@ impl<'a> DisciplinePlan<'a> {
         parameters
     }
 
-    /// The number of flows to provide for, if there are more classes than the discipline's default.
+    /// The number of flows to provide for, if the classes need more than the discipline's default.
     fn flows_for_classes(&self) -> Option<u32> {
         let (site, classes) = (self.site(), self.book.len() as f64);
         let default = 4.0 * site.buffer.in_packets(site.packet_bytes, site.rate);
         (classes + 4096.0 > default.max(4096.0)).then_some(classes as u32 + 4096)
     }
 
-    /// The tree with a discipline in each leaf. Where there are thousands, each is made with its
+    /// The tree with a discipline in each leaf. Of thousands of leaves, each is built with its
     /// first packet.
     fn classful(&self) -> Result<Classful, BuildError> {
         let (config, leaves) = self.leaves().map_err(|fault| fault.error)?;
@@ -229,7 +227,7 @@ impl<'a> DisciplinePlan<'a> {
         Ok(classful.with_maker(Box::new(leaves)).keeping(KEPT_LEAVES))
     }
 
-    /// The numbers that it is built with, each with its class where it is not vacant.
+    /// The class numbers to build, each with its class unless it is vacant.
     fn listed(&self) -> Vec<(u32, Option<&'a Class>)> {
         let mut numbers: Vec<u32> = match self.only {
             None => (0..self.book.numbers() as u32).collect(),
@@ -243,7 +241,7 @@ impl<'a> DisciplinePlan<'a> {
         numbers.into_iter().map(|number| (number, self.book.class(number))).collect()
     }
 
-    /// The tree, and what is to be in its leaves, checked. Each has only what it needs, so that
+    /// The tree and the plans of its leaves, checked. Each leaf gets only what it needs, so
     /// thousands fit.
     fn leaves(&self) -> Result<(fairwire_laws::compose::classful::Config, Leaves), DisciplineFault<'a>> {
         let site = self.site();
@@ -262,7 +260,8 @@ impl<'a> DisciplinePlan<'a> {
                     .zip(bounds.ceiling)
                     .map(|(burst, ceiling)| Quantity(Size(burst.bytes(ceiling)))),
                 weight: Some(class.map_or(Weight::ONE, |class| class.weight).get()),
-                // Stated here, so that the equal parts of thousands are not refused as too small.
+                // Given here, since the default, an equal part of the buffer, is too small with
+                // thousands of classes.
                 buffer: self.book.is_leaf(id).then_some(Quantity(Amount::Packets(1))),
                 ..classful::Class::default()
             }
@@ -308,8 +307,8 @@ impl<'a> DisciplinePlan<'a> {
         }
     }
 
-    /// The place in [`Leaves::prepared`] of the discipline of the leaf `number`: its own, or that
-    /// of the nearest class above it that has one, or, first of all, that of the way.
+    /// The place in [`Leaves::prepared`] of the discipline of the leaf `number`. It is the leaf's
+    /// own, or that of the nearest class above with one, or else the direction's (place 0).
     fn prepared(&self, number: u32) -> usize {
         let up = |number: &u32| self.book.class(*number)?.parent;
         let mut upwards = std::iter::successors(Some(number), up);
@@ -325,20 +324,18 @@ impl<'a> DisciplinePlan<'a> {
     }
 }
 
-/// Up to this number of leaves are made at once, and nothing is allocated later. Of more, few are
-/// busy at a time.
+/// Up to this number of leaves are built at once, and nothing is allocated later. Of more leaves,
+/// few are busy at a time.
 const MADE_AT_ONCE: usize = 1024;
-/// Leaves are made at once only if all of them together have room for at most this number of
+/// Leaves are built at once only if all of them together have room for at most this number of
 /// packets: 16 MB of slots, which cost nothing until they are used.
 const ROOM_AT_ONCE: u64 = 1 << 18;
-/// The number of leaves made with their first packet that are kept while nothing waits in them:
-/// with `fq-codel` 3 MB.
+/// Leaves built with their first packet that are kept while empty: with `fq-codel` 3 MB.
 const KEPT_LEAVES: usize = 1024;
 
 /// A leaf and its discipline.
 #[derive(Clone, Copy)]
 struct Leaf {
-    /// The class.
     number: u32,
     /// The place of its discipline in [`Leaves::prepared`].
     prepared: usize,
@@ -346,13 +343,13 @@ struct Leaf {
     buffer: Amount,
 }
 
-/// A discipline of leaves with the parameters that all leaves with it have.
+/// A leaf discipline with parameters, shared by several leaves.
 struct Prepared {
     name: &'static str,
     parameters: Parameters,
 }
 
-/// What is in the leaves of a tree, by place.
+/// The leaves of a tree, by place.
 struct Leaves {
     plans: Box<[Option<Leaf>]>,
     prepared: Box<[Prepared]>,
@@ -361,15 +358,14 @@ struct Leaves {
 }
 
 impl Leaves {
-    /// Are there too many leaves to make them all before the first packet?
+    /// Whether there are too many leaves to build them all before the first packet.
     fn are_made_later(&self) -> bool {
         let plans = || self.plans.iter().flatten();
         let room = plans().map(|leaf| u64::from(leaf.buffer.limit(leaf.rate).max_packets()));
         plans().count() > MADE_AT_ONCE || room.sum::<u64>() > ROOM_AT_ONCE
     }
 
-    /// Checks them all. A fault comes with the place in `prepared` of the discipline that cannot
-    /// work.
+    /// Checks all leaves. A fault comes with the place in `prepared` of the faulty discipline.
     fn check(&self) -> Result<(), (usize, BuildError)> {
         let check = |leaf: &Leaf| {
             let site = Site { rate: leaf.rate, buffer: leaf.buffer, ..self.site };
@@ -381,7 +377,7 @@ impl Leaves {
 }
 
 impl Maker for Leaves {
-    /// Each was checked.
+    /// Cannot fail, since each leaf was checked.
     fn make(&self, place: usize) -> Box<dyn Discipline> {
         let Leaf { number, prepared, rate, buffer } = self.plans[place].expect("a leaf");
         let Prepared { name, parameters } = &self.prepared[prepared];
@@ -390,7 +386,7 @@ impl Maker for Leaves {
         catalogue::build(name, parameters, &site).expect("it was checked")
     }
 
-    /// Of the same gateway, so that the disciplines prepared there are those here.
+    /// `fresh` is of the same gateway, so its places in `prepared` are valid here.
     fn adopt(&mut self, place: usize, fresh: &dyn Maker, from: usize) -> bool {
         let Some(fresh) = (fresh as &dyn Any).downcast_ref::<Leaves>() else { return false };
         self.plans[place] = fresh.plans[from];
@@ -398,39 +394,38 @@ impl Maker for Leaves {
     }
 }
 
-/// The fewest packets that a leaf has room for, while the pool has. A super-packet of 64 KiB is 45
-/// full ones, and what came before may still wait.
+/// The least room of a leaf in packets, while the pool has room. A super-packet of 64 KiB is 45
+/// full packets, and earlier ones may still wait.
 const MIN_ROOM: f64 = 64.0;
 /// The fewest bytes of the pool of all leaves: four super-packets, of which one leaf may hold two.
 const MIN_POOL: u64 = 4 << 16;
 
-/// The buffer of a leaf: what it sends in the buffer's time at its own rate. The [pool] limits how
-/// much of it is there; nothing is reserved for a leaf.
+/// The buffer of a leaf: what it sends in the buffer's time at its own rate. The [pool] limits the
+/// total; nothing is reserved for a leaf.
 fn leaf_buffer(whole: Amount, own: &Site<'_>) -> Amount {
     let needed = whole.in_packets(own.packet_bytes, own.rate);
     Amount::Packets(needed.max(MIN_ROOM).ceil() as u32)
 }
 
-/// The pool that all leaves share: twice the buffer, so that one leaf alone may hold all of it, and
-/// the frames that there are.
+/// The pool that all leaves share: twice the buffer, so one leaf may hold an entire buffer, and all
+/// frames.
 fn pool(whole: Amount, frames: u32, link: &Site<'_>) -> Pool {
     let bytes = (2.0 * whole.in_bytes(link.packet_bytes, link.rate)) as u64;
     Pool { bytes: bytes.max(MIN_POOL), packets: frames }
 }
 
-/// Queues of all leaves together, where their number is not typed: at 90 bytes each about 12 MB.
+/// Queues of all leaves together by default: at 90 bytes each about 12 MB.
 const QUEUES: usize = 1 << 17;
 
-/// Gives the discipline called `name` the parameters that suit a real link, where they were not
-/// typed. It drops nothing while no more than `free_below` waits.
+/// Gives the discipline called `name` defaults that suit a real link. With them it drops nothing
+/// while at most `free_below` waits.
 ///
-/// Fair droppers count bytes, since subscribers share bandwidth: in packets, the acknowledgements
-/// of an upload would use up a subscriber's part of the download.
+/// Fair droppers count bytes, since subscribers share bandwidth. If they counted packets, the
+/// acknowledgements of an upload would use up a subscriber's share of the download.
 ///
-/// Those that this gateway takes by default mark ECN-capable packets, as `codel`, `pie` and their kin
-/// do by themselves. RFC 7567, section 4.2.1, and RFC 8087 recommend it. None of them spares a flow
-/// that ignores marks: a flow without tokens, or one that fills its queue, loses packets all the
-/// same.
+/// The gateway's default disciplines mark ECN-capable packets, as `codel`, `pie` and similar ones
+/// always do. RFC 7567, section 4.2.1, and RFC 8087 recommend it. None of them spares a flow that
+/// ignores marks: a flow without tokens, or one that fills its queue, still loses packets.
 fn as_on_a_link(name: &str, parameters: &mut Parameters, free_below: Amount) {
     let part = part_of(name, parameters);
     part.set_default(role::MEASURE, Measure::Bytes);
@@ -440,19 +435,20 @@ fn as_on_a_link(name: &str, parameters: &mut Parameters, free_below: Amount) {
     }
 }
 
-/// The same for a leaf, whose buffer is not known where its parameters are. What waits for less is
-/// no standing queue (CoDel's target, RFC 8289, section 4.3).
+/// The backlog below which a leaf drops nothing. It is a time, since leaves with equal parameters
+/// have different buffers. A shorter wait is no standing queue (CoDel's target, RFC 8289, section
+/// 4.3).
 const LITTLE: Duration = Duration::from_ms(5);
 
 /// The backlog below which a link drops nothing under `faba`: a quarter of the buffer. With 5 ms, a
-/// flood in bursts took from an honest TCP on a link that was not full, in two of three runs
-/// (`make field ARGS="faults spoofed"`, docs/gateway/measured.md).
+/// bursty flood harmed an honest TCP on a link that was not full, in two of three runs (`make field
+/// ARGS="faults spoofed"`, docs/gateway/measured.md).
 fn free_below(site: &Site<'_>) -> Amount {
     Amount::Bytes(site.buffer.in_bytes(site.packet_bytes, site.rate) as u64 / 4)
 }
 
-/// Gives the discipline of `leaves` leaves the parameters that suit one, where they were not typed:
-/// fewer queues for fair queueing if there are many leaves.
+/// Gives the discipline of `leaves` leaves defaults that suit a leaf: with many leaves, fair
+/// queueing gets fewer queues.
 fn fit_leaf(name: &str, parameters: &mut Parameters, leaves: usize) {
     let queues = (QUEUES / leaves.max(1)).next_power_of_two().clamp(4, 1024) as u32;
     let part = part_of(name, parameters);

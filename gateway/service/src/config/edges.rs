@@ -10,13 +10,13 @@ use fairwire_document::DocumentError;
 use fairwire_wire::Way;
 use std::net::SocketAddr;
 
-/// The discipline that has a marker for each class.
+/// The discipline with a marker for each class.
 pub(super) const CONDITIONER: &str = "conditioner";
 
-/// Why reports of both directions may not have one key.
+/// Why the reports of both directions must not share a key.
 pub(super) const EQUAL_KEYS: &str =
     "its key is that of `ingress` too, so that its own reports could be sent back to it";
-/// What they may have.
+/// The allowed alternative.
 pub(super) const TWO_KEYS: &str = "a key for each direction";
 
 /// Checks `[ingress]` and `[egress]`.
@@ -57,7 +57,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Refuses a marker of a class that there is none of: no packet would ever meet it.
+/// Refuses a marker for a class that does not exist, since no packet would ever meet it.
 fn markers(shaping: &Shaping, way: Way, classes: usize, texts: &Texts<'_>) -> Result<(), DocumentError> {
     let typed = shaping.parameters.spec::<conditioner::Spec>().and_then(|spec| spec.class.as_deref());
     let ids = typed.unwrap_or_default().iter().enumerate().filter_map(|(at, class)| Some((at, class.id?)));

@@ -1,4 +1,4 @@
-//! What a configuration means, for `fairwire-gateway check`.
+//! The meaning of a configuration, for `fairwire-gateway check`.
 
 use super::backend::BackendKind;
 use super::shaping::{Shaping, TYPICAL_FRAME};
@@ -29,18 +29,18 @@ pub struct Explanation {
     pub ways: Vec<WayExplanation>,
     /// Memory that it needs.
     pub memory: Memory,
-    /// Remarks on what makes sense and may still surprise.
+    /// Remarks on valid settings that may surprise.
     pub notes: Vec<String>,
 }
 
-/// What would happen one way.
+/// What would happen in one direction.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WayExplanation {
     /// `download` or `upload`.
     pub way: &'static str,
-    /// How it is shaped; absent where it is not.
+    /// How it is shaped; absent if it is not.
     pub shaping: Option<ShapingExplanation>,
-    /// The tree, parents before children; empty where the discipline shares between flows alone.
+    /// The tree, parents before children; empty if the discipline shares only between flows.
     pub tree: Vec<ClassExplanation>,
 }
 
@@ -55,17 +55,17 @@ pub struct ShapingExplanation {
     pub leaf: Option<String>,
     /// What a flow is.
     pub flows: String,
-    /// What becomes of the codepoint (DSCP) of what is sent on.
+    /// What happens to the codepoint (DSCP) of packets that are sent.
     pub dscp: DscpChoice,
-    /// The limit of what waits, as typed.
+    /// The limit of waiting packets, as written.
     pub buffer: String,
     /// The same in full packets.
     pub buffer_packets: f64,
     /// The same as the time in which the link sends it, seconds.
     pub buffer_s: f64,
-    /// The rate of what is not IP, which passes by the discipline, bit/s.
+    /// The rate of non-IP packets, which bypass the discipline, bit/s.
     pub not_ip_bps: u64,
-    /// The same of what controls a network, bit/s.
+    /// The same for network control packets, bit/s.
     pub control_bps: u64,
     /// Bytes on the link of a full packet: 1514 B of Ethernet frame.
     pub packet_bytes: u32,
@@ -82,7 +82,7 @@ pub struct ClassExplanation {
     pub parent: Option<String>,
     /// Its level, 1 under the root.
     pub level: usize,
-    /// Is it a subscriber?
+    /// Whether it is a subscriber.
     pub is_subscriber: bool,
     /// Its weight among its siblings.
     pub weight: f64,
@@ -93,7 +93,7 @@ pub struct ClassExplanation {
     /// What it may have beyond that after a pause, such as `40 Mbit/s for 10 s`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub burst: Option<BurstText>,
-    /// With `classful`: its own discipline, or that of all below it, as given; absent where it has
+    /// With `classful`: its own discipline, or that of all below it, as given; absent if it has
     /// that of the class above.
     pub leaf: Option<String>,
     /// What it gets when all classes are busy, bit/s.
@@ -103,22 +103,22 @@ pub struct ClassExplanation {
 /// Memory, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Memory {
-    /// Of the tables that find the class of a packet.
+    /// Of the tables that find a packet's class.
     pub claims_bytes: usize,
-    /// Of all classes with their counts, both ways.
+    /// Of all classes with their counts, in both directions.
     pub classes_bytes: usize,
-    /// Of the frames inside, both ways, at their highest number of long and of short ones.
+    /// Of the frames inside, in both directions, at the most long and the most short frames.
     pub max_frames_bytes: u64,
 }
 
-/// Bytes of a class: in the book with its name, and its counts both ways.
+/// Bytes of a class: its entry in the book with its name, and its counts in both directions.
 const CLASS_BYTES: usize = size_of::<fairwire_datapath::class_book::Class>()
     + 32
     + 48
     + 2 * size_of::<fairwire_datapath::account::FlowCount>();
 
 impl Config {
-    /// What this configuration means.
+    /// Explains this configuration.
     pub fn explain(&self) -> Explanation {
         let wire = &self.spec.wire;
         let subscribers = self.book.iter().filter(|(_, class)| class.kind == ClassKind::Subscriber).count();
@@ -197,7 +197,7 @@ impl Config {
     }
 }
 
-/// What a flow is, in words.
+/// The meaning of a flow, in words.
 fn flows(kind: FlowKind) -> String {
     match kind {
         FlowKind::FiveTuple => "5-tuple: addresses, ports and protocol".into(),

@@ -1,5 +1,5 @@
-//! What each class gets when all are busy: weighted max-min fairness over the tree, with guarantees
-//! first and ceilings last.
+//! Each class's share when all are busy: weighted max-min fairness over the tree, first with
+//! guarantees and last with ceilings.
 
 use fairwire_datapath::class_book::ClassBook;
 use fairwire_metrics::class_shares::class_shares;
@@ -50,7 +50,7 @@ mod tests {
             class("a", None, 1.0, (400, 0)),
             class("b", None, 2.0, (0, 100)),
         ]);
-        // 600 are left over: 300 for b, of which it takes 100; the rest in equal parts.
+        // 600 are left over. Of its 300, b takes 100; the rest is divided equally.
         assert_eq!(busy(&book, Way::Upload, 1000.0), [250.0, 650.0, 100.0]);
     }
 

@@ -1,6 +1,5 @@
-//! The discipline that shares within each leaf of a tree: the choice of the direction, and those of
-//! classes. Equal choices are one, so that thousands of leaves with the same choice share its
-//! parameters.
+//! The disciplines in the leaves of a tree: the direction's choice and those of classes. Equal
+//! choices are stored once, so thousands of leaves share their parameters.
 
 use super::offered::{self, with_leaves};
 use super::places::Texts;
@@ -11,7 +10,7 @@ use fairwire_document::DocumentError;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The discipline of leaves, as given.
+/// The leaf discipline, as given.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LeafChoice {
     name: &'static str,
@@ -20,7 +19,7 @@ pub struct LeafChoice {
 }
 
 impl LeafChoice {
-    /// The choice where none is named.
+    /// The choice if none is named.
     pub(super) fn unset(path: &str) -> Self {
         LeafChoice { name: offered::LEAF, choice: Choice::named(offered::LEAF), path: path.into() }
     }
@@ -40,12 +39,12 @@ impl LeafChoice {
         &self.choice
     }
 
-    /// Its path in the configuration; of equal choices in several places, the first.
+    /// Its path in the configuration; for equal choices in several places, the first.
     pub(super) fn path(&self) -> &str {
         &self.path
     }
 
-    /// The parameters that were given for it, on top of those in `base`.
+    /// Its parameters, on top of those in `base`.
     pub(super) fn parameters(&self, base: &Parameters) -> Parameters {
         self.choice.parameters().map_or_else(|| base.clone(), |own| base.with(own))
     }
@@ -57,7 +56,7 @@ impl fmt::Display for LeafChoice {
     }
 }
 
-/// As it is typed: `codel`, or `{ codel = { target = "2 ms" } }`.
+/// Its form in the file: `codel`, or `{ codel = { target = "2 ms" } }`.
 pub(super) fn as_typed(choice: &Choice) -> String {
     if choice.parameters().is_none() {
         return choice.name().to_owned();
@@ -69,12 +68,12 @@ pub(super) fn as_typed(choice: &Choice) -> String {
 #[derive(Clone, Debug, Default)]
 pub(super) struct ClassLeaves {
     choices: Vec<LeafChoice>,
-    /// The place in `choices`, by the number of a class; of those of the configuration only.
+    /// The place in `choices`, by class number; only for classes of the configuration.
     of_class: Box<[Option<usize>]>,
 }
 
 impl ClassLeaves {
-    /// Those of the configuration. `read` checks the choice at a path.
+    /// The choices in the configuration. `read` checks the choice at a path.
     pub(super) fn new(
         spec: &Spec,
         tree: &Tree,
@@ -109,8 +108,8 @@ impl ClassLeaves {
         &self.choices
     }
 
-    /// The place in [`choices`](ClassLeaves::choices) of that of the class `number`; `None` where
-    /// it has none of its own.
+    /// The place in [`choices`](ClassLeaves::choices) of the choice of the class `number`; `None`
+    /// if it names none.
     pub(super) fn place(&self, number: u32) -> Option<usize> {
         *self.of_class.get(number as usize)?
     }

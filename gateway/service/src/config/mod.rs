@@ -1,8 +1,8 @@
-//! A gateway's configuration: typed, checked, and made into a datapath.
+//! A gateway's configuration: read, checked, and turned into a datapath.
 //!
-//! [`Config::load`] reads the TOML file and the subscribers beside it, and refuses with the place
-//! of what is wrong. What it returns makes sense by itself; [`environment::check`] checks that this
-//! machine can do it.
+//! [`Config::load`] reads the TOML file and the subscriber file next to it. It refuses faults with
+//! their positions, so the result is consistent. [`environment::check`] then checks that this
+//! machine can run it.
 
 pub mod backend;
 mod changes;
@@ -56,22 +56,22 @@ use spec::Spec;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A configuration that makes sense.
+/// A consistent configuration.
 #[derive(Clone, Debug)]
 pub struct Config {
     spec: Spec,
     places: Locations,
-    /// The file that it was read from; empty if there was none.
+    /// The file from which it was read; empty without one.
     file: PathBuf,
     book: Arc<ClassBook>,
     claims: Arc<Claims>,
-    /// The leaf disciplines of classes of the configuration that have one of their own.
+    /// The leaf disciplines of classes that name one.
     leaves: ClassLeaves,
     shaping: [Option<Shaping>; 2],
     notes: Vec<String>,
 }
 
-/// What a datapath is made with that is no part of the configuration.
+/// Inputs of a datapath that are not part of the configuration.
 #[derive(Clone, Copy, Debug)]
 pub struct PlanContext {
     /// The key of flow hashes.
@@ -80,19 +80,19 @@ pub struct PlanContext {
     pub seed: Seed,
     /// Bytes of the longest frame.
     pub frame_bytes: u32,
-    /// Which header frames begin with.
+    /// The header with which frames begin.
     pub link: LinkKind,
 }
 
-/// What is typed in the configuration at `path`, which is not checked further.
+/// The contents of the configuration at `path`, with no further checks.
 ///
 /// # Errors
-/// Where it cannot be read, or has what no configuration has.
+/// If it cannot be read, or has something that no configuration has.
 pub fn typed_at(path: &Path) -> Result<Spec, DocumentError> {
     typed_as(path, &text_at(path)?)
 }
 
-/// The same of `text`, as if it were in the file at `path`.
+/// Like [`typed_at`] for `text`, as if it were in the file at `path`.
 ///
 /// # Errors
 /// As of [`typed_at`].
@@ -100,30 +100,30 @@ pub fn typed_as(path: &Path, text: &str) -> Result<Spec, DocumentError> {
     Ok(typed(&path.display().to_string(), text)?.0)
 }
 
-/// The configuration in the file at `path`, unread.
+/// The unparsed text of the configuration in the file at `path`.
 ///
 /// # Errors
-/// Where it cannot be read.
+/// If it cannot be read.
 pub fn text_at(path: &Path) -> Result<String, DocumentError> {
     read_text(path, MAX_BYTES, WANTED)
 }
 
 const WANTED: &str = "a gateway's configuration in TOML, such as docs/gateway/home.toml";
 
-/// A longer configuration is refused; subscribers are in a file of their own.
+/// A longer configuration is refused; subscribers have a separate file.
 const MAX_BYTES: u64 = 4 << 20;
-/// A shorter token can be found by trying.
+/// A shorter token can be guessed.
 const MIN_TOKEN_BYTES: usize = 16;
 /// Longer than any token.
 const MAX_TOKEN_BYTES: u64 = 4096;
-/// The lost time that a link may make up for: a busy machine may wake us this late.
+/// The lost time for which a link may catch up: a busy machine may wake us this late.
 const CATCH_UP: Duration = Duration::from_ms(10);
-/// The time between two wakings while packets wait, by default. HTB and CAKE let a link send about as
+/// The default time between two wakings while packets wait. HTB and CAKE let a link send about as
 /// much at once.
 pub const COALESCE: Duration = Duration::from_ms(1);
-/// Flows that are counted one by one, by default.
+/// Flows that are counted individually, by default.
 pub(crate) const COUNTED_FLOWS: u32 = 4096;
-/// The fewest hosts that a discipline knows which shares between them, however few flows are
+/// The least number of hosts known to a discipline that shares between hosts, however few flows are
 /// counted.
 const MIN_HOSTS: usize = 1024;
 impl Config {
@@ -155,7 +155,7 @@ impl Config {
         })
     }
 
-    /// As [`load`](Config::load), with the text of each file by `read`.
+    /// Like [`load`](Config::load); `read` returns the text of each file.
     pub(crate) fn load_by(path: &Path, read: &mut ReadFile<'_>) -> Result<Config, DocumentError> {
         let text = read(path, MAX_BYTES, WANTED)?;
         let name = path.display().to_string();
@@ -177,8 +177,8 @@ impl Config {
         Ok(Config { file, notes, ..config })
     }
 
-    /// Reads the configuration in `text`, which errors call `name`, with the subscribers in `csv`:
-    /// a file's name and its text.
+    /// Reads the configuration in `text`, which errors call `name`. `csv` has the name and the text
+    /// of the subscriber file.
     pub fn parse(name: &str, text: &str, csv: Option<(&str, &str)>) -> Result<Config, DocumentError> {
         let (spec, places) = typed(name, text)?;
         match (&spec.subscribers, csv) {
@@ -219,7 +219,7 @@ impl Config {
         Ok(config)
     }
 
-    /// What was typed.
+    /// The configuration as written.
     pub fn spec(&self) -> &Spec {
         &self.spec
     }
@@ -234,12 +234,12 @@ impl Config {
         &self.book
     }
 
-    /// The shaping of one way; `None` if it is not shaped.
+    /// The shaping of one direction; `None` if it is not shaped.
     pub fn shaping(&self, way: Way) -> Option<&Shaping> {
         self.shaping[way as usize].as_ref()
     }
 
-    /// Remarks on what makes sense and may still surprise, a sentence each.
+    /// Remarks on valid settings that may surprise, a sentence each.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -249,26 +249,25 @@ impl Config {
         self.places.refuse(path, problem)
     }
 
-    /// The files that it is made of: its own, and that of the subscribers. None where it was read
-    /// from no file.
+    /// The files from which it was read: itself and the subscriber file; empty if it was read from
+    /// no file.
     pub fn files(&self) -> Vec<PathBuf> {
         let sheet = self.spec.subscribers.iter().map(|subscribers| beside(&self.file, &subscribers.file));
         let own = Some(self.file.clone()).filter(|file| !file.as_os_str().is_empty());
         own.iter().cloned().chain(sheet.filter(|_| own.is_some())).collect()
     }
 
-    /// The path of a file that the configuration names: beside it, unless it is absolute.
+    /// The path of a file that the configuration names: relative to it, unless it is absolute.
     pub(crate) fn beside(&self, named: &Path) -> PathBuf {
         beside(&self.file, named)
     }
 
-    /// The file with the token, where there is one.
+    /// The file with the token, if any.
     pub(crate) fn token_file(&self) -> Option<PathBuf> {
         self.spec.telemetry.token_file.as_ref().map(|file| beside(&self.file, file))
     }
 
-    /// The token that readers of metrics must show, from the file that is named; `None` where none
-    /// is.
+    /// The token that readers of metrics must show, read from its file; `None` if no file is named.
     pub fn token(&self) -> Result<Option<String>, DocumentError> {
         const KEY: &str = "telemetry.token_file";
         let Some(file) = &self.spec.telemetry.token_file else { return Ok(None) };
@@ -286,7 +285,7 @@ impl Config {
         Ok(Some(token))
     }
 
-    /// The files with keys of edges, and the keys of the configuration that name them.
+    /// The files with keys of edges, each after the configuration key that names it.
     pub(crate) fn key_files(&self) -> impl Iterator<Item = (&'static str, &Path)> {
         let ingress =
             self.spec.ingress.iter().map(|ingress| ("ingress.key_file", ingress.key_file.as_path()));
@@ -294,7 +293,7 @@ impl Config {
         ingress.chain(egress)
     }
 
-    /// The files with what strangers may not know.
+    /// The files with secrets.
     pub(crate) fn secret_files(&self) -> impl Iterator<Item = (&'static str, PathBuf)> {
         let keys = self.key_files().map(|(_, file)| ("key of edges", beside(&self.file, file)));
         self.token_file().into_iter().map(|file| ("token", file)).chain(keys)
@@ -311,12 +310,12 @@ impl Config {
         Ok(Key::new(secret.as_bytes()))
     }
 
-    /// A refusal of the key in `file` for reports that go one way: it is that of the other way too.
+    /// A refusal of the key in `file`, because both directions of reports have it.
     pub(crate) fn refuse_equal_keys(&self, file: &Path) -> DocumentError {
         self.refuse_file("egress.key_file", file, edges::EQUAL_KEYS.into(), edges::TWO_KEYS.into())
     }
 
-    /// The text of `file`, which the value at `path` names, without the space around it.
+    /// The text of `file`, which the value at `path` names, without surrounding space.
     fn secret(&self, path: &str, file: &Path, wanted: &'static str) -> Result<String, DocumentError> {
         let text = read_text(&beside(&self.file, file), MAX_TOKEN_BYTES, wanted)
             .map_err(|error| self.refuse(path, error.problem))?;
@@ -328,7 +327,7 @@ impl Config {
         self.refuse(path, Problem::Refused { key: path.into(), given, why, allowed })
     }
 
-    /// Both ways: `forward` is the download, from the outside, on the left of a wire, to the
+    /// Both directions: `forward` is the download, from the outside, on the left of a wire, to the
     /// inside.
     pub fn plan(&self, context: &PlanContext) -> Result<DatapathPlan, BuildError> {
         let (forward, backward) =
@@ -336,7 +335,7 @@ impl Config {
         Ok(DatapathPlan { forward, backward })
     }
 
-    /// One way, with its discipline and its classifier.
+    /// One direction, with its discipline and its classifier.
     pub fn direction(&self, way: Way, context: &PlanContext) -> Result<DirectionPlan, BuildError> {
         let shaping = self.shaping(way);
         let shaper = match shaping {
@@ -373,13 +372,13 @@ impl Config {
         })
     }
 
-    /// Who claims which packets, and who is suspended.
+    /// Which member claims which packets, and which members are suspended.
     pub(crate) fn members(&self) -> Members {
         Members { claims: Arc::clone(&self.claims), suspended: self.book.suspended() }
     }
 
-    /// What each way does as an edge of a DiffServ domain: aggregates leave by the download and
-    /// enter by the upload.
+    /// What each direction does as an edge of a DiffServ domain: aggregates leave by the download
+    /// and enter by the upload.
     pub fn edges(&self) -> [Edge; 2] {
         let classes = self.book.numbers();
         let estimates = self.spec.egress.as_ref().map(|_| Estimates::new(classes));
@@ -387,15 +386,15 @@ impl Config {
         [Edge { estimates, targets: None }, Edge { estimates: None, targets }]
     }
 
-    /// Flows of one way that are counted one by one. Where a discipline shares between hosts, these
-    /// are the hosts that it knows.
+    /// Flows of one direction that are counted individually. If a discipline shares between hosts,
+    /// also the number of hosts that it knows.
     pub fn accounts(&self, way: Way) -> usize {
         let typed = self.spec.telemetry.flows.unwrap_or(COUNTED_FLOWS) as usize;
         let shares_twice = self.shaping(way).is_some_and(|shaping| shaping.within);
         if shares_twice { typed.max(MIN_HOSTS) } else { typed }
     }
 
-    /// Frames that may be inside at once: as typed, or enough for the buffer.
+    /// Frames that may be inside at once: as configured, or enough for the buffer.
     pub fn frames(&self, way: Way, frame_bytes: u32) -> u32 {
         if let Some(frames) = self.spec.safety.frames {
             return frames;
@@ -403,8 +402,7 @@ impl Config {
         let Some(shaping) = self.shaping(way) else { return UNSHAPED_FRAMES };
         let inside = |bytes: u32| shaping.buffer.in_packets(bytes, shaping.rate);
         let typical = 2.0 * inside(shaping.packet_bytes(frame_bytes));
-        // A flood of the shortest packets fills a buffer in bytes with many more frames than long
-        // ones do.
+        // In a flood of the shortest packets, a buffer in bytes holds many more frames.
         let shortest = shaping.framing.wire_bytes(MIN_FRAME, LinkKind::Ethernet).max(28);
         let most = f64::from(MAX_POOL / PoolSize::room(frame_bytes));
         let frames = typical.max(inside(shortest).min(most)) + f64::from(UNSHAPED_FRAMES);
@@ -423,7 +421,7 @@ impl Config {
         DisciplinePlan { shaping, book, leaves, way, frame_bytes, frames, seed, only: None }
     }
 
-    /// The discipline of one way at its place, so that a run cannot fail on it.
+    /// Checks the discipline of one direction at its site, so that it cannot fail in a run.
     fn check_discipline(&self, way: Way) -> Result<(), DocumentError> {
         let Some(shaping) = self.shaping(way) else { return Ok(()) };
         let plan = self.discipline_plan(shaping, way, shaping::TYPICAL_FRAME, Seed(0));
@@ -460,7 +458,7 @@ impl Config {
         Err(self.places.refuse(&path, problem))
     }
 
-    /// Checks the tables `[discipline.<name>]` that no way and no leaf uses as they are.
+    /// Checks the tables `[discipline.<name>]` that no direction and no leaf uses unchanged.
     fn check_base(&self) -> Result<(), DocumentError> {
         let Some((way, shaping)) = Way::ALL.iter().find_map(|&way| Some((way, self.shaping(way)?))) else {
             return Ok(());
@@ -481,37 +479,37 @@ impl Config {
                     Problem::Refused { key: key.clone(), given: bad.given, why, allowed: bad.allowed };
                 Err(self.places.refuse(&key, problem))
             }
-            Err(BuildError::Unknown(_)) | Ok(()) => Ok(()), // the names were read
+            Err(BuildError::Unknown(_)) | Ok(()) => Ok(()), // the names were already checked
         }
     }
 
-    /// Where the discipline of one way works, for tests and for reports on it.
+    /// The site of one direction's discipline, for tests and for reports on it.
     fn site(&self, shaping: &Shaping, way: Way) -> Site<'static> {
         self.discipline_plan(shaping, way, shaping::TYPICAL_FRAME, Seed(0)).site()
     }
 }
 
-/// The file that the configuration at `path` calls `file`.
+/// The path of `file`, as named in the configuration at `path`.
 pub(crate) fn beside(path: &Path, file: &Path) -> PathBuf {
     path.parent().unwrap_or(Path::new("")).join(file)
 }
 
-/// Frames for what passes by the discipline, and for a burst.
+/// Frames for packets that bypass the discipline, and for a burst.
 const UNSHAPED_FRAMES: u32 = 1024;
-/// The shortest IP packet, an IPv4 header alone, on Ethernet that pads nothing.
+/// The shortest IP packet, only an IPv4 header, on Ethernet without padding.
 const MIN_FRAME: usize = 34;
-/// The most bytes that the frames of a pool would take if all were long. Floods of short packets
-/// need many frames, which take an eighth of it, and only when they come.
+/// The most bytes of a pool if all of its frames were long. Floods of short packets need many
+/// frames. These take an eighth of it, and only during a flood.
 const MAX_POOL: u32 = 128 << 20;
 /// The most frames of a pool.
 const MAX_FRAMES: u32 = 1 << 22;
 
-/// The configuration in `text`, as typed; errors call it `name`.
+/// Parses the configuration in `text`; errors call it `name`.
 fn typed(name: &str, text: &str) -> Result<(Spec, Locations), DocumentError> {
     read_document(name, text).map_err(|error| error.with_owners(&catalogue::owners))
 }
 
-/// Refuses parameters of a discipline that is not used: its name is wrong, or that of the way's
+/// Refuses parameters of an unused discipline: its name is wrong, or that of the direction's
 /// discipline.
 fn refuse_unused(
     spec: &Spec,

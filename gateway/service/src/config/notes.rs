@@ -1,4 +1,4 @@
-//! Notes on what makes sense in a configuration and may still surprise.
+//! Notes on valid settings that may surprise.
 
 use super::edges::CONDITIONER;
 use super::places::Texts;
@@ -65,7 +65,7 @@ pub(super) fn notes(
     notes
 }
 
-/// The first of `names`, and how many more there are; `None` where there are none.
+/// The first of `names`, and the number of the others; `None` without names.
 fn first_of(names: &[&str]) -> Option<String> {
     let first: Vec<String> = names.iter().take(NAMED).map(|name| tree::quoted(name)).collect();
     let more = names.len().saturating_sub(NAMED);
@@ -73,7 +73,7 @@ fn first_of(names: &[&str]) -> Option<String> {
     (!first.is_empty()).then(|| first.join(", ") + &more)
 }
 
-/// Subscribers whose IPv6 passes by their plan.
+/// Subscribers whose IPv6 traffic bypasses their plan.
 fn by_ipv4_alone<'a>(texts: &'a Texts<'_>) -> Vec<&'a str> {
     let rows = texts.sheet.iter().flat_map(|sheet| &sheet.rows);
     rows.filter(|row| row.access.is_empty() && !row.prefixes.is_empty())
@@ -82,7 +82,7 @@ fn by_ipv4_alone<'a>(texts: &'a Texts<'_>) -> Vec<&'a str> {
         .collect()
 }
 
-/// Plans can be passed by where unclaimed traffic has none.
+/// The note that traffic can evade plans if unclaimed traffic has none.
 fn unclaimed_note(shaping: &Shaping, way: Way, tree: &Tree) -> Option<String> {
     let is_bounded = |number: u32| {
         tree.book.class(number).is_some_and(|class| class.bounds[way as usize].ceiling.is_some())
@@ -104,7 +104,7 @@ fn way_notes(shaping: &Shaping, way: Way, tree: &Tree) -> Vec<String> {
     let name = way.name();
     let room = shaping.buffer.in_packets(shaping.packet_bytes(shaping::TYPICAL_FRAME), shaping.rate);
     let leaves = tree.book.iter().filter(|(number, _)| tree.book.is_leaf(*number)).count();
-    // A conditioner lists the classes with a marker by itself.
+    // A conditioner lists the classes with a marker on its own.
     let knows_classes = shaping.sharing != ClassSupport::None || shaping.discipline == CONDITIONER;
     if tree.book.len() > 1 && !knows_classes {
         notes.push(format!(
@@ -137,7 +137,7 @@ fn way_notes(shaping: &Shaping, way: Way, tree: &Tree) -> Vec<String> {
     notes
 }
 
-/// Ceilings above what the link, or a class above, lets pass: a slip of a digit, or of a unit.
+/// Ceilings that the link or a class above never lets a class reach: a wrong digit or unit.
 fn idle_ceilings(shaping: &Shaping, way: Way, tree: &Tree) -> Option<String> {
     let link = shaping.autorate.map_or(shaping.rate, |autorate| autorate.max);
     let ceiling = |number: u32| tree.book.class(number)?.bounds[way as usize].ceiling;
@@ -162,7 +162,7 @@ fn idle_ceilings(shaping: &Shaping, way: Way, tree: &Tree) -> Option<String> {
     ))
 }
 
-/// Ceilings of subscribers that no one can use: kbit/s in the place of bit/s.
+/// Subscriber ceilings too low to be useful: probably kbit/s written as bit/s.
 fn slips(way: Way, tree: &Tree) -> Option<String> {
     let ceiling = |class: &Class| {
         let ceiling = class.bounds[way as usize].ceiling?;

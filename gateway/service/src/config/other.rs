@@ -1,4 +1,4 @@
-//! Another discipline at the place of the one in use, for replaying what arrived.
+//! Another discipline instead of the one in use, for replaying arrivals.
 
 use super::discipline::share_between_hosts;
 use super::shaping::{Chosen, Shaping};
@@ -9,23 +9,22 @@ use fairwire_datapath::classify::FlowKind;
 use fairwire_laws::part::ClassSupport;
 use fairwire_wire::Way;
 
-/// A discipline that is built as if it were the one of a way.
+/// A discipline that is built as if it were one direction's.
 pub struct OtherDiscipline {
-    /// It.
     pub discipline: Box<dyn Discipline>,
     /// The link's rate.
     pub rate: Rate,
-    /// Does it share between hosts, and then between the conversations of each?
+    /// Whether it shares between hosts, then between each host's conversations.
     pub within: bool,
 }
 
 impl Config {
-    /// The discipline called `name` at the place of the one of `way`: with the link, the buffer and
-    /// the classes of this configuration and what it gives for `name`. `None` where the way is not
-    /// shaped.
+    /// Builds the discipline called `name` instead of the one of `way`. It gets this
+    /// configuration's link, buffer and classes, and its parameters for `name`. `None` if the
+    /// direction is not shaped.
     ///
-    /// Where it knows no classes such as these are, it has none, and where it knows no guarantees
-    /// and ceilings it has the weights alone.
+    /// If the discipline does not support these classes, it gets none. If it supports no guarantees
+    /// and ceilings, it gets only the weights.
     ///
     /// # Errors
     /// There is no such discipline, or it cannot work there.

@@ -1,4 +1,4 @@
-//! The places of the parts of a configuration, in the TOML file or in the subscriber file.
+//! The positions of a configuration's parts, in the TOML file or in the subscriber file.
 
 use fairwire_document::{DocumentError, Locations, Problem, shortened};
 use fairwire_subscribers::sheet::{Row, Sheet};
@@ -12,12 +12,12 @@ pub(super) struct Texts<'a> {
     pub sheet: Option<&'a Sheet<'a>>,
 }
 
-/// The place where a class is declared.
+/// The position at which a class is declared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// Nowhere: it is always there.
+    /// Nowhere: this class always exists.
     Unclaimed,
-    /// In this place of the list of classes.
+    /// At this place of the list of classes.
     Class(usize),
     /// In this row of the subscriber file.
     Row(usize),
@@ -35,7 +35,7 @@ impl Texts<'_> {
         self.places.refuse(path, refused(path, given, why, allowed))
     }
 
-    /// A refusal of what a class says under `key`, such as `download.ceiling`.
+    /// A refusal of a class's value under `key`, such as `download.ceiling`.
     pub(super) fn refuse_of(
         &self,
         origin: Origin,
@@ -55,7 +55,7 @@ impl Texts<'_> {
         }
     }
 
-    /// A name that is not known, where a class says `key`.
+    /// The error for an unknown name under a class's `key`.
     pub(super) fn unknown(
         &self,
         origin: Origin,
@@ -72,7 +72,7 @@ impl Texts<'_> {
         }
     }
 
-    /// The name of another place in a message: `line 7` or `class 2`.
+    /// The name of another position in a message: `line 7` or `class 2`.
     pub(super) fn called(&self, origin: Origin) -> String {
         match (origin, self.sheet) {
             (Origin::Row(row), Some(sheet)) => format!("line {}", sheet.line(&sheet.rows[row])),
@@ -81,7 +81,7 @@ impl Texts<'_> {
         }
     }
 
-    /// The row of an origin that is one.
+    /// The row of `origin`, if it is a row.
     pub(super) fn row(&self, origin: Origin) -> Option<&Row> {
         match origin {
             Origin::Row(row) => self.sheet?.rows.get(row),

@@ -8,8 +8,8 @@ use fairwire_datapath::class_book::{Burst, ClassBook};
 use fairwire_document::{DocumentError, shortened};
 use fairwire_wire::Way;
 
-/// Checks guarantees and ceilings one way; `rate` is that of the link, `None` where that way is not
-/// shaped.
+/// Checks guarantees and ceilings of one direction; `rate` is the link's, `None` if the direction
+/// is not shaped.
 pub(super) fn check(
     tree: &Tree,
     way: Way,
@@ -71,8 +71,7 @@ pub(super) fn check(
     }
 }
 
-/// A burst is above the ceiling of its class, and no more than the classes above and the link let
-/// pass.
+/// Checks that a burst is above its class's ceiling, and within the classes above and the link.
 fn check_bursts(tree: &Tree, way: Way, link: Rate, texts: &Texts<'_>) -> Result<(), DocumentError> {
     for (number, _) in tree.book.iter() {
         if let Some((burst, why, allowed)) = burst_fault(&tree.book, number, way, link) {
@@ -83,7 +82,7 @@ fn check_bursts(tree: &Tree, way: Way, link: Rate, texts: &Texts<'_>) -> Result<
     Ok(())
 }
 
-/// The burst of the class `number`, why it cannot be, and what is allowed; `None` where it can.
+/// The burst of the class `number`, why it is invalid, and what is allowed; `None` if it is valid.
 pub(super) fn burst_fault(
     book: &ClassBook,
     number: u32,
@@ -119,7 +118,7 @@ pub(super) fn burst_fault(
 /// The number of classes with promises that an error names.
 const NAMED: usize = 3;
 
-/// The sum of promises below `parent`, with the classes that have most of it.
+/// The sum of promises below `parent`, with the classes that contribute most.
 fn sum_of_promises(tree: &Tree, way: Way, parent: Option<u32>, sum: u128) -> String {
     let mut of: Vec<(u128, &str)> = tree
         .book
@@ -159,7 +158,7 @@ fn rate(bps: u128) -> String {
     }
 }
 
-/// The first class with a guarantee or a ceiling one way, and the key that says so.
+/// The first class with a guarantee or a ceiling in one direction, and its key.
 pub(super) fn first(tree: &Tree, way: Way) -> Option<(Origin, &'static str)> {
     tree.book.iter().find_map(|(number, class)| {
         let bounds = class.bounds[way as usize];

@@ -1,4 +1,4 @@
-//! The record of subscribers: their file, and the journal of changes beside it.
+//! The record of subscribers: their file, and the journal of changes next to it.
 
 use fairwire_document::{DocumentError, Problem, read_text};
 use fairwire_subscribers::journal::Table;
@@ -6,8 +6,8 @@ use fairwire_subscribers::sheet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Reads the text of a file. The number is the limit in bytes; the text says what the file should
-/// be.
+/// Reads the text of a file. The number is the limit in bytes; the text describes the expected
+/// file.
 pub(crate) type ReadFile<'a> = dyn FnMut(&Path, u64, &'static str) -> Result<String, DocumentError> + 'a;
 
 /// The subscriber file at `path`, with its journal.
@@ -18,7 +18,7 @@ pub fn table(path: &Path) -> Result<Table, DocumentError> {
     table_by(path, "a table of subscribers in CSV", &mut |path, limit, wanted| read_text(path, limit, wanted))
 }
 
-/// The attempts to read a file and its journal of the same moment, while others replace them.
+/// The attempts to read a file together with its matching journal while others replace them.
 const TRIES: usize = 10;
 
 pub(super) fn table_by(
@@ -30,7 +30,7 @@ pub(super) fn table_by(
     let mut before = lines(&journal, read)?;
     for _ in 0..TRIES {
         let text = read(path, sheet::MAX_BYTES, wanted)?;
-        // Another journal may belong to another file.
+        // A changed journal may belong to another file.
         let after = lines(&journal, read)?;
         if before == after {
             let name = |path: &Path| path.display().to_string();
@@ -56,7 +56,7 @@ pub fn journal_of(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// Is `file` the file at `path`, or its journal?
+/// Whether `file` is the file at `path`, or its journal.
 pub(crate) fn is_of(file: &Path, path: &Path) -> bool {
     file == path || file == journal_of(path)
 }

@@ -1,5 +1,4 @@
-//! Changes some subscribers, adds new ones and removes others, without reading and checking the rest
-//! again.
+//! Changes, adds and removes single subscribers without reading and checking the others again.
 
 use super::discipline::DisciplinePlan;
 use super::shaping::has_leaves_alone;
@@ -17,7 +16,6 @@ use std::sync::Arc;
 /// A configuration after changes of some subscribers.
 #[derive(Debug)]
 pub(crate) struct OtherRows {
-    /// The configuration.
     pub config: Config,
     /// The numbers of removed subscribers.
     pub gone: Vec<u32>,
@@ -25,18 +23,18 @@ pub(crate) struct OtherRows {
     pub new: Vec<u32>,
     /// Changed and new classes of a tree with queues.
     pub terms: Vec<OtherTerms>,
-    /// Classes with another weight, where that is all that a discipline knows of them.
+    /// Classes with a new weight whose discipline knows only the weight.
     pub weights: Vec<(u32, Weight)>,
-    /// Are other packets theirs, or are others suspended?
+    /// Whether claims of packets or suspensions changed.
     pub has_members: bool,
 }
 
-/// A class with other terms.
+/// A class with new terms.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OtherTerms {
     pub class: u32,
     pub parent: Option<u32>,
-    /// Is it so in that [`Way`]?
+    /// Whether they are new in that [`Way`].
     pub ways: [bool; 2],
 }
 
@@ -48,8 +46,8 @@ fn named(rows: &[Row]) -> Named<'_> {
 }
 
 impl Config {
-    /// The configuration in which the subscribers of `before` have the rows of `after`. A subscriber of
-    /// only one of them is removed, or new. `None` if that takes reading all files again, which also
+    /// The configuration with the rows `before` replaced by the rows `after`. A subscriber in only
+    /// one of them is removed or new. `None` if this needs all files to be read again, which also
     /// reports faults.
     pub(crate) fn with_rows(&self, before: &[Row], after: &[Row]) -> Option<OtherRows> {
         let [was, is] = [before, after].map(named);
@@ -69,7 +67,8 @@ impl Config {
         next.finished()
     }
 
-    /// A discipline of `way` with `class` and the classes above it alone, as it has them among all.
+    /// A discipline of `way` with only `class` and the classes above it, the same as in the entire
+    /// tree.
     pub(crate) fn with_class_alone(
         &self,
         way: Way,
@@ -142,7 +141,7 @@ impl<'a> NextRows<'a> {
         let (number, was) = self.known(before)?;
         let is = tree::of_row(after, above(&self.book, after)?);
         let has_moved = was.parent != is.parent;
-        // What classes below it are guaranteed together, a class is guaranteed too.
+        // A class is guaranteed the sum of the guarantees below it, so its terms would change too.
         let is_kept = guaranteed(&was) == guaranteed(&is) && (!has_moved || guaranteed(&is) == [None; 2]);
         if !is_kept && (was.parent, is.parent) != (None, None) {
             return None;
@@ -164,15 +163,15 @@ impl<'a> NextRows<'a> {
         self.book.set(number, is).then_some(())
     }
 
-    /// The number and the class of `row`. `None` if the configuration has another class for it: then all
-    /// of the file must be read.
+    /// The number and the class of `row`. `None` if the configuration has another class for it:
+    /// then the entire file must be read.
     fn known(&self, row: &Row) -> Option<(u32, Class)> {
         let number = self.book.number(&row.name)?;
         let was = tree::of_row(row, above(&self.book, row)?);
         (self.book.class(number) == Some(&was)).then_some((number, was))
     }
 
-    /// The directions in which a class has other terms, among `are_others`; `None` if it cannot have
+    /// The directions among `are_others` in which a class has new terms; `None` if it cannot have
     /// them.
     fn ways(&self, is: &Class, mut are_others: [bool; 2]) -> Option<[bool; 2]> {
         for (is_other, (own, shaping)) in
@@ -222,7 +221,7 @@ fn guaranteed(class: &Class) -> [Option<Rate>; 2] {
     class.bounds.map(|bounds| bounds.guaranteed)
 }
 
-/// The class above a subscriber; `None` where it can have none below it.
+/// The class above a subscriber; `None` if nothing can be below it.
 fn above(book: &ClassBook, row: &Row) -> Option<Option<u32>> {
     let Some(name) = &row.class else { return Some(None) };
     let number = book.number(name)?;
@@ -252,7 +251,7 @@ mod tests {
         Config::parse("t.toml", &text, Some(("s.csv", table))).expect("a configuration")
     }
 
-    /// What `before` becomes in `table`, and what the table becomes.
+    /// The result of changing `before` in `table`, and the new table.
     fn changed(config: &Config, table: &str, [before, after]: [&str; 2]) -> (Option<OtherRows>, String) {
         let sheets = [before, after].map(|line| format!("{HEAD}{line}\n"));
         let [before_rows, after_rows] = [0, 1]
@@ -261,7 +260,7 @@ mod tests {
         (config.with_rows(&before_rows, &after_rows), table.replace(before, after))
     }
 
-    /// All that a discipline shows of each class, in the order of their names.
+    /// All that a discipline shows of each class, sorted by name.
     fn shown(discipline: &dyn Discipline) -> Vec<String> {
         struct All(Vec<String>);
         impl Probe for All {
@@ -288,7 +287,7 @@ mod tests {
     const ANN: &str = "ann,10.0.0.1,gold,1,no,,10 Mbit/s,";
     const BOB: &str = "bob,10.0.0.2,silver,1,no,5 Mbit/s,20 Mbit/s,30 Mbit/s for 2 s";
     const ROOT: &str = "zoe,10.0.1.0/24,,1,no,,,";
-    /// A class without any below it would be a leaf in another file.
+    /// In another file, a class with no other below it would be a leaf.
     const OTHERS: &str = "eve,10.0.2.1,gold,1,no,,,\nmax,10.0.2.2,silver,1,no,,,\n";
 
     #[test]

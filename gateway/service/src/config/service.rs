@@ -1,4 +1,4 @@
-//! Checks what belongs to neither direction: names, interfaces, telemetry and safety.
+//! Checks the parts that belong to neither direction: names, interfaces, telemetry and safety.
 
 use super::backend::{Backend, BackendKind};
 use super::places::Texts;
@@ -18,7 +18,7 @@ const MAX_NAME_BYTES: usize = 64;
 const MAX_FLOWS: u32 = 1 << 20;
 const MAX_FRAMES: u32 = 1 << 22;
 
-/// Checks what belongs to neither direction.
+/// Checks the parts that belong to neither direction.
 pub(super) fn check(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
     if spec.format != FORMAT {
         return Err(texts.refuse("format", spec.format, "this version of fairwire reads another", FORMAT));
@@ -33,7 +33,7 @@ pub(super) fn check(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError>
     safety(spec, texts)
 }
 
-/// The most interfaces inside of a router.
+/// The most inside interfaces of a router.
 const MAX_INSIDES: usize = 16;
 
 fn wire(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
@@ -69,7 +69,7 @@ fn wire(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
         return Err(texts.refuse("wire.outside", quoted(&wire.outside), why, "two different interfaces"));
     }
     let coalesce = wire.coalesce.map(|coalesce| coalesce.0);
-    // Half of what a link makes up for: the thread may wake late, too.
+    // Half of the time for which a link catches up, since the thread may wake late, too.
     span("wire.coalesce", coalesce, Duration::ZERO..=Duration::from_ms(5), texts)?;
     wire.backend.check().map_err(|OutOfRange { name, given, allowed }| {
         let path = format!("wire.backend.{}.{name}", Backend::names()[wire.backend.kind() as usize]);
@@ -132,7 +132,7 @@ fn telemetry(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// Can it be the name of a host (RFC 1123, section 2.1)? Underscores are in use too.
+/// Whether it can be a host name (RFC 1123, section 2.1). Underscores are in use too.
 fn is_host(name: &str) -> bool {
     let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let is_label = |label: &str| (1..=63).contains(&label.len()) && label.chars().all(is_letter);

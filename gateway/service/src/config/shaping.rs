@@ -23,45 +23,45 @@ use fairwire_wire::flow_key::NetworkBits;
 /// One direction, checked.
 #[derive(Clone, Debug)]
 pub struct Shaping {
-    /// The name in the catalogue of the discipline.
+    /// The discipline's name in the catalogue.
     pub discipline: &'static str,
     /// The link's rate.
     pub rate: Rate,
-    /// How it follows the line outside.
+    /// How the rate follows the outside line.
     pub autorate: Option<autorate::Config>,
-    /// The limit of what waits.
+    /// The limit of waiting packets.
     pub buffer: Amount,
-    /// What a flow is: the unit that is counted and reported.
+    /// The meaning of a flow: the unit that is counted and reported.
     pub flows: FlowKind,
-    /// Are these hosts, that share first, and then the conversations of each?
+    /// Whether flows are hosts that share first, then each host's conversations.
     pub within: bool,
-    /// What becomes of the codepoint of what is sent on.
+    /// What happens to the codepoint of packets that are sent.
     pub dscp: DscpChoice,
-    /// What a frame counts as.
+    /// The size that a frame counts as.
     pub framing: Framing,
-    /// The rate at which what is not IP passes by the discipline.
+    /// The rate at which non-IP packets bypass the discipline.
     pub not_ip: Rate,
-    /// The same for what controls a network.
+    /// The same for network control packets.
     pub control: Rate,
-    /// Were parameters given beside the name?
+    /// Whether parameters were given with the name.
     pub has_own: bool,
-    /// What was given for disciplines, for both ways and for this one.
+    /// Discipline parameters, for both directions and for this one.
     pub parameters: Parameters,
-    /// Where parameters come from that were not given.
+    /// The source of parameters that were not given.
     pub defaults: DefaultsChoice,
     /// How the discipline shares between classes.
     pub sharing: ClassSupport,
-    /// With `classful`: the discipline of leaves that have no other.
+    /// With `classful`: the discipline of leaves that name no other.
     pub leaf: LeafChoice,
 }
 
-/// The default limit of what waits. The queue of a home router at a few Mbit/s holds more, that of
-/// a fast link less.
+/// The default limit of waiting packets. A home router's queue at a few Mbit/s holds more, a fast
+/// link's less.
 const BUFFER: Duration = Duration::from_ms(50);
 /// The most bytes that may be added to or taken from a frame.
 const MAX_OVERHEAD: i32 = 1024;
 
-/// The limit of what waits on a link of `rate` where none is given: on a slow one what shares and
+/// The default limit of waiting packets on a link of `rate`. On a slow link it is what shares and
 /// TCP need.
 fn default_buffer(rate: Rate) -> Amount {
     let few = Amount::Packets(FEW_PACKETS as u32);
@@ -73,16 +73,16 @@ fn default_buffer(rate: Rate) -> Amount {
 }
 
 impl Shaping {
-    /// Bytes on the link of a typical long packet, where frames have at most `frame_bytes`.
+    /// Bytes on the link of a typical long packet, with frames of at most `frame_bytes`.
     pub fn packet_bytes(&self, frame_bytes: u32) -> u32 {
         self.framing.wire_bytes(frame_bytes.min(TYPICAL_FRAME) as usize, Default::default())
     }
 }
 
-/// A full frame of Ethernet, without check sequence.
+/// A full Ethernet frame, without check sequence.
 pub(super) const TYPICAL_FRAME: u32 = 1514;
 
-/// Checks one way.
+/// Checks one direction.
 pub(super) fn check(
     spec: &Spec,
     way: Way,
@@ -143,18 +143,19 @@ pub(super) fn check(
     }))
 }
 
-/// A part of the subscribers that may come before the tree is built anew, and the fewest.
+/// The part of the subscribers that may be added before the tree is rebuilt, and the fewest.
 const VACANT: (usize, usize) = (16, 64);
 
-/// How many numbers of leaves are kept for subscribers to come, where there are `classes`. None where
-/// all of them are built anew for another one.
+/// Leaf numbers to reserve for new subscribers, given the number of `classes`. 0 if a new
+/// subscriber requires rebuilding all leaves.
 pub(super) fn vacant(spec: &Spec, shaping: &[Option<Shaping>; 2], classes: usize) -> usize {
     let room = (MAX_CLASSES as usize).saturating_sub(classes);
     let wanted = (classes / VACANT.0).max(VACANT.1).min(room);
     if spec.subscribers.is_some() && has_leaves_alone(spec, shaping) { wanted } else { 0 }
 }
 
-/// Has each subscriber a leaf that others need not know of, and nothing else by its number?
+/// Whether each subscriber has a leaf of which others need not know, and nothing else uses its
+/// number.
 pub(super) fn has_leaves_alone(spec: &Spec, shaping: &[Option<Shaping>; 2]) -> bool {
     let is_leaf_alone =
         |shaping: &Shaping| shaping.sharing == ClassSupport::Queues && shaping.flows != FlowKind::Subscriber;
@@ -162,8 +163,7 @@ pub(super) fn has_leaves_alone(spec: &Spec, shaping: &[Option<Shaping>; 2]) -> b
     !is_edge && shaping.iter().any(Option::is_some) && shaping.iter().flatten().all(is_leaf_alone)
 }
 
-/// What was given for disciplines, for both ways and for this one, and whether there is something
-/// for this one.
+/// Discipline parameters for both directions and for this one, and whether this one has any.
 fn parameters(spec: &Spec, typed: &DirectionSpec) -> (Parameters, bool) {
     match typed.discipline.as_ref().and_then(Choice::parameters) {
         Some(own) => (spec.discipline.with(own), true),
@@ -171,18 +171,18 @@ fn parameters(spec: &Spec, typed: &DirectionSpec) -> (Parameters, bool) {
     }
 }
 
-/// The discipline of one way.
+/// The discipline of one direction.
 pub(super) struct Chosen<'a> {
     /// Its name in the catalogue.
     pub discipline: &'static str,
-    /// What was given for both ways and for this one.
+    /// The parameters for both directions and for this one.
     pub parameters: &'a Parameters,
-    /// Were parameters given beside the name?
+    /// Whether parameters were given with the name.
     pub is_own: bool,
 }
 
 impl Chosen<'_> {
-    /// Which classes it shares between.
+    /// The classes between which it shares.
     pub(super) fn classes(&self) -> ClassSupport {
         catalogue::with_part(self.discipline, self.parameters, |part| part.classes())
             .expect("it is in the catalogue")
@@ -212,7 +212,7 @@ pub(super) fn named(name: &str, path: &str, texts: &Texts<'_>) -> Result<&'stati
     })
 }
 
-/// How the rate follows the line outside.
+/// How the rate follows the outside line.
 fn followed(
     typed: &DirectionSpec,
     path: &str,
@@ -226,14 +226,14 @@ fn followed(
     Ok(Some(config))
 }
 
-/// The rate of what is not IP.
+/// The rate of non-IP packets.
 fn not_ip(typed: &DirectionSpec, path: &str, texts: &Texts<'_>) -> Result<Rate, DocumentError> {
     let why = "the link has no more, and what is not IP goes before all that waits";
     let rate = part_of_link(typed, typed.not_ip, &format!("{path}.not_ip"), why, texts)?;
     Ok(rate.unwrap_or(not_ip::default_rate(typed.rate.0)))
 }
 
-/// The rate of what controls a network.
+/// The rate of network control packets.
 fn control(typed: &DirectionSpec, path: &str, texts: &Texts<'_>) -> Result<Rate, DocumentError> {
     let why = "the link has no more, and what controls a network goes before all that waits";
     let rate = part_of_link(typed, typed.control, &format!("{path}.control"), why, texts)?;
@@ -285,7 +285,7 @@ fn framing(typed: &FramingSpec, path: &str, texts: &Texts<'_>) -> Result<Framing
     }
 }
 
-/// What a flow is, and whether conversations share within each.
+/// The meaning of a flow, and whether conversations share within each flow.
 struct Flows {
     kind: FlowKind,
     within: bool,
@@ -343,7 +343,7 @@ fn flows(
     }
 }
 
-/// What two levels may be.
+/// The allowed two levels.
 const TWO_LEVELS: &str = "`inside`, `mac`, `outside`, `source`, `destination`, `vlan` or a prefix, and then `5-tuple`, as in [\"inside\", \"5-tuple\"]";
 
 fn levels_as_typed(levels: &[FlowsSpec]) -> String {

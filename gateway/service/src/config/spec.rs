@@ -1,4 +1,4 @@
-//! A gateway's configuration as typed.
+//! A gateway's configuration as written.
 
 use super::backend::Backend;
 use fairwire_catalogue::{Choice, Parameters};
@@ -29,11 +29,11 @@ pub struct Spec {
     pub name: String,
     /// The two interfaces that the gateway connects.
     pub wire: WireSpec,
-    /// From the outside to the inside. Without it that way is not shaped.
+    /// From the outside to the inside. If absent, that direction is not shaped.
     pub download: Option<DirectionSpec>,
-    /// From the inside to the outside. Without it that way is not shaped.
+    /// From the inside to the outside. If absent, that direction is not shaped.
     pub upload: Option<DirectionSpec>,
-    /// Parameters of disciplines, under their names, for both ways.
+    /// Parameters of disciplines by name, for both directions.
     #[serde(default)]
     pub discipline: Parameters,
     /// The tree of classes.
@@ -61,14 +61,14 @@ pub struct WireSpec {
     /// `af-packet`.
     #[serde(default)]
     pub backend: Backend,
-    /// The interface towards the subscribers. A router may have several: a list of at most 16, which
-    /// share `outside`.
+    /// The interface towards the subscribers. A router may have several: a list of at most 16,
+    /// which share `outside`.
     pub inside: Insides,
     /// The interface towards the rest of the world.
     pub outside: String,
-    /// While packets wait, the gateway wakes no sooner than this after it last did, and sends what was
-    /// due meanwhile at once. It adds as much to delays, and saves processor time. Default: 1 ms; from
-    /// 0 s to 5 ms.
+    /// The least time between two wakings while packets wait. At a waking the gateway sends all
+    /// that is due. It adds up to this time to delays, and saves processor time. Default: 1 ms;
+    /// from 0 s to 5 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coalesce: Option<Quantity<Duration>>,
 }
@@ -110,71 +110,72 @@ impl fmt::Display for Insides {
     }
 }
 
-/// One way through the gateway.
+/// One direction through the gateway.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DirectionSpec {
     /// The rate of the link, a little below that of the true bottleneck, so that the queue is here.
     pub rate: Quantity<Rate>,
-    /// How the rate follows the line outside, which varies: `min`, `max`, `target`, `keep`,
-    /// `recover`, `probe`, `window`, `idle`. `rate` is that at the start and without use. Default:
-    /// it does not.
+    /// How the rate follows the outside line, which varies: `min`, `max`, `target`, `keep`,
+    /// `recover`, `probe`, `window`, `idle`. `rate` is the rate at the start and without use.
+    /// Default: it does not.
     pub autorate: Option<autorate::Spec>,
     /// What the link adds to each frame.
     #[serde(default)]
     pub framing: FramingSpec,
     /// The discipline: its name, or a table with the name and its parameters, which override those
-    /// of `[discipline.<name>]`. Default: `fq-codel` where hosts share first and then their flows,
-    /// and `faba` where flows are something else. With classes or subscribers: `hfaba`, or
-    /// `classful` where one of them has a rate.
+    /// of `[discipline.<name>]`. Default: `fq-codel` if hosts share first and then their flows, and
+    /// `faba` if flows are something else. With classes or subscribers: `hfaba`, or `classful` if
+    /// one of them has a rate.
     pub discipline: Option<Choice>,
     /// The source of parameters that are not given. Default: `link`.
     pub defaults: Option<DefaultsChoice>,
     /// With `classful`: the discipline of each class that has none below it, as `discipline`: its
-    /// name, or a table with the name and its parameters. Default: `fq-codel`, with fewer queues
-    /// where there are many classes.
+    /// name, or a table with the name and its parameters. Default: `fq-codel`, with fewer queues if
+    /// there are many classes.
     pub leaf: Option<Choice>,
-    /// The limit of what waits. Default: 50 ms, and at least 20 full packets.
+    /// The limit of waiting packets. Default: 50 ms, and at least 20 full packets.
     pub buffer: Option<Quantity<Amount>>,
-    /// The rate at which what is not IP (ARP, STP, LLDP, PPPoE sessions without IP, MPLS, MACsec)
-    /// bypasses the discipline; what exceeds it is lost as `not-ip`. It is a part of `rate`.
+    /// The rate at which non-IP packets (ARP, STP, LLDP, PPPoE sessions without IP, MPLS, MACsec)
+    /// bypass the discipline; those that exceed it are lost as `not-ip`. It is a part of `rate`.
     /// Default: a hundredth of it, at least 64 kbit/s.
     pub not_ip: Option<Quantity<Rate>>,
-    /// The rate at which what controls a network (hellos of routers, BFD, VRRP, ARP, neighbour
-    /// discovery, DHCP, IGMP, MLD) bypasses the discipline; of IP, what exceeds it does not. It is a
-    /// part of `rate`. Default: a fiftieth of it, at least 128 kbit/s and at most a quarter.
+    /// The rate at which network control packets bypass the discipline (hellos of routers, BFD,
+    /// VRRP, ARP, neighbour discovery, DHCP, IGMP, MLD). IP packets that exceed it do not bypass.
+    /// It is a part of `rate`. Default: a fiftieth of it, at least 128 kbit/s and at most a
+    /// quarter.
     pub control: Option<Quantity<Rate>>,
     /// What a flow is, or two levels such as `["inside", "5-tuple"]`: hosts share first, and then
-    /// the flows of each, in the discipline or in the leaves of `classful`. Default: where there are
-    /// subscribers, `5-tuple` with `classful` and `subscriber` without. Otherwise
-    /// `["inside", "5-tuple"]`, or one level where the discipline or its leaf has no more: `5-tuple`
-    /// with `classful`, else `inside`.
+    /// the flows of each, in the discipline or in the leaves of `classful`. Default: if there are
+    /// subscribers, `5-tuple` with `classful` and `subscriber` without. Otherwise `["inside",
+    /// "5-tuple"]`, or one level if the discipline or its leaf has no more: `5-tuple` with
+    /// `classful`, else `inside`.
     pub flows: Option<FlowsSpec>,
-    /// What becomes of the codepoint of differentiated services (DSCP). Default: `keep`.
+    /// What happens to the differentiated-services codepoint (DSCP). Default: `keep`.
     pub dscp: Option<DscpChoice>,
 }
 
-/// The source of a discipline's parameters that are not given.
+/// The source of discipline parameters that are not given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DefaultsChoice {
-    /// What suits a link that is shared for real: fair droppers count bytes and spare a link that
-    /// is not full, some mark, and fast links serve trains.
+    /// What suits a real shared link: fair droppers count bytes and spare a link that is not full,
+    /// some mark, and fast links serve trains.
     #[default]
     Link,
-    /// The reference pages, as in a scenario: a discipline then is what it is in the simulator.
+    /// The reference pages, as in a scenario: a discipline is then the same as in the simulator.
     Reference,
 }
 
-/// What becomes of the codepoint of differentiated services (DSCP) of what is sent on.
+/// What happens to the differentiated-services codepoint (DSCP) of packets that are sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DscpChoice {
     /// It stays.
     #[default]
     Keep,
-    /// It is cleared, so that no router behind the gateway treats packets by what strangers wrote
-    /// on them. A `match` by `dscp` sees it as it came.
+    /// It is cleared, so that no router behind the gateway treats packets by a codepoint that
+    /// strangers wrote. A `match` by `dscp` sees the original.
     Wash,
     /// It becomes that of assured forwarding, class 1, with the packet's colour as drop precedence:
     /// AF11 green, AF12 yellow, AF13 red (RFC 2597).
@@ -188,7 +189,7 @@ pub enum DscpChoice {
 }
 
 impl DscpChoice {
-    /// The rewriting of codepoints that it represents.
+    /// The corresponding rewriting of codepoints.
     pub fn rewriting(self) -> Dscp {
         match self {
             DscpChoice::Keep => Dscp::Keep,
@@ -205,11 +206,11 @@ impl DscpChoice {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FramingSpec {
-    /// Bytes added to the frame as it is on Ethernet without check sequence; negative to take some
-    /// away. Default: 24: the check sequence (4), preamble (8) and gap (12) of Ethernet. -14 counts
-    /// IP packets alone.
+    /// Bytes added to the Ethernet frame without check sequence; negative to take some away.
+    /// Default: 24: the check sequence (4), preamble (8) and gap (12) of Ethernet. -14 counts only
+    /// IP packets.
     pub overhead_bytes: Option<i32>,
-    /// The fewest bytes that a frame counts as, its overhead included. Default: 84 B with the
+    /// The fewest bytes that a frame counts as, including its overhead. Default: 84 B with the
     /// default overhead, else 1 B.
     pub minimum: Option<Quantity<Size>>,
     /// Are frames carried in ATM cells, 48 bytes of each 53 (ADSL)? Default: false.
@@ -240,7 +241,7 @@ impl<'de> Deserialize<'de> for FlowsSpec {
     }
 }
 
-/// Reads a [`FlowsSpec`]: each of its forms has errors of its own.
+/// Reads a [`FlowsSpec`]: each of its forms has separate errors.
 struct FlowsReader;
 
 impl<'de> Visitor<'de> for FlowsReader {
@@ -282,18 +283,18 @@ pub enum FlowsChoice {
     /// A conversation: addresses, ports and protocol.
     #[serde(rename = "5-tuple")]
     FiveTuple,
-    /// The host that sends.
+    /// The sending host.
     Source,
-    /// The host that receives.
+    /// The receiving host.
     Destination,
-    /// The host inside, by its address: it receives downloads and sends uploads.
+    /// The inside host, by its address: it receives downloads and sends uploads.
     Inside,
-    /// The host inside, by its Ethernet address: one host, whatever number of addresses it has.
+    /// The inside host, by its Ethernet address: one host, whatever number of addresses it has.
     /// Behind a router all hosts are one.
     Mac,
-    /// The host outside.
+    /// The outside host.
     Outside,
-    /// The subscriber; where none claims a packet, its inside host.
+    /// The subscriber; if none claims a packet, its inside host.
     Subscriber,
     /// The VLAN.
     Vlan,
@@ -305,16 +306,16 @@ pub enum FlowsChoice {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClassSpec {
-    /// Its name. The class `unclaimed` has what no subscriber and no class claims: it is always there,
-    /// under the root, with weight 1 and no bounds where it is not listed.
+    /// Its name. The class `unclaimed` has the packets that no subscriber and no class claims. It
+    /// always exists; unless listed, it is under the root, with weight 1 and no bounds.
     pub name: String,
-    /// The name of the class above it. Default: it is under the root.
+    /// The name of the class above it. Default: the root.
     pub parent: Option<String>,
     /// Its weight among its siblings, from 1e-6 to 1e6. Default: 1.
     pub weight: Option<f64>,
     /// With `classful`: the discipline of this class, or of all below it that have no other: its
     /// name, or a table with the name and its parameters. Default: that of the class above it, and
-    /// at the top that of the way.
+    /// at the top that of the direction.
     pub leaf: Option<Choice>,
     /// Its bounds from the outside to the inside.
     #[serde(default)]
@@ -322,8 +323,8 @@ pub struct ClassSpec {
     /// Its bounds from the inside to the outside.
     #[serde(default)]
     pub upload: BoundsSpec,
-    /// Which packets are of this class, where no subscriber claims them. A packet is of the class
-    /// listed first of those that match. Only for classes without children and subscribers.
+    /// Which packets are of this class, if no subscriber claims them. A packet is of the first
+    /// listed class that matches. Only for classes without children and subscribers.
     #[serde(default, rename = "match")]
     pub matches: MatchSpec,
 }
@@ -334,7 +335,7 @@ pub struct ClassSpec {
 pub struct BoundsSpec {
     /// The rate that it can always have. Default: nothing.
     pub guaranteed: Option<Quantity<Rate>>,
-    /// The rate that it never exceeds, but for a burst. Default: none.
+    /// The rate that it never exceeds, except in a burst. Default: none.
     pub ceiling: Option<Quantity<Rate>>,
     /// What it may have beyond its ceiling after a pause, such as `40 Mbit/s for 10 s`. Default:
     /// nothing.
@@ -360,8 +361,8 @@ pub struct MatchSpec {
     /// Protocols: `tcp`, `udp`, `icmp`, `icmpv6`, `sctp`, `gre`, `esp`, or numbers in quotes.
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
     pub protocol: OneOrMany,
-    /// Ports of the inside host: `443`, `10000-20000`, or `!443` for all but that. No fragment has
-    /// ports, so that none is of a class by ports.
+    /// Ports of the inside host: `443`, `10000-20000`, or `!443` for all except that. Fragments
+    /// have no ports, so none is of a class by ports.
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
     pub inside_ports: OneOrMany,
     /// Ports of the outside host, likewise.
@@ -396,12 +397,12 @@ impl Default for OneOrMany {
 }
 
 impl OneOrMany {
-    /// Is nothing given?
+    /// Whether nothing is given.
     pub fn is_empty(&self) -> bool {
         matches!(self, OneOrMany::Many(items) if items.is_empty())
     }
 
-    /// Each as a text, with the end of its path.
+    /// Each value as a text, with the end of its path.
     pub fn texts(&self) -> Vec<(String, String)> {
         let text = |item: &NumberOrWord| match item {
             NumberOrWord::Number(number) => number.to_string(),
@@ -433,23 +434,24 @@ pub enum DscpSpec {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SubscribersSpec {
-    /// A CSV file beside the configuration, with a line of column names: `name` and `addresses`
-    /// (prefixes, with spaces between) or `vlan`; and, if wanted, `class` (the one above; default:
-    /// the root), `weight`, `download_guaranteed`, `download_ceiling`, `upload_guaranteed`,
-    /// `upload_ceiling`.
+    /// A CSV file next to the configuration, with a line of column names: `name` and `addresses`
+    /// (prefixes, separated by spaces) or `vlan`. Optional columns: `class` (the one above;
+    /// default: the root), `weight`, `download_guaranteed`, `download_ceiling`,
+    /// `upload_guaranteed`, `upload_ceiling`.
     pub file: PathBuf,
-    /// What must agree of the columns of an upload's sender. Default: `"strict"`.
+    /// Which columns must match an upload's sender. Default: `"strict"`.
     pub bind: Option<BindSpec>,
 }
 
-/// What must agree of the columns of an upload's sender.
+/// Which columns must match an upload's sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BindSpec {
-    /// All of them: an upload with an address of one subscriber and a `mac`, `vlan`, `inner_vlan` or
-    /// `pppoe` of another, or without what that one's row has, is lost as `spoofed`.
+    /// All of them. An upload is lost as `spoofed` if its address is one subscriber's and its
+    /// `mac`, `vlan`, `inner_vlan` or `pppoe` is another's. It is lost too if it lacks a key of
+    /// that subscriber's row.
     Strict,
-    /// None: the address decides, where it is of a subscriber.
+    /// None: the address decides, if a subscriber has it.
     Loose,
 }
 
@@ -457,20 +459,20 @@ pub enum BindSpec {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IngressSpec {
-    /// The address at which it listens to reports, over UDP, such as `192.0.2.1:9830`.
+    /// The UDP address at which it listens to reports, such as `192.0.2.1:9830`.
     pub listen: String,
-    /// A file with the key that both edges have: at least 16 bytes, such as 32 random letters.
+    /// A file with the key that both edges share: at least 16 bytes, such as 32 random letters.
     pub key_file: PathBuf,
 }
 
-/// The edge of a DiffServ domain where downloads leave it: it estimates how many packets in profile
-/// are marked on the way, and reports to the edge where they enter.
+/// The edge of a DiffServ domain where downloads leave it. It estimates how many in-profile packets
+/// are marked on the path, and reports to the edge where they enter.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EgressSpec {
-    /// The address to which it reports, over UDP, such as `192.0.2.1:9830`.
+    /// The UDP address to which it reports, such as `192.0.2.1:9830`.
     pub report_to: String,
-    /// A file with the key that both edges have: at least 16 bytes, such as 32 random letters.
+    /// A file with the key that both edges share: at least 16 bytes, such as 32 random letters.
     pub key_file: PathBuf,
 }
 
@@ -479,18 +481,17 @@ pub struct EgressSpec {
 #[serde(deny_unknown_fields)]
 pub struct TelemetrySpec {
     /// The socket of `status`, `top`, `reload` and of programs. Default: `NAME.sock` in the folder
-    /// `/run/fairwire`, or in that of `XDG_RUNTIME_DIR` for others than root; under systemd in its
+    /// `/run/fairwire`, or without root in that of `XDG_RUNTIME_DIR`; under systemd in its
     /// `RUNTIME_DIRECTORY`.
     pub socket: Option<PathBuf>,
     /// A group whose members may read over the socket: `status`, `counts`, `watch`. They change
-    /// nothing. Default: none; the socket is its owner's alone.
+    /// nothing. Default: none; only the owner may use the socket.
     pub readers: Option<String>,
     /// The address for metrics over HTTP, such as `127.0.0.1:9820`. Default: none. Beyond loopback
     /// it needs `token_file`.
     pub metrics: Option<String>,
-    /// Names by which readers and browsers may call this machine, beside its addresses and
-    /// `localhost`. Default:
-    /// no others; any with a `token_file`.
+    /// Names by which readers and browsers may call this machine, in addition to its addresses and
+    /// `localhost`. Default: no others; any with a `token_file`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,
     /// A file with the token that readers of metrics and of the page must show (`Authorization:
@@ -500,8 +501,8 @@ pub struct TelemetrySpec {
     pub page: Option<PageSpec>,
     /// The interval between samples of gauges. Default: 10 ms; from 1 ms to 10 s.
     pub interval: Option<Quantity<Duration>>,
-    /// Flows that are counted one by one, in each way; the rest are counted together. Default:
-    /// 4096; at most 1048576.
+    /// Flows that are counted individually in each direction; the rest are counted together.
+    /// Default: 4096; at most 1048576.
     pub flows: Option<u32>,
     /// Drops and marks that the capture ring remembers. Default: 4096; 0 for none; at most 1048576.
     pub captured: Option<u32>,
@@ -511,19 +512,19 @@ pub struct TelemetrySpec {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PageSpec {
-    /// Its address, such as `127.0.0.1:9821`; metrics are there too. Beyond loopback it needs
+    /// Its address, such as `127.0.0.1:9821`, which serves metrics too. Beyond loopback it needs
     /// `telemetry.token_file`.
     pub address: String,
-    /// The file of the history, whose folder the gateway's user may write. Default: `NAME.sqlite`
-    /// in systemd's `STATE_DIRECTORY`; without that the history is in memory, and ends with the
-    /// process.
+    /// The file of the history, in a folder that the gateway's user may write. Default:
+    /// `NAME.sqlite` in systemd's `STATE_DIRECTORY`. Without it the history is in memory, and ends
+    /// with the process.
     pub history: Option<PathBuf>,
-    /// The most room that the history takes. Default: 64 MiB; from 1 MiB to 16 GiB.
+    /// The most space that the history takes. Default: 64 MiB; from 1 MiB to 16 GiB.
     pub size: Option<Quantity<Size>>,
     /// The age at which minutes of the history are forgotten. Default: 168 h; from 24 h to 8784 h.
     pub keep: Option<Quantity<Duration>>,
-    /// Arrivals of the last minute that are kept for replays, each way, of 40 bytes each. Default:
-    /// 262144; 0 for none; at most 4194304.
+    /// Arrivals of the last minute that are kept for replays in each direction, 40 bytes each.
+    /// Default: 262144; 0 for none; at most 4194304.
     pub arrivals: Option<u32>,
 }
 
@@ -531,22 +532,22 @@ pub struct PageSpec {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SafetySpec {
-    /// What becomes of the link when this process dies or is stuck. Default: `closed`.
+    /// What happens to the link when this process dies or is stuck. Default: `closed`.
     #[serde(default)]
     pub on_failure: OnFailure,
     /// The silence after which the process counts as stuck. Default: 1 s; from 100 ms to 60 s.
     pub watchdog: Option<Quantity<Duration>>,
-    /// Frames that may be inside at once, each way. Default: enough for the buffer.
+    /// Frames that may be inside at once, in each direction. Default: enough for the buffer.
     pub frames: Option<u32>,
-    /// The longest wait for an interface that went away to come back, and with `run --wait` for one
-    /// that is not there yet. Default: for ever.
+    /// The longest wait for a lost interface to return, and with `run --wait` for a missing one to
+    /// appear. Default: for ever.
     pub patience: Option<Quantity<Duration>>,
-    /// The user of a process that was started by root, once all is open that needs root; `root` to
+    /// The user of a process started by root, once everything is open that needs root; `root` to
     /// stay root. Default: `fairwire` if there is such a user, else the user with number 65534.
     pub user: Option<String>,
 }
 
-/// What becomes of the link when the process dies or is stuck.
+/// What happens to the link when the process dies or is stuck.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OnFailure {
@@ -554,7 +555,7 @@ pub enum OnFailure {
     #[default]
     Closed,
     /// A watchdog bridges the two interfaces in the kernel, unshaped, until the gateway is back. On
-    /// a router the kernel forwards by itself, unshaped, once the process is dead.
+    /// a router the kernel forwards without help, unshaped, once the process is dead.
     Open,
 }
 

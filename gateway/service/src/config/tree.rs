@@ -1,4 +1,4 @@
-//! From classes and subscribers as typed to the tree, with everything that must hold between them.
+//! Builds the tree from classes and subscribers as written, and checks their relations.
 
 use super::places::{Origin, Texts};
 use super::spec::{ClassSpec, Spec};
@@ -9,7 +9,7 @@ use fairwire_document::{DocumentError, shortened};
 use fairwire_subscribers::sheet::{MAX_FAULTS, Row, UNCLAIMED_NAME, checked_name};
 use std::collections::HashMap;
 
-/// The tree, and the place of each of its classes in the files.
+/// The tree, and the position of each of its classes in the files.
 pub(super) struct Tree {
     /// The classes.
     pub book: ClassBook,
@@ -17,7 +17,7 @@ pub(super) struct Tree {
     pub origins: Vec<Origin>,
 }
 
-/// Makes the tree of `spec` and its subscribers.
+/// Builds the tree of `spec` and its subscribers.
 pub(super) fn grow(spec: &Spec, texts: &Texts<'_>) -> Result<Tree, DocumentError> {
     let names = names(spec, texts)?;
     let classes = class_tree(spec, &names, texts)?;
@@ -67,7 +67,7 @@ impl TreeBuilder {
     }
 }
 
-/// The class of unclaimed packets where the configuration does not list it.
+/// The class of unclaimed packets, if the configuration does not list it.
 fn unclaimed() -> Class {
     Class {
         name: UNCLAIMED_NAME.into(),
@@ -95,7 +95,7 @@ pub(super) fn of_row(row: &Row, parent: Option<u32>) -> Class {
     Class { name, parent, kind, weight, bounds, is_suspended }
 }
 
-/// The place of each name. Names are checked, and all different.
+/// The position of each name. The names are checked and differ.
 fn names<'a>(spec: &'a Spec, texts: &'a Texts<'_>) -> Result<HashMap<&'a str, Origin>, DocumentError> {
     let mut names = HashMap::new();
     for (at, class) in spec.class.iter().enumerate() {
@@ -114,7 +114,7 @@ fn names<'a>(spec: &'a Spec, texts: &'a Texts<'_>) -> Result<HashMap<&'a str, Or
     DocumentError::of_all(faults).map_or(Ok(names), Err)
 }
 
-/// The class of unclaimed packets is under the root, and its packets are those of no other.
+/// Checks that the class of unclaimed packets is under the root and has no matches.
 fn check_unclaimed(class: &ClassSpec, origin: Origin, texts: &Texts<'_>) -> Result<(), DocumentError> {
     let (key, why) = match class {
         ClassSpec { parent: Some(_), .. } => ("parent", "unclaimed traffic is under the root"),
@@ -152,7 +152,7 @@ fn checked_weight(weight: f64, origin: Origin, texts: &Texts<'_>) -> Result<Weig
     Weight::new(weight).ok_or_else(refuse)
 }
 
-/// The tree of the classes of `spec`, which have their places in the list as numbers.
+/// The tree of the classes of `spec`, numbered by their places in the list.
 fn class_tree(
     spec: &Spec,
     names: &HashMap<&str, Origin>,
@@ -212,7 +212,7 @@ fn above_row(
     Ok(Some(above))
 }
 
-/// A class with others below it has no packets of its own, so it matches none.
+/// Checks that only leaves have matches: a class with others below it has no packets of its own.
 fn matches_are_of_leaves(spec: &Spec, tree: &Tree, texts: &Texts<'_>) -> Result<(), DocumentError> {
     for (number, _) in tree.book.iter() {
         let Origin::Class(at) = tree.origins[number as usize] else { continue };

@@ -18,14 +18,14 @@ pub struct User {
     pub gid: u32,
 }
 
-/// The user that a package makes for gateways.
+/// The user that the package creates for gateways.
 const DEFAULT: &str = "fairwire";
-/// The user without rights, if there is no [`DEFAULT`]: Linux' default of
+/// The user without rights, if there is no [`DEFAULT`]: Linux's default of
 /// `/proc/sys/kernel/overflowuid`.
 const OVERFLOW: u32 = 65534;
 
-/// The user that the gateway of `config` becomes: `None` if it stays what it is, because it is not
-/// root or is to stay root.
+/// The user that the gateway of `config` becomes. `None` if the process is not root or is to stay
+/// root.
 pub fn of(config: &Config) -> Result<Option<User>, DocumentError> {
     if !rustix::process::geteuid().is_root() {
         return Ok(None);
@@ -49,7 +49,7 @@ pub fn of(config: &Config) -> Result<Option<User>, DocumentError> {
     }
 }
 
-/// The number of the group whose members may read over the socket; `None` where there is none.
+/// The number of the group whose members may read over the socket; `None` if there is none.
 pub fn readers(config: &Config) -> Result<Option<u32>, DocumentError> {
     const KEY: &str = "telemetry.readers";
     let Some(name) = &config.spec().telemetry.readers else { return Ok(None) };
@@ -73,18 +73,18 @@ impl User {
         User { name: entry.name, uid: entry.uid.as_raw(), gid: entry.gid.as_raw() }
     }
 
-    /// May it read the file at `path`, by the modes of the file and of the folders above it? Where
-    /// these cannot be seen: no.
+    /// Whether it may read the file at `path`, by the modes of the file and of the folders above
+    /// it; false if these cannot be read.
     pub fn may_read(&self, path: &Path) -> bool {
         let Ok(path) = std::path::absolute(path) else { return false };
-        // A link counts as what it leads to.
+        // A link counts as its target.
         let Ok(path) = path.canonicalize() else { return false };
         let mut folders = path.ancestors().skip(1);
         let seen = |path: &Path, bit| std::fs::metadata(path).is_ok_and(|about| self.has(&about, bit));
         folders.all(|folder| seen(folder, 1)) && seen(&path, 4)
     }
 
-    /// Has it the right `bit` (4 to read, 1 to search) of what is described by `about`?
+    /// Whether it has the right `bit` (4 to read, 1 to search) to the file described by `about`.
     fn has(&self, about: &Metadata, bit: u32) -> bool {
         let shift = match () {
             () if about.uid() == self.uid => 6,

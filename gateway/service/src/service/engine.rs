@@ -24,7 +24,7 @@ use std::sync::mpsc::{Receiver, SyncSender};
 pub(crate) enum Command {
     /// New parts for both directions.
     Replace(Box<Replace>),
-    /// Changes within the current classes: all or none. The answer returns what is no longer
+    /// Changes that keep the class numbers: all or none. The answer returns what is no longer
     /// needed.
     Edit(Edit, SyncSender<Result<Edit, SetWeightError>>),
     /// A direction's rate follows a law from this time.
@@ -39,7 +39,7 @@ pub(crate) enum Command {
     HandOver(UnixStream),
 }
 
-/// Changes of classes that do not renumber the others.
+/// Changes that keep the numbers of the remaining classes.
 #[derive(Default)]
 pub(crate) struct Edit {
     /// Class numbers that become vacant.

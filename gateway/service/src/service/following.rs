@@ -56,7 +56,7 @@ impl Following {
         Some((Following { given, autorate: Autorate::new(sides), trips, ways: Default::default() }, listener))
     }
 
-    /// Whether it can continue with `config`. The datapath thread has the file's rates again.
+    /// Whether it can continue with `config` after a reload, which put the file's rates in place.
     pub(super) fn goes_on(&mut self, config: &Config) -> bool {
         self.ways.iter_mut().for_each(|way| (way.set, way.shown) = (None, None));
         self.given == given(config)

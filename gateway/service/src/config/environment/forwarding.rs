@@ -1,4 +1,4 @@
-//! A machine that forwards by itself: a bump on it shapes nothing, and router mode needs it.
+//! Forwarding by the kernel: it makes a bump useless, and router mode needs it.
 
 use super::super::Config;
 use super::{Note, fits, has_global_ipv6, interfaces, missing, refused};
@@ -11,18 +11,18 @@ use fairwire_linux::nftables::{Family, Nftables};
 use std::fs;
 use std::io::ErrorKind;
 
-/// Does the kernel forward between the two interfaces, by the settings of `ipv4` or `ipv6`?
+/// Whether the kernel forwards between the two interfaces, by the settings of `ipv4` or `ipv6`.
 fn forwards(family: &str, names: [&str; 2]) -> bool {
     names.iter().all(|name| is_on(&format!("{family}/conf/{name}/forwarding")))
 }
 
-/// Is this setting of the network namespace on?
+/// Whether this setting of the network namespace is on.
 pub(super) fn is_on(setting: &str) -> bool {
     let value = fs::read_to_string(format!("/proc/sys/net/{setting}")).unwrap_or_default();
     value.trim().parse::<u8>().is_ok_and(|value| value > 0)
 }
 
-/// Refuses a bump between two interfaces between which the kernel forwards as well.
+/// Refuses a bump between two interfaces if the kernel also forwards between them.
 pub(super) fn refuse_beside(config: &Config) -> Result<(), DocumentError> {
     let wire = &config.spec().wire;
     let names = [wire.inside.first().as_str(), wire.outside.as_str()];
@@ -48,7 +48,7 @@ pub(super) fn refuse_beside(config: &Config) -> Result<(), DocumentError> {
     Err(refused(config, "wire.inside", names[0], why, allowed.into()))
 }
 
-/// The passages of packets through a router, one for each interface inside.
+/// The passages of packets through a router, one for each inside interface.
 pub(crate) fn passages(spec: &Spec) -> Vec<Passage> {
     let passage = |(at, inside): (usize, &String)| Passage {
         table: match at {
@@ -65,7 +65,7 @@ pub(crate) fn passages(spec: &Spec) -> Vec<Passage> {
     spec.wire.inside.names().iter().enumerate().map(passage).collect()
 }
 
-/// What leads packets past the gateway of a router: tunnels of its own, and flowtables.
+/// Notes on what carries packets past a router's gateway: its own tunnels, and flowtables.
 fn passing_by(spec: &Spec) -> Vec<Note> {
     let mut notes = Vec::new();
     let (insides, outside) = (spec.wire.inside.names(), &spec.wire.outside);
@@ -112,7 +112,7 @@ pub(super) fn check_router(config: &Config) -> Result<Vec<Note>, DocumentError> 
         ));
     }
     let tables = Nftables::open().and_then(|nftables| nftables.has_table(Family::Netdev, "fairwire"));
-    // A missing right is reported elsewhere.
+    // Missing rights are reported elsewhere.
     if let Some(error) = tables.err().filter(|error| error.kind() != ErrorKind::PermissionDenied) {
         let why = format!("this kernel has no nftables: {error}");
         let allowed = "a kernel with CONFIG_NF_TABLES_NETDEV (Linux 5.18 or later); `af-packet` on a machine of its own".to_owned();

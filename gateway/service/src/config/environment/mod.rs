@@ -1,5 +1,5 @@
-//! Checks that this machine can do what a configuration requires. It only looks, and changes
-//! nothing; `run` uses it too.
+//! Checks that this machine can do what a configuration requires. The checks change nothing; `run`
+//! uses them too.
 
 mod forwarding;
 pub mod survey;
@@ -27,7 +27,7 @@ pub struct Note(pub String);
 /// The number of a capability (capability.h of Linux).
 const CAP_NET_ADMIN: u32 = 12;
 
-/// What the name of a guard's bridge begins with; the number of the inside interface follows.
+/// The prefix of a guard's bridge name; the index of the inside interface follows.
 pub(crate) const BRIDGE_PREFIX: &str = "fwbr";
 
 /// The remedy for missing rights.
@@ -71,7 +71,7 @@ pub fn check(config: &Config) -> Result<Vec<Note>, DocumentError> {
     Ok(notes)
 }
 
-/// A note of each interface that a running gateway has: `run` will be refused there.
+/// A note for each interface that a running gateway has, since `run` will be refused there.
 pub fn held(config: &Config) -> Vec<Note> {
     let wire = &config.spec().wire;
     let holder_of = |name: &String| {
@@ -81,11 +81,11 @@ pub fn held(config: &Config) -> Vec<Note> {
     [wire.inside.first(), &wire.outside].into_iter().filter_map(holder_of).collect()
 }
 
-/// Notes on files: which of them the process may not read any more once it runs as `user`, and who
-/// may read the token and keys.
+/// Notes on files: which of them the process can no longer read as `user`, and who may read the
+/// token and the keys.
 fn file_notes(config: &Config, user: Option<&User>) -> Vec<Note> {
     let mut notes = Vec::new();
-    // What is not written yet is no file to be read.
+    // A file that is not written yet need not be readable.
     let files = config.files().into_iter().filter(|file| file.exists());
     let closed = files.filter(|file| user.is_some_and(|user| !user.may_read(file)));
     if let (Some(user), closed @ [first, ..]) = (user, &closed.collect::<Vec<_>>()[..]) {
@@ -114,7 +114,7 @@ fn refused(config: &Config, path: &str, given: &str, why: String, allowed: Strin
 
 /// The interfaces of this network namespace.
 fn interfaces() -> Vec<String> {
-    // Not /sys/class/net: it shows the namespace that it was mounted in.
+    // Not /sys/class/net: it shows the namespace in which it was mounted.
     let text = fs::read_to_string("/proc/self/net/dev").unwrap_or_default();
     let names = text.lines().skip(2).filter_map(|line| line.split_once(':'));
     names.map(|(name, _)| name.trim().to_owned()).collect()
@@ -147,7 +147,7 @@ fn fits(config: &Config, key: &str, name: &str, there: &[String]) -> Result<Opti
     }
 }
 
-/// The interface that `key` names is not `there`.
+/// The error if the interface that `key` names is not `there`.
 fn missing(config: &Config, key: &str, there: &[String]) -> DocumentError {
     let wire = &config.spec().wire;
     let (name, other) = match key {
@@ -164,19 +164,19 @@ fn missing(config: &Config, key: &str, there: &[String]) -> DocumentError {
     refused(config, &format!("wire.{key}"), name, why, format!("{allowed}{near}"))
 }
 
-/// Can it be used? Where the kernel does not say, it may be.
+/// Whether it can be used; true if the kernel does not say.
 fn is_fit(name: &str) -> bool {
     let about = link::index_of(name).ok().flatten().and_then(|index| link::about(index).ok());
     about.is_none_or(|about| about.is_ethernet && !about.is_loopback)
 }
 
-/// The interface that `key` names went before it could be used.
+/// The error if the interface that `key` names disappeared before it could be used.
 pub(crate) fn gone(config: &Config, key: &str) -> DocumentError {
     missing(config, key, &interfaces())
 }
 
 fn is_free(config: &Config, key: &str, name: &str, there: &[String]) -> Result<(), DocumentError> {
-    // Not a persistent TUN device either: another program set its addresses and its MTU, and
+    // A persistent TUN device is refused as well: another program set its addresses and MTU, and
     // brought it up.
     match there.iter().any(|other| other == name) {
         false => Ok(()),
@@ -197,7 +197,7 @@ fn sys(name: &str, file: &str) -> std::path::PathBuf {
     Path::new("/sys/class/net").join(name).join(file)
 }
 
-/// Does /sys show the interface `name` of our own namespace?
+/// Whether /sys shows the interface `name` of our own namespace.
 fn is_ours(name: &str) -> bool {
     let shown =
         fs::read_to_string(sys(name, "ifindex")).ok().and_then(|text| text.trim().parse::<u32>().ok());
@@ -205,8 +205,8 @@ fn is_ours(name: &str) -> bool {
     shown.is_some() && rustix::net::netdevice::name_to_index(&socket, name).ok() == shown
 }
 
-/// An interface of a bridge or a bond gets its frames there and not here. The bridge of a guard is
-/// no obstacle: a gateway that starts removes it.
+/// A port of a bridge or a bond receives its frames there, not here. A guard's bridge is no
+/// obstacle: a starting gateway removes it.
 fn enslaved(config: &Config, key: &str, name: &str, master: &str) -> Result<Note, DocumentError> {
     if is_of_a_guard(master) {
         return Ok(Note(format!(
@@ -218,7 +218,7 @@ fn enslaved(config: &Config, key: &str, name: &str, master: &str) -> Result<Note
     Err(refused(config, &format!("wire.{key}"), name, why, allowed))
 }
 
-/// Is it the name that a guard gives its bridge (docs/gateway/operation.md)?
+/// Whether a guard gives its bridge this name (docs/gateway/operation.md).
 fn is_of_a_guard(master: &str) -> bool {
     let number = master.strip_prefix(BRIDGE_PREFIX);
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
@@ -232,7 +232,7 @@ fn name_notes(config: &Config, key: &str, name: &str) -> Vec<Note> {
         )));
     }
     let speed = fs::read_to_string(sys(name, "speed")).ok().and_then(|text| text.trim().parse::<u64>().ok());
-    // Frames leave by the inside when they are downloads.
+    // The inside interface sends the downloads.
     let way = if key == "inside" { Way::Download } else { Way::Upload };
     if let (Some(mbits), Some(shaping)) = (speed.filter(|_| is_ours(name)), config.shaping(way))
         && shaping.rate.bps() > mbits * 1_000_000
@@ -246,8 +246,8 @@ fn name_notes(config: &Config, key: &str, name: &str) -> Vec<Note> {
     notes
 }
 
-/// A frame that one interface takes in and the other does not send is lost, and no ICMP reports it
-/// to its sender.
+/// A frame that is too long for the other interface is lost, and no ICMP message reports it to its
+/// sender.
 fn mtu_note(inside: &str, outside: &str) -> Option<Note> {
     let mtu = |name: &str| fairwire_linux::interface::mtu(name).ok();
     let (in_mtu, out_mtu) = (mtu(inside)?, mtu(outside)?);
@@ -318,7 +318,7 @@ fn needs(
     Err(refused(config, path, given, format!("the right {called} is missing"), REMEDY.into()))
 }
 
-/// Is the capability effective, by the text of /proc/self/status?
+/// Whether the capability is effective, by the text of /proc/self/status.
 fn has_capability(status: &str, capability: u32) -> bool {
     let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
     let effective = effective.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok());

@@ -1,4 +1,4 @@
-//! What a machine is, as far as a gateway is concerned: for one that is yet to be configured.
+//! The properties of a machine that matter to a gateway which is yet to be configured.
 
 use super::super::backend::BackendKind;
 use super::forwarding::is_on;
@@ -9,16 +9,16 @@ use fairwire_linux::link::{self, About};
 use std::fs;
 use std::net::Ipv4Addr;
 
-/// The interfaces of this network namespace, and how it routes.
+/// The interfaces of this network namespace, and its routing.
 #[derive(Clone, Debug, Default)]
 pub struct Survey {
     /// In the kernel's order, without the loopback.
     pub interfaces: Vec<Surveyed>,
-    /// Where the default route leads.
+    /// The interface of the default route.
     pub default_route: Option<String>,
-    /// Does the kernel forward IPv4?
+    /// Whether the kernel forwards IPv4.
     pub forwards_ipv4: bool,
-    /// Does it forward IPv6?
+    /// Whether the kernel forwards IPv6.
     pub forwards_ipv6: bool,
 }
 
@@ -27,26 +27,26 @@ pub struct Survey {
 pub struct Surveyed {
     /// Its name.
     pub name: String,
-    /// What the kernel says of it.
+    /// The kernel's description of it.
     pub about: About,
     /// Its first IPv4 address.
     pub ipv4: Option<Ipv4Addr>,
-    /// Has it an IPv6 address beyond its own link?
+    /// Whether it has an IPv6 address beyond its own link.
     pub has_ipv6: bool,
-    /// The bridge or bond that it is a port of.
+    /// The bridge or bond of which it is a port.
     pub master: Option<String>,
-    /// Its speed, where it has one.
+    /// Its speed, if it has one.
     pub speed: Option<Rate>,
 }
 
 impl Surveyed {
-    /// Has it an address of this machine?
+    /// Whether it has an address of this machine.
     pub fn has_address(&self) -> bool {
         self.ipv4.is_some() || self.has_ipv6
     }
 }
 
-/// Bytes and packets that an interface took in and sent, since it came up.
+/// Bytes and packets that an interface received and sent since it came up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
     /// Bytes from the Ethernet header on, without frame check sequence: in, out.
@@ -56,7 +56,7 @@ pub struct Counted {
 }
 
 impl Survey {
-    /// Looks at this machine, and changes nothing.
+    /// Surveys this machine without changing anything.
     pub fn take() -> Survey {
         Survey {
             interfaces: interfaces().into_iter().filter_map(surveyed).collect(),
@@ -71,10 +71,11 @@ impl Survey {
         self.interfaces.iter().find(|interface| interface.name == name)
     }
 
-    /// The interface that is probably outside, where `inside` was said to be inside: that of the
-    /// default route. A machine that does not forward and has two bare interfaces which carry frames
-    /// is for a bump between these two: its default route is that of its management. Of the two
-    /// nothing shows which is outside, unless `inside` is the other one.
+    /// The interface that is probably outside; `inside` is given as inside. It is that of the
+    /// default route, with one exception: a machine that does not forward and has two bare
+    /// interfaces with carrier. That machine is for a bump between the two, and its default route
+    /// is for management. Nothing shows which of the two is outside, unless `inside` is the other
+    /// one.
     pub fn outside(&self, inside: Option<&str>) -> Option<&Surveyed> {
         let is_router = self.forwards_ipv4 || self.forwards_ipv6;
         let mut bare = self.bare().filter(|interface| Some(interface.name.as_str()) != inside);
@@ -89,8 +90,8 @@ impl Survey {
         }
     }
 
-    /// The interface that is probably inside, where `outside` is outside: one with an address where
-    /// `outside` has one, and a bare one beside a bare one.
+    /// The interface that is probably inside, given `outside`: one with an address if `outside` has
+    /// one, else a bare one.
     pub fn inside(&self, outside: &str) -> Option<&Surveyed> {
         let has_address = self.find(outside).is_some_and(Surveyed::has_address);
         let fit = |interface: &&Surveyed| {
@@ -100,13 +101,13 @@ impl Survey {
                 && interface.has_address() == has_address
         };
         let mut found: Vec<&Surveyed> = self.interfaces.iter().filter(fit).collect();
-        // Those that carry frames first; the kernel's order otherwise.
+        // Interfaces with carrier come first, otherwise in the kernel's order.
         found.sort_by_key(|interface| !interface.about.is_running);
         found.first().copied()
     }
 
-    /// Which back end suits these two: what the kernel forwards where both have addresses, and else
-    /// a bump.
+    /// The back end that suits these two: the kernel's forwarding if both have addresses, else a
+    /// bump.
     pub fn backend(&self, inside: &str, outside: &str) -> BackendKind {
         let has_address = |name: &str| self.find(name).is_some_and(Surveyed::has_address);
         match has_address(inside) && has_address(outside) {
@@ -125,13 +126,13 @@ impl Survey {
     }
 }
 
-/// What `name` has counted; `None` where there is no such interface.
+/// The counters of `name`; `None` if there is no such interface.
 pub fn counted(name: &str) -> Option<Counted> {
     let text = fs::read_to_string("/proc/self/net/dev").ok()?;
     parse_counted(&text, name)
 }
 
-/// The line of proc(5)'s `net/dev`: bytes and packets in, six others, bytes and packets out.
+/// Parses the line of proc(5)'s `net/dev`: bytes and packets in, six others, bytes and packets out.
 fn parse_counted(text: &str, name: &str) -> Option<Counted> {
     let line = text.lines().find_map(|line| line.trim_start().strip_prefix(name)?.strip_prefix(':'))?;
     let fields: Vec<u64> = line.split_whitespace().map_while(|field| field.parse().ok()).collect();
@@ -145,7 +146,7 @@ fn surveyed(name: String) -> Option<Surveyed> {
         return None;
     }
     let speed = fs::read_to_string(sys(&name, "speed")).ok().filter(|_| is_ours(&name));
-    // -1 where the interface has none.
+    // -1 if the interface has none.
     let speed = speed.and_then(|text| text.trim().parse::<u64>().ok()).filter(|mbps| *mbps > 0);
     Some(Surveyed {
         ipv4: ipv4_address(&name).ok().flatten(),
@@ -157,13 +158,13 @@ fn surveyed(name: String) -> Option<Surveyed> {
     })
 }
 
-/// Where the default route of IPv4 leads, else that of IPv6.
+/// The interface of IPv4's default route, or else of IPv6's.
 fn default_route() -> Option<String> {
     let read = |file| fs::read_to_string(file).unwrap_or_default();
     route4(&read("/proc/self/net/route")).or_else(|| route6(&read("/proc/self/net/ipv6_route")))
 }
 
-/// Of the routes to 0.0.0.0/0 the one with the smallest metric.
+/// The route to 0.0.0.0/0 with the smallest metric.
 fn route4(text: &str) -> Option<String> {
     let default = |line: &str| -> Option<(u32, String)> {
         let fields: Vec<&str> = line.split_whitespace().collect();
@@ -173,7 +174,7 @@ fn route4(text: &str) -> Option<String> {
     text.lines().skip(1).filter_map(default).min_by_key(|(metric, _)| *metric).map(|(_, name)| name)
 }
 
-/// Of the routes to ::/0 the one with the smallest metric. The loopback's are refusals.
+/// The route to ::/0 with the smallest metric. Routes of the loopback are refusals.
 fn route6(text: &str) -> Option<String> {
     let default = |line: &str| -> Option<(u32, String)> {
         let fields: Vec<&str> = line.split_whitespace().collect();
