@@ -1,16 +1,15 @@
-//! What threads that send are worth: `cargo bench -p fairwire-gateway --bench senders`, as root.
+//! The gain from sender threads: `cargo bench -p fairwire-gateway --bench senders`, as root.
 //!
 //! Frames of 256 flows come from memory, as many as are taken, through the download of a plain
-//! gateway. They leave by a packet socket on one end of a pair of virtual interfaces, whose other
-//! end counts them and drops them. So nothing but the gateway needs a processor, and what is
-//! measured is the most that it forwards: with one thread, and with two, in turns. Beside that are
-//! the terms of the model in `docs/gateway/threads.md`: what a frame costs where it is decided,
-//! where it is handed over, and where it is sent.
+//! gateway. They leave by a packet socket on one end of a veth pair; the other end counts and drops
+//! them. So only the gateway needs a processor, and the result is the most that it forwards. One
+//! thread and two threads take turns. The output also has the terms of the model in
+//! `docs/gateway/threads.md`: the costs of deciding, handing over and sending a frame.
 //!
-//! Where other programs take the processors, what a clock on the wall says is theirs. So a pair of
-//! rounds counts for the ratio if the gateway's threads waited for a processor for little of both,
-//! and the number of such pairs is printed. Processor time per frame does not depend on that; by it
-//! is the ratio that a machine without other work would have, where the busier thread is the limit.
+//! If other programs take the processors, the wall clock measures them too. So a pair of rounds
+//! counts for the ratio only if the gateway's threads hardly waited for a processor in both. The
+//! number of such pairs is printed. Processor time per frame does not depend on other programs. It
+//! gives the ratio of a machine without other work, on which the busier thread is the limit.
 
 #[path = "forwarding/frame.rs"]
 mod frame;
@@ -41,11 +40,12 @@ const CONFIG: &str = "format = 2\nname = \"bench\"\n[wire]\ninside = \"in\"\nout
                       rate = \"40 Gbit/s\"\nflows = \"5-tuple\"\n";
 const ROUNDS: usize = 15;
 const ROUND: Duration = Duration::from_ms(800);
-/// The part of a round for which threads may wait for a processor, together, if it is to count.
+/// The largest part of a round that all threads together may wait for a processor, if it is to
+/// count.
 const QUIET: f64 = 0.05;
-/// Until threads have what they are to have.
+/// The time for threads to allocate and start.
 const WARM_UP: Duration = Duration::from_ms(250);
-/// A neighbour that does not exist: what is sent there is counted and dropped.
+/// A neighbour that does not exist; frames to it are counted and dropped.
 const VACANT: [u8; 6] = [2, 0, 0, 0, 0, 0x99];
 
 /// Gives frames of all flows in turn.
@@ -62,7 +62,7 @@ impl Source {
     }
 }
 
-/// Takes everything and forgets it.
+/// Takes and discards everything.
 struct Nowhere;
 
 impl Transmit for Nowhere {
@@ -71,7 +71,7 @@ impl Transmit for Nowhere {
     }
 }
 
-/// The two ends of the gateway: frames come from memory, and leave by a port or are forgotten.
+/// The two ends of the gateway: frames come from memory, and leave by a port or are discarded.
 enum End {
     Source(Source),
     Nowhere { is_handed_out: bool },
@@ -119,35 +119,35 @@ impl Port for End {
     }
 }
 
-/// What came of a round.
+/// The results of a round.
 struct Round {
-    /// Frames that left, a second.
+    /// Frames that left per second.
     rate: f64,
-    /// Processor time of the thread that decides, per frame, ns.
+    /// Processor time of the deciding thread per frame, ns.
     decides: f64,
-    /// Of those that only send.
+    /// Processor time of the sender threads per frame, ns.
     sends: f64,
     /// The part of frames that were refused.
     refused: f64,
-    /// The part of the time for which the threads waited for a processor, together.
+    /// The part of the time that all threads together waited for a processor.
     waited: f64,
 }
 
 impl Round {
-    /// Processor time of the busier thread per frame, ns: the limit, with a processor for each.
+    /// Processor time of the busier thread per frame, ns: the limit if each has a processor.
     fn limit(&self) -> f64 {
         self.decides.max(self.sends)
     }
 }
 
-/// How long all threads of this process waited for a processor so far.
+/// The time that all threads of this process have waited for a processor.
 fn waited_s() -> f64 {
     let tasks = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     tasks.map(|task| waited(&task.path()).secs()).sum()
 }
 
-/// A round with frames of `bytes`, `threads` in all, out by `end`; `counted` counts what left,
-/// where the gateway's own count is not to be trusted.
+/// A round with frames of `bytes` and `threads` threads in all, out by `end`. `counted` counts the
+/// departures if the gateway's own count cannot be used.
 fn round(
     bytes: usize,
     threads: usize,
@@ -206,7 +206,7 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// Prints how much more two threads forward: by the clock, and by processor time.
+/// Prints the gain of two threads, by the clock and by processor time.
 fn ratios(bytes: usize, rounds: &[Vec<Round>; 2]) {
     let pairs = || rounds[0].iter().zip(&rounds[1]);
     let quiet: Vec<f64> = pairs()
@@ -233,7 +233,7 @@ fn compare() -> Result<(), Failure> {
         let mut rounds: [Vec<Round>; 2] = Default::default();
         for _ in 0..ROUNDS {
             for (threads, rounds) in (1..).zip(&mut rounds) {
-                bed.gateway.enter()?; // to count is to be at the sink
+                bed.gateway.enter()?; // counting enters the sink's namespace
                 rounds.push(round(bytes, threads, End::Device(Box::new(AfPacket::open(name)?)), &at_sink)?);
             }
         }
@@ -261,7 +261,7 @@ fn compare() -> Result<(), Failure> {
 
 fn main() -> ExitCode {
     if !std::env::args().any(|word| word == "--bench") {
-        println!("not measured: run `cargo bench -p fairwire-gateway --bench senders`"); // `cargo test --all-targets` comes here
+        println!("not measured: run `cargo bench -p fairwire-gateway --bench senders`"); // for `cargo test --all-targets`
         return ExitCode::SUCCESS;
     }
     match compare() {

@@ -1,10 +1,10 @@
-//! How long the datapath's thread pauses for telemetry:
-//! `cargo bench -p fairwire-gateway --bench telemetry`.
+//! The pauses of the datapath thread for telemetry: `cargo bench -p fairwire-gateway --bench
+//! telemetry`.
 //!
-//! There are 4096 flows and 20 000 classes a way, all of which have counts, and an interval every
-//! 10 ms of virtual time. Pauses are in the processor time of the thread, so that other processes
-//! do not count. It prints the median and the longest pause of a thousand, and the time that a
-//! snapshot with all classes takes its reader.
+//! There are 4096 flows and 20 000 classes in each direction, all with counts, and an interval
+//! every 10 ms of virtual time. Pauses are measured in the thread's processor time, so other
+//! processes do not count. The benchmark prints the median and the longest of a thousand pauses. It
+//! also prints the time that a reader needs for a snapshot with all classes.
 
 use fairwire_core::Weight;
 use fairwire_core::scheduler::Fcfs;

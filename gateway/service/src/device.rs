@@ -1,5 +1,5 @@
-//! A lock on an interface that is the kernel's own: the same for all users, all folders and all
-//! names of the interface.
+//! The kernel's lock on an interface: the same for all users, all folders and all names of the
+//! interface.
 
 use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 use rustix::io::Errno;
@@ -9,8 +9,8 @@ use rustix::net::{
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// A lock on an interface: a socket named after its number. Such names are those of the network
-/// namespace, as the numbers of interfaces are, and go with the process.
+/// A lock on an interface: a socket named after its index. Such names belong to the network
+/// namespace, as interface indexes do, and end with the process.
 #[derive(Debug)]
 pub(crate) struct DeviceLock {
     socket: OwnedFd,
@@ -36,7 +36,7 @@ fn socket() -> io::Result<OwnedFd> {
 }
 
 impl DeviceLock {
-    /// Takes the interface with the number `index`; `None` where another process has it.
+    /// Takes the interface with the index `index`; `None` if another process has it.
     pub(crate) fn take(index: u32) -> io::Result<Option<Self>> {
         let socket = socket()?;
         match bind(&socket, &address(index)?) {
@@ -55,7 +55,7 @@ impl DeviceLock {
 impl DeviceLock {
     /// The lock that another process handed over. From now on this one is reported as the holder.
     pub(crate) fn handed_over(socket: OwnedFd) -> io::Result<Self> {
-        // The kernel takes the process that called it last.
+        // The kernel reports the process that called listen(2) last.
         listen(&socket, 1)?;
         Ok(DeviceLock { socket })
     }
@@ -67,7 +67,7 @@ impl AsFd for DeviceLock {
     }
 }
 
-/// The process that has the interface with the number `index`, if any.
+/// The process that has the interface with the index `index`, if any.
 pub(crate) fn holder(index: u32) -> Option<Holder> {
     let socket = socket().ok()?;
     match connect(&socket, &address(index).ok()?) {
@@ -75,15 +75,15 @@ pub(crate) fn holder(index: u32) -> Option<Holder> {
             let pid = getsockopt(&socket, PeerCredentials).map_or(0, |peer| peer.pid());
             Some(Holder(called(pid)))
         }
-        // More have connected than are kept: it is held all the same.
+        // The queue of connections is full, so it is held.
         Err(Errno::AGAIN) => Some(Holder(called(0))),
         Err(_) => None,
     }
 }
 
-/// A process, by its number and what it was started with.
+/// The text for a process: its number and its command.
 fn called(pid: i32) -> String {
-    // Of another namespace of processes: a container, or this one's host.
+    // The process is in another PID namespace: a container, or this one's host.
     if pid == 0 {
         return "another gateway, whose process cannot be seen from here".into();
     }
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_device_has_one_holder_who_is_named_until_it_lets_go() {
-        // No interface has such a number; other tests that run at the same time have others.
+        // No interface has this index; tests that run at the same time have others.
         let index = 0x4000_0000 + std::process::id();
         assert_eq!(holder(index), None);
         let lock = DeviceLock::take(index).expect("a socket").expect("it is free");

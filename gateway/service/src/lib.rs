@@ -1,9 +1,9 @@
 //! A gateway as a service.
 //!
-//! [`config`] reads the TOML file of a gateway. [`service`] runs gateways: locks, ports, rights, the
-//! threads that answer and forward, reloads, the guard process, and take-overs. [`telemetry`] copies
-//! counters on the datapath's thread and makes snapshots and OpenMetrics of them. Pages over HTTP
-//! are another crate's; [`sites`] is what a program passes in for them.
+//! [`config`] reads the TOML file of a gateway. [`service`] runs gateways: locks, ports, rights,
+//! the control and datapath threads, reloads, the guard process, and take-overs. [`telemetry`]
+//! copies counters on the datapath thread and turns them into snapshots and OpenMetrics. Another
+//! crate serves pages over HTTP; a program passes it in as [`sites`].
 
 pub mod config;
 mod device;

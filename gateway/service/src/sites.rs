@@ -1,4 +1,4 @@
-//! Metrics and pages over HTTP, which a program passes in: the service itself knows no HTTP.
+//! Metrics and pages over HTTP, which a program passes in: the service itself has no HTTP.
 
 use crate::config::user::User;
 use crate::config::{Config, PlanContext};
@@ -11,19 +11,19 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread::JoinHandle;
 
-/// Binds the addresses of a configuration, while the process still has its rights. Folders are made
-/// for the user that the process becomes. A listener of `handed` that is bound to such an address is
-/// used, and taken out.
+/// Binds the addresses of a configuration while the process still has its rights. Folders are
+/// created for the user that the process becomes. A listener in `handed` that is bound to one of
+/// these addresses is removed from `handed` and used.
 pub type BindSites =
     fn(&Config, Option<&User>, &mut Vec<TcpListener>) -> Result<Box<dyn BoundSites>, ServiceError>;
 
-/// Bound addresses, at which nothing is answered yet.
+/// Bound addresses that are not served yet.
 pub trait BoundSites: Send {
     /// Copies of the listeners, to be handed over to another process.
     fn copies(&self) -> Vec<TcpListener>;
 
-    /// Answers from threads of its own, with the rights that this thread has now, until `stop`. The
-    /// thread that is returned closes a file when it ends; the service waits for it.
+    /// Serves from new threads, with the current rights of this thread, until `stop`. The returned
+    /// thread closes a file when it ends, so the service waits for it.
     ///
     /// # Errors
     /// A thread cannot be started.
@@ -55,7 +55,7 @@ pub enum ServeError {
         /// Why.
         source: io::Error,
     },
-    /// The token has nothing in it.
+    /// The token is empty.
     #[error(
         "the token of `telemetry.token_file` is empty: write one into the file, such as 32 random letters"
     )]
@@ -65,8 +65,8 @@ pub enum ServeError {
     Thread(#[from] io::Error),
 }
 
-/// The file of a gateway's history: the one of its configuration, or one in systemd's folder of state.
-/// `None` without a page, or without a file.
+/// The file of a gateway's history: the configured one, or one in systemd's state folder. `None`
+/// without a page, or without a file.
 pub fn history_of(config: &Config) -> Option<PathBuf> {
     let page = config.spec().telemetry.page.as_ref()?;
     let state = || {

@@ -1,4 +1,4 @@
-//! What is compared: the kernel's own ways, and ours.
+//! The contestants: the kernel's methods, and ours.
 
 use super::Failure;
 use super::stage::{Core, Way, pin, run};
@@ -22,7 +22,7 @@ use fairwire_wire::flow_key::FlowHasher;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// One line of the table.
+/// One row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Contestant {
     pub name: &'static str,
@@ -36,14 +36,14 @@ pub(crate) enum Kind {
     /// The kernel routes on the gateway's processor instead of the source's (receive packet
     /// steering).
     KernelOnItsOwnCore,
-    /// The kernel routes, and shapes by its HTB.
+    /// The kernel routes, and shapes with its HTB.
     KernelHtb,
     /// The same on the gateway's processor.
     KernelHtbOnItsOwnCore,
-    /// We carry frames through a discipline, or only carry them.
+    /// We carry frames, through a discipline if there is one.
     Ours { back_end: BackEnd, discipline: Option<&'static str> },
     /// We are the bottleneck: the gateway as an operator configures it, at [`BOTTLENECK`], with
-    /// these keys of each way.
+    /// these keys in each direction.
     Bottleneck { keys: &'static str },
 }
 
@@ -51,7 +51,7 @@ pub(crate) enum Kind {
 pub(crate) enum BackEnd {
     AfPacket,
     AfPacketQueue,
-    /// The same with one system call per frame: what batches are worth.
+    /// `AfPacket` with one system call per frame; shows what batches save.
     OneByOne,
     Tun,
 }
@@ -67,7 +67,7 @@ const fn bottleneck(name: &'static str, keys: &'static str) -> Contestant {
 /// The rate of a link that the gateway fills.
 const BOTTLENECK: &str = "2.5 Gbit/s";
 
-/// All of them; the first is what the others are compared with.
+/// All contestants; the first is the reference.
 pub(crate) const ALL: &[Contestant] = &[
     Contestant { name: "kernel routing", kind: Kind::Kernel },
     Contestant { name: "kernel routing, own core", kind: Kind::KernelOnItsOwnCore },
@@ -86,7 +86,7 @@ pub(crate) const ALL: &[Contestant] = &[
     bottleneck("2.5 Gbit/s, default", ""),
 ];
 
-/// Faster than anything that is offered: what is measured is the work, not the shaping.
+/// Above any offered load: the benchmark measures the work, not the shaping.
 const RATE_BPS: u64 = 20_000_000_000;
 
 impl Contestant {
@@ -100,27 +100,27 @@ impl Contestant {
         }
     }
 
-    /// Is it ours, rather than the kernel's?
+    /// Whether it is ours, not the kernel's.
     pub(crate) fn is_ours(&self) -> bool {
         matches!(self.kind, Kind::Ours { .. } | Kind::Bottleneck { .. })
     }
 
-    /// Is the link the bottleneck?
+    /// Whether the link is the bottleneck.
     pub(crate) fn is_bottleneck(&self) -> bool {
         matches!(self.kind, Kind::Bottleneck { .. })
     }
 
-    /// Has what it does a processor of its own?
+    /// Whether it has its own processor.
     pub(crate) fn has_own_core(&self) -> bool {
         self.is_ours() || matches!(self.kind, Kind::KernelOnItsOwnCore | Kind::KernelHtbOnItsOwnCore)
     }
 
-    /// Is it the kernel's HTB?
+    /// Whether it is the kernel's HTB.
     pub(crate) fn is_htb(&self) -> bool {
         matches!(self.kind, Kind::KernelHtb | Kind::KernelHtbOnItsOwnCore)
     }
 
-    /// Sets the kernel up for it. This thread is at the gateway.
+    /// Sets up the kernel for it. This thread is in the gateway's namespace.
     pub(crate) fn prepare(&self) -> Result<(), Failure> {
         let interface = Side::Right.name();
         if !self.is_ours() && self.has_own_core() {
@@ -144,15 +144,15 @@ impl Contestant {
             run(&format!("tc qdisc del dev {} root", Side::Right.name()))?;
         }
         if matches!(self.kind, Kind::Ours { back_end: BackEnd::Tun, .. }) {
-            // The routes went with their devices.
+            // The routes disappeared with their devices.
             run(&format!("ip rule del iif {}", Side::Left.name()))?;
             run(&format!("ip rule del iif {}", Side::Right.name()))?;
         }
         Ok(())
     }
 
-    /// Runs our gateway until `is_over`; returns at once where the kernel does the work. This
-    /// thread is at the gateway.
+    /// Runs our gateway until `is_over`; returns at once if the kernel does the work. This thread
+    /// is in the gateway's namespace.
     pub(crate) fn run(&self, watch: &Watch) -> Result<(), Failure> {
         if let Kind::Bottleneck { keys } = self.kind {
             pin(Core::Gateway);
@@ -184,8 +184,8 @@ impl Contestant {
 const INSIDE: &str = "inside";
 const OUTSIDE: &str = "outside";
 
-/// Routes what comes from the source into the one device and what comes from the sink into the
-/// other; what comes out of them goes where it always went.
+/// Routes traffic from the source into one device and traffic from the sink into the other. Traffic
+/// leaving the devices is routed as before.
 fn route_through() -> Result<(), Failure> {
     for (side, device, table) in [(Side::Left, INSIDE, 100), (Side::Right, OUTSIDE, 101)] {
         run(&format!("ip route add default dev {device} table {table}"))?;
@@ -195,23 +195,23 @@ fn route_through() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Lets the processors of `mask` do what the kernel does with received frames of the gateway; of 0,
-/// those that the frames come from.
+/// Lets the processors of `mask` handle the gateway's received frames in the kernel; with 0, the
+/// processors on which the frames arrive.
 fn steer(mask: u32) -> Result<(), Failure> {
     let write = || -> Result<(), Trouble> {
-        // The network that /sys shows is the one in which it was mounted.
+        // /sys shows the network namespace in which it was mounted.
         part_sys()?;
         Side::BOTH.into_iter().try_for_each(|side| {
             let queue = format!("/sys/class/net/{}/queues/rx-0/rps_cpus", side.name());
             std::fs::write(queue, format!("{mask:x}")).during("steering received frames")
         })
     };
-    // On a thread of its own, whose /sys that is.
+    // The new /sys applies only to this thread.
     let written = std::thread::scope(|scope| scope.spawn(write).join());
     Ok(written.map_err(|_| "the writer to /sys panicked")??)
 }
 
-/// Sends with a system call for each frame.
+/// Makes one system call for each frame that it sends.
 struct OneByOne(AfPacket);
 
 impl Port for OneByOne {
@@ -238,7 +238,7 @@ impl AsFd for OneByOne {
     }
 }
 
-/// How the threads of a measurement speak with the gateway's.
+/// State shared by the threads of a measurement and the gateway's.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     pub is_over: AtomicBool,
@@ -268,7 +268,7 @@ fn carry<P: Port + AsFd, E: Into<Failure>>(
     Ok(outcome?)
 }
 
-/// The datapath of a configuration file with `keys` in both ways.
+/// The datapath of a configuration file with `keys` in both directions.
 fn configured(keys: &str) -> Result<Datapath, Failure> {
     let way = format!("rate = \"{BOTTLENECK}\"\n{keys}\n");
     let text = format!(

@@ -2,7 +2,7 @@
 
 use fairwire_wire::checksum::checksum;
 
-/// Bytes of a frame as people count them, with its check sequence, which the software never sees.
+/// The usual size of a frame, with its check sequence, which software never sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FrameBytes(pub usize);
 
@@ -20,7 +20,7 @@ pub(crate) fn udp(bytes: FrameBytes, mac: [u8; 6], hosts: [[u8; 4]; 2], flow: u1
     frame
 }
 
-/// A TCP frame with timestamps, alike.
+/// The same for a TCP frame with timestamps.
 #[allow(dead_code, reason = "of two programs one sends TCP")]
 pub(crate) fn tcp(bytes: FrameBytes, mac: [u8; 6], hosts: [[u8; 4]; 2], flow: u16) -> Vec<u8> {
     let mut frame = ip(bytes, mac, hosts, flow, 6);
@@ -37,7 +37,7 @@ pub(crate) fn goes_on(frame: &mut [u8], number: u32) {
     frame[PORTS_AT + 24..PORTS_AT + 28].copy_from_slice(&number.to_be_bytes());
 }
 
-/// Gives a UDP frame the beginning of its flow's QUIC packet `number`: of a handshake, and then of
+/// Gives a UDP frame the beginning of its flow's QUIC packet `number`: a handshake first, then
 /// short headers whose spin bit changes every 16 packets.
 #[allow(dead_code, reason = "of two programs one sends QUIC")]
 pub(crate) fn spins(frame: &mut [u8], number: u32) {
@@ -46,7 +46,7 @@ pub(crate) fn spins(frame: &mut [u8], number: u32) {
     frame[PORTS_AT + 8..PORTS_AT + 13].copy_from_slice(&begin);
 }
 
-/// Behind Ethernet and IPv4.
+/// After Ethernet and IPv4.
 const PORTS_AT: usize = ETHERNET_BYTES + 20;
 
 fn ip(

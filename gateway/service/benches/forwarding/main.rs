@@ -1,7 +1,7 @@
-//! `make bench-gateway`: the gateway's back ends beside the kernel's own routing, on the same
-//! interfaces in the same minutes.
+//! `make bench-gateway`: compares the gateway's back ends with the kernel's own routing, on the
+//! same interfaces within the same minutes.
 //!
-//! `proof/bench/README.md` has what is measured and how.
+//! `proof/bench/README.md` describes what is measured and how.
 
 mod contestant;
 mod frame;
@@ -20,14 +20,14 @@ use std::process::ExitCode;
 /// Any failure, to be printed.
 pub type Failure = Box<dyn std::error::Error>;
 
-/// Forwarding: frames and bits per second, delay and CPU time of the gateway beside the kernel's
-/// routing. As root.
+/// Forwarding: frames and bits per second, delay and CPU time of the gateway, compared with the
+/// kernel's routing. As root.
 ///
 /// Exit codes: 0 done, 1 something broke, 2 a bad argument, 3 with --check: a promise not kept.
 #[derive(Parser)]
 #[command(name = "forwarding")]
 struct Options {
-    /// Rounds; in each every contestant is measured once
+    /// Rounds; each measures every contestant once
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
     /// Only contestants whose name contains this; may be given again
@@ -39,10 +39,10 @@ struct Options {
     /// Exit 3 when a promise is not kept
     #[arg(long)]
     check: bool,
-    /// Write what was measured to proof/bench/results/gateway.json
+    /// Write the results to proof/bench/results/gateway.json
     #[arg(long)]
     record: bool,
-    /// What `cargo bench` says to every benchmark
+    /// Passed by `cargo bench` to every benchmark
     #[arg(long, hide = true)]
     bench: bool,
 }
@@ -50,7 +50,7 @@ struct Options {
 fn main() -> ExitCode {
     let options = Options::parse();
     if !options.bench {
-        println!("not measured: run `cargo bench -p fairwire-gateway --bench forwarding`"); // `cargo test --all-targets` comes here
+        println!("not measured: run `cargo bench -p fairwire-gateway --bench forwarding`"); // for `cargo test --all-targets`
         return ExitCode::SUCCESS;
     }
     match compare(&options) {
@@ -63,7 +63,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Measures. Returns whether the promises hold that `options` names.
+/// Measures. Returns whether the promises named in `options` hold.
 fn compare(options: &Options) -> Result<bool, Failure> {
     if let Err(error) = run("ip -V") {
         return Err(format!(

@@ -15,7 +15,7 @@ use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
-/// What can be measured.
+/// A quantity to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Question {
     /// Frames of 64 bytes per second at saturation.
@@ -24,11 +24,11 @@ pub(crate) enum Question {
     Large,
     /// Bits of TCP payload per second.
     Tcp,
-    /// One-way time of a small datagram when nothing else is sent: nanoseconds, median and 99th
+    /// One-way time of a small datagram on an otherwise idle path: nanoseconds, median and 99th
     /// percentile.
     Idle,
-    /// Nanoseconds of the gateway's own CPU per frame, at a fixed rate: of our thread, or of the
-    /// processor that the kernel was given.
+    /// Nanoseconds of the gateway's CPU per frame, at a fixed rate: of our thread, or of the
+    /// processor given to the kernel.
     Cpu,
 }
 
@@ -42,9 +42,9 @@ pub(crate) const QUESTIONS: [(&str, Question); 5] = [
 ];
 
 impl Question {
-    /// Can `contestant` answer it? Without a processor of its own the kernel works in the time of
-    /// any thread. On a link that is the bottleneck, only what TCP gets of it and what a frame
-    /// costs are measured.
+    /// Whether `contestant` can answer it. Without its own processor the kernel's work runs in
+    /// other threads' time. If the link is the bottleneck, only TCP throughput and the cost of a
+    /// frame are measured.
     pub(crate) fn suits(self, contestant: &Contestant) -> bool {
         match self {
             Question::Cpu => contestant.has_own_core(),
@@ -54,26 +54,27 @@ impl Question {
     }
 }
 
-/// Before anything is counted.
+/// The time before counting starts.
 const WARM_UP: Duration = Duration::from_ms(200);
 const WINDOW: Duration = Duration::from_ms(700);
 const TCP_WINDOW: Duration = Duration::from_ms(1500);
 const TCP_STREAMS: usize = 4;
 const PINGS: usize = 400;
-/// The kernel counts what a processor did in steps of 10 ms.
+/// The kernel accounts processor time in steps of 10 ms.
 const PROCESSOR_WINDOW: Duration = Duration::from_ms(2000);
-/// Frames per second where CPU time is measured: every contestant can do it.
+/// Frames per second when CPU time is measured; every contestant can carry them.
 pub(crate) const FIXED_RATE: u64 = 100_000;
 const PORT: u16 = 5001;
 
-/// Measures `question` of `contestant`. The second number is the 99th percentile of
-/// [`Question::Idle`], and nothing elsewhere.
+/// Measures `question` for `contestant`. The second number is the 99th percentile of
+/// [`Question::Idle`], and 0 for other questions.
 pub(crate) fn measure(
     stage: &Stage,
     contestant: &Contestant,
     question: Question,
 ) -> Result<[f64; 2], Failure> {
-    // The kernel's own work is what a processor does beyond being idle, so that one may be.
+    // The kernel's work is the processor's time that is not idle, so the processor must be able to
+    // idle.
     let counts_idle = question == Question::Cpu && !contestant.is_ours();
     let awake = if counts_idle { Ok(Awake::default()) } else { Awake::keep() };
     if let Err(error) = &awake {
@@ -108,7 +109,8 @@ pub(crate) fn measure(
     answer
 }
 
-/// Sends frames of 64 flows from the source until `is_over`: as many as it can, or one every `gap`.
+/// Sends frames of 64 flows from the source until `is_over`: as many as possible, or one every
+/// `gap`.
 fn blast(
     stage: &Stage,
     way: Way,
@@ -158,7 +160,7 @@ fn saturate(stage: &Stage, contestant: &Contestant, bytes: FrameBytes) -> Result
 fn cpu(stage: &Stage, contestant: &Contestant, watch: &Watch) -> Result<[f64; 2], Failure> {
     let is_over = AtomicBool::new(false);
     let gap = Some(Duration::from_ns(1_000_000_000 / FIXED_RATE));
-    // What other programs do on the kernel's processor.
+    // The work of other programs on the kernel's processor.
     let quiet = if contestant.is_ours() { 0.0 } else { busy(&mut || Ok(0))?.0 };
     thread::scope(|scope| {
         let blaster = scope.spawn(|| blast(stage, contestant.way(), FrameBytes(64), gap, &is_over));
@@ -179,8 +181,8 @@ fn cpu(stage: &Stage, contestant: &Contestant, watch: &Watch) -> Result<[f64; 2]
     })
 }
 
-/// The part of [`PROCESSOR_WINDOW`] in which the gateway's processor was not idle, and what `count`
-/// grew by meanwhile.
+/// The part of [`PROCESSOR_WINDOW`] in which the gateway's processor was busy, and the growth of
+/// `count` meanwhile.
 fn busy(count: &mut dyn FnMut() -> Result<u64, Failure>) -> Result<(f64, u64), Failure> {
     let (from, idle, counted) = (clock::now(), idle_ns(Core::Gateway)?, count()?);
     clock::sleep_until(from + PROCESSOR_WINDOW);
@@ -188,7 +190,7 @@ fn busy(count: &mut dyn FnMut() -> Result<u64, Failure>) -> Result<(f64, u64), F
     Ok((1.0 - idle as f64 / to.since(from).ns() as f64, counted))
 }
 
-/// For how long `core` has been idle.
+/// The idle time of `core` so far.
 fn idle_ns(core: Core) -> Result<u64, Failure> {
     let name = format!("cpu{}", core.number());
     let text = std::fs::read_to_string("/proc/stat")?;
@@ -197,7 +199,7 @@ fn idle_ns(core: Core) -> Result<u64, Failure> {
         .map(str::split_whitespace)
         .find_map(|mut words| (words.next() == Some(name.as_str())).then_some(words))
         .ok_or_else(|| format!("/proc/stat has no {name}"))?;
-    // After user, nice and system come idle and waiting, in hundredths of a second.
+    // The fields idle and iowait follow user, nice and system, in hundredths of a second.
     let [idle, waiting] = [words.nth(3), words.next()].map(|word| word.unwrap_or("").parse::<u64>());
     Ok((idle? + waiting?) * 10_000_000)
 }

@@ -7,14 +7,14 @@ use serde::Serialize;
 use std::fmt::Write;
 use std::path::Path;
 
-/// What every contestant is compared with.
+/// The reference for every contestant.
 pub(crate) const REFERENCE: &str = "kernel routing";
-/// The same on the processor that we have: the harder comparison.
+/// The same on the gateway's processor: the harder comparison.
 const ON_ITS_OWN_CORE: &str = "kernel routing, own core";
-/// What has to keep the promises.
+/// The contestant that must keep the promises.
 const PROMISED: &str = "af-packet, faba";
 
-/// Everything that was measured.
+/// All measurements.
 #[derive(Serialize)]
 pub(crate) struct Report {
     kernel: String,
@@ -25,7 +25,7 @@ pub(crate) struct Report {
     rows: Vec<Row>,
 }
 
-/// What was measured of one contestant, a number per round.
+/// The measurements of one contestant, one number per round.
 #[derive(Serialize)]
 pub(crate) struct Row {
     name: &'static str,
@@ -69,7 +69,7 @@ impl Row {
     }
 }
 
-/// The middle of `values`; not a number when there are none.
+/// The median of `values`; NaN without values.
 fn median(values: &[f64]) -> f64 {
     let mut values = values.to_vec();
     values.sort_by(f64::total_cmp);
@@ -79,12 +79,12 @@ fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// The median over the rounds of what `ours` is beside `theirs` in the same round.
+/// The median over the rounds of `ours` divided by `theirs` of the same round.
 fn ratio(ours: &[f64], theirs: &[f64]) -> f64 {
     median(&ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs).collect::<Vec<_>>())
 }
 
-/// Median and range in `unit`s; nothing, when nothing was measured.
+/// Median and range in `unit`s; `-` without measurements.
 fn cell(values: &[f64], unit: f64, digits: usize) -> String {
     let of = |pick: fn(f64, f64) -> f64| values.iter().copied().reduce(pick).map(|value| value / unit);
     match (of(f64::min), of(f64::max)) {
@@ -152,14 +152,14 @@ impl Report {
         text
     }
 
-    /// Each promise, and whether it was kept. Of what was not measured there is none.
+    /// Each promise, and whether it was kept; none for quantities that were not measured.
     pub(crate) fn promises(&self) -> Vec<(String, bool)> {
         let mut promises = self.promises_beside_the_kernel();
         promises.extend(self.promises_at_the_bottleneck());
         promises
     }
 
-    /// Where the link is the bottleneck, queues for flows carry nearly what one queue for all does.
+    /// If the link is the bottleneck, per-flow queues carry nearly as much as one queue.
     fn promises_at_the_bottleneck(&self) -> Vec<(String, bool)> {
         let Some(one_queue) = self.row("2.5 Gbit/s, faba") else { return Vec::new() };
         let promised = ["2.5 Gbit/s, drr", "2.5 Gbit/s, fq-codel", "2.5 Gbit/s, default"];

@@ -1,4 +1,4 @@
-//! The three hosts, set up so that the same pairs can be routed by the kernel and bridged by us.
+//! The three hosts, set up so the kernel can route and we can bridge between the same pairs.
 
 use super::Failure;
 use fairwire_linux::netlink::{Address, Route};
@@ -8,12 +8,11 @@ use std::net::Ipv4Addr;
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The source, where the kernel routes.
+/// The source if the kernel routes.
 pub(crate) const ROUTED_SOURCE: Ipv4Addr = Ipv4Addr::new(10, 1, 0, 2);
-/// The sink, where the kernel routes.
+/// The sink if the kernel routes.
 pub(crate) const ROUTED_SINK: Ipv4Addr = Ipv4Addr::new(10, 2, 0, 2);
-/// A neighbour of the sink's that does not exist: what is sent there is counted at the sink and
-/// dropped.
+/// A neighbour of the sink that does not exist. Packets to it are counted at the sink and dropped.
 pub(crate) const VACANT: Ipv4Addr = Ipv4Addr::new(10, 2, 0, 9);
 /// Its Ethernet address.
 pub(crate) const VACANT_MAC: [u8; 6] = [2, 0, 0, 0, 0, 0x99];
@@ -32,7 +31,7 @@ pub(crate) struct Stage {
     pub gateway_mac: [u8; 6],
 }
 
-/// How traffic passes the gateway's host.
+/// How traffic crosses the gateway's host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     /// The kernel routes it between two networks.
@@ -42,7 +41,7 @@ pub(crate) enum Way {
 }
 
 impl Way {
-    /// The addresses that source and sink have on this way.
+    /// The addresses of source and sink.
     pub(crate) fn addresses(self) -> (Ipv4Addr, Ipv4Addr) {
         match self {
             Way::Routed => (ROUTED_SOURCE, ROUTED_SINK),
@@ -61,8 +60,8 @@ impl Stage {
         gateway.add_address(right, network(2, 1))?;
         gateway.add_neighbour(right, VACANT.into(), VACANT_MAC)?;
         gateway.set_variable("net/ipv4/ip_forward", "1")?;
-        // The larger of this and an interface's own counts; packets come out of TUN devices that no
-        // route leads back to.
+        // The kernel applies the larger of this value and an interface's. Packets leave TUN devices
+        // to which no route leads back.
         gateway.set_variable("net/ipv4/conf/all/rp_filter", "0")?;
         let gateway_mac = gateway.ethernet_address(left)?;
         source.add_address(HOST.index, Address { ip: ROUTED_SOURCE.into(), prefix_bits: 24 })?;
@@ -73,13 +72,13 @@ impl Stage {
         Ok(Stage { bed, gateway_mac })
     }
 
-    /// Frames that have come to the sink.
+    /// Frames that have arrived at the sink.
     pub(crate) fn frames_at_sink(&self) -> Result<u64, Failure> {
         Ok(self.bed.sink.counted(HOST.name)?.received)
     }
 }
 
-/// Runs a command in this thread's network. An error has what it printed.
+/// Runs a command in this thread's network namespace. An error contains its output.
 pub(crate) fn run(line: &str) -> Result<(), Failure> {
     let output = Command::new("sh").args(["-c", line]).output()?;
     match output.status.success() {
@@ -89,20 +88,20 @@ pub(crate) fn run(line: &str) -> Result<(), Failure> {
 }
 
 impl Core {
-    /// The number of its processor. Of two the gateway has one, and source and sink share the
+    /// The number of its processor. With two, the gateway has one, and source and sink share the
     /// other.
     pub(crate) fn number(self) -> usize {
-        // Of a thread that is pinned already the count would be one.
+        // Counted once: a pinned thread would count only one.
         static COUNT: OnceLock<usize> = OnceLock::new();
         let count = *COUNT.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
         self as usize % count
     }
 }
 
-/// Keeps this thread on one processor.
+/// Pins this thread to one processor.
 pub(crate) fn pin(core: Core) {
     let mut set = CpuSet::new();
     set.set(core.number());
-    // Where it is refused the numbers are noisier.
+    // If pinning is refused, the numbers are noisier.
     let _ = sched_setaffinity(None, &set);
 }

@@ -1,13 +1,15 @@
-//! What the gateway's own work costs per packet, without any system call:
+//! The cost of a packet in the gateway itself, without any system call:
 //! `cargo bench -p fairwire-gateway --bench packet`.
 //!
-//! Frames of 64 and 1518 bytes from 64 flows come through the download of a plain gateway (`faba`,
-//! one class): of UDP, and of TCP with timestamps and of QUIC, which are timed. They come at 0.9
-//! and at 1.5 of the link's rate, 32 at a time; a port takes what leaves and forgets it. It prints
-//! nanoseconds of the thread's processor time, the median of rounds. For instructions, and by what
-//! they are spent, run one of the loads, 0 to 9, under callgrind:
+//! Frames of 64 and 1518 bytes from 64 flows pass through the download of a plain gateway (`faba`,
+//! one class). They are UDP, TCP with timestamps, or QUIC; the gateway measures round trips of the
+//! last two. They arrive at 0.9 and at 1.5 of the link's rate, 32 at a time; a port takes and
+//! discards the departures. The benchmark prints nanoseconds of the thread's processor time, the
+//! median of rounds. For a profile of instructions, run one of the loads, 0 to 9, under callgrind:
 //!
-//!     valgrind --tool=callgrind --toggle-collect='*packet::forwarded*' PROGRAM --once 0
+//! ```text
+//! valgrind --tool=callgrind --toggle-collect='*packet::forwarded*' PROGRAM --once 0
+//! ```
 
 #[path = "../forwarding/frame.rs"]
 mod frame;
@@ -27,7 +29,7 @@ const BATCH: u64 = 32;
 const RATE_BPS: u64 = 1_000_000_000;
 const CONFIG: &str = "format = 2\nname = \"bench\"\n[wire]\ninside = \"in\"\noutside = \"out\"\n[download]\nrate = \"1 Gbit/s\"\n";
 
-/// What the frames are of.
+/// The protocol of the frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Protocol {
     Udp,
@@ -37,7 +39,7 @@ enum Protocol {
 
 use Protocol::{Quic, Tcp, Udp};
 
-/// Gives frames of all flows in turn, `gives` at a time, and forgets what it is given.
+/// Gives frames of all flows in turn, `gives` at a time, and discards those that it receives.
 struct Source {
     frames: Vec<Vec<u8>>,
     next: usize,
@@ -88,7 +90,7 @@ impl Port for Source {
     }
 }
 
-/// A gateway with its telemetry, as `run` makes it, and a stream of frames through it.
+/// A gateway with its telemetry, as `run` builds it, and a stream of frames through it.
 struct Stream {
     datapath: Datapath,
     observer: Observer,
@@ -106,7 +108,7 @@ impl Stream {
         let mut datapath = Datapath::new(config.plan(&context).expect("it can be built"));
         let observer = Observer::of(About::of(&config), Time::ZERO);
         observer.record(&mut datapath);
-        let wire_bits = 8.0 * (bytes + 20) as f64; // as the default of `framing` counts: preamble and gap too
+        let wire_bits = 8.0 * (bytes + 20) as f64; // the default of `framing`: preamble and gap count too
         let step = Duration::from_secs_f64(BATCH as f64 * wire_bits / RATE_BPS as f64 / load);
         let wire = Wire { left: Source::of(bytes, BATCH, protocol), right: Source::of(bytes, 0, protocol) };
         Stream { datapath, observer, wire, step, now: Time::ZERO, observe_at: Time::ZERO }
@@ -126,7 +128,7 @@ fn forwarded(stream: &mut Stream, batches: u64) {
     }
 }
 
-/// Bytes of frames, the part of the link's rate at which they come, and what they are of.
+/// Bytes of frames, their rate as a part of the link's, and their protocol.
 type Load = (usize, f64, Protocol);
 const LOADS: [Load; 10] = [
     (64, 0.9, Udp),
@@ -140,7 +142,7 @@ const LOADS: [Load; 10] = [
     (64, 0.9, Quic),
     (1518, 0.9, Quic),
 ];
-/// Batches before anything is measured: more than what fills the buffer and the tables.
+/// Batches before measuring starts: enough to fill the buffer and the tables.
 const WARM_UP: u64 = 2_000;
 const BATCHES: u64 = 2_000;
 const ROUNDS: usize = 41;

@@ -11,6 +11,7 @@ use fairwire_wire::Way;
 
 /// A discipline that is built as if it were one direction's.
 pub struct OtherDiscipline {
+    /// The discipline.
     pub discipline: Box<dyn Discipline>,
     /// The link's rate.
     pub rate: Rate,

@@ -1,8 +1,8 @@
-//! The two ends of reports between the edges of a DiffServ domain, on the thread that answers.
+//! The two ends of reports between the edges of a DiffServ domain, on the control thread.
 //!
-//! What comes from the network is bounded: at most [`MAX_AT_ONCE`] datagrams are read at a turn,
-//! into one buffer, and turns do not come sooner because there are more. A flood can drown reports,
-//! and then targets go back to their contracts; it delays no packet.
+//! Input from the network is bounded. At most [`MAX_AT_ONCE`] datagrams are read in a turn into one
+//! buffer, and more datagrams cause no earlier turn. A flood can drown reports, and then targets
+//! return to their contracts; it delays no packet.
 
 pub mod report;
 
@@ -22,18 +22,18 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 
-/// From one report to the next. Five a second for four classes are 4.6 kbit/s: a thousandth of
-/// 5 Mbit/s.
+/// The interval between reports. Five a second for four classes are 4.6 kbit/s: a thousandth of 5
+/// Mbit/s.
 const EVERY: Duration = Duration::from_ms(200);
-/// How long a report holds: the next four may be lost.
+/// How long a report is valid: the next four may be lost.
 const HOLDS: Duration = Duration::from_secs(1);
-/// The most datagrams that are read at a turn, of which there are 20 a second where nothing else is
-/// to be done: four times as many as come from an edge that reports.
+/// The most datagrams read in a turn. An idle thread has 20 turns a second, which is four times the
+/// reports of an edge.
 const MAX_AT_ONCE: usize = 64;
-/// The log has a line about refused reports no sooner than this after the last.
+/// The shortest interval between two log lines about refused reports.
 const QUIET: Duration = Duration::from_secs(60);
 
-/// The edges that a gateway is: none, one or both.
+/// The edges of a gateway: none, one or both.
 #[derive(Default)]
 pub(super) struct Edges {
     ingress: Option<Ingress>,
@@ -41,9 +41,9 @@ pub(super) struct Edges {
 }
 
 impl Edges {
-    /// Opens the sockets, and reads the keys, while this process may.
+    /// Opens the sockets and reads the keys while this process has the rights.
     ///
-    /// Where one of `handed` is bound to the address of reports already, it is used.
+    /// Uses a socket of `handed` that is already bound to the address of reports.
     pub(super) fn bind(config: &Config, handed: &mut Vec<UdpSocket>) -> Result<Self, ServiceError> {
         let spec = config.spec();
         let address = |text: &str| text.parse::<SocketAddr>().expect("the configuration was checked");
@@ -82,12 +82,12 @@ impl Edges {
         Ok(Edges { ingress, egress })
     }
 
-    /// What listens to reports.
+    /// The socket that listens to reports.
     pub(super) fn listens(&self) -> Option<&UdpSocket> {
         self.ingress.as_ref().map(|ingress| &ingress.socket)
     }
 
-    /// Sends what is due, takes what has come, and shows both on the board.
+    /// Sends a due report, takes received ones, and shows both on the board.
     pub(super) fn step(&mut self, now: Time, present: &Present, board: &Board) {
         if self.ingress.is_none() && self.egress.is_none() {
             return;
@@ -99,7 +99,7 @@ impl Edges {
         if let Some(ingress) = &mut self.ingress {
             let requests = ingress.step(now, &present.config);
             if let Some(requests) = requests {
-                // Where that thread is gone, the process is about to end.
+                // Without that thread the process is about to end.
                 let _ = present.commands.send(Command::Report(requests, now.time + HOLDS));
             }
         }
@@ -148,21 +148,21 @@ fn word(request: RateRequest) -> &'static str {
     }
 }
 
-/// An instant, by both clocks.
+/// An instant on both clocks.
 #[derive(Clone, Copy)]
 struct Now {
     time: Time,
-    /// What the calendar shows, ns since 1970.
+    /// The calendar time, ns since 1970.
     real_ns: u64,
 }
 
-/// Where aggregates leave: reports what is seen of them.
+/// The edge where aggregates leave: reports what it observes.
 struct Egress {
     socket: UdpSocket,
     to: SocketAddr,
     key: Key,
     due: Time,
-    /// What the last report was made of, and what it requested: by the number of the class.
+    /// The basis of the last report, and its requests by class number.
     seen: Option<Arc<Seen>>,
     votes: BTreeMap<u32, i64>,
     requests: BTreeMap<u32, RateRequest>,
@@ -209,11 +209,11 @@ impl Egress {
         }
     }
 
-    /// A report of what packets have requested since the last one: the sign of their votes, as the
+    /// A report of the requests by packets since the last report: the sign of their votes, as the
     /// paper's numATR counts them in each interval.
     fn report(&mut self, real_ns: u64, book: &ClassBook, seen: &Arc<Seen>) -> Report {
         if self.seen.as_ref().is_none_or(|before| !Arc::ptr_eq(before, seen)) {
-            // Numbers of classes are others now.
+            // The class numbers have changed.
             self.votes = leaves(book).map(|(number, _)| (number, seen.votes(number))).collect();
             self.requests.clear();
             self.seen = Some(seen.clone());
@@ -233,23 +233,23 @@ impl Egress {
     }
 }
 
-/// Where aggregates enter: takes the reports of the far edge.
+/// The edge where aggregates enter: takes the reports of the far edge.
 struct Ingress {
     socket: UdpSocket,
     key: Key,
     freshness: Freshness,
-    /// The classes by the hashes of their names, and the configuration that has them.
+    /// The classes by the hashes of their names, and their configuration.
     classes: BTreeMap<ClassId, u32>,
     of: Option<Arc<Config>>,
     received: u64,
     refused: [u64; Refusal::ALL.len()],
-    /// When a report was taken last.
+    /// When the last report was accepted.
     heard_at: Option<Time>,
-    /// Was it said that there are none?
+    /// Whether the log has that none arrive.
     is_silent: bool,
-    /// When refused reports were logged last, and how many there were then.
+    /// When refused reports were last logged, and their number then.
     complained: Option<(Time, u64)>,
-    /// Was it said that a report has classes that are not here, since there are these?
+    /// Whether the log has, for these classes, that a report names classes which do not exist here.
     named_others: bool,
 }
 
@@ -270,13 +270,13 @@ impl Ingress {
         }
     }
 
-    /// Reads what has come, and returns what the last report requests that is taken.
+    /// Reads received reports, and returns the requests of the last accepted one.
     fn step(&mut self, now: Now, config: &Arc<Config>) -> Option<Vec<(u32, RateRequest)>> {
         if self.of.as_ref().is_none_or(|of| !Arc::ptr_eq(of, config)) {
             self.classes = leaves(config.book()).map(|(number, name)| (ClassId::of(name), number)).collect();
             (self.of, self.named_others) = (Some(config.clone()), false);
         }
-        // One byte more than any report has shows that a datagram is too long.
+        // One byte more than any report reveals a datagram that is too long.
         let mut bytes = [0; MAX_REPORT_BYTES + 1];
         let mut taken = None;
         for _ in 0..MAX_AT_ONCE {
@@ -300,7 +300,7 @@ impl Ingress {
         Ok(report)
     }
 
-    /// What `report` requests of the classes that there are here.
+    /// The requests of `report` for the classes that exist here.
     fn requests(&mut self, report: &Report) -> Vec<(u32, RateRequest)> {
         let known = |one: &ClassReport| Some((*self.classes.get(&one.class)?, one.request));
         let requests: Vec<_> = report.classes.iter().filter_map(known).collect();
@@ -313,7 +313,7 @@ impl Ingress {
         requests
     }
 
-    /// Says when reports stop and come again, and, now and then, what is refused.
+    /// Logs when reports stop and resume, and occasionally which are refused.
     fn log(&mut self, now: Time) {
         let is_silent = self.heard_at.is_some_and(|at| now.since(at) > HOLDS);
         if is_silent != self.is_silent {
@@ -337,7 +337,7 @@ impl Ingress {
     }
 }
 
-/// Classes that have packets of their own.
+/// Classes that have packets themselves.
 fn leaves(book: &ClassBook) -> impl Iterator<Item = (u32, &str)> {
     let has_packets = |number: u32| number != UNCLAIMED && book.is_leaf(number);
     book.iter()
@@ -345,7 +345,7 @@ fn leaves(book: &ClassBook) -> impl Iterator<Item = (u32, &str)> {
         .map(|(number, class)| (number, class.name.as_str()))
 }
 
-/// What a refusal means to who operates the gateway.
+/// The meaning of a refusal for the gateway's operator.
 fn meaning(refusal: Refusal) -> &'static str {
     match refusal {
         Refusal::Malformed => "are none of this version",
@@ -414,7 +414,7 @@ mod tests {
         // Gold is the first class there and the second one here.
         let requests = ingress.step(at(201), &here).expect("a report came");
         assert_eq!(requests, [(2, RateRequest::Decrease), (1, RateRequest::Increase)]);
-        // Nothing came since: nothing is requested.
+        // No packet came since, so nothing is requested.
         egress.step(at(400), there.book(), &views);
         let requests = ingress.step(at(401), &here).expect("a report came");
         assert!(requests.iter().all(|(_, request)| *request == RateRequest::Keep), "{requests:?}");

@@ -1,4 +1,4 @@
-//! A report from one edge to the other: what is requested for each class, in one datagram.
+//! A report from one edge to the other: a request for each class, in one datagram.
 //!
 //! ```text
 //! "fwe1"                                     4 bytes: what it is, and the version
@@ -11,20 +11,20 @@
 //! ```
 //!
 //! Numbers are big-endian. The time is the sequence number: a report is new if it was sent after
-//! the last one, and not more than 10 s from the receiver's time. So neither end keeps anything
-//! beyond a restart, and no old report is ever new again.
+//! the last one, and within 10 s of the receiver's time. So neither end keeps state across a
+//! restart, and an old report is never new again.
 
 use fairwire_core::RateRequest;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::{Digest as _, Sha256};
 
-/// The most classes in a report, and so the most that an edge reports on.
+/// The most classes in a report, and so of a reporting edge.
 pub const MAX_CLASSES: usize = 64;
 /// The most bytes of a report.
 pub(crate) const MAX_REPORT_BYTES: usize = HEAD + MAX_CLASSES * CLASS + TAG;
-/// The fewest bytes of a key: as many as its authentication has (RFC 2104, section 3).
+/// The fewest bytes of a key: the length of the authentication tag (RFC 2104, section 3).
 pub(crate) const MIN_KEY_BYTES: usize = TAG;
-/// The most by which the clocks of two edges may differ, with the time that a report takes.
+/// The most by which the clocks of two edges may differ, including a report's travel time.
 const WINDOW_NS: u64 = 10_000_000_000;
 
 const MAGIC: [u8; 4] = *b"fwe1";
@@ -32,7 +32,7 @@ const HEAD: usize = 13;
 const CLASS: usize = 11;
 const TAG: usize = 16;
 
-/// The key that both edges have.
+/// The key that both edges share.
 #[derive(Clone)]
 pub struct Key(Hmac<Sha256>);
 
@@ -43,21 +43,21 @@ impl std::fmt::Debug for Key {
 }
 
 impl Key {
-    /// The key of these bytes, of which there are any number.
+    /// The key of these bytes, of any number.
     pub fn new(bytes: &[u8]) -> Self {
         Key(Hmac::new_from_slice(bytes).expect("HMAC takes keys of any length"))
     }
 }
 
 impl Key {
-    /// Is it the same as `other`?
+    /// Whether it equals `other`.
     pub fn is(&self, other: &Key) -> bool {
         let tag = |key: &Key| key.0.clone().finalize();
         tag(self) == tag(other)
     }
 }
 
-/// A hash of the name of a class, by which two gateways agree on it.
+/// The hash of a class's name, by which two gateways identify it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ClassId(u64);
 
@@ -69,23 +69,23 @@ impl ClassId {
     }
 }
 
-/// What an edge reports.
+/// A report of an edge.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// When it was sent, nanoseconds since 1970.
     pub sent_ns: u64,
-    /// What is requested, by class: at most [`MAX_CLASSES`].
+    /// The requests by class: at most [`MAX_CLASSES`].
     pub classes: Vec<ClassReport>,
 }
 
-/// What is requested for a class.
+/// A request for a class.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClassReport {
     /// The class.
     pub class: ClassId,
     /// The request.
     pub request: RateRequest,
-    /// The part of its packets in profile that are marked, 0 to 1, in steps of 1/65535.
+    /// The part of its in-profile packets that are marked, 0 to 1, in steps of 1/65535.
     pub estimate: f64,
 }
 
@@ -98,7 +98,7 @@ pub enum Refusal {
     Forged,
     /// The clocks of the two edges differ, or it is an old report.
     Clock,
-    /// It was sent before the last one that was taken, or is that one.
+    /// It is the last accepted report, or an earlier one.
     Replayed,
 }
 
@@ -106,7 +106,7 @@ impl Refusal {
     /// All of them.
     pub const ALL: [Refusal; 4] = [Refusal::Malformed, Refusal::Forged, Refusal::Clock, Refusal::Replayed];
 
-    /// A word for it.
+    /// The reason in a word.
     pub const fn name(self) -> &'static str {
         match self {
             Refusal::Malformed => "malformed",
@@ -121,7 +121,7 @@ impl Report {
     /// Its bytes, authenticated by `key`.
     ///
     /// # Panics
-    /// When there are more than [`MAX_CLASSES`] classes.
+    /// If there are more than [`MAX_CLASSES`] classes.
     pub fn encode(&self, key: &Key) -> Vec<u8> {
         assert!(self.classes.len() <= MAX_CLASSES, "a report has room for {MAX_CLASSES} classes");
         let mut bytes = Vec::with_capacity(HEAD + self.classes.len() * CLASS + TAG);
@@ -142,7 +142,7 @@ impl Report {
         bytes
     }
 
-    /// The report in `bytes`, if `key` made it. Whether it is new says [`Freshness`].
+    /// The report in `bytes`, if `key` authenticates it. [`Freshness`] decides whether it is new.
     pub fn decode(bytes: &[u8], key: &Key) -> Result<Report, Refusal> {
         let (said, tag) = bytes.split_last_chunk::<TAG>().ok_or(Refusal::Malformed)?;
         let (head, classes) = said.split_first_chunk::<HEAD>().ok_or(Refusal::Malformed)?;
@@ -172,24 +172,24 @@ fn class_report(bytes: &[u8]) -> Option<ClassReport> {
     Some(ClassReport { class, request, estimate: f64::from(u16::from_be_bytes(first(&bytes[9..]))) / STEPS })
 }
 
-/// The first bytes of `bytes`, which has as many.
+/// The first `N` bytes of `bytes`, which must have that many.
 fn first<const N: usize>(bytes: &[u8]) -> [u8; N] {
     *bytes.first_chunk().expect("the length was checked")
 }
 
-/// Which reports are new.
+/// Decides which reports are new.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Freshness {
     last_ns: Option<u64>,
 }
 
 impl Freshness {
-    /// Takes a report that was sent at `sent_ns`, where it is `now_ns`: both since 1970.
+    /// Accepts a report that was sent at `sent_ns` if it is new at `now_ns`, both since 1970.
     pub fn take(&mut self, sent_ns: u64, now_ns: u64) -> Result<(), Refusal> {
         if sent_ns.abs_diff(now_ns) > WINDOW_NS {
             return Err(Refusal::Clock);
         }
-        // Where our clock was set back, the last report came from a future that is refused now.
+        // If our clock was set back, the last report has a future time that would now be refused.
         let last = self.last_ns.filter(|last| *last <= now_ns.saturating_add(WINDOW_NS));
         if last.is_some_and(|last| sent_ns <= last) {
             return Err(Refusal::Replayed);
@@ -270,7 +270,7 @@ mod tests {
         assert_eq!(listening.take(now - 1, now), Err(Refusal::Replayed));
         assert_eq!(listening.take(now, now + 11 * S), Err(Refusal::Clock));
         assert_eq!(Freshness::default().take(now, now + 11 * S), Err(Refusal::Clock));
-        // The sender was restarted: its clock went on.
+        // The sender restarted; its clock continued.
         assert_eq!(listening.take(now + 30 * S, now + 30 * S), Ok(()));
     }
 

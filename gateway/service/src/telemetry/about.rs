@@ -17,35 +17,35 @@ pub struct About {
     pub name: String,
     /// The classes.
     pub book: Arc<ClassBook>,
-    /// Both ways, by the number of the [`Way`].
+    /// Both directions, by the number of the [`Way`].
     pub ways: [WayAbout; 2],
     /// The interfaces, inside first.
     pub interfaces: [String; 2],
-    /// Do frames begin with the IP header, as on TUN devices?
+    /// Whether frames begin with the IP header, as on TUN devices.
     pub is_headless: bool,
-    /// Events that the capture ring of each way keeps.
+    /// The capacity of each direction's capture ring, in events.
     pub captured: usize,
-    /// The configuration, where arrivals are kept to be replayed.
+    /// The configuration, if arrivals are kept for replays.
     pub config: Option<Arc<Config>>,
 }
 
 /// The part of one direction that telemetry needs.
 #[derive(Clone, Debug)]
 pub struct WayAbout {
-    /// The discipline's name in the catalogue; empty where nothing is shaped.
+    /// The discipline's name in the catalogue; empty if the direction is not shaped.
     pub discipline: String,
-    /// The link's rate by the file, bit/s; 0 where nothing is shaped.
+    /// The link's rate in the file, bit/s; 0 if the direction is not shaped.
     pub rate_bps: u64,
-    /// What it follows instead, and since when, where it was given another one.
+    /// The law that replaces this rate, and its start, if one was set.
     pub law: Option<(RateLaw, Time)>,
-    /// What a flow is.
+    /// The meaning of a flow.
     pub flows: FlowKind,
-    /// Flows that are counted one by one.
+    /// Flows that are counted individually.
     pub accounts: usize,
 }
 
 impl WayAbout {
-    /// The rate at `now`, bit/s; 0 where nothing is shaped, or nothing sent.
+    /// The rate at `now`, bit/s; 0 if the direction is not shaped or sends nothing.
     pub(crate) fn rate_bps_at(&self, now: Time) -> u64 {
         match (&self.law, Rate::from_bps(self.rate_bps)) {
             (Some((law, start)), Some(rate)) => law.rate_after(rate, now.since(*start)).map_or(0, Rate::bps),
@@ -54,13 +54,13 @@ impl WayAbout {
     }
 }
 
-/// Events that the capture ring keeps, by default.
+/// The default capacity of a capture ring, in events.
 pub(crate) const CAPTURED: u32 = 4096;
 
-/// Arrivals that are kept for replays, each way, by default: 10 MB.
+/// The default number of arrivals kept for replays, in each direction: 10 MB.
 const ARRIVALS: u32 = 1 << 18;
 
-/// Arrivals that are kept for replays, each way: none without a page.
+/// Arrivals kept for replays, in each direction: none without a page.
 pub fn max_arrivals(config: &Config) -> usize {
     config.spec().telemetry.page.as_ref().map_or(0, |page| page.arrivals.unwrap_or(ARRIVALS) as usize)
 }
@@ -120,7 +120,7 @@ impl About {
         }
     }
 
-    /// The weight of the claim of such a flow: where flows are subscribers, the subscriber's.
+    /// The weight of this flow's claim: its subscriber's, if flows are subscribers.
     pub(super) fn flow_weight(&self, way: Way, opened: &FirstPacket, weights: &[Weight]) -> f64 {
         let is_subscriber =
             || self.book.class(opened.class).is_some_and(|class| class.kind == ClassKind::Subscriber);
@@ -161,7 +161,7 @@ fn address(key: &FlowKey, end: End) -> Option<IpAddr> {
     }
 }
 
-/// What is not IP has the name of its whole key.
+/// A non-IP flow is named by its entire key.
 fn host(key: &FlowKey, end: End) -> String {
     address(key, end).map_or_else(|| key.to_string(), |address| address.to_string())
 }

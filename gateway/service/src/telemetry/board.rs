@@ -1,4 +1,4 @@
-//! The board, to which the observer writes and from which all others read.
+//! The board: the observer writes to it, and all others read it.
 
 use super::about::About;
 use super::changes::{ChangeKind, Changes};
@@ -25,45 +25,45 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
-/// The last observation. Readers share it in an [`Arc`]; the observer writes only while no thread
-/// reads, and tries again at the next interval.
+/// The last observation, shared by readers in an [`Arc`]. The observer never waits for a reader: it
+/// tries again at the next interval.
 #[derive(Debug)]
 pub struct Board {
     tick: Mutex<Tick>,
     store: Mutex<Store>,
-    /// What is wanted at each interval beside the ways.
+    /// Classes and flows whose counters are copied at each interval.
     picks: Mutex<Vec<Pick>>,
     changes: Mutex<Changes>,
     edge: Mutex<Option<EdgeSnapshot>>,
-    /// What passes by the gateway, by way.
+    /// The rate that bypasses the gateway, by direction.
     bypass_bps: Mutex<[f64; 2]>,
-    /// What programs that keep the subscribers left out.
+    /// Subscribers' entries that programs left out, by program.
     left_out: Mutex<BTreeMap<String, Vec<String>>>,
-    /// What arrives, where it is to be replayed.
+    /// Arrivals, if they are kept for replays.
     arrivals: Option<[SharedArrivals; 2]>,
     rings: [SharedRing; 2],
 }
 
-/// How near one way and its classes are to their limits.
+/// How near a direction and its classes are to their limits.
 #[derive(Clone, Debug, Default)]
 pub struct AtLimits {
     /// The part of the link in use during the last second, 0 to 1.
     pub utilization: f64,
     /// Packets that the discipline dropped or marked since the start.
     pub signals: u64,
-    /// The classes of the configuration that were at their ceilings during the last second, in the
-    /// order of their names.
+    /// The classes of the configuration that were at their ceilings during the last second, sorted
+    /// by name.
     pub classes: Vec<String>,
 }
 
-/// What the gateway has counted of one way since the start.
+/// The gateway's counters of one direction since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WayCounted {
-    /// The rate of the link, bit/s; 0 where it is not shaped.
+    /// The rate of the link, bit/s; 0 if it is not shaped.
     pub rate_bps: u64,
-    /// Bytes that came and that were sent on, as counted on the link.
+    /// Bytes that arrived and that were sent, as counted on the link.
     pub bytes: [u64; 2],
-    /// Packets that came and that were sent on.
+    /// Packets that arrived and that were sent.
     pub packets: [u64; 2],
     /// Packets that the gateway lost.
     pub lost: u64,
@@ -74,7 +74,7 @@ pub(crate) struct WayCounted {
 /// The most classes in a snapshot without all classes.
 const SHOWN_CLASSES: usize = 32;
 
-/// The copies of counters, taken four times a second, and what was computed from them.
+/// The copies of counters, taken four times a second, and the results computed from them.
 #[derive(Debug)]
 pub(super) struct Store {
     about: Arc<About>,
@@ -82,7 +82,7 @@ pub(super) struct Store {
     start: Time,
     since: Time,
     reloads: u64,
-    /// The number of configurations so far. Copies of an earlier one are not used.
+    /// The number of configurations so far; copies of an earlier one are discarded.
     generation: u64,
     kept: [RecentCopies; 2],
     digests: [Option<Arc<Digest>>; 2],
@@ -102,7 +102,7 @@ impl Store {
         }
     }
 
-    /// The digest of a way, computed again if there is a new copy.
+    /// The digest of a direction, recomputed if there is a new copy.
     fn digest(&mut self, way: Way) -> Arc<Digest> {
         let Store { about, weights, kept, digests, .. } = self;
         let digest = &mut digests[way as usize];
@@ -127,7 +127,7 @@ impl Board {
         }
     }
 
-    /// Takes the observation of the observer, unless another thread reads just then.
+    /// Takes the observer's data, unless another thread is reading.
     pub(super) fn put(&self, tick: &mut Tick, generation: u64, samplers: &mut [Sampler; 2]) {
         if let Some(mut place) = try_lock(&self.tick) {
             std::mem::swap(&mut *place, tick);
@@ -135,7 +135,7 @@ impl Board {
         }
         let Some(mut store) = try_lock(&self.store) else { return };
         if store.generation != generation {
-            return; // the control thread brings the new configuration in a moment
+            return; // the control thread installs the new configuration in a moment
         }
         let Store { kept, digests, .. } = &mut *store;
         for ((sampler, kept), digest) in samplers.iter_mut().zip(kept).zip(digests) {
@@ -145,21 +145,21 @@ impl Board {
         }
     }
 
-    /// What an [`Observer`](super::Observer) needs for another configuration. It is to be followed
-    /// by one [`replaced`](Board::replaced), or by none.
+    /// Memory that an [`Observer`](super::Observer) needs for another configuration. At most one
+    /// call of [`replaced`](Board::replaced) must follow.
     pub fn samplers(&self, about: &About, now: Time) -> Samplers {
         Samplers::new(about, lock(&self.store).generation + 1, now)
     }
 
-    /// The configuration `about` is in place since `since`, and the observer has the
-    /// [`samplers`](Board::samplers) that were made for it. For the thread that reloads: memory is
-    /// taken and given back here.
+    /// Reports that the configuration `about` has been in place since `since`, and that the
+    /// observer has its [`samplers`](Board::samplers). For the reloading thread, since it allocates
+    /// and frees memory.
     pub fn replaced(&self, about: About, since: Time) {
         let mut next = Store::new(about, since);
         let mut store = lock(&self.store);
         (next.start, next.reloads, next.generation) = (store.start, store.reloads + 1, store.generation + 1);
         std::mem::swap(&mut *store, &mut next);
-        drop(store); // the old content is dropped after that, while no thread waits for it
+        drop(store); // the old content is freed later, while no thread waits for the lock
     }
 
     /// Sets the weight of a class.
@@ -171,23 +171,23 @@ impl Board {
         }
     }
 
-    /// The rate of a way follows `law` from `start` on.
+    /// Makes the rate of a direction follow `law` from `start` on.
     pub fn set_rate(&self, way: Way, law: RateLaw, start: Time) {
         Arc::make_mut(&mut lock(&self.store).about).ways[way as usize].law = Some((law, start));
     }
 
-    /// Sets what is shown as left out by a program.
+    /// Sets the entries that a program shows as left out.
     pub fn set_left_out(&self, by: String, lines: Vec<String>) {
         lock(&self.left_out).insert(by, lines);
     }
 
-    /// Sets what is shown of it as an edge of a DiffServ domain.
+    /// Sets the state shown for an edge of a DiffServ domain.
     pub fn set_edge(&self, edge: EdgeSnapshot) {
         *lock(&self.edge) = Some(edge);
     }
 
-    /// The configuration `about` is in place, which has the same classes under the same numbers:
-    /// all counters go on.
+    /// Reports that the configuration `about` is in place. It has the same classes with the same
+    /// numbers, so all counters continue.
     pub fn edited(&self, about: About) {
         let mut next = (Arc::new(about), None);
         let mut store = lock(&self.store);
@@ -195,15 +195,15 @@ impl Board {
         std::mem::swap(&mut store.about, &mut next.0);
         store.digests = [None, None];
         store.reloads += 1;
-        drop(store); // the old content is dropped after that, while no thread waits for it
+        drop(store); // the old content is freed later, while no thread waits for the lock
     }
 
-    /// What arrives at the disciplines, by the number of the [`Way`], where it is to be replayed.
+    /// Arrivals at the disciplines, by the number of the [`Way`], if they are kept for replays.
     pub fn arrivals(&self) -> Option<&[SharedArrivals; 2]> {
         self.arrivals.as_ref()
     }
 
-    /// The names of the flows of `way` that are counted by themselves.
+    /// The names of the individually counted flows of `way`.
     pub fn flow_names(&self, way: Way) -> BTreeMap<u64, String> {
         let store = lock(&self.store);
         let Some(copy) = store.kept[way as usize].newest() else { return BTreeMap::new() };
@@ -213,26 +213,25 @@ impl Board {
         copy.flows.iter().zip(&copy.opened).map(named).collect()
     }
 
-    /// All flows of `way` that sent during the last second and are counted by themselves, in no
-    /// order.
+    /// All individually counted flows of `way` that sent during the last second, unordered.
     pub fn active_flows(&self, way: Way) -> Vec<FlowSnapshot> {
         let store = lock(&self.store);
         digest::all_flows(&store.about, way, &store.kept[way as usize])
     }
 
-    /// The counters of the last interval: little, so that it may be read at every one.
+    /// The counters of the last interval: few enough to read at every interval.
     pub fn pulse(&self) -> Pulse {
         Pulse::of(&lock(&self.tick))
     }
 
-    /// Makes the observer take the counters of these at each interval: the first [`MAX_PICKED`].
+    /// Makes the observer copy the counters of these at each interval: the first [`MAX_PICKED`].
     pub fn pick(&self, wanted: &[Pick]) {
         let mut picks = lock(&self.picks);
         picks.clear();
         picks.extend(wanted.iter().take(MAX_PICKED));
     }
 
-    /// Writes what is picked to `place`, unless another thread changes it just then.
+    /// Copies the picks to `place`, unless another thread is changing them.
     pub(super) fn picked(&self, place: &mut Vec<Pick>) {
         if let Some(picks) = try_lock(&self.picks) {
             place.clear();
@@ -240,17 +239,17 @@ impl Board {
         }
     }
 
-    /// Notes what happened.
+    /// Records an event.
     pub fn note(&self, kind: ChangeKind, text: String) {
         lock(&self.changes).add(kind, text);
     }
 
-    /// The changes after the first `seen`, as far as they are kept, and how many there were.
+    /// The changes after the first `seen` that are still kept, and the number of all.
     pub fn changes_after(&self, seen: u64) -> (Vec<Change>, u64) {
         lock(&self.changes).after(seen)
     }
 
-    /// How near each way is to its limits. Names are looked up: for a look now and then.
+    /// How near each direction is to its limits. It looks up names, so it is for occasional calls.
     pub(crate) fn at_limits(&self) -> [AtLimits; 2] {
         let tick = lock(&self.tick).ways.each_ref().map(|way| (way.totals, way.throughput_bps));
         let now = lock(&self.tick).now;
@@ -269,7 +268,7 @@ impl Board {
         })
     }
 
-    /// What was counted of each way.
+    /// The counters of each direction.
     pub(crate) fn counted(&self) -> [WayCounted; 2] {
         let tick = lock(&self.tick).clone();
         let about = self.about();
@@ -285,12 +284,12 @@ impl Board {
         })
     }
 
-    /// Shows what passes by the gateway, bit/s by way.
+    /// Shows the rate that bypasses the gateway, bit/s by direction.
     pub(crate) fn show_bypass(&self, bps: [f64; 2]) {
         *lock(&self.bypass_bps) = bps;
     }
 
-    /// The flow of `way` that is counted by itself under that name.
+    /// The individually counted flow of `way` with this name.
     pub fn flow(&self, way: Way, name: &str) -> Option<FlowHash> {
         let store = lock(&self.store);
         let copy = store.kept[way as usize].newest()?;
@@ -308,9 +307,9 @@ impl Board {
         Arc::new(self.snapshot(None))
     }
 
-    /// What was counted since the start, with the `max` flows of each way that got most.
+    /// The counters since the start, with the `max` flows of each direction that got most.
     pub fn counts(&self, max: usize) -> CountsSnapshot {
-        // In this order no copy is of a later instant than the totals beside it.
+        // In this order no copy is later than the totals.
         let store = lock(&self.store);
         let tick = lock(&self.tick).clone();
         let way = |way: Way| {
@@ -336,14 +335,14 @@ impl Board {
         }
     }
 
-    /// What the gateway itself has lost, both ways, in the order of [`Loss::ALL`].
+    /// The gateway's own losses in both directions, in the order of [`Loss::ALL`].
     pub fn lost(&self) -> [u64; Loss::ALL.len()] {
         let tick = lock(&self.tick);
         let [down, up] = [0, 1].map(|way| tick.ways[way].totals.lost);
         std::array::from_fn(|loss| down[loss] + up[loss])
     }
 
-    /// The configuration in place, as far as telemetry needs it.
+    /// The part of the current configuration that telemetry needs.
     pub fn about(&self) -> Arc<About> {
         lock(&self.store).about.clone()
     }
@@ -361,13 +360,13 @@ impl Board {
         self.captured(|rings, setting| write_pcapng(file, rings, setting))
     }
 
-    /// The same as bytes.
+    /// Returns the same as bytes.
     pub fn capture_bytes(&self) -> Vec<u8> {
         self.captured(|rings, setting| as_pcapng(rings, setting).0)
     }
 
-    /// Writes copies of both rings, taken one after the other, and each for as long as copying
-    /// takes: events during that are counted as missed.
+    /// Writes copies of both rings, taken one after the other. Each ring is locked while it is
+    /// copied: its events during that time are counted as missed.
     fn captured<T>(&self, write: impl FnOnce([&Ring; 2], &Setting<'_>) -> T) -> T {
         let (about, since) = {
             let store = lock(&self.store);
@@ -429,7 +428,8 @@ impl Board {
     }
 }
 
-/// A reader that panicked leaves numbers that may be of two instants, and no reason to stop.
+/// Ignores poisoning: after a reader's panic the data may mix two instants, which is no reason to
+/// stop.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

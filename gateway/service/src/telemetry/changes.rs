@@ -1,14 +1,14 @@
-//! What happened to a gateway: a line each in its log, a counter of each kind, and the last of them
-//! in the snapshot and in the page's history.
+//! Events of a gateway: a line each in its log, a counter of each type, and the latest in the
+//! snapshot and in the page's history.
 
 use fairwire_control::snapshot::Change;
 use fairwire_linux::clock;
 use std::collections::{BTreeMap, VecDeque};
 
-/// The kinds of what happens. This is the one list of them.
+/// The types of events; this is their only list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ChangeKind {
-    /// The gateway began.
+    /// The gateway started.
     Start,
     /// Another configuration is in place.
     Reload,
@@ -26,26 +26,26 @@ pub enum ChangeKind {
     FailedOpen,
     /// The guard is gone.
     GuardGone,
-    /// A thread that sends is stuck.
+    /// A sender thread is stuck.
     SenderStuck,
-    /// The first packets were lost for a reason that means that something is set up wrong.
+    /// The first packets were lost for a reason that indicates a wrong setup.
     Losses,
-    /// A way was full for a minute, and packets were dropped or marked throughout.
+    /// A direction was full for a minute, with drops or marks throughout.
     Full,
-    /// A way is no longer full.
+    /// A direction is no longer full.
     NotFull,
     /// A class was at its ceiling for a minute.
     AtCeiling,
     /// A class is no longer at its ceiling.
     BelowCeiling,
-    /// Much crosses the interfaces and not the gateway.
+    /// Much traffic crosses the interfaces and bypasses the gateway.
     Bypass,
-    /// Little does any more.
+    /// Little traffic bypasses the gateway any more.
     NoBypass,
 }
 
 impl ChangeKind {
-    /// Every kind.
+    /// Every type.
     pub const ALL: [ChangeKind; 17] = [
         ChangeKind::Start,
         ChangeKind::Reload,
@@ -90,22 +90,22 @@ impl ChangeKind {
     }
 }
 
-/// The last changes, and how many there were.
+/// The latest changes, and the number of all.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     last: VecDeque<Change>,
     counts: BTreeMap<ChangeKind, u64>,
 }
 
-/// Changes that are kept until a reader takes them.
+/// Changes kept for readers.
 const KEPT: usize = 64;
-/// Bytes of one change that are kept.
+/// The most bytes kept of a change.
 const MAX_BYTES: usize = 4096;
 /// Changes in a snapshot.
 const SHOWN: usize = 8;
 
 impl Changes {
-    /// `text` happened now.
+    /// Adds the event `text` with the current time.
     pub(super) fn add(&mut self, kind: ChangeKind, mut text: String) {
         if text.len() > MAX_BYTES {
             text.truncate(text.floor_char_boundary(MAX_BYTES));
@@ -119,19 +119,19 @@ impl Changes {
         *self.counts.entry(kind).or_default() += 1;
     }
 
-    /// Those after the first `seen`, as far as they are kept, and how many there were.
+    /// The changes after the first `seen` that are still kept, and the number of all.
     pub(super) fn after(&self, seen: u64) -> (Vec<Change>, u64) {
         let count = self.counts.values().sum();
         let new = usize::try_from(u64::saturating_sub(count, seen)).unwrap_or(KEPT).min(self.last.len());
         (self.last.iter().skip(self.last.len() - new).cloned().collect(), count)
     }
 
-    /// The newest, newest first.
+    /// The latest changes, newest first.
     pub(super) fn newest(&self) -> Vec<Change> {
         self.last.iter().rev().take(SHOWN).cloned().collect()
     }
 
-    /// How many there were of each kind since the start.
+    /// The number of each type since the start.
     pub(super) fn counts(&self) -> BTreeMap<String, u64> {
         let count = |kind: &ChangeKind| self.counts.get(kind).copied().unwrap_or(0);
         ChangeKind::ALL.iter().map(|kind| (kind.name().to_owned(), count(kind))).collect()

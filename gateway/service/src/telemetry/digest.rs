@@ -1,4 +1,4 @@
-//! The digest of the copies of one way: rates, the busiest flows, fair shares.
+//! The digest of one direction's copies: rates, the busiest flows, fair shares.
 
 use super::about::About;
 use super::sample::{ClassSample, RecentCopies, Sample};
@@ -13,22 +13,22 @@ use fairwire_wire::Way;
 /// The most flows in a snapshot.
 pub(super) const SHOWN_FLOWS: usize = 20;
 /// A flow or a class wanted more than it got if some of its packets were dropped or marked. It also
-/// did if it offered more than this ratio of what it got, and two packets above that. So a queue
-/// must have grown, and not only have one packet more than a second ago.
+/// did if it offered this ratio of what it got, and two packets more. Then its queue has grown, and
+/// by more than a packet in a second.
 const WANTED_MORE: f64 = 1.02;
-/// A class is at its ceiling where it gets this part of it.
+/// A class is at its ceiling if it gets this part of it.
 const AT_CEILING: f64 = 0.98;
 const TWO_PACKETS_BITS: f64 = 2.0 * 1518.0 * 8.0;
-/// A sender starves where this part of what it sends is dropped: a TCP loses a twentieth at most.
+/// A sender starves if this part of its traffic is dropped: a TCP loses a twentieth at most.
 const STARVES: f64 = 0.2;
-/// One that sends less is no news, bit/s.
+/// A sender below this rate is not reported, bit/s.
 const STARVES_FROM_BPS: f64 = 64_000.0;
 /// The most senders that are named.
 const MAX_STARVING: usize = 3;
-/// The name of what has no account of its own: groups, and flows beyond those that are counted.
+/// The name of traffic without a separate account: groups, and flows beyond those that are counted.
 pub(super) const OTHERS: &str = "others";
 
-/// The rates and shares of one way.
+/// The rates and shares of one direction.
 #[derive(Debug)]
 pub(super) struct Digest {
     pub flows: Vec<FlowSnapshot>,
@@ -36,9 +36,9 @@ pub(super) struct Digest {
     pub wanting_flows: u64,
     pub jain: f64,
     pub worst_share_error_points: f64,
-    /// Who starves, and the part that is dropped; the one that loses most bits first.
+    /// The starving senders, and the part of each that is dropped; the one losing most bits first.
     pub starving: Vec<(String, f64)>,
-    /// Bit/s that left, of all leaves.
+    /// Bit/s that left, over all leaves.
     left_bps: f64,
     rates: Vec<Rates>,
     fair_bps: Vec<f64>,
@@ -78,7 +78,7 @@ impl Rates {
         self.retransmits_per_s += other.retransmits_per_s;
     }
 
-    /// Bit/s that came and did not leave.
+    /// Bit/s that arrived and did not leave.
     fn lost_bps(&self) -> f64 {
         (self.offered_bps - self.throughput_bps).max(0.0)
     }
@@ -96,7 +96,7 @@ impl Rates {
 }
 
 impl Digest {
-    /// The digest of `way` by the copies in `kept`.
+    /// Computes the digest of `way` from the copies in `kept`.
     pub(super) fn of(about: &About, weights: &[Weight], way: Way, kept: &RecentCopies) -> Self {
         let mut digest = Digest {
             flows: Vec::new(),
@@ -115,7 +115,8 @@ impl Digest {
             digest.take_classes(about, weights, way, newest, oldest);
             digest.take_starving(about, way, newest, oldest);
         }
-        // Sums stay: what is gone counts as unclaimed, also what of it leaves since.
+        // Removed classes count as unclaimed, including packets that leave after the removal. So
+        // sums stay correct.
         let mut gone = kept.newest().map(|newest| newest.gone).unwrap_or_default();
         let vacant = about.book.vacant().filter_map(|number| digest.totals.get(number as usize));
         vacant.for_each(|count| gone.add(count));
@@ -161,7 +162,7 @@ impl Digest {
         let mut terms = about.book.terms(way);
         terms.iter_mut().zip(weights).for_each(|(terms, weight)| terms.weight = *weight);
         for (number, class) in about.book.iter() {
-            // What a class gets in a burst is its own, too.
+            // A class is entitled to its burst, too.
             terms[number as usize].ceiling = class.bounds[way as usize].most();
         }
         let offered: Vec<f64> = self.rates.iter().map(|rates| rates.offered_bps).collect();
@@ -170,7 +171,7 @@ impl Digest {
         self.fair_bps = class_shares(&terms, &offered, left);
         self.worst_share_error_points = self.worst(about, left);
         for (number, class) in about.book.iter().collect::<Vec<_>>().into_iter().rev() {
-            // Members come after the class above them: theirs are summed up when they are reached.
+            // In reverse order, members come before the class above them.
             let rates = self.rates[number as usize];
             if let Some(parent) = class.parent {
                 self.rates[parent as usize].add(rates);
@@ -178,7 +179,8 @@ impl Digest {
         }
     }
 
-    /// Names who starves: classes where there are some, else flows, and what is counted with others.
+    /// Names starving senders: classes if there are any, else flows, and the traffic without
+    /// accounts.
     fn take_starving(&mut self, about: &About, way: Way, newest: &Sample, oldest: &Sample) {
         let ((now, counts), (before, former)) = (newest.others, oldest.others);
         let others = Rates::of(counts.since(&former), now.since(before));
@@ -211,8 +213,7 @@ impl Digest {
             found.into_iter().map(|(name, rates)| (name, rates.lost_bps() / rates.offered_bps)).collect();
     }
 
-    /// The parts of what leaves that a class has, and that it should have; `None` where nothing
-    /// leaves.
+    /// The part of the departures that a class has, and its fair part; `None` if nothing leaves.
     pub(super) fn share_of_class(&self, class: u32) -> Option<(f64, f64)> {
         let left = self.left_bps;
         let got = self.rates.get(class as usize)?.throughput_bps;
@@ -233,14 +234,14 @@ impl Digest {
         })
     }
 
-    /// The part of what leaves that a flow has, where it is one of the busiest.
+    /// A flow's part of the departures, if it is one of the busiest.
     pub(super) fn share_of_flow(&self, name: &str) -> Option<f64> {
         let flow = self.flows.iter().find(|flow| flow.flow == name)?;
         (self.left_bps > 0.0).then(|| flow.throughput_bps / self.left_bps)
     }
 
     /// The largest difference between share and fair share of a leaf that wanted more than it got,
-    /// in points of what left.
+    /// in percentage points of the departures.
     fn worst(&self, about: &About, left: f64) -> f64 {
         if left <= 0.0 {
             return 0.0;
@@ -253,7 +254,7 @@ impl Digest {
         wanting.map(|(rates, fair)| (rates.throughput_bps - fair).abs() / left * 100.0).fold(0.0, f64::max)
     }
 
-    /// The classes, all by number, or the `max` busiest by what they got.
+    /// All classes by number, or the `max` that got most.
     pub(super) fn classes(
         &self,
         about: &About,
@@ -298,7 +299,7 @@ impl Digest {
     }
 }
 
-/// All flows of `way` that sent in the window, in no order.
+/// All flows of `way` that sent in the window, unordered.
 pub(super) fn all_flows(about: &About, way: Way, kept: &RecentCopies) -> Vec<FlowSnapshot> {
     let Some((newest, oldest)) = kept.ends() else { return Vec::new() };
     named(about, way, newest, active_flows(newest, oldest))
@@ -320,12 +321,12 @@ fn snapshot_of(flow: String, rates: Rates) -> FlowSnapshot {
     FlowSnapshot { flow, offered_bps, throughput_bps, drops_per_s, marks_per_s }
 }
 
-/// The rates of the flow at `place`, where it sent in the window.
+/// The rates of the flow at `place`, if it sent in the window.
 fn flow_rates(place: usize, newest: &Sample, oldest: &Sample) -> Option<Rates> {
     let now = &newest.flows[place];
     let before = oldest.flows.get(place).filter(|before| before.flow == now.flow);
-    // A flow that came since then began with zeros, at an unknown time in between. Its rate is over
-    // the whole window, as that of the others.
+    // A newer flow began with zeros at an unknown time in the window. Its rate is over the entire
+    // window, like the others'.
     let from = match before {
         Some(_) => oldest.flow_time(place),
         None => *oldest.flow_times.first().or(oldest.class_times.first())?,

@@ -1,4 +1,4 @@
-//! Drops, marks and losses with the names of what they belong to.
+//! Drops, marks and losses with the names of their class and flow.
 
 use super::about::About;
 use super::digest::Digest;
@@ -14,24 +14,24 @@ use fairwire_wire::pcapng::LinkType;
 pub struct NamedEvent {
     /// When.
     pub at: Time,
-    /// What became of it.
+    /// What happened to the packet.
     pub fate: Fate,
-    /// The class with those above it; empty where none is known.
+    /// The class with those above it; empty if unknown.
     pub class: String,
-    /// What a flow is here: a host, say.
+    /// The flow as configured, for example a host.
     pub flow: String,
     /// The conversation.
     pub packet: String,
     /// Its wait in the queue.
     pub waited: Duration,
-    /// The part of what left that its flow had, 0 to 1, in the second before; its class where the
-    /// flow is not one of the busiest.
+    /// Its flow's part of the departures in the second before, 0 to 1; its class's if the flow is
+    /// not one of the busiest.
     pub share: Option<f64>,
-    /// The part that its class should have had.
+    /// The fair part of its class.
     pub fair: Option<f64>,
 }
 
-/// Where names are found.
+/// The sources of names.
 pub(super) struct Names<'a> {
     pub about: &'a About,
     pub digest: &'a Digest,
@@ -56,8 +56,8 @@ impl Names<'_> {
             dscp: headers.dscp(),
             mac: Default::default(),
         };
-        // What was sent already is no longer known by its class, and what is not IP or comes back
-        // has none.
+        // The class of a packet that was already sent is no longer known. Non-IP and looped packets
+        // have none.
         let has_class =
             !matches!(fate, Fate::Lost(Loss::Refused | Loss::OverMtu | Loss::NotIp | Loss::Looped));
         let is_known = at >= self.since && has_class;

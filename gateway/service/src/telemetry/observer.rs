@@ -22,13 +22,13 @@ use std::sync::{Arc, Mutex};
 pub struct PortState {
     /// Its troubles so far.
     pub health: PortHealth,
-    /// Is it up, as far as known?
+    /// Whether it is up, as far as known.
     pub is_up: bool,
 }
 
 /// Reads the datapath, and writes to the [`Board`].
 ///
-/// It takes all its memory at construction.
+/// It allocates all its memory at construction.
 #[derive(Debug)]
 pub struct Observer {
     board: Arc<Board>,
@@ -37,24 +37,24 @@ pub struct Observer {
     samplers: Samplers,
     rates: [Throughput; 2],
     past: [Past; 2],
-    /// What to take beside the ways.
+    /// Classes and flows to copy at each interval.
     picks: Vec<Pick>,
-    /// The round trips of each way, as they were summed up last.
+    /// The latest sums of each direction's round trips.
     trips: [TripsTick; 2],
     trips_at: Time,
 }
 
-/// Memory in which the counters of a configuration are copied, taken away from the thread that
-/// forwards. It belongs to one [`Board::replaced`].
+/// Memory for copies of a configuration's counters, allocated and freed outside the datapath
+/// thread. It belongs to one [`Board::replaced`].
 #[derive(Debug)]
 pub struct Samplers {
     ways: [Sampler; 2],
-    /// Counts the configurations that were built.
+    /// The number of its configuration, as the board counts them.
     generation: u64,
 }
 
 impl Observer {
-    /// An observer of a datapath that began at `start`.
+    /// An observer of a datapath that started at `start`.
     pub fn of(about: About, start: Time) -> Self {
         let link = if about.is_headless { LinkType::Ip } else { LinkType::Ethernet };
         let rings = [(); 2].map(|()| Arc::new(Mutex::new(Ring::new(about.captured, link))));
@@ -78,8 +78,8 @@ impl Observer {
         self.board.clone()
     }
 
-    /// Makes `datapath` record its drops, marks and losses in the board's rings, and what arrives
-    /// where that is to be replayed.
+    /// Makes `datapath` record its drops, marks and losses in the board's rings, and its arrivals
+    /// if they are kept for replays.
     pub fn record(&self, datapath: &mut Datapath) {
         datapath.forward.record_into(self.rings[0].clone());
         datapath.backward.record_into(self.rings[1].clone());
@@ -89,7 +89,7 @@ impl Observer {
         }
     }
 
-    /// Reads `datapath` at `now`, and both `ports`, inside first.
+    /// Reads `datapath` and both `ports`, inside first, at `now`.
     pub fn observe(&mut self, now: Time, datapath: &Datapath, ports: [PortState; 2]) {
         self.tick.now = now;
         self.tick.ports = ports;
@@ -124,7 +124,7 @@ impl Observer {
         direction.inspect(&mut Gauges(&mut tick.gauges));
     }
 
-    /// Round trips are summed up ten times a second only, since that takes microseconds.
+    /// Sums up round trips only ten times a second, since that takes microseconds.
     fn look_at_trips(&mut self, trips: &Trips, now: Time) {
         let is_due = now >= self.trips_at;
         if is_due {
@@ -141,8 +141,8 @@ impl Observer {
         }
     }
 
-    /// Starts rates of flows and classes anew, in `samplers`, since a new configuration is in
-    /// place. Returns the samplers that were in use, to be dropped where time does not matter.
+    /// Restarts rates of flows and classes in `samplers`, since a new configuration is in place.
+    /// Returns the previous samplers, which are dropped where time does not matter.
     ///
     /// The board shows the new copies after [`Board::replaced`] was called for the same
     /// configuration.
@@ -153,7 +153,7 @@ impl Observer {
 }
 
 impl Samplers {
-    /// Samplers for the configuration `about`, the board's number `generation` after the first.
+    /// Samplers for the configuration `about`, which is the board's number `generation`.
     pub(super) fn new(about: &About, generation: u64, start: Time) -> Self {
         Samplers { ways: samplers(about, start), generation }
     }
@@ -163,12 +163,12 @@ fn samplers(about: &About, start: Time) -> [Sampler; 2] {
     [0, 1].map(|way: usize| Sampler::new(about.ways[way].accounts, about.book.numbers(), start))
 }
 
-/// Memory for the copies of one way.
+/// Memory for the copies of both directions.
 pub(super) fn kept(about: &About) -> [RecentCopies; 2] {
     [0, 1].map(|way: usize| RecentCopies::new(about.ways[way].accounts, about.book.numbers()))
 }
 
-/// Gauges that are kept of a discipline. Its parts are left out: there may be one for each
+/// The most gauges kept of a discipline. Its parts are left out: there may be one for each
 /// subscriber.
 pub(super) const MAX_GAUGES: usize = 64;
 
@@ -189,8 +189,7 @@ impl Probe for Gauges<'_> {
     }
 }
 
-/// Totals over all datapaths that there were: where one began anew, what the one before it counted
-/// is kept.
+/// Totals over all datapaths so far: when a datapath is replaced, its counts are kept.
 #[derive(Debug, Default)]
 struct Past {
     ended: Totals,
@@ -209,7 +208,7 @@ impl Past {
     }
 }
 
-/// What left during the last second: a counter, noted every tenth of it.
+/// Departures during the last second: a counter, noted every tenth of a second.
 #[derive(Debug)]
 struct Throughput {
     noted: VecDeque<(Time, u64)>,
@@ -226,7 +225,7 @@ impl Throughput {
         Throughput { noted: VecDeque::with_capacity(16) }
     }
 
-    /// The rate since the note of a second ago, or since the first one.
+    /// The rate since the note one second ago, or since the first one.
     fn bps(&mut self, bytes_out: u64, now: Time) -> f64 {
         if self.noted.back().is_none_or(|(at, _)| now.since(*at) >= NOTED_EVERY) {
             self.noted.push_back((now, bytes_out));

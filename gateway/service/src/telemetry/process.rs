@@ -7,18 +7,17 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;
 
-/// Kept open: the rights to open it may be given up later.
+/// Kept open, since the rights to open it may be given up later.
 static PROCESS: OnceLock<Option<Process>> = OnceLock::new();
 
 struct Process {
     stat: File,
-    /// Computed once: the calendar is set now and then, and another start would look like another
-    /// process.
+    /// Computed once: a later change of the calendar would look like another process.
     started_s: f64,
 }
 
-/// Opens what is read of this process later, while that is allowed. Otherwise it is opened when it
-/// is first read.
+/// Opens the file of this process while that is allowed. Without this call it is opened at the
+/// first read.
 pub fn open() {
     let _ = process();
 }
@@ -33,14 +32,14 @@ impl Process {
         let since_boot =
             Fields::of(&stat)?.started_ticks as f64 / rustix::param::clock_ticks_per_second() as f64;
         let age_s = (clock::boot().since(Time::ZERO).secs() - since_boot).max(0.0);
-        // The kernel gives it to a hundredth of a second.
+        // The kernel's resolution is a hundredth of a second.
         let started_s = ((clock::calendar().since(Time::ZERO).secs() - age_s) * 100.0).round() / 100.0;
         Some(Process { stat, started_s })
     }
 }
 
-/// The use of the process, of whose processor time `forwarding` was the forwarding thread's. `None`
-/// if the kernel does not report it.
+/// The resource use of the process; `forwarding` is the datapath threads' part of its processor
+/// time. `None` if the kernel does not report it.
 pub(super) fn snapshot(forwarding: Duration) -> Option<ProcessSnapshot> {
     let process = process()?;
     let fields = Fields::of(&process.stat)?;
@@ -54,7 +53,7 @@ pub(super) fn snapshot(forwarding: Duration) -> Option<ProcessSnapshot> {
     })
 }
 
-/// Of `/proc/PID/stat` (proc(5)).
+/// Fields of `/proc/PID/stat` (proc(5)).
 #[derive(Debug, PartialEq, Eq)]
 struct Fields {
     threads: u64,
@@ -71,7 +70,7 @@ impl Fields {
     }
 
     fn read(text: &str) -> Option<Self> {
-        // The name of the program is in parentheses, and may have any in it. The field after it is
+        // The program's name is in parentheses and may contain parentheses. The field after it is
         // the third.
         let fields: Vec<&str> = text.rsplit_once(')')?.1.split_ascii_whitespace().collect();
         let number = |field: usize| fields.get(field - 3)?.parse().ok();

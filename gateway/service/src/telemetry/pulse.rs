@@ -1,4 +1,4 @@
-//! What is read of the board many times a second: counters of both ways, and of what was picked.
+//! The data read from the board many times a second: counters of both directions and of picks.
 
 use super::tick::{Tick, WayTick};
 use fairwire_core::{FlowHash, Time};
@@ -6,30 +6,30 @@ use fairwire_datapath::Datapath;
 use fairwire_datapath::account::FlowCount;
 use fairwire_wire::Way;
 
-/// Classes and flows that may be picked at once: to copy them costs the thread that forwards about
-/// a microsecond.
+/// The most classes and flows picked at once: copying them costs the datapath thread about a
+/// microsecond.
 pub(crate) const MAX_PICKED: usize = 32;
 
-/// A class or a flow whose counters are taken at each interval.
+/// A class or a flow whose counters are copied at each interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Pick {
-    /// The way.
+    /// The direction.
     pub way: Way,
-    /// Which.
+    /// The picked class or flow.
     pub what: Picked,
 }
 
-/// What is picked.
+/// A class or a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Picked {
     /// A leaf among the classes, by its number.
     Class(u32),
-    /// A flow that is counted by itself.
+    /// An individually counted flow.
     Flow(FlowHash),
 }
 
 impl Pick {
-    /// What it got since the start.
+    /// Its counters since the start.
     pub(super) fn count(self, datapath: &Datapath) -> FlowCount {
         let direction = match self.way {
             Way::Download => &datapath.forward,
@@ -51,31 +51,31 @@ pub struct Pulse {
     pub at: Time,
     /// By the number of the [`Way`].
     pub ways: [WayPulse; 2],
-    /// What was picked, and what it got since the start.
+    /// The picks, and their counters since the start.
     pub picked: Vec<(Pick, FlowCount)>,
 }
 
-/// The counters of one way.
+/// The counters of one direction.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WayPulse {
-    /// Bytes that came in since the start.
+    /// Bytes that arrived since the start.
     pub bytes_in: u64,
-    /// Bytes sent on since the start.
+    /// Bytes sent since the start.
     pub bytes_out: u64,
-    /// Packets dropped since the start, by the discipline.
+    /// Packets dropped by the discipline since the start.
     pub dropped: u64,
     /// Packets marked since the start.
     pub marked: u64,
-    /// Packets that wait.
+    /// Waiting packets.
     pub backlog_packets: u32,
-    /// Bytes that wait.
+    /// Waiting bytes.
     pub backlog_bytes: u64,
-    /// The median, the 95th and the 99th percentile of the waits of the last second, seconds.
+    /// The median, the 95th and the 99th percentile of the last second's waits, seconds.
     pub waits_s: [f64; 3],
 }
 
 impl Pulse {
-    /// Of an observation.
+    /// The counters of an observation.
     pub(super) fn of(tick: &Tick) -> Self {
         Pulse {
             at: tick.now,

@@ -1,23 +1,23 @@
-//! Copies of the counters of flows and classes, taken a little at a time.
+//! Copies of the counters of flows and classes, taken in small pieces.
 //!
-//! At each interval [`FLOWS_AT_ONCE`] accounts and [`CLASSES_AT_ONCE`] classes of each way are
-//! copied, so that the datapath never pauses for long, however many there are. Each piece has its
-//! own time, and a rate is the difference of a counter between two copies by the time between *its*
-//! two copies.
+//! At each interval [`FLOWS_AT_ONCE`] accounts and [`CLASSES_AT_ONCE`] classes of each direction
+//! are copied, so the datapath never pauses for long, however many exist. Each piece has its own
+//! time. A rate is the difference of a counter between two copies, divided by the time between
+//! *its* two copies.
 
 use fairwire_core::{Duration, FlowHash, Time};
 use fairwire_datapath::account::{Account, Accounts, ClassCounts, FirstPacket, FlowCount};
 use fairwire_datapath::trips::{ClassTrips, TripCount};
 use std::collections::VecDeque;
 
-/// Accounts that are copied at one interval, of some 200 bytes read and written each (16 fewer when
-/// that was measured): with the classes, both ways, 65 to 68 us of processor time in 99 of 100
-/// intervals and at most 118 us, where nothing is in the cache (`benches/telemetry.rs`).
+/// Accounts copied at one interval, with some 200 bytes read and written each. With cold caches,
+/// both directions and the classes take 65 to 68 us of processor time in 99 of 100 intervals, and
+/// at most 118 us (`benches/telemetry.rs`). That was measured with 16 fewer bytes for each account.
 const FLOWS_AT_ONCE: usize = 512;
-/// Classes that are copied at one interval, of 80 bytes read and written each (16 more when that
-/// was measured): 20 000 in 200 ms.
+/// Classes copied at one interval, with 80 bytes read and written each (16 more when measured): 20
+/// 000 in 200 ms.
 const CLASSES_AT_ONCE: usize = 1024;
-/// The time from the begin of a copy to the begin of the next.
+/// The time between the starts of two copies.
 const SPACING: Duration = Duration::from_ms(500);
 /// Copies that are kept: the newest, and those of the second before it.
 const KEPT: usize = 3;
@@ -29,7 +29,7 @@ pub(super) struct FlowSample {
     pub count: FlowCount,
 }
 
-/// The counters of one class that are shown: there may be a million of them.
+/// The shown counters of one class; there may be a million classes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ClassSample {
     bytes_in: u64,
@@ -45,7 +45,7 @@ impl ClassSample {
         ClassSample { bytes_in, bytes_out, dropped, marked, trips: *trips }
     }
 
-    /// Adds all that `other` counted.
+    /// Adds the counters of `other`.
     pub(super) fn add(&mut self, other: &ClassSample) {
         self.bytes_in += other.bytes_in;
         self.bytes_out += other.bytes_out;
@@ -54,23 +54,23 @@ impl ClassSample {
         self.trips.add(&other.trips);
     }
 
-    /// The same as counters, without packets.
+    /// The counters without the numbers of packets.
     pub(super) fn count(&self) -> FlowCount {
         let ClassSample { bytes_in, bytes_out, dropped, marked, .. } = *self;
         FlowCount { bytes_in, bytes_out, dropped, marked, ..FlowCount::default() }
     }
 }
 
-/// One copy of all counters of one way.
+/// One copy of all counters of one direction.
 #[derive(Debug, Default)]
 pub(super) struct Sample {
     pub flows: Vec<FlowSample>,
-    /// What is known of flows from their first packets; only the newest copy has it.
+    /// The first packets of flows; only the newest copy has them.
     pub opened: Vec<FirstPacket>,
     pub classes: Vec<ClassSample>,
-    /// What has no account of its own, and when that was copied.
+    /// The counters of traffic without a separate account, and when they were copied.
     pub others: (Time, FlowCount),
-    /// What classes counted that left their numbers to others.
+    /// The counters of classes whose numbers were reused.
     pub gone: ClassSample,
     /// When each piece was copied.
     pub flow_times: Vec<Time>,
@@ -78,7 +78,7 @@ pub(super) struct Sample {
 }
 
 impl Sample {
-    /// With room for `flows` and `classes`.
+    /// An empty copy with room for `flows` and `classes`.
     fn new(flows: usize, classes: usize) -> Self {
         Sample {
             flows: Vec::with_capacity(flows),
@@ -110,23 +110,23 @@ impl Sample {
     }
 }
 
-/// Copies the counters of one way, piece by piece, on the datapath's thread.
+/// Copies the counters of one direction, piece by piece, on the datapath thread.
 #[derive(Debug)]
 pub(super) struct Sampler {
     sample: Sample,
     begins_at: Time,
-    /// The numbers of flows and classes of the copy that has begun. Flows that come during the copy
-    /// are in the next one.
+    /// The numbers of flows and classes in the current copy. Flows that appear meanwhile are in the
+    /// next one.
     of: Option<[usize; 2]>,
 }
 
 impl Sampler {
-    /// The first copy begins at `start`.
+    /// A sampler whose first copy begins at `start`.
     pub(super) fn new(flows: usize, classes: usize, start: Time) -> Self {
         Sampler { sample: Sample::new(flows, classes), begins_at: start, of: None }
     }
 
-    /// Copies the next piece. A whole copy waits for its taker, at each interval.
+    /// Copies the next piece. A complete copy waits to be taken.
     pub(super) fn step(&mut self, now: Time, accounts: &Accounts, classes: &ClassCounts, trips: &ClassTrips) {
         let (all, opened) = accounts.all();
         let sample = &mut self.sample;
@@ -137,7 +137,7 @@ impl Sampler {
                 self.begins_at = now + SPACING;
                 sample.others = (now, accounts.never_counted());
                 sample.gone = ClassSample::of((classes.gone(), trips.gone()));
-                // At most the room that was taken at construction.
+                // At most the room allocated at construction.
                 let classes = classes.all().len().min(trips.all().len()).min(sample.classes.capacity());
                 [all.len().min(sample.flows.capacity()), classes]
             }
@@ -164,7 +164,8 @@ impl Sampler {
         })
     }
 
-    /// Gives a whole copy to `kept`, whose oldest is used for the next. False when there is none.
+    /// Moves a complete copy to `kept`, and reuses the oldest one there for the next. Returns false
+    /// if there is none.
     pub(super) fn give(&mut self, kept: &mut RecentCopies) -> bool {
         let is_whole = self.is_whole();
         if is_whole {
@@ -181,7 +182,7 @@ fn piece(done: usize, all: usize, max: usize) -> Option<std::ops::Range<usize>> 
     (done < all).then(|| done..all.min(done + max))
 }
 
-/// The copies of about the last second, the newest first.
+/// The copies of about the last second, newest first.
 #[derive(Debug)]
 pub(super) struct RecentCopies {
     copies: VecDeque<Sample>,
@@ -189,13 +190,13 @@ pub(super) struct RecentCopies {
 }
 
 impl RecentCopies {
-    /// Room for copies of `flows` and `classes`, taken now.
+    /// Allocates room for copies of `flows` and `classes`.
     pub(super) fn new(flows: usize, classes: usize) -> Self {
         let spare = (0..KEPT).map(|_| Sample::new(flows, classes)).collect();
         RecentCopies { copies: VecDeque::with_capacity(KEPT + 1), spare }
     }
 
-    /// Keeps `copy`, and gives one to be written over.
+    /// Keeps `copy`, and returns one to overwrite.
     fn push(&mut self, copy: Sample) -> Sample {
         self.copies.push_front(copy);
         match self.spare.pop() {
@@ -249,7 +250,7 @@ mod tests {
                 given.push(ms);
             }
         }
-        // Three intervals for each, twice a second.
+        // Three intervals for each copy, and two copies a second.
         assert_eq!(given, [20, 520, 1020, 1520]);
         let (new, old) = kept.ends().expect("two");
         assert_eq!((new.flows.len(), new.opened.len(), new.classes.len()), (flows, flows, classes));

@@ -1,4 +1,4 @@
-//! What is taken at each interval, and how it is shown.
+//! The data taken at each interval, and its presentation.
 
 use super::about::About;
 use super::digest::{Digest, SHOWN_FLOWS};
@@ -15,19 +15,19 @@ use fairwire_datapath::sojourn::{self, Waits};
 use fairwire_datapath::trips::TcpCount;
 use fairwire_wire::Way;
 
-/// What is taken at each interval.
+/// The data taken at each interval.
 #[derive(Clone, Debug)]
 pub(super) struct Tick {
     pub now: Time,
     pub ways: [WayTick; 2],
     pub ports: [PortState; 2],
-    /// Processor time of the thread that forwards.
+    /// Processor time of the threads that forward.
     pub processor: Duration,
-    /// What was picked, and what it got since the start.
+    /// The picks, and their counters since the start.
     pub picked: Vec<(Pick, FlowCount)>,
 }
 
-/// What is taken of one way at each interval.
+/// The data of one direction taken at each interval.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WayTick {
     pub totals: Totals,
@@ -42,7 +42,7 @@ pub(super) struct WayTick {
     pub trips: TripsTick,
 }
 
-/// What is taken of the round trips of one way.
+/// The data of one direction's round trips.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TripsTick {
     pub window: sojourn::Summary,
@@ -57,7 +57,7 @@ impl Tick {
         Tick { now, ways: [way(), way()], ports: Default::default(), processor: Duration::ZERO, picked }
     }
 
-    /// `way` as it is shown, with the busiest `classes`, or all.
+    /// The snapshot of `way`, with the busiest `classes`, or all.
     pub(super) fn way(
         &self,
         way: Way,
@@ -100,7 +100,7 @@ impl Tick {
         }
     }
 
-    /// The ports as they are shown.
+    /// The snapshots of the ports.
     pub(super) fn ports(&self, about: &About) -> Vec<PortSnapshot> {
         let port = |(interface, state): (&String, &PortState)| PortSnapshot {
             interface: interface.clone(),
@@ -114,7 +114,7 @@ impl Tick {
 }
 
 impl WayTick {
-    /// The totals as they are shown.
+    /// The snapshot of the totals.
     pub(super) fn totals(&self) -> TotalsSnapshot {
         let Totals { packets_in, bytes_in, packets_out, bytes_out, unshaped, washed, .. } = self.totals;
         let causes = |counts: &[u64]| {
@@ -136,12 +136,12 @@ impl WayTick {
     }
 }
 
-/// The part of the link in use; 0 where nothing is shaped.
+/// The part of the link in use; 0 if it is not shaped.
 pub(super) fn utilization(throughput_bps: f64, rate_bps: u64) -> f64 {
     if rate_bps > 0 { (throughput_bps / rate_bps as f64).clamp(0.0, 1.0) } else { 0.0 }
 }
 
-/// The name with its unit last, once.
+/// The gauge's name, ending with its unit exactly once.
 fn gauge_name(name: &str, unit: Unit) -> String {
     let unit = match unit {
         Unit::One => "1",

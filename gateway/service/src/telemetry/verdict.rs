@@ -1,15 +1,15 @@
-//! How fair it is now, in one sentence for people.
+//! The current fairness in one sentence, for people.
 
 use fairwire_control::snapshot::WaySnapshot;
 use fairwire_core::Rate;
 
-/// A share may differ by this from the fair one and still be called fair, percentage points of the
-/// link: one TCP connection swings by as much from second to second.
+/// The largest difference from the fair share that still counts as fair, in percentage points of
+/// the link: one TCP connection swings by this much from second to second.
 const FAIR_POINTS: f64 = 5.0;
-/// Jain's index of shares that are called equal.
+/// The least Jain's index of shares that count as equal.
 const FAIR_JAIN: f64 = 0.9;
 
-/// The sentence on both ways.
+/// The sentence on both directions.
 pub(super) fn sentence(ways: &[WaySnapshot]) -> String {
     let parts: Vec<String> = ways.iter().map(|way| format!("{}: {}", way.way, of_way(way))).collect();
     let mut sentence = parts.join("; ") + ".";
@@ -23,7 +23,7 @@ fn of_way(way: &WaySnapshot) -> String {
         return format!("not shaped, {left} pass");
     }
     let link = format!("{left} of {}", rate(way.rate_bps as f64));
-    // Of a line of which a part is not seen, no sharing is known.
+    // If part of the traffic bypasses the gateway, the sharing of the line is unknown.
     let shared = match way.bypass_bps > 0.0 {
         true => format!("{} pass the gateway by, unshaped, beside {link} through it", rate(way.bypass_bps)),
         false => sharing(way, &link),
@@ -36,7 +36,7 @@ fn of_way(way: &WaySnapshot) -> String {
 
 fn sharing(way: &WaySnapshot, link: &str) -> String {
     let has_classes = way.class_count > 1;
-    // Classes have the shares that they should have; where there are none all flows are equal.
+    // Classes should have their shares; without classes all flows should be equal.
     let is_fair = match has_classes {
         true => way.worst_share_error_points <= FAIR_POINTS,
         false => way.jain >= FAIR_JAIN,
@@ -51,7 +51,7 @@ fn sharing(way: &WaySnapshot, link: &str) -> String {
             format!("{} what {} sent, {link}", got(active), if active == 1 { "it" } else { "they" })
         }
         (_, 1, _) if !has_classes => format!("one flow wants more than it gets, {link}"),
-        // Who a flow belongs to is known of classes; without them one host may be many flows.
+        // Only classes identify owners of flows; without them one host may have many flows.
         (_, wanting, true) => {
             let how = if has_classes { "fairly" } else { "equally" };
             format!("{} {how}, {link}, {how_far}", shared(wanting))

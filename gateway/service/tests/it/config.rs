@@ -1,4 +1,4 @@
-//! Configurations: the examples, every refusal with its place, and the tree that comes of them.
+//! Configurations: the examples, every refusal with its position, and the resulting tree.
 
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{Discipline, Dropper, Duration, Ignore, Limit, Packet, Queue, Rate, Seed, Time};
@@ -346,11 +346,11 @@ fn changes_are_reported_and_those_that_leave_classes_in_place_are_known_as_such(
     let moved = Config::parse("gw.toml", &text(&rest("10 Mbit/s")).replace("in0", "in1"), None).unwrap();
     let still = Config::parse("gw.toml", &text(&rest("10 Mbit/s")), None).unwrap();
     assert_eq!(still.changes(&moved).needs_restart, ["wire.inside"]);
-    // Another place in the file is another number to the discipline.
+    // At another place in the file, a class has another number in the discipline.
     let swapped = with_csv(&rest("10 Mbit/s"), "name,vlan,class,weight\nbob,8,a,2\nann,7,a,1\n").unwrap();
     assert!(!before.changes(&swapped).is_edit);
     assert_eq!(*before.class_map(&swapped), [0, 1, 3, 2]);
-    // Another address or a suspension leaves the tree as it is; another bound does not.
+    // Another address or a suspension leaves the tree unchanged; another bound does not.
     for (edited, is_edit) in [
         ("name,vlan,class,weight\nann,17,a,1\nbob,8,a,1\n", true),
         ("name,vlan,class,weight,suspended\nann,7,a,1,yes\nbob,8,a,1,\n", true),
@@ -362,7 +362,7 @@ fn changes_are_reported_and_those_that_leave_classes_in_place_are_known_as_such(
     }
 }
 
-/// A thousand plans of twenty subscribers with two prefixes each.
+/// One class for every twenty subscribers, each with two prefixes.
 fn many(subscribers: u32, rates: bool) -> (String, String) {
     let mut rest = String::from("[download]\nrate = \"10 Gbit/s\"\n[upload]\nrate = \"5 Gbit/s\"\n");
     for plan in 0..subscribers / 20 {
@@ -401,11 +401,11 @@ fn twenty_thousand_subscribers_are_checked_and_built() {
             .map(|class| class.busy_bps)
             .sum();
         let rate = Rate::from_bps(10_000_000_000).unwrap().bps() as f64;
-        assert!((busy / rate - 1.0).abs() < 1e-9, "{busy}"); // rounding alone
+        assert!((busy / rate - 1.0).abs() < 1e-9, "{busy}"); // only rounding
     }
 }
 
-/// Takes whatever fits.
+/// Takes every packet that fits.
 struct TailDrop;
 
 impl Dropper for TailDrop {}
@@ -461,8 +461,8 @@ fn fair_droppers_count_bytes_by_default() {
         );
         Config::parse("t.toml", &text, None).expect("it makes sense")
     };
-    // Two flows offer as many bytes, in long and in short packets: what the second got for a byte
-    // of the first.
+    // Two flows offer the same bytes, in long and in short packets. Returns the second's bytes for
+    // each byte of the first.
     let kept = |config: &Config| {
         let plan = config.direction(Way::Download, &MADE).expect("it is built");
         let mut discipline = plan.shaper.expect("it is shaped").discipline;
@@ -502,7 +502,7 @@ fn fair_droppers_count_bytes_by_default() {
     assert!(reference < 0.3, "{reference}");
 }
 
-/// An edge whose uploads are coloured, and whose classes are two.
+/// An edge with two classes, whose uploads are coloured.
 const EDGE: &str = r#"
 [upload]
 rate = "10 Mbit/s"

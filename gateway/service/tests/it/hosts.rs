@@ -1,5 +1,5 @@
-//! Hosts share first, and then the conversations of each: the gateway as it is configured, on
-//! memory ports and virtual time.
+//! Hosts share first, then the conversations of each: the configured gateway on memory ports and
+//! virtual time.
 
 use etherparse::PacketBuilder;
 use fairwire_core::{Seed, Time};
@@ -15,7 +15,7 @@ const OUTSIDE: [u8; 4] = [198, 51, 100, 1];
 const MADE: PlanContext =
     PlanContext { secret: [7; 16], seed: Seed(1), frame_bytes: 1514, link: LinkKind::Ethernet };
 
-/// A class that has all hosts, beside one that has none.
+/// A class with all hosts, and one without any.
 const HOUSE: &str = "[[class]]\nname = \"house\"\nmatch = { inside = [\"10.0.0.0/8\"] }\n\
                      [[class]]\nname = \"calls\"\nmatch = { dscp = [\"EF\"] }\ndownload = { guaranteed = \"1 Mbit/s\" }\n";
 
@@ -32,7 +32,7 @@ fn datapath(keys: &str) -> Datapath {
     Datapath::new(config(keys).plan(&MADE).expect("it was checked"))
 }
 
-/// A datagram of `len` bytes of IP from one end to the other.
+/// A datagram with `len` bytes of IP from one end to the other.
 fn datagram(source: [u8; 4], destination: [u8; 4], port: u16, len: usize) -> Vec<u8> {
     let builder = PacketBuilder::ethernet2([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, destination[3]])
         .ipv4(source, destination, 64)
@@ -60,7 +60,7 @@ fn through(datapath: &mut Datapath, mut arrivals: Vec<Arrival>, is_upload: bool)
 
 const MS: u64 = 1_000_000;
 
-/// Mbit/s by what `of` names, of what left from `from` to `until`, by frame bytes.
+/// Mbit/s of the departures between `from` and `to`, in frame bytes, grouped by the key from `of`.
 fn rates<N: Ord>(sent: &[Departure], [from, until]: [u64; 2], of: fn(&[u8]) -> N) -> BTreeMap<N, f64> {
     let mut rates = BTreeMap::new();
     for departure in sent.iter().filter(|departure| (from..until).contains(&departure.at.ns())) {
@@ -95,14 +95,14 @@ fn sixty_four_flows_get_what_one_flow_of_another_host_gets_and_sparse_flows_wait
             arrivals.extend(every(5 * MS, [u64::from(flow) * 70_000, whole[1]], &frame)); // 154 Mbit/s in all
         }
         arrivals.extend(every(MS / 4, whole, &datagram(OUTSIDE, one, 5, 1500))); // 48 Mbit/s
-        // 20 ms apart: more often than a round of the 64 goes by, 31 ms.
+        // 20 ms apart: less than a round of the 64, which takes 31 ms.
         let pings = [(heavy, 7), (quiet, 8)].map(|(host, port)| datagram(OUTSIDE, host, port, 100));
         for ping in &pings {
             arrivals.extend(every(20 * MS, [0, whole[1]], ping));
         }
         let sent = through(&mut datapath(keys), arrivals, false);
         let rates = rates(&sent, [500 * MS, 2000 * MS], destination);
-        // A packet more or less in 1.5 s is 0.03 %; pings of the heavy host are its own.
+        // One packet in 1.5 s is 0.03 %; the heavy host's pings count as its own.
         let share = (rates[&heavy] + rates[&one]) / 2.0;
         for host in [heavy, one] {
             assert!((rates[&host] / share - 1.0).abs() < 0.005, "{keys}: {rates:?}");
@@ -112,8 +112,8 @@ fn sixty_four_flows_get_what_one_flow_of_another_host_gets_and_sparse_flows_wait
             let times: Vec<u64> =
                 sent.iter().filter(|sent| sent.frame == *ping).map(|sent| sent.at.ns()).collect();
             assert_eq!(times.len(), 100, "{keys}: a ping was lost");
-            // Two packets of others, and the one in transmission: 0.25 ms each. In the first round,
-            // 31 ms, all 64 flows are as new as the ping.
+            // A ping waits for two other packets and the one in transmission: 0.25 ms each. In the
+            // first round, 31 ms, all 64 flows are as new as the ping.
             let waits = times.iter().zip(0..).map(|(at, number)| at - number * 20 * MS);
             let longest = waits.skip(2).max().unwrap();
             assert!(longest < 2 * MS, "{keys}: {longest} ns");
@@ -121,8 +121,8 @@ fn sixty_four_flows_get_what_one_flow_of_another_host_gets_and_sparse_flows_wait
     }
 }
 
-/// A flood of 80 Mbit/s of short datagrams, each from another address, beside one that was there
-/// before and sends 40 Mbit/s.
+/// A flood of 80 Mbit/s of short datagrams, each from another address, and an earlier flow of 40
+/// Mbit/s. Returns the flow's Mbit/s.
 fn under_a_spoofed_flood(keys: &str) -> f64 {
     let honest = [10, 0, 0, 2];
     let mut arrivals: Vec<Arrival> =
@@ -203,7 +203,7 @@ fn on_a_fast_link_few_flows_are_served_in_trains_and_no_bit_of_the_totals_is_los
         let mut arrivals = Vec::new();
         for flow in 0..4 {
             let frame = datagram(OUTSIDE, [10, 0, 0, 1], flow, 1500);
-            // Four flows of 400 Mbit/s each; half of each is refused in the end.
+            // Four flows of 400 Mbit/s each; in the end half of their packets are refused.
             arrivals.extend(every(30_000, [u64::from(flow), 100 * MS], &frame));
         }
         let sent = through(&mut datapath, arrivals, false);
@@ -211,11 +211,11 @@ fn on_a_fast_link_few_flows_are_served_in_trains_and_no_bit_of_the_totals_is_los
         let port = |departure: &Departure| departure.frame[35];
         let changes = steady.windows(2).filter(|pair| port(&pair[0]) != port(&pair[1])).count();
         let train = steady.len() as f64 / changes.max(1) as f64;
-        // A round of 1 ms among four is 31 kB each, 20 packets.
+        // A round of 1 ms shared by four is 31 kB each, 20 packets.
         assert!(train > 10.0, "{discipline}: {train} packets in a row");
         let by_flow = rates(&sent, [20 * MS, 90 * MS], |frame| frame[35]);
         for rate in by_flow.values() {
-            // A train more or less in 70 ms is 0.4 %.
+            // One train in 70 ms is 0.4 %.
             assert!(
                 (rate / (1000.0 * 1514.0 / 1538.0 / 4.0) - 1.0).abs() < 0.02,
                 "{discipline}: {by_flow:?}"
@@ -224,8 +224,8 @@ fn on_a_fast_link_few_flows_are_served_in_trains_and_no_bit_of_the_totals_is_los
     }
 }
 
-/// Field case C17: groups count with `others` as one host, so that television starves beside hosts that
-/// want all, and `status` says so.
+/// Field case C17: groups count with `others` as one host. So television starves next to greedy
+/// hosts, and `status` says so.
 #[test]
 fn groups_that_starve_are_named_and_with_a_class_of_their_own_they_do_not() {
     let seen = |classes: &str| {

@@ -1,4 +1,4 @@
-//! Integration tests of the service: one binary, since each would be linked with everything again.
+//! Integration tests of the service, in one binary, since each binary would be linked anew.
 
 mod config;
 mod hosts;

@@ -1,5 +1,5 @@
-//! Plans of thousands of subscribers: what one of them may hold, beside silent and beside greedy
-//! ones, and what the gateway adds to disciplines by itself.
+//! Plans of thousands of subscribers: the backlog of one among silent and among greedy ones, and
+//! the defaults that the gateway gives to disciplines.
 
 use fairwire_core::{Cause, Duration, Ecn, Packet, Seed, Server, Service, Signals, Time, Transmitter};
 use fairwire_datapath::class_book::UNCLAIMED;
@@ -23,7 +23,7 @@ fn plans(subscribers: u32) -> Config {
     Config::parse("gw.toml", &text, Some(("s.csv", &csv))).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The download of a gateway, at its link.
+/// The download of a gateway, with its link.
 fn server(config: &Config) -> Server {
     let plan = config.direction(Way::Download, &MADE).unwrap_or_else(|error| panic!("{error}"));
     let shaper = plan.shaper.expect("it is shaped");
@@ -60,18 +60,18 @@ const MS: u64 = 1_000_000;
 /// Bytes on the link of a datagram with a payload of 1400 B.
 const DATAGRAM: u32 = 1400 + 42 + 24;
 
-/// Something that comes again and again.
+/// A periodic sender.
 struct Source {
     /// The class of each packet, by its number.
     class: Box<dyn Fn(u64) -> u32>,
-    /// Packets at once.
+    /// Packets sent at once.
     burst: u64,
     every_ns: u64,
     len: u32,
 }
 
-/// Offers what `sources` send for `ms` milliseconds, and sends all that can go until the end.
-/// Returns drops, and bytes sent by class.
+/// Offers the packets of `sources` for `ms` milliseconds, and sends all that can leave by then.
+/// Returns the drops, and the bytes sent by class.
 fn run(server: &mut Server, sources: &[Source], ms: u64) -> (Drops, std::collections::BTreeMap<u32, u64>) {
     let (mut drops, mut sent) = (Drops::default(), std::collections::BTreeMap::new());
     let mut count = |service: Option<Service>| {
@@ -116,7 +116,7 @@ fn a_burst_of_one_super_packet_loses_nothing_however_many_subscribers_there_are(
 
 #[test]
 fn unclaimed_packets_may_use_what_is_idle() {
-    // 400 Mbit/s in bursts of 64, of mixed sources, on 1 Gbit/s.
+    // 400 Mbit/s in bursts of 64, from mixed sources, on 1 Gbit/s.
     let bits = 64 * u64::from(DATAGRAM) * 8;
     for subscribers in [10, 20_000] {
         let config = plans(subscribers);
@@ -163,8 +163,8 @@ fn a_flood_in_one_leaf_takes_nothing_from_another() {
     let config = plans(1000);
     let (quiet, bursty, greedy) = (number(&config, "s1"), number(&config, "s2"), number(&config, "s3"));
     let bits = u64::from(DATAGRAM) * 8;
-    // A plan of 200 Mbit/s offered 800, unclaimed packets offered 2 Gbit/s, and two subscribers
-    // that send little.
+    // A plan of 200 Mbit/s with 800 offered, unclaimed packets with 2 Gbit/s offered, and two
+    // subscribers that send little.
     let sources = [
         of(greedy, 10, 10 * bits * 1000 / 800),
         of(UNCLAIMED, 10, 10 * bits * 1000 / 2000),
@@ -174,7 +174,7 @@ fn a_flood_in_one_leaf_takes_nothing_from_another() {
     let (drops, sent) = run(&mut server(&config), &sources, 2000);
     assert_eq!((drops.of(quiet), drops.of(bursty)), (0, 0));
     let mbps = |class: u32| sent[&class] as f64 * 8.0 / 2e6;
-    assert!((mbps(greedy) - 200.0).abs() < 4.0, "{}", mbps(greedy)); // its burst of 1 ms and two packets, and what is cut off at the end
+    assert!((mbps(greedy) - 200.0).abs() < 4.0, "{}", mbps(greedy)); // its burst of 1 ms and two packets, and the cut-off at the end
     assert!(mbps(UNCLAIMED) > 750.0, "{}", mbps(UNCLAIMED));
 }
 
@@ -184,7 +184,7 @@ fn what_all_leaves_hold_together_is_bounded_and_each_that_is_greedy_has_as_much_
     let classes: Vec<u32> = (0..100).map(|n| number(&config, &format!("s{n}"))).collect();
     let (few, quiet) = (classes.clone(), number(&config, "s500"));
     let bits = u64::from(DATAGRAM) * 8;
-    // A hundred subscribers offer 3 Gbit/s together, in turn.
+    // A hundred subscribers take turns, and offer 3 Gbit/s together.
     let flood = Source {
         class: Box::new(move |n| few[n as usize % few.len()]),
         burst: 1,
@@ -218,7 +218,7 @@ fn thousands_that_send_in_turn_are_forgotten_again_and_no_packet_is_lost() {
     assert_eq!((sent.len(), sent.values().sum::<u64>()), (20_000, 50_000 * 500));
 }
 
-/// What becomes of ECN-capable packets of one flow that offers 4/3 of the link: marks, and drops.
+/// Marks and drops of ECN-capable packets of one flow that offers 4/3 of the link.
 fn marks(discipline: &str, more: &str) -> (u32, u32) {
     #[derive(Default)]
     struct Counts(u32, u32);
@@ -261,7 +261,7 @@ fn packets_are_marked_by_default_by_what_can_in_linux_and_by_what_the_gateway_ta
     }
 }
 
-/// Three classes, two of them with leaves of one discipline that holds more or less.
+/// Three classes; two have leaves of one discipline with different limits.
 fn leaves(gold: u32, silver: u32) -> Config {
     let class = |name: &str, leaf: String| format!("[[class]]\nname = \"{name}\"\n{leaf}");
     let own = |packets: u32| format!("leaf = {{ tail-drop = {{ buffer = \"{packets} packets\" }} }}\n");

@@ -5,16 +5,16 @@
 //! others, such as `curl` and `promtool check metrics`, get text. Names, labels and numbers are the
 //! same in both.
 //!
-//! Metrics that node_exporter has too (its qdisc collector) have its names, with its labels
-//! `device` and `kind`, so that dashboards of queues fit. The rest is `fairwire_*`, and `process_*`
-//! as everywhere. Units are base units: bytes and seconds.
+//! Metrics that node_exporter's qdisc collector has too use its names, with its labels `device` and
+//! `kind`, so existing queue dashboards fit. The rest is `fairwire_*`, and `process_*` as in other
+//! clients. Units are base units: bytes and seconds.
 //!
-//! It is written by hand because no maintained library writes both: `prometheus-client` has
-//! OpenMetrics alone, `prometheus` text alone.
+//! The format is hand-written because no maintained library writes both: `prometheus-client` has
+//! only OpenMetrics, `prometheus` only text.
 //!
-//! **There is never a label per flow.** There is a label `class` only for classes of the
+//! **There is never a label per flow.** The label `class` exists only for classes of the
 //! configuration, at most [`MAX_CLASSES`], and never for subscribers: a time series for each of
-//! thousands is what breaks a Prometheus. The socket reports all of them.
+//! thousands overloads Prometheus. The socket reports all of them.
 
 mod page;
 
@@ -26,7 +26,7 @@ use fairwire_datapath::class_book::ClassKind;
 use page::{MetricKind, Page};
 use std::collections::BTreeMap;
 
-/// The form of a page.
+/// The format of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// Prometheus' text format, version 0.0.4.
@@ -36,7 +36,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The content type of an answer.
+    /// The content type of the response.
     pub fn content_type(self) -> &'static str {
         match self {
             Format::Text => "text/plain; version=0.0.4; charset=utf-8",
@@ -44,8 +44,8 @@ impl Format {
         }
     }
 
-    /// The form for one that sent these `Accept` headers (RFC 9110, section 12.5.1): OpenMetrics
-    /// where it is named, and text not preferred.
+    /// The format for a client with these `Accept` headers (RFC 9110, section 12.5.1): OpenMetrics
+    /// if it is named and text is not preferred.
     pub fn accepted<'a>(headers: impl Iterator<Item = &'a str>) -> Self {
         let (mut text, mut open_metrics) = (0.0_f64, 0.0_f64);
         for range in headers.flat_map(|header| header.split(',')) {
@@ -61,7 +61,7 @@ impl Format {
     }
 }
 
-/// Type, version and quality of a range of an `Accept` header. `None` where it cannot be read.
+/// Type, version and quality of a range of an `Accept` header; `None` if it cannot be parsed.
 fn wanted(range: &str) -> Option<(&str, Option<&str>, f64)> {
     let mut parts = range.split(';').map(str::trim);
     let kind = parts.next()?;
@@ -76,14 +76,14 @@ fn wanted(range: &str) -> Option<(&str, Option<&str>, f64)> {
     Some((kind, version, quality))
 }
 
-/// The most classes that have a time series each.
+/// The most classes with their own time series.
 pub const MAX_CLASSES: usize = 256;
 
 type OfWay = fn(&WaySnapshot) -> u64;
 type OfHistogram = fn(&WaySnapshot) -> &SojournHistogram;
 type OfClass<T> = fn(&ClassSnapshot) -> T;
 
-/// `snapshot`, which has all classes, as a page.
+/// Formats `snapshot`, which has all classes, as a page.
 pub fn text(snapshot: &Snapshot, about: &About, format: Format) -> String {
     let mut page = Page { text: String::with_capacity(32 << 10), format };
     gateway(&mut page, snapshot);
@@ -184,7 +184,7 @@ fn qdisc(page: &mut Page, snapshot: &Snapshot) {
     }
 }
 
-/// The ways with a discipline, and the interface by which each leaves.
+/// The directions with a discipline, and the interface by which each leaves.
 fn shaped(snapshot: &Snapshot) -> impl Iterator<Item = (&WaySnapshot, &str)> {
     let device = |at: usize| snapshot.ports.get(at).map_or("", |port| port.interface.as_str());
     snapshot
@@ -195,7 +195,7 @@ fn shaped(snapshot: &Snapshot) -> impl Iterator<Item = (&WaySnapshot, &str)> {
         .map(move |(at, way)| (way, device(at)))
 }
 
-/// The value of a family for a way.
+/// The value of a family for a direction.
 type ValueOfWay = fn(&WaySnapshot) -> f64;
 
 fn queue(page: &mut Page, snapshot: &Snapshot) {
@@ -227,7 +227,7 @@ fn queue(page: &mut Page, snapshot: &Snapshot) {
     discipline(page, snapshot);
 }
 
-/// How long packets waited, and how long round trips took, since the start.
+/// Waits of packets and round-trip times, since the start.
 fn sojourns(page: &mut Page, snapshot: &Snapshot) {
     page.histograms(
         snapshot,
@@ -242,10 +242,10 @@ fn sojourns(page: &mut Page, snapshot: &Snapshot) {
         |way| &way.round_trip_histogram,
     );
 }
-/// Gauges of the disciplines: a family for each unit, so that no family has two.
+/// Gauges of the disciplines: a family for each unit, so no family has two.
 fn discipline(page: &mut Page, snapshot: &Snapshot) {
     type Unit = (&'static str, &'static str, f64);
-    // The unit as a gauge's name ends with it, as a family does, and what one of it is there.
+    // The unit suffix of a gauge's name, that of the family's name, and the conversion factor.
     const UNITS: [Unit; 7] = [
         ("1", "value", 1.0),
         ("packets", "packets", 1.0),
@@ -334,7 +334,7 @@ fn totals(page: &mut Page, snapshot: &Snapshot) {
     }
 }
 
-/// An edge of a DiffServ domain: of its classes there are few.
+/// An edge of a DiffServ domain; it has few classes.
 fn edge(page: &mut Page, edge: &EdgeSnapshot) {
     type Of = fn(&EdgeClassSnapshot) -> Option<f64>;
     let gauges: [(&str, &str, Of); 2] = [
@@ -470,7 +470,7 @@ mod tests {
             (&["text/html,application/xhtml+xml,*/*;q=0.8"], Text),
             (&["text/plain"], Text),
             (&["application/openmetrics-text"], OpenMetrics),
-            // Prometheus 2, Prometheus 3, and one that prefers text.
+            // Prometheus 2, Prometheus 3, and a client that prefers text.
             (
                 &[
                     "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1",

@@ -12,20 +12,20 @@ pub(super) enum MetricKind {
     Info,
 }
 
-/// Units in which a family's name may end; a longer one comes before its own end.
+/// Units at the end of a family's name; a longer one precedes its own suffix.
 const UNITS: [&str; 8] =
     ["bytes_per_second", "seconds", "bytes", "packets", "flows", "tokens", "ratio", "index"];
 
-/// Text that grows by families and their samples.
+/// The text of families and their samples, appended in order.
 pub(super) struct Page {
     pub text: String,
     pub format: Format,
 }
 
 impl Page {
-    /// A family begins. Its name ends with its unit, where it has one.
+    /// Begins a family. Its name ends with its unit, if it has one.
     pub(super) fn family(&mut self, name: &str, kind: MetricKind, help: &str) {
-        // OpenMetrics describes a family, text describes its samples and has no infos.
+        // OpenMetrics describes a family. The text format describes its samples and has no infos.
         let (kind, suffix) = match (kind, self.format) {
             (MetricKind::Counter, Format::Text) => ("counter", "_total"),
             (MetricKind::Counter, Format::OpenMetrics) => ("counter", ""),
@@ -54,7 +54,7 @@ impl Page {
         let _ = writeln!(self.text, "{value}");
     }
 
-    /// A family of one sample for each name.
+    /// Writes a family with one sample for each name.
     pub(super) fn each<T: Display>(&mut self, kind: MetricKind, all: &[(&str, &str, T)]) {
         let suffix = if kind == MetricKind::Counter { "_total" } else { "" };
         for (name, help, value) in all {
@@ -68,7 +68,7 @@ impl Page {
         self.sample(&format!("{name}_info"), &label, 1);
     }
 
-    /// A histogram since the start, for each way.
+    /// Writes a histogram since the start, for each direction.
     pub(super) fn histograms(&mut self, snapshot: &Snapshot, name: &str, help: &str, of: OfHistogram) {
         self.family(name, MetricKind::Histogram, help);
         for way in &snapshot.ways {
@@ -98,7 +98,7 @@ impl Page {
     }
 }
 
-/// The value of a label: backslash, quote and line feed are escaped.
+/// Escapes a label value: backslash, quote and line feed.
 fn escaped(value: &str) -> String {
     value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
