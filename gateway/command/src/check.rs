@@ -12,11 +12,11 @@ use fairwire_terminal::print::print;
 use serde_json::json;
 use std::fmt::Write;
 
-/// Classes of the tree that are shown for each direction.
+/// Classes of the tree shown for each direction.
 const MAX_CLASSES: usize = 20;
-/// What TCP with timestamps carries in a packet of 1500 bytes, over IPv4 and IPv6.
+/// The TCP payload of a 1500-byte packet with timestamps, over IPv4 and IPv6.
 const TCP_PAYLOAD_BYTES: [u32; 2] = [1500 - 20 - 32, 1500 - 40 - 32];
-/// A full frame of Ethernet with a VLAN tag; the interfaces' own MTUs are known only where it runs.
+/// A full Ethernet frame with a VLAN tag; the interfaces' own MTUs are known only where it runs.
 const FRAME_BYTES: u32 = 1518;
 
 /// Prints what a configuration would do.
@@ -42,12 +42,12 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Ending, Failure> {
     Ok(Ending::Done)
 }
 
-/// Builds both ways as they would run, which proves that they can be, and gives the memory of this
-/// process with them.
+/// Builds both directions as in a run, which proves that they can be built. Returns the memory of
+/// this process with them.
 pub(crate) fn built(config: &Config) -> Result<Option<u64>, Failure> {
     let link = config.spec().wire.backend.link_kind();
     let context = PlanContext { secret: [0; 16], seed: Seed(0), frame_bytes: FRAME_BYTES, link };
-    // What was checked can be built: a refusal here is our fault.
+    // A checked configuration can be built, so a refusal here is our fault.
     let plan = config.plan(&context).map_err(|error| Failure::Ours(error.to_string()))?;
     let datapath = fairwire_datapath::Datapath::new(plan);
     let resident = resident_bytes();
@@ -55,7 +55,7 @@ pub(crate) fn built(config: &Config) -> Result<Option<u64>, Failure> {
     Ok(resident)
 }
 
-/// Such as `no classes`, `1 class`, `2 classes`.
+/// For example `no classes`, `1 class`, `2 classes`.
 fn counted((count, one, several): (usize, &str, &str)) -> String {
     match count {
         0 => format!("no {several}"),
@@ -157,13 +157,13 @@ fn write_way(out: &mut String, way: &WayExplanation) {
     write_tree(out, &way.tree);
 }
 
-/// The tree from the top, each class with those below it indented under it.
+/// The tree from the top, with the classes below each class indented under it.
 fn write_tree(out: &mut String, tree: &[ClassExplanation]) {
     if tree.is_empty() {
         return;
     }
     writeln!(out, "  when all are busy:").expect("a string takes all");
-    // The first levels of a large tree say more than the first branch of it.
+    // The first levels of a large tree are more useful than its first branch.
     let shown = &tree[..tree.len().min(MAX_CLASSES)];
     let mut below = vec![Vec::new(); shown.len()];
     let mut root = Vec::new();
@@ -204,7 +204,7 @@ fn write_branch(out: &mut String, tree: &[ClassExplanation], below: &[Vec<usize>
     below[place].iter().for_each(|&child| write_branch(out, tree, below, child));
 }
 
-/// Four digits are enough: a share is no contract.
+/// Four digits are enough for a share.
 fn rate(bps: f64) -> String {
     let digits = 10f64.powi((bps.max(1.0).log10() as i32 - 3).max(0));
     Rate::from_bps(((bps / digits).round() * digits) as u64).map_or("nothing".into(), |rate| rate.to_string())

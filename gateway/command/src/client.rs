@@ -1,4 +1,4 @@
-//! `fairwire-gateway reload`, `set-weight`, `set-rate` and `capture`: one question to a running
+//! `fairwire-gateway reload`, `set-weight`, `set-rate` and `capture`: one request to a running
 //! gateway.
 
 use super::subscriber::{fold, whole};
@@ -16,8 +16,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// Sends `request` to the gateway that `whom` names. A refusal, or no answer, is the user's to
-/// mend.
+/// Sends `request` to the gateway that `whom` names. A refusal or a missing answer is a user error.
 pub(crate) fn answer(whom: &WhomArgs, request: &Request) -> Result<Answer, Failure> {
     let socket = match &whom.socket {
         Some(socket) => socket.clone(),
@@ -32,7 +31,7 @@ pub(crate) fn answer(whom: &WhomArgs, request: &Request) -> Result<Answer, Failu
     }
 }
 
-/// No gateway answers: the same for all commands.
+/// The error of all commands if no gateway answers.
 pub(crate) fn silent(why: impl Display) -> Failure {
     Failure::user(
         why,
@@ -40,7 +39,7 @@ pub(crate) fn silent(why: impl Display) -> Failure {
     )
 }
 
-/// The time of day, as files of other programs have it.
+/// The time of day, as in other programs' files.
 #[expect(
     clippy::disallowed_methods,
     reason = "the command line may know the time: leases end by it, and readings are of one"
@@ -49,21 +48,21 @@ pub(crate) fn since_1970() -> Duration {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }
 
-/// Has the configuration read again. The client may read files that the gateway's process may not:
-/// they are handed over, open.
+/// Makes the gateway read its configuration again. The client may read files that the gateway's
+/// process may not, so it hands them over, open.
 pub(crate) fn reload(whom: &WhomArgs) -> Result<Ending, Failure> {
     files_of(&whom.config).iter().skip(1).for_each(|sheet| fold(sheet));
     carry_out(whom, &reload_with(&whom.config, false, whole))
 }
 
-/// The request to read the files of `config` again, with these, as `open` opens them. What was set
-/// meanwhile stays if it `keeps` that.
+/// The request to read the files of `config` again, opened with `open`. `keeps` keeps the values
+/// set meanwhile.
 pub(crate) fn reload_with(config: &Path, keeps: bool, open: impl Fn(&Path) -> io::Result<File>) -> Request {
     // The gateway knows its files by these names.
     let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
     let found = files_of(config).into_iter().map(absolute);
-    // What cannot be opened here the gateway may be able to read, or it says why not.
-    // Opening a pipe blocks until a writer opens it too.
+    // The gateway may be able to read a file that cannot be opened here, or reports why not. Pipes
+    // are skipped, since opening one blocks until a writer opens it too.
     let opened = found
         .filter(|path| path.is_file())
         .filter_map(|path| open(&path).ok().map(|file| (path, OwnedFd::from(file))));
@@ -71,7 +70,7 @@ pub(crate) fn reload_with(config: &Path, keeps: bool, open: impl Fn(&Path) -> io
     Request::Reload { files, keeps, handed: handed.into_iter().collect() }
 }
 
-/// Has the capture written to a file of the client.
+/// Has the gateway write the capture to a file of the client.
 pub(crate) fn capture(whom: &WhomArgs, out: &Path) -> Result<Ending, Failure> {
     let path = std::path::absolute(out).unwrap_or_else(|_| out.to_owned());
     let failed = |error: io::Error| {

@@ -27,9 +27,9 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
-/// The interval at which files are looked at.
+/// The interval at which files are checked.
 const LOOK: Duration = Duration::from_millis(500);
-/// Leases end by themselves, and this often it is found out.
+/// Leases expire without a change of the file; they are checked once in this number of looks.
 const ENDS: u32 = 20;
 
 /// Follows until it is stopped.
@@ -74,11 +74,12 @@ pub(crate) fn follow(args: &FollowArgs) -> Result<Ending, Failure> {
     Ok(Ending::Done)
 }
 
-/// Logs what is left out where it is new, and has the gateway show it.
+/// Logs lines that are newly left out, and shows all left-out lines at the gateway.
 fn report(args: &FollowArgs, left_out: Vec<String>, last: &mut Option<Vec<String>>) {
     let is_new = |line: &&String| !last.as_ref().is_some_and(|last| last.contains(line));
     left_out.iter().filter(is_new).for_each(|line| notice(format_args!("left out: {line}")));
-    // A gateway that was started meanwhile has not heard it. Where none runs there is no status.
+    // Sent even if unchanged, since the gateway may have restarted. Errors are ignored: without a
+    // gateway there is no status.
     if !left_out.is_empty() || last.as_ref() != Some(&left_out) {
         let mut lines: Vec<String> =
             left_out.iter().take(MAX_LEFT_OUT).map(|line| line.chars().take(300).collect()).collect();
@@ -91,7 +92,7 @@ fn report(args: &FollowArgs, left_out: Vec<String>, last: &mut Option<Vec<String
     *last = Some(left_out);
 }
 
-/// What is wrong, in a line.
+/// The failure in one line.
 pub(crate) fn words(failure: Failure) -> String {
     match failure {
         Failure::Document(error) => error.to_string(),
@@ -103,19 +104,19 @@ pub(crate) fn words(failure: Failure) -> String {
 /// A file with leases.
 struct LeaseFile {
     path: PathBuf,
-    /// What it was when it was looked at last.
+    /// Its state at the last look.
     seen: Option<Seen>,
-    /// What it was when it was read last.
+    /// Its state at the last read.
     read: Option<Seen>,
-    /// Is it another now, and no server is writing it?
+    /// Whether it has changed and no server is writing it.
     is_new: bool,
-    /// What could be read last.
+    /// The last readable text.
     text: Option<String>,
-    /// Why the file that is there cannot.
+    /// Why the current file cannot be read.
     trouble: Option<String>,
 }
 
-/// Another value is another content.
+/// Inode, modification time and size: a different value means different content.
 type Seen = (u64, i64, i64, u64);
 
 impl LeaseFile {
@@ -123,8 +124,8 @@ impl LeaseFile {
         LeaseFile { path: path.to_owned(), seen: None, read: None, is_new: false, text: None, trouble: None }
     }
 
-    /// Has it another content, which has been the same for two looks? A server may be writing it.
-    /// A file that is gone for a moment is as it was.
+    /// Whether it has new content that was the same in two looks; otherwise a server may be writing
+    /// it. A file that is briefly missing counts as unchanged.
     fn look(&mut self) -> bool {
         let of = |about: Metadata| (about.ino(), about.mtime(), about.mtime_nsec(), about.size());
         let now = self.path.metadata().ok().map(of);
@@ -134,8 +135,8 @@ impl LeaseFile {
         self.is_new
     }
 
-    /// What it says; what was read last where it is being written, is not there now, or is none of
-    /// leases.
+    /// Its leases. If it is being written, is missing or has no leases, those of the last readable
+    /// text.
     fn leases(&mut self, now_s: u64) -> Result<LeaseText, Failure> {
         let bad = |error: leases::BadLine| {
             Failure::user(format!("`{}`: {error}", self.path.display()), "it is read again when it changes")
@@ -158,8 +159,7 @@ impl LeaseFile {
     }
 }
 
-/// Puts the leases in the subscriber file, where they are others than there. Returns what is left
-/// out, a line each.
+/// Updates the leases in the subscriber file if they differ. Returns what is left out, a line each.
 fn put(args: &FollowArgs, path: &Path, files: &mut [LeaseFile]) -> Result<Vec<String>, Failure> {
     let now_s = since_1970().as_secs();
     let (mut left_out, mut texts) = (Vec::new(), Vec::new());
@@ -181,7 +181,7 @@ fn put(args: &FollowArgs, path: &Path, files: &mut [LeaseFile]) -> Result<Vec<St
     };
     let mut done = of(&table(path)?)?;
     if !done.edits.is_empty() {
-        // It may be another by the time that it is ours to write.
+        // The file may have changed by the time that we hold its lock.
         change_file(&args.whom, path, Beside::Nothing, &mut |table| {
             done = of(table)?;
             let edit = |(name, value): (&String, &(String, String))| {
@@ -197,12 +197,12 @@ fn put(args: &FollowArgs, path: &Path, files: &mut [LeaseFile]) -> Result<Vec<St
     Ok(left_out)
 }
 
-/// What leases make of the subscriber file.
+/// The changes of the subscriber file by leases.
 #[derive(Debug)]
 struct Done {
-    /// The values of the column `leased` that differ from those of the file, by subscriber.
+    /// The values of the column `leased` that differ from the file's, by subscriber.
     edits: BTreeMap<String, (String, String)>,
-    /// The leases of addresses that are typed for another subscriber, a line each.
+    /// Leases of addresses that are typed for another subscriber, a line each.
     left_out: Vec<String>,
 }
 

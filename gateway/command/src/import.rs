@@ -1,4 +1,4 @@
-//! `fairwire-gateway import`: the files of another program become classes and subscribers.
+//! `fairwire-gateway import`: turns the files of another program into classes and subscribers.
 
 use super::subscriber::{Beside, NextFile, change_file, path_of};
 use crate::args::{ImportCommand, LibreqosArgs};
@@ -15,18 +15,18 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// What an import writes into a configuration is between these lines.
+/// Imported text in a configuration is between these lines.
 const BEGIN: &str = "# fairwire-gateway import writes what is from here on:\n";
 const END: &str = "# fairwire-gateway import: end\n";
-/// The subscriber file where there is none yet.
+/// The subscriber file if there is none yet.
 const HEAD: &str =
     "name,addresses,class,download_guaranteed,download_ceiling,upload_guaranteed,upload_ceiling\n";
 /// The most lines of differences, and of notes, that are shown.
 const SHOWN: usize = 50;
-/// What a dry run ends with where something would change, as diff(1) does.
+/// The exit code of a dry run with differences, as of diff(1).
 const DIFFERS: u8 = 1;
 
-/// Imports.
+/// Runs an import.
 pub(crate) fn import(command: &ImportCommand) -> Result<Ending, Failure> {
     let ImportCommand::Libreqos(args) = command;
     let import = Import::read(args)?;
@@ -73,7 +73,7 @@ fn cannot(path: &Path, error: &io::Error) -> Failure {
     Failure::user(format!("`{}` cannot be changed: {error}", path.display()), help)
 }
 
-/// Puts `after` in the place of `before` in the file at `path`.
+/// Replaces `before` by `after` in the file at `path`.
 fn put(path: &Path, before: &str, after: &str) -> Result<(), Failure> {
     if before == after {
         return Ok(());
@@ -82,9 +82,9 @@ fn put(path: &Path, before: &str, after: &str) -> Result<(), Failure> {
     write().map_err(|error| cannot(path, &error))
 }
 
-/// What the lists of another program make of a configuration and of its subscribers.
+/// What another program's lists make of a configuration and of its subscribers.
 struct Import {
-    /// The text of the configuration, and what it becomes.
+    /// The text of the configuration, before and after.
     before: String,
     after: String,
     /// The values of each subscriber, by name.
@@ -92,7 +92,7 @@ struct Import {
     notes: Vec<String>,
 }
 
-/// The new values of each subscriber that changes; none where it goes.
+/// The new values of each changed subscriber; `None` if it is removed.
 type Edits = Vec<(String, Option<Vec<(String, String)>>)>;
 
 fn as_edits(edits: Edits) -> Vec<(String, Edit)> {
@@ -121,7 +121,7 @@ impl Import {
         };
         let spec = config::typed_as(path, &after)?;
         let is_node = |name: &str| nodes.iter().any(|node| node.name == name);
-        // What other classes are guaranteed is not there for circuits.
+        // Circuits cannot use the guarantees of other classes.
         let mut links = [&spec.download, &spec.upload].map(|way| way.as_ref().map(|way| way.rate.0));
         for class in spec.class.iter().filter(|class| class.parent.is_none() && !is_node(&class.name)) {
             for (link, bounds) in links.iter_mut().zip([&class.download, &class.upload]) {
@@ -135,7 +135,7 @@ impl Import {
         Ok(Import { before, after, plans, notes })
     }
 
-    /// What it makes of `sheet`, and a line for each subscriber that changes.
+    /// The edits of `sheet`, and a line for each changed subscriber.
     fn edits(&self, sheet: SheetText<'_>) -> Result<(Edits, Vec<String>), DocumentError> {
         let sheet = read_sheet(sheet)?;
         let (mut edits, mut lines, mut known) = (Edits::new(), Vec::new(), BTreeSet::new());
@@ -165,7 +165,7 @@ impl Import {
         Ok((edits, lines))
     }
 
-    /// A line for each class that changes.
+    /// A line for each changed class.
     fn of_classes(&self) -> Vec<String> {
         let of = |text: &str| -> BTreeSet<String> {
             let tables = block(text).map_or("", |at| &text[at]).split("[[class]]").skip(1);
@@ -179,13 +179,13 @@ impl Import {
     }
 }
 
-/// Where in a configuration an import has written.
+/// The imported part of a configuration.
 fn block(text: &str) -> Option<std::ops::Range<usize>> {
     let start = text.find(BEGIN)? + BEGIN.len();
     Some(start..start + text[start..].find(END)?)
 }
 
-/// The configuration with these classes in place of what an import wrote before.
+/// The configuration with these classes instead of those of the previous import.
 fn with_classes(text: &str, nodes: &[Node]) -> String {
     let classes = libreqos::classes(nodes);
     match block(text) {
@@ -194,7 +194,7 @@ fn with_classes(text: &str, nodes: &[Node]) -> String {
     }
 }
 
-/// Differences go to the output, and notes to the log.
+/// Shows differences on the output, and notes in the log.
 fn show(differences: &[String], notes: &[String]) -> Result<(), Failure> {
     let more = |count: usize| count.checked_sub(SHOWN).filter(|more| *more > 0);
     let mut text = String::new();

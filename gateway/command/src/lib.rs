@@ -1,6 +1,6 @@
-//! The program `fairwire-gateway`: a real link, and its clients.
+//! The program `fairwire-gateway`: a gateway for a real link, and its clients.
 #![forbid(unsafe_code)]
-// These macros panic where the stream is gone: `notice` and `print` do not.
+// These macros panic if the stream is closed; `notice` and `print` do not.
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
 mod args;

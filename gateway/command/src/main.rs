@@ -1,4 +1,4 @@
-//! The program `fairwire-gateway`: see the library beside it.
+//! The program `fairwire-gateway`; see the library of this crate.
 use std::process::ExitCode;
 
 fn main() -> ExitCode {

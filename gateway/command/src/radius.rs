@@ -29,21 +29,21 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 
-/// What comes within this time of a first request is one change of the file.
+/// Requests within this time of a first one become one change of the file.
 const BATCH: Duration = Duration::from_ms(100);
 const MAX_BATCH: usize = 4096;
-/// What waits while the file is being changed: here, and before that in the kernel, where a datagram
-/// of a hundred bytes takes 768.
+/// Bounds of what waits while the file is changed: datagrams here, and bytes in the kernel, where a
+/// datagram of a hundred bytes takes 768.
 const MAX_WAITING: usize = 16_384;
 const SOCKET_BUFFER_BYTES: usize = 16 << 20;
-/// For how long changes that were refused together are tried apart: a client waits some seconds.
+/// How long refused changes are retried in smaller groups: a client waits some seconds.
 const APART: Duration = Duration::from_secs(3);
-/// The interval at which the end is looked for.
+/// The interval of checking for the end.
 const LOOK: Duration = Duration::from_ms(500);
-/// For how long an answer is kept for a request that comes again, and how many are.
+/// How long, and how many, answers are kept for repeated requests.
 const KEPT: Duration = Duration::from_secs(30);
 const MAX_KEPT: usize = 16_384;
-/// The interval of lines about what was discarded.
+/// The interval of log lines about discarded datagrams.
 const QUIET: Duration = Duration::from_secs(1);
 /// The longest file with a secret.
 const MAX_SECRET: u64 = 4096;
@@ -89,20 +89,20 @@ fn secret(path: &Path) -> Result<Vec<u8>, Failure> {
     Ok(secret.into())
 }
 
-/// A datagram and who sent it, or why there are no more.
+/// A datagram and its sender, or why there are no more.
 type Datagram = io::Result<(SocketAddr, Vec<u8>)>;
 
 fn cannot_receive(error: &io::Error) -> Failure {
     Failure::Ours(format!("receiving RADIUS requests: {error}"))
 }
 
-/// Receives on and on, so that no burst fills the kernel's buffer while a file is written.
+/// Receives continuously, so no burst fills the kernel's buffer while a file is written.
 fn receive_all(socket: &UdpSocket, came: &SyncSender<Datagram>) {
     let mut datagram = [0; MAX_DATAGRAM];
     loop {
         let next = match socket.recv_from(&mut datagram) {
             Ok((length, from)) => Ok((from, datagram[..length].to_vec())),
-            // An earlier answer that found no port is reported here, too.
+            // The error of an earlier answer to a closed port is reported here, too.
             Err(error) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::ConnectionRefused) => {
                 continue;
             }
@@ -120,18 +120,18 @@ struct Server<'a> {
     path: &'a Path,
     secret: &'a [u8],
     socket: UdpSocket,
-    /// What is received meanwhile.
+    /// Datagrams received meanwhile.
     came: Receiver<Datagram>,
     sessions: Sessions,
     answers: Answers,
     discards: Discards,
 }
 
-/// A request, and who waits for its answer.
+/// A request, and the address that waits for its answer.
 type Received = (SocketAddr, Request);
 
 impl Server<'_> {
-    /// Waits for requests, makes one change of those that come, and answers.
+    /// Waits for requests, combines those that arrive into one change, and answers.
     fn round(&mut self) -> Result<(), Failure> {
         let mut requests = Vec::new();
         let mut until = clock::now() + LOOK;
@@ -157,7 +157,7 @@ impl Server<'_> {
                 self.answer(&requests, &failed(failure, requests.len()));
             }
             Err(_) => {
-                // What accounting says was judged before, so that it is a change that is refused.
+                // Accounting data was judged before, so a refusal is caused by a change.
                 let is_change = |received: &Received| matches!(received.1.purpose, Purpose::Change(_));
                 let (changes, others): (Vec<_>, Vec<_>) = requests.into_iter().partition(is_change);
                 self.put_halves(&others, clock::now());
@@ -167,13 +167,12 @@ impl Server<'_> {
         Ok(())
     }
 
-    /// Was the change refused, and not what was there before it?
+    /// Whether the change was refused, not the file before it.
     fn is_of_a_change(&self, failure: &Failure) -> bool {
         matches!(failure, Failure::Document(_)) && Config::load(&self.args.whom.config).is_ok()
     }
 
-    /// Finds out which of them are refused, by halves. What is not tried by the time `until` is
-    /// refused without.
+    /// Bisects to find the refused requests. Those not tried by `until` are refused untested.
     fn put_halves(&mut self, requests: &[Received], until: Time) {
         match self.put(requests) {
             Ok(outcomes) => self.answer(requests, &outcomes),
@@ -191,7 +190,7 @@ impl Server<'_> {
         }
     }
 
-    /// The next request that is none that was answered before.
+    /// The next request that has not been answered before.
     fn receive(&mut self, patience: Duration) -> Result<Option<Received>, Failure> {
         let (from, datagram) = match self.came.recv_timeout(std::time::Duration::from_nanos(patience.ns())) {
             Ok(came) => came.map_err(|error| cannot_receive(&error))?,
@@ -213,7 +212,7 @@ impl Server<'_> {
         }
     }
 
-    /// Makes the change of the file, and has the gateway read it.
+    /// Changes the file, and has the gateway read it.
     fn put(&mut self, received: &[Received]) -> Result<Vec<Outcome>, Failure> {
         let requests: Vec<Request> = received.iter().map(|(_, request)| request.clone()).collect();
         let network = network(&self.args.whom.config)?;
@@ -224,7 +223,7 @@ impl Server<'_> {
         };
         let mut batch = of(&table(self.path)?)?;
         if !batch.edits.is_empty() {
-            // It may be another by the time that it is ours to write.
+            // The file may have changed by the time that we hold its lock.
             change_file(&self.args.whom, self.path, Beside::Nothing, &mut |table| {
                 batch = of(table)?;
                 Ok(edits(&batch))
@@ -247,7 +246,7 @@ impl Server<'_> {
         }
     }
 
-    /// An answer that is lost is requested again.
+    /// Errors are ignored: the client repeats its request if the answer is lost.
     fn send(&self, to: SocketAddr, answer: &[u8]) {
         let _ = self.socket.send_to(answer, to);
     }
@@ -264,7 +263,8 @@ fn network(config: &Path) -> Result<Network, Failure> {
     Ok(Network { classes: spec.class.into_iter().map(|class| class.name).collect(), rates })
 }
 
-/// What came of `count` requests that could not be put in the file. It is said once.
+/// The outcomes of `count` requests that could not be written to the file. Only the first is
+/// logged.
 fn failed(failure: Failure, count: usize) -> Vec<Outcome> {
     let cause = match failure {
         Failure::Document(_) => ErrorCause::InvalidValue,
@@ -278,10 +278,10 @@ fn failed(failure: Failure, count: usize) -> Vec<Outcome> {
     outcomes
 }
 
-/// Who sent a request, and what makes it another than one that came before.
+/// A request's sender and what distinguishes it from earlier requests.
 type Key = (SocketAddr, (u8, u8, [u8; 16]));
 
-/// Answers to requests that may come again (RFC 2866, section 2).
+/// Answers to requests that may be repeated (RFC 2866, section 2).
 #[derive(Default)]
 struct Answers {
     by: HashMap<Key, Vec<u8>>,
@@ -308,11 +308,11 @@ impl Answers {
     }
 }
 
-/// Datagrams that were discarded, counted by reason.
+/// Discarded datagrams, counted by reason.
 #[derive(Default)]
 struct Discards {
     counts: BTreeMap<Discarded, (u64, Option<SocketAddr>)>,
-    /// What the kernel had no room for, as it was said last.
+    /// The kernel's drops as last reported.
     dropped: u32,
     said: Option<Time>,
 }
@@ -324,7 +324,7 @@ impl Discards {
         *last = Some(from);
     }
 
-    /// Reports them, at most once in a while.
+    /// Logs them, at most once per [`QUIET`].
     fn say(&mut self, dropped: u32) {
         let is_new = dropped != self.dropped || !self.counts.is_empty();
         if !is_new || self.said.is_some_and(|said| clock::now().since(said) < QUIET) {

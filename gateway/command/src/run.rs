@@ -8,14 +8,14 @@ use fairwire_terminal::failure::{Ending, Failure};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-/// How they begin.
+/// How gateways start.
 #[derive(Clone, Copy)]
 pub(crate) struct How {
-    /// Also where an interface is not there yet.
+    /// Wait for missing interfaces.
     pub wait: bool,
-    /// In the place of the process that runs.
+    /// Take over from the running process.
     pub take_over: bool,
-    /// With all system calls.
+    /// Allow all system calls.
     pub no_seccomp: bool,
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn run(paths: &[PathBuf], how: How) -> Result<Ending, Failure> {
 fn configured(path: &Path) -> Result<Configured, Failure> {
     files_of(path).iter().skip(1).for_each(|sheet| fold(sheet));
     let config = Config::load(path)?;
-    // The folder may be another when it is read again.
+    // A reload may run in another working directory.
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     Ok(Configured { config, path })
 }

@@ -1,4 +1,4 @@
-//! `fairwire-gateway setup`: a configuration from a look at the machine and five answers.
+//! `fairwire-gateway setup`: a configuration from a survey of the machine and five answers.
 
 use super::check;
 use crate::args::SetupArgs;
@@ -17,22 +17,22 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-/// The part of the line's rate that the gateway gets, so that the queue is here and not in the
-/// modem: of a hundred.
+/// The percentage of the line's rate that the gateway gets, so the queue is here and not in the
+/// modem.
 const PERCENT: u64 = 95;
-/// How long the line is measured where nothing else is said.
+/// How long the line is measured by default.
 const MEASURED: Duration = Duration::from_secs(30);
-/// Less than this was no speed test, bit/s.
+/// A lower rate was no speed test, bit/s.
 const MIN_MEASURED_BPS: f64 = 100_000.0;
-/// A way with less than this part of the other had its acknowledgements alone: one of 84 bytes for
-/// two full packets of 1538.
+/// A direction below this part of the other carried only acknowledgements: one of 84 bytes for two
+/// full packets of 1538.
 const ACKNOWLEDGEMENTS: f64 = 1.0 / 25.0;
-/// What Ethernet sends beside each frame, and a frame beside each bare packet, bytes: what the
-/// gateway's `framing` counts by default.
+/// Bytes that Ethernet adds to each frame, and a frame header to each bare packet: the default of
+/// the gateway's `framing`.
 const BESIDE_FRAME: u64 = 24;
 const HEADER: u64 = 14;
 
-/// Writes the configuration, after a check.
+/// Writes the configuration after checking it.
 pub(crate) fn setup(args: &SetupArgs) -> Result<Ending, Failure> {
     let path = &args.file;
     new_file::check_free(path)?;
@@ -44,7 +44,7 @@ pub(crate) fn setup(args: &SetupArgs) -> Result<Ending, Failure> {
         notice(format_args!("nothing was written; with these answers again: {}", answers.command(path)));
         failure
     };
-    // A place in a file is only of use where the file is.
+    // Errors give positions in the file's final path, so the text is checked as that file.
     let config = Config::load_text(path, &text).map_err(|error| again(error.into()))?;
     let notes = environment::check(&config).map_err(|error| again(error.into()))?;
     new_file::write(path, &text)?;
@@ -58,7 +58,7 @@ pub(crate) fn setup(args: &SetupArgs) -> Result<Ending, Failure> {
     Ok(Ending::Done)
 }
 
-/// What there is, a line each.
+/// The survey, a line each.
 fn shown(survey: &Survey) -> String {
     let mut out = String::from("this machine has:\n");
     for interface in &survey.interfaces {
@@ -79,7 +79,7 @@ fn shown(survey: &Survey) -> String {
     out
 }
 
-/// Such as `wan0: up, 203.0.113.5, 1 Gbit/s, MTU 1500`.
+/// For example `wan0: up, 203.0.113.5, 1 Gbit/s, MTU 1500`.
 fn described(interface: &Surveyed) -> String {
     let Surveyed { name, about, ipv4, has_ipv6, master, speed } = interface;
     let state = match (about.is_up, about.is_running) {
@@ -108,7 +108,7 @@ fn described(interface: &Surveyed) -> String {
     format!("{name}: {}", parts.join(", "))
 }
 
-/// The firewall's rules; `None` where no program shows them.
+/// The firewall's rules; `None` if no program shows them.
 fn ruleset() -> Option<String> {
     let mut found = None;
     for (program, arguments) in [("nft", &["list", "ruleset"][..]), ("iptables-save", &["-t", "nat"])] {
@@ -120,7 +120,7 @@ fn ruleset() -> Option<String> {
     found
 }
 
-/// What the rules say of NAT and of what passes a gateway by.
+/// What the rules say of NAT and of traffic that bypasses a gateway.
 fn translation(ruleset: &Option<String>) -> String {
     let Some(rules) = ruleset else {
         return "whether it translates addresses is not known: neither `nft` nor `iptables-save` says so"
@@ -139,7 +139,7 @@ fn translation(ruleset: &Option<String>) -> String {
     said
 }
 
-/// Does the interface's own hardware join packets? Where `ethtool` does not say so: no.
+/// Whether the interface's hardware merges packets; false if `ethtool` does not report it.
 fn has_large_receive(name: &str) -> bool {
     let Ok(output) = Command::new("ethtool").args(["-k", name]).output() else { return false };
     let text = String::from_utf8_lossy(&output.stdout);
@@ -151,7 +151,7 @@ fn has_large_receive(name: &str) -> bool {
 struct Answers {
     outside: String,
     inside: String,
-    /// Of the line itself.
+    /// The line's own rate.
     download: Rate,
     upload: Rate,
     share: Share,
@@ -161,11 +161,11 @@ struct Answers {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Share {
     Hosts,
-    /// Those of a file.
+    /// The subscribers of a file.
     Subscribers(String),
 }
 
-/// The rate of a way as it was answered.
+/// The answer to a direction's rate.
 #[derive(Clone, Copy)]
 enum LineRate {
     Known(Rate),
@@ -229,7 +229,7 @@ impl Answers {
         Ok(Answers { outside, inside, download, upload, share })
     }
 
-    /// The configuration as text, each choice with its reason.
+    /// The text of the configuration, each choice with its reason.
     fn configuration(&self, survey: &Survey, path: &Path) -> String {
         let Answers { outside, inside, download, upload, share } = self;
         let (backend, why) = match survey.backend(inside, outside) {
@@ -270,7 +270,7 @@ impl Answers {
         text
     }
 
-    /// The same as a command.
+    /// The same answers as a command.
     fn command(&self, path: &Path) -> String {
         let Answers { outside, inside, download, upload, share } = self;
         let share = match share {
@@ -284,7 +284,7 @@ impl Answers {
     }
 }
 
-/// The name of an interface that is there, and is not the other one.
+/// The name of an existing interface that is not the other one.
 fn interface(survey: &Survey, text: &str, other: Option<&str>) -> Result<String, String> {
     let names = survey.interfaces.iter().map(|interface| interface.name.clone());
     let names: Vec<String> = names.filter(|name| Some(name.as_str()) != other).collect();
@@ -315,7 +315,7 @@ fn line_rate(text: &str) -> Result<LineRate, String> {
     }
 }
 
-/// A file of subscribers is looked for beside the configuration.
+/// Parses the answer; a subscriber file is looked for next to the configuration.
 fn share(text: &str, folder: &Path) -> Result<Share, String> {
     match text {
         "hosts" => Ok(Share::Hosts),
@@ -327,10 +327,10 @@ fn share(text: &str, folder: &Path) -> Result<Share, String> {
     }
 }
 
-/// Which seconds had the most on the link, by way: download, upload.
+/// The rate of the busiest second in each direction: download, upload.
 type Busiest = [f64; 2];
 
-/// Counts what the outside interface carries, a line a second, while a speed test loads the line.
+/// Logs the outside interface's rates each second while a speed test loads the line.
 fn measure(survey: &Survey, outside: &str, length: Duration) -> Result<Busiest, Failure> {
     let is_ethernet = survey.find(outside).is_none_or(|interface| interface.about.is_ethernet);
     let beside = BESIDE_FRAME + if is_ethernet { 0 } else { HEADER };
@@ -363,14 +363,14 @@ fn measure(survey: &Survey, outside: &str, length: Duration) -> Result<Busiest, 
     Ok(most)
 }
 
-/// Bit/s on the link over that time. Where the counters began anew: 0.
+/// Bit/s on the link over that time; 0 if the counters were reset.
 fn bps(before: &Counted, now: &Counted, way: usize, beside: u64, over: Duration) -> f64 {
     let bytes = now.bytes[way].saturating_sub(before.bytes[way]);
     let packets = now.packets[way].saturating_sub(before.packets[way]);
     (bytes + packets * beside) as f64 * 8.0 / over.secs()
 }
 
-/// The rate of `way`, whose busiest second had `bps`; that of the other way had `other`.
+/// The rate of `way`, whose busiest second had `bps`; the other direction's had `other`.
 fn busiest(bps: f64, other: f64, way: &str) -> Result<Rate, Failure> {
     let refused = |why: &str| {
         Err(Failure::user(
@@ -388,19 +388,19 @@ fn busiest(bps: f64, other: f64, way: &str) -> Result<Rate, Failure> {
     }
 }
 
-/// What the gateway gets of a line.
+/// The gateway's part of a line's rate.
 fn below(rate: Rate) -> Rate {
     let bps = three_digits((u128::from(rate.bps()) * u128::from(PERCENT) / 100) as u64);
     Rate::from_bps(bps.max(1)).unwrap_or(rate)
 }
 
-/// The number with what follows its first three digits zero: never more than it was.
+/// Rounds down to three digits.
 fn three_digits(number: u64) -> u64 {
     let unit = 10_u64.pow(number.checked_ilog10().unwrap_or(0).saturating_sub(2));
     number / unit * unit
 }
 
-/// How to start it, watch it, keep it, and be rid of it.
+/// How to start it, watch it, keep it, and remove it.
 fn next_steps(path: &Path, name: &str) -> String {
     let file = path.display();
     let mut text = format!(
@@ -443,7 +443,7 @@ mod tests {
         let now = Counted { bytes: [1_500_000, 64], packets: [1000, 1] };
         let over = Duration::from_secs(2);
         assert_eq!(bps(&before, &now, 0, 24, over), 4.0 * 1_524_000.0);
-        // The interface went and came back.
+        // The interface disappeared and returned.
         assert_eq!(bps(&now, &before, 0, 24, over), 0.0);
         assert!(busiest(3000.0, 0.0, "upload").is_err());
         assert!(busiest(2.6e6, 94e6, "upload").is_err());

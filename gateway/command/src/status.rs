@@ -21,7 +21,7 @@ pub(crate) fn status(whom: &WhomArgs, format: StatusFormat, classes: bool) -> Re
     print(&*snapshot, format, text)
 }
 
-/// Prints what the `flows` of each way that got most were counted for.
+/// Prints the counts of the `flows` in each direction that got most.
 pub(crate) fn counts(whom: &WhomArgs, format: StatusFormat, flows: u32) -> Result<Ending, Failure> {
     let Answer::Counts(counts) = answer(whom, &Request::Counts { flows })? else {
         return Err(Failure::Ours("the gateway answered something else than its counts".into()));
@@ -139,7 +139,7 @@ fn edge(edge: &EdgeSnapshot) -> String {
     )
 }
 
-/// A row for each quantity, a column for each way.
+/// A row for each quantity, a column for each direction.
 fn ways(ways: &[WaySnapshot]) -> Table {
     type Row = (&'static str, fn(&WaySnapshot) -> String);
     const ROWS: [Row; 18] = [
@@ -208,7 +208,7 @@ fn classes(classes: &[ClassSnapshot]) -> Table {
     table
 }
 
-/// A round trip of the last second, where there was one.
+/// A round trip of the last second, if there was one.
 fn trip(trips: &SojournSnapshot, value_s: f64) -> String {
     if trips.max_s > 0.0 { seconds(value_s) } else { "-".into() }
 }

@@ -1,5 +1,5 @@
-//! `fairwire-gateway subscriber`: one subscriber added, changed, suspended or removed in the
-//! subscriber file, and the running gateway reads it.
+//! `fairwire-gateway subscriber`: adds, changes, suspends or removes a subscriber in the subscriber
+//! file, which the running gateway reads.
 
 use super::client;
 use crate::args::{SubscriberArgs, SubscriberCommand, WhomArgs};
@@ -43,9 +43,9 @@ fn change(SubscriberArgs { whom, name }: &SubscriberArgs, edit: Edit) -> Result<
     }
 }
 
-/// The subscriber file of a configuration. Nothing else of it is read.
+/// The subscriber file of a configuration. Nothing else of the configuration is read.
 pub(crate) fn path_of(whom: &WhomArgs) -> Result<PathBuf, Failure> {
-    socket_of(&whom.config)?; // can it be read at all?
+    socket_of(&whom.config)?; // fails if it cannot be read
     files_of(&whom.config).into_iter().nth(1).ok_or_else(|| {
         Failure::user(
             format!("`{}` has no subscribers", whom.config.display()),
@@ -54,10 +54,10 @@ pub(crate) fn path_of(whom: &WhomArgs) -> Result<PathBuf, Failure> {
     })
 }
 
-/// What changes beside the subscriber file.
+/// What changes in addition to the subscriber file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Beside {
-    /// Nothing: the lines that change are enough for the gateway, where none is new or gone.
+    /// Nothing: the changed lines are enough for the gateway.
     Nothing,
     /// The configuration.
     Configuration,
@@ -66,10 +66,10 @@ pub(crate) enum Beside {
 /// Chooses the edits of subscribers from the present table.
 pub(crate) type EditOf<'a> = dyn FnMut(&Table) -> Result<Vec<(String, Edit)>, DocumentError> + 'a;
 
-/// Has the gateway apply the edits of `edit` to the subscribers in the file at `path` and its journal, and
-/// records them: in the journal if only these subscribers change, otherwise in the file. Returns the
-/// gateway's answer, or `None` if no gateway runs, when the file is checked here. A refused edit leaves
-/// both as they were.
+/// Has the gateway apply the edits of `edit` to the subscribers in the file at `path` and its
+/// journal, and records them. They go to the journal if only these subscribers change, otherwise to
+/// the file. Returns the gateway's answer, or `None` if no gateway runs; then the file is checked
+/// here. A refused edit leaves both files as they were.
 pub(crate) fn change_file(
     whom: &WhomArgs,
     path: &Path,
@@ -113,7 +113,7 @@ pub(crate) fn change_file(
     let checked = || Config::load_edited(&whom.config, &[(path, &after)]);
     let answer = match send(&socket, &with_next) {
         Ok(Answer::Refused { message }) => {
-            checked()?; // where the file is wrong, its place is shown
+            checked()?; // reports the position of an error in the file
             return Err(Failure::user(message, format!("`{}` stays as it is", table.name())));
         }
         Ok(answer) => Ok(Some(answer)),
@@ -134,7 +134,7 @@ pub(crate) fn change_file(
     answer
 }
 
-/// Is nothing at the socket, or a socket at which no process listens?
+/// Whether there is no socket, or no process listens at it.
 fn is_of_no_gateway(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused)
 }
@@ -148,7 +148,7 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// Waits for other writers. An earlier one may have replaced the file.
+    /// Waits for other writers, and opens the file again if one of them has replaced it.
     fn of(path: &Path) -> io::Result<Self> {
         loop {
             let file = File::open(path)?;
@@ -160,8 +160,8 @@ impl Held {
         }
     }
 
-    /// Replaces the file with `next`, and removes its journal. A reader in between, also after a kill,
-    /// finds changes in the journal that the file already has.
+    /// Replaces the file with `next`, and removes its journal. Between the two, or after a kill, a
+    /// reader may find changes in the journal that the file already has.
     fn take(&self, next: NextFile) -> io::Result<()> {
         let journal = journal_of(&self.path);
         // Another writer that opens it waits until the journal is gone.
@@ -177,7 +177,7 @@ impl Held {
         self.take(NextFile::written(&self.path, text, &self.kept)?)
     }
 
-    /// Adds `line` to the journal, and to the disk before it returns.
+    /// Appends `line` to the journal and syncs it to the disk.
     fn append(&self, journal: &Journal, line: &str) -> io::Result<()> {
         let (path, from) = (journal_of(&self.path), journal.length() as u64);
         let is_new = !path.exists();
@@ -185,7 +185,7 @@ impl Held {
         if is_new {
             own_as(&file, &self.kept)?;
         }
-        // A torn line may follow, whose writer was killed.
+        // Cuts off an incomplete line of a killed writer.
         file.set_len(from)?;
         file.seek(SeekFrom::End(0))?;
         let written = file.write_all(line.as_bytes()).and_then(|()| file.sync_data());
@@ -219,7 +219,7 @@ pub(crate) fn whole(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Open files without names, with the texts.
+/// Open unnamed files with these texts.
 fn opened(texts: &[String]) -> io::Result<Handed> {
     let opened = texts.iter().map(|text| {
         let mut file = tempfile::tempfile()?;
@@ -229,7 +229,7 @@ fn opened(texts: &[String]) -> io::Result<Handed> {
     opened.collect()
 }
 
-/// Has the gateway read the files again, which are the record.
+/// Has the gateway read the files again, since they are the record.
 fn read_again(socket: &Path, config: &Path) {
     let _ = send(socket, &client::reload_with(config, true, whole));
 }
@@ -238,7 +238,7 @@ fn read_again(socket: &Path, config: &Path) {
 fn own_as(file: &File, like: &Metadata) -> io::Result<()> {
     file.set_permissions(like.permissions())?;
     match fchown(file, Some(like.uid()), Some(like.gid())) {
-        // It is ours, then, as whatever we write.
+        // Then it belongs to us, like any file that we write.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
         other => other,
     }
@@ -249,17 +249,17 @@ fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
 }
 
-/// What is to be in the place of a file: beside it until then, and gone if it never is.
+/// The next content of a file: next to it until it replaces it, and removed if it never does.
 pub(crate) struct NextFile {
     file: tempfile::NamedTempFile,
     place: PathBuf,
 }
 
 impl NextFile {
-    /// A file with `text` beside that at `path`, with the owner and the rights of `like`. What a
-    /// writer left that was killed goes: the caller has the lock of all writers.
+    /// A file with `text` next to the one at `path`, with the owner and the rights of `like`.
+    /// Removes files of killed writers, since the caller has the lock of all writers.
     pub(crate) fn written(path: &Path, text: &str, like: &Metadata) -> io::Result<Self> {
-        // Where it is a link, what it leads to is replaced.
+        // If it is a link, its target is replaced.
         let place = path.canonicalize()?;
         let folder = place.parent().unwrap_or(Path::new("."));
         let prefix = format!(".{}.new-", place.file_name().unwrap_or_default().display());

@@ -1,4 +1,4 @@
-//! `fairwire-gateway usage`: what each class and subscriber was sent, for billing.
+//! `fairwire-gateway usage`: the bytes sent to each class and subscriber, for billing.
 
 use super::client::{answer, since_1970};
 use crate::args::UsageArgs;
@@ -17,7 +17,7 @@ const HEAD: [&str; 8] = ["read_s", "started_s", "gateway", "way", "class", "pare
 const PATIENCE: Duration = Duration::from_secs(12);
 const GLANCE: Duration = Duration::from_ms(20);
 
-/// Writes a row for each class and way.
+/// Writes a row for each class and direction.
 pub(crate) fn usage(args: &UsageArgs) -> Result<Ending, Failure> {
     if let Some(path) = &args.out {
         file::check_writable("--out", path, &["csv"])?;
@@ -32,8 +32,8 @@ pub(crate) fn usage(args: &UsageArgs) -> Result<Ending, Failure> {
     Ok(Ending::Done)
 }
 
-/// The gateway's snapshot, once it has counters: for a moment after a start or a reload it has none yet, and
-/// an empty table would be taken for a bill of nothing.
+/// The gateway's snapshot, once it has counters. It has none for a moment after a start or a
+/// reload, and an empty table would look like a bill of nothing.
 fn counted(args: &UsageArgs) -> Result<Snapshot, Failure> {
     let until = clock::now() + PATIENCE;
     loop {

@@ -1,5 +1,5 @@
-//! The pauses of the datapath thread for telemetry: `cargo bench -p fairwire-gateway --bench
-//! telemetry`.
+//! The pauses of the datapath thread for telemetry, measured by `cargo bench -p fairwire-gateway
+//! --bench telemetry`.
 //!
 //! There are 4096 flows and 20 000 classes in each direction, all with counts, and an interval
 //! every 10 ms of virtual time. Pauses are measured in the thread's processor time, so other

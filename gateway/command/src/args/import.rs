@@ -20,7 +20,7 @@ pub(crate) enum ImportCommand {
     Libreqos(LibreqosArgs),
 }
 
-/// What is read, and for which gateway.
+/// The input files, and their gateway.
 #[derive(Debug, Args)]
 pub(crate) struct LibreqosArgs {
     #[command(flatten)]

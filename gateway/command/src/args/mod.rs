@@ -69,31 +69,31 @@ pub(crate) enum Command {
     /// Show what a configuration would do, and whether this machine can do it; changes nothing.
     #[command(after_help = CHECK_EXAMPLES)]
     Check(CheckArgs),
-    /// Look at this machine, and write a configuration by the answers to five questions.
+    /// Survey this machine, and write a configuration from the answers to five questions.
     #[command(after_help = SETUP_EXAMPLES)]
     Setup(SetupArgs),
     /// Watch a running gateway in the terminal: rates, queues, drops, and how fair it is.
     #[command(after_help = TOP_EXAMPLES)]
     Top(TopArgs),
     /// Run a gateway, or several in one process, in the foreground, until it is stopped (SIGTERM,
-    /// Ctrl-C). SIGHUP has it read its configuration again.
+    /// Ctrl-C). SIGHUP makes it read its configuration again.
     Run {
         /// The configurations, in TOML: one for each link.
         #[arg(required = true, value_name = "CONFIG")]
         configs: Vec<PathBuf>,
-        /// Wait for interfaces that are not there yet, for as long as `safety.patience` says (by
-        /// default for ever), as at boot.
+        /// Wait up to `safety.patience` (by default for ever) for missing interfaces, as at boot.
         #[arg(long)]
         wait: bool,
-        /// Take over from the process that runs this gateway, which forwards until this one does:
-        /// for another version of the program, or what a reload cannot change. For one link.
+        /// Take over from the process that runs this gateway, which forwards until this one does.
+        /// Use it for another version of the program, or for what a reload cannot change. For one
+        /// link.
         #[arg(long, conflicts_with = "wait")]
         take_over: bool,
-        /// Allow all system calls: for debuggers.
+        /// Allow all system calls, for debuggers.
         #[arg(long)]
         no_seccomp: bool,
     },
-    /// Let the running gateway read its configuration again. Where it is refused, nothing changes.
+    /// Let the running gateway read its configuration again. If it is refused, nothing changes.
     Reload {
         #[command(flatten)]
         whom: WhomArgs,
@@ -108,45 +108,45 @@ pub(crate) enum Command {
         #[arg(allow_negative_numbers = true, value_parser = weight)]
         weight: f64,
     },
-    /// Give the link of a way another rate, until a reload. Its discipline goes by the rate
-    /// of the file as before.
+    /// Give the link of a direction another rate, until a reload. Its discipline keeps the
+    /// parameters that follow from the file's rate.
     SetRate {
         #[command(flatten)]
         whom: WhomArgs,
-        /// The way: "upload" or "download".
+        /// The direction: "upload" or "download".
         #[arg(value_parser = way)]
         way: Way,
         /// Its rate, such as "5 Mbit/s".
         rate: Rate,
-        /// For how long nothing is sent before that, such as "80 ms".
+        /// How long nothing is sent before that, such as "80 ms".
         #[arg(long, value_name = "TIME")]
         down: Option<Duration>,
     },
-    /// Add, change, suspend or remove a subscriber: in the subscriber file, and in the running
+    /// Add, change, suspend or remove a subscriber, in the subscriber file and in the running
     /// gateway.
     #[command(after_help = SUBSCRIBER_EXAMPLES, subcommand)]
     Subscriber(SubscriberCommand),
-    /// Write what each class and subscriber was sent since the gateway's start, as CSV, for
+    /// Write the bytes sent to each class and subscriber since the gateway's start, as CSV, for
     /// billing.
     #[command(after_help = USAGE_EXAMPLES)]
     Usage(UsageArgs),
-    /// Keep the addresses of subscribers as DHCP servers lease them, until it is stopped.
+    /// Keep the addresses of subscribers as DHCP servers lease them, until stopped.
     #[command(after_help = FOLLOW_EXAMPLES)]
     Follow(FollowArgs),
-    /// Make classes and subscribers of the files of another program; what differs is shown.
+    /// Turn the files of another program into classes and subscribers; differences are shown.
     #[command(after_help = IMPORT_EXAMPLES, subcommand)]
     Import(ImportCommand),
     /// Show what the running gateway does.
     Status {
         #[command(flatten)]
         whom: WhomArgs,
-        /// How to print it.
+        /// The output format.
         #[arg(long, default_value = "table")]
         format: StatusFormat,
-        /// Every class, and not only the busiest.
+        /// Every class, not only the busiest.
         #[arg(long)]
         classes: bool,
-        /// What the N flows that got most were counted for since the start.
+        /// The counts since the start of the N flows that got most.
         #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "20", conflicts_with = "classes", value_parser = whole(0..=u32::MAX))]
         flows: Option<u32>,
     },
@@ -154,7 +154,7 @@ pub(crate) enum Command {
     Capture {
         #[command(flatten)]
         whom: WhomArgs,
-        /// A file that is not there yet, in a folder that you may write to.
+        /// A new file, in a folder that you may write to.
         #[arg(long, value_name = "FILE")]
         out: PathBuf,
     },
@@ -173,14 +173,14 @@ pub(crate) enum Command {
     /// Write the manual pages of all commands.
     #[command(hide = true)]
     Man {
-        /// Into this folder.
+        /// The folder to write to.
         #[arg(long, value_name = "DIR")]
         out: PathBuf,
     },
-    /// The process that watches over a gateway. Started by `run`, not by people.
+    /// The process that watches over a gateway. Started by `run`, not by users.
     #[command(hide = true, name = "gateway-guard", disable_help_flag = true)]
     Guard {
-        /// What it must know.
+        /// Its parameters.
         #[arg(allow_hyphen_values = true, default_value = "")]
         charge: String,
     },
@@ -199,23 +199,23 @@ pub(crate) struct TopArgs {
     /// The gateway's configuration, which has the path of its socket.
     #[arg(value_name = "CONFIG", required_unless_present = "socket")]
     pub config: Option<PathBuf>,
-    /// The gateway's socket, where there is no configuration at hand.
+    /// The gateway's socket, without a configuration.
     #[arg(long, value_name = "PATH", conflicts_with = "config")]
     pub socket: Option<PathBuf>,
-    /// Print one picture as text and end; so it is too where the output is no terminal.
+    /// Print one picture as text and end; the default if the output is no terminal.
     #[arg(long)]
     pub once: bool,
-    /// Milliseconds between two snapshots; the gateway gives no more than its own interval.
+    /// Milliseconds between two snapshots; the gateway sends at most one per own interval.
     #[arg(long, value_name = "MS", default_value_t = 100, value_parser = whole(10..=1000_u32))]
     pub every: u32,
 }
 
-/// Which gateway is meant.
+/// Selects the gateway.
 #[derive(Debug, Args)]
 pub(crate) struct WhomArgs {
     /// Its configuration; only `name` and `telemetry.socket` are read.
     pub config: PathBuf,
-    /// Its socket, should it be another than the configuration says.
+    /// Its socket, if it differs from the configuration's.
     #[arg(long, value_name = "PATH")]
     pub socket: Option<PathBuf>,
 }
@@ -235,15 +235,15 @@ pub(crate) struct CheckArgs {
     /// Leave out the checks of this machine: interfaces, back end and rights.
     #[arg(long)]
     pub offline: bool,
-    /// How to print it.
+    /// The output format.
     #[arg(long, default_value = "text")]
     pub format: CheckFormat,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CheckFormat {
-    /// For people; of the tree the first classes.
+    /// For people; only the first classes of the tree.
     Text,
-    /// Everything, every class included.
+    /// Everything, including every class.
     Json,
 }

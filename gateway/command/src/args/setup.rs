@@ -13,7 +13,8 @@ Examples:
 
 It looks at the machine, writes FILE, and changes nothing else. A file that is there is never written over.";
 
-/// What is left out is read from the terminal; without one it is what the machine suggests.
+/// Options that are left out are read from the terminal; without one, the survey's suggestions
+/// apply.
 #[derive(Debug, Args)]
 pub(crate) struct SetupArgs {
     /// The configuration to write, which must not be there yet.
@@ -22,10 +23,10 @@ pub(crate) struct SetupArgs {
     /// The interface towards the line [default: that of the default route].
     #[arg(long, value_name = "INTERFACE")]
     pub outside: Option<String>,
-    /// The interface towards those who share [default: the other one of that kind].
+    /// The interface towards those who share [default: the other one of that type].
     #[arg(long, value_name = "INTERFACE")]
     pub inside: Option<String>,
-    /// What the line itself can do towards the inside; the gateway gets 95 % of it.
+    /// What the line can carry towards the inside; the gateway gets 95 % of it.
     #[arg(long, value_name = "RATE")]
     pub download: Option<Rate>,
     /// The same towards the outside.
@@ -34,8 +35,8 @@ pub(crate) struct SetupArgs {
     /// Who shares: `hosts`, or a file of subscribers [default: hosts].
     #[arg(long, value_name = "WHO")]
     pub share: Option<String>,
-    /// Take the line's rates from the outside interface's counters for this long, while a speed
-    /// test of yours runs.
+    /// Take the line's rates from the outside interface's counters for this long, while you run a
+    /// speed test.
     #[arg(long, value_name = "TIME")]
     pub measure: Option<Duration>,
 }

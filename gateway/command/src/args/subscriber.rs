@@ -12,10 +12,10 @@ Examples:
   fairwire-gateway subscriber resume tower.toml ann
   fairwire-gateway subscriber remove tower.toml ann";
 
-/// What becomes of a subscriber.
+/// What to do with a subscriber.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SubscriberCommand {
-    /// Add a subscriber, or change values of one; it keeps all others.
+    /// Add a subscriber, or change some values of one; the others stay.
     Set {
         #[command(flatten)]
         args: SubscriberArgs,
@@ -23,7 +23,7 @@ pub(crate) enum SubscriberCommand {
         #[arg(value_name = "COLUMN=VALUE", required = true, value_parser = assignment)]
         values: Vec<(String, String)>,
     },
-    /// Let a subscriber have no service: all its packets are lost.
+    /// Suspend a subscriber: all its packets are lost.
     Suspend(SubscriberArgs),
     /// Let a suspended subscriber have service again.
     Resume(SubscriberArgs),
@@ -54,7 +54,7 @@ Examples:
   fairwire-gateway follow tower.toml --leases /var/lib/kea/kea-leases4.csv --leases /var/lib/kea/kea-leases6.csv
   fairwire-gateway follow tower.toml --radius 10.0.0.1:1813 --secret-file /etc/fairwire/radius.secret";
 
-/// What is followed.
+/// The sources to follow.
 #[derive(Debug, Args)]
 pub(crate) struct FollowArgs {
     #[command(flatten)]
@@ -69,7 +69,7 @@ pub(crate) struct FollowArgs {
     /// A file with the secret that RADIUS clients share.
     #[arg(long, value_name = "FILE", requires = "radius")]
     pub secret_file: Option<PathBuf>,
-    /// Read once, and end.
+    /// Read once and exit.
     #[arg(long)]
     pub once: bool,
 }
@@ -79,12 +79,12 @@ Examples:
   fairwire-gateway usage tower.toml
   fairwire-gateway usage tower.toml --out /var/lib/billing/$(date +%s).csv";
 
-/// Of which gateway, and where to.
+/// The gateway, and the output.
 #[derive(Debug, Args)]
 pub(crate) struct UsageArgs {
     #[command(flatten)]
     pub whom: WhomArgs,
-    /// A file in place of the output; whole or not at all.
+    /// A file instead of the output, written completely or not at all.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }

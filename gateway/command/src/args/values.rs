@@ -1,15 +1,15 @@
-//! The values of options: what is allowed, for the message if it is something else.
+//! The values of options; a message about a wrong value says what is allowed.
 
 use fairwire_wire::Way;
 
-/// As `fairwire_core::Weight` allows. JSON has no infinity and nothing that is not a number: the
-/// gateway would receive another request.
+/// The range of `fairwire_core::Weight`. JSON has neither infinity nor NaN, so the gateway would
+/// receive another request.
 pub(super) fn weight(text: &str) -> Result<f64, String> {
     let number = text.trim().parse().ok().filter(|weight| (1e-6..=1e6).contains(weight));
     number.ok_or_else(|| "allowed: a number from 0.000001 to 1000000".into())
 }
 
-/// A way of a gateway.
+/// A direction of a gateway.
 pub(super) fn way(text: &str) -> Result<Way, String> {
     let names = Way::ALL.map(Way::name);
     let found = Way::ALL.into_iter().find(|way| way.name() == text);

@@ -10,11 +10,11 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Cell, Paragraph, Row, Table};
 use std::collections::BTreeMap;
 
-/// Lines of the head: the title, and two for each way.
+/// Lines of the head: the title, and two for each direction.
 pub(super) const HEAD_LINES: u16 = 5;
-/// Lines that say what was dropped, marked and lost.
+/// Lines for drops, marks and losses.
 pub(super) const COUNT_LINES: u16 = 3;
-/// Lines of a table beside its rows.
+/// Lines of a table besides its rows.
 pub(super) const TABLE_LINES: u16 = 2;
 
 /// Draws `view`.
@@ -34,13 +34,13 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: &View) {
     counts(frame, view, below);
     table(frame, view, rows);
     if view.is_stale() {
-        // What it says of itself stays in its colours.
+        // The title line keeps its colours.
         let [_, old] = Layout::vertical([Constraint::Length(1), Constraint::Fill(1)]).areas(frame.area());
         frame.buffer_mut().set_style(old, DIM);
     }
 }
 
-/// The gateway, and both ways.
+/// The gateway, and both directions.
 pub(super) fn head(frame: &mut Frame<'_>, view: &View, area: Rect) {
     let [title, ways] = Layout::vertical([Constraint::Length(1), Constraint::Fill(1)]).areas(area);
     frame.render_widget(title_line(view), title);
@@ -50,13 +50,13 @@ pub(super) fn head(frame: &mut Frame<'_>, view: &View, area: Rect) {
     frame.render_widget(Paragraph::new(lines), ways);
 }
 
-/// What was dropped, marked and lost on the way that is looked at.
+/// Drops, marks and losses of the shown direction.
 pub(super) fn counts(frame: &mut Frame<'_>, view: &View, area: Rect) {
     let lines = view.way().map(|way| count_lines(way).to_vec()).unwrap_or_default();
     frame.render_widget(Paragraph::new(lines), area);
 }
 
-/// The table that is looked at, under a line that says what it is of.
+/// The shown table, below a line that describes it.
 pub(super) fn table(frame: &mut Frame<'_>, view: &View, area: Rect) {
     let [title, rows] = Layout::vertical([Constraint::Length(1), Constraint::Fill(1)]).areas(area);
     let Some(way) = view.way() else { return };
@@ -68,7 +68,7 @@ pub(super) fn table(frame: &mut Frame<'_>, view: &View, area: Rect) {
     }
 }
 
-/// Whose rows are shown, which of them, and in which order.
+/// Which rows are shown, and in which order.
 fn table_line<'a>(view: &View, way: &WaySnapshot) -> Line<'a> {
     let rows = view.rows();
     let first = first(view, rows);
@@ -121,9 +121,9 @@ fn keys_line(view: &View) -> Line<'_> {
     Line::styled(keys, DIM)
 }
 
-/// Two lines for a way: what passes and what waits, how long and how fairly.
+/// Two lines for a direction: its throughput and backlog, then waits and fairness.
 fn way_lines(way: &WaySnapshot, is_chosen: bool) -> [Line<'static>; 2] {
-    // Without colours too the one that is looked at is to be seen.
+    // Marks the shown direction even without colours.
     let mark = if is_chosen { '>' } else { ' ' };
     let name = Span::styled(format!("{mark}{:9}", way.way), if is_chosen { BOLD } else { Style::new() });
     if way.discipline.is_empty() {
@@ -151,7 +151,7 @@ fn way_lines(way: &WaySnapshot, is_chosen: bool) -> [Line<'static>; 2] {
     [Line::from(vec![name, Span::raw(first)]), Line::raw(second)]
 }
 
-/// What was dropped, marked and lost on a way since the start.
+/// Drops, marks and losses of a direction since the start.
 fn count_lines(way: &WaySnapshot) -> [Line<'static>; 3] {
     let totals = &way.totals;
     let line = |what: &str, counts: &BTreeMap<String, u64>| {
@@ -169,7 +169,7 @@ fn count_lines(way: &WaySnapshot) -> [Line<'static>; 3] {
 fn draw_pictures(frame: &mut Frame<'_>, view: &View, way: &WaySnapshot, area: Rect) {
     let [left, right] = Layout::horizontal([Constraint::Fill(1), Constraint::Fill(1)]).spacing(1).areas(area);
     let past = &view.pasts[view.way];
-    // A little above the link's rate: what leaves between two snapshots may be a packet more.
+    // A little above the link's rate, since one packet more may leave between two snapshots.
     let most = match way.rate_bps {
         0 => past.throughput_bps.iter().max().copied().unwrap_or(0),
         bps => bps + bps / 50,
@@ -191,8 +191,8 @@ fn draw_pictures(frame: &mut Frame<'_>, view: &View, way: &WaySnapshot, area: Re
     );
 }
 
-/// Columns beside the name, in their order: what they are called, how wide they are, and how soon
-/// they are given up for the name (the least first).
+/// Columns besides the name, in order: title, width, and the priority against longer names (the
+/// lowest is dropped first).
 type Column = (&'static str, u16, usize);
 
 const CLASS_COLUMNS: [Column; 7] = [
@@ -207,11 +207,11 @@ const CLASS_COLUMNS: [Column; 7] = [
 const FLOW_COLUMNS: [Column; 4] =
     [("offered", 8, 2), ("got", 8, usize::MAX), ("drop/s", 6, 1), ("mark/s", 6, 0)];
 
-/// A name is cut only where it is longer than the second of these, or nothing can be given up for
-/// it any more.
+/// The least and the greatest width reserved for names. A longer name is cut, or any name once no
+/// column can be dropped.
 const NAME_WIDTHS: (usize, usize) = (16, 34);
 
-/// The columns for which there is room beside names of which the longest has `letters`.
+/// The columns that fit beside names of at most `letters`.
 fn columns(all: &[Column], letters: usize, width: u16) -> Vec<usize> {
     let wanted = letters.clamp(NAME_WIDTHS.0, NAME_WIDTHS.1);
     let mut kept: Vec<usize> = (0..all.len()).collect();
@@ -288,7 +288,7 @@ fn flows<'a>(view: &View, area: Rect) -> Table<'a> {
     rows_of("flow (bit/s)", &FLOW_COLUMNS, shown.collect(), usize::MAX, area.width)
 }
 
-/// The first row, so that the last ones fill the table.
+/// The first row, chosen so the last rows fill the table.
 fn first(view: &View, rows: usize) -> usize {
     view.first.min(rows.saturating_sub(view.page.get()))
 }

@@ -1,4 +1,4 @@
-//! Snapshots from a gateway's socket, again and again.
+//! Receives snapshots from a gateway's socket, continuously.
 
 use fairwire_control::protocol::{Answer, Request};
 use fairwire_control::snapshot::Snapshot;
@@ -11,34 +11,34 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
-/// An answer is no longer: 20 000 classes both ways take 10 MB.
+/// The longest answer: 20 000 classes in both directions take 10 MB.
 const MAX_BYTES: u64 = 64 << 20;
-/// A gateway without an answer for this long is stuck.
+/// A gateway that does not answer for this long is stuck.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Between two attempts to connect.
+/// The pause between two attempts to connect.
 const PAUSE: Duration = Duration::from_millis(500);
 /// How soon a request is noticed.
 const GLANCE: Duration = Duration::from_millis(50);
-/// Snapshots that wait to be drawn; a gateway gives a slow reader fewer.
+/// Snapshots that wait to be drawn; a gateway sends fewer to a slow reader.
 const WAITING: usize = 64;
 
-/// What comes from a gateway.
+/// News from a gateway.
 pub(super) enum News {
     Snapshot(Box<Snapshot>),
-    /// One with all classes.
+    /// A snapshot with all classes.
     Classes(Box<Snapshot>),
-    /// It does not answer, and why; the request is repeated.
+    /// The gateway does not answer, and why; the request is repeated.
     Lost(String),
 }
 
-/// The shortest time between two requests for all classes: they are measured twice a second.
+/// The shortest time between two requests for all classes, which are measured twice a second.
 const CLASSES_EVERY: Duration = Duration::from_millis(500);
-/// The pause between them, in times that an answer took: of 20 000 classes it has 10 MB, and a
-/// reader must not keep a gateway busy.
+/// The pause between them, as a multiple of the time for an answer. With 20 000 classes an answer
+/// has 10 MB, and a reader must not keep a gateway busy.
 const CLASSES_REST: u64 = 10;
 
-/// Follows the gateway at `socket` from threads of its own, over its restarts, until the receiver
-/// is dropped. All classes are sent while they are wanted.
+/// Follows the gateway at `socket` with new threads, across its restarts, until the receiver is
+/// dropped. All classes are sent while they are wanted.
 pub(super) fn follow(socket: PathBuf, every_ms: u32, wants_all: Arc<AtomicBool>) -> Receiver<News> {
     let (sender, receiver) = sync_channel(WAITING);
     let (gateway, all) = (socket.clone(), sender.clone());
@@ -58,7 +58,7 @@ pub(super) fn follow(socket: PathBuf, every_ms: u32, wants_all: Arc<AtomicBool>)
     receiver
 }
 
-/// Sends all classes while they are wanted. What goes wrong is reported by the other thread.
+/// Sends all classes while they are wanted. The other thread reports errors.
 fn fetch_classes(socket: &Path, sender: &SyncSender<News>, wants_all: &AtomicBool) {
     loop {
         let begun = clock::now();
@@ -71,7 +71,7 @@ fn fetch_classes(socket: &Path, sender: &SyncSender<News>, wants_all: &AtomicBoo
         let took = clock::now().since(begun).ns();
         let rest = Duration::from_nanos(took.saturating_mul(CLASSES_REST)).max(CLASSES_EVERY);
         let until = clock::now() + fairwire_core::Duration::from_ns(rest.as_nanos() as u64);
-        // Who begins to want them has them soon.
+        // A new demand ends the wait, so the classes arrive soon.
         let was_wanted = wants_all.load(Ordering::Relaxed);
         while clock::now() < until && (was_wanted || !wants_all.load(Ordering::Relaxed)) {
             std::thread::sleep(GLANCE);
@@ -79,7 +79,7 @@ fn fetch_classes(socket: &Path, sender: &SyncSender<News>, wants_all: &AtomicBoo
     }
 }
 
-/// Passes on what comes until the receiver is gone.
+/// Forwards snapshots until the receiver is gone.
 fn watch(socket: &Path, every_ms: u32, sender: &SyncSender<News>) -> Result<(), String> {
     let mut answers = connect(socket, &Request::Watch { every_ms })?;
     loop {

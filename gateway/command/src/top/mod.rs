@@ -23,8 +23,8 @@ use std::sync::mpsc::Receiver;
 use std::time::Duration;
 use view::{Table, View};
 
-/// How often news are looked for. The screen is drawn where there are some, and at each key;
-/// snapshots in between are in the small pictures.
+/// How often news are polled. The screen is drawn after news and after each key; the small pictures
+/// show snapshots in between.
 const FRAME: Duration = Duration::from_millis(100);
 
 /// Shows a running gateway.
@@ -64,7 +64,7 @@ fn watch(
             terminal.draw(|frame| draw::draw(frame, &view))?;
             is_new = false;
         }
-        // All keys that came, and no longer than a frame.
+        // Handles all waiting keys, and waits at most for one frame.
         let mut wait = FRAME;
         while event::poll(wait)? {
             (wait, is_new) = (Duration::ZERO, true);
@@ -78,12 +78,12 @@ fn watch(
     Ok(())
 }
 
-/// Does what a key says. True for the one that ends it.
+/// Handles a key. Returns true for a key that ends the program.
 fn is_last(view: &mut View, key: KeyEvent) -> bool {
     if key.kind != KeyEventKind::Press {
         return false;
     }
-    // The terminal gives keys, not signals.
+    // In this mode the terminal sends keys, not signals.
     if key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL) {
         return true;
     }
@@ -120,7 +120,7 @@ fn is_last(view: &mut View, key: KeyEvent) -> bool {
 /// Bytes of the longest search.
 const MAX_SEARCH: usize = 100;
 
-/// A key while the name to look for is typed.
+/// Handles a key while a name is typed.
 fn search(view: &mut View, key: KeyCode) {
     let mut text = view.search.clone();
     match key {
@@ -147,12 +147,12 @@ fn once(socket: &Path) -> Result<Ending, Failure> {
     Ok(Ending::Done)
 }
 
-/// Columns of the pictures that are printed.
+/// Columns of printed pictures.
 const COLUMNS: u16 = 100;
 /// Rows of each table that are printed.
 const ROWS: usize = 1000;
 
-/// The head once, then what was dropped and both tables of each way.
+/// The head once, then the counts and both tables of each direction.
 fn as_text(snapshot: Snapshot, socket: &Path) -> String {
     let mut view = View::new(socket);
     let ways = snapshot.ways.len();

@@ -26,7 +26,7 @@ fn flow(flow: &str, offered_bps: f64, throughput_bps: f64) -> FlowSnapshot {
     FlowSnapshot { flow: flow.into(), offered_bps, throughput_bps, drops_per_s: 3.0, marks_per_s: 12.4 }
 }
 
-/// What a gateway with three classes might send, after `step` steps of 10 ms.
+/// A possible snapshot of a gateway with three classes, after `step` steps of 10 ms.
 fn canned(step: u64) -> Snapshot {
     let counts = |counts: &[(&str, u64)]| -> BTreeMap<String, u64> {
         counts.iter().map(|(cause, count)| ((*cause).to_owned(), *count)).collect()
@@ -117,7 +117,7 @@ fn a_lost_gateway_is_shown_beside_its_last_snapshot() {
     assert!(!is_grey(&view));
 }
 
-/// Is everything below the title drawn in grey?
+/// Whether everything below the title is grey.
 fn is_grey(view: &View) -> bool {
     let mut terminal = Terminal::new(TestBackend::new(80, 24)).expect("a buffer");
     terminal.draw(|frame| draw::draw(frame, view)).expect("a buffer takes everything");
@@ -179,7 +179,7 @@ fn every_row_can_be_scrolled_to_and_looked_for() {
         "{}",
         drawn(&view)
     );
-    // No further, and back again at once.
+    // The scroll stops at the end, and turns back at once.
     key(&mut view, KeyCode::Down);
     key(&mut view, KeyCode::Up);
     assert!(drawn(&view).contains("491 to 499 of 500"), "{}", drawn(&view));
@@ -227,7 +227,7 @@ fn keys_choose_way_table_and_order_and_a_pause_holds_the_picture() {
 fn the_small_pictures_are_of_what_left_between_two_snapshots_and_begin_anew_with_the_gateway() {
     let mut view = seen(4);
     assert_eq!(view.pasts[0].throughput_bps.len(), 3);
-    // 120 000 bytes in 10 ms, to the rounding of a difference of times.
+    // 120 000 bytes in 10 ms, apart from rounding of the time difference.
     assert!(
         view.pasts[0].throughput_bps.iter().all(|bps| bps.abs_diff(96_000_000) < 10),
         "{:?}",

@@ -1,4 +1,4 @@
-//! What is on the screen.
+//! The state of the screen.
 
 use super::feed::News;
 use fairwire_control::snapshot::{ClassSnapshot, FlowSnapshot, Snapshot, WaySnapshot};
@@ -6,13 +6,14 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::path::Path;
 
-/// Snapshots kept for the small pictures: one a column, and a picture has half of the terminal's.
+/// Snapshots kept for the small pictures, which have one column each; a picture is half as wide as
+/// the terminal.
 const KEPT: usize = 512;
 
-/// What is looked at, and how.
+/// What is shown, and how.
 pub(super) struct View {
     pub snapshot: Option<Snapshot>,
-    /// Why no snapshots come; `None` while they do.
+    /// Why no snapshots arrive; `None` while they do.
     pub trouble: Option<String>,
     pub pasts: [Past; 2],
     /// 0 for download, 1 for upload.
@@ -20,25 +21,25 @@ pub(super) struct View {
     pub table: Table,
     pub order: Order,
     pub is_paused: bool,
-    /// The first row of the table that is shown.
+    /// The first row of the shown table.
     pub first: usize,
-    /// Rows of the table that fit, when it was drawn last.
+    /// Rows of the table that fitted at the last drawing.
     pub page: Cell<usize>,
-    /// Only rows with this in their names are shown.
+    /// Only rows whose names contain this are shown.
     pub search: String,
-    /// Is it being typed?
+    /// Whether it is being typed.
     pub is_typing: bool,
-    /// All classes of each way, from the latest [`News::Classes`]; empty until they are needed, as
-    /// the snapshot has the busiest.
+    /// All classes of each direction, from the latest [`News::Classes`]. Empty until needed, since
+    /// a snapshot has the busiest.
     all: [Vec<ClassSnapshot>; 2],
 }
 
-/// What happened lately on one way, the newest last.
+/// Recent values of one direction, newest last.
 #[derive(Default)]
 pub(super) struct Past {
     /// Bit/s between two snapshots.
     pub throughput_bps: VecDeque<u64>,
-    /// Packets that waited at each of those snapshots.
+    /// Waiting packets at each of those snapshots.
     pub backlog_packets: VecDeque<u64>,
     /// Of the latest snapshot: the gateway's uptime in seconds, and the bytes sent since its start.
     last: Option<(f64, u64)>,
@@ -50,13 +51,13 @@ pub(super) enum Table {
     Flows,
 }
 
-/// What rows are ordered by.
+/// The sort key of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
     Got,
     Offered,
     Drops,
-    /// The distance from the fair share; of flows, which have none, the name.
+    /// The distance from the fair share; for flows, which have none, the name.
     Unfair,
     Name,
 }
@@ -84,7 +85,7 @@ impl Order {
 }
 
 impl View {
-    /// Nothing yet of the gateway at `socket`.
+    /// An empty view of the gateway at `socket`.
     pub(super) fn new(socket: &Path) -> Self {
         View {
             snapshot: None,
@@ -102,7 +103,7 @@ impl View {
         }
     }
 
-    /// Takes what came. While it is paused, nothing changes but that the gateway is lost.
+    /// Takes news. While paused, only the loss of the gateway is shown.
     pub(super) fn take(&mut self, news: News) {
         match news {
             News::Lost(why) => self.trouble = Some(why),
@@ -128,41 +129,41 @@ impl View {
         }
     }
 
-    /// Are the numbers old ones, for the gateway does not answer?
+    /// Whether the numbers are old because the gateway does not answer.
     pub(super) fn is_stale(&self) -> bool {
         self.snapshot.is_some() && self.trouble.is_some()
     }
 
-    /// The way that is looked at.
+    /// The shown direction.
     pub(super) fn way(&self) -> Option<&WaySnapshot> {
         self.snapshot.as_ref()?.ways.get(self.way)
     }
 
-    /// Looks at a table of a way, from its beginning.
+    /// Shows a table of a direction from its first row.
     pub(super) fn show(&mut self, way: usize, table: Table) {
         (self.way, self.table, self.first) = (way, table, 0);
     }
 
-    /// Looks for rows with `text` in their names.
+    /// Searches for rows with `text` in their names.
     pub(super) fn search_for(&mut self, text: String) {
         (self.search, self.first) = (text, 0);
     }
 
-    /// Goes `rows` down, no further than the last page.
+    /// Scrolls `rows` down, at most to the last page.
     pub(super) fn scroll(&mut self, rows: isize) {
-        // Where the rest of the classes has not come yet, one step is always possible: it makes
-        // `wants_all` true, and the rest is fetched.
+        // One step is always possible while classes are missing: it makes `wants_all` true, and the
+        // rest is fetched.
         let last = self.rows().saturating_sub(self.page.get()).max(usize::from(self.is_cut()));
         self.first = self.first.saturating_add_signed(rows).min(last);
     }
 
-    /// Are there more classes than the snapshot has?
+    /// Whether there are more classes than the snapshot has.
     fn is_cut(&self) -> bool {
         self.table == Table::Classes
             && self.way().is_some_and(|way| way.class_count > way.classes.len() as u64)
     }
 
-    /// Is something looked for among all classes, beyond the busiest?
+    /// Whether the view needs all classes, not only the busiest.
     pub(super) fn wants_all(&self) -> bool {
         let is_beyond =
             self.first > 0 || self.is_typing || !self.search.is_empty() || self.order != Order::Got;
@@ -177,7 +178,7 @@ impl View {
         }
     }
 
-    /// How many rows there would be, were all shown and none left out by a search.
+    /// The number of rows without a limit or a search.
     pub(super) fn all_rows(&self) -> u64 {
         self.way().map_or(0, |way| match self.table {
             Table::Classes => way.class_count.max(way.classes.len() as u64),
@@ -185,7 +186,7 @@ impl View {
         })
     }
 
-    /// The classes in their order.
+    /// The sorted classes.
     pub(super) fn classes(&self) -> Vec<&ClassSnapshot> {
         let Some(way) = self.way() else { return Vec::new() };
         let all = if self.all[self.way].is_empty() { &way.classes } else { &self.all[self.way] };
@@ -202,7 +203,7 @@ impl View {
         rows
     }
 
-    /// The flows in their order.
+    /// The sorted flows.
     pub(super) fn flows(&self) -> Vec<&FlowSnapshot> {
         let Some(way) = self.way() else { return Vec::new() };
         let mut rows: Vec<&FlowSnapshot> = way.flows.iter().filter(|flow| self.finds(&flow.flow)).collect();
@@ -220,7 +221,7 @@ impl View {
     }
 }
 
-/// The name of a class, behind that of the class above it.
+/// The name of a class, after that of the class above it.
 pub(super) fn full_name(class: &ClassSnapshot) -> String {
     match class.parent.as_str() {
         "" => class.class.clone(),

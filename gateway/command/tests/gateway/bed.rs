@@ -25,10 +25,10 @@ pub(super) const INSIDE: Ipv4Addr = bed::SINK_ADDRESS;
 const MTU: u32 = 1500;
 
 impl Bed {
-    /// `None`, and a loud word, where it cannot be made.
+    /// `None`, with a loud message, if it cannot be built.
     pub(super) fn new(name: &str) -> Option<Self> {
         let name = format!("fwt-{}-{name}", std::process::id());
-        // On a thread of its own, which changes its network.
+        // On a separate thread, which changes its network namespace.
         let made = thread::spawn(|| bed::Bed::new(MTU)).join().expect("it does not panic");
         let hosts = match made {
             Ok(hosts) => hosts,
@@ -38,7 +38,7 @@ impl Bed {
             }
         };
         let bed = Bed { name, folder: tempfile::tempdir().expect("a folder"), hosts };
-        // Not root's alone: the process goes on as another user.
+        // Not only for root, since the process continues as another user.
         mode(bed.folder.path(), 0o755);
         // The kernel notices carriers up to a second later.
         let until = Instant::now() + Duration::from_secs(10);
@@ -64,18 +64,18 @@ impl Bed {
         PathBuf::from(format!("/run/fairwire/{}.sock", self.name))
     }
 
-    /// The status of the gateway.
+    /// The gateway's status.
     pub(super) fn status(&self, config: &Path) -> serde_json::Value {
         let status = self.call(&["status", config.to_str().expect("UTF-8"), "--format", "json"]);
         serde_json::from_slice(&status.stdout).expect("JSON")
     }
 
-    /// One of the two ports, as the status says.
+    /// The status of one of the two ports.
     pub(super) fn port(&self, config: &Path, place: usize) -> serde_json::Value {
         self.status(config)["ports"][place].clone()
     }
 
-    /// Waits until the status says so of the inside port.
+    /// Waits until the status of the inside port has these values.
     pub(super) fn wait_for_port(&self, config: &Path, is_up: bool, outages: u64) {
         let until = Instant::now() + Duration::from_secs(20);
         loop {
@@ -94,12 +94,12 @@ impl Bed {
         if is_up { gateway.bring_up(index) } else { gateway.take_down(index) }.expect("root may");
     }
 
-    /// Removes that interface, and with it the other end of its wire.
+    /// Removes that interface, and with it the other end of its veth pair.
     pub(super) fn remove_inside(&self) {
         self.hosts.gateway.remove(Side::Right.end().index).expect("root may");
     }
 
-    /// Makes both ends anew.
+    /// Creates both ends again.
     pub(super) fn make_inside(&self) {
         self.hosts.join(Side::Right, MTU).expect("root may");
     }
@@ -120,7 +120,7 @@ impl Bed {
         command
     }
 
-    /// Runs a program at the gateway's host.
+    /// Runs a program in the namespace of the gateway's host.
     pub(super) fn output(&self, command: &mut Command) -> Output {
         self.hosts.gateway.started(|| command.output()).expect("it runs")
     }
@@ -135,12 +135,12 @@ impl Bed {
         gateway
     }
 
-    /// Starts one, and waits for nothing.
+    /// Starts a gateway without waiting.
     pub(super) fn begin(&self, arguments: &[&str]) -> Gateway {
         self.begin_command(self.fairwire(arguments))
     }
 
-    /// The same by a command that becomes the gateway.
+    /// The same with a command that becomes the gateway.
     pub(super) fn begin_command(&self, mut command: Command) -> Gateway {
         command.stderr(Stdio::piped());
         let mut child = self.hosts.gateway.started(|| command.spawn()).expect("it starts");
@@ -160,12 +160,12 @@ impl Bed {
         Hosts { inside: Bed::socket(sink, INSIDE), outside: Bed::socket(source, bed::SOURCE_ADDRESS) }
     }
 
-    /// The interfaces of the gateway's host, and what the kernel says of each.
+    /// The interfaces of the gateway's host, and the kernel's description of each.
     pub(super) fn links(&self) -> Vec<(String, About)> {
         self.hosts.gateway.at(|| self.hosts.gateway.interfaces()).expect("it is there")
     }
 
-    /// Are the two interfaces bridged?
+    /// Whether the two interfaces are bridged.
     pub(super) fn is_bridged(&self) -> bool {
         self.links().iter().any(|(name, _)| name.starts_with("fwbr"))
     }
@@ -173,8 +173,8 @@ impl Bed {
 
 impl Drop for Bed {
     fn drop(&mut self) {
-        // After a check that failed there may be a guard: it leaves on request, and says so by the
-        // end of the stream. The hosts go with the last process in them.
+        // After a failed check there may be a guard. It leaves on request, and reports this by
+        // closing the stream. The hosts end with the last process in them.
         if let Ok(mut guard) = UnixStream::connect(format!("/run/fairwire/{}.guard", self.name)) {
             let _ = guard.read(&mut [0]);
         }
@@ -196,7 +196,7 @@ pub(super) fn lines_of(stream: impl Read + Send + 'static) -> Receiver<String> {
     receiver
 }
 
-/// A running gateway, killed when it is dropped.
+/// A running gateway, killed on drop.
 pub(super) struct Gateway {
     pub(super) child: Child,
     pub(super) lines: Receiver<String>,
@@ -264,16 +264,15 @@ pub(super) struct Hosts {
 }
 
 impl Hosts {
-    /// Sends one datagram from the outside to the inside; does it come, in 20 ms?
+    /// Sends one datagram from the outside to the inside. Returns whether it arrives within 20 ms.
     pub(super) fn passes(&self, number: u32) -> bool {
-        // A host that is not there yet is looked up again.
+        // A missing neighbour is resolved again.
         let _ = self.outside.send_to(&number.to_be_bytes(), (INSIDE, 7000));
         let mut bytes = [0; 64];
         self.inside.recv(&mut bytes).is_ok()
     }
 
-    /// How long it takes until a datagram comes; at most 20 s. A number higher than any before is
-    /// waited for.
+    /// Waits for a datagram with a new number for at most 20 s. Returns the time that it took.
     pub(super) fn wait_until_it_passes(&self) -> Duration {
         let start = Instant::now();
         let mut number = start.elapsed().as_nanos() as u32;
@@ -286,7 +285,7 @@ impl Hosts {
         panic!("nothing came through for 20 s");
     }
 
-    /// Forgets what has come.
+    /// Discards what has arrived.
     pub(super) fn drain(&self) {
         let mut bytes = [0; 64];
         while self.inside.recv(&mut bytes).is_ok() {}

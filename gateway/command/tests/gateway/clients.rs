@@ -1,4 +1,4 @@
-//! Clients of a gateway: over its socket, and for metrics.
+//! Clients of a gateway, over its socket and for metrics.
 
 use super::bed::Bed;
 use fairwire_linux::netlink::{Address, LOOPBACK};
@@ -14,14 +14,14 @@ fn one_client_can_neither_lock_the_others_out_nor_keep_the_gateway_from_ending()
     let gateway = bed.start(&config);
     let socket = bed.socket_file();
     let connect = || UnixStream::connect(&socket).expect("it listens");
-    // More than there are places, all silent.
+    // More clients than there are places, all silent.
     let silent: Vec<UnixStream> = (0..40).map(|_| connect()).collect();
     for _ in 0..3 {
         let shown = bed.call(&["status", path]);
         assert!(shown.status.success(), "{}", String::from_utf8_lossy(&shown.stderr));
     }
     drop(silent);
-    // 9400 reloads of one that does not wait for the answers.
+    // 9400 reloads from a client that does not wait for the answers.
     let mut hog = connect();
     hog.set_nonblocking(true).expect("a socket can");
     let _ = hog.write(&b"{\"request\":\"reload\"}\n".repeat(9400));
@@ -29,12 +29,12 @@ fn one_client_can_neither_lock_the_others_out_nor_keep_the_gateway_from_ending()
     gateway.wait_for("reloaded");
     let (exit, said) = gateway.end();
     assert!(exit.success() && !said.contains("MISSING"), "{exit} {said}");
-    // A socket holds 200 KiB of requests at most, and each reload answers a thousand of them.
+    // A socket holds at most 200 KiB of requests, and each reload answers a thousand of them.
     let reloads = said.matches("reloaded:").count();
     assert!(reloads < 20, "{reloads} reloads before it ended");
 }
 
-/// One line of metrics, requested with `authorization`: the status line of the answer.
+/// Requests metrics with `authorization`. Returns the status line of the answer.
 fn metrics(bed: &Bed, address: &str, authorization: &str) -> String {
     let script = format!(
         "exec 3<>/dev/tcp/{address}; printf 'GET /metrics HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n{authorization}\\r\\n' >&3; cat <&3"

@@ -19,7 +19,7 @@ fn a_killed_gateway_fails_closed_or_open_and_its_successor_takes_the_bridge_away
     assert!(!(0..10).any(|number| hosts.passes(number)), "closed");
     drop(gateway);
 
-    // The names and the socket that the killed one left are no obstacle.
+    // The names and the socket left by the killed gateway are no obstacle.
     let open = bed.config("[safety]\non_failure = \"open\"\nwatchdog = \"2 s\"\n");
     let gateway = bed.start(&open);
     hosts.wait_until_it_passes();
@@ -59,7 +59,7 @@ fn a_guard_that_bridges_takes_back_an_interface_that_is_made_again() {
     assert!(bed.is_bridged(), "{line}");
     let hosts = bed.hosts();
     hosts.wait_until_it_passes();
-    // The next one finds the bridge by the new number.
+    // The next gateway finds the bridge by the new index.
     let successor = bed.start(&config);
     assert!(!bed.is_bridged(), "its successor forwards");
     assert!(successor.end().0.success());

@@ -1,4 +1,4 @@
-//! Frames with tags, also long ones.
+//! Frames with tags, including long ones.
 
 use super::bed::Bed;
 use fairwire_linux::af_packet::AfPacket;
@@ -45,8 +45,8 @@ fn subscribers_are_recognized_by_their_vlan_and_tags_go_through_also_in_jumbo_fr
     let status = bed.call(&["status", path, "--classes", "--format", "json"]);
     let shown: serde_json::Value = serde_json::from_slice(&status.stdout).expect("JSON");
     let classes = shown["ways"][0]["classes"].as_array().expect("a list");
-    // As counted on the link: tag and header of 18 bytes, and 24 of Ethernet. Neighbours of the
-    // hosts may look for each other.
+    // Counted as on the link: 18 bytes of tag and header, and 24 of Ethernet. The hosts may also
+    // resolve each other's addresses.
     for (name, count, more) in [("ann", 30, 0), ("bob", 20, 0), ("unclaimed", 10, 4000)] {
         let class = classes.iter().find(|class| class["class"] == name).expect("it is shown");
         let (bytes, sent) = (class["bytes_out"].as_u64().expect("a number"), count * (8900 + 18 + 24));
@@ -57,7 +57,7 @@ fn subscribers_are_recognized_by_their_vlan_and_tags_go_through_also_in_jumbo_fr
     assert!(exit.success() && !said.contains("MISSING"), "{exit} {said}");
 }
 
-/// Does a frame come through within a while?
+/// Whether a frame arrives within `patience`.
 fn comes_through(outside: &mut AfPacket, inside: &mut AfPacket, frame: &[u8], patience: Duration) -> bool {
     let until = Instant::now() + patience;
     let mut has_come = false;
@@ -92,7 +92,7 @@ fn a_subscriber_is_added_suspended_resumed_and_removed_while_the_gateway_runs() 
     let (code, said) = change(&["suspend", path, "ann"]);
     assert!(code == Some(0) && said.contains("suspended: ann"), "{said}");
     assert!(said.contains("nothing was forwarded for 0.000 ms"), "its discipline stays: {said}");
-    thread::sleep(Duration::from_millis(50)); // what was on its way has arrived
+    thread::sleep(Duration::from_millis(50)); // frames in flight have arrived
     inside.receive(&mut |_, _| ()).expect("it is there");
     assert!(!comes_through(&mut outside, &mut inside, &ann, short));
     assert!(comes_through(&mut outside, &mut inside, &bob, long), "others have service");
@@ -180,7 +180,7 @@ fn a_plan_has_its_burst_first_and_then_its_ceiling() {
     let gateway = bed.start(&config);
     let hosts = bed.hosts();
     hosts.wait_until_it_passes();
-    // 16 Mbit/s for 4 s: of it a second at 8 Mbit/s, and the others at 1.
+    // 16 Mbit/s for 4 s: one second of it leaves at 8 Mbit/s, and the others at 1.
     let (start, mut sent) = (Instant::now(), 0_u64);
     while start.elapsed() < Duration::from_secs(4) {
         while sent * 1000 < start.elapsed().as_micros() as u64 * 2 {

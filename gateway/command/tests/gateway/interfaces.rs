@@ -1,4 +1,4 @@
-//! Interfaces that go, come, are late, and are called otherwise.
+//! Interfaces that disappear, appear, are late, or are renamed.
 
 use super::bed::Bed;
 use fairwire_testbed::bed;
@@ -30,7 +30,7 @@ fn the_state_of_an_interface_is_what_the_kernel_says_and_each_change_is_reported
     let config = bed.config("");
     bed.set_inside(false);
     let gateway = bed.begin(&["run", config.to_str().expect("UTF-8")]);
-    // Two threads say these, in either order.
+    // Two threads log these, in either order.
     gateway.wait_for_both(["`g1` is down", "forwards between"]);
     bed.wait_for_port(&config, false, 0);
     bed.set_inside(true);
@@ -103,7 +103,7 @@ fn a_device_has_one_gateway_whatever_it_is_called_and_the_guard_knows_it_by_its_
     let noted = bed.call(&["check", second]);
     let said = String::from_utf8_lossy(&noted.stdout).into_owned();
     assert!(noted.status.success() && said.contains("`other0` is in use by process"), "{said}");
-    // Another folder of locks changes nothing.
+    // Another folder of locks makes no difference.
     let folder = tempfile::tempdir().expect("a folder");
     let mut run = bed.fairwire(&["run", second]);
     let refused = bed.output(run.env("XDG_RUNTIME_DIR", folder.path()));

@@ -1,5 +1,5 @@
-//! Subscribers that are added, changed and removed one by one in the running gateway, and the journal
-//! of that beside their file.
+//! Subscribers that are added, changed and removed singly in the running gateway, and the journal
+//! of these changes next to their file.
 
 use super::bed::{Bed, Gateway, INSIDE};
 use fairwire_core::Seed;
@@ -20,7 +20,7 @@ fn with_leaves(name: &str, people: &str) -> Option<(Bed, PathBuf, Gateway)> {
     Some((bed, config, gateway))
 }
 
-/// Carries out `subscriber` with these words: its exit code, and what it said.
+/// Runs `subscriber` with these words. Returns its exit code and output.
 fn change(bed: &Bed, words: &[&str]) -> (Option<i32>, String) {
     let output = bed.call(&[&["subscriber"], words].concat());
     let said = [output.stdout, output.stderr].concat();
@@ -55,7 +55,7 @@ fn subscribers_come_and_go_without_a_reload_and_a_journal_has_them_until_it_is_i
     let (code, said) = change(&bed, &["set", path, "eve", &address]);
     assert!(code == Some(2) && said.contains("`bob`") && said.contains("has it already"), "{said}");
 
-    // It goes while packets of it wait, and another takes its address before they have left.
+    // It is removed while its packets wait, and another takes its address before they have left.
     change(&bed, &["set", path, "bob", "weight=2"]);
     let burst = || (0..40).for_each(|_| drop(hosts.outside.send_to(&[0; 1000], (INSIDE, 7000))));
     burst();
@@ -102,7 +102,7 @@ fn more_come_in_a_row_than_there_are_vacant_leaves_for() {
         assert!(code == Some(0) && said.starts_with(&format!("new: n{number}\n")), "{said}");
         reloaded += u64::from(!said.contains("nothing was forwarded for 0.000 ms"));
     }
-    // 64 and 64 and 64, and each tree that is built anew has one of them.
+    // Three times 64 vacant leaves, and each rebuilt tree uses one of them.
     assert_eq!(reloaded, 3);
     assert_eq!(got(&bed, path).len(), 2 + 200);
     let (exit, said) = gateway.end();
@@ -125,7 +125,7 @@ fn a_client_that_is_killed_at_any_moment_leaves_what_was_or_what_is_to_be() {
     let Some((bed, config, gateway)) = with_leaves("killed", &file) else { return };
     let path = config.to_str().expect("UTF-8");
     let people = config.with_file_name("people.csv");
-    // Each fourth finds a journal that is too long, and puts all into the file.
+    // Every fourth client finds a journal that is too long, and merges it into the file.
     let long = "[{\"name\":\"x\",\"before\":null,\"after\":null}]\n".repeat(1600);
     let mut rng = Seed(1).stream("kills");
     let began = Instant::now();
@@ -135,7 +135,7 @@ fn a_client_that_is_killed_at_any_moment_leaves_what_was_or_what_is_to_be() {
     let whole = began.elapsed().as_micros() as u32 / 10;
     let mut counts = [0; 2];
     for round in 1..100 {
-        // What a killed one had changed in the gateway alone, the next one puts right.
+        // The next client corrects a killed client's change that reached only the gateway.
         let was = 1000 + round;
         let (code, said) = change(&bed, &["set", path, "ann", &format!("weight={was}")]);
         assert_eq!((code, weight(&people)), (Some(0), was), "{said}");

@@ -1,4 +1,4 @@
-//! A life from start to end: what it reports, reloads, captures, and who is refused.
+//! The life of a gateway from start to end: reports, reloads, captures and refusals.
 
 use super::bed::{Bed, Gateway, Hosts, INSIDE};
 use rustix::process::Signal;
@@ -36,7 +36,7 @@ fn it_forwards_reports_reloads_under_load_refuses_nonsense_and_ends_without_a_tr
         (&"faba".into(), &20_000_000.into())
     );
 
-    // Counts are copied at intervals: the first copy may be older than the first packet.
+    // Counts are copied at intervals, so the first copy may be older than the first packet.
     let has_counted = || {
         let counts = bed.call(&["status", path, "--flows", "--format", "json"]);
         let shown: serde_json::Value = serde_json::from_slice(&counts.stdout).expect("JSON");
@@ -53,7 +53,7 @@ fn it_forwards_reports_reloads_under_load_refuses_nonsense_and_ends_without_a_tr
     second_instances_are_refused(&bed, path);
     captures_are_written_with_the_rights_that_are_left(&bed, &gateway, path);
 
-    // What is no request is refused, and the next is answered.
+    // An invalid request is refused, and the next is answered.
     let mut stream = UnixStream::connect(&socket).expect("it listens");
     stream
         .write_all(b"\xff\0 nonsense\n{\"request\":\"counts\",\"flows\":10001}\n{\"request\":\"status\"}\n")
@@ -74,8 +74,8 @@ fn it_forwards_reports_reloads_under_load_refuses_nonsense_and_ends_without_a_tr
     }
 }
 
-/// Files in the folder of locks; those of other tests that run at the same time have another
-/// process's number in them.
+/// Files in the folder of locks. Names from tests that run at the same time contain another
+/// process's number.
 fn locks() -> Vec<String> {
     let entries = fs::read_dir("/run/fairwire").into_iter().flatten().flatten();
     let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
@@ -137,7 +137,7 @@ fn reload_under_load(bed: &Bed, gateway: &Gateway, hosts: &Hosts, path: &str) {
     hosts.wait_until_it_passes();
 }
 
-/// The status has the rate of the moment, and a reload brings back what the file says.
+/// The status has the current rate, and a reload restores the file's.
 fn a_rate_holds_until_the_next_reload(bed: &Bed, gateway: &Gateway, path: &str) {
     let rate = || {
         thread::sleep(Duration::from_millis(100)); // some intervals
@@ -164,7 +164,7 @@ fn captures_are_written_with_the_rights_that_are_left(bed: &Bed, gateway: &Gatew
     let written = bed.call(&["capture", path, "--out", out]);
     assert!(written.status.success(), "{written:?}");
     let bytes = fs::read(&file).expect("it was written");
-    // Its head has fewer; how many packets were dropped depends on the machine.
+    // The head is shorter; the number of drops depends on the machine.
     assert!(bytes.len() > 1000, "packets were dropped: {}", bytes.len());
     assert_eq!(bed.call(&["capture", path, "--out", out]).status.code(), Some(2), "it is there already");
     assert_eq!(fs::read(&file).expect("it is there"), bytes);
@@ -207,7 +207,7 @@ fn second_instances_are_refused(bed: &Bed, path: &str) {
 #[test]
 fn a_gateway_that_ends_says_so_to_a_client_with_a_change() {
     let Some(bed) = Bed::new("ending") else { return };
-    // What is sent is inside for two seconds, at 84 B a packet, and the gateway for as long.
+    // These packets stay inside for two seconds, at 84 B each, and the gateway runs as long.
     let slow = bed.text().replace("20 Mbit/s", "64 kbit/s").replace("faba", "tail-drop");
     let config = bed.write("gateway.toml", &format!("{slow}buffer = \"3 s\"\n"));
     let path = config.to_str().expect("UTF-8");

@@ -1,5 +1,5 @@
 //! The real `fairwire-gateway run` between two hosts made of network namespaces. It needs root;
-//! elsewhere it says so, loudly, and passes.
+//! otherwise it says so, loudly, and passes.
 //!
 //! Everything runs in namespaces that end with this test; this process stays where it is.
 

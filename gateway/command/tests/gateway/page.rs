@@ -1,4 +1,4 @@
-//! The page of a running gateway: its history over restarts, and what a browser shows.
+//! The page of a running gateway: its history across restarts, and what a browser shows.
 
 use super::bed::{Bed, INSIDE};
 use std::net::UdpSocket;
@@ -21,7 +21,7 @@ fn config(bed: &Bed) -> PathBuf {
     bed.write("gateway.toml", &format!("{text}{classes}{page}"))
 }
 
-/// The body of the answer to a request for `path`.
+/// The body of the response to a request for `path`.
 fn get(bed: &Bed, path: &str) -> String {
     let place = ADDRESS.replace(':', "/");
     let script = format!(
@@ -32,7 +32,7 @@ fn get(bed: &Bed, path: &str) -> String {
     text.split_once("\r\n\r\n").map(|(_, body)| body.to_owned()).unwrap_or_default()
 }
 
-/// The seconds of the download that the history has.
+/// The seconds of the download in the history.
 fn seconds(bed: &Bed) -> Vec<u64> {
     let past: serde_json::Value =
         serde_json::from_str(&get(bed, "/api/history?span=now")).unwrap_or_default();
@@ -63,7 +63,7 @@ fn the_history_survives_a_restart_and_a_corrupt_one_is_put_aside() {
     assert_eq!(wait_for_seconds(&bed, before.len() + 1)[..before.len()], before);
     assert!(gateway.end().0.success());
     let file = bed.folder.path().join("state/page.sqlite");
-    // A log left beside it would hold what the file is about to lose.
+    // A remaining write-ahead log would still contain what the file is about to lose.
     assert!(!bed.folder.path().join("state/page.sqlite-wal").exists());
     std::fs::write(&file, "no database at all, and longer than its header of a hundred bytes. ".repeat(99))
         .expect("root may");
@@ -74,7 +74,7 @@ fn the_history_survives_a_restart_and_a_corrupt_one_is_put_aside() {
     assert!(file.with_extension("sqlite.broken").exists(), "{said}");
 }
 
-/// What the page says is wrong with the history.
+/// The fault of the history that the page shows.
 fn fault(bed: &Bed) -> Option<String> {
     let past: serde_json::Value = serde_json::from_str(&get(bed, "/api/history?span=now")).expect("JSON");
     past["fault"].as_str().map(str::to_owned)
@@ -98,7 +98,7 @@ fn on_a_full_disk_the_rest_goes_on_and_the_history_too_when_there_is_room() {
     let config = config(&bed);
     let state = bed.folder.path().join("state");
     std::fs::create_dir(&state).expect("the folder is ours");
-    // A disk of 2 MiB of its own, which no other process sees.
+    // A separate disk of 2 MiB, which no other process sees.
     let mount = format!("mount -t tmpfs -o size=2m,mode=777 small '{}'", state.display());
     let run = format!("exec '{}' run '{}'", env!("CARGO_BIN_EXE_fairwire-gateway"), config.display());
     let mut command = Command::new("unshare");
@@ -122,7 +122,7 @@ fn on_a_full_disk_the_rest_goes_on_and_the_history_too_when_there_is_room() {
     assert!(gateway.end().0.success());
 }
 
-/// Three senders on the outside, which together send half as much again as the link has.
+/// Three outside senders, which together send one and a half times the link's rate.
 fn load(bed: &Bed, stop: &Arc<AtomicBool>) -> Vec<JoinHandle<()>> {
     let sender = |(dscp, packets): (u8, u32)| {
         let outside = &bed.hosts.source;
@@ -132,20 +132,20 @@ fn load(bed: &Bed, stop: &Arc<AtomicBool>) -> Vec<JoinHandle<()>> {
         thread::spawn(move || {
             while !stop.load(Ordering::Relaxed) {
                 for _ in 0..packets {
-                    // A full queue of the interface is no matter here.
+                    // A full queue of the interface does not matter here.
                     let _ = socket.send_to(&[0; 1200], (INSIDE, 7000));
                 }
                 thread::sleep(Duration::from_millis(5));
             }
         })
     };
-    // Packets in 5 ms: some 2 Mbit/s each.
+    // Codepoint, and packets in 5 ms: about 2 Mbit/s for each packet.
     [(10, 7), (18, 6), (0, 2)].into_iter().map(sender).collect()
 }
 
 #[test]
 fn a_browser_shows_what_the_gateway_measures() {
-    // `.ci/web-test` says which browser; without it there is nothing to look with.
+    // `.ci/web-test` names the browser; without one the test cannot run.
     let Some(browser) = std::env::var_os("FAIRWIRE_BROWSER") else { return };
     let Some(bed) = Bed::new("page") else { return };
     let gateway = bed.start(&config(&bed));

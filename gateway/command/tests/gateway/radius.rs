@@ -1,11 +1,11 @@
-//! Sessions that access servers report, by FreeRADIUS' own client, and leases.
+//! Sessions that access servers report, sent by FreeRADIUS's own client, and leases.
 
 use super::bed::Bed;
 use fairwire_service::config::table;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// Sends a request by `radclient`. Returns what it printed.
+/// Sends a request with `radclient`. Returns what it printed.
 fn send(bed: &Bed, at: &str, kind: &str, secret: &str, attributes: &str) -> String {
     let mut command = Command::new("radclient");
     command.args(["-x", "-r", "1", "-t", "3", at, kind, secret]);
@@ -57,7 +57,7 @@ fn sessions_and_changes_reach_the_subscriber_file_and_the_gateway() {
     assert!(there().contains("10.10.0.2"), "who does not know the secret changes nothing");
 
     let said = send("coa", "testing123", "User-Name=ann\nFilter-Id=gold\nWISPr-Bandwidth-Max-Down=5000000\n");
-    // `hfaba` has no ceilings, so the gateway cannot have one.
+    // `hfaba` has no ceilings, so the gateway cannot set one.
     assert!(said.contains("CoA-NAK") && said.contains("Invalid-Attribute-Value"), "{said}");
     let said = send(
         "coa",

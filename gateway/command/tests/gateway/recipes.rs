@@ -1,4 +1,4 @@
-//! The recipes of docs/gateway, as they are written, in namespaces.
+//! The recipes of docs/gateway, exactly as written, in namespaces.
 
 use super::bed::{Bed, INSIDE};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ fn page(name: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The configuration of a recipe, with a name and the interfaces of this test.
+/// The configuration of a recipe, with the name and the interfaces of this test.
 fn configuration(bed: &Bed, name: &str) -> PathBuf {
     let own = format!("name = \"{}\"", bed.name);
     let text = page(&format!("{name}.toml")).replace(&format!("name = \"{name}\""), &own);
@@ -19,7 +19,7 @@ fn configuration(bed: &Bed, name: &str) -> PathBuf {
     bed.write(&format!("{name}.toml"), &text)
 }
 
-/// The class called so in a way of the status.
+/// The class `name` in a direction of the status.
 fn class<'a>(status: &'a serde_json::Value, way: usize, name: &str) -> &'a serde_json::Value {
     let classes = status["ways"][way]["classes"].as_array().expect("a list");
     classes
@@ -42,7 +42,7 @@ fn the_recipe_of_a_tower_with_a_thousand_plans_works() {
     let made = Command::new("sh").args(["-c", command]).current_dir(folder).status().expect("sh runs");
     assert!(made.success());
     let path = config.to_str().expect("UTF-8");
-    // The first of them is the host of this test.
+    // The first of them is this test's host.
     let plans = fs::read_to_string(folder.join("plans.csv")).expect("it was made");
     assert_eq!(plans.lines().count(), 1001, "{plans}");
     bed.write("plans.csv", &plans.replacen("10.64.0.0/29", &INSIDE.to_string(), 1));
@@ -81,7 +81,7 @@ fn the_recipe_of_a_tower_with_a_thousand_plans_works() {
     done(&["set-rate", path, "download", "900 Mbit/s"]);
     hosts.wait_until_it_passes();
     let set = || {
-        thread::sleep(Duration::from_millis(200)); // a tree that was built anew is copied first
+        thread::sleep(Duration::from_millis(200)); // a rebuilt tree must be copied first
         let status = bed.call(&["status", path, "--classes", "--format", "json"]);
         let status: serde_json::Value = serde_json::from_slice(&status.stdout).expect("JSON");
         (class(&status, 0, "customer 0")["weight"].clone(), status["ways"][0]["rate_bps"].clone())

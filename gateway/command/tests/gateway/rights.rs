@@ -1,4 +1,4 @@
-//! Without root, and where the process may not reach what its clients may.
+//! Gateways without root, and processes that may access less than their clients.
 
 use super::bed::{Bed, Gateway, lines_of, mode};
 use rustix::process::Signal;
@@ -106,7 +106,7 @@ fn what_the_process_may_not_read_or_write_its_clients_hand_over() {
     fs::write(&sheet, rows).expect("it is ours");
     assert!(gateway.end().0.success());
 
-    // A socket that it could not take away is no obstacle, and answers no client.
+    // A socket that it could not remove is no obstacle, and answers no client.
     assert!(socket.exists());
     assert_eq!(bed.call(&["status", path]).status.code(), Some(2));
     assert!(bed.start(&config).end().0.success());

@@ -1,6 +1,6 @@
 //! `fairwire-gateway run` on a router with NAT and a firewall, between a home and the world, all of
-//! them network namespaces: the recipe of docs/gateway/router.md with the configuration
-//! docs/gateway/home.toml. It needs root; elsewhere it says so, loudly, and passes.
+//! them network namespaces. It follows the recipe of docs/gateway/router.md with the configuration
+//! docs/gateway/home.toml. It needs root; otherwise it says so, loudly, and passes.
 
 #![allow(clippy::disallowed_methods, reason = "real processes take real time")]
 
@@ -43,10 +43,10 @@ pub(crate) const LAN: End<'static> = End { name: "lan0", index: 100 };
 const WAN: End<'static> = End { name: "wan0", index: 101 };
 
 impl Home {
-    /// `None`, and a loud word, where it cannot be made.
+    /// `None`, with a loud message, if it cannot be built.
     fn new(name: &str) -> Option<Self> {
         let name = format!("fwr-{}-{name}", std::process::id());
-        // On a thread of its own, which changes its network.
+        // On a separate thread, which changes its network namespace.
         let hosts = || Ok([Host::new()?, Host::new()?, Host::new()?]);
         let hosts: Result<_, Trouble> = thread::spawn(hosts).join().expect("it does not panic");
         let made = hosts.and_then(|[home, edge, world]| {
@@ -62,7 +62,7 @@ impl Home {
         }
     }
 
-    /// As docs/gateway/router.md has it.
+    /// Follows docs/gateway/router.md.
     fn build(&self) -> Result<(), Trouble> {
         let Home { home, edge, world, .. } = self;
         for (inner, here) in [(home, LAN), (world, WAN)] {
@@ -111,7 +111,7 @@ impl Home {
         path
     }
 
-    /// docs/gateway/home.toml, with a name and a socket of its own, and `change` done to it.
+    /// docs/gateway/home.toml with this test's name and socket, changed by `change`.
     fn config(&self, change: impl Fn(String) -> String) -> PathBuf {
         let socket = self.folder.path().join("socket");
         let text = fs::read_to_string(common_example("home.toml")).expect("it is there");
@@ -153,15 +153,15 @@ impl Home {
             .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
     }
 
-    /// Packets that the gateway took in, both ways.
+    /// Packets that the gateway took in, in both directions.
     fn taken(&self, config: &Path) -> u64 {
         let status = self.status(config);
         let ways = status["ways"].as_array().expect("there are two");
         ways.iter().filter_map(|way| way["totals"]["packets_in"].as_u64()).sum()
     }
 
-    /// The same, when no more come: questions that waited for the address of a neighbour come all
-    /// at once with the first answer. The gateway's copy of its counters is 10 ms old.
+    /// The same once no more arrive. Queries that waited for a neighbour's address all arrive with
+    /// the first answer. The gateway's copy of its counters is 10 ms old.
     fn taken_at_rest(&self, config: &Path) -> u64 {
         let until = Instant::now() + PATIENCE;
         let mut taken = self.taken(config);
@@ -174,7 +174,7 @@ impl Home {
         }
     }
 
-    /// What a gateway adds to the router: devices, and tables.
+    /// What a gateway adds to the router: devices and tables.
     fn traces(&self) -> String {
         let interfaces = self.edge.at(|| self.edge.interfaces()).expect("it is there");
         let devices = interfaces.iter().filter(|(name, _)| name.starts_with("fw")).count();
@@ -197,7 +197,7 @@ impl Home {
     }
 }
 
-/// An address and the length of its network's prefix, as `ip` writes them.
+/// An address with its prefix length, as `ip` writes them.
 fn address(text: &str) -> Address {
     let (ip, bits) = text.split_once('/').expect("a prefix");
     Address { ip: ip.parse().expect("an address"), prefix_bits: bits.parse().expect("a number") }
@@ -214,7 +214,7 @@ fn firewall() -> String {
     block.expect("the page has a block of nft").to_owned()
 }
 
-/// A running gateway, killed when it is dropped.
+/// A running gateway, killed on drop.
 struct Gateway {
     child: Child,
     said: Arc<Mutex<Vec<String>>>,
@@ -225,7 +225,7 @@ impl Gateway {
         kill_process(Pid::from_raw(self.child.id().cast_signed()).expect("not zero"), signal)
             .expect("it is ours");
         let status = self.child.wait().expect("it is ours");
-        thread::sleep(Duration::from_millis(50)); // what it said last is read by another thread
+        thread::sleep(Duration::from_millis(50)); // another thread reads its last output
         (status.code(), self.said.lock().expect("no holder panics").join("\n"))
     }
 }
@@ -237,7 +237,7 @@ impl Drop for Gateway {
     }
 }
 
-/// Answers datagrams at the world with the address that it sees, until this is dropped.
+/// Answers datagrams in the world with their source address, until dropped.
 fn echo(home: &Home) {
     for address in ["0.0.0.0:7000", "[::]:7001"] {
         let socket = home.world.at(|| UdpSocket::bind(address).expect("a free port"));
@@ -250,14 +250,14 @@ fn echo(home: &Home) {
     }
 }
 
-/// A socket of the home at `address`.
+/// A socket in the home with `address`.
 fn socket(home: &Home, address: &'static str) -> UdpSocket {
     let socket = home.home.at(|| UdpSocket::bind((address, 0)).expect("an address of the home"));
     socket.set_read_timeout(Some(Duration::from_millis(100))).expect("above zero");
     socket
 }
 
-/// What the world answers, where it is reached within `patience`.
+/// The world's answer, if it arrives within `patience`.
 fn reaches(socket: &UdpSocket, server: SocketAddr, patience: Duration) -> Option<String> {
     let until = Instant::now() + patience;
     let mut bytes = [0; 64];
@@ -276,8 +276,8 @@ fn world_v4() -> SocketAddr {
     format!("{SERVER}:7000").parse().expect("an address")
 }
 
-/// Connections between the hosts of the home and the world, each as fast as TCP can, and the bytes
-/// of each that arrived.
+/// Bulk TCP connections between the hosts of the home and the world. Returns the bytes of each that
+/// arrived.
 fn transfers(home: &Home, is_upload: bool, hosts: &[&'static str], seconds: u64) -> Vec<u64> {
     let hosts: Vec<(&Host, &str)> = hosts.iter().map(|host| (&home.home, *host)).collect();
     transfers_of(home, is_upload, &hosts, seconds)
@@ -342,7 +342,7 @@ fn a_router_with_nat_shapes_both_ways_by_the_hosts_inside_and_is_as_before_at_ev
     let gateway = home.start(&config);
     assert_eq!(home.traces(), "2 devices, tables: true", "{:?}", gateway.said);
 
-    // NAT works, and so does IPv6 beside it.
+    // NAT works, and so does IPv6 next to it.
     let (one, v6) = (socket(&home, HOSTS[0]), socket(&home, "2001:db8:1::1"));
     assert_eq!(reaches(&one, world_v4(), PATIENCE).as_deref(), Some(PUBLIC));
     let server = format!("[{SERVER_V6}]:7001").parse().expect("an address");
@@ -370,13 +370,13 @@ fn what_is_for_the_router_is_not_taken(home: &Home, config: &Path, socket: &UdpS
         router.send_to(b"an answer", from).expect("it is near");
         retried(|| socket.recv(&mut bytes)).expect("it comes back");
     }
-    // Nor what is for the router's address outside: no program listens there, and that is said.
+    // Packets for the router's outside address are not taken either. No program listens there, so
+    // they are refused.
     let _ = socket.send_to(b"a question", (PUBLIC, 9));
     assert_eq!(home.taken_at_rest(config), before);
 }
 
-/// One host with a connection, another with three: each has half, by drr and whatever the machine
-/// does.
+/// One host with one connection, another with three: by drr each host has half, on any machine.
 fn shares_are_by_the_hosts_inside(home: &Home, config: &Path) {
     for (is_upload, way, mbps) in [(false, 0, 95.0), (true, 1, 19.0)] {
         let seconds = 3;
@@ -388,14 +388,15 @@ fn shares_are_by_the_hosts_inside(home: &Home, config: &Path) {
             println!("{}: {rate:.1} of {mbps} Mbit/s, {one} and {three} bytes", ["download", "upload"][way]);
             (one, three, rate)
         };
-        // A machine whose processors are taken away says nothing of shares.
+        // A machine without free processors shows nothing about shares.
         let is_busy = |rate: f64| rate < mbps * 0.2;
         let (one, three, rate) =
             (0..3).map(|_| measured()).find(|&(.., rate)| !is_busy(rate)).unwrap_or_else(measured);
-        // The buffer of 50 ms and TCP's own are beyond what the link carries in that time.
+        // Packets from the buffer of 50 ms and from TCP's own add to what the link carries in that
+        // time.
         assert!(rate <= mbps * 1.05, "{rate} Mbit/s of {mbps}");
         assert!(rate >= mbps * 0.2, "{rate} Mbit/s of {mbps}: a busy machine has more left");
-        // Slow start and a busy machine: within a tenth; by connections it would be a quarter.
+        // Slow start and a busy machine: within a tenth; shares by connection would give a quarter.
         let part = one as f64 / (one + three) as f64;
         assert!((part - 0.5).abs() < 0.1, "{part}");
         let status = home.status(config)["ways"][way].to_string();
@@ -425,7 +426,7 @@ fn a_router_whose_gateway_is_killed_forwards_unshaped_or_not_at_all_as_configure
     gateway.end(Signal::KILL);
     home.wait_for_traces("0 devices, tables: true");
     assert_eq!(reaches(&one, world_v4(), Duration::from_millis(500)), None, "it fails closed");
-    // The router itself is reached: only what it forwards is thrown away.
+    // The router remains reachable: only forwarded traffic is dropped.
     let gateway = home.start(&closed);
     assert!(reaches(&one, world_v4(), PATIENCE).is_some(), "its successor takes over");
     let (code, said) = gateway.end(Signal::TERM);
@@ -452,7 +453,7 @@ fn an_inside_interface_that_is_made_again_is_shaped_again() {
     let before = home.taken(&config);
     let socket = socket(&home, HOSTS[0]);
     let until = Instant::now() + PATIENCE;
-    // Until the gateway has noticed, packets pass it by.
+    // Until the gateway has noticed, packets bypass it.
     while home.taken(&config) == before && Instant::now() < until {
         reaches(&socket, world_v4(), Duration::from_millis(200));
     }
@@ -464,8 +465,8 @@ fn an_inside_interface_that_is_made_again_is_shaped_again() {
 
 const GUEST: End<'static> = End { name: "guest0", index: 102 };
 
-/// Guests of a second network inside. Both interfaces inside have one Ethernet address, as VLANs of
-/// one card have.
+/// Guests on a second inside network. Both inside interfaces have one Ethernet address, like VLANs
+/// of one card.
 fn join_guests(home: &Home, guests: &Host) {
     home.edge.join(guests, Wire { here: GUEST, there: HOST, mtu: 1500 }).expect("root may");
     let lan = home.edge.at(|| fairwire_linux::link::about(LAN.index)).expect("it is there");
@@ -479,7 +480,7 @@ fn join_guests(home: &Home, guests: &Host) {
     guests.add_route(address("0.0.0.0/0"), route).expect("it is there");
 }
 
-/// Field case C2: the parts of two networks inside are those of one link.
+/// Field case C2: two inside networks share one link.
 #[test]
 fn two_networks_inside_share_one_link_and_one_that_is_made_again_disturbs_no_other() {
     let Some(home) = Home::new("guests") else { return };
@@ -507,7 +508,8 @@ fn two_networks_inside_share_one_link_and_one_that_is_made_again_disturbs_no_oth
     assert!(guest > 2.0 && guest < 10.5, "a ceiling of 10: {guest}");
     assert!(lan > 20.0 && lan + guest < 95.0 * 1.05, "{lan} beside {guest}");
 
-    // The guests' network goes: the other one does not notice, and when it is back it is shaped.
+    // The guests' network disappears without effect on the other one. When it returns, it is
+    // shaped.
     home.edge.remove(GUEST.index).expect("it is there");
     let (one, until) = (socket(&home, HOSTS[0]), Instant::now() + Duration::from_secs(3));
     while Instant::now() < until {
@@ -548,12 +550,12 @@ fn a_bump_on_a_router_is_refused_unless_it_is_wanted() {
     let allowed = bump("backend = { af-packet = { allow_forwarding = true } }\n");
     let output = home.call(&["check", allowed.to_str().expect("UTF-8")]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    // IPv6 alone is enough to be refused.
+    // IPv6 is enough to be refused.
     let config = bump("");
     home.edge.remove_address(LAN.index, address("10.0.0.254/24")).expect("it is there");
     let output = home.call(&["check", config.to_str().expect("UTF-8")]);
     assert_eq!(output.status.code(), Some(2));
-    // A machine with addresses that does not forward is none.
+    // A machine that has addresses but does not forward is no router.
     home.edge.at(|| fs::write("/proc/sys/net/ipv6/conf/all/forwarding", "0").expect("root may"));
     let output = home.call(&["check", config.to_str().expect("UTF-8")]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -1,4 +1,4 @@
-//! A configuration that `setup` writes, on the machine that it is for.
+//! A configuration that `setup` writes, on its own machine.
 
 use super::bed::Bed;
 use std::process::Stdio;
@@ -20,8 +20,8 @@ fn what_setup_writes_runs_here_and_nothing_is_written_twice_or_by_halves() {
     assert!(code == Some(2) && said.contains("that was no speed test") && !file.exists(), "{said}");
     let (code, _, said) = setup(&["--outside", "g0", "--inside", "g0", "--download", "9 Mbit/s"]);
     assert!(code == Some(2) && said.contains("`g0` is the other one") && !file.exists(), "{said}");
-    // Two interfaces without addresses are what a bump is between. Nothing shows which is outside,
-    // and the wrong way round uploads would have the rate of downloads.
+    // A bump is between two interfaces without addresses. Nothing shows which is outside, and a
+    // wrong choice would give uploads the rate of downloads.
     let rates = ["--download", "100 Mbit/s", "--upload", "20 Mbit/s"];
     let (code, _, said) = setup(&rates);
     let (why, allowed) = ("nothing here shows which it is", "allowed: `g0` or `g1`");

@@ -19,7 +19,7 @@ const THERE: End<'static> = End { name: "eth1", index: 110 };
 const SOURCE: Ipv4Addr = Ipv4Addr::new(10, 1, 0, 1);
 const SINK: Ipv4Addr = Ipv4Addr::new(10, 1, 0, 2);
 
-/// A bed with a second link beside its own, between the same hosts.
+/// A bed with a second link next to its own, between the same hosts.
 fn two_links(name: &str) -> Option<(Bed, UdpSocket, UdpSocket)> {
     let bed = Bed::new(name)?;
     let lay = |host: &Host, here: End<'static>, ip: Ipv4Addr| {
@@ -73,7 +73,7 @@ fn two_links_in_one_process_forward_reload_and_fail_each_by_itself() {
     let second = second(&bed, "[safety]\npatience = \"200 ms\"\n");
     let [a, b] = [&first, &second].map(|path| path.to_str().expect("UTF-8").to_owned());
     let name = format!("fairwire-several-{}", std::process::id());
-    // Abstract sockets are those of a network namespace: it is at the gateway's.
+    // Abstract sockets belong to a network namespace, so this one is in the gateway's.
     let manager = bed.hosts.gateway.at(|| {
         UnixDatagram::bind_addr(&SocketAddr::from_abstract_name(&name).expect("a short name"))
             .expect("the name is free")
@@ -95,7 +95,7 @@ fn two_links_in_one_process_forward_reload_and_fail_each_by_itself() {
     hosts.wait_until_it_passes();
     wait_until_it_passes(&outside, &inside);
 
-    // A reload of one is none of the other.
+    // A reload of one does not reload the other.
     fs::write(&second, fs::read_to_string(&second).expect("it is ours").replace("20 Mbit", "30 Mbit"))
         .expect("it is ours");
     let reloaded = bed.call(&["reload", &b]);
@@ -132,7 +132,7 @@ fn of_several_links_all_begin_or_none() {
         assert!(!bed.socket_file().exists() && !bed.is_bridged(), "all is as before: {said}");
         said
     };
-    // The same file, the same interface, one that is not there, and an address that is taken.
+    // The same file, the same interface, a missing one, and an address in use.
     let said = refused(&first);
     assert!(said.contains("gateway.toml:2:") && said.contains("has it already in this process"), "{said}");
     let same = fs::read_to_string(second(&bed, "")).expect("it is ours").replace("\"h1\"", "\"g1\"");
@@ -145,7 +145,7 @@ fn of_several_links_all_begin_or_none() {
     let text = fs::read_to_string(second(&bed, "")).expect("it is ours");
     let text = text.replace("[telemetry]", &format!("[telemetry]\nmetrics = \"{address}\""));
     assert!(refused(&bed.write("taken.toml", &text)).contains(&address.to_string()));
-    // Nothing is left that would be in the way.
+    // Nothing left behind prevents a start.
     let gateway = bed.begin(&["run", a, second(&bed, "").to_str().expect("UTF-8")]);
     wait_for_all(&gateway, &["` forwards between g1 and g0", "` forwards between h1 and h0"]);
     let (exit, said) = gateway.end();

@@ -17,11 +17,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What a receiver saw of a stream of numbered datagrams.
+/// A receiver's record of a stream of numbered datagrams.
 #[derive(Debug, Default)]
 struct Seen {
     numbers: Vec<u32>,
-    /// The longest time between two of them, and when it began.
+    /// The longest time between two of them, and its start.
     longest: Duration,
     gaps: Vec<(Instant, Duration)>,
 }
@@ -45,8 +45,8 @@ fn receive(socket: &UdpSocket, is_over: &AtomicBool) -> Seen {
     seen
 }
 
-/// Sends a numbered datagram each half millisecond. Returns how many, and the longest gap of its
-/// own.
+/// Sends a numbered datagram each half millisecond. Returns their number, and the sender's own
+/// longest gap.
 fn send(socket: &UdpSocket, is_over: &AtomicBool) -> (u32, Duration) {
     let (mut number, mut longest, mut last) = (0_u32, Duration::ZERO, Instant::now());
     let mut frame = [0; 200];
@@ -62,14 +62,14 @@ fn send(socket: &UdpSocket, is_over: &AtomicBool) -> (u32, Duration) {
     (number, longest)
 }
 
-/// Another process for the gateway of `config`, which forwards.
+/// Another process for the gateway of `config`, which has started to forward.
 fn successor(bed: &Bed, config: &Path) -> Gateway {
     let gateway = bed.begin(&["run", "--take-over", config.to_str().expect("UTF-8")]);
     gateway.wait_for("forwards between");
     gateway
 }
 
-/// Sends by the kernel's TCP until the end, and counts what arrived.
+/// Sends with the kernel's TCP until the end, and counts what arrived.
 fn transfer<'scope>(
     bed: &'scope Bed,
     scope: &'scope thread::Scope<'scope, '_>,
@@ -96,7 +96,7 @@ fn transfer<'scope>(
     });
 }
 
-/// Runs `act` while datagrams and TCP pass, and returns what was sent and seen.
+/// Runs `act` while datagrams and TCP pass. Returns what was sent and received.
 fn under_load(bed: &Bed, hosts: &Hosts, act: impl FnOnce()) -> ((u32, Duration), Seen, u64) {
     let (is_over, is_sent, arrived) = (AtomicBool::new(false), AtomicBool::new(false), AtomicU64::new(0));
     thread::scope(|scope| {
@@ -108,14 +108,14 @@ fn under_load(bed: &Bed, hosts: &Hosts, act: impl FnOnce()) -> ((u32, Duration),
         thread::sleep(Duration::from_millis(300));
         is_sent.store(true, Ordering::Relaxed);
         let sent = sender.join().expect("it does not panic");
-        // What waits leaves.
+        // Waiting packets leave.
         thread::sleep(Duration::from_millis(500));
         is_over.store(true, Ordering::Relaxed);
         (sent, receiver.join().expect("it does not panic"), arrived.load(Ordering::Relaxed))
     })
 }
 
-/// A configuration of about 100 Mbit/s whose queue keeps the datagrams apart from TCP, and loses
+/// A configuration of about 100 Mbit/s whose queue separates the datagrams from TCP, and loses
 /// none.
 fn config(bed: &Bed, extra: &str) -> std::path::PathBuf {
     let text = bed.text().replace("20 Mbit/s", "100 Mbit/s").replace("\"faba\"", "\"fq-codel\"");
@@ -167,8 +167,8 @@ fn twenty_processes_take_over_from_each_other_and_no_frame_is_lost_doubled_or_ou
     assert!(!bed.socket_file().exists(), "the last one takes its socket away");
 }
 
-/// A process that requests the link of the gateway of `config` by this version of the protocol, and
-/// does nothing else.
+/// A process that only requests the link of the gateway of `config`, with this version of the
+/// protocol.
 fn false_heir(bed: &Bed, config: &Path, protocol: u32) -> Result<UnixStream, String> {
     let read = Config::load(config).expect("it is ours");
     let spec = read.spec();
@@ -203,7 +203,7 @@ fn a_process_that_dies_or_is_silent_while_it_takes_over_costs_nothing_but_time()
     let attempt = |silence: Duration| {
         let stream = false_heir(&bed, &config, 1).expect("it is offered");
         (&stream).write_all(b"g").expect("it listens");
-        // It receives all, and does not acknowledge it.
+        // It receives everything, and acknowledges nothing.
         stream.set_read_timeout(Some(Duration::from_millis(100))).expect("above zero");
         let mut bytes = vec![0; 1 << 16];
         let until = Instant::now() + silence;
@@ -217,7 +217,7 @@ fn a_process_that_dies_or_is_silent_while_it_takes_over_costs_nothing_but_time()
     let different: BTreeSet<u32> = seen.numbers.iter().copied().collect();
     assert!(different.len() == seen.numbers.len() && seen.numbers.is_sorted(), "none is doubled");
     assert!(arrived > 1_000_000, "TCP goes on: {arrived} bytes");
-    // One that is gone before it was ready.
+    // A process that disappears before it is ready.
     drop(false_heir(&bed, &config, 1).expect("it is offered"));
     gateway.wait_for("is gone: this one goes on");
     let (exit, said) = gateway.end();
@@ -244,7 +244,7 @@ fn what_does_not_fit_is_not_handed_over_and_says_why() {
     let guarded = bed.write("guarded.toml", &format!("{text}[safety]\non_failure = \"open\"\n"));
     assert!(refused(&guarded).contains("`safety.on_failure`"), "another guard is refused");
     let stranger = bed.write("stranger.toml", &text.replace("name = \"", "name = \"no-"));
-    // It starts itself, and finds that another gateway has the interfaces.
+    // It starts normally, and finds that another gateway has the interfaces.
     let said = refused(&stranger);
     assert!(said.contains("runs that could be taken over: this one starts"), "{said}");
     assert!(said.contains("is taken by"), "{said}");
@@ -286,14 +286,15 @@ fn the_guard_goes_with_the_link_and_the_service_manager_is_notified_of_the_proce
     thread::sleep(Duration::from_millis(1500));
     assert!(!bed.is_bridged(), "the guard hears of the second one");
     assert!(hosts.passes(1));
-    // It is the second one's guard.
+    // The guard is now the second gateway's.
     second.signal(Signal::KILL);
     let until = Instant::now() + Duration::from_secs(10);
     while !bed.is_bridged() && Instant::now() < until {
         thread::sleep(Duration::from_millis(10));
     }
     assert!(bed.is_bridged(), "the second one is gone");
-    // Nothing runs now: one that is to take over starts, and takes the link from the guard.
+    // Nothing runs now, so a process that should take over starts normally, and takes the link from
+    // the guard.
     let third = successor(&bed, &config);
     assert!(!bed.is_bridged(), "it has the link");
     hosts.drain();

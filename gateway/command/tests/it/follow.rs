@@ -1,4 +1,4 @@
-//! `fairwire-gateway follow`, where no gateway runs.
+//! `fairwire-gateway follow` without a running gateway.
 
 use fairwire_linux::clock;
 use fairwire_testing::program::{code, retried, stderr};
@@ -14,7 +14,7 @@ use std::time::Duration;
 
 const SECRET: &[u8] = b"testing123";
 
-/// A tower with a class and `count` subscribers: of each fourth the address is typed, as a prefix.
+/// A tower with a class and `count` subscribers; every fourth has its address typed, as a prefix.
 fn tower(folder: &Path, count: usize) -> String {
     let config = folder.join("tower.toml");
     let text = "format = 2\nname = \"follow-test\"\n[wire]\ninside = \"in0\"\noutside = \"out0\"\n\
@@ -33,7 +33,7 @@ fn tower(folder: &Path, count: usize) -> String {
     config.display().to_string()
 }
 
-/// A process that is killed when this goes.
+/// A process that is killed on drop.
 struct Follower {
     child: Child,
     log: BufReader<ChildStderr>,
@@ -56,8 +56,8 @@ impl Follower {
         Follower { child, log, socket }
     }
 
-    /// Sends them at once. Returns of each answer its code and its number, and the time that it took
-    /// until the last.
+    /// Sends the requests at once. Returns the code and number of each answer, and the time until
+    /// the last one.
     fn answers(&self, requests: &[Vec<u8>]) -> (BTreeSet<(u8, usize)>, Duration) {
         let start = clock::now();
         std::thread::scope(|scope| {
@@ -71,7 +71,7 @@ impl Follower {
             while answers.len() < requests.len() {
                 let length = retried(|| self.socket.recv(&mut datagram)).expect("each request is answered");
                 assert!(length >= 20);
-                // The Proxy-State, which comes last, is the request's number.
+                // The Proxy-State comes last and is the request's number.
                 let number = u32::from_be_bytes(datagram[length - 4..length].try_into().unwrap()) as usize;
                 assert!(number < requests.len(), "{number}");
                 assert!(answers.insert((datagram[0], number)), "one answer each");
@@ -80,7 +80,7 @@ impl Follower {
         })
     }
 
-    /// Ends it, and returns what it has logged.
+    /// Ends it, and returns its log.
     fn log(mut self) -> String {
         let _ = rustix::process::kill_process(
             rustix::process::Pid::from_child(&self.child),
@@ -99,7 +99,7 @@ impl Drop for Follower {
     }
 }
 
-/// The request with these attributes, and its number as the Proxy-State.
+/// A request with these attributes, and its number as the Proxy-State.
 fn request(code: u8, number: usize, attributes: &[(u8, &[u8])]) -> Vec<u8> {
     let mut packet = vec![code, number as u8, 0, 0];
     packet.extend([0; 16]);
@@ -122,7 +122,7 @@ fn start(number: usize, user: &str, address: [u8; 4]) -> Vec<u8> {
     request(4, number, &all)
 }
 
-/// Those of `count` subscribers whose addresses are not typed, each with an address.
+/// Session starts of `count` subscribers without typed addresses, each with an address.
 fn starts(count: usize) -> Vec<Vec<u8>> {
     let start = |n: usize| start(n, &format!("c{}", n / 3 * 4 + n % 3), [10, 1, (n >> 8) as u8, n as u8]);
     (0..count).map(start).collect()
@@ -137,13 +137,13 @@ fn a_burst_of_sessions_with_a_bad_one_is_answered_and_none_is_lost() {
     let mut some = starts(400).split_off(200);
     for (number, request) in some.iter_mut().enumerate() {
         let n = number + 200;
-        // An address that the file has typed for another subscriber, in another form.
+        // An address that the file has for another subscriber, in another form.
         let address = if number == 77 { [10, 9, 0, 7] } else { [10, 1, 1, n as u8] };
         *request = start(number, &format!("c{}", n / 3 * 4 + n % 3), address);
     }
     let (answers, with_bad) = follower.answers(&some);
     assert!(answers.iter().all(|(code, _)| *code == 5));
-    // It was 145 times as long: a file, a check and a reload for each.
+    // It used to take 145 times as long: a file, a check and a reload for each.
     assert!(with_bad < of_good * 10, "{of_good:?} {with_bad:?}");
     let (answers, of_many) = follower.answers(&starts(2000));
     assert_eq!(answers.len(), 2000);
@@ -165,7 +165,7 @@ fn changes_that_are_refused_cost_themselves_alone() {
         let limit = [&14122_u32.to_be_bytes()[..], &[8, 6], &bps.to_be_bytes()].concat();
         request(43, number, &[(1, format!("c{number}").as_bytes()), (26, &limit)])
     };
-    // A ceiling above the burst of the file makes no sense.
+    // A ceiling above the burst in the file is invalid.
     let bad = [13, 57];
     let mut requests: Vec<Vec<u8>> =
         (0..60).map(|n| change(n, if bad.contains(&n) { 30_000_000 } else { 5_000_000 })).collect();
@@ -183,7 +183,7 @@ fn changes_that_are_refused_cost_themselves_alone() {
     assert_eq!(plans.matches(",5 Mbit/s,").count(), 58);
     assert!(plans.contains("10.1.0.60"), "{plans}");
 
-    // Where the file itself is wrong, each is refused, and the log says it once.
+    // If the file itself is wrong, each request is refused, and the log reports it once.
     fs::write(folder.path().join("plans.csv"), plans + "c1,,,,,,\n").expect("ours");
     let (answers, _) = follower.answers(&(0..50).map(|n| change(n, 6_000_000)).collect::<Vec<_>>());
     assert!(answers.iter().all(|(code, _)| *code == 45));
@@ -220,7 +220,7 @@ fn a_contradiction_of_lease_files_costs_its_address_alone() {
     }
     let plans = fs::read_to_string(folder.path().join("plans.csv")).expect("it is there");
     assert!(plans.contains("01,,10.0.0.8\n") && plans.contains("03,,10.0.0.9\n"), "{plans}");
-    // A file of another kind changes nothing.
+    // A file with other content changes nothing.
     write("b", "[section]\n");
     let output = super::GATEWAY.run(&follow);
     assert_eq!(code(&output), 2);

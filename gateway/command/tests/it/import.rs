@@ -1,4 +1,4 @@
-//! `fairwire-gateway import`, where no gateway runs.
+//! `fairwire-gateway import` without a running gateway.
 
 use super::GATEWAY;
 use fairwire_testing::program::{code, stderr, stdout};
@@ -10,7 +10,7 @@ const HEAD: &str = "Circuit ID,Circuit Name,Device ID,Device Name,Parent Node,MA
 const NETWORK: &str = r#"{"Tower":{"downloadBandwidthMbps":900,"uploadBandwidthMbps":400,"type":"Site",
     "children":{"AP 1":{"downloadBandwidthMbps":500,"uploadBandwidthMbps":500,"type":"AP"}}}}"#;
 
-/// The configuration of the recipe, with its own classes but for `unclaimed`.
+/// The recipe's configuration, with a socket at which no gateway listens.
 fn tower(folder: &Path) -> String {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/gateway/tower.toml");
     let text = fs::read_to_string(page).expect("the recipe");
@@ -21,7 +21,7 @@ fn tower(folder: &Path) -> String {
     config.display().to_string()
 }
 
-/// Ten circuits of 155 Mbit/s, one of them of two devices.
+/// Ten circuits of 155 Mbit/s, one of them with two devices.
 fn devices() -> String {
     let circuit = |n: usize| format!("{n},,d{n},,AP 1,,10.0.0.{n},,155,155,155,155,\n");
     let circuits: String = (10..20).map(circuit).collect();
@@ -66,7 +66,7 @@ fn the_lists_of_libreqos_become_classes_and_subscribers_and_differences_are_show
     assert!(shown.contains("10 subscribers, 5 classes"), "{shown}{}", stderr(&check));
     assert!(shown.contains("        10: 50 Mbit/s"), "{shown}");
 
-    // Again: nothing differs, and columns of others stay.
+    // A second import finds no difference, and columns of other programs stay.
     let leased = table.replacen("upload_ceiling\n", "upload_ceiling,leased\n", 1);
     let leased =
         leased.replace("155 Mbit/s\n", "155 Mbit/s,\n").replacen("155 Mbit/s,\n", "155 Mbit/s,10.9.0.1\n", 1);
@@ -75,7 +75,7 @@ fn the_lists_of_libreqos_become_classes_and_subscribers_and_differences_are_show
     assert_eq!((code(&again), stdout(&again)), (0, String::new()), "{}", stderr(&again));
     assert_eq!(fs::read_to_string(&plans).expect("it is there"), leased);
 
-    // One goes, one changes, a node is new.
+    // One circuit disappears, one changes, and a node is new.
     write(
         "ShapedDevices.csv",
         &devices().replace("19,,d19,,AP 1,,10.0.0.19,,155,155,155,155,\n", "").replacen(
@@ -100,7 +100,7 @@ fn the_lists_of_libreqos_become_classes_and_subscribers_and_differences_are_show
     let text = fs::read_to_string(&config).expect("it is there");
     assert!(text.starts_with(typed.trim_end()) && text.matches("[[class]]").count() == 4 + 3, "{text}");
 
-    // What the gateway would refuse changes neither file.
+    // An import that the gateway would refuse changes neither file.
     let before = (text, fs::read_to_string(&plans).expect("it is there"));
     write("network.json", &NETWORK.replace("AP 1", "north"));
     let refused = import(&[]);

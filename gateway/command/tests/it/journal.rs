@@ -1,4 +1,4 @@
-//! The journal of changes beside the subscriber file, where no gateway runs.
+//! The journal of changes next to the subscriber file, without a running gateway.
 
 use super::GATEWAY;
 use fairwire_testing::program::{code, stderr, stdout};

@@ -1,5 +1,5 @@
-//! Integration tests of the program without a network: one binary, since each would be linked with
-//! everything again.
+//! Integration tests of the program without a network, in one binary, since each binary would be
+//! linked anew.
 
 mod check;
 mod follow;
