@@ -19,7 +19,6 @@ const TCP_PAYLOAD_BYTES: [u32; 2] = [1500 - 20 - 32, 1500 - 40 - 32];
 /// A full Ethernet frame with a VLAN tag; the interfaces' own MTUs are known only where it runs.
 const FRAME_BYTES: u32 = 1518;
 
-/// Prints what a configuration would do.
 pub(crate) fn check(args: &CheckArgs) -> Result<Ending, Failure> {
     let config = Config::load(&args.config)?;
     let mut explanation = config.explain();

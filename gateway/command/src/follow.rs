@@ -32,7 +32,6 @@ const LOOK: Duration = Duration::from_millis(500);
 /// Leases expire without a change of the file; they are checked once in this number of looks.
 const ENDS: u32 = 20;
 
-/// Follows until it is stopped.
 pub(crate) fn follow(args: &FollowArgs) -> Result<Ending, Failure> {
     if let (Some(at), Some(secret_file)) = (args.radius, &args.secret_file) {
         return radius::serve(args, at, secret_file);
@@ -101,7 +100,6 @@ pub(crate) fn words(failure: Failure) -> String {
     }
 }
 
-/// A file with leases.
 struct LeaseFile {
     path: PathBuf,
     /// Its state at the last look.

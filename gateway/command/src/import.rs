@@ -26,7 +26,6 @@ const SHOWN: usize = 50;
 /// The exit code of a dry run with differences, as of diff(1).
 const DIFFERS: u8 = 1;
 
-/// Runs an import.
 pub(crate) fn import(command: &ImportCommand) -> Result<Ending, Failure> {
     let ImportCommand::Libreqos(args) = command;
     let import = Import::read(args)?;
@@ -73,7 +72,6 @@ fn cannot(path: &Path, error: &io::Error) -> Failure {
     Failure::user(format!("`{}` cannot be changed: {error}", path.display()), help)
 }
 
-/// Replaces `before` by `after` in the file at `path`.
 fn put(path: &Path, before: &str, after: &str) -> Result<(), Failure> {
     if before == after {
         return Ok(());

@@ -147,7 +147,6 @@ fn has_large_receive(name: &str) -> bool {
     found.any(|state| state.trim().starts_with("on"))
 }
 
-/// The five answers.
 struct Answers {
     outside: String,
     inside: String,
@@ -157,7 +156,6 @@ struct Answers {
     share: Share,
 }
 
-/// Who shares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Share {
     Hosts,

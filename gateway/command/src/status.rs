@@ -13,7 +13,6 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Prints what the gateway does.
 pub(crate) fn status(whom: &WhomArgs, format: StatusFormat, classes: bool) -> Result<Ending, Failure> {
     let Answer::Snapshot(snapshot) = answer(whom, &Request::Status { classes })? else {
         return Err(Failure::Ours("the gateway answered something else than its status".into()));
@@ -118,7 +117,6 @@ fn text(snapshot: &Snapshot) -> String {
     text
 }
 
-/// An edge of a DiffServ domain.
 fn edge(edge: &EdgeSnapshot) -> String {
     let mut table = plain();
     table.set_header(["class", "target", "marked in profile", "requested"]);

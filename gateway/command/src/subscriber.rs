@@ -20,7 +20,6 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 
-/// Carries out the command.
 pub(crate) fn subscriber(command: &SubscriberCommand) -> Result<Ending, Failure> {
     let suspended = |value: &str| Edit::Change(vec![("suspended".to_owned(), value.to_owned())]);
     match command {
@@ -59,7 +58,6 @@ pub(crate) fn path_of(whom: &WhomArgs) -> Result<PathBuf, Failure> {
 pub(crate) enum Beside {
     /// Nothing: the changed lines are enough for the gateway.
     Nothing,
-    /// The configuration.
     Configuration,
 }
 
@@ -142,7 +140,6 @@ fn is_of_no_gateway(error: &io::Error) -> bool {
 /// The subscriber file and its journal, for one writer.
 pub(crate) struct Held {
     path: PathBuf,
-    /// Locked.
     _file: File,
     kept: Metadata,
 }
@@ -244,7 +241,6 @@ fn own_as(file: &File, like: &Metadata) -> io::Result<()> {
     }
 }
 
-/// Syncs the folder of `path` to the disk.
 fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
 }

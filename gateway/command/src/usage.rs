@@ -10,7 +10,6 @@ use fairwire_terminal::failure::{Ending, Failure};
 use fairwire_terminal::file;
 use fairwire_terminal::print::print;
 
-/// The columns.
 const HEAD: [&str; 8] = ["read_s", "started_s", "gateway", "way", "class", "parent", "bytes", "dropped"];
 
 /// Counters are copied at each `telemetry.interval`, which is at most 10 s.

@@ -119,7 +119,6 @@ impl Port for End {
     }
 }
 
-/// The results of a round.
 struct Round {
     /// Frames that left per second.
     rate: f64,

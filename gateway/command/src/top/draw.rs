@@ -17,7 +17,6 @@ pub(super) const COUNT_LINES: u16 = 3;
 /// Lines of a table besides its rows.
 pub(super) const TABLE_LINES: u16 = 2;
 
-/// Draws `view`.
 pub(super) fn draw(frame: &mut Frame<'_>, view: &View) {
     let [top, pictures, below, rows, keys] = Layout::vertical([
         Constraint::Length(HEAD_LINES),

@@ -22,7 +22,6 @@ const GLANCE: Duration = Duration::from_millis(50);
 /// Snapshots that wait to be drawn; a gateway sends fewer to a slow reader.
 const WAITING: usize = 64;
 
-/// News from a gateway.
 pub(super) enum News {
     Snapshot(Box<Snapshot>),
     /// A snapshot with all classes.

@@ -27,7 +27,6 @@ use view::{Table, View};
 /// show snapshots in between.
 const FRAME: Duration = Duration::from_millis(100);
 
-/// Shows a running gateway.
 pub(super) fn top(args: &TopArgs) -> Result<Ending, Failure> {
     let socket = match (&args.socket, &args.config) {
         (Some(socket), _) => socket.clone(),

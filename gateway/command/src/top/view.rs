@@ -10,7 +10,6 @@ use std::path::Path;
 /// the terminal.
 const KEPT: usize = 512;
 
-/// What is shown, and how.
 pub(super) struct View {
     pub snapshot: Option<Snapshot>,
     /// Why no snapshots arrive; `None` while they do.
@@ -134,7 +133,6 @@ impl View {
         self.snapshot.is_some() && self.trouble.is_some()
     }
 
-    /// The shown direction.
     pub(super) fn way(&self) -> Option<&WaySnapshot> {
         self.snapshot.as_ref()?.ways.get(self.way)
     }
@@ -144,7 +142,6 @@ impl View {
         (self.way, self.table, self.first) = (way, table, 0);
     }
 
-    /// Searches for rows with `text` in their names.
     pub(super) fn search_for(&mut self, text: String) {
         (self.search, self.first) = (text, 0);
     }
@@ -170,7 +167,6 @@ impl View {
         self.is_cut() && is_beyond
     }
 
-    /// Rows of the table.
     pub(super) fn rows(&self) -> usize {
         match self.table {
             Table::Classes => self.classes().len(),

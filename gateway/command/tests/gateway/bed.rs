@@ -64,13 +64,11 @@ impl Bed {
         PathBuf::from(format!("/run/fairwire/{}.sock", self.name))
     }
 
-    /// The gateway's status.
     pub(super) fn status(&self, config: &Path) -> serde_json::Value {
         let status = self.call(&["status", config.to_str().expect("UTF-8"), "--format", "json"]);
         serde_json::from_slice(&status.stdout).expect("JSON")
     }
 
-    /// The status of one of the two ports.
     pub(super) fn port(&self, config: &Path, place: usize) -> serde_json::Value {
         self.status(config)["ports"][place].clone()
     }
@@ -148,7 +146,6 @@ impl Bed {
         Gateway { child, lines }
     }
 
-    /// A socket on a host.
     fn socket(host: &Host, address: Ipv4Addr) -> UdpSocket {
         let socket = host.at(|| UdpSocket::bind((address, 7000)).expect("a free port"));
         socket.set_read_timeout(Some(Duration::from_millis(20))).expect("above zero");
@@ -165,7 +162,6 @@ impl Bed {
         self.hosts.gateway.at(|| self.hosts.gateway.interfaces()).expect("it is there")
     }
 
-    /// Whether the two interfaces are bridged.
     pub(super) fn is_bridged(&self) -> bool {
         self.links().iter().any(|(name, _)| name.starts_with("fwbr"))
     }
@@ -212,7 +208,6 @@ impl Gateway {
         kill_process(pid, signal).expect("it is ours");
     }
 
-    /// Waits for a line on stderr with `part` in it.
     pub(super) fn wait_for(&self, part: &str) -> String {
         let until = Instant::now() + Duration::from_secs(20);
         let mut seen = Vec::new();

@@ -29,7 +29,6 @@ const PUBLIC: &str = "203.0.113.2";
 const SERVER: &str = "203.0.113.1";
 const SERVER_V6: &str = "2001:db8:2::1";
 
-/// A home, a router and the world.
 struct Home {
     name: String,
     folder: tempfile::TempDir,
@@ -146,7 +145,6 @@ impl Home {
         gateway
     }
 
-    /// A snapshot, as JSON.
     fn status(&self, config: &Path) -> serde_json::Value {
         let output = self.call(&["status", config.to_str().expect("UTF-8"), "--format", "json"]);
         serde_json::from_slice(&output.stdout)

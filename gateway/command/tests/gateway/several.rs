@@ -35,7 +35,6 @@ fn two_links(name: &str) -> Option<(Bed, UdpSocket, UdpSocket)> {
     Some((bed, outside, inside))
 }
 
-/// The configuration of the second link.
 fn second(bed: &Bed, extra: &str) -> PathBuf {
     let text = bed.text().replace("name = \"", "name = \"second-");
     let text = text.replace("\"g1\"", "\"h1\"").replace("\"g0\"", "\"h0\"");

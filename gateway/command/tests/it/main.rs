@@ -10,7 +10,6 @@ mod journal;
 use fairwire_testing::program::Program;
 use std::path::Path;
 
-/// The program under test.
 const GATEWAY: Program = Program {
     name: "fairwire-gateway",
     file: env!("CARGO_BIN_EXE_fairwire-gateway"),

@@ -100,12 +100,10 @@ impl Contestant {
         }
     }
 
-    /// Whether it is ours, not the kernel's.
     pub(crate) fn is_ours(&self) -> bool {
         matches!(self.kind, Kind::Ours { .. } | Kind::Bottleneck { .. })
     }
 
-    /// Whether the link is the bottleneck.
     pub(crate) fn is_bottleneck(&self) -> bool {
         matches!(self.kind, Kind::Bottleneck { .. })
     }
@@ -115,7 +113,6 @@ impl Contestant {
         self.is_ours() || matches!(self.kind, Kind::KernelOnItsOwnCore | Kind::KernelHtbOnItsOwnCore)
     }
 
-    /// Whether it is the kernel's HTB.
     pub(crate) fn is_htb(&self) -> bool {
         matches!(self.kind, Kind::KernelHtb | Kind::KernelHtbOnItsOwnCore)
     }
@@ -245,7 +242,6 @@ pub(crate) struct Watch {
     pub is_ready: AtomicBool,
     /// CPU time of the gateway's thread, nanoseconds.
     pub cpu_ns: AtomicU64,
-    /// Packets that left.
     pub packets_out: AtomicU64,
 }
 

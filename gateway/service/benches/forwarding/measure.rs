@@ -15,7 +15,6 @@ use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
-/// A quantity to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Question {
     /// Frames of 64 bytes per second at saturation.
@@ -32,7 +31,6 @@ pub(crate) enum Question {
     Cpu,
 }
 
-/// All of them, by name.
 pub(crate) const QUESTIONS: [(&str, Question); 5] = [
     ("small", Question::Small),
     ("large", Question::Large),

@@ -14,7 +14,6 @@ const ON_ITS_OWN_CORE: &str = "kernel routing, own core";
 /// The contestant that must keep the promises.
 const PROMISED: &str = "af-packet, faba";
 
-/// All measurements.
 #[derive(Serialize)]
 pub(crate) struct Report {
     kernel: String,
@@ -220,7 +219,6 @@ impl Row {
     }
 }
 
-/// The load average over the last minute.
 pub(crate) fn load() -> String {
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     load.split(' ').next().unwrap_or_default().to_owned()

@@ -41,7 +41,6 @@ pub(crate) enum Way {
 }
 
 impl Way {
-    /// The addresses of source and sink.
     pub(crate) fn addresses(self) -> (Ipv4Addr, Ipv4Addr) {
         match self {
             Way::Routed => (ROUTED_SOURCE, ROUTED_SINK),
@@ -98,7 +97,6 @@ impl Core {
     }
 }
 
-/// Pins this thread to one processor.
 pub(crate) fn pin(core: Core) {
     let mut set = CpuSet::new();
     set.set(core.number());

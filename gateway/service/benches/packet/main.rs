@@ -29,7 +29,6 @@ const BATCH: u64 = 32;
 const RATE_BPS: u64 = 1_000_000_000;
 const CONFIG: &str = "format = 2\nname = \"bench\"\n[wire]\ninside = \"in\"\noutside = \"out\"\n[download]\nrate = \"1 Gbit/s\"\n";
 
-/// The protocol of the frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Protocol {
     Udp,
@@ -115,7 +114,6 @@ impl Stream {
     }
 }
 
-/// Forwards `batches` batches.
 #[inline(never)]
 fn forwarded(stream: &mut Stream, batches: u64) {
     for _ in 0..batches {

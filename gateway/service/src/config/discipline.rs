@@ -139,7 +139,6 @@ impl<E: Into<BuildError>> From<E> for DisciplineFault<'_> {
 }
 
 impl<'a> DisciplinePlan<'a> {
-    /// The site of the discipline.
     pub(super) fn site(&self) -> Site<'static> {
         let Shaping { rate, buffer, .. } = *self.shaping;
         let packet_bytes = self.shaping.packet_bytes(self.frame_bytes);
@@ -333,7 +332,6 @@ const ROOM_AT_ONCE: u64 = 1 << 18;
 /// Leaves built with their first packet that are kept while empty: with `fq-codel` 3 MB.
 const KEPT_LEAVES: usize = 1024;
 
-/// A leaf and its discipline.
 #[derive(Clone, Copy)]
 struct Leaf {
     number: u32,

@@ -19,7 +19,6 @@ pub(super) const EQUAL_KEYS: &str =
 /// The allowed alternative.
 pub(super) const TWO_KEYS: &str = "a key for each direction";
 
-/// Checks `[ingress]` and `[egress]`.
 pub(super) fn check(
     spec: &Spec,
     tree: &Tree,

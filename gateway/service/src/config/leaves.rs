@@ -114,7 +114,6 @@ impl ClassLeaves {
         *self.of_class.get(number as usize)?
     }
 
-    /// The choice of the class `number`.
     pub(super) fn of(&self, number: u32) -> Option<&LeafChoice> {
         self.place(number).map(|place| &self.choices[place])
     }

@@ -262,7 +262,6 @@ impl Config {
         beside(&self.file, named)
     }
 
-    /// The file with the token, if any.
     pub(crate) fn token_file(&self) -> Option<PathBuf> {
         self.spec.telemetry.token_file.as_ref().map(|file| beside(&self.file, file))
     }
@@ -293,7 +292,6 @@ impl Config {
         ingress.chain(egress)
     }
 
-    /// The files with secrets.
     pub(crate) fn secret_files(&self) -> impl Iterator<Item = (&'static str, PathBuf)> {
         let keys = self.key_files().map(|(_, file)| ("key of edges", beside(&self.file, file)));
         self.token_file().into_iter().map(|file| ("token", file)).chain(keys)

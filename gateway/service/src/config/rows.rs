@@ -38,7 +38,6 @@ pub(crate) struct OtherTerms {
     pub ways: [bool; 2],
 }
 
-/// Subscribers by name.
 type Named<'a> = BTreeMap<&'a str, &'a Row>;
 
 fn named(rows: &[Row]) -> Named<'_> {

@@ -18,7 +18,6 @@ const MAX_NAME_BYTES: usize = 64;
 const MAX_FLOWS: u32 = 1 << 20;
 const MAX_FRAMES: u32 = 1 << 22;
 
-/// Checks the parts that belong to neither direction.
 pub(super) fn check(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
     if spec.format != FORMAT {
         return Err(texts.refuse("format", spec.format, "this version of fairwire reads another", FORMAT));

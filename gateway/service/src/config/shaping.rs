@@ -82,7 +82,6 @@ impl Shaping {
 /// A full Ethernet frame, without check sequence.
 pub(super) const TYPICAL_FRAME: u32 = 1514;
 
-/// Checks one direction.
 pub(super) fn check(
     spec: &Spec,
     way: Way,
@@ -171,7 +170,6 @@ fn parameters(spec: &Spec, typed: &DirectionSpec) -> (Parameters, bool) {
     }
 }
 
-/// The discipline of one direction.
 pub(super) struct Chosen<'a> {
     /// Its name in the catalogue.
     pub discipline: &'static str,
@@ -226,14 +224,12 @@ fn followed(
     Ok(Some(config))
 }
 
-/// The rate of non-IP packets.
 fn not_ip(typed: &DirectionSpec, path: &str, texts: &Texts<'_>) -> Result<Rate, DocumentError> {
     let why = "the link has no more, and what is not IP goes before all that waits";
     let rate = part_of_link(typed, typed.not_ip, &format!("{path}.not_ip"), why, texts)?;
     Ok(rate.unwrap_or(not_ip::default_rate(typed.rate.0)))
 }
 
-/// The rate of network control packets.
 fn control(typed: &DirectionSpec, path: &str, texts: &Texts<'_>) -> Result<Rate, DocumentError> {
     let why = "the link has no more, and what controls a network goes before all that waits";
     let rate = part_of_link(typed, typed.control, &format!("{path}.control"), why, texts)?;

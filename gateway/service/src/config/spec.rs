@@ -15,7 +15,6 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
 
-/// The schema's version.
 pub(super) const FORMAT: u32 = 2;
 
 /// A gateway.

@@ -11,13 +11,11 @@ use std::collections::HashMap;
 
 /// The tree, and the position of each of its classes in the files.
 pub(super) struct Tree {
-    /// The classes.
     pub book: ClassBook,
     /// By number.
     pub origins: Vec<Origin>,
 }
 
-/// Builds the tree of `spec` and its subscribers.
 pub(super) fn grow(spec: &Spec, texts: &Texts<'_>) -> Result<Tree, DocumentError> {
     let names = names(spec, texts)?;
     let classes = class_tree(spec, &names, texts)?;
@@ -55,7 +53,6 @@ struct TreeBuilder {
 }
 
 impl TreeBuilder {
-    /// Adds a class and returns its number.
     fn add(&mut self, origin: Origin, class: Class) -> u32 {
         if class.name == UNCLAIMED_NAME {
             (self.classes[0], self.origins[0]) = (class, origin);

@@ -33,7 +33,6 @@ const MAX_AT_ONCE: usize = 64;
 /// The shortest interval between two log lines about refused reports.
 const QUIET: Duration = Duration::from_secs(60);
 
-/// The edges of a gateway: none, one or both.
 #[derive(Default)]
 pub(super) struct Edges {
     ingress: Option<Ingress>,
@@ -245,7 +244,7 @@ struct Ingress {
     refused: [u64; Refusal::ALL.len()],
     /// When the last report was accepted.
     heard_at: Option<Time>,
-    /// Whether the log has that none arrive.
+    /// Whether their absence was logged.
     is_silent: bool,
     /// When refused reports were last logged, and their number then.
     complained: Option<(Time, u64)>,

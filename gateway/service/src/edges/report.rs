@@ -20,7 +20,6 @@ use sha2::{Digest as _, Sha256};
 
 /// The most classes in a report, and so of a reporting edge.
 pub const MAX_CLASSES: usize = 64;
-/// The most bytes of a report.
 pub(crate) const MAX_REPORT_BYTES: usize = HEAD + MAX_CLASSES * CLASS + TAG;
 /// The fewest bytes of a key: the length of the authentication tag (RFC 2104, section 3).
 pub(crate) const MIN_KEY_BYTES: usize = TAG;

@@ -11,7 +11,6 @@ use crate::telemetry::{Board, ChangeKind, WayCounted};
 use fairwire_core::{Duration, Rate, Time};
 use fairwire_wire::Way;
 
-/// The interval between looks.
 const LOOK: Duration = Duration::from_secs(5);
 /// Time without bypassing traffic before its end is reported.
 const OVER: Duration = Duration::from_secs(60);

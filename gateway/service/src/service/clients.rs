@@ -85,7 +85,6 @@ impl Clients {
         wanted.filter(|(_, flags)| !flags.is_empty())
     }
 
-    /// When the next snapshot is due.
     pub(super) fn next_due(&self) -> Option<Time> {
         self.0.iter().filter_map(|client| client.watch.map(|watch| watch.next)).min()
     }
@@ -415,7 +414,6 @@ mod tests {
         clients: Clients,
         /// Whether connecting clients may change anything.
         may_change: bool,
-        /// The requests answered.
         served: Vec<Request>,
         /// Bytes of the answer to `status`.
         status_bytes: usize,

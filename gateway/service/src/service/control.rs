@@ -55,7 +55,6 @@ fn catch(signals: &[i32]) -> std::io::Result<UnixStream> {
 }
 
 impl Signals {
-    /// Whether a signal to end has arrived.
     pub(super) fn has_ended(&self) -> bool {
         has_come(&self.ends)
     }
@@ -88,7 +87,6 @@ pub(super) struct Estate<'a> {
     pub name: &'a NameLock,
     pub guard: Option<GuardPipes>,
     pub streams: Vec<TcpListener>,
-    /// Whether the gateway is the only one of its process.
     pub is_alone: bool,
 }
 

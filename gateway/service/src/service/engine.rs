@@ -20,7 +20,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender};
 
-/// A command for the datapath thread.
 pub(crate) enum Command {
     /// New parts for both directions.
     Replace(Box<Replace>),
@@ -54,7 +53,6 @@ pub(crate) struct Edit {
     pub members: Option<[Members; 2]>,
 }
 
-/// New terms of a class.
 pub(crate) struct NewTerms {
     pub class: u32,
     pub parent: Option<u32>,
@@ -62,7 +60,6 @@ pub(crate) struct NewTerms {
     pub fresh: [Option<Box<dyn Discipline>>; 2],
 }
 
-/// New parts.
 pub(crate) struct Replace {
     /// Download, upload.
     pub ways: [Replacement; 2],
@@ -85,7 +82,6 @@ pub(crate) struct Replaced {
     pub at: Time,
     /// How long nothing was forwarded.
     pub paused: Duration,
-    /// Whether the weights could be set.
     pub are_weights_set: bool,
     /// Processor time of the thread within `paused`. Other programs had the rest.
     pub worked: Duration,
@@ -93,7 +89,6 @@ pub(crate) struct Replaced {
     pub retired: ReplacedParts,
 }
 
-/// The parts in place before.
 pub(crate) struct ReplacedParts {
     _ways: [Retired; 2],
     _trips: [ClassTrips; 2],
@@ -105,11 +100,9 @@ pub(crate) struct ReplacedParts {
 /// State shared by both threads.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
-    /// Whether to end.
     pub stop: AtomicBool,
     /// Counts up as long as packets can be forwarded.
     pub beats: AtomicU64,
-    /// Whether the guard is gone.
     pub is_guard_gone: AtomicBool,
     /// How often the guard bridged the link.
     pub openings: AtomicU64,
@@ -118,7 +111,6 @@ pub(super) struct Shared {
     /// Total bytes that arrived from the outside line and that were sent to it, as counted on the
     /// link.
     pub carried: [AtomicU64; 2],
-    /// Whether another process has the link.
     pub is_handed_over: AtomicBool,
 }
 

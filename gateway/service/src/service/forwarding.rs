@@ -38,7 +38,6 @@ pub(super) enum Source {
     Process(UnixStream),
 }
 
-/// The parameters of the datapath thread.
 pub(super) struct Forwarding {
     pub config: Arc<Config>,
     pub source: Source,

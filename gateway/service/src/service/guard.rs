@@ -28,7 +28,6 @@ use std::sync::atomic::AtomicBool;
 /// The argument for which the program calls [`guard_main`].
 pub(crate) const GUARD_COMMAND: &str = "gateway-guard";
 
-/// The parameters of a guard.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct GuardParameters {
     pub name: String,
@@ -139,7 +138,7 @@ struct Guard {
     try_at: Time,
     /// When to check next whether the bridge still joins both interfaces.
     look_at: Time,
-    /// Whether the log has that one of them is gone.
+    /// Whether the loss of an interface was logged.
     is_torn: bool,
 }
 

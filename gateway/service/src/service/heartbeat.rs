@@ -18,7 +18,6 @@ pub(super) const OPENED: u8 = b'o';
 /// The gateway ends on purpose.
 pub(super) const END: u8 = b'q';
 
-/// The heartbeat of a gateway with a guard.
 #[derive(Debug)]
 pub(super) struct Heartbeat {
     to_guard: OwnedFd,
@@ -69,12 +68,10 @@ impl Heartbeat {
         !self.is_resuming
     }
 
-    /// Whether the guard is gone.
     pub(super) fn is_alone(&self) -> bool {
         self.is_alone
     }
 
-    /// How often the guard has bridged the interfaces.
     pub(super) fn openings(&self) -> u64 {
         self.openings
     }

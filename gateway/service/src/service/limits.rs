@@ -9,14 +9,12 @@ use fairwire_core::{Duration, Time};
 use fairwire_wire::Way;
 use std::collections::BTreeMap;
 
-/// The interval between looks.
 const LOOK: Duration = Duration::from_secs(5);
 /// How long a state, or its absence, must last to be reported.
 const SPELL: Duration = Duration::from_secs(60);
 /// The part of its rate from which a direction counts as full.
 const FULL: f64 = 0.98;
 
-/// The observations so far.
 #[derive(Debug, Default)]
 pub(super) struct Limits {
     look_at: Time,

@@ -61,7 +61,6 @@ impl State {
     }
 }
 
-/// One interface.
 #[derive(Debug)]
 struct Watched {
     /// Its name in the configuration, and its current name.
@@ -77,7 +76,6 @@ struct Watched {
 }
 
 impl Watched {
-    /// The interface `name` in its current state.
     fn new(name: &str) -> io::Result<Self> {
         let index = link::index_of(name)?;
         let state =

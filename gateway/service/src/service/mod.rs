@@ -303,7 +303,6 @@ fn files(config: &Config) -> Files {
     Files { read, write, devices }
 }
 
-/// The control socket of the gateway of `config`.
 fn socket_of_gateway(config: &Config) -> PathBuf {
     place::socket_path(config.name(), config.spec().telemetry.socket.as_deref())
 }

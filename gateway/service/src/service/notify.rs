@@ -16,7 +16,6 @@ pub(super) struct Notifier {
     members: Mutex<Vec<Member>>,
 }
 
-/// A gateway of this process.
 #[derive(Debug)]
 struct Member {
     name: String,

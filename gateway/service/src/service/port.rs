@@ -12,13 +12,11 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Opens a port on an interface.
 pub(super) type Open<P> = Box<dyn FnMut(&str) -> Result<P, PortError>>;
 
 /// State shared by the ports and the driver's watcher, on one thread.
 #[derive(Debug, Default)]
 pub(super) struct Common {
-    /// The heartbeat, if there is a guard.
     pub heartbeat: Option<Heartbeat>,
     /// Whether the gateway is about to end and takes in nothing more.
     pub is_ending: bool,

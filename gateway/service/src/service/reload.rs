@@ -43,7 +43,6 @@ pub(crate) struct Present {
 /// Values that were set while the gateway ran.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Set {
-    /// Weights, by name.
     weights: BTreeMap<String, Weight>,
     /// Rates, by the number of the [`Way`], and since when.
     rates: [Option<(RateLaw, Time)>; 2],

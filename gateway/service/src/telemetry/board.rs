@@ -268,7 +268,6 @@ impl Board {
         })
     }
 
-    /// The counters of each direction.
     pub(crate) fn counted(&self) -> [WayCounted; 2] {
         let tick = lock(&self.tick).clone();
         let about = self.about();

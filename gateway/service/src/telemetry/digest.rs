@@ -28,7 +28,6 @@ const MAX_STARVING: usize = 3;
 /// The name of traffic without a separate account: groups, and flows beyond those that are counted.
 pub(super) const OTHERS: &str = "others";
 
-/// The rates and shares of one direction.
 #[derive(Debug)]
 pub(super) struct Digest {
     pub flows: Vec<FlowSnapshot>,
@@ -45,7 +44,6 @@ pub(super) struct Digest {
     totals: Vec<ClassSample>,
 }
 
-/// The rates of a flow or a class.
 #[derive(Clone, Copy, Debug, Default)]
 struct Rates {
     offered_bps: f64,

@@ -22,7 +22,6 @@ const SPACING: Duration = Duration::from_ms(500);
 /// Copies that are kept: the newest, and those of the second before it.
 const KEPT: usize = 3;
 
-/// The counters of one flow.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FlowSample {
     pub flow: FlowHash,
@@ -99,12 +98,10 @@ impl Sample {
         self.class_times.clear();
     }
 
-    /// When the flow at `place` was copied.
     pub(super) fn flow_time(&self, place: usize) -> Time {
         self.flow_times[place / FLOWS_AT_ONCE]
     }
 
-    /// When the class `place` was copied.
     pub(super) fn class_time(&self, place: usize) -> Time {
         self.class_times[place / CLASSES_AT_ONCE]
     }
@@ -210,7 +207,6 @@ impl RecentCopies {
         (self.copies.len() > 1).then(|| self.copies.front().zip(self.copies.back())).flatten()
     }
 
-    /// The newest copy.
     pub(super) fn newest(&self) -> Option<&Sample> {
         self.copies.front()
     }

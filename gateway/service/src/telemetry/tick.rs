@@ -100,7 +100,6 @@ impl Tick {
         }
     }
 
-    /// The snapshots of the ports.
     pub(super) fn ports(&self, about: &About) -> Vec<PortSnapshot> {
         let port = |(interface, state): (&String, &PortState)| PortSnapshot {
             interface: interface.clone(),
@@ -114,7 +113,6 @@ impl Tick {
 }
 
 impl WayTick {
-    /// The snapshot of the totals.
     pub(super) fn totals(&self) -> TotalsSnapshot {
         let Totals { packets_in, bytes_in, packets_out, bytes_out, unshaped, washed, .. } = self.totals;
         let causes = |counts: &[u64]| {

@@ -30,7 +30,6 @@ const CAP_NET_ADMIN: u32 = 12;
 /// The prefix of a guard's bridge name; the index of the inside interface follows.
 pub(crate) const BRIDGE_PREFIX: &str = "fwbr";
 
-/// The remedy for missing rights.
 const REMEDY: &str =
     "run it as root, or by its systemd unit, which gives it CAP_NET_ADMIN and CAP_NET_RAW alone";
 
