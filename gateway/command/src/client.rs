@@ -48,8 +48,8 @@ pub(crate) fn since_1970() -> Duration {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }
 
-/// Makes the gateway read its configuration again. The client may read files that the gateway's
-/// process may not, so it hands them over, open.
+/// Makes the gateway read its configuration again. The client may be able to read more files than
+/// the gateway's process, so it hands them over, open.
 pub(crate) fn reload(whom: &WhomArgs) -> Result<Ending, Failure> {
     files_of(&whom.config).iter().skip(1).for_each(|sheet| fold(sheet));
     carry_out(whom, &reload_with(&whom.config, false, whole))

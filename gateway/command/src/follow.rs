@@ -1,5 +1,5 @@
-//! `fairwire-gateway follow`: the column `leased` of the subscriber file follows the leases of DHCP
-//! servers, by the Ethernet addresses of subscribers.
+//! `fairwire-gateway follow`: keeps the column `leased` of the subscriber file as DHCP servers
+//! lease addresses, by the subscribers' Ethernet addresses.
 
 use super::client::{self, since_1970};
 use super::radius;
@@ -29,7 +29,7 @@ use std::time::Duration;
 
 /// The interval at which files are checked.
 const LOOK: Duration = Duration::from_millis(500);
-/// Leases expire without a change of the file; they are checked once in this number of looks.
+/// Leases expire without a change of the file, so each file is also read once in this many looks.
 const ENDS: u32 = 20;
 
 pub(crate) fn follow(args: &FollowArgs) -> Result<Ending, Failure> {
@@ -122,8 +122,8 @@ impl LeaseFile {
         LeaseFile { path: path.to_owned(), seen: None, read: None, is_new: false, text: None, trouble: None }
     }
 
-    /// Whether it has new content that was the same in two looks; otherwise a server may be writing
-    /// it. A file that is briefly missing counts as unchanged.
+    /// Whether it has new content, unchanged for two looks, since a server may be writing it. A
+    /// file that is briefly missing counts as unchanged.
     fn look(&mut self) -> bool {
         let of = |about: Metadata| (about.ino(), about.mtime(), about.mtime_nsec(), about.size());
         let now = self.path.metadata().ok().map(of);
@@ -133,7 +133,7 @@ impl LeaseFile {
         self.is_new
     }
 
-    /// Its leases. If it is being written, is missing or has no leases, those of the last readable
+    /// Its leases. While it is being written, missing or no lease file, those of the last readable
     /// text.
     fn leases(&mut self, now_s: u64) -> Result<LeaseText, Failure> {
         let bad = |error: leases::BadLine| {

@@ -44,7 +44,8 @@ pub(crate) fn setup(args: &SetupArgs) -> Result<Ending, Failure> {
         notice(format_args!("nothing was written; with these answers again: {}", answers.command(path)));
         failure
     };
-    // Errors give positions in the file's final path, so the text is checked as that file.
+    // A position in an unwritten file is of little use, so an error also logs the answers as a
+    // command.
     let config = Config::load_text(path, &text).map_err(|error| again(error.into()))?;
     let notes = environment::check(&config).map_err(|error| again(error.into()))?;
     new_file::write(path, &text)?;

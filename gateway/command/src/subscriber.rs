@@ -65,9 +65,9 @@ pub(crate) enum Beside {
 pub(crate) type EditOf<'a> = dyn FnMut(&Table) -> Result<Vec<(String, Edit)>, DocumentError> + 'a;
 
 /// Has the gateway apply the edits of `edit` to the subscribers in the file at `path` and its
-/// journal, and records them. They go to the journal if only these subscribers change, otherwise to
-/// the file. Returns the gateway's answer, or `None` if no gateway runs; then the file is checked
-/// here. A refused edit leaves both files as they were.
+/// journal, and records them: in the journal if only these subscribers change, otherwise in the
+/// file. Returns the gateway's answer, or `None` if no gateway runs; then the file is checked here.
+/// A refused edit changes neither file.
 pub(crate) fn change_file(
     whom: &WhomArgs,
     path: &Path,
@@ -245,15 +245,15 @@ fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
 }
 
-/// The next content of a file: next to it until it replaces it, and removed if it never does.
+/// A temporary file that is to replace another, and is removed if it never does.
 pub(crate) struct NextFile {
     file: tempfile::NamedTempFile,
     place: PathBuf,
 }
 
 impl NextFile {
-    /// A file with `text` next to the one at `path`, with the owner and the rights of `like`.
-    /// Removes files of killed writers, since the caller has the lock of all writers.
+    /// A temporary file with `text` in the folder of `path`, with the owner and the rights of
+    /// `like`. Removes those of killed writers, since the caller has the lock of all writers.
     pub(crate) fn written(path: &Path, text: &str, like: &Metadata) -> io::Result<Self> {
         // If it is a link, its target is replaced.
         let place = path.canonicalize()?;

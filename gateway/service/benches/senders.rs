@@ -1,15 +1,15 @@
 //! The gain from sender threads: `cargo bench -p fairwire-gateway --bench senders`, as root.
 //!
-//! Frames of 256 flows come from memory, as many as are taken, through the download of a plain
+//! Frames of 256 flows come from memory as fast as they are taken, and pass the download of a plain
 //! gateway. They leave by a packet socket on one end of a veth pair; the other end counts and drops
-//! them. So only the gateway needs a processor, and the result is the most that it forwards. One
-//! thread and two threads take turns. The output also has the terms of the model in
-//! `docs/gateway/threads.md`: the costs of deciding, handing over and sending a frame.
+//! them. So only the gateway needs a processor, and the result is its highest rate. One thread and
+//! two threads take turns. The output includes the terms of the model in `docs/gateway/threads.md`:
+//! the costs of deciding, handing over and sending a frame.
 //!
-//! If other programs take the processors, the wall clock measures them too. So a pair of rounds
-//! counts for the ratio only if the gateway's threads hardly waited for a processor in both. The
-//! number of such pairs is printed. Processor time per frame does not depend on other programs. It
-//! gives the ratio of a machine without other work, on which the busier thread is the limit.
+//! Wall-clock rates include the effect of other programs. So a pair of rounds counts for the ratio
+//! only if the gateway's threads hardly waited for a processor in both; the number of such pairs is
+//! printed. Processor time per frame does not depend on other programs. It gives the ratio of an
+//! idle machine, on which the busier thread is the limit.
 
 #[path = "forwarding/frame.rs"]
 mod frame;

@@ -6,8 +6,7 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::path::Path;
 
-/// Snapshots kept for the small pictures, which have one column each; a picture is half as wide as
-/// the terminal.
+/// Snapshots kept for the small pictures: one per column, and a picture is half a terminal wide.
 const KEPT: usize = 512;
 
 pub(super) struct View {

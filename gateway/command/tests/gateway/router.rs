@@ -1,6 +1,6 @@
-//! `fairwire-gateway run` on a router with NAT and a firewall, between a home and the world, all of
-//! them network namespaces. It follows the recipe of docs/gateway/router.md with the configuration
-//! docs/gateway/home.toml. It needs root; otherwise it says so, loudly, and passes.
+//! `fairwire-gateway run` on a router with NAT and a firewall, between a home and the world, in
+//! network namespaces: the recipe of docs/gateway/router.md with docs/gateway/home.toml. It needs
+//! root; otherwise it says so, loudly, and passes.
 
 #![allow(clippy::disallowed_methods, reason = "real processes take real time")]
 
@@ -158,8 +158,8 @@ impl Home {
         ways.iter().filter_map(|way| way["totals"]["packets_in"].as_u64()).sum()
     }
 
-    /// The same once no more arrive. Queries that waited for a neighbour's address all arrive with
-    /// the first answer. The gateway's copy of its counters is 10 ms old.
+    /// The same once it has stopped growing: datagrams that waited for a neighbour's address arrive
+    /// together. The gateway's copy of its counters is 10 ms old.
     fn taken_at_rest(&self, config: &Path) -> u64 {
         let until = Instant::now() + PATIENCE;
         let mut taken = self.taken(config);

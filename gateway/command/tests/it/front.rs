@@ -67,7 +67,8 @@ fn the_committed_schema_of_gateways_is_current_and_the_examples_hold_to_it() {
 
 #[test]
 fn top_ends_with_its_terminal() {
-    // Waiting for a key, after a key, and in the middle of one; its gateway is missing.
+    // While it waits for a key, after a key, and in the middle of an escape sequence; no gateway
+    // runs.
     for typed in [&b""[..], b"d", b"\x1b["] {
         let (master, child) =
             at_a_terminal(GATEWAY.command().args(["top", "--socket", "/nowhere/at/all.sock"]));

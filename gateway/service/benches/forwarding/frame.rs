@@ -2,7 +2,7 @@
 
 use fairwire_wire::checksum::checksum;
 
-/// The usual size of a frame, with its check sequence, which software never sees.
+/// Bytes of a frame including its check sequence, which software never sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FrameBytes(pub usize);
 

@@ -32,8 +32,8 @@ const NEW: &str = "new";
 const SUSPENDED: &str = "suspended";
 const RESUMED: &str = "not suspended any more";
 
-/// Keys whose value is used only at the start. Those of the wire, of edges and of the page, and the
-/// name are too.
+/// Keys whose value is used only at the start, in addition to the name and the keys of the wire, of
+/// edges and of the page.
 const OPENED_ONCE: [&str; 10] = [
     "safety.on_failure",
     "safety.patience",

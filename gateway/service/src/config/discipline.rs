@@ -1,4 +1,4 @@
-//! Builds a discipline from the tree: as its class list, as weights, or with one leaf for each
+//! Builds a discipline from the tree: with a class list, with weights, or with a leaf for each
 //! class.
 
 use super::leaves::{ClassLeaves, LeafChoice};
@@ -189,7 +189,7 @@ impl<'a> DisciplinePlan<'a> {
         parameters
     }
 
-    /// The number of flows to provide for, if the classes need more than the discipline's default.
+    /// The number of flows to provide for, if the classes need more than the default.
     fn flows_for_classes(&self) -> Option<u32> {
         let (site, classes) = (self.site(), self.book.len() as f64);
         let default = 4.0 * site.buffer.in_packets(site.packet_bytes, site.rate);
@@ -418,12 +418,12 @@ const QUEUES: usize = 1 << 17;
 /// Gives the discipline called `name` defaults that suit a real link. With them it drops nothing
 /// while at most `free_below` waits.
 ///
-/// Fair droppers count bytes, since subscribers share bandwidth. If they counted packets, the
-/// acknowledgements of an upload would use up a subscriber's share of the download.
+/// Fair droppers count bytes, since subscribers share bandwidth. Counted in packets, an upload's
+/// acknowledgements would use up a subscriber's share of the download.
 ///
 /// The gateway's default disciplines mark ECN-capable packets, as `codel`, `pie` and similar ones
 /// always do. RFC 7567, section 4.2.1, and RFC 8087 recommend it. None of them spares a flow that
-/// ignores marks: a flow without tokens, or one that fills its queue, still loses packets.
+/// ignores marks: one without tokens, or one that fills its queue, still loses packets.
 fn as_on_a_link(name: &str, parameters: &mut Parameters, free_below: Amount) {
     let part = part_of(name, parameters);
     part.set_default(role::MEASURE, Measure::Bytes);

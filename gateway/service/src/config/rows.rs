@@ -140,7 +140,7 @@ impl<'a> NextRows<'a> {
         let (number, was) = self.known(before)?;
         let is = tree::of_row(after, above(&self.book, after)?);
         let has_moved = was.parent != is.parent;
-        // A class is guaranteed the sum of the guarantees below it, so its terms would change too.
+        // A parent is guaranteed the sum of the guarantees below it, so its terms would change too.
         let is_kept = guaranteed(&was) == guaranteed(&is) && (!has_moved || guaranteed(&is) == [None; 2]);
         if !is_kept && (was.parent, is.parent) != (None, None) {
             return None;
@@ -286,7 +286,7 @@ mod tests {
     const ANN: &str = "ann,10.0.0.1,gold,1,no,,10 Mbit/s,";
     const BOB: &str = "bob,10.0.0.2,silver,1,no,5 Mbit/s,20 Mbit/s,30 Mbit/s for 2 s";
     const ROOT: &str = "zoe,10.0.1.0/24,,1,no,,,";
-    /// In another file, a class with no other below it would be a leaf.
+    /// Rows that stay, so no class above them becomes a leaf.
     const OTHERS: &str = "eve,10.0.2.1,gold,1,no,,,\nmax,10.0.2.2,silver,1,no,,,\n";
 
     #[test]

@@ -153,8 +153,7 @@ pub(super) fn vacant(spec: &Spec, shaping: &[Option<Shaping>; 2], classes: usize
     if spec.subscribers.is_some() && has_leaves_alone(spec, shaping) { wanted } else { 0 }
 }
 
-/// Whether each subscriber has a leaf of which others need not know, and nothing else uses its
-/// number.
+/// Whether each subscriber has an independent leaf, and nothing else uses its number.
 pub(super) fn has_leaves_alone(spec: &Spec, shaping: &[Option<Shaping>; 2]) -> bool {
     let is_leaf_alone =
         |shaping: &Shaping| shaping.sharing == ClassSupport::Queues && shaping.flows != FlowKind::Subscriber;

@@ -248,7 +248,7 @@ struct Ingress {
     is_silent: bool,
     /// When refused reports were last logged, and their number then.
     complained: Option<(Time, u64)>,
-    /// Whether the log has, for these classes, that a report names classes which do not exist here.
+    /// Whether a report with classes unknown here was logged since these classes are in place.
     named_others: bool,
 }
 

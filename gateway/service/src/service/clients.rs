@@ -1,9 +1,9 @@
 //! The clients of the control socket: their number and their lines are bounded. The gateway waits
 //! for none of them.
 //!
-//! One request is answered at a time, and clients take turns; signals and the watchdog are checked
-//! in between. Data after a client's next request stays in the kernel. A client gets no further
-//! answer until it has read its last one.
+//! Clients take turns, one request at a time; signals and the watchdog are checked in between. Data
+//! after a client's next request stays in the kernel. A client gets no further answer until it has
+//! read its last one.
 
 use fairwire_control::handed::Handed;
 use fairwire_control::protocol::{Answer, Request};
@@ -24,8 +24,8 @@ const MAX_LINE: usize = 8 << 10;
 /// No request is answered while more bytes of answers are unread: a few snapshots with 20 000
 /// classes.
 const MAX_UNREAD: usize = 32 << 20;
-/// A client that has not read its answer after this time makes room for others. A local client
-/// reads a snapshot within milliseconds.
+/// A client with an answer unread for longer makes room for others. A local client reads a snapshot
+/// within milliseconds.
 const STALLED: Duration = Duration::from_secs(1);
 /// A client that is silent for longer is disconnected, unless it watches and reads.
 const QUIET: Duration = Duration::from_secs(60);

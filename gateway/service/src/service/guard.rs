@@ -3,9 +3,9 @@
 //!
 //! It is this program, started again before the gateway gives up its rights. It keeps only
 //! CAP_NET_ADMIN, reads the gateway's heartbeat on its standard input, and answers on its standard
-//! output. It ends when the gateway ends on purpose, when a gateway of the same name requests it,
-//! or on SIGTERM. It removes the bridge when it ends. If the guard itself is killed before it
-//! bridges, there is no bridge: the link fails closed.
+//! output. It ends, and removes its bridge, when the gateway ends on purpose, when a gateway of the
+//! same name requests it, or on SIGTERM. If the guard is killed before it bridges, the link fails
+//! closed.
 
 use super::bridge::Bridge;
 use super::error::ServiceError;

@@ -3,7 +3,7 @@
 //! The datapath thread periodically writes a byte to a pipe. After a silence of nearly the
 //! watchdog's time, the guard may have bridged the interfaces or be about to. The bridge has then
 //! already forwarded the frames in the ports' queues. So the thread requests the removal of the
-//! bridge, and takes in nothing until the guard has answered.
+//! bridge, and takes in nothing before the guard answers.
 
 use fairwire_core::{Duration, Time};
 use rustix::io::{Errno, read, write};

@@ -103,7 +103,7 @@ pub struct Configured {
 ///
 /// The call gives up rights of the entire process, so there must be no other threads. The program
 /// must pass its `gateway-guard` command to [`guard_main`]. An impossible configuration is refused
-/// before anything is changed, and then no gateway starts. After any end the machine is as before.
+/// before anything is changed or any gateway starts. After any end the machine is as before.
 ///
 /// # Errors
 /// Why they did not start, or the first failure of one that had started.

@@ -1,5 +1,4 @@
-//! The times of a gateway: between observations, of the longest silence, and of the longest
-//! shutdown.
+//! A gateway's durations: observation interval, wakings, watchdog and shutdown.
 
 use crate::config::spec::{SafetySpec, Spec};
 use crate::config::{COALESCE, Config};
@@ -21,8 +20,7 @@ pub(super) fn watchdog(safety: &SafetySpec) -> Duration {
     safety.watchdog.map_or(Duration::from_secs(1), |watchdog| watchdog.0)
 }
 
-/// The most time for packets inside to leave at the end: the buffer at the link's rate, at most 5
-/// s.
+/// The most time for packets inside to leave at the end: that of the buffer, at most 5 s.
 pub(super) fn longest_stay(config: &Config) -> Duration {
     let stay = Way::ALL.map(|way| {
         config.shaping(way).map_or(0.0, |shaping| {

@@ -249,8 +249,8 @@ impl ReadByte for UnixStream {
     }
 }
 
-/// The start of a link's transfer: the ring places of the left and right port, and which has a
-/// lock. The number of frames and the time of the last beat to the guard follow.
+/// The header of a link's transfer: the ring place of the left and right port and whether each has
+/// a lock, the number of frames, and the time of the last beat to the guard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Head {
     places: [u32; 2],

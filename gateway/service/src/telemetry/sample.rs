@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 
 /// Accounts copied at one interval, with some 200 bytes read and written each. With cold caches,
 /// both directions and the classes take 65 to 68 us of processor time in 99 of 100 intervals, and
-/// at most 118 us (`benches/telemetry.rs`). That was measured with 16 fewer bytes for each account.
+/// at most 118 us (`benches/telemetry.rs`; measured with 16 fewer bytes per account).
 const FLOWS_AT_ONCE: usize = 512;
 /// Classes copied at one interval, with 80 bytes read and written each (16 more when measured): 20
 /// 000 in 200 ms.

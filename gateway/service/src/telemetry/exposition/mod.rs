@@ -5,16 +5,16 @@
 //! others, such as `curl` and `promtool check metrics`, get text. Names, labels and numbers are the
 //! same in both.
 //!
-//! Metrics that node_exporter's qdisc collector has too use its names, with its labels `device` and
-//! `kind`, so existing queue dashboards fit. The rest is `fairwire_*`, and `process_*` as in other
-//! clients. Units are base units: bytes and seconds.
+//! Metrics of node_exporter's qdisc collector keep its names and its labels `device` and `kind`, so
+//! existing queue dashboards fit. The rest is `fairwire_*`, and `process_*` as in other clients.
+//! Units are base units: bytes and seconds.
 //!
 //! The format is hand-written because no maintained library writes both: `prometheus-client` has
 //! only OpenMetrics, `prometheus` only text.
 //!
 //! **There is never a label per flow.** The label `class` exists only for classes of the
-//! configuration, at most [`MAX_CLASSES`], and never for subscribers: a time series for each of
-//! thousands overloads Prometheus. The socket reports all of them.
+//! configuration, at most [`MAX_CLASSES`], and never for subscribers: thousands of time series
+//! overload Prometheus. The socket reports all of them.
 
 mod page;
 
@@ -126,7 +126,7 @@ fn gateway(page: &mut Page, snapshot: &Snapshot) {
     }
 }
 
-/// The metrics of all Prometheus clients, and that of the thread that limits a gateway.
+/// Standard Prometheus client metrics, and that of the thread that limits a gateway.
 fn process(page: &mut Page, its: &ProcessSnapshot) {
     let counters = [
         ("process_cpu_seconds", "Processor time of the gateway's process.", its.cpu_s),
