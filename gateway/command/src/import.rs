@@ -80,12 +80,10 @@ fn put(path: &Path, before: &str, after: &str) -> Result<(), Failure> {
     write().map_err(|error| cannot(path, &error))
 }
 
-/// What another program's lists make of a configuration and of its subscribers.
+/// The configuration and subscribers that another program's lists produce.
 struct Import {
-    /// The text of the configuration, before and after.
     before: String,
     after: String,
-    /// The values of each subscriber, by name.
     plans: Plans,
     notes: Vec<String>,
 }

@@ -47,8 +47,6 @@ const MAX_KEPT: usize = 16_384;
 const QUIET: Duration = Duration::from_secs(1);
 /// The longest file with a secret.
 const MAX_SECRET: u64 = 4096;
-
-/// Serves until it is stopped.
 pub(crate) fn serve(args: &FollowArgs, at: SocketAddr, secret_file: &Path) -> Result<Ending, Failure> {
     let path = path_of(&args.whom)?;
     let secret = secret(secret_file)?;
@@ -256,7 +254,7 @@ fn edits(batch: &Batch) -> Vec<(String, Edit)> {
     batch.edits.iter().map(|(name, values)| (name.clone(), Edit::Change(values.clone()))).collect()
 }
 
-/// What requests are judged by before the file is written.
+/// The classes and rates by which requests are judged before the file is written.
 fn network(config: &Path) -> Result<Network, Failure> {
     let spec = config::typed_at(config)?;
     let rates = [&spec.download, &spec.upload].map(|way| way.as_ref().map(|way| way.rate.0));

@@ -11,11 +11,8 @@ use std::sync::atomic::AtomicBool;
 /// How gateways start.
 #[derive(Clone, Copy)]
 pub(crate) struct How {
-    /// Wait for missing interfaces.
     pub wait: bool,
-    /// Take over from the running process.
     pub take_over: bool,
-    /// Allow all system calls.
     pub no_seccomp: bool,
 }
 

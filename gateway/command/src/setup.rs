@@ -121,7 +121,7 @@ fn ruleset() -> Option<String> {
     found
 }
 
-/// What the rules say of NAT and of traffic that bypasses a gateway.
+/// Describes NAT, and traffic that bypasses a gateway, according to the rules.
 fn translation(ruleset: &Option<String>) -> String {
     let Some(rules) = ruleset else {
         return "whether it translates addresses is not known: neither `nft` nor `iptables-save` says so"

@@ -53,7 +53,7 @@ pub(crate) fn path_of(whom: &WhomArgs) -> Result<PathBuf, Failure> {
     })
 }
 
-/// What changes in addition to the subscriber file.
+/// A change in addition to the subscriber file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Beside {
     /// Nothing: the changed lines are enough for the gateway.

@@ -161,7 +161,7 @@ pub(crate) enum Command {
     /// Print the JSON Schema of configurations, or of snapshots.
     #[command(after_help = SCHEMA_EXAMPLES)]
     Schema {
-        /// Which schema.
+        /// The schema.
         which: SchemaKind,
     },
     /// Print completions for a shell.
@@ -190,7 +190,7 @@ pub(crate) enum Command {
 pub(crate) enum SchemaKind {
     /// Configurations.
     Configuration,
-    /// What a running gateway sends over its socket.
+    /// The snapshots that a running gateway sends over its socket.
     Snapshot,
 }
 

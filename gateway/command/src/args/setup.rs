@@ -26,7 +26,7 @@ pub(crate) struct SetupArgs {
     /// The interface towards those who share [default: the other one of that type].
     #[arg(long, value_name = "INTERFACE")]
     pub inside: Option<String>,
-    /// What the line can carry towards the inside; the gateway gets 95 % of it.
+    /// The line's own rate towards the inside; the gateway gets 95 % of it.
     #[arg(long, value_name = "RATE")]
     pub download: Option<Rate>,
     /// The same towards the outside.

@@ -12,7 +12,7 @@ Examples:
   fairwire-gateway subscriber resume tower.toml ann
   fairwire-gateway subscriber remove tower.toml ann";
 
-/// What to do with a subscriber.
+/// An action on a subscriber.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SubscriberCommand {
     /// Add a subscriber, or change some values of one; the others stay.

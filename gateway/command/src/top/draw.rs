@@ -67,7 +67,7 @@ pub(super) fn table(frame: &mut Frame<'_>, view: &View, area: Rect) {
     }
 }
 
-/// Which rows are shown, and in which order.
+/// Describes the shown rows and their order.
 fn table_line<'a>(view: &View, way: &WaySnapshot) -> Line<'a> {
     let rows = view.rows();
     let first = first(view, rows);

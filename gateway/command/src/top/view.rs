@@ -39,7 +39,7 @@ pub(super) struct Past {
     pub throughput_bps: VecDeque<u64>,
     /// Waiting packets at each of those snapshots.
     pub backlog_packets: VecDeque<u64>,
-    /// Of the latest snapshot: the gateway's uptime in seconds, and the bytes sent since its start.
+    /// The gateway's uptime in the latest snapshot, seconds, and the bytes sent since its start.
     last: Option<(f64, u64)>,
 }
 

@@ -279,8 +279,6 @@ impl Hosts {
         }
         panic!("nothing came through for 20 s");
     }
-
-    /// Discards what has arrived.
     pub(super) fn drain(&self) {
         let mut bytes = [0; 64];
         while self.inside.recv(&mut bytes).is_ok() {}

@@ -172,7 +172,7 @@ impl Home {
         }
     }
 
-    /// What a gateway adds to the router: devices and tables.
+    /// The devices and tables that a gateway adds to the router.
     fn traces(&self) -> String {
         let interfaces = self.edge.at(|| self.edge.interfaces()).expect("it is there");
         let devices = interfaces.iter().filter(|(name, _)| name.starts_with("fw")).count();

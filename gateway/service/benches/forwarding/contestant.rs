@@ -131,8 +131,6 @@ impl Contestant {
         }
         Ok(())
     }
-
-    /// Undoes [`prepare`](Contestant::prepare).
     pub(crate) fn clean_up(&self) -> Result<(), Failure> {
         if !self.is_ours() && self.has_own_core() {
             steer(0)?;

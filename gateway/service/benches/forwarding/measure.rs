@@ -51,8 +51,6 @@ impl Question {
         }
     }
 }
-
-/// The time before counting starts.
 const WARM_UP: Duration = Duration::from_ms(200);
 const WINDOW: Duration = Duration::from_ms(700);
 const TCP_WINDOW: Duration = Duration::from_ms(1500);

@@ -27,7 +27,6 @@ pub(crate) enum Core {
 
 pub(crate) struct Stage {
     pub bed: Bed,
-    /// The Ethernet address of the gateway's left interface.
     pub gateway_mac: [u8; 6],
 }
 
@@ -70,8 +69,6 @@ impl Stage {
         gateway.enter()?;
         Ok(Stage { bed, gateway_mac })
     }
-
-    /// Frames that have arrived at the sink.
     pub(crate) fn frames_at_sink(&self) -> Result<u64, Failure> {
         Ok(self.bed.sink.counted(HOST.name)?.received)
     }

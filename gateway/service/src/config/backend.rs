@@ -9,7 +9,7 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 
-/// What carries the frames.
+/// The back end that carries the frames.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Backend {
     /// Packet sockets on two existing interfaces: a bump in the wire, in user space, on every

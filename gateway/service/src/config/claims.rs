@@ -1,5 +1,5 @@
-//! Which subscriber or class claims which packets: unique prefixes and link-layer keys of
-//! subscribers, and the rules of classes.
+//! The claims on packets: unique prefixes and link-layer keys of subscribers, and the rules of
+//! classes.
 
 use super::backend::BackendKind;
 use super::notes::NAMED;
@@ -71,7 +71,6 @@ type Claim = (Prefix, u32);
 /// Prefixes that share addresses.
 #[derive(Debug, Default)]
 struct Overlaps {
-    /// Equal prefixes.
     same: Vec<[Claim; 2]>,
     /// A prefix inside another subscriber's, and the outer one. Addresses in both belong to the
     /// longer prefix.

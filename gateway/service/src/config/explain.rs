@@ -10,12 +10,12 @@ use fairwire_datapath::pool::PoolSize;
 use fairwire_wire::Way;
 use serde::Serialize;
 
-/// What would happen.
+/// The effects of a configuration.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explanation {
     /// The gateway's name.
     pub name: String,
-    /// What carries the frames.
+    /// The back end that carries the frames.
     pub backend: BackendKind,
     /// The interface towards the subscribers.
     pub inside: String,
@@ -33,7 +33,7 @@ pub struct Explanation {
     pub notes: Vec<String>,
 }
 
-/// What would happen in one direction.
+/// The effects in one direction.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WayExplanation {
     /// `download` or `upload`.
@@ -53,9 +53,9 @@ pub struct ShapingExplanation {
     pub discipline: &'static str,
     /// With `classful`: the discipline of leaves that name no other, as given.
     pub leaf: Option<String>,
-    /// What a flow is.
+    /// The definition of a flow.
     pub flows: String,
-    /// What happens to the codepoint (DSCP) of packets that are sent.
+    /// The treatment of the codepoint (DSCP) of sent packets.
     pub dscp: DscpChoice,
     /// The limit of waiting packets, as written.
     pub buffer: String,
@@ -90,13 +90,13 @@ pub struct ClassExplanation {
     pub guaranteed_bps: Option<u64>,
     /// The rate that it never exceeds, bit/s.
     pub ceiling_bps: Option<u64>,
-    /// What it may have beyond that after a pause, such as `40 Mbit/s for 10 s`.
+    /// The burst beyond that after a pause, such as `40 Mbit/s for 10 s`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub burst: Option<BurstText>,
     /// With `classful`: its own discipline, or that of all below it, as given; absent if it has
     /// that of the class above.
     pub leaf: Option<String>,
-    /// What it gets when all classes are busy, bit/s.
+    /// Its rate when all classes are busy, bit/s.
     pub busy_bps: f64,
 }
 

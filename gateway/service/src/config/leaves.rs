@@ -34,7 +34,7 @@ impl LeafChoice {
         self.name
     }
 
-    /// What was given: a name, or a table with the name and its parameters.
+    /// The given value: a name, or a table with the name and its parameters.
     pub fn choice(&self) -> &Choice {
         &self.choice
     }
@@ -102,8 +102,6 @@ impl ClassLeaves {
         }
         Ok(ClassLeaves { choices, of_class: of_class.into() })
     }
-
-    /// Every choice, once.
     pub(super) fn choices(&self) -> &[LeafChoice] {
         &self.choices
     }

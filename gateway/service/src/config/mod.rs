@@ -370,12 +370,12 @@ impl Config {
         })
     }
 
-    /// Which member claims which packets, and which members are suspended.
+    /// The members' claims on packets, and their suspensions.
     pub(crate) fn members(&self) -> Members {
         Members { claims: Arc::clone(&self.claims), suspended: self.book.suspended() }
     }
 
-    /// What each direction does as an edge of a DiffServ domain: aggregates leave by the download
+    /// The role of each direction as an edge of a DiffServ domain: aggregates leave by the download
     /// and enter by the upload.
     pub fn edges(&self) -> [Edge; 2] {
         let classes = self.book.numbers();

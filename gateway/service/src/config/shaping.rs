@@ -35,7 +35,7 @@ pub struct Shaping {
     pub flows: FlowKind,
     /// Whether flows are hosts that share first, then each host's conversations.
     pub within: bool,
-    /// What happens to the codepoint of packets that are sent.
+    /// The treatment of the codepoint of sent packets.
     pub dscp: DscpChoice,
     /// The size that a frame counts as.
     pub framing: Framing,

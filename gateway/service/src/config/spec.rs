@@ -44,10 +44,10 @@ pub struct Spec {
     pub ingress: Option<IngressSpec>,
     /// The edge of a DiffServ domain where downloads leave it. Default: none.
     pub egress: Option<EgressSpec>,
-    /// What the gateway reports.
+    /// The gateway's telemetry.
     #[serde(default)]
     pub telemetry: TelemetrySpec,
-    /// What happens when things go wrong.
+    /// Limits, and the behaviour when things go wrong.
     #[serde(default)]
     pub safety: SafetySpec,
 }
@@ -56,8 +56,8 @@ pub struct Spec {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WireSpec {
-    /// What carries the frames: a name, or a table with the name and its parameters. Default:
-    /// `af-packet`.
+    /// The back end that carries the frames: a name, or a table with the name and its parameters.
+    /// Default: `af-packet`.
     #[serde(default)]
     pub backend: Backend,
     /// The interface towards the subscribers. A router may have several: a list of at most 16,
@@ -119,7 +119,7 @@ pub struct DirectionSpec {
     /// `recover`, `probe`, `window`, `idle`. `rate` is the rate at the start and without use.
     /// Default: it does not.
     pub autorate: Option<autorate::Spec>,
-    /// What the link adds to each frame.
+    /// The framing that the link adds.
     #[serde(default)]
     pub framing: FramingSpec,
     /// The discipline: its name, or a table with the name and its parameters, which override those
@@ -144,13 +144,13 @@ pub struct DirectionSpec {
     /// It is a part of `rate`. Default: a fiftieth of it, at least 128 kbit/s and at most a
     /// quarter.
     pub control: Option<Quantity<Rate>>,
-    /// What a flow is, or two levels such as `["inside", "5-tuple"]`: hosts share first, and then
-    /// the flows of each, in the discipline or in the leaves of `classful`. Default: if there are
-    /// subscribers, `5-tuple` with `classful` and `subscriber` without. Otherwise `["inside",
-    /// "5-tuple"]`, or one level if the discipline or its leaf has no more: `5-tuple` with
-    /// `classful`, else `inside`.
+    /// The definition of a flow, or two levels such as `["inside", "5-tuple"]`: hosts share first,
+    /// and then the flows of each, in the discipline or in the leaves of `classful`. Default: if
+    /// there are subscribers, `5-tuple` with `classful` and `subscriber` without. Otherwise
+    /// `["inside", "5-tuple"]`, or one level if the discipline or its leaf has no more: `5-tuple`
+    /// with `classful`, else `inside`.
     pub flows: Option<FlowsSpec>,
-    /// What happens to the differentiated-services codepoint (DSCP). Default: `keep`.
+    /// The treatment of the differentiated-services codepoint (DSCP). Default: `keep`.
     pub dscp: Option<DscpChoice>,
 }
 
@@ -158,15 +158,15 @@ pub struct DirectionSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DefaultsChoice {
-    /// What suits a real shared link: fair droppers count bytes and spare a link that is not full,
-    /// some mark, and fast links serve trains.
+    /// Defaults for a real shared link: fair droppers count bytes and spare a link that is not
+    /// full, some mark, and fast links serve trains.
     #[default]
     Link,
     /// The reference pages, as in a scenario: a discipline is then the same as in the simulator.
     Reference,
 }
 
-/// What happens to the differentiated-services codepoint (DSCP) of packets that are sent.
+/// The treatment of the differentiated-services codepoint (DSCP) of sent packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DscpChoice {
@@ -201,7 +201,7 @@ impl DscpChoice {
     }
 }
 
-/// What the link adds to each frame.
+/// The framing that the link adds.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FramingSpec {
@@ -212,12 +212,12 @@ pub struct FramingSpec {
     /// The fewest bytes that a frame counts as, including its overhead. Default: 84 B with the
     /// default overhead, else 1 B.
     pub minimum: Option<Quantity<Size>>,
-    /// Are frames carried in ATM cells, 48 bytes of each 53 (ADSL)? Default: false.
+    /// Whether frames are carried in ATM cells, 48 bytes of each 53 (ADSL). Default: false.
     #[serde(default)]
     pub atm: bool,
 }
 
-/// What a flow is.
+/// The definition of a flow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum FlowsSpec {
@@ -275,7 +275,7 @@ struct PrefixSpec {
     ipv6: u8,
 }
 
-/// What a flow is, in a word.
+/// The definition of a flow, in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlowsChoice {
@@ -322,8 +322,8 @@ pub struct ClassSpec {
     /// Its bounds from the inside to the outside.
     #[serde(default)]
     pub upload: BoundsSpec,
-    /// Which packets are of this class, if no subscriber claims them. A packet is of the first
-    /// listed class that matches. Only for classes without children and subscribers.
+    /// The packets of this class, if no subscriber claims them. A packet is of the first listed
+    /// class that matches. Only for classes without children and subscribers.
     #[serde(default, rename = "match")]
     pub matches: MatchSpec,
 }
@@ -336,8 +336,7 @@ pub struct BoundsSpec {
     pub guaranteed: Option<Quantity<Rate>>,
     /// The rate that it never exceeds, except in a burst. Default: none.
     pub ceiling: Option<Quantity<Rate>>,
-    /// What it may have beyond its ceiling after a pause, such as `40 Mbit/s for 10 s`. Default:
-    /// nothing.
+    /// The burst beyond its ceiling after a pause, such as `40 Mbit/s for 10 s`. Default: nothing.
     pub burst: Option<BurstText>,
 }
 
@@ -438,11 +437,11 @@ pub struct SubscribersSpec {
     /// default: the root), `weight`, `download_guaranteed`, `download_ceiling`,
     /// `upload_guaranteed`, `upload_ceiling`.
     pub file: PathBuf,
-    /// Which columns must match an upload's sender. Default: `"strict"`.
+    /// The columns that must match an upload's sender. Default: `"strict"`.
     pub bind: Option<BindSpec>,
 }
 
-/// Which columns must match an upload's sender.
+/// The columns that must match an upload's sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BindSpec {
@@ -475,7 +474,7 @@ pub struct EgressSpec {
     pub key_file: PathBuf,
 }
 
-/// What the gateway reports.
+/// The gateway's telemetry.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TelemetrySpec {
@@ -527,11 +526,11 @@ pub struct PageSpec {
     pub arrivals: Option<u32>,
 }
 
-/// What happens when things go wrong.
+/// Limits, and the behaviour when things go wrong.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SafetySpec {
-    /// What happens to the link when this process dies or is stuck. Default: `closed`.
+    /// The behaviour of the link while this process is dead or stuck. Default: `closed`.
     #[serde(default)]
     pub on_failure: OnFailure,
     /// The silence after which the process counts as stuck. Default: 1 s; from 100 ms to 60 s.
@@ -546,7 +545,7 @@ pub struct SafetySpec {
     pub user: Option<String>,
 }
 
-/// What happens to the link when the process dies or is stuck.
+/// The behaviour of the link while the process is dead or stuck.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OnFailure {
@@ -558,7 +557,7 @@ pub enum OnFailure {
     Open,
 }
 
-/// A burst as text: what a class may have beyond its ceiling after a pause, such as `40 Mbit/s for 10 s`.
+/// A burst as text: the burst beyond a class's ceiling after a pause, such as `40 Mbit/s for 10 s`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(with = "String", rename = "Burst")]

@@ -80,8 +80,6 @@ impl Edges {
         }
         Ok(Edges { ingress, egress })
     }
-
-    /// The socket that listens to reports.
     pub(super) fn listens(&self) -> Option<&UdpSocket> {
         self.ingress.as_ref().map(|ingress| &ingress.socket)
     }

@@ -111,7 +111,7 @@ fn past(before: &Look, after: &Look, is_bump: bool) -> [f64; 2] {
         if is.rate_bps == 0 || seconds <= 0.0 {
             return 0.0;
         }
-        // Where packets arrive, and where they leave.
+        // The interfaces by which packets arrive and leave.
         let ends = match way {
             Way::Download => [(before.outside, after.outside), (before.inside, after.inside)],
             Way::Upload => [(before.inside, after.inside), (before.outside, after.outside)],

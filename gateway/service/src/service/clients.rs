@@ -412,10 +412,8 @@ mod tests {
         listener: UnixListener,
         address: SocketAddr,
         clients: Clients,
-        /// Whether connecting clients may change anything.
         may_change: bool,
         served: Vec<Request>,
-        /// Bytes of the answer to `status`.
         status_bytes: usize,
     }
 

@@ -76,13 +76,13 @@ pub(super) struct Control<'a> {
     pub shared: Arc<Shared>,
     pub edges: Edges,
     pub stop: &'a AtomicBool,
-    /// What else a process needs that takes over.
+    /// More handles for a process that takes over.
     pub estate: Estate<'a>,
     /// A process that is waiting to take over.
     pub offer: Option<Offer>,
 }
 
-/// What a process needs to take over and this thread does not use.
+/// Handles that only a process that takes over needs.
 pub(super) struct Estate<'a> {
     pub name: &'a NameLock,
     pub guard: Option<GuardPipes>,

@@ -30,7 +30,7 @@ pub(crate) enum Command {
     SetRate(Way, RateLaw, Time),
     /// Requests from the far edge by class number, valid until this time.
     Report(Vec<(u32, RateRequest)>, Time),
-    /// Where round trips over the outside are sent from now on.
+    /// The receiver of round trips over the outside from now on.
     Listen(Option<Listener>),
     /// Whether every packet is accounted for in both directions.
     Balance(SyncSender<bool>),
@@ -49,7 +49,7 @@ pub(crate) struct Edit {
     pub terms: Vec<NewTerms>,
     /// New weights, by class number.
     pub weights: Vec<(u32, Weight)>,
-    /// Which member claims which packets, and which members are suspended, for each direction.
+    /// The members' claims on packets and their suspensions, for each direction.
     pub members: Option<[Members; 2]>,
 }
 

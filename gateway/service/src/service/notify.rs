@@ -6,8 +6,6 @@
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// Notifies the service manager, if there is one.
 #[derive(Debug)]
 pub(super) struct Notifier {
     manager: Option<(UnixDatagram, SocketAddr)>,

@@ -23,7 +23,7 @@ pub(super) struct OpenInterface {
     pub lock: Option<DeviceLock>,
 }
 
-/// What ends the wait for interfaces, and what is notified of it.
+/// The events that end the wait for interfaces, and the service manager to notify.
 pub(super) struct Waiter<'a> {
     pub signals: &'a Signals,
     pub notifier: &'a Notifier,

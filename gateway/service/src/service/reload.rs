@@ -32,11 +32,10 @@ pub(crate) struct Present {
     pub sizes: [Sizes; 2],
     pub commands: Sender<Command>,
     pub board: Arc<Board>,
-    /// What was set by request since, unlike the file.
+    /// Values set by request since, unlike the file.
     pub set: Set,
     /// The edges' visible state.
     pub edges: EdgeViews,
-    /// The directions that follow the outside line.
     pub following: Option<Following>,
 }
 
@@ -279,7 +278,7 @@ impl Present {
 
     fn edit(&self, edit: Edit) -> Result<(), String> {
         let answer = self.begin_edit(edit)?;
-        // What is no longer needed is dropped here, not on the datapath thread.
+        // Replaced parts are dropped here, not on the datapath thread.
         answer.recv_timeout(ANSWER).map_err(|_| GONE)?.map(drop).map_err(|error| error.to_string())
     }
 

@@ -81,7 +81,7 @@ pub(super) enum Paper {
     Datagram,
 }
 
-/// What a process receives before it takes over.
+/// The handles that a process receives before it takes over.
 pub(super) struct Papers {
     /// The stream to the process that hands over.
     pub stream: UnixStream,
@@ -92,7 +92,7 @@ pub(super) struct Papers {
     pub datagrams: Vec<UdpSocket>,
 }
 
-/// What the gateway of `config` must have in common with its predecessor.
+/// The values that the gateway of `config` must share with its predecessor.
 pub(super) fn wanted(config: &Config) -> Wanted {
     let spec = config.spec();
     Wanted {

@@ -1,4 +1,5 @@
-//! What the gateways of one process must not share: names, interfaces, sockets, addresses, files.
+//! Resources that the gateways of one process must not share: names, interfaces, sockets,
+//! addresses, files.
 
 use super::error::ServiceError;
 use super::place;

@@ -14,7 +14,7 @@ use fairwire_wire::pcapng::LinkType;
 pub struct NamedEvent {
     /// When.
     pub at: Time,
-    /// What happened to the packet.
+    /// The fate of the packet.
     pub fate: Fate,
     /// The class with those above it; empty if unknown.
     pub class: String,

@@ -37,7 +37,6 @@ pub struct Observer {
     samplers: Samplers,
     rates: [Throughput; 2],
     past: [Past; 2],
-    /// Classes and flows to copy at each interval.
     picks: Vec<Pick>,
     /// The latest sums of each direction's round trips.
     trips: [TripsTick; 2],

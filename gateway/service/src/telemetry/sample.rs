@@ -43,8 +43,6 @@ impl ClassSample {
         let FlowCount { bytes_in, bytes_out, dropped, marked, .. } = *count;
         ClassSample { bytes_in, bytes_out, dropped, marked, trips: *trips }
     }
-
-    /// Adds the counters of `other`.
     pub(super) fn add(&mut self, other: &ClassSample) {
         self.bytes_in += other.bytes_in;
         self.bytes_out += other.bytes_out;
@@ -71,7 +69,6 @@ pub(super) struct Sample {
     pub others: (Time, FlowCount),
     /// The counters of classes whose numbers were reused.
     pub gone: ClassSample,
-    /// When each piece was copied.
     pub flow_times: Vec<Time>,
     pub class_times: Vec<Time>,
 }

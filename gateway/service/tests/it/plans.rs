@@ -33,8 +33,6 @@ fn server(config: &Config) -> Server {
 fn number(config: &Config, name: &str) -> u32 {
     config.book().iter().find(|(_, class)| class.name == name).expect("a class").0
 }
-
-/// Drops by class.
 #[derive(Default)]
 struct Drops(std::collections::BTreeMap<u32, u32>);
 
