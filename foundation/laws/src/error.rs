@@ -13,11 +13,11 @@ use fairwire_parameters::OutOfRange;
 pub struct BadParameter {
     /// The discipline's name in the catalogue.
     pub discipline: &'static str,
-    /// The parameter's name, as given; in an item of a list with the path to it, from 0:
+    /// The parameter's name, as given; for an item of a list the path to it, counted from 0:
     /// `band.0.discipline`.
     pub parameter: Cow<'static, str>,
-    /// The table of its parameters inside other disciplines: `prio.band.0.discipline`, where the
-    /// first band is 0. Empty for a discipline inside no other.
+    /// The path of the outer disciplines' tables, such as `prio.band.0.discipline` for the first
+    /// band. Empty for an outermost discipline.
     pub within: String,
     /// The value given, or that of its default.
     pub given: String,
@@ -33,13 +33,13 @@ impl BadParameter {
         format!("{}{dot}{}.{}", self.within, self.discipline, self.parameter)
     }
 
-    /// The same, of a discipline or a marker whose parameters are in the table `outer`.
+    /// The same error, for a discipline or a marker whose parameters are in the table `outer`.
     pub fn inside(self, outer: &str) -> Self {
         let dot = if self.within.is_empty() { "" } else { "." };
         BadParameter { within: format!("{outer}{dot}{}", self.within), ..self }
     }
 
-    /// The same, of `key` in the item at `place` of the list in the parameter.
+    /// The same error, for `key` in the item at `place` of the list in the parameter.
     pub fn of_item(self, place: usize, key: &str) -> Self {
         BadParameter { parameter: format!("{}.{place}.{key}", self.parameter).into(), ..self }
     }
@@ -60,13 +60,13 @@ impl Display for BadParameter {
 
 /// Adds the name of the discipline to an error about a parameter.
 pub trait Of<T> {
-    /// The same, with the error as that of `discipline`.
+    /// Attributes the error to `discipline`.
     fn of(self, discipline: &'static str) -> Result<T, BadParameter>;
 
-    /// The same, with the error in the table `parameter`.
+    /// Attributes the error to the table `parameter`.
     fn of_table(self, parameter: Parameter) -> Result<T, BadParameter>;
 
-    /// The same, with the error in the item at `place` of the list `parameter`.
+    /// Attributes the error to the item at `place` of the list `parameter`.
     fn of_item(self, parameter: Parameter, place: usize) -> Result<T, BadParameter>;
 }
 

@@ -8,7 +8,7 @@ use fairwire_core::{Duration, Jitter, Rng};
 /// With a correlation the normal values are an autoregressive process of first order: each is ρ
 /// times its predecessor plus √(1 - ρ²) times a fresh one. So mean and deviation are as given for
 /// any ρ, and packets k apart have the correlation ρᵏ. (netem mixes uniform numbers with weights ρ
-/// and 1 - ρ, which makes the deviation smaller than given.)
+/// and 1 - ρ, which makes the deviation smaller.)
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Normal {
     mean: Duration,
@@ -51,7 +51,7 @@ mod tests {
     use std::sync::Arc;
     use std::vec::Vec;
 
-    /// The delays of 100 000 packets, one every 20 ms, in ms; every one a separate draw.
+    /// The delays of 100 000 packets, one every 20 ms, in ms, each from a separate draw.
     fn taken(normal: Normal, overtakes: bool) -> Vec<f64> {
         let law = WireLaw { jitter: Some(Arc::new(normal)), overtakes, ..WireLaw::default() };
         let mut wire = Wire::new(law, Seed(1), "wire");

@@ -1,7 +1,7 @@
 //! Every law, once.
 
-/// Passes the list of all laws to the macro `$with`, in the order of lists for users, followed by
-/// the tokens in brackets: the module of each, and its aliases.
+/// Passes the list of all laws to the macro `$with`: the module of each and its aliases, in the
+/// order of lists for users. The tokens in brackets follow.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! with_each_law {

@@ -1,10 +1,10 @@
-//! The memory of tables, as their owners estimate it from the sizes in their files.
+//! Memory sizes of tables, as estimated from the structures in their owners' files.
 
 /// Bytes of a slot of a buffer, with its links and its place in the flow index.
 pub const SLOT: u64 = 150;
 /// Bytes of a queue with a separate law, and its place in the round: the maximum in the catalogue.
 pub(crate) const LAW: u64 = 130;
-/// Bytes of the possible host of each queue, in the scheduler and the dropper.
+/// Bytes per queue for its possible host, in the scheduler and the dropper.
 pub const HOST: u64 = 220;
 /// Bytes of a bucket, and of a sample, with its flow and its place in the index.
 pub(crate) const BUCKET: u64 = 48;

@@ -20,11 +20,11 @@ pub enum ClassSupport {
     Queues,
 }
 
-/// The parameters of one discipline, for callers that size it or adapt it to a link. Fields declare
-/// by their [roles](crate::role) what callers can read or set; the rest is here.
+/// The parameters of one discipline, for callers that size it or adapt it to a link. The
+/// [roles](crate::role) of fields declare most of what callers can read or set; the rest is here.
 pub trait Part: Any + Roles {
-    /// Bytes of its tables, with room for `packets`, and without its buffer and its scheduler. An
-    /// estimate; 0 if they are small compared with the buffer.
+    /// Estimated bytes of its tables, with room for `packets`, without its buffer and its
+    /// scheduler; 0 if they are small compared with the buffer.
     fn table_bytes(&self, _packets: u64) -> u64 {
         0
     }
@@ -66,13 +66,13 @@ pub trait Part: Any + Roles {
         false
     }
 
-    /// Does it pick its victim by its place when a packet arrives, as RED does above its maximum?
-    /// Losses may then follow from round trips modulo a packet's transmission time.
+    /// Does the arrival's place in the sequence decide whether it is dropped, as in RED above its
+    /// maximum? Losses may then depend on round trips modulo a packet's transmission time.
     fn drops_by_place(&self) -> bool {
         false
     }
 
-    /// The inner dropper of a queue of parts: it has the roles that the queue has not.
+    /// The inner dropper of a discipline built of parts; it has the roles that the outer one lacks.
     fn dropper_mut(&mut self) -> Option<&mut dyn Part> {
         None
     }

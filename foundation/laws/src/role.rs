@@ -1,6 +1,6 @@
-//! Roles of parameters, for callers that do not know their owner: a gateway that adapts a
-//! discipline to its link, or an outer discipline. A field declares its role by `#[parameter(is =
-//! role::BUFFER)]`.
+//! Roles of parameters, for callers that do not know which discipline has them: a gateway that
+//! adapts a discipline to its link, or an outer discipline. A field declares its role by
+//! `#[parameter(is = role::BUFFER)]`.
 
 use crate::spec::{EcnChoice, Measure, Quantity, Share, TreeClass, Weights};
 use alloc::vec::Vec;

@@ -22,8 +22,8 @@ pub struct Site<'a> {
     pub stream: &'a str,
 }
 
-/// A larger number of slots is refused with an error rather than exhaust the host's memory. A slot,
-/// with its links and its place in the flow index, takes about 150 bytes, allocated at
+/// The maximum number of slots; more are an error, so they cannot exhaust the host's memory. A
+/// slot, with its links and its place in the flow index, takes about 150 bytes, allocated at
 /// construction.
 pub const MAX_SLOTS: u32 = 1 << 24;
 

@@ -107,8 +107,8 @@ pub enum Share {
     Classes,
 }
 
-/// Weights of classes: `{ 1 = 2.0, 2 = 0.5 }` gives class 1 twice and class 2 half of the others'
-/// share. A flow has the weight of its class, and an unlisted class has 1.
+/// Weights of classes: `{ 1 = 2.0, 2 = 0.5 }` gives class 1 twice the share of others, and class 2
+/// half of it. A flow has the weight of its class, and an unlisted class has 1.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
 #[cfg_attr(feature = "serde", serde(transparent))]
@@ -177,8 +177,8 @@ pub fn checked_tree(classes: &[(u32, ClassTerms)], parameter: Parameter) -> Resu
     ClassTree::new(classes).map_err(|error| parameter.refuse(error, error.allowed()))
 }
 
-/// Checked [`Weights`], found and changed in O(1). A clone has its own weights, and each owner of
-/// one must be given changes.
+/// Checked [`Weights`], read and changed in O(1). A clone has its own weights, so a change must be
+/// given to each owner of one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WeightOf {
     by_class: Box<[f64]>,
@@ -204,7 +204,7 @@ impl WeightOf {
         weights.into()
     }
 
-    /// Is no class listed? Then all weights are always 1, and need not be looked up.
+    /// Is no class listed? Then all weights are always 1, and need no lookup.
     pub fn is_equal(&self) -> bool {
         self.by_class.is_empty()
     }

@@ -2,8 +2,8 @@
 
 use fairwire_core::{Duration, Time};
 
-/// When a timer that was due `next`, `before` after its last time, is due with the period `after`:
-/// one period after that last time, and not before `now`. With an equal period it does not change.
+/// The next time of a timer whose period changes from `before` to `after`, and that was due at
+/// `next`: one period after its last time, but not before `now`. An equal period changes nothing.
 pub(crate) fn rescheduled(next: Time, before: Duration, after: Duration, now: Time) -> Time {
     if before == after { next } else { (next.saturating_sub(before) + after).max(now) }
 }

@@ -1,7 +1,7 @@
 //! No discipline allocates after construction.
 //!
-//! A program of its own rather than a set of `#[test]`s: the count is that of the whole process,
-//! and the test runner's threads allocate when they like.
+//! This is a separate program rather than a set of `#[test]`s: it counts the allocations of the
+//! entire process, and the test runner's threads allocate at any time.
 
 use fairwire_catalogue::{self as catalogue, Entry};
 use fairwire_catalogue::{Parameters, build};
@@ -17,7 +17,7 @@ static ALLOCATOR: CountingAllocator = CountingAllocator::new();
 const BUFFERS: [Amount; 4] =
     [Amount::Packets(1), Amount::Packets(40), Amount::Bytes(30_000), Amount::Bytes(200_000)];
 
-/// What is typed: either policy, and whatever adds state of its own.
+/// Settings to test: either ECN policy, and every option that adds state.
 fn variants(entry: &Entry) -> Vec<String> {
     let page = entry.page().expect("documented");
     let has = |name: &str| page.parameters.iter().any(|parameter| parameter.name == name);
@@ -60,8 +60,8 @@ fn main() {
     }
 }
 
-/// Drains it with all sorts waiting, and gives classes other weights while something waits: whether
-/// or not it has weights.
+/// Drains `queue` with packets of all types waiting, and changes weights of classes while packets
+/// wait, whether or not the discipline has weights.
 fn change(queue: &mut dyn Discipline) {
     for round in 0..6u64 {
         for i in 0..200u64 {
@@ -78,8 +78,8 @@ fn change(queue: &mut dyn Discipline) {
     }
 }
 
-/// More flows than any table has room for, 1.5 times the link's rate; one packet in sixteen is as
-/// short or as long as can be.
+/// Offers 1.5 times the link's rate from more flows than any table has room for. One packet in
+/// sixteen has the minimum or maximum length.
 fn overload(queue: &mut dyn Discipline) {
     for i in 0..60_000u64 {
         let now = Time::from_ns(i * 273_067);

@@ -1,13 +1,14 @@
 //! Autorate: adapts a shaper's rate to a line that varies, from passively observed round trips.
 //!
 //! # What it does
-//! A shaper controls the queue only if it is a little slower than the line behind it. This
-//! algorithm follows the line. Each round trip has an added delay: its excess over the base, the
-//! least recent round trip of its peer. An added delay above `target` means that the line is full
-//! and delivers what it can. That delivery is measured. The rate becomes `keep` of it, minus what
-//! drains the queue within a second. While the added delay is at most half of `target` and the rate
-//! is used, the rate grows. It grows by `recover` up to `keep` of the last delivery, and above that
-//! by `probe`, which doubles each second. After `idle` without use the rate returns to its start.
+//! A shaper controls the queue only if it is a little slower than the line behind it, so this
+//! algorithm follows the line. The added delay of a round trip is its excess over the base, which
+//! is the shortest recent round trip of its peer. An added delay above `target` means that the line
+//! is full, and its delivery is then measured. The new rate is `keep` of that delivery, minus the
+//! amount that drains the queue within a second. While the added delay is at most half of `target`
+//! and the rate is used, the rate grows. It grows by `recover` up to `keep` of the last delivery,
+//! and above that by `probe`, which doubles each second. After `idle` without use the rate returns
+//! to its start.
 //!
 //! # Why
 //! LTE, satellites and cable change their rate within seconds. A fixed rate either wastes most of
@@ -15,48 +16,47 @@
 //!
 //! # What a round trip says
 //! An answer is late for two reasons: a queue, or an end that had nothing to send. A program waits
-//! for its user, and an acknowledgement of one small segment for the next (RFC 9293, section
-//! 3.8.6.3). The other end sent its last packet before the answer without knowledge of the segment,
-//! or else that packet would have been the answer. Packets stay in order. So the path, without the
-//! end, took at least until that packet came, and at most until the answer came. The line is full
-//! only if the maximum exceeds `target` and the minimum exceeds half of it. It is free if the
-//! maximum is at most half, or if the minimum adds nothing to the base: a growing queue then shows
-//! in the minimum. In between, the rate neither falls nor grows. Both ends of a bulk transfer are
-//! heard all the time, so the two are nearly equal there.
+//! for its user, and a receiver delays the acknowledgement of one small segment until the next (RFC
+//! 9293, section 3.8.6.3). Consider the last packet that the other end sent before the answer. It
+//! left before the segment arrived, or it would have been the answer. Packets stay in order, so the
+//! path without the end took at least until that packet came, and at most until the answer came.
+//! The line is full only if the upper bound exceeds `target` and the lower bound exceeds half of
+//! it. It is free if the upper bound is at most half, or if the lower bound adds nothing to the
+//! base, since a growing queue would show there. In between, the rate neither falls nor grows. In a
+//! bulk transfer both ends send all the time, so the two bounds are nearly equal.
 //!
 //! # Whose round trips count
-//! A queue of the line delays all peers that cross it. So the smallest delays say most: those of
-//! peers that carry a quarter of the traffic. No decision is made while awaited peers carry more
-//! than all that were heard.
+//! A queue of the line delays all peers that cross it, so the smallest delays say most. The
+//! algorithm takes the smallest delay that peers with a quarter of the traffic do not exceed. It
+//! decides nothing while the peers that it still awaits carry more than those that it heard.
 //!
 //! # What is delivered
-//! In front of the line ([`Side::Before`]) the amount sent says nothing about the line: the queue
-//! takes it. Some bytes left between the departures of two answered segments. The line sent those
-//! in the time between the departures plus the growth of the added delay. Behind the line
-//! ([`Side::Behind`]) the arrivals are what it delivers. Either measure is exact while the line is
-//! full. So repeating a cut while the queue drains changes nothing.
+//! In front of the line ([`Side::Before`]) the amount sent says nothing about the line, since the
+//! queue absorbs it. Take the bytes that left between the departures of two answered segments. The
+//! line sent them in the time between the departures plus the growth of the added delay. Behind the
+//! line ([`Side::Behind`]) the arrivals are the delivery. Either measure is exact while the line is
+//! full, so repeating a cut while the queue drains changes nothing.
 //!
 //! # What it cannot know
-//! - A round trip does not reveal the direction in which it waited. The loaded directions are cut,
-//!   by what each carries of its rate.
-//! - A path that becomes longer is mistaken for a queue, until five seconds of cuts have not
-//!   helped. Then the base is forgotten, and the measurement from before the cuts is the goal
-//!   again.
+//! - A round trip does not reveal the direction in which it waited. A direction is cut unless the
+//!   other carries much more of its rate.
+//! - A path that becomes longer is mistaken for a queue until cuts have not helped for five
+//!   seconds. Then the base is forgotten, and the rate returns to the delivery measured before the
+//!   cuts.
 //! - Without answers (only UDP) nothing is known, and the rate returns to its start.
-//! - Hosts that forge late answers can lower the rate of all, but not below `min`, if they carry
-//!   three quarters of the traffic. With the help of the other ends, hosts that carry a quarter can
-//!   hide a queue.
+//! - Hosts that forge late answers can lower the rate for all, but not below `min`, if they carry
+//!   three quarters of the traffic. Hosts that carry a quarter can hide a queue, with the help of
+//!   the other ends.
 //!
 //! # State and cost
-//! 64 peers and 64 counts, 8 KiB, for both directions. A round trip costs a scan of 64 numbers, a
-//! step every 50 ms two sorts of at most 64. Nothing is allocated.
+//! 64 peers and 64 counts: 8 KiB for both directions. A round trip costs a scan of 64 numbers, and
+//! a step, every 50 ms, two sorts of at most 64. Nothing is allocated.
 //!
 //! # Source (section, equation)
 //! Own design. The base as a windowed minimum, and a rate measured between two answers, come from
-//! BBR (Cardwell et al., "BBR: Congestion-Based Congestion Control", ACM Queue 14(5), 2016). A
-//! delay above a base as the sign of a queue is that of LEDBAT (RFC 6817, section 2.4.2). That an
-//! answer could have come since the packet before it is from the spin bit (RFC 9312, section
-//! 3.8.2).
+//! BBR (Cardwell et al., "BBR: Congestion-Based Congestion Control", ACM Queue 14(5), 2016). LEDBAT
+//! (RFC 6817, section 2.4.2) takes a delay above a base as the sign of a queue. The lower bound,
+//! from the packet before the answer, comes from the spin bit (RFC 9312, section 3.8.2).
 
 mod peers;
 mod way;
@@ -94,7 +94,7 @@ pub struct Spec {
     /// How fast it initially grows above that, per second; doubles each second, up to `recover`.
     #[parameter(default = 0.05, min = 0.0, max = 10.0, unit = "Hz")]
     pub probe: Option<f64>,
-    /// How long a least round trip counts; at least half this time.
+    /// How long a shortest round trip counts; at least half this time.
     #[parameter(default = "60 s", min = "1 s", max = "1 h")]
     pub window: Option<Quantity<Duration>>,
     /// The time without use after which the rate returns to its start.
@@ -187,7 +187,7 @@ impl Autorate {
         self.peers.hear(trip, now, self.full_since.is_some());
     }
 
-    /// Advances to `now`, when each direction has carried this total of bytes. Returns whether
+    /// Advances to `now`, with the total bytes that each direction has carried. Returns whether
     /// rates may have changed, which happens at most once in a [`STEP`].
     pub fn advance(&mut self, carried: [u64; 2], now: Time) -> bool {
         if now < self.due {

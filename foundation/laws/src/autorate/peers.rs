@@ -1,4 +1,4 @@
-//! The least round trip of each peer, and the delay that peers added to it.
+//! The shortest round trip of each peer, and the delay that peers added to it.
 
 use fairwire_core::{Duration, RoundTrip, Time};
 
@@ -6,12 +6,12 @@ use fairwire_core::{Duration, RoundTrip, Time};
 const PEERS: usize = 64;
 /// A peer that is not heard for this long yields its place to a new one.
 const SILENT: Duration = Duration::from_secs(5);
-/// How long a peer that carries much is awaited, and at least for two of its round trips.
+/// How long a peer that carries much is awaited; longer if two of its round trips are.
 const PATIENCE: Duration = Duration::from_ms(500);
 /// The fraction of a peer's carried bytes that still counts after a step: a mean of a second.
 const FADES: f64 = 0.95;
-/// A queue of the line delays all peers, so the smallest delays say most. They are those of peers
-/// that carry this fraction, so one host cannot forge them.
+/// Peers with this fraction of the traffic decide the added delay. The smallest delays say most,
+/// since a queue of the line delays all peers. The fraction keeps one host from forging them.
 const QUARTER: f64 = 0.25;
 
 /// The observation of the peers.
@@ -21,9 +21,9 @@ pub(super) struct Heard {
     pub left: Time,
     /// The duration of its round trip.
     pub trip: Duration,
-    /// Its excess over the base, if its other end had something to send at once.
+    /// Its excess over the base, if the other end answered at once.
     pub added: Duration,
-    /// The certain excess of round trips over the base.
+    /// The excess of round trips over the base that is certain, whatever the other end did.
     pub certain: Duration,
 }
 
@@ -39,11 +39,11 @@ pub(super) struct Peers {
 
 #[derive(Clone, Copy, Debug)]
 struct Peer {
-    /// The least round trip of the previous half of the window.
+    /// The shortest round trip of the previous half of the window.
     before: Duration,
-    /// The least round trip of this half.
+    /// The shortest round trip of this half.
     lately: Duration,
-    /// The least round trip since the line is full.
+    /// The shortest round trip since the line became full.
     recent: Duration,
     seen: Time,
     /// Does its base stem from a time when the line was not full?
@@ -170,7 +170,7 @@ impl Peer {
         self.before.min(self.lately)
     }
 
-    /// Is it expected soon, as it was heard lately?
+    /// Was it heard so lately that it is expected soon?
     fn is_awaited(&self, now: Time) -> bool {
         now.since(self.seen) <= PATIENCE.max(self.trip * 2)
     }

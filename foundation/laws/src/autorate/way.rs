@@ -56,8 +56,8 @@ impl Carried {
         if seconds > 0.0 { bits(last.bytes[way].saturating_sub(first.bytes[way])) / seconds } else { 0.0 }
     }
 
-    /// The bytes that a direction had carried at a time, interpolated between two steps; `None` if
-    /// that is not remembered.
+    /// The bytes that a direction had carried at `time`, interpolated between two steps; `None` if
+    /// the time is too old.
     fn at(&self, way: usize, time: Time) -> Option<f64> {
         let mut later = self.before(0)?;
         for ago in 1..COUNTS {
@@ -78,13 +78,13 @@ fn bits(bytes: u64) -> f64 {
     8.0 * bytes as f64
 }
 
-/// The number of answers between the first and last of which the line's rate is measured.
+/// The line's rate is measured from the first to the last of this number of answers.
 const ANSWERS: usize = 4;
 /// The time in which the line's queue is to drain.
 const DRAIN_S: f64 = 1.0;
 /// A cut leaves at least this fraction of the delivery, however long the queue.
 const LEAST: f64 = 0.5;
-/// A direction is in use from this fraction of its rate, and may grow from the next.
+/// A direction is in use from this fraction of its rate; it may grow from [`LOADED`].
 const USED: f64 = 0.1;
 const LOADED: f64 = 0.75;
 /// A direction that carries a smaller fraction of its rate does not fill its line. Behind a line
@@ -104,7 +104,7 @@ pub(super) enum Fullness {
 }
 
 impl Fullness {
-    /// Judges what was heard, if `target` is permitted.
+    /// Judges the delays against the permitted `target`.
     pub(super) fn of(heard: Heard, target: Duration) -> Self {
         let half = Duration::from_ns(target.ns() / 2);
         match heard.added {
@@ -126,7 +126,7 @@ pub(super) struct Way {
     good: Option<f64>,
     /// The same before the line was full.
     good_before: Option<f64>,
-    /// Its growth above that, per second.
+    /// Growth above `good`, per second.
     growth: f64,
     /// The latest answers, oldest first.
     answers: [Option<Heard>; ANSWERS],
@@ -165,11 +165,11 @@ impl Way {
     /// Undoes that: the line was not full, although it seemed so.
     pub(super) fn take_back(&mut self) {
         self.good = self.good_before;
-        self.answers = [None; ANSWERS]; // their added delays are of another base
+        self.answers = [None; ANSWERS]; // their added delays are relative to another base
     }
 
-    /// Advances to `now`, with `line` if it was observed. `is_most`: is no other direction much
-    /// more loaded?
+    /// Advances to `now`, with `line` if it was observed. `is_most` is false if another direction
+    /// is much more loaded.
     pub(super) fn step(
         &mut self,
         carried: &Carried,

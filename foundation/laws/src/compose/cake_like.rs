@@ -14,42 +14,41 @@
 //!
 //! # State and cost
 //! 120 bytes per queue, and an entry per bulky host. O(log queues) per packet to find the fattest
-//! queue (five steps for 1024), while few flows of a host are bulky: a host's n bulky queues take n
-//! rounds to earn a quantum each. Rounds in which no queue could send are credited at once, so a
-//! packet takes at most about four looks at each backlogged queue. Each queue found empty takes
-//! another four.
+//! queue (five steps for 1024). A host's n bulky queues take n rounds to earn a quantum each, but
+//! rounds in which no queue could send are credited at once. So a packet inspects each backlogged
+//! queue at most about four times. Each queue found empty adds four inspections.
 //!
 //! # Source (section, equation)
 //! T. Hoiland-Jorgensen, D. Taht and J. Morton, "Piece of CAKE: a comprehensive queue management
 //! solution for home gateways", IEEE LANMAN 2018: the isolation of flows and hosts.
 //!
 //! # Where we differ
-//! - One tin, one type of host, and no shaper: put a shaper in front, and choose the type of host
-//!   by the classifier.
+//! - There is one tin, one type of host, and no shaper. Put a shaper in front, and choose the type
+//!   of host by the classifier.
 //! - `ack_filter` ([`AckFilter`]) keeps each acknowledgement with SACK blocks; CAKE drops one if
 //!   the new one has these blocks and more. The arrival must be an acknowledgement without data; in
-//!   CAKE it may carry some. The crate `fairwire-link`, whose packets have no headers, refuses the
+//!   CAKE it may carry data. The crate `fairwire-link`, whose packets have no headers, refuses the
 //!   option.
 //! - If the filter drops, service is gated ([DRR++](crate::scheduler::drr_plus_plus)): an
 //!   acknowledgement that arrives during its queue's turn waits for the next. In CAKE,
 //!   acknowledgements that arrive faster than they are sent get the share of a bulky flow, however
 //!   many are needless. On a line of 50/1 Mbit/s an upload next to a download gets 0.88 Mbit/s with
 //!   the filter, 0.48 without. A kernel's CUBIC behind `fairwire lab shell` gets 0.90 and 0.49.
-//! - `ingress` is CAKE's: dropped packets are paid for like sent ones, at the rate of the link, or
-//!   of the shaper around it, before any change. At least two thirds of that rate are sent,
-//!   whatever is dropped. Unlike in CAKE, drops are not charged to their flow. 150 downloads shaped
-//!   to 19 Mbit/s behind a provider's queue of 20 wait 249 ms in that queue (p95). With `ingress`,
-//!   CAKE's 4 MB for packets and its values for long round trips, `target = "50 ms"` and `interval
-//!   = "1 s"`, they wait 10 ms and carry 17 Mbit/s. With the default target and interval it is 20
-//!   to 80 ms and 14 Mbit/s, since CoDel's own drops are a fifth. The file is
-//!   `scenarios/ingress.toml`.
+//! - `ingress` is CAKE's: dropped packets are charged like sent ones, at the initial rate of the
+//!   link or of the shaper around it. At least two thirds of that rate are sent, however much is
+//!   dropped. Unlike in CAKE, drops are not charged to their flow. For example, a shaper at 19
+//!   Mbit/s is behind a provider's queue at 20 Mbit/s. The packets of 150 downloads wait 249 ms in
+//!   that queue (p95). With `ingress`, CAKE's 4 MB for packets and its values for long round trips,
+//!   `target = "50 ms"` and `interval = "1 s"`, they wait 10 ms and carry 17 Mbit/s. With the
+//!   default target and interval they wait 20 to 80 ms and carry 14 Mbit/s, since CoDel's own drops
+//!   are a fifth. The file is `scenarios/ingress.toml`.
 //! - As in Linux since March 2019 (commit 712639929912), only a host's bulky queues divide its
 //!   quantum, not all active ones. TCP flows with small windows run empty and return as new. New
-//!   flows are served first and not counted, so a host with many of them gets more than its part.
-//!   On a link of 10 Mbit/s with a round trip of 32 ms, one TCP flow gets 0.44 against another
-//!   host's nine; one that never yields gets 0.47. In an experiment that counted all active queues
-//!   they got 0.48 and 0.50. The TCP flow loses the rest while CoDel's signals keep its only queue
-//!   empty. Hosts whose queues never run empty get equal parts.
+//!   flows are served first and not counted, so a host with many of them gets more than its share.
+//!   On a link of 10 Mbit/s with a round trip of 32 ms, one TCP flow gets 0.44 of the link against
+//!   nine of another host. A lone flow that never yields gets 0.47. In an experiment that counted
+//!   all active queues they got 0.48 and 0.50. The TCP flow loses the rest while CoDel's signals
+//!   keep its only queue empty. Hosts whose queues never run empty get equal shares.
 //! - COBALT's allowance of two packets for each queue covers all backlogged queues, and is the
 //!   default. CAKE's covers bulky queues, and only with the option `ingress`; `allowance =
 //!   "packets"` is CAKE without that option. With it the lone flow above gets 0.30.

@@ -30,10 +30,10 @@
 //!   packets.
 //! - Overflow is settled before the arrival enters, which counts as if it had.
 //! - CoDel gives no signal while its own queue holds no more than `mtu`, as RFC 8289 specifies for
-//!   one queue. In Linux nearly every queue can be signalled. On slow links with many flows each
-//!   keeps a packet or two to no benefit. With 16 bulk TCP flows at 1 Mbit/s, a round-trip time of
-//!   32 ms and a buffer of 1000 packets, a packet waits 229 ms on average. With `mtu = "0 B"` it
-//!   waits 94 ms (60 s, 3 seeds).
+//!   one queue. In Linux nearly every queue can be signalled, and on slow links with many flows the
+//!   signals keep a packet or two in each, to no benefit. With 16 bulk TCP flows at 1 Mbit/s, a
+//!   round-trip time of 32 ms and a buffer of 1000 packets, a packet waits 229 ms on average. With
+//!   `mtu = "0 B"` it waits 94 ms (60 s, 3 seeds).
 //! - The parts list their own differences.
 //!
 //! # Example
@@ -143,9 +143,10 @@ pub struct Spec {
 }
 
 /// The target if hosts share first. A waiting flow then delays only itself, and at 5 ms a host's
-/// only download loses part of its share. Of 50 Mbit/s against 64 CUBIC flows, round trip 20 ms, it
-/// gets 24.65 with 5 ms and 25.0 from 8 ms on. With a round trip of 40 ms it gets 24.0 with 5 ms
-/// (simulated, two seeds of 30 s). A CUBIC flow needs 0.43 of its round trip.
+/// only download loses part of its share. Against 64 CUBIC flows on 50 Mbit/s with a round trip of
+/// 20 ms, it gets 24.65 Mbit/s with 5 ms, and 25.0 from 8 ms on. With a round trip of 40 ms it gets
+/// 24.0 with 5 ms (simulated, two seeds of 30 s). A CUBIC flow needs a target of 0.43 of its round
+/// trip.
 const HOSTS_TARGET: Duration = Duration::from_ms(15);
 
 impl Part for Spec {

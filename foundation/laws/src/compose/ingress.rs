@@ -1,9 +1,9 @@
-//! A shaper that charges its drops, as CAKE's option `ingress`: a dropped packet has crossed the
-//! line in front of the shaper already.
+//! A shaper that charges its drops, as CAKE's option `ingress` does: a dropped packet has already
+//! crossed the line in front of the shaper.
 //!
-//! A dropped packet is paid for like a sent one, so that the arrivals, sent or dropped, are at most
-//! the rate. Senders that do not slow down would then get nothing. So, as in CAKE, a packet may
-//! also leave once the earlier sent ones are paid at two thirds of the rate.
+//! A dropped packet is charged like a sent one, so arrivals, sent or dropped, are at most the rate.
+//! Against senders that do not slow down nothing would then be sent. So, as in CAKE, a packet may
+//! also leave once the packets sent before it are paid at two thirds of the rate.
 
 use crate::compose::shaper::Shaper;
 use core::any::Any;

@@ -1,9 +1,9 @@
 //! CAKE's filter of acknowledgements, in addition to another dropper.
 //!
-//! An arriving acknowledgement makes a queued one of the same flow needless if that acknowledges
-//! less. As in CAKE, the first such packet is dropped if there is a second. The aggressive filter
-//! also drops a single one, if the new packet comes immediately after it. At most one is dropped
-//! per arrival. A packet is never dropped
+//! An arriving acknowledgement makes a queued one of the same flow needless if the queued one
+//! acknowledges less. As in CAKE, the first needless packet is dropped if there is a second. The
+//! aggressive filter also drops a single one, if the new packet comes immediately after it. At most
+//! one is dropped per arrival. A packet is never dropped
 //! - if it has SACK blocks, echoes a mark or a retransmission, or counts other marks than the new
 //!   one;
 //! - if it has the number of another queued one: a duplicate, or the packet that it repeats;
@@ -49,7 +49,7 @@ impl<D: Dropper> Dropper for AckFilter<D> {
             }
             let Some(old) = signals.acknowledges(buffer.packet(at).frame) else { continue };
             if old.echoes_mark {
-                found = None; // it would lose to which packets the mark belongs
+                found = None; // it would hide which packets the mark belongs to
             }
             let is_duplicate = before.replace(old.number) == Some(old.number);
             found = found.filter(|(_, number)| *number != old.number);

@@ -6,8 +6,8 @@
 //! is remembered instead. When the buffer is full, the remembered queue loses its oldest packet,
 //! and the arrival enters.
 //!
-//! The `weights` of the `scheduler` also decide the parts of the buffer, b = B w / sum of w; the
-//! paper has equal ones, b = B/n (section II.B). A full buffer leaves nothing to mark.
+//! The `weights` of the `scheduler` also decide each queue's share of the buffer, b = B w / sum of
+//! w; the paper has equal shares, b = B/n (section II.B). A full buffer leaves nothing to mark.
 //!
 //! # Why
 //! It nearly matches the isolation of longest queue drop for one comparison per packet, without
@@ -145,8 +145,8 @@ impl Dropper for Alqd {
         let queue = Register { flow, length: self.config.length(flow, buffer) };
         let becomes = match self.register {
             Some(known) if known.flow == flow => true,
-            // With weights an empty queue may be less below its part than the known one, but has
-            // nothing to give.
+            // With weights an empty queue may be less below its share than the known one, but it
+            // has nothing to lose.
             Some(known) => queue.length > 0 && self.is_further(queue, known, buffer),
             None => true,
         };

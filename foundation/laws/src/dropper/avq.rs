@@ -27,8 +27,8 @@
 //! - As in the paper, every arrival counts against the virtual capacity, also those that are
 //!   dropped.
 //! - A packet that finds the virtual queue empty never overflows it. In the paper no packet is
-//!   longer than the buffer. A buffer given in packets may meet longer ones here, which would
-//!   otherwise never pass.
+//!   longer than the buffer; here a virtual buffer given in packets may meet longer ones, which
+//!   would otherwise never pass.
 //!
 //! # Example
 //! ```toml

@@ -18,8 +18,8 @@
 //! IEEE/ACM ToN 10(4), 2002, the pseudo-code of BLUE.
 //!
 //! # Where we differ
-//! - With ns-1 as in the paper, the transmitter polls once when it goes idle. If a caller polls,
-//!   each poll that finds no packet counts as the link being idle; `freeze_time` bounds the effect.
+//! - In ns-1, which the paper uses, the transmitter polls once when it goes idle. Here each poll
+//!   that finds no packet counts as the link being idle; `freeze_time` bounds the effect.
 //! - With `idle_decay`, idle time is counted when the link stops being idle, from the first poll
 //!   that found no packet.
 //! - No number is drawn if the probability is 0 or 1.
@@ -166,7 +166,7 @@ impl Blue {
         self.stepped = Some(now);
     }
 
-    /// Takes a step for each freeze time in which the link was idle, from `since` to `now`.
+    /// Takes a step for each freeze time between `since` and `now`, when the link was idle.
     #[cold]
     fn end_idle(&mut self, since: Time, now: Time) {
         let from = self.stepped.unwrap_or(since).max(since);

@@ -22,12 +22,12 @@
 //! [`red`].
 //!
 //! # Where we differ
-//! - RED's test is that of `red` here, which spares the first arrival above the threshold, and has
-//!   `spare_short_queue`. The paper leaves both open; the latter keeps an idle link from dropping
-//!   while an old average decays.
+//! - RED's test is that of `red` here, which spares the first arrival above the threshold and has
+//!   `spare_short_queue`. The paper leaves both open. `spare_short_queue` keeps an idle link from
+//!   dropping while an old average decays.
 //! - A match does not reset RED's count of arrivals since its last signal.
 //! - Draws are with replacement. A packet that is drawn twice is dropped once.
-//! - Above the upper threshold the number of draws is that of the last region.
+//! - Above the upper threshold there are as many draws as in the last region.
 //! - A match drops both packets even if the arrival would not have fitted.
 //!
 //! # Example

@@ -1,16 +1,16 @@
 //! COBALT: CoDel and BLUE, alternated.
 //!
 //! # What it does
-//! CoDel gives its signals at departure, with a count that steps back at the same pace when the
-//! wait is short again. In addition, BLUE keeps a drop probability that grows when the buffer
-//! overflows and shrinks when the queue runs empty.
+//! CoDel gives its signals at departure. Its count steps back at the same pace once the wait is
+//! short again. In addition, BLUE keeps a drop probability that grows when the buffer overflows and
+//! shrinks when the queue runs empty.
 //!
 //! With `ecn` CoDel's signals mark ECN-capable packets; BLUE always drops.
 //!
 //! # Why
 //! CoDel's rate of signals grows slowly, so an unresponsive sender still fills the buffer. BLUE
-//! handles those: an overflow means that signals were ignored. CoDel's count, which jumps when
-//! signalling restarts, here finds its level by stepping up and down.
+//! acts on it, since an overflow means that signals were ignored. CoDel's count jumps when
+//! signalling restarts; here it finds its level by stepping up and down.
 //!
 //! # State and cost
 //! 32 bytes; O(1) per packet. The count steps back at most 1024 times per packet.
@@ -26,8 +26,8 @@
 //!   its `ingress` mode.
 //! - A drop of BLUE counts as `forced`, because it is not a signal that a mark could carry.
 //! - The last packet of a queue is always sent.
-//! - A queue counts as run empty when its last packet has left, or when the link polls and finds it
-//!   empty; in CAKE when its turn comes.
+//! - A queue counts as empty when its last packet has left, or when the link polls and finds it
+//!   empty; in CAKE, when its turn comes.
 //! - The count steps back at most 1024 times per packet, and the schedule then restarts at that
 //!   packet.
 //!
@@ -132,7 +132,7 @@ impl Control {
 pub struct Terms {
     /// CoDel's part.
     pub control: CheckedControl,
-    /// The time of four of the longest packets: less is never a standing queue.
+    /// The time of four of the longest packets; a shorter wait is never a standing queue.
     pub four_packets: Duration,
     /// The steps of BLUE's probability.
     pub steps: Checked,
@@ -255,8 +255,8 @@ impl Cobalt {
 
 impl Terms {
     /// The time of four packets, or of two of each of `queues` backlogged queues. A flow with one
-    /// turn per round needs a queue of that length to keep its share; a shorter wait is the round
-    /// itself.
+    /// turn per round needs a queue of that length to keep its share. A shorter wait is only the
+    /// round itself.
     #[inline]
     fn least_standing(&self, queues: u32) -> Duration {
         self.four_packets.max(Duration::from_ns(self.four_packets.ns() / 2 * u64::from(queues)))

@@ -181,9 +181,8 @@ pub struct Codel {
     phase: Phase,
 }
 
-/// The state of the law between two packets. The RFC's loop looks at the packet behind a dropped
-/// one. Here that packet arrives in a separate call, and the last two phases record what to do with
-/// it.
+/// The state of the law between two packets. The RFC's loop inspects the packet behind a dropped
+/// one. Here that packet arrives in a separate call, so the last two phases record how to treat it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
     /// No signals are given.
@@ -279,9 +278,9 @@ impl Codel {
 const UNIT: u32 = 10;
 
 /// One step of Newton's method for 1/sqrt(count) from `root`: r (3 - count r^2) / 2, rounded down
-/// to 2^-16. After an overflow the count may be much larger than that of `root`, and the step would
-/// end below zero. Then 64 unsigned bits wrap around as Linux's do, and the result is no longer a
-/// root. It may be 0, and remains 0 until a new phase begins at 1.
+/// to 2^-16. After an overflow, `count` may be much larger than the count of `root`, and the step
+/// would end below zero. Then 64 unsigned bits wrap around, as in Linux, and the result is no
+/// longer a root. It may be 0, and then remains 0 until a new phase begins at 1.
 fn newton(root: u16, count: u32) -> u16 {
     let square = u64::from(root) * u64::from(root); // 2^32 are 1
     let rest = (3_u64 << 32).wrapping_sub(square * u64::from(count));
@@ -361,7 +360,7 @@ impl Law for Codel {
 
     fn polled_empty(&mut self, terms: &mut Terms, _: Time) {
         self.phase = Phase::Calm;
-        // The law of a queue emptied by an overflow was not called. The RFC forgets when the wait
+        // An overflow that empties a queue does not call its law. The RFC forgets when the wait
         // exceeded the target; Linux does not.
         if terms.rules == Rules::Rfc {
             self.due = None;

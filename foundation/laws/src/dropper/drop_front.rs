@@ -17,8 +17,8 @@
 //! ATM", INFOCOM 1996, abstract; cited by Suter et al. 1998, section II.B.
 //!
 //! # Where we differ
-//! - The paper drops the cell that is closest to being sent. First come, first served, that is the
-//!   oldest; under other schedulers the oldest is still dropped.
+//! - The paper drops the cell that is closest to being sent, which is the oldest under first come,
+//!   first served. Other schedulers here still drop the oldest.
 //! - The paper's unit is the ATM cell. Here packets differ in size, and one arrival may push
 //!   several out.
 //!

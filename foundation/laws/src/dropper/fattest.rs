@@ -4,17 +4,17 @@
 //! bytes. It loses half of these bytes, or a maximum number of packets (RFC 8290, section 4.1). A
 //! batch makes room for many arrivals at once, and a drop at the head reaches the sender soonest.
 //!
-//! The arrival counts as if it were in its queue already, as in the RFC, where it is. Among equals
-//! the queue with the lowest number loses.
+//! The arrival counts as if it were in its queue already; in the RFC it is. Among equals the queue
+//! with the lowest number loses.
 //!
-//! The RFC searches all queues. Here each node of a tree over the queues holds the greatest of the
-//! four below it, so the greatest is found along one path. A queue's number in the tree only rises
-//! as packets arrive. It is corrected when it is found to be the greatest and too high. So it is
-//! never too low, departures cost nothing, and the result is exact.
+//! The RFC searches all queues. Here each node of a tree over the queues holds the maximum of the
+//! four below it, so one path leads to the fattest queue. A queue's number in the tree only rises
+//! as packets arrive. It is corrected only when it is found to be the maximum and too high. So it
+//! is never too low, departures cost nothing, and the result is exact.
 //!
 //! The logarithm is amortised: each corrected number was raised by an earlier packet. But one
-//! overflow may meet them all, if every queue drained since the last. With 65536 queues that took
-//! 6.2 ms once.
+//! overflow may meet all of them, if every queue drained since the last. With 65536 queues that
+//! once took 6.2 ms.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -45,8 +45,8 @@ impl Fattest {
         Fattest { batch: batch.max(1), open: None, bytes: Maxima::new(queues as usize) }
     }
 
-    /// The fattest queue with `packet` counted in, and its bytes; `None` if that is only the
-    /// arrival.
+    /// The fattest queue, with `packet` counted in, and its bytes; `None` if only the arrival is in
+    /// it.
     fn fattest(&mut self, packet: &Packet, buffer: &Buffer) -> Option<(FlowHash, u64)> {
         let own = buffer.queue_of(packet);
         let (own_waiting, len) = (waiting(own, buffer), u64::from(packet.len));
@@ -122,9 +122,9 @@ impl Dropper for Fattest {
 
 /// Numbers, with the place of the greatest.
 ///
-/// All paths have one length. A rising number passes the first levels without a test: whether it is
-/// the greatest of a few is unpredictable, and a mispredicted branch costs more than a level. Among
-/// many it hardly ever is.
+/// All paths have the same length. A rising number passes the first levels without a test. Whether
+/// it is the greatest of a few is unpredictable, and a mispredicted branch costs more than a level;
+/// among many it seldom is.
 #[derive(Debug)]
 pub(super) struct Maxima {
     /// Node 0 is the root, the children of node i are 4 i + 1 to 4 i + 4, and the numbers are in

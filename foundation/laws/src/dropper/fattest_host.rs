@@ -3,7 +3,7 @@
 //! When the buffer is full, the host with the most bytes loses the oldest packet of a queue more
 //! than half as long as its longest. So a flooding host, with one flow or thousands, makes room
 //! only at its own cost, and within a host the flooding flow does. The arrival counts as if it were
-//! in its host already; among equals the host that took its place first loses.
+//! already in its host. Among equals the host that has been known longest loses.
 //!
 //! [The tree](super::fattest) that FQ-CoDel has for queues finds the fattest host exactly. The
 //! queues of a host are in bins by length, each twice as wide as the one below, as in [LQD with
@@ -134,7 +134,7 @@ impl FattestHost {
         self.hosts[host].bytes
     }
 
-    /// The host with the most bytes, `packet` counted in; `None` if that is only the arrival.
+    /// The host with the most bytes, `packet` counted in; `None` if it holds only the arrival.
     fn fattest(&mut self, packet: &Packet) -> Option<u32> {
         let own = self.find(self.host_of.name(packet));
         let with_own = own.map_or(0, |own| self.held(own as usize)) + u64::from(packet.len);

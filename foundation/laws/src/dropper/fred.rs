@@ -4,8 +4,8 @@
 //! RED that counts the queued packets of each backlogged flow. No flow may have more than
 //! `min_threshold` queued. Each packet that would exceed this is dropped, and gives its flow a
 //! strike. A flow with more than one strike may have no more queued than the average flow. Random
-//! drops, between two thresholds of the average queue as in RED, only affect flows with at least
-//! `min_q` and the average flow's packets queued.
+//! drops occur between two thresholds of the average queue, as in RED. They only affect flows with
+//! at least `min_q` packets queued, and at least as many as the average flow.
 //!
 //! With `ecn = "mark"` random early signals mark ECN-capable packets. Packets of flows with too
 //! many queued are still dropped, as are those above the upper threshold: these flows did not
@@ -18,7 +18,8 @@
 //!
 //! # State and cost
 //! An average and a counter for all flows. A count of strikes (4 bytes) for each flow that may be
-//! backlogged: as many as the buffer holds packets, always allocated at construction. O(1).
+//! backlogged, which are as many as the buffer holds packets. All are allocated at construction.
+//! O(1).
 //!
 //! # Source (section, equation)
 //! D. Lin and R. Morris, "Dynamics of random early detection", SIGCOMM 1997: the listing of the

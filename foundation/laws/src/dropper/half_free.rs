@@ -6,8 +6,8 @@
 //! holds more than the buffer's share of one bucket.
 //!
 //! # Why
-//! A single queue in the buffer takes a third of it, two take a fourth each: there is always room
-//! for a newcomer, without push-outs. ns-2 serves its SFQ (P. McKenney, "Stochastic Fairness
+//! A single queue in the buffer takes a third of it, and two queues a fourth each. So a newcomer
+//! always has room, without push-outs. ns-2 serves its SFQ (P. McKenney, "Stochastic Fairness
 //! Queueing", INFOCOM 1990) behind this rule.
 //!
 //! # Source
@@ -66,8 +66,8 @@ mod tests {
     #[test]
     fn one_queue_takes_a_third_and_the_next_ones_half_of_what_is_left_until_little_is_free() {
         let mut queue = Queue::new(Limit::packets(40), Fcfs, HalfFree);
-        // 13 are half of 27, then 9 of 18; from 15 free on, a flow with more than 40 / 16, which is
-        // 2, gets no more.
+        // 13 are half of 27, then 9 of 18. From 15 free places on, a flow with more than 40 / 16
+        // (2) gets no more.
         let waiting: Vec<u32> = (1..=5).map(|flow| fill(&mut queue, flow)).collect();
         assert_eq!(waiting, [13, 22, 25, 28, 31]);
     }

@@ -1,8 +1,8 @@
 //! Laws: the control of one queue, alone or one of many.
 //!
-//! CoDel, PIE and COBALT use a packet, the backlog of its queue, and the time; they do not depend
-//! on which queue it is. So each is a [`Law`], written once. [`OneQueue`] lets it judge the entire
-//! buffer, and [`PerFlow`](crate::compose::per_flow::PerFlow) each of many queues.
+//! CoDel, PIE and COBALT use a packet, the backlog of its queue, and the time, whichever queue it
+//! is. So each is a [`Law`], written once. [`OneQueue`] applies it to the entire buffer, and
+//! [`PerFlow`](crate::compose::per_flow::PerFlow) to each of many queues.
 
 use core::fmt::Debug;
 use core::slice;
@@ -18,16 +18,16 @@ pub trait Law: Clone + Debug + Default + Send + 'static {
     /// finding the arrival's queue.
     const AT_ARRIVAL: bool = false;
 
-    /// Invoked when a packet arrives for which there is room, before it is in the queue; judges it.
+    /// Judges an arriving packet for which there is room, before it is in the queue.
     fn on_arrival(&mut self, _: &mut Self::Common, _packet: &Packet, _queue: Backlog, _now: Time) -> Verdict {
         Verdict::Pass
     }
 
-    /// Invoked before each departure if a law has one of many queues: `queues` are backlogged.
+    /// Invoked before each departure if the law has one of many queues, of which `queues` are
+    /// backlogged.
     fn share(_: &mut Self::Common, _queues: u32) {}
 
-    /// Invoked when a packet has just been taken out to be sent; judges it. `queue` is the backlog
-    /// left behind.
+    /// Judges a packet that was just taken out to be sent. `queue` is the backlog left behind.
     fn on_departure(
         &mut self,
         _: &mut Self::Common,
@@ -45,8 +45,8 @@ pub trait Law: Clone + Debug + Default + Send + 'static {
     /// Invoked when the last packet has left this queue.
     fn emptied(&mut self, _: &mut Self::Common, _now: Time) {}
 
-    /// Invoked before a departure if the scheduler has polled this queue, and found it empty, since
-    /// its last packet.
+    /// Invoked before a departure if the scheduler polled this queue and found it empty since its
+    /// last packet.
     fn polled_empty(&mut self, _: &mut Self::Common, _now: Time) {}
 
     /// Takes over the parameters of `fresh` for all of `laws`, which share `common`, as

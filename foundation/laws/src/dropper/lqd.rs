@@ -2,28 +2,29 @@
 //!
 //! # What it does
 //! Admits every packet while there is room. When the buffer is full, the queue that is furthest
-//! above its part of the buffer loses its oldest packet, and the arrival enters. With equal parts
+//! above its share of the buffer loses its oldest packet, and the arrival enters. With equal shares
 //! that is the longest queue.
 //!
-//! The `weights` of the `scheduler` also decide the parts of the buffer, b = B w / sum of w; the
-//! paper has equal ones, b = B/n (section II.B). A full buffer leaves nothing to mark.
+//! The `weights` of the `scheduler` also decide each queue's share of the buffer, b = B w / sum of
+//! w; the paper has equal shares, b = B/n (section II.B). A full buffer leaves nothing to mark.
 //!
 //! # Why
 //! A flow that uses more of the link than others has more packets queued, so the flows that cause
-//! the congestion bear the losses. A flow below its part loses nothing, whatever others do. With
+//! the congestion bear the losses. A flow below its share loses nothing, whatever others do. With
 //! fair queueing it isolates flows nearly perfectly.
 //!
-//! First come, first served, it is harsh on a flow that has the longest queue and does not back
-//! off: each push-out takes its packet, and in large buffers hardly any gets through. Take nine TCP
-//! flows and a CBR flow of half the link (10 Mbit/s, 32 ms). With a buffer of 780 packets of 512
-//! bytes the CBR flow gets at most a tenth of its fair share, and with 78 half of it.
+//! With first come, first served, it is harsh on a flow that has the longest queue and does not
+//! back off: each push-out takes its packet, and in large buffers hardly any gets through. Take
+//! nine TCP flows and a CBR flow at half the link's rate (10 Mbit/s, 32 ms). With a buffer of 780
+//! packets of 512 bytes the CBR flow gets at most a tenth of its fair share, and with 78 packets
+//! half of it.
 //!
 //! # State and cost
 //! Counting packets with equal weights: the queues in order of length, 12 bytes per packet of
 //! buffer, O(1) per packet and per push-out. Counting bytes, or with weights: a balanced tree of
 //! the queues, 40 bytes per packet of buffer (44 with weights), and O(log n) per packet. A push-out
 //! takes O(log n) for each different weight, so at most 256 different weights are allowed,
-//! including the weight 1 of unlisted classes. All of it is allocated at construction.
+//! including the weight 1 of unlisted classes. All memory is allocated at construction.
 //!
 //! # Source (section, equation)
 //! B. Suter, T. V. Lakshman, D. Stiliadis and A. K. Choudhury, "Design Considerations for
@@ -31,14 +32,14 @@
 //! bytes.
 //!
 //! # Where we differ
-//! - The paper states what happens when an arrival finds less than its part in its own queue. If it
-//!   finds its part or more the rule is the same, and its own queue may lose the packet.
+//! - The paper defines the rule for an arrival whose own queue holds less than its share. Here the
+//!   rule is the same if it holds its share or more, so that queue may lose the packet.
 //! - n counts the queue of the arrival, even if it is still empty.
 //! - With `drop = "tail"` the newest packet of the arrival's own queue is the arrival, so it is
 //!   refused.
 //! - The weight of a queue is that of the class of the packet that made it backlogged. The paper
 //!   has no weights in its rule.
-//! - Among queues equally far above their parts, the arrival's own is taken, or else a random one.
+//! - Among queues equally far above their shares, the arrival's own loses, or else a random one.
 //!   The paper does not say.
 //! - The paper searches the queues, or sorts them. The queue found here is the same.
 //!
@@ -106,7 +107,7 @@ impl Spec {
 /// See the [module](self).
 #[derive(Debug)]
 pub struct Lqd {
-    /// Does a random queue above its part make room, if there is one?
+    /// Does a random queue above its share make room, if one exists?
     is_random: bool,
     rng: Rng,
     backlogs: Backlogs,

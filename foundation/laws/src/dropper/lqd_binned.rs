@@ -5,8 +5,8 @@
 //! and so on. When the buffer is full, a queue of the highest bin in use loses its oldest packet,
 //! and the arrival enters.
 //!
-//! The `weights` of the `scheduler` also decide the parts of the buffer, b = B w / sum of w; the
-//! paper has equal ones, b = B/n (section II.B). A full buffer leaves nothing to mark.
+//! The `weights` of the `scheduler` also decide each queue's share of the buffer, b = B w / sum of
+//! w; the paper has equal shares, b = B/n (section II.B). A full buffer leaves nothing to mark.
 //!
 //! # Why
 //! The queue that loses is always more than half as long as the longest, for a few operations per
@@ -25,10 +25,10 @@
 //!   longest without losing a packet. So queues of about the same length take turns, and none loses
 //!   many packets in a row.
 //! - The paper leaves the widths open. They double here, so one instruction finds the bin.
-//! - In the paper a queue moves by at most one bin. When counting bytes it may pass several; the
-//!   bin follows from the length.
-//! - With weights the bin is that of q/w, the queue as a multiple of its part, rather than of q -
-//!   b: the parts change with each queue that appears or empties, and no bin could follow.
+//! - In the paper a queue moves by at most one bin. When bytes are counted it may pass several; its
+//!   length determines the bin.
+//! - With weights the bin is that of q/w, the queue as a multiple of its share, rather than of q -
+//!   b: all shares change with each queue that appears or empties, and the bins could not follow.
 //! - With `drop = "tail"` the newest packet of the arrival's own queue is the arrival, so it is
 //!   refused.
 //! - The weight of a queue is that of the class of the packet that made it backlogged.
@@ -94,8 +94,8 @@ impl Spec {
     }
 }
 
-/// Weights reach 10^6, so a queue of one packet may count as little as 2^-20: bin 1, where the
-/// numbering starts.
+/// Weights reach 10^6, so a queue of one packet may count as little as 2^-20. That is bin 1, where
+/// the numbering starts.
 const LOWEST: i32 = -21;
 /// Buffers reach 2^39 bytes at weights down to 10^-6: lengths below 2^60. Includes bin 0, which is
 /// never used.
@@ -139,7 +139,7 @@ pub struct LqdBinned {
     shares: Shares,
     /// By flow; `None` for flows without backlog.
     links: Box<[Option<Link>]>,
-    /// For each bin the queue whose turn it is.
+    /// For each bin, the queue whose turn it is.
     bins: [Option<FlowKey>; BINS],
     /// A bit for each bin in use.
     used: u128,

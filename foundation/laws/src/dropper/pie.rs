@@ -6,12 +6,12 @@
 //! probability.
 //!
 //! # Why
-//! A controller of the delay holds it at the target whatever the load. With a probability that
-//! depends on the queue's length, as in RED, the load decides where the queue settles. PIE needs no
-//! timestamps and works at arrival, which suits hardware.
+//! A controller of the delay holds it at the target whatever the load. In RED, where the
+//! probability depends on the queue's length, the load decides where the queue settles. PIE needs
+//! no timestamps and works at arrival, which suits hardware.
 //!
 //! # State and cost
-//! 80 bytes; O(1) per packet. At most 1024 updates missed between calls are made up for.
+//! 80 bytes; O(1) per packet. Updates missed between calls are made up for, at most 1024 of them.
 //!
 //! # Source (section, equation)
 //! RFC 8033, sections 4 and 5 and appendices A and B.
@@ -19,13 +19,11 @@
 //! # Where we differ
 //! - There is no timer: an update happens at the first call after it was due, with the queue at its
 //!   due time.
-//! - The controller is always active; section 5.3, which lets it sleep while the queue is short, is
-//!   omitted. Its purpose is to save work; while the delay is zero the probability still decays to
-//!   zero.
+//! - The controller is always active. Section 5.3, which lets it sleep while the queue is short to
+//!   save work, is omitted; while the delay is zero the probability still decays to zero.
 //! - A mark restarts the count of section 5.4 like a drop. In Linux only a drop does.
-//! - The measurement of the departure rate starts with the packet that leaves a queue of at least a
-//!   threshold's worth, itself included. Until the first measurement has ended, the delay counts as
-//!   zero.
+//! - A measurement of the departure rate starts with a packet that leaves a queue of at least the
+//!   threshold, itself included. Until the first measurement has ended, the delay counts as zero.
 //! - No number is drawn if the probability is 0.
 //!
 //! # Example

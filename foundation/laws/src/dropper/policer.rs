@@ -7,16 +7,15 @@
 //! packets arrive, none waits.
 //!
 //! # Why
-//! Many lines are sold by a rate that a policer enforces: it needs no memory for packets. A sender
-//! sees losses without a prior rise of the delay. TCP fills such a line only if the bucket holds
-//! about its traffic of a round trip.
+//! Many access lines are sold by a rate that a policer enforces, since it needs no memory for
+//! packets. A sender sees losses without a prior rise of the delay. TCP fills such a line only if
+//! the bucket holds about one round trip of its traffic.
 //!
 //! # State and cost
 //! One count of tokens and one remainder; O(1) per packet.
 //!
-//! # Source (section, equation)
 //! RFC 2475, section 2.3.3.3 (policers); RFC 3290, section 5.1.3 (a simple token bucket: strict
-//! conformance). The bytes that pass in any T seconds are at most `bucket` and what `rate` brings
+//! conformance). In any T seconds, the bytes that pass are at most `bucket` plus what `rate` brings
 //! in T.
 //!
 //! # Where we differ

@@ -7,8 +7,8 @@
 //!
 //! # Why
 //! The price settles where rate and backlog both reach their targets, whatever the number of
-//! senders: unlike RED's average, the backlog does not grow with the load. Over several links the
-//! probabilities of passing multiply, so prices add up: a sender learns the price of its entire
+//! senders. Unlike RED's average, the backlog does not grow with the load. Over several links the
+//! probabilities of passing multiply, so prices add up, and a sender learns the price of its entire
 //! path.
 //!
 //! # State and cost
@@ -24,9 +24,9 @@
 //!   the buffer is exact.
 //! - There is no timer: the next arrival or departure updates the price for all intervals that have
 //!   passed, with the backlog in between.
-//! - By default the target is below ns-2's if the buffer has room for less than 80 packets.
-//! - Intervals without arrivals are summed in closed form: the price may differ from a loop's in
-//!   the last digits.
+//! - By default the target is below that of ns-2 if the buffer has room for less than 80 packets.
+//! - Intervals without arrivals are summed in closed form, so the price may differ from that of a
+//!   loop in the last digits.
 //! - No number is drawn if the probability is 0 or 1.
 //!
 //! # Example
@@ -155,7 +155,7 @@ impl Law {
 pub struct Config {
     /// The constants of the price.
     pub law: Law,
-    /// The treatment of packets that can carry a mark, and of others.
+    /// When packets that can carry a mark are judged, and whether others are.
     pub judged: Judged,
     /// A typical packet on the wire, in bytes.
     pub packet_bytes: u32,
@@ -243,8 +243,8 @@ impl Rem {
         self.input = kept * self.input + input_weight * self.arrived;
         self.arrived = 0.0;
         self.price = (self.price + gamma * (self.input + excess)).max(0.0);
-        // The later intervals had no arrivals. The steps of the price only fall, so once it reaches
-        // 0 it stays there, and the sum of all steps needs to be cut at 0 only once.
+        // The later intervals had no arrivals. The price only falls over them, and stays at 0 once
+        // it is there, so the sum of all steps needs to be cut at 0 only once.
         let silent = now.since(self.next_change).ns() / interval.ns();
         if silent > 0 {
             let left = libm::pow(kept, silent as f64);

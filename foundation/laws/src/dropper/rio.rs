@@ -1,17 +1,17 @@
 //! RIO: RED with "in" and "out".
 //!
 //! # What it does
-//! Runs one RED for each colour on one queue. Packets in profile (green) have late thresholds and
-//! those out of profile (yellow, red) early ones. The coupling decides which packets a colour's
+//! Runs one RED for each colour on one queue. Packets in profile (green) have high thresholds, and
+//! those out of profile (yellow, red) low ones. The coupling decides which packets a colour's
 //! average counts.
 //!
 //! With `ecn` an early signal marks ECN-capable packets. `above_max` decides whether it does so at
 //! an average above a colour's upper threshold.
 //!
 //! # Why
-//! A core router that knows no aggregates keeps the edge's promises, since packets out of profile
-//! are dropped first. With thresholds that do not overlap, every "out" packet is dropped before any
-//! "in" packet.
+//! The edge marks packets in profile. A core router that knows no aggregates keeps that promise,
+//! since it drops packets out of profile first. With thresholds that do not overlap, every "out"
+//! packet is dropped before any "in" packet.
 //!
 //! # State and cost
 //! An average and four counters per colour. O(1) per packet; a power per colour is computed only
@@ -24,11 +24,11 @@
 //!
 //! # Where we differ
 //! - Each arrival updates the averages that count it. With two colours and `coupled`, every arrival
-//!   updates the total and "in" arrivals update the average of "in", as in Clark and Fang. ns-2's
-//!   `rio.cc` updates the total on "in" arrivals only, and admits it. `out_rule = "ns2"` does so
-//!   too, with two further rules that a trace of its decisions shows. An "out" arrival ends the
-//!   total's idle time, which is then forgotten. An "out" packet dropped, or marked, above the
-//!   upper threshold does not reset the count since the last signal.
+//!   updates the total and "in" arrivals update the average of "in", as in Clark and Fang. The
+//!   `rio.cc` of ns-2 updates the total on "in" arrivals only, as its comments admit. `out_rule =
+//!   "ns2"` does so too, with two further rules that a trace of its decisions shows. An "out"
+//!   arrival ends the total's idle time, which is then forgotten. An "out" packet dropped, or
+//!   marked, above the upper threshold does not reset the count since the last signal.
 //! - Idle time decays every average at the next arrival of any colour, as if the complete packets
 //!   that the link could have sent had met an empty queue.
 //! - As in RED, no signal is given while the colour's queue is 1 (packet or byte) or less, and the

@@ -2,15 +2,15 @@
 //!
 //! # What it does
 //! Admits every packet while there is room. When the buffer is full, it picks a random queue among
-//! those above their part of it. That queue loses its oldest packet, and the arrival enters. Each
+//! those above their share of it. That queue loses its oldest packet, and the arrival enters. Each
 //! push-out draws anew from all of them.
 //!
-//! The `weights` of the `scheduler` also decide the parts of the buffer, b = B w / sum of w; the
-//! paper has equal ones, b = B/n (section II.B). A full buffer leaves nothing to mark.
+//! The `weights` of the `scheduler` also decide each queue's share of the buffer, b = B w / sum of
+//! w; the paper has equal shares, b = B/n (section II.B). A full buffer leaves nothing to mark.
 //!
 //! # Why
 //! Longest queue drop takes many packets in a row from a queue much longer than the others, and TCP
-//! Reno suffers under bursts of loss. Here losses are spread over all flows above their part, but
+//! Reno suffers under bursts of loss. Here losses are spread over all flows above their share, but
 //! not so evenly that all of them slow down at once.
 //!
 //! # State and cost
@@ -18,23 +18,23 @@
 //! buffer, O(1) per packet and per push-out. Counting bytes, or with weights: a balanced tree of
 //! the queues, 40 bytes per packet of buffer (44 with weights), and O(log n) per packet. A push-out
 //! takes O(log n) for each different weight, so at most 256 different weights are allowed,
-//! including the weight 1 of unlisted classes. All of it is allocated at construction.
+//! including the weight 1 of unlisted classes. All memory is allocated at construction.
 //!
 //! # Source (section, equation)
 //! B. Suter, T. V. Lakshman, D. Stiliadis and A. K. Choudhury, "Design Considerations for
 //! Supporting TCP with Per-flow Queueing", INFOCOM 1998: sections II.B and II.B.2.
 //!
 //! # Where we differ
-//! - The paper states what happens when an arrival finds less than its part in its own queue. If it
-//!   finds its part or more the rule is the same, and its own queue may lose the packet.
+//! - The paper defines the rule for an arrival whose own queue holds less than its share. Here the
+//!   rule is the same if it holds its share or more, so that queue may lose the packet.
 //! - n counts the queue of the arrival, even if it is still empty.
 //! - With `drop = "tail"` the newest packet of the arrival's own queue is the arrival, so it is
 //!   refused.
 //! - The weight of a queue is that of the class of the packet that made it backlogged. The paper
 //!   has no weights in its rule.
-//! - If no queue holds more than its part, the queue that is least below it loses a packet; among
-//!   equals the arrival's own. That happens if all hold the same, or if long packets fill a buffer
-//!   in bytes before queues counted in packets reach their parts.
+//! - If no queue holds more than its share, the queue least below its share loses a packet; among
+//!   equals, the arrival's own. That happens if all hold the same, or if long packets fill a buffer
+//!   in bytes before queues counted in packets reach their shares.
 //!
 //! # Example
 //! ```toml

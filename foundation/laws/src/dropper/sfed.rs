@@ -10,9 +10,9 @@
 //! buffer in bytes counts as its number of typical packets.
 //!
 //! # Why
-//! It is FABA before randomness made it O(1). A new flow at once takes back the others' excess over
-//! the lowered height, and tokens are dealt out in strict rotation. It is the reference that FABA
-//! approximates, and in the paper's table 1 the fairer of the two by up to 0.035.
+//! It is the predecessor of FABA, which made it O(1) by random draws. A new flow at once takes back
+//! the others' excess over the lowered height, and tokens are dealt out in strict rotation. FABA
+//! approximates it; in the paper's table 1 it is the fairer of the two by up to 0.035.
 //!
 //! # State and cost
 //! Each flow whose bucket is not full takes 16 bytes for the bucket and 8 to 16 for an index entry,
@@ -29,7 +29,7 @@
 //! # Where we differ
 //! - The pool starts with T tokens; the paper does not say. With none, the first flow would start
 //!   in debt.
-//! - A deleted bucket returns its contents to the pool, where the paper says its height. The two
+//! - A deleted bucket returns its contents to the pool; the paper returns its height. The two
 //!   differ by less than a token (a packet in byte mode), and ours never creates or loses a token.
 //! - A packet that cannot enter neither creates a bucket (section 4.1 (4) says "enqueued") nor
 //!   pays.
@@ -260,7 +260,7 @@ impl Dropper for Sfed {
         let at_place = self.buckets.is_at(packet.flow, self.arrival).then_some(self.arrival);
         match at_place.or_else(|| self.buckets.find(packet.flow)) {
             Some(bucket) => *self.buckets.value_mut(bucket) -= price,
-            // Deleted because it was full: its tokens are in the pool, so the pool pays.
+            // The full bucket was deleted, so its tokens are in the pool, and the pool pays.
             None => self.pool -= price,
         }
     }

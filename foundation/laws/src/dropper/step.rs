@@ -5,8 +5,8 @@
 //! full, and are then refused.
 //!
 //! # Why
-//! A sender that counts marks, as DCTCP does, needs to know at once that the queue is longer than
-//! K, without an average. RED does this with six parameters set against its purpose, and drops if
+//! A sender that counts marks, as DCTCP does, must learn at once that the queue is longer than K,
+//! without an average. RED can do this with six parameters set against its purpose, and drops if
 //! one of them is omitted.
 //!
 //! # State and cost
@@ -19,7 +19,7 @@
 //!
 //! # Where we differ
 //! - An arrival does not count itself.
-//! - A packet that is not ECN-capable passes; switches that do it by RED drop it.
+//! - A packet that is not ECN-capable passes; switches that implement the rule with RED drop it.
 //!
 //! # Example
 //! ```toml

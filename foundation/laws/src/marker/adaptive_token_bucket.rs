@@ -2,21 +2,20 @@
 //!
 //! # What it does
 //! Packets are coloured as by [`token_bucket`](super::token_bucket), green ("in") within a target
-//! rate and yellow ("out") above it. Each packet may carry a request of the egress edge: a higher
-//! target or a lower one. Every `interval`, the target rises by `delta` of the contract if more
-//! requests were for a higher one. It falls by the same amount if more were for a lower one. Then
-//! the votes are reset.
+//! rate and yellow ("out") above it. Each packet may carry a request of the egress edge for a
+//! higher or a lower target. Every `interval`, the target moves by `delta` of the contract, up or
+//! down as more requests were for. Then the votes are reset.
 //!
 //! # Why
-//! With fixed contracts, an under-subscribed link divides its surplus, and an over-subscribed one
-//! its shortage, about equally among all aggregates, not in proportion to their contracts. If
-//! targets follow the link, their sum approaches its capacity, and each aggregate gets about its
-//! contract's part of it.
+//! With fixed contracts, all aggregates share the surplus of an under-subscribed link, or the
+//! shortage of an over-subscribed one, about equally, not in proportion to their contracts. If
+//! targets follow the link, their sum approaches its capacity. Each aggregate then gets about the
+//! share that its contract calls for.
 //!
 //! # State and cost
-//! That of the token bucket, a target, a count of votes and a time; O(1) per packet. It has no
-//! timer: intervals without packets change nothing. So the next packet makes up for the interval
-//! that is over; until then tokens come at the previous rate.
+//! The state of the token bucket, a target, a count of votes and a time; O(1) per packet. It has no
+//! timer: intervals without packets change nothing. The next packet makes up for the interval that
+//! is over; until then tokens come at the previous rate.
 //!
 //! # Source (section, equation)
 //! E. Park and C. Choi, "Adaptive Token Bucket Algorithm for Fair Bandwidth Allocation in DiffServ
@@ -25,9 +24,9 @@
 //!
 //! # Where we differ
 //! - Equation (2) sets the new target to (1 ± delta) R_t, with R_t the contract. Applied once it
-//!   would move the target by a hundredth of a percent in total, so each change adds or subtracts
-//!   delta R_t. With `additive = false` R_t is read as the current target: at most 0.5 % a second,
-//!   compounded.
+//!   would move the target by a hundredth of a percent in total, so each change here adds or
+//!   subtracts delta R_t. With `additive = false`, R_t is read as the current target, which then
+//!   moves by at most 0.5 % a second, compounded.
 //! - `lowest` and `highest` are ours. The paper has no bounds: if no link is ever full, its targets
 //!   grow forever.
 //! - Tokens come at integer bits per second; the target itself is not rounded.
@@ -199,8 +198,8 @@ impl AdaptiveTokenBucket {
         moved.clamp(lowest.bps() as f64, highest.bps() as f64)
     }
 
-    /// The target after the next `changes` with a report: changes up to its end follow its request,
-    /// and later ones lead back to the contract.
+    /// The target after the next `changes` with a report. Changes up to the report's end follow its
+    /// request, and later ones lead back to the contract.
     fn reported_target(&self, report: Report, changes: u64) -> f64 {
         let followed = match report.until < self.due {
             true => 0,
@@ -227,8 +226,8 @@ impl AdaptiveTokenBucket {
         }
     }
 
-    /// Makes up for the intervals that are over by `now`: without reports, only the first of them
-    /// had a request. Tokens of all of them come at the last target.
+    /// Makes up for the intervals that are over by `now`. Without reports, only the first of them
+    /// had a request. Tokens for all of them come at the last target.
     #[inline]
     fn catch_up(&mut self, now: Time) {
         if now < self.due {

@@ -1,6 +1,6 @@
 //! Markers: colour packets at the edge of a DiffServ domain. One algorithm per file.
 //!
-//! A marker drops nothing and holds nothing, so it is not a discipline;
+//! A marker neither drops nor holds packets, so it is not a discipline;
 //! [`conditioner`](crate::compose::conditioner) puts one in front of a discipline.
 
 pub mod adaptive_token_bucket;

@@ -7,7 +7,8 @@
 //! better colour than it had.
 //!
 //! # Why
-//! One rate and two burst lengths: only the length decides, not the peak rate.
+//! With one rate and two burst sizes, only the size of a burst decides the colour, not the peak
+//! rate.
 //!
 //! # State and cost
 //! Two counts of tokens and one remainder; O(1) per packet.

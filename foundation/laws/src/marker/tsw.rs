@@ -2,8 +2,8 @@
 
 use fairwire_core::{Duration, Rate, Time};
 
-/// Estimates the rate of an aggregate: each packet adds its length to the contents of a past window
-/// at the previous rate.
+/// Estimates the rate of an aggregate. Each packet adds its length to the amount that the previous
+/// rate would have sent in the window.
 ///
 /// Source: RFC 2859, the example of a rate estimator, after Clark and Fang 1998.
 #[derive(Clone, Debug)]

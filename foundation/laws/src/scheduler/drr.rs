@@ -94,7 +94,7 @@ impl Drr {
         self.turns[next as usize].previous = flow;
     }
 
-    /// Removes `flow` from the round; if it was its turn, the next one has the turn.
+    /// Removes `flow` from the round; if it had the turn, the next one gets it.
     #[inline]
     fn leave(&mut self, flow: u32) {
         let Turn { next, previous, .. } = self.turns[flow as usize];
@@ -111,7 +111,7 @@ impl Drr {
 
     /// Gives the current queue, which cannot send its packet `head`, its next quantum, and passes
     /// the turn on. Takes the number of such visits so far, and returns the new one.
-    #[inline(never)] // most turns end otherwise, and what this needs at hand would be kept for all of them
+    #[inline(never)] // rarely needed: inlined, its registers would be saved at every turn
     fn pass(&mut self, visits: u32, head: Key, buffer: &Buffer) -> u32 {
         let quantum = self.quantum(buffer.packet(head));
         let turn = &mut self.turns[self.current as usize];
@@ -133,7 +133,7 @@ impl Drr {
             let missing = cost(packet).saturating_sub(self.turns[flow.index()].deficit);
             rounds = rounds.min(missing.div_ceil(self.quantum(packet)));
         }
-        let rounds = rounds.saturating_sub(1); // the last of them is gone through as usual
+        let rounds = rounds.saturating_sub(1); // the last of them is visited as usual
         for flow in buffer.flows() {
             let quantum = self.quantum(buffer.packet(buffer.flow_head(flow)));
             self.turns[flow.index()].deficit += rounds * quantum;

@@ -3,12 +3,12 @@
 //! # What it does
 //! A queue that becomes backlogged joins the list of new queues with one quantum of credit. New
 //! queues are served before old ones. A queue without credit gets a quantum and moves to the end of
-//! the old queues. A new queue found empty moves to the same place; an old queue found empty
-//! leaves. So a flow that sends less than a quantum per round never waits for the bulky ones, and
-//! cannot get ahead of them by pausing.
+//! the old queues. A new queue found empty moves there too; an old queue found empty leaves. So a
+//! flow that sends less than a quantum per round never waits for the bulky ones, and cannot get
+//! ahead of them by pausing.
 //!
 //! With hosts, a queue's quantum is divided by the number of its host's bulky queues. Hosts then
-//! get equal parts however many flows each has. If only one host has bulky queues, nothing is
+//! get equal shares however many flows each has. If only one host has bulky queues, nothing is
 //! divided.
 //!
 //! # Why
@@ -23,8 +23,8 @@
 //! 32 bytes per queue; with hosts also 16 bytes and an index entry per host, at most as many as
 //! queues. O(1) per packet if the quantum is not far below the longest packet. A divided quantum
 //! takes as many rounds as its divisor. Rounds in which no queue could send are credited at once,
-//! so a packet takes at most about four looks at each backlogged queue. Each queue found empty
-//! takes another four.
+//! so a packet inspects each backlogged queue at most about four times. Each queue found empty adds
+//! four inspections.
 //!
 //! # Source (section, equation)
 //! RFC 8290, sections 3 and 4; M. MacGregor and W. Shi, "Deficits for bursty latency-critical
@@ -34,12 +34,12 @@
 //! # Where we differ
 //! - Credit is counted in 2^-16 byte, so dividing a quantum loses nothing; CAKE rounds at random.
 //! - A packet that is dropped as it leaves costs nothing, as in the RFC.
-//! - If no old queues wait, Linux drops a new queue that is found empty from its lists; here this
+//! - If no old queues wait, Linux removes a new queue that is found empty from its lists; here this
 //!   is an option.
 //! - A queue belongs to the host of the packet that made it backlogged.
-//! - Gated service, an option, applies to a queue whose packets make older ones needless. Its turn
-//!   serves only the packets that waited when the turn began (H. Takagi, "Analysis of polling
-//!   systems", 1986). If it has credit left, it continues after the turn of one old queue. By then
+//! - Gated service, an option, applies to a queue whose packets make older ones needless. A turn
+//!   serves only the packets that were waiting when it began (H. Takagi, "Analysis of polling
+//!   systems", 1986). A queue with credit left continues after the turn of one old queue. By then
 //!   most of its new packets are needless.
 //!
 //! # Example
@@ -135,12 +135,12 @@ pub struct DrrPlusPlus<const GATED: bool = false> {
     lets_go: bool,
     /// The queue that was served last.
     served: u32,
-    /// The queue whose last packet was just dropped as it left; the same request then found it
+    /// The queue whose last packet was just dropped as it left, and that the same poll then found
     /// empty.
     just_emptied: u32,
-    /// The number of queues passed over before it was found.
+    /// The number of queues passed over before the last packet was found.
     passed_over: u32,
-    /// With gated service: the queue whose turn it is, the start of the turn, and the time.
+    /// With gated service: the queue whose turn it is, the start of the turn, and the current time.
     turn: u32,
     began: Time,
     now: Time,
@@ -182,7 +182,7 @@ impl<const GATED: bool> DrrPlusPlus<GATED> {
         DrrPlusPlus { filling: Some(quantum), ..self }
     }
 
-    /// The same, with hosts sharing equally, and the flows of each host within its part.
+    /// The same, with hosts sharing equally, and the flows of each host within its share.
     pub(crate) fn with_hosts(self, host_of: HostOf) -> Self {
         DrrPlusPlus { hosts: Some(FlowTable::new(self.turns.len())), host_of, ..self }
     }
@@ -204,7 +204,7 @@ impl<const GATED: bool> DrrPlusPlus<GATED> {
         self.passed_over
     }
 
-    /// Credits all further vain rounds at once, after an entire round in which no old queue could
+    /// Credits all further futile rounds at once, after an entire round in which no old queue could
     /// send. Those rounds would not change the order. Returns the number of queues on the list.
     fn credit_vain_rounds(&mut self) -> u32 {
         let (mut rounds, mut queues) = (i64::MAX, 0);
@@ -240,10 +240,10 @@ impl<const GATED: bool> DrrPlusPlus<GATED> {
         }
     }
 
-    #[inline(never)] // it would bloat the path of those that have no hosts
+    #[inline(never)] // it would bloat the path of queues without hosts
     fn part_of_quantum(&self, queue: u32, hosts: &FlowTable<u32>) -> i64 {
         if hosts.len() <= 1 {
-            return self.quantum; // a host alone shares with no other
+            return self.quantum; // the only host shares with no other
         }
         let host = named(self.turns[queue as usize].host);
         let bulky = hosts.find(host).map_or(1, |place| *hosts.value(place));
@@ -280,7 +280,7 @@ impl<const GATED: bool> DrrPlusPlus<GATED> {
     }
 
     /// With gated service: did the packet at the head of `queue` arrive during its turn? If not it
-    /// is sent; if it was another queue's turn, this queue's begins.
+    /// is sent. If another queue had the turn, this queue's turn begins.
     fn ends_turn(&mut self, queue: u32, arrived: Time) -> bool {
         if core::mem::replace(&mut self.turn, queue) != queue {
             self.began = self.now;

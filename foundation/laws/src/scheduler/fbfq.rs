@@ -1,9 +1,9 @@
 //! FBFQ: frame-based fair queueing.
 //!
 //! Each flow has its own queue with a potential: the bytes that the flow has sent, per weight. The
-//! next packet is the one that brings its flow to the least potential. A system potential, from
-//! which new flows start, advances with the bytes sent. Potentials are cut into frames. Once all
-//! flows have passed the end of a frame, so has the system.
+//! next packet is the one that brings its flow to the least potential. New flows start from a
+//! system potential, which advances with the bytes sent. Potentials are divided into frames. Once
+//! all flows have passed the end of a frame, the system potential passes it too.
 //!
 //! D. Stiliadis and A. Varma, "Design and Analysis of Frame-based Fair Queueing: A New Traffic
 //! Scheduling Algorithm for Packet-Switched Networks", SIGMETRICS 1996: potentials and frames.

@@ -1,8 +1,7 @@
 //! Idle flows whose tags are still ahead of virtual time.
 //!
 //! The papers give a returning flow the tag max(F, v), with F the finish tag of its last packet.
-//! Without F, a flow that never has two packets waiting would be served as if each packet were its
-//! first.
+//! Without F, a flow that never has two packets waiting would always be served as if it were new.
 
 use super::heap::Heap;
 use super::tag::Tag;
@@ -21,16 +20,16 @@ pub(super) struct Account {
 /// serve many flows in turn.
 const MIN_CAPACITY: usize = 1024;
 
-/// The number of places swept of forgotten flows, each time that one is remembered.
+/// The number of places cleared of forgotten flows each time that a flow is remembered.
 const SWEPT: usize = 2;
 
 /// A bounded memory of flows by tag. When it is full, the flow with the least tag, which has least
 /// to lose, is forgotten.
 ///
 /// A flow is remembered if its place in the table is in the heap. [`forget_all`](Self::forget_all)
-/// empties only the heap, so it takes equally long for any number of flows. The entries left in the
-/// table are swept out [two places](SWEPT) at a time. A remembered flow takes one place, and two
-/// are swept before, so the table never fills up with forgotten flows.
+/// empties only the heap, so its cost does not depend on the number of flows. The entries left in
+/// the table are removed [two places](SWEPT) at a time. A remembered flow takes one place after two
+/// were swept, so the table never fills up with forgotten flows.
 #[derive(Debug)]
 pub(super) struct Finished {
     table: FlowTable<Account>,

@@ -8,7 +8,7 @@ use fairwire_core::{FlowHash, Packet, SetWeightError, Time, Weight};
 
 /// Weights count in 2^-36, so their sum returns to exactly zero when the last flow has left. The
 /// least weight, 10^-6, is then exact to 2 in 10^5; the greatest, 10^6, is below 2^56 and fits in a
-/// `u64`. Equal weights count as 1, which keeps the division within the 64 bits that are fast.
+/// `u64`. Equal weights count as 1, which keeps the division within 64 bits, where it is fast.
 const WEIGHT_BITS: u32 = 36;
 
 /// The packet being sent; none while `bytes` is zero.
@@ -153,7 +153,7 @@ impl Fluid {
     /// past all tags.
     pub(super) fn idle(&mut self) {
         self.finished.forget_all();
-        self.weight = 0; // it was that of remembered flows alone
+        self.weight = 0; // it was the weight of remembered flows only
         self.virtual_time = self.virtual_time.max(self.latest);
     }
 
@@ -170,8 +170,8 @@ impl Fluid {
         }
     }
 
-    /// Moves virtual time for the part of the packet that has been sent. Past the tags of
-    /// remembered flows, these are no longer served, and it moves faster.
+    /// Moves virtual time for the part of the packet that has been sent. Beyond the tags of
+    /// remembered flows it moves faster, since these are no longer served.
     fn move_to(&mut self, sent: u128) {
         let bytes = sent.saturating_sub(self.sending.counted);
         self.sending.counted += bytes;

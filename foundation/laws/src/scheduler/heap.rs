@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 
 /// A queue's place in the order of service: its tag, and among equal tags its turn.
 ///
-/// The turn has 32 bits. When it wraps, after 2^32 entries, a few equal tags may be served in the
-/// wrong order, once.
+/// The turn has 32 bits. When it wraps, after 2^32 entries, a few equal tags may be served once in
+/// the wrong order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank {
     /// The tag.
@@ -86,7 +86,7 @@ impl Heap {
         self.entries[self.place(item)].rank()
     }
 
-    /// Inserts `item`, which must not be in the heap, after all with the same tag.
+    /// Inserts `item`, which must not be in the heap, behind all items with the same tag.
     #[inline]
     pub(super) fn insert(&mut self, item: usize, tag: Tag) {
         let rank = self.rank_now(tag);
@@ -94,7 +94,7 @@ impl Heap {
         self.rise(self.entries.len() - 1);
     }
 
-    /// Gives `item`, which must be in the heap, another tag, after all with the same.
+    /// Gives `item`, which must be in the heap, another tag, behind all items with that tag.
     #[inline]
     pub(super) fn change(&mut self, item: usize, tag: Tag) {
         let rank = self.rank_now(tag);

@@ -5,21 +5,21 @@
 //! [`HostOf`] reads a packet's host: its class, or the upper half of its flow hash, so a leaf of a
 //! class tree can share between hosts too. Hosts take turns by
 //! [DRR++](crate::scheduler::drr_plus_plus). A host that becomes backlogged is first, with one
-//! quantum of credit. One without credit gets a quantum and moves to the end of the line. During a
-//! host's turn, its flows take turns by the same rule. Both levels charge every packet. So a host
-//! has the turns of one host, however many flows it opens and however it splits its packets between
-//! them. A flow that sends little waits neither for the bulky flows of its own host nor for those
-//! of others.
+//! quantum of credit. A host without credit gets a quantum and moves to the end of the line. During
+//! a host's turn, its flows take turns by the same rule. Both levels charge every packet. So a host
+//! has the turns of one host, however it divides its packets between flows. A flow that sends
+//! little waits neither for the bulky flows of its own host nor for those of others.
 //!
 //! # Why
-//! CAKE divides a flow's quantum by the number of its host's bulky flows, which counts only flows
+//! CAKE divides a flow's quantum by the number of its host's bulky flows, and counts only flows
 //! whose queues do not drain. Many TCP flows with small windows run empty, return as new and are
-//! served first, so their host gets more than its part. Two levels have no such gap.
+//! served first, so their host gets more than its share. Two levels have no such gap.
 //!
 //! # State and cost
 //! 52 bytes per queue, and as many hosts as queues, at 88 bytes each. O(1) amortised per packet if
-//! the quantum is not below the longest packet: each look at an empty queue or host removes it from
-//! its list. With a smaller quantum, rounds in which nothing could be sent are credited at once.
+//! the quantum is not below the longest packet: each inspection of an empty queue or host removes
+//! it from its list. With a smaller quantum, rounds in which nothing could be sent are credited at
+//! once.
 //!
 //! # Source (section, equation)
 //! M. Shreedhar and G. Varghese, "Efficient Fair Queuing Using Deficit Round-Robin", IEEE/ACM ToN
@@ -28,12 +28,12 @@
 //! # Where we differ
 //! - A queue follows the host and the codepoint of its latest packet.
 //! - A flow marked as background may have a fraction of a quantum, as in the lowest tin of CAKE.
-//! - A host without backlog for an entire round has all its flows count as new again.
+//! - After an entire round without backlog, all flows of a host count as new again.
 //! - A flow that sends at most a quantum per round never waits for a turn. RFC 8290 lets a flow go
-//!   first after it was empty for an entire round. Here a flow that returns sooner is first too,
+//!   first after it was empty for an entire round. Here a flow that returns sooner is also first,
 //!   with its remaining credit. It gets a new quantum once a round has passed since its last. So no
 //!   flow has more than a quantum in a round. In RFC 8290, a flow that pauses after a turn gets a
-//!   second quantum at once, as new.
+//!   second quantum at once, as a new flow.
 
 use crate::scheduler::quantum::Quantum;
 use alloc::boxed::Box;
@@ -75,8 +75,7 @@ impl HostOf {
 pub struct HostTerms {
     /// The source of a packet's host.
     pub host_of: HostOf,
-    /// The divisor of a background flow's share: it gets one part of this number of the share of
-    /// another flow of its host.
+    /// The divisor of a background flow's share, relative to another flow of its host.
     pub background: u8,
 }
 
@@ -120,7 +119,7 @@ struct Member {
     parts: u8,
     /// The number of its latest move to the end of the old list.
     moved: u64,
-    /// The number of such moves, of all members, when it last got a quantum to go first with, or
+    /// The number of these moves, of all members, when it last got a quantum to go first with, or
     /// ended a turn.
     credited: u64,
 }
@@ -191,7 +190,7 @@ struct Round {
 impl Round {
     const EMPTY: Round = Round { new: List::EMPTY, old: List::EMPTY, count: 0, moves: 0 };
 
-    /// Handles a packet's arrival for a member. An idle one is first, with one quantum; so is a
+    /// Handles a packet's arrival for a member. An idle member is first, with one quantum. So is a
     /// paused one, with its remaining credit until a round has passed.
     fn arrived(&mut self, at: u32, members: &mut [Member], quantum: &Quantum) {
         let has_a_quantum = match members[at as usize].status {
@@ -215,7 +214,7 @@ impl Round {
         self.new.push(at, members);
     }
 
-    /// Has each member that was on the old list after `moves` moves had its turn since?
+    /// Has each member that was on the old list after the first `moves` moves had its turn since?
     fn has_gone_round(&self, moves: u64, members: &[Member]) -> bool {
         self.old.first == NONE || members[self.old.first as usize].moved > moves
     }
@@ -243,7 +242,7 @@ impl Round {
         self.old.push(at, members);
     }
 
-    /// Makes an empty member with credit wait a round before it counts as idle. Otherwise it would
+    /// Lets an empty member with credit wait a round before it counts as idle. Otherwise it would
     /// gain a new quantum by pausing (RFC 8290, section 4.2), even after a recent turn.
     fn pause(&mut self, at: u32, members: &mut [Member]) {
         if members[at as usize].status == Status::Old {
@@ -252,8 +251,8 @@ impl Round {
         self.move_to_end(at, Status::Paused, members);
     }
 
-    /// The member whose turn it is. Members found empty are set aside, and passed to `gone` once
-    /// they are off the lists.
+    /// The member whose turn it is. Members found empty are removed from the lists, and then passed
+    /// to `gone`.
     fn next(&mut self, members: &mut [Member], quantum: &Quantum, mut gone: impl FnMut(u32)) -> Option<u32> {
         let mut vain = 0;
         loop {
@@ -283,7 +282,7 @@ impl Round {
         }
     }
 
-    /// Credits all further vain rounds at once, after an entire round in which no member could
+    /// Credits all further futile rounds at once, after an entire round in which no member could
     /// send.
     #[cold]
     fn credit_vain_rounds(&self, members: &mut [Member], quantum: &Quantum) {
@@ -558,8 +557,8 @@ mod tests {
     /// Per-flow bytes of one host after `packets` 1500-byte packets, and the most packets sent
     /// while a ping waited.
     ///
-    /// Flows below `standing` are always backlogged; each of the others sends a packet once `pause`
-    /// others have left since its own. A ping of 100 bytes comes every `gap` packets.
+    /// Flows below `standing` are always backlogged. Each of the others sends a packet once `pause`
+    /// other packets have left since its own. A ping of 100 bytes comes every `gap` packets.
     fn serve(packets: u64, [standing, players]: [u64; 2], pause: u64, gap: u64) -> (Vec<u64>, u64) {
         let mut queue = queue(256);
         let flows = standing + players;
@@ -602,7 +601,7 @@ mod tests {
 
     #[test]
     fn a_ping_goes_ahead_of_64_standing_flows_of_its_host_however_often_it_comes_within_its_quantum() {
-        // A round is 64 packets: pings come from 13 times a round to once in two rounds.
+        // A round is 64 packets, so pings come between 13 times a round and once in two rounds.
         for gap in [5, 20, 41, 64, 128] {
             let (sent, longest) = serve(20_000, [64, 0], 0, gap);
             assert!(longest <= 1, "each {gap} packets: it waited for {longest}");

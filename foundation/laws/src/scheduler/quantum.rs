@@ -1,9 +1,10 @@
 //! The bytes that a member of a round may send before the next one's turn.
 //!
-//! The classic quantum is one packet: shorter rounds are not possible, longer ones delay. On a fast
-//! link that is wasteful. Packets that arrive as one super-packet are sent one by one between those
-//! of others, and each is handled separately to the end of the path. So a quantum may be given by
-//! the duration of a round: few members then send trains, and many have a packet each.
+//! The classic quantum is one packet: shorter rounds are not possible, and longer ones add delay.
+//! On a fast link that is wasteful. Packets that arrive as one super-packet are sent one by one
+//! between those of others, and each is handled separately to the end of the path. So a quantum may
+//! also be given by the duration of a round: then few members send trains, and many send a packet
+//! each.
 
 use fairwire_core::{Duration, Rate};
 
@@ -15,7 +16,7 @@ pub struct Quantum {
     round: u32,
 }
 
-/// The maximum that Linux takes at once: a longer train would not be joined into one packet.
+/// The most that Linux takes at once: a longer train would not be joined into one packet.
 pub(crate) const MAX_TRAIN: u32 = 1 << 16;
 
 impl Quantum {

@@ -69,8 +69,8 @@ impl Scheduler for Sfq {
     }
 
     fn choose(&mut self, buffer: &Buffer) -> Option<Chosen> {
-        // A tag that virtual time has reached counts the same remembered or forgotten. At most one
-        // flow is remembered per packet that leaves, so removing two at a time keeps up.
+        // A tag that virtual time has reached has the same effect, remembered or forgotten. At most
+        // one flow is remembered per packet that leaves, so removing two at a time keeps up.
         let _ =
             self.finished.expired(self.virtual_time).and_then(|_| self.finished.expired(self.virtual_time));
         let Some((_, flow)) = self.starts.least() else {

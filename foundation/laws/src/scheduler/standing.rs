@@ -7,9 +7,9 @@ use fairwire_core::{Buffer, FlowKey, Key, Packet};
 pub(super) enum Standing {
     /// It is the only one.
     Only,
-    /// It is first; this one is next.
+    /// It is first, and this packet is next.
     First(Key),
-    /// Others are before it.
+    /// Others precede it.
     Behind,
 }
 
@@ -27,7 +27,7 @@ impl Standing {
     }
 }
 
-/// The first packet of `flow`, from which one has just gone; `None` if that was its last.
+/// The first packet of `flow` after one has left; `None` if that was its last.
 #[inline]
 pub(super) fn head(flow: FlowKey, buffer: &Buffer) -> Option<&Packet> {
     (buffer.flow_backlog(flow).packets > 0).then(|| buffer.packet(buffer.flow_head(flow)))

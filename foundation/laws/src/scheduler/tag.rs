@@ -5,13 +5,13 @@ use fairwire_core::{Packet, SetWeightError, Weight};
 
 /// A point in virtual time: bytes sent per unit of weight, in units of 2^-32 byte.
 ///
-/// An integer, so a tag neither drifts nor depends on the size of the others. A flow of the least
+/// It is an integer, so a tag neither drifts nor depends on the size of others. A flow of the least
 /// weight, 10^-6, that sends 2^32 packets of 64 KiB moves it by only `2^32 x 2^16 x 2^32 x 2^20 =
-/// 2^100`, so 128 bits never run out.
+/// 2^100`, so 128 bits never overflow.
 pub(super) type Tag = u128;
 
-/// Tags count in 2^-32 byte: a packet of 40 bytes is charged to a flow of the greatest weight,
-/// 10^6, exactly to 10^-5.
+/// Tags count in 2^-32 byte. The price of a packet of 40 bytes is then exact to 10^-5 for a flow of
+/// the greatest weight, 10^6.
 pub(super) const FRACTION_BITS: u32 = 32;
 
 /// The prices of packets for their flows: bytes over weight.

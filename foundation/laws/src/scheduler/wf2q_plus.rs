@@ -29,7 +29,8 @@ struct Head {
     /// The start tag: one for the queue, which a push-out does not move.
     start: Tag,
     weight: u64,
-    /// May it be sent? Then it is in `eligible`, by finish tag, otherwise in `early`, by start tag.
+    /// May it be sent? If so, it is in `eligible`, by finish tag; otherwise in `early`, by start
+    /// tag.
     is_eligible: bool,
 }
 
@@ -86,7 +87,7 @@ impl Wf2qPlus {
         }
     }
 
-    /// Makes the flows eligible that virtual time has reached; if there are none, advances virtual
+    /// Makes the flows eligible that virtual time has reached. If there are none, advances virtual
     /// time to the first.
     fn let_start(&mut self, buffer: &Buffer) {
         if let (true, Some((start, _))) = (self.eligible.is_empty(), self.early.least()) {

@@ -1,4 +1,4 @@
-//! Runs a discipline and a second reading of its law side by side.
+//! Runs a discipline side by side with a transcription of its law.
 
 use crate::fate::Events;
 use fairwire_core::rng::mix;
@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 pub(crate) use crate::fate::Event;
 
-/// A packet, as the second reading sees it.
+/// A packet, as the transcription receives it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Offer {
     pub(crate) frame: u32,
@@ -30,13 +30,13 @@ impl Offer {
     }
 }
 
-/// A second reading: a law with a queue of its own.
+/// A transcription: a law with its own queue.
 pub(crate) trait Reading {
     fn offer(&mut self, offer: Offer, now: u64, events: &mut Vec<Event>);
     fn request(&mut self, now: u64, events: &mut Vec<Event>);
 }
 
-/// A first-come-first-served queue for readings.
+/// A first-come-first-served queue for transcriptions.
 #[derive(Debug)]
 pub(crate) struct Line {
     pub(crate) waiting: VecDeque<Offer>,
@@ -58,7 +58,7 @@ impl Line {
         if in_bytes { self.bytes() as f64 } else { self.waiting.len() as f64 }
     }
 
-    /// In typical packets of 512 bytes where `in_bytes`, else in packets.
+    /// In typical packets of 512 bytes if `in_bytes`, otherwise in packets.
     pub(crate) fn len(&self, in_bytes: bool) -> f64 {
         if in_bytes { self.bytes() as f64 / 512.0 } else { self.waiting.len() as f64 }
     }
@@ -74,7 +74,7 @@ impl Line {
         self.marks && offer.ecn.is_capable()
     }
 
-    /// Lets in what is not dropped: what has no `cause`, and what is marked in place of a drop.
+    /// Admits a packet without a `cause`, and one that is marked instead of dropped.
     pub(crate) fn admit(
         &mut self,
         mut offer: Offer,
@@ -93,8 +93,8 @@ impl Line {
         self.waiting.push_back(offer);
     }
 
-    /// Gives the signal, as a drop or as a mark, and lets in what was not dropped; false when the
-    /// buffer refused it.
+    /// Signals with a drop or a mark, and admits the packet if it was not dropped; returns false if
+    /// the buffer refused it.
     pub(crate) fn settle(&mut self, offer: Offer, signalled: bool, events: &mut Vec<Event>) -> bool {
         let marks = self.can_mark(offer);
         let is_refused = (marks || !signalled) && self.is_full(offer.len);
@@ -103,7 +103,7 @@ impl Line {
         !is_refused
     }
 
-    /// Sends the oldest; false when there is none.
+    /// Sends the oldest packet; returns false if there is none.
     pub(crate) fn send(&mut self, events: &mut Vec<Event>) -> bool {
         let sent = self.waiting.pop_front();
         events.extend(sent.map(|offer| Event::Sent(offer.frame)));
@@ -111,15 +111,16 @@ impl Line {
     }
 }
 
-/// Random traffic: its load swings between half and thrice the link's rate, and at times it pauses.
+/// Random traffic: its load swings between half and three times the link's rate, and it sometimes
+/// pauses.
 pub(crate) struct Traffic {
-    /// Loads, one after the other.
+    /// The loads, in sequence.
     pub(crate) loads: [f64; 5],
-    /// How many packets come at each.
+    /// The number of packets at each load.
     pub(crate) turn: u32,
     /// The time that the link takes for two packets, in nanoseconds.
     pub(crate) two_packets: f64,
-    /// How many of all packets come together with the one before.
+    /// The fraction of packets that arrive together with their predecessor.
     pub(crate) together: f64,
     /// In nanoseconds.
     pub(crate) longest_pause: u32,
@@ -129,7 +130,7 @@ pub(crate) struct Traffic {
 }
 
 impl Default for Traffic {
-    /// Packets of 512 bytes on average at 10 Mbit/s. One flow of twelve sends a third of all.
+    /// Packets of 512 bytes on average at 10 Mbit/s. One of twelve flows sends a third of all.
     fn default() -> Self {
         Traffic {
             loads: [3.0, 1.1, 0.5, 1.6, 1.0],
@@ -144,7 +145,7 @@ impl Default for Traffic {
 }
 
 impl Traffic {
-    /// The next step: the time, whether the transmitter polls, and the arrival.
+    /// The next step: its time, whether the transmitter polls, and the arrival.
     fn step(&self, rng: &mut Rng, frame: u32, mut now: u64) -> (u64, bool, Offer) {
         let load = self.loads[(frame / self.turn) as usize % 5];
         if !rng.chance(self.together) {
@@ -164,15 +165,15 @@ impl Traffic {
     }
 }
 
-/// How often each event was met, by the name of its cause, or as `marked` or `sent`.
+/// The number of events by the name of their cause, or as `marked` or `sent`.
 pub(crate) type Met = BTreeMap<&'static str, u32>;
 
-/// Adds what was met in another run.
+/// Adds the events of another run.
 pub(crate) fn add(met: &mut Met, other: Met) {
     other.into_iter().for_each(|(name, n)| *met.entry(name).or_default() += n);
 }
 
-/// Each of `names` was met more than `least` times.
+/// Asserts that each of `names` occurred more than `least` times.
 #[track_caller]
 pub(crate) fn assert_met(met: &Met, names: &[&str], least: u32) {
     for name in names {
@@ -180,8 +181,7 @@ pub(crate) fn assert_met(met: &Met, names: &[&str], least: u32) {
     }
 }
 
-/// Offers `packets` packets to both and compares what becomes of each; `watch` compares their
-/// states.
+/// Offers `packets` packets to both and compares their fates; `watch` compares the states.
 pub(crate) fn compare<D: Dropper, R: Reading>(
     queue: &mut Queue<Fcfs, D>,
     reading: &mut R,
@@ -213,8 +213,8 @@ pub(crate) fn compare<D: Dropper, R: Reading>(
     met
 }
 
-/// Are two states the same but for the rounding of sums and powers that were taken in another
-/// order?
+/// Asserts that two states are equal, except for the rounding of sums and powers taken in another
+/// order.
 #[track_caller]
 pub(crate) fn assert_near(ours: f64, theirs: f64) {
     // Ten thousand roundings of half a unit in the last place, 1.1e-16 each, with a good margin.

@@ -17,21 +17,21 @@ pub(crate) fn site(buffer: Amount) -> Site<'static> {
 
 /// Settings without which the contest would not reach a discipline's decisions.
 pub(crate) const OWN_SETTINGS: &[(&str, &str)] = &[
-    // 40 packets take 16 ms: so little above PIE's 15 ms that a second is not enough for one
+    // 40 packets take 16 ms, so little above PIE's 15 ms that a second is not enough for one
     // signal.
     ("pie", "target = '5 ms'"),
     // Overflow takes the oldest packets of the fattest queue, so its delay stays below 15 ms and
-    // jumps. None is the fattest for more than 110 ms, in which PIE's own gains, a hundredth of
-    // these, do not come to one signal.
+    // jumps. No queue is the fattest for more than 110 ms, in which PIE's default gains, a
+    // hundredth of these, do not lead to one signal.
     (
         "fq-pie",
         "target = '1 ms'\nupdate = '5 ms'\nmax_burst = '1 ms'\nalpha = 12.5\nbeta = 125.0\nmark_limit = 1.0",
     ),
-    // With the paper's literal alpha RQM signals one packet in twenty thousand of the contest, and
-    // those before a full buffer. With TCP's growth at a round-trip time of 20 ms all of its law is
-    // at work.
+    // With the paper's literal alpha RQM signals one packet in twenty thousand of the contest,
+    // before the buffer is full. TCP's growth at a round-trip time of 20 ms exercises its entire
+    // law.
     ("rqm", "alpha_units = 'per-rtt'\nreference_rtt = '20 ms'"),
-    // By default AFD drops what it would mark above a probability of one half, lest a sender that
+    // By default AFD drops, rather than marks, above a probability of one half, lest a sender that
     // ignores marks starve the others.
     ("afd-sb", "mark_limit = 1.0"),
     ("afd-ft", "mark_limit = 1.0"),
@@ -45,13 +45,13 @@ pub(crate) fn with_ecn(entry: &Entry, ecn: &str) -> Typed {
     Typed::new(entry.name, &format!("ecn = \"{ecn}\"\n{own}"))
 }
 
-/// Drives what is typed.
+/// A driver of the given discipline.
 pub(crate) fn driven(typed: &Typed, buffer: Amount) -> Driver<Box<dyn Discipline>> {
     Driver::new(typed.built(&site(buffer)))
 }
 
-/// Every sensible pair: each entry that leaves the order of service open, under each scheduler, in
-/// each measure that it knows, and with each way of sharing queues among flows.
+/// Every sensible variant: each entry that leaves the order of service open, under each scheduler,
+/// in each measure that it supports, and with each method of sharing queues.
 pub(crate) fn variants(entry: &Entry) -> Vec<String> {
     let page = entry.page().expect("documented");
     let choices = |name: &str| -> Vec<String> {
@@ -120,7 +120,7 @@ proptest! {
     }
 }
 
-/// Does `before`, drains, hands what came back to an heir, and goes on with `after` in both.
+/// Applies `before`, drains, hands the packets to an heir, and applies `after` to both.
 fn drain_between(typed: &Typed, buffer: Amount, before: &[Operation], after: &[Operation]) {
     let (mut driver, mut heir) = (driven(typed, buffer), driven(typed, buffer));
     before.iter().for_each(|&operation| driver.apply(operation));
@@ -133,9 +133,9 @@ fn drain_between(typed: &Typed, buffer: Amount, before: &[Operation], after: &[O
     heir.run(after);
 }
 
-/// Oldest first, and packets of a flow in order. Where queues are given to flows, and where a flow
-/// is in two queues by its codepoints, what came at the same instant into two queues may have
-/// changed places.
+/// Asserts that packets come oldest first, and those of a flow in order. Packets that arrived in
+/// two queues at the same instant may have changed places. That happens if queues are assigned to
+/// flows, or if a flow is in two queues by its codepoints.
 fn assert_order(drained: &[Packet], name: &str) {
     assert!(drained.is_sorted_by_key(|packet| packet.arrived), "{name}: {drained:?}");
     let is_split =
@@ -187,8 +187,8 @@ proptest! {
 
 #[test]
 fn a_drain_decides_nothing_of_what_comes_after() {
-    // Who only counts what waits goes on as if the packets had never been there; who has averages,
-    // tokens or random numbers need not.
+    // A discipline that only counts waiting packets continues as if the drained ones had never
+    // existed. One with averages, tokens or random numbers need not.
     for name in ["tail-drop", "drop-front", "lqd", "alqd", "drr", "prio", "classful"] {
         let entry = catalogue::find(name).expect("in the catalogue");
         let fresh = driven(&with_ecn(entry, "drop"), Amount::Packets(40)).run(&contest(20, 3_000));
@@ -225,8 +225,8 @@ fn every_pair_decides_alike_when_run_twice_and_keeps_the_link_busy() {
             let run = || driven(&Typed::new(entry.name, variant), Amount::Packets(40)).run(&contest);
             let outcome = run();
             assert_eq!(outcome, run(), "{}: {variant}", entry.name);
-            // Two requests for three offers, and what is left at the end; none of the requests in
-            // vain, but for AVQ.
+            // Two polls for three offers, and the rest at the end; no poll finds nothing, except
+            // with AVQ.
             let least = if entry.name == "avq" { 1_750 } else { 2_000 };
             assert!((least..=2_040).contains(&outcome.sent), "{}: {variant}: {outcome:?}", entry.name);
         }
@@ -247,7 +247,7 @@ fn without_room_around_it_nothing_grows() {
     }
 }
 
-/// The `n`th sequence of six operations, each an arrival of one of three flows or a request.
+/// The `n`th sequence of six operations, each an arrival of one of three flows or a poll.
 fn nth_sequence(n: u32) -> [Operation; 6] {
     core::array::from_fn(|i| match (n >> (2 * i)) & 3 {
         3 => Operation::Dequeue,
@@ -257,7 +257,7 @@ fn nth_sequence(n: u32) -> [Operation; 6] {
 
 #[test]
 fn every_sequence_of_six_operations_on_three_flows_conserves_packets() {
-    // The driver checks after each operation, so shorter sequences are checked as beginnings of
+    // The driver checks after each operation, so shorter sequences are covered as prefixes of
     // these.
     for entry in catalogue::all() {
         let typed = with_ecn(entry, "mark");
@@ -295,8 +295,8 @@ fn under_mark_no_capable_packet_is_dropped_early() {
         };
         let (drops, marks) = early_drops("mark");
         assert_eq!(drops, 0, "{}", entry.name);
-        // The contest does reach such decisions: who drops early under one policy marks under the
-        // other.
+        // The contest does reach these decisions: a discipline that drops early under one policy
+        // marks under the other.
         assert_eq!(early_drops("drop").0 > 0, entry.about.marks, "{}", entry.name);
         assert_eq!(marks > 0, entry.about.marks, "{}", entry.name);
         assert_eq!(early_drops("drop").1, 0, "{}", entry.name);
@@ -307,10 +307,10 @@ fn under_mark_no_capable_packet_is_dropped_early() {
 fn overload_fills_the_link_and_loses_a_third() {
     for entry in catalogue::all() {
         let outcome = driven(&with_ecn(entry, "drop"), Amount::Packets(40)).run(&contest(20, 12_000));
-        // Two requests for three of 12000 offers, and at most 40 packets left for each of the three
-        // pauses: 8120 at most. Each request comes right after an offer, so one in vain would be an
-        // empty queue that refused a packet. AVQ lets less and less through to senders who do not
-        // listen: 0.98 of the rate at first, three quarters at the end.
+        // Two polls for three of 12000 offers, and at most 40 packets left for each of the three
+        // pauses: 8120 at most. Each poll comes right after an offer, so it finds nothing only if
+        // an empty queue refused a packet. AVQ admits ever less from senders that do not respond:
+        // 0.98 of the rate at first, three quarters at the end.
         let least = if entry.name == "avq" { 7_000 } else { 8_000 };
         assert!((least..=8_120).contains(&outcome.sent), "{}: {outcome:?}", entry.name);
     }
@@ -318,13 +318,14 @@ fn overload_fills_the_link_and_loses_a_third() {
 
 #[test]
 fn after_any_contest_a_lone_light_flow_gets_through_an_idle_link() {
-    // SFB forgets an unresponsive flow only packet by packet: its probability falls by 1/6000 for
-    // each that finds its bins empty.
+    // SFB forgets an unresponsive flow only slowly: its probability falls by 1/6000 for each packet
+    // that finds its bins empty.
     for entry in catalogue::all().iter().filter(|entry| entry.name != "sfb") {
         for flows in [20, 200] {
             let mut driver = driven(&with_ecn(entry, "drop"), Amount::Packets(40));
             contest(flows, 12_000).into_iter().for_each(|operation| driver.apply(operation));
-            // A tenth of the link is no burden, and after a minute nothing is left of the contest.
+            // A tenth of the link is a light load, and after a minute no trace of the contest is
+            // left.
             let mut light = |flow: u64, packets: u64| {
                 let dropped = driver.outcome().dropped;
                 for _ in 0..packets {
@@ -351,13 +352,13 @@ fn after_any_contest_a_lone_light_flow_gets_through_an_idle_link() {
 /// Name, and the hash of all decisions in the contest under `mark`.
 ///
 /// A new hash means that a discipline decides differently on the same input, so recorded results
-/// change. Where that is meant, put the value that the failing test prints here, and say why in the
-/// commit.
+/// change. If that is intended, copy the value that the failing test prints to this list, and give
+/// the reason in the commit.
 const GOLDEN: &[(&str, u64)] = &[
     ("tail-drop", 3_288_371_909_914_222_001),
     ("policer", 11_916_210_802_764_184_027),
-    // In this contest the oldest packet is always of the longest queue when room is made, so three
-    // drop alike.
+    // In this contest the oldest packet is always in the longest queue when room is made, so three
+    // disciplines drop alike.
     ("drop-front", 1_501_191_413_826_301_393),
     ("red", 4_511_597_893_282_372_819),
     ("rio", 12_132_915_024_682_023_256),
@@ -392,7 +393,7 @@ const GOLDEN: &[(&str, u64)] = &[
     ("fq-codel", 16_314_722_326_789_561_806),
     ("fq-pie", 1_512_846_146_493_414_142),
     ("cake-like", 14_622_915_568_085_956_551),
-    ("queue", 3_288_371_909_914_222_001), // that of tail-drop
+    ("queue", 3_288_371_909_914_222_001), // the hash of tail-drop
     ("conditioner", 8_778_278_205_212_128_817),
     ("shaper", 4_208_691_423_955_573_362),
     ("prio", 3_288_371_909_914_222_001),
@@ -425,8 +426,8 @@ fn decisions_are_those_recorded() {
     assert_eq!(names(&found), names(GOLDEN), "GOLDEN is in the order of the catalogue");
 }
 
-/// The lines of `recorded` that are to be changed, as they are typed: with the value found, or to
-/// be taken out.
+/// The lines of `recorded` to change, as they appear in the list: with the value found, or to be
+/// removed.
 fn to_paste(found: &[(&str, u64)], recorded: &[(&str, u64)]) -> Vec<String> {
     let of = |list: &[(&str, u64)], name: &str| {
         list.iter().find(|(other, _)| *other == name).map(|(_, trace)| *trace)

@@ -1,8 +1,8 @@
-//! Records of what becomes of packets.
+//! Records of the fates of packets.
 
 use fairwire_core::{Cause, Discipline, Packet, Signals};
 
-/// One thing that became of a frame.
+/// One event of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Event {
     Dropped(u32, Cause),
@@ -21,7 +21,7 @@ impl Event {
     }
 }
 
-/// Everything that happened, in order.
+/// All events, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Events(pub(crate) Vec<Event>);
 
@@ -39,7 +39,7 @@ impl Events {
         self.dropped().into_iter().map(|(frame, _)| frame).collect()
     }
 
-    /// How many were dropped for this cause.
+    /// The number of drops for this cause.
     pub(crate) fn dropped_by(&self, cause: Cause) -> usize {
         self.dropped().iter().filter(|(_, of)| *of == cause).count()
     }

@@ -1,5 +1,5 @@
-//! Each discipline of the catalogue inside each that holds others: it can do there what it can do
-//! alone.
+//! Each discipline of the catalogue inside each that holds others: it can do there everything that
+//! it can do alone.
 
 use crate::Typed;
 use crate::conformance::site;
@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 type Boxed = Box<dyn Discipline>;
 type Wrap = fn(Boxed) -> Boxed;
 
-/// Parameters of entries that have more to lose than by default.
+/// Parameters with which entries have more state to lose than by default.
 const TYPED: &[(&str, &str)] = &[
     ("conditioner", "class = [{ id = 1, marker = 'adaptive-token-bucket' }]"),
     ("shaper", "autorate = {}"),

@@ -1,4 +1,4 @@
-//! Integration tests of the laws: one binary, since each would be linked with everything again.
+//! Integration tests of the laws, in one binary, since each binary would link everything again.
 
 mod afd;
 mod beside;

@@ -1,4 +1,4 @@
-//! RED: the numbers of the paper and of ns-2, and a second, straight-line reading of the same
+//! RED: the numbers of the paper and of ns-2, and a straight-line transcription of the same
 //! pseudo-code.
 
 use crate::beside::{Event, Line, Met, Offer, Reading, Traffic, add, assert_met, assert_near, compare};
@@ -60,7 +60,7 @@ fn gaps(spreading: Spreading) -> Vec<usize> {
     gaps
 }
 
-/// Is each gap in `range` as likely as any other, and none outside of it?
+/// Asserts that each gap in `range` is equally likely, and none is outside.
 fn assert_uniform(gaps: &[usize], range: core::ops::RangeInclusive<usize>) {
     let total: usize = gaps.iter().sum();
     let inside = &gaps[range.clone()];
@@ -86,7 +86,7 @@ fn under_ns2s_rule_gaps_are_uniform_between_once_and_twice_the_inverse_of_p() {
 
 #[test]
 fn the_first_arrival_above_the_threshold_is_never_dropped() {
-    // A probability of 1 from the threshold on, yet not forced: only the spared first arrival
+    // The probability is 1 from the threshold on, but not forced: only the spared first arrival
     // passes.
     let ramp = Ramp { min: 4.0, max: 30.0, max_probability: 1.0, gentle: true };
     let given = Checked { weight: 1.0, ..Checked::default() };
@@ -114,14 +114,14 @@ impl Since {
         self.bytes += f64::from(len);
     }
 
-    /// The first one above the threshold counts alone.
+    /// The first packet above the threshold is the only one counted.
     pub(crate) fn begin(&mut self, len: u32) {
         *self = Since::default();
         self.count(len);
     }
 
-    /// p_a for a packet of `len` bytes, of p_b; `mean` is the bytes of a mean packet, where bytes
-    /// are counted.
+    /// p_a for a packet of `len` bytes, given p_b; `mean` is the mean packet in bytes, if bytes are
+    /// counted.
     pub(crate) fn chance(&self, pb: f64, spreading: Spreading, len: u32, mean: Option<f64>) -> f64 {
         let n = mean.map_or(self.packets, |mean| (self.bytes / mean).floor());
         let pa = match spreading {
@@ -151,7 +151,7 @@ pub(crate) fn ceiling(ramp: Ramp) -> f64 {
     if ramp.gentle { 2.0 * ramp.max } else { ramp.max }
 }
 
-/// RED once more, straight from the pseudo-code, with none of the code under test.
+/// RED transcribed from the pseudo-code, without the code under test.
 struct Plain {
     config: Config,
     rng: Rng,
@@ -179,7 +179,7 @@ impl Plain {
         };
     }
 
-    /// Adaptive RED, the pseudo-code: every interval, with the average as it is.
+    /// Adaptive RED's pseudo-code: a step every interval, with the current average.
     fn adapt(&mut self, now: u64) {
         let Some(rule) = self.config.adaptation else { return };
         while now >= self.adapts + rule.interval.ns() {
@@ -234,7 +234,7 @@ impl Reading for Plain {
     }
 }
 
-/// Runs both readings side by side over bursts, overload and pauses.
+/// Runs RED and its transcription side by side over bursts, overload and pauses.
 fn side_by_side(limit: Limit, config: Config, policy: EcnPolicy, seed: u64) -> Met {
     let red = Red::new(config, Seed(seed).stream("red"));
     let mut queue = Queue::new(limit, Fcfs, red).with_ecn(policy);
@@ -265,7 +265,7 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
         let limit = if on(0) { Limit::bytes(20_480) } else { Limit::packets(40) };
         let given = Checked {
             measure: if on(0) { Measure::Bytes } else { Measure::Packets },
-            weight: 0.02, // ten times the default, so that a short run goes through all branches
+            weight: 0.02, // ten times the default, so a short run takes all branches
             idle_rule: if on(3) { IdleRule::Ns2 } else { IdleRule::Floyd1993 },
             spare_short_queue: on(4),
             mark_limit: on(5).then_some(0.1),
@@ -275,8 +275,8 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
             given,
             ramp: Ramp { min: 6.0 * scale, max: 15.0 * scale, max_probability: 0.1, gentle: on(1) },
             spreading: if on(2) { Spreading::AtLeast } else { Spreading::AtMost },
-            // In every third combination; often, so that a short run goes up and down. No pause has
-            // 64 intervals.
+            // In every third combination, with frequent steps, so a short run covers rises and
+            // falls. No pause has 64 intervals.
             adaptation: switches.is_multiple_of(3).then_some(Adaptation {
                 interval: Duration::from_ms(20),
                 increase: 0.01,
@@ -295,8 +295,8 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
 
 #[test]
 fn the_adaptive_variant_finds_the_probability_that_the_load_needs() {
-    // A fluid loop: the more is signalled, the less is sent. An average of 15, the middle of 10 and
-    // 20, needs a probability of 0.1 here, so max_p must come to 0.2.
+    // A fluid loop: more signals reduce the sending rate. An average of 15, the middle of 10 and
+    // 20, needs a probability of 0.1 here, so max_p must reach 0.2.
     let spec = Spec { adaptive: Some(true), weight: Some(1.0), ..Spec::default() };
     let config = spec.check(&site()).expect("allowed").1;
     assert_eq!(config.adaptation.map(|rule| (rule.target_from, rule.target_to)), Some((14.0, 16.0)));
@@ -314,9 +314,9 @@ fn the_adaptive_variant_finds_the_probability_that_the_load_needs() {
             let now = Time::from_ns(round * 500_000_000);
             red.on_arrival(&Packet::new(99, 512, 0.into(), now), &buffer, now);
         }
-        // The band is from 14 to 16, and whole packets represent up to half a packet more or less.
-        // So p is 0.1 at (13.5 - 10) / 10 to (16.5 - 10) / 10 of max_p, and a step is a tenth of
-        // it.
+        // The band is from 14 to 16, and whole packets add or subtract up to half a packet. So p is
+        // 0.1 at (13.5
+        // - 10) / 10 to (16.5 - 10) / 10 of max_p, and a step is a tenth of it.
         assert!((0.13..0.32).contains(&red.max_probability()), "{start}: {}", red.max_probability());
         assert!((13.0..17.0).contains(&queue), "{start}: {queue}");
     }
@@ -395,8 +395,8 @@ fn thresholds_typed_in_bytes_or_time_count_in_the_measure_chosen() {
     assert_eq!(ramp(Measure::Bytes), (2560.0, 5120.0));
 }
 
-/// How many of a million packets of `len` bytes are signalled at an average that calls for 1/64, by
-/// the rule of 1993.
+/// The number of a million packets of `len` bytes that are signalled by the rule of 1993, at an
+/// average that calls for 1/64.
 fn signals_in_a_million(mean_packet: Option<u64>, len: u32) -> f64 {
     let spec = Spec {
         measure: Some(Measure::Bytes),
@@ -411,7 +411,7 @@ fn signals_in_a_million(mean_packet: Option<u64>, len: u32) -> f64 {
     let mut red = Red::new(spec.check(&site()).expect("allowed").1, Seed(3).stream("mean"));
     let mut buffer = Buffer::new(Limit::bytes(40_000));
     for frame in 0..10 {
-        buffer.push(Packet::new(frame, 1000, 0.into(), Time::ZERO)); // 10 000 bytes: half way up
+        buffer.push(Packet::new(frame, 1000, 0.into(), Time::ZERO)); // 10 000 bytes: halfway up
     }
     let arrival = |frame| Packet::new(frame, len, 0.into(), Time::ZERO);
     let is_signalled =
@@ -433,8 +433,8 @@ fn in_bytes_a_packet_is_signalled_by_its_length_over_the_mean_packets() {
 #[test]
 fn the_first_probabilities_after_a_signal_are_those_of_the_formula_with_the_mean_packet() {
     // p_b = 1/4 throughout, and one packet of `len` bytes after the spared first one of 500. Its
-    // chance is p_b / (1 - n p_b) len / mean, n being the whole mean packets since the first:
-    // ns-2's order of spreading and scaling.
+    // probability is p_b / (1 - n p_b) len / mean, where n is the number of entire mean packets
+    // since the first: ns-2's order of spreading and scaling.
     for (mean_packet, len, chance) in [
         (500, 250, 0.25 / (1.0 - 0.25) * 0.5),  // n = 750 / 500 = 1
         (500, 500, 0.25 / (1.0 - 0.5)),         // n = 2
@@ -461,7 +461,7 @@ fn the_first_probabilities_after_a_signal_are_those_of_the_formula_with_the_mean
             judge(len) == Verdict::Signal(Cause::Early)
         };
         let met = (0..40_000).filter(|&seed| is_signalled(seed)).count() as f64 / 40_000.0;
-        // 4 standard deviations of the share of 40 000 draws are 0.01.
+        // 4 standard deviations of the fraction of 40 000 draws are 0.01.
         assert!((met - chance).abs() < 0.01, "{mean_packet} {len}: {met} for {chance}");
     }
 }

@@ -1,4 +1,4 @@
-//! Disciplines that take over other parameters while packets wait.
+//! Disciplines that take over new parameters while packets wait.
 
 use crate::Typed;
 use crate::conformance::{OWN_SETTINGS, driven, site, variants, with_ecn};
@@ -10,8 +10,8 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// What cannot be taken over, by discipline. It changes what the state counts in, or the shape of
-/// tables; a larger buffer does where tables run beside it.
+/// Parameters that cannot be taken over, by discipline. They change the units of the state or the
+/// shape of tables. A larger buffer does so too, for tables alongside it.
 const FIXED: &[(&str, &[&str])] = &[
     ("afd-exact", &["max_flows", "measure"]),
     ("afd-ft", &["measure", "samples"]),
@@ -54,7 +54,7 @@ struct Variant {
 }
 
 impl Variant {
-    /// A variant that is read and allowed.
+    /// A variant that can be read and is allowed.
     fn new(entry: &Entry, parameter: &str, typed: String, buffer: Amount) -> Option<Variant> {
         let parameters: Parameters = toml::from_str(&format!("[{:?}]\n{typed}", entry.name)).ok()?;
         check(entry.name, &parameters, &site(buffer)).ok()?;
@@ -66,7 +66,7 @@ impl Variant {
     }
 }
 
-/// What the conformance suite gives an entry, less what is in `parameter`.
+/// The settings of the conformance suite for an entry, without those for `parameter`.
 fn own(entry: &Entry, parameter: &str) -> String {
     let own = OWN_SETTINGS.iter().find(|(name, _)| *name == entry.name).map_or("", |(_, typed)| *typed);
     let is_other = |line: &&str| line.split(' ').next() != Some(parameter);
@@ -91,7 +91,7 @@ fn near(default: &str) -> Vec<String> {
     [0.5, 2.0].map(|factor| typed(factor * number)).into()
 }
 
-/// Each parameter of an entry by itself at a few values that are allowed, and other buffers.
+/// Variants of an entry: each parameter at a few allowed values, and other buffers.
 fn changed(entry: &Entry) -> Vec<Variant> {
     let page = entry.page().expect("documented");
     let guesses = ["\"10 packets\"", "\"7 ms\"", "0.3", "3", "\"2000 B\"", "\"6000 B\""];
@@ -169,7 +169,7 @@ fn a_buffer_that_grows_and_shrinks_under_load_loses_only_what_its_law_drops() {
     }
 }
 
-/// `driver` with the parameters of `fresh`, or `fresh` with its packets.
+/// `driver` with the parameters of `fresh`; if it cannot take them over, `fresh` with its packets.
 fn taken_over(mut driver: Driver<Boxed>, mut fresh: Driver<Boxed>) -> Driver<Boxed> {
     if driver.retune(&**fresh.discipline()) {
         return driver;

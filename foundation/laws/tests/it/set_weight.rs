@@ -1,5 +1,5 @@
-//! Weights that change while packets wait: afterwards each class gets what it would have got under
-//! these weights from the start.
+//! Weights that change while packets wait. Afterwards each class gets the same as with these
+//! weights from the start.
 
 use crate::built;
 use fairwire_catalogue as catalogue;
@@ -17,8 +17,8 @@ fn weight(weight: f64) -> Weight {
     Weight::new(weight).expect("allowed")
 }
 
-/// A link of 10 Mbit/s that is offered three times what it can send, alike by six flows: two of
-/// each of the classes 1, 2 and 3.
+/// A link of 10 Mbit/s at three times its capacity, with equal load from six flows: two of each of
+/// the classes 1, 2 and 3.
 struct Link {
     queue: Box<dyn Discipline>,
     offered: u64,
@@ -35,7 +35,7 @@ impl Link {
         for _ in 0..offers {
             let i = self.offered;
             self.offered += 1;
-            let now = Time::from_ns(i * 133_333); // a third of what 500 bytes take
+            let now = Time::from_ns(i * 133_333); // a third of the transmission time of 500 bytes
             let flow = mix(i) % 6;
             let packet =
                 Packet { class: 1 + (flow % 3) as u32, ..Packet::new(i as u32, 500, flow.into(), now) };
@@ -50,15 +50,15 @@ impl Link {
     }
 }
 
-/// How disciplines with weights are typed, as a function of the weight of class 2. Classes 1 and 3
-/// have 1 and 2.
+/// The settings of disciplines with weights, as a function of the weight of class 2. Classes 1 and
+/// 3 have 1 and 2.
 type Typed = (&'static str, fn(f64) -> String);
 
 fn weights(second: f64) -> String {
     format!("weights = {{ 1 = 1.0, 2 = {second:?}, 3 = 2.0 }}")
 }
 
-/// The classes of a tree: three leaves under class 9, which is alone under the root.
+/// The classes of a tree: three leaves under class 9, the only class under the root.
 fn classes(second: f64) -> String {
     format!(
         "class = [{{ id = 9 }}, {{ id = 1, parent = 9 }}, {{ id = 2, weight = {second:?}, parent = 9 }}, \
@@ -92,7 +92,7 @@ const WEIGHTED: &[Typed] = &[
     ("conditioner", |second| format!("discipline.hfaba.{}", classes(second))),
 ];
 
-/// Long enough for a buffer's worth of packets and of tokens to go round many times.
+/// Long enough for a buffer of packets and the tokens to circulate many times.
 const SETTLES: u64 = 30_000;
 
 #[test]
@@ -107,7 +107,7 @@ fn after_a_change_of_weight_shares_are_those_of_a_discipline_built_with_it() {
             built.sent(2 * SETTLES);
             let (found, expected) = (changed.sent(2 * SETTLES), built.sent(2 * SETTLES));
             for (found, expected) in found.into_iter().zip(expected) {
-                // Four sd of the difference of two counts.
+                // Four sd of the difference between two counts.
                 let tolerance = 4.0 * f64::from(found + expected).sqrt();
                 let difference = f64::from(found.abs_diff(expected));
                 assert!(
@@ -154,7 +154,7 @@ fn a_class_without_a_weight_of_its_own_is_refused() {
     for &(name, typed) in WEIGHTED {
         let mut queue = discipline(name, &typed(1.0));
         let refused = queue.set_weight(77, weight(2.0));
-        // The default leaf of `classful` has its packets, and no weights.
+        // In `classful` the default leaf has these packets, and no weights.
         let expected = if name == "classful" {
             SetWeightError::NoWeights
         } else {
@@ -188,7 +188,7 @@ fn a_weight_that_cannot_be_counted_is_refused_and_nothing_has_changed() {
 
     let all: String = (0..300).map(|class| format!("{class} = 1.0, ")).collect();
     for name in ["lqd", "rnd"] {
-        // The scheduler comes first and takes the weight back.
+        // The scheduler is changed first and reverts the weight.
         let mut queue = discipline(name, &format!("scheduler = {{ drr = {{ weights = {{ {all} }} }} }}"));
         for class in 0..255 {
             queue.set_weight(class, weight(2.0 + f64::from(class))).expect("there is room");

@@ -1,4 +1,4 @@
-//! Where disciplines work in these tests, and how they are built of what is typed for them.
+//! The site of disciplines in these tests, and their construction from given settings.
 
 use fairwire_catalogue::{Parameters, build};
 use fairwire_core::units::Amount;
@@ -16,7 +16,7 @@ pub(crate) fn site(buffer: Amount) -> Site<'static> {
     }
 }
 
-/// A discipline with what is typed in its table: read once, and built as often as need be.
+/// A discipline with the settings of its table, read once and built any number of times.
 pub(crate) struct Typed {
     pub(crate) name: String,
     pub(crate) typed: String,
@@ -36,7 +36,7 @@ impl Typed {
     }
 }
 
-/// The discipline called `name`, with `typed` in its table.
+/// The discipline called `name`, with the settings `typed` in its table.
 pub(crate) fn built(name: &str, typed: &str, site: &Site<'_>) -> Box<dyn Discipline> {
     Typed::new(name, typed).built(site)
 }

@@ -35,7 +35,7 @@ pub trait Maker: Any + Send {
     /// Makes the discipline of the leaf at `place`: always the same.
     fn make(&self, place: usize) -> Box<dyn Discipline>;
 
-    /// From now on makes at `place` what `fresh` makes at `from`. False where it cannot.
+    /// Makes at `place`, from now on, what `fresh` makes at `from`; returns false if it cannot.
     fn adopt(&mut self, place: usize, fresh: &dyn Maker, from: usize) -> bool;
 }
 

@@ -25,12 +25,12 @@ pub(super) struct Node {
     pub(super) ceiling: Option<Box<Ceiling>>,       // free while the class may send
     pub(super) cost: u64,                           // of a byte in virtual time: the inverse of the weight
     pub(super) priority: usize,
-    pub(super) tag: u128, // virtual time from which it is owed what is left over
+    pub(super) tag: u128, // virtual time from which it is owed excess
     /// Virtual times of the excess here, one for each priority, if classes exist below.
     pub(super) clocks: Box<[u128]>,
     /// No packet below may leave before this; zero if unknown.
     pub(super) not_before: Time,
-    /// The request in which it had nothing to send.
+    /// The last poll in which it had nothing to send.
     pub(super) in_vain: u64,
     /// Backlogged children, and this node's place among its backlogged siblings.
     pub(super) active: Vec<usize>,
@@ -80,8 +80,8 @@ impl Node {
         self.guarantee.as_ref().is_some_and(|bucket| bucket.is_free(now))
     }
 
-    /// Starts with the savings of `before` under other terms, capped by the new terms, and with its
-    /// debts. Its parent's virtual time for a priority was `clock`, and is zero here.
+    /// Takes over the savings of `before`, capped by the new terms, and its debts. The virtual time
+    /// of its parent was `clock` for a priority, and is zero here.
     pub(super) fn inherit(&mut self, before: &Node, clock: u128) {
         if let (Some(own), Some(before)) = (&mut self.guarantee, &before.guarantee) {
             own.idle_until(before.free_at());

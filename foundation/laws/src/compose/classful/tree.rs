@@ -39,8 +39,7 @@ pub struct Classful {
     first_poll: Option<Time>,
 }
 
-/// The maximum number of leaves inspected to release one, each time that another is built. They
-/// were read for other packets not long ago, or can be released.
+/// The maximum number of leaves inspected to release one, each time that another is built.
 const LOOKED_AT: usize = 16;
 
 /// The order of service among siblings: the least is first.
@@ -112,10 +111,10 @@ impl Classful {
     }
 
     /// The same, keeping only `leaves` (at least 1) of those that its maker built, in addition to
-    /// backlogged ones. Before another is built, one without backlog that was long unused is
-    /// released. It is built again with its next packet, in its first state. (The clock algorithm
-    /// releases a leaf that had no packet since it was last inspected, in a round. If all were used
-    /// it takes some steps, so a sixteenth more may exist.) The default leaf stays.
+    /// backlogged ones. Before another is built, a long unused one without backlog is released. Its
+    /// next packet builds it again, in its first state. The clock algorithm picks it: each round
+    /// releases the leaves that had no packet since their last inspection. If all were used it
+    /// takes some steps, so a sixteenth more may exist. The default leaf stays.
     #[must_use]
     pub fn keeping(self, leaves: usize) -> Self {
         Classful { kept: leaves.max(1), ..self }
@@ -317,7 +316,7 @@ impl Classful {
             let priority = candidate.priority;
             let since = match &candidate.guarantee {
                 Some(due) if !is_over => u128::from(due.free_at().ns()),
-                // A class that requested none of the excess is owed none of it.
+                // A class that had no packet for the excess is owed none of it.
                 _ => candidate.tag.max(node.clocks[priority]),
             };
             let rank = Rank { is_over, priority, since, node: child };
@@ -452,9 +451,9 @@ impl Control for Classful {
         }
     }
 
-    /// Its weight among its siblings, for the excess. A class that is not in the tree is looked up
-    /// in the default leaf, which has its packets. Bytes that a class has sent beyond its turn
-    /// count at the new weight, too, so a class of small weight need not wait for its debt.
+    /// Sets its weight among its siblings, for the excess. A class that is not in the tree is
+    /// looked up in the default leaf, which has its packets. Bytes that a class has sent beyond its
+    /// turn also count at the new weight, so a class of small weight need not wait for its debt.
     fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         let Some(place) = self.tree.place(class) else {
             let at = self.default;

@@ -2,22 +2,22 @@
 //!
 //! # What it does
 //! Each flow has its own queue with a potential: the bytes that the flow has sent, per weight. The
-//! next packet is the one that brings its flow to the least potential. A system potential, from
-//! which new flows start, advances with the bytes sent. Potentials are cut into frames. Once all
-//! flows have passed the end of a frame, so has the system.
+//! next packet is the one that brings its flow to the least potential. New flows start from a
+//! system potential, which advances with the bytes sent. Potentials are divided into frames. Once
+//! all flows have passed the end of a frame, the system potential passes it too.
 //!
 //! # Why
 //! It bounds delay as weighted fair queueing does. The system potential must not fall behind those
 //! of the flows, or only a new flow would be served until it has caught up. Finding the least
-//! potential at each packet is expensive, and once per frame is enough. This is the fair queueing
+//! potential at each packet is expensive; once per frame is enough. This is the fair queueing
 //! ("FQ") of Suter's paper.
 //!
 //! # State and cost
-//! 172 bytes for each packet that the buffer has room for, in addition to the buffer's: the
-//! backlogged queues, and as many idle flows whose potentials are ahead of the system's. O(log n)
-//! per packet, with n the number of either, amortised: a remembered flow is forgotten once. When
-//! the link goes idle all are, in O(1). But a packet within which virtual time passes the tags of k
-//! remembered flows pays for all k, as exact virtual time requires.
+//! 172 bytes for each packet that the buffer has room for, in addition to the buffer's. They hold
+//! the backlogged queues, and as many idle flows whose potentials are ahead of the system's. O(log
+//! n) per packet, amortised, where n is the number of either. Each remembered flow is forgotten
+//! once, and all at once, in O(1), when the link goes idle. But a packet during which virtual time
+//! passes the tags of k remembered flows pays for all k, as exact virtual time requires.
 //!
 //! # Source (section, equation)
 //! D. Stiliadis and A. Varma, "Design and Analysis of Frame-based Fair Queueing: A New Traffic
@@ -25,7 +25,7 @@
 //!
 //! # Where we differ
 //! - It is not the published algorithm. The paper gives each flow a rate beforehand, and a frame
-//!   has a length in time. Here a flow has a weight, and its rate is its part of the link among the
+//!   has a length in time. Here a flow has a weight. Its rate is its share of the link among the
 //!   flows that an ideal server (GPS) would be serving. System potential and rates follow GPS's
 //!   virtual time, with a memory of the flows that it still serves. A frame has a length in bytes
 //!   per weight.

@@ -6,14 +6,14 @@
 //! flow starts from virtual time, or from where it left off if that is later.
 //!
 //! # Why
-//! It is as fair as self-clocked fair queueing (`scfq`), which serves packets in the order of the
-//! tags at which they end. Here the start tags give the order. So flows of low weight or of long
-//! packets wait less than under `scfq`, and flows of short packets wait longer. It need not know
-//! the link's rate, so it stays fair if the rate varies.
+//! It is as fair as self-clocked fair queueing (`scfq`), which orders packets by their finish tags.
+//! Here start tags give the order. So flows of low weight or of long packets wait less than under
+//! `scfq`, and flows of short packets wait longer. It need not know the link's rate, so it stays
+//! fair if the rate varies.
 //!
 //! # State and cost
-//! 132 bytes for each packet that the buffer has room for, in addition to the buffer's: the
-//! backlogged queues, and as many idle flows whose tags are ahead of virtual time. O(log n) per
+//! 132 bytes for each packet that the buffer has room for, in addition to the buffer's. They hold
+//! the backlogged queues, and as many idle flows whose tags are ahead of virtual time. O(log n) per
 //! packet, with n the larger of the two numbers.
 //!
 //! # Source (section, equation)

@@ -8,15 +8,15 @@
 //!
 //! # Why
 //! A flow is never more than one packet behind the ideal, as in weighted fair queueing. Unlike
-//! there, it is never more than one packet ahead either. So service is as smooth as packets allow,
-//! and further sharing below, in a tree of such schedulers, is smooth too.
+//! there, it is never more than one packet ahead either. Service is thus as smooth as packets
+//! allow, which also smooths further sharing below, in a tree of these schedulers.
 //!
 //! # State and cost
-//! 204 bytes for each packet that the buffer has room for, in addition to the buffer's: the
-//! backlogged queues, and as many idle flows whose tags are ahead of virtual time. O(log n) per
-//! packet, with n the number of either, amortised: a remembered flow is forgotten once. When the
-//! link goes idle all are, in O(1). But a packet within which virtual time passes the tags of k
-//! remembered flows pays for all k, as exact virtual time requires.
+//! 204 bytes for each packet that the buffer has room for, in addition to the buffer's. They hold
+//! the backlogged queues, and as many idle flows whose tags are ahead of virtual time. O(log n) per
+//! packet, amortised, where n is the number of either. Each remembered flow is forgotten once, and
+//! all at once, in O(1), when the link goes idle. But a packet during which virtual time passes the
+//! tags of k remembered flows pays for all k, as exact virtual time requires.
 //!
 //! # Source (section, equation)
 //! J. C. R. Bennett and H. Zhang, "Hierarchical Packet Fair Queueing Algorithms", IEEE/ACM ToN
@@ -24,7 +24,7 @@
 //! waiting).
 //!
 //! # Where we differ
-//! - The paper gives each flow a rate beforehand. Here it has a weight, and its rate is its part of
+//! - The paper gives each flow a rate beforehand. Here it has a weight. Its rate is its share of
 //!   the link among the flows that the ideal server would be serving: virtual time advances by
 //!   bytes over the sum of their weights.
 //! - A queue has one start tag, which a packet takes on when it reaches the head, not at arrival.

@@ -9,8 +9,8 @@
 //! The paper's experiments drop; with `ecn = "mark"` an early signal marks ECN-capable packets.
 //!
 //! # Why
-//! A table of the few elephants is small enough for exact rates in hardware, without the noise of a
-//! sample. Short flows are spared, whatever their rate.
+//! The few elephants fit in a table small enough for exact rates in hardware, without the noise of
+//! a sample. Short flows are spared, whatever their rate.
 //!
 //! # State and cost
 //! 24 bytes and an index of 8 to 16 bytes for each of `max_flows`, all allocated at construction;
@@ -23,9 +23,9 @@
 //! AFD and ETRAP on Cisco Nexus 9000 switches.
 //!
 //! # Where we differ
-//! - The vendor does not document how counts become rates. Ours is the rate of a sliding period:
-//!   the amount sent since the current period began, plus the part of the last period's amount that
-//!   is still within one period from now.
+//! - The vendor does not document how counts become rates. Ours is the rate over a sliding period.
+//!   It adds the amount sent since the current period began and the part of the last period's
+//!   amount that is less than one period old.
 //! - The vendor's periods suit its links; our defaults follow the link's rate.
 //! - With a full table a new flow replaces one drawn at random, if that is a mouse. A flow without
 //!   a place is not dropped early.

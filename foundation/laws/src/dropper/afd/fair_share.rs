@@ -45,7 +45,7 @@ impl FairShare {
     }
 
     /// Sets the maximum that a lone flow can have on record to `most`. m_fair keeps its fraction of
-    /// it: with packets longer than typical, all counts grow with the sample, and m_fair with them.
+    /// that maximum, because longer packets raise all counts of the sample.
     ///
     /// ```
     /// use fairwire_core::Duration;
@@ -75,8 +75,8 @@ impl FairShare {
         }
     }
 
-    /// Takes the steps that fell due up to `now`, in each of which the queue was `queue`. m_fair is
-    /// kept from 0 to `most`, so it does not run away while it has no effect.
+    /// Takes the steps due up to `now`, with `queue` as the queue in each. m_fair is kept from 0 to
+    /// `most`, so it does not run away while it has no effect.
     ///
     /// ```
     /// use fairwire_core::{Duration, Time};

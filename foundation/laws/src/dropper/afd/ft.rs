@@ -8,7 +8,7 @@
 //! The paper's experiments drop; with `ecn = "mark"` an early signal marks ECN-capable packets.
 //!
 //! # Why
-//! It needs no shadow buffer. It is here for comparison. All flows enter the drawn set equally
+//! It needs no shadow buffer, and is here for comparison. All flows enter the drawn set equally
 //! often, however many samples they have. So fast flows lose too few samples, appear faster than
 //! they are, and get less than their fair share. [AFD-NFT](super::nft) has the same state without
 //! that bias.
@@ -25,13 +25,13 @@
 //! # Where we differ
 //! - With at most `set_size` flows the set is all of them.
 //! - In both measures, the flow that loses a sample is drawn by numbers of samples: each sample is
-//!   equally likely to be replaced, as in the shadow buffer. In bytes the sample takes the mean
-//!   size of its flow's samples, since no sample is remembered.
+//!   equally likely to be replaced, as in the shadow buffer. In bytes the flow loses the mean size
+//!   of its samples, since their individual sizes are not stored.
 //! - The paper leaves gains, frequency, target and p to its companion, "Approximate fairness
-//!   through differential dropping", CCR 33(1), 2003, which we know from public implementations
-//!   only.
+//!   through differential dropping", CCR 33(1), 2003. We know that paper only from public
+//!   implementations.
 //! - m_fair starts at b, so no packet is dropped before a queue has built, and is kept from 0 to b.
-//!   In bytes b typical packets count, or the sampled amount if that is more.
+//!   In bytes, the size of b typical packets counts, or the sampled amount if that is more.
 //! - With weights below 1 m_fair starts at, and is kept below, b divided by the least weight. A
 //!   small least weight makes the first descent long.
 //! - In bytes, m_fair grows and shrinks with the sampled amount if that exceeds b typical packets.
@@ -94,7 +94,7 @@ impl Spec {
     pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, nft::Config), BadParameter> {
         let Checked { set_size } = self.checked().of(NAME)?;
         let (queue, common, sampling) = self.samples.check(NAME, site)?;
-        // A set that is never reused means another set for every sample.
+        // A set that is never reused is drawn again for every sample.
         Ok((queue, nft::Config { common, sampling, set_size, reuse: 0.0 }))
     }
 

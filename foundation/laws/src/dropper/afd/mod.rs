@@ -74,8 +74,8 @@ pub struct Afd<M> {
     weights: WeightOf,
     /// The number of classes with a weight from each power of two to the next.
     powers: Powers,
-    /// 1 / (the least weight), or up to twice that once weights were changed. A flow of that weight
-    /// is not dropped while m_fair is this number of times the record of a lone flow.
+    /// 1 / (the least weight), or up to twice that once weights were changed. Flows of any weight
+    /// pass undropped once m_fair is this multiple of a lone flow's record.
     reach: f64,
     mark_limit: f64,
     fair: FairShare,
@@ -373,8 +373,8 @@ impl Given<'_> {
     }
 }
 
-/// A twentieth of the time that the link takes to send a full `buffer`: between two steps the queue
-/// changes little, however fast the link.
+/// A twentieth of the time that the link takes to send a full `buffer`, so the queue changes little
+/// between two steps, however fast the link.
 fn twentieth(buffer: Amount, site: &Site<'_>) -> Duration {
     let bytes = buffer.in_bytes(site.packet_bytes, site.rate) as u64;
     Duration::from_ns(site.rate.time_to_send(bytes).ns() / 20)

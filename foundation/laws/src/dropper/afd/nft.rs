@@ -2,8 +2,8 @@
 //!
 //! # What it does
 //! As AFD-SB, but keeps only the count of each flow, as if a shadow buffer existed. When samples
-//! must make room, it draws a set of a few flows at random. It takes the next u samples from these,
-//! each from one of them in proportion to their counts. Here u is a small fraction of the set's
+//! must make room, it draws a set of a few flows at random. The next u samples are taken from that
+//! set, each from one flow in proportion to the counts. Here u is a small fraction of the set's
 //! total samples. Then it draws another set.
 //!
 //! The paper's experiments drop; with `ecn = "mark"` an early signal marks ECN-capable packets.
@@ -30,13 +30,13 @@
 //! - A flow that has lost its last sample leaves the set; a set without flows is replaced early.
 //! - With at most `set_size` flows the set is all of them.
 //! - In both measures, the flow that loses a sample is drawn by numbers of samples: each sample is
-//!   equally likely to be replaced, as in the shadow buffer. In bytes the sample takes the mean
-//!   size of its flow's samples, since no sample is remembered.
+//!   equally likely to be replaced, as in the shadow buffer. In bytes the flow loses the mean size
+//!   of its samples, since their individual sizes are not stored.
 //! - The paper leaves gains, frequency, target and p to its companion, "Approximate fairness
-//!   through differential dropping", CCR 33(1), 2003, which we know from public implementations
-//!   only.
+//!   through differential dropping", CCR 33(1), 2003. We know that paper only from public
+//!   implementations.
 //! - m_fair starts at b, so no packet is dropped before a queue has built, and is kept from 0 to b.
-//!   In bytes b typical packets count, or the sampled amount if that is more.
+//!   In bytes, the size of b typical packets counts, or the sampled amount if that is more.
 //! - With weights below 1 m_fair starts at, and is kept below, b divided by the least weight. A
 //!   small least weight makes the first descent long.
 //! - In bytes, m_fair grows and shrinks with the sampled amount if that exceeds b typical packets.
@@ -44,8 +44,8 @@
 //!   queue at each instant in between.
 //! - A sampled packet counts as at most 65535 bytes.
 //! - No number is drawn if the probability of a drop is 0 or 1.
-//! - The "few thousand" flows of the paper's example of memory are 44 600 by its own formula, 2.5 R
-//!   / r_fair.
+//! - The paper's example of memory has a "few thousand" flows; its own formula, 2.5 R / r_fair,
+//!   gives 44 600.
 //!
 //! # Example
 //! ```toml
@@ -154,8 +154,8 @@ pub struct FlowSet {
 }
 
 impl FlowSet {
-    /// Sets of `size` flows (at most 64), each used until it has lost the fraction `reuse` of its
-    /// samples; at least once.
+    /// Sets of `size` flows (at most 64), each used at least once, until it has lost the fraction
+    /// `reuse` of its samples.
     pub fn new(size: u32, reuse: f64) -> Self {
         let size = size.min(MAX_IN_SET as u32);
         FlowSet { size, reuse, places: [0; MAX_IN_SET], len: 0, left: 0, drawn: 0 }

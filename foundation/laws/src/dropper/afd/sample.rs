@@ -88,7 +88,7 @@ impl Counts {
         self.flows.memory()
     }
 
-    /// Each flow with its number of samples and their size, by place.
+    /// Each flow, by place, with the number of its samples and their size.
     pub fn iter(&self) -> impl Iterator<Item = (FlowHash, u32, u64)> {
         self.flows.iter().map(|(flow, tally)| (flow, tally.samples(), tally.size()))
     }
@@ -159,7 +159,7 @@ impl Counts {
     }
 }
 
-/// Decides which sample makes room for a new one, and remembers what it needs for that.
+/// Decides which sample makes room for a new one.
 pub trait Record: Send + 'static {
     /// Invoked for a new sample while there is room.
     fn append(&mut self, sample: Sample);

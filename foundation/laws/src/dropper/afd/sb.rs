@@ -23,10 +23,10 @@
 //!
 //! # Where we differ
 //! - The paper leaves gains, frequency, target and p to its companion, "Approximate fairness
-//!   through differential dropping", CCR 33(1), 2003, which we know from public implementations
-//!   only.
+//!   through differential dropping", CCR 33(1), 2003. We know that paper only from public
+//!   implementations.
 //! - m_fair starts at b, so no packet is dropped before a queue has built, and is kept from 0 to b.
-//!   In bytes b typical packets count, or the sampled amount if that is more.
+//!   In bytes, the size of b typical packets counts, or the sampled amount if that is more.
 //! - With weights below 1 m_fair starts at, and is kept below, b divided by the least weight. A
 //!   small least weight makes the first descent long.
 //! - In bytes, m_fair grows and shrinks with the sampled amount if that exceeds b typical packets.

@@ -18,7 +18,8 @@ pub struct Accounts {
     /// The cached [`height`](Self::height): its division runs only when the number of buckets
     /// changes.
     height: i64,
-    /// With equal weights, a packet whose bucket holds more than this passes without a random draw.
+    /// With equal weights, a packet passes without a random draw if its bucket holds more than
+    /// this.
     safe: i64,
     profile: Profile,
     buckets: FlowTable<i64>,
@@ -152,8 +153,8 @@ impl Accounts {
         if passes { Verdict::Pass } else { self.profile.verdict(tokens, self.height_at(bucket), rng) }
     }
 
-    /// Does it hold more than its height? Rounding T/N down is harmless: an integer exceeds the
-    /// rounded value exactly if it exceeds T/N.
+    /// Does it hold more than its height? Rounding T/N down does not matter: an integer exceeds T/N
+    /// exactly if it exceeds the rounded value.
     #[inline]
     pub(super) fn is_overfull(&self, bucket: usize) -> bool {
         self.tokens(bucket) > self.height_at(bucket)

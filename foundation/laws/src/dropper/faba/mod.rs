@@ -29,13 +29,13 @@
 //!
 //! # Where we differ
 //! - Only departures refill buckets, so a flow without tokens and without queued packets would wait
-//!   for others to send. The paper holds that "every bucket is full" when no packets are in the
-//!   system. Here the flow of the first packet after the link went idle gets a full bucket, at the
-//!   pool's expense. With `idle_refill = false` it does not: a lone flow with an empty bucket is
-//!   dropped until others send.
+//!   for others to send. The paper says that "every bucket is full" when no packets are in the
+//!   system. Here the flow of the first packet after the link went idle gets a full bucket from the
+//!   pool. With `idle_refill = false` it does not: a lone flow with an empty bucket is dropped
+//!   until others send.
 //! - The pool starts with T tokens; the paper does not say. With none, the first flow would start
 //!   in debt.
-//! - The paper's beta = sigma/Q + 1 is not positive for a deficit, so tokens would never be taken
+//! - With a deficit the paper's beta = sigma/Q + 1 is not positive, so tokens would never be taken
 //!   back as its text says. Here `|sigma|` is used, and dealing stops when less than a whole token
 //!   is left. `beta_rule` has the printed forms.
 //! - With an empty queue, Q counts as 1 in that formula.
@@ -43,18 +43,19 @@
 //!   flows outnumber tokens. A token is never taken back from a bucket that has less than one,
 //!   under any `beta_rule`. In byte mode the debt is less than one packet.
 //! - In byte mode a move carries as many tokens as the departing packet had bytes, or the surplus
-//!   or deficit if that is less. Q counts as at least that packet. The paper's one token at a time
-//!   would mean a move for each byte.
+//!   or deficit if that is less. Q counts as at least that packet. The paper's single tokens would
+//!   mean a move for each byte.
 //! - A packet that cannot enter gets no bucket.
 //! - With `free_below` a link that is not full drops nothing. By the paper's law a flow has T/N
 //!   tokens however short the queue. N counts each flow that sent one packet until a departure
 //!   happens to refill its bucket. So 60 000 datagrams a second from random sources, which take 83
-//!   % of the link, leave a TCP less than a packet's tokens. It gets a seventh of the free
+//!   % of the link, leave a TCP flow less than a packet's tokens. It gets a seventh of the free
 //!   capacity. RED drops nothing below its `min_th` (S. Floyd and V. Jacobson, "Random Early
 //!   Detection Gateways for Congestion Avoidance", IEEE/ACM ToN 1(4), 1993, section IV). Likewise,
-//!   packets enter here while the queue is short. Those whose flow has tokens pay; the others are
-//!   lent theirs and get no bucket. The next departures repay the loan before they fill buckets.
-//!   Buckets, pool and queue sum to T plus the loan. Without it, as in the paper, nothing is lent.
+//!   all packets enter here while the queue is short. Packets pay if their flow has tokens; the
+//!   others are lent theirs and get no bucket. The next departures repay the loan before they fill
+//!   buckets. Buckets, pool and queue sum to T plus the loan. Without `free_below`, as in the
+//!   paper, nothing is lent.
 //! - The number of buckets is bounded; at the bound a new bucket replaces a random one.
 //! - Tokens are integers of 2^-20 token. No number is drawn if the probability is 0 or 1.
 //! - Weights are integers too, in units of 2^-39 of the heaviest. Heights and portions are rounded
@@ -368,7 +369,7 @@ impl Faba {
         };
         match bucket {
             Some(bucket) => self.accounts.take(bucket, price),
-            // Deleted because it was overfull: its tokens are in the pool, so the pool pays.
+            // The overfull bucket was deleted, so its tokens are in the pool, and the pool pays.
             None => self.accounts.take_from_pool(price),
         }
     }

@@ -83,9 +83,9 @@ impl Profile {
 }
 
 impl Profile {
-    /// Is a packet sure to pass whose bucket of a `height` holds `tokens`, above zero? If not, it
-    /// may be just at the knee, and [`probability`](Self::probability) decides. Spares a division
-    /// for most packets.
+    /// Is a packet sure to pass if its bucket of `height` holds `tokens`, above zero? If not, the
+    /// bucket may be just at the knee, and [`probability`](Self::probability) decides. Spares a
+    /// division for most packets.
     #[inline]
     pub(crate) fn surely_passes(&self, tokens: f64, height: f64) -> bool {
         tokens > height * (self.lambda1 * BEYOND_ROUNDING)
@@ -98,8 +98,8 @@ impl Profile {
         (height as f64 * (self.lambda1 * BEYOND_ROUNDING)) as i64 + 1
     }
 
-    /// Draws the verdict on a packet whose bucket of a `height` holds `tokens`, above zero, if it
-    /// is neither sure to pass nor sure to be dropped.
+    /// Draws the verdict on a packet that is neither sure to pass nor sure to be dropped; its
+    /// bucket of `height` holds `tokens`, above zero.
     #[inline]
     pub(crate) fn verdict(&self, tokens: i64, height: i64, rng: &mut Rng) -> Verdict {
         let (tokens, height) = (tokens as f64, height as f64);

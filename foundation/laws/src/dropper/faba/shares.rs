@@ -16,7 +16,7 @@ const HEAVIEST: f64 = (1u64 << 39) as f64;
 pub(super) struct Shares {
     weights: WeightOf,
     parts_per_weight: f64,
-    /// The maximum parts of a bucket; all possible buckets of that size fit.
+    /// The maximum parts of a bucket; all possible buckets fit at that size.
     max_parts: u64,
     /// Has a weight been changed? Then buckets may have to follow.
     has_changed: bool,
@@ -136,7 +136,7 @@ impl Shares {
     }
 
     /// The part of `chunk` for the bucket at `place`: all of it after a draw in proportion to
-    /// weight, gamma_i / mean(gamma) of it after a uniform draw.
+    /// weight, or gamma_i / mean(gamma) of it after a uniform draw.
     #[inline]
     pub(super) fn portion(&self, place: usize, chunk: i64) -> i64 {
         match self.draws {
@@ -169,8 +169,8 @@ pub(crate) fn below(rng: &mut Rng, n: u64) -> u64 {
     (wide >> 64) as u64
 }
 
-/// Prefix sums over a changing list, found and changed in O(log n): Fenwick, "A new data structure
-/// for cumulative frequency tables", 1994.
+/// Prefix sums over a changing list, read and updated in O(log n) (Fenwick, "A new data structure
+/// for cumulative frequency tables", 1994).
 #[derive(Debug)]
 struct Sums {
     /// At i, the sum over the places from i - lowest bit of i up to i - 1. The length is a power of

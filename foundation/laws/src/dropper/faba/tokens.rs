@@ -15,12 +15,11 @@ use fairwire_parameters::parameters;
 /// One token, in the units of all accounts.
 pub const TOKEN: i64 = 1 << 20;
 
-/// More tokens than this are refused: 275 GB in byte mode. All sums then stay within 64 bits.
-/// Buckets lent one after another at T, T/2, T/3 and so on hold less than 18 T for the maximum of
-/// 2^24.
+/// The maximum number of tokens: 275 GB in byte mode. All sums then stay within 64 bits. Buckets
+/// lent T, T/2, T/3 and so on, one after another, hold less than 18 T for the maximum of 2^24.
 const MAX_TOKENS: f64 = (1u64 << 38) as f64;
 
-/// Buckets and their index for more flows than this would take over half a gigabyte.
+/// The maximum number of flows: buckets and index for more would take over half a gigabyte.
 pub(crate) const MAX_FLOWS: u32 = 1 << 24;
 /// The parts of the invariant, in units of 2^-20 token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

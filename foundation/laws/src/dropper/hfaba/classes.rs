@@ -2,10 +2,9 @@
 //! proportion to weight.
 //!
 //! Siblings whose weights lie between the same two powers of two form a group. A draw picks a point
-//! on a line on which each active member has a stretch as long as the greater power. The draw is
-//! repeated if the point lies beyond the member's own weight. That takes fewer than two draws on
-//! average, and is exactly proportional. The flows of a class form one more group, and take turns
-//! in a ring.
+//! on a line on which each active member has a stretch as long as the greater power. It is repeated
+//! if the point lies beyond the member's own weight. That takes fewer than two draws on average,
+//! and is exactly proportional. The flows of a class form one more group, and take turns in a ring.
 
 use crate::dropper::faba::below;
 use alloc::boxed::Box;
@@ -44,8 +43,8 @@ struct Class {
     group: u32,
     /// Its place in `Classes::members`; [`NONE`] while it is not active.
     member: u32,
-    /// The first of the `group_count` groups of its children. Room for others follows, in total for
-    /// as many groups as it has children, at most [`MAX_GROUPS`].
+    /// The first of the `group_count` groups of its children. Room for further groups follows: in
+    /// total for as many as it has children, at most [`MAX_GROUPS`].
     groups: u32,
     group_count: u32,
     flows: u32,
@@ -124,8 +123,8 @@ impl Classes {
         self.classes[ROOT].pool += amount;
     }
 
-    /// Deducts the price of a flow's packet from the holdings of its class and of all classes
-    /// above.
+    /// Deducts the price of a flow's packet from the holdings of its class and of all classes above
+    /// it.
     #[inline]
     pub(super) fn spend(&mut self, mut class: usize, price: i64) {
         while class != ROOT {
@@ -144,7 +143,7 @@ impl Classes {
         child.holdings += amount;
     }
 
-    /// The tokens of a class above `height`, as far as they are in its pool.
+    /// The tokens of a class above `height`, but no more than are in its pool.
     #[inline]
     pub(super) fn overflow(&self, class: usize, height: i64) -> i64 {
         let class = &self.classes[class];

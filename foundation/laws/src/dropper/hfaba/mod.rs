@@ -2,10 +2,10 @@
 //!
 //! # What it does
 //! Flows are leaves under classes, and classes are under classes. Each active flow has a bucket of
-//! tokens as in FABA, and each class a pool. A bucket's height is its weighted part of its class's
-//! height, and so on upwards to the T tokens of the root. A departure returns its token to the
-//! root. From there the token passes down the tree to one flow, at each class to a child in
-//! proportion to its weight.
+//! tokens as in FABA, and each class has a pool. A bucket's height is its weighted share of its
+//! class's height, and so on upwards to the T tokens of the root. A departure returns its token to
+//! the root. From there the token passes down the tree to one flow; at each class it goes to a
+//! child in proportion to weight.
 //!
 //! Packets of a flow without tokens are always dropped, whatever `ecn` says. In packet mode a
 //! buffer in bytes counts as its number of typical packets.
@@ -38,30 +38,30 @@
 //! - A flow whose class changes starts anew in the other class.
 //! - Each token that the root deals passes all the way down to a flow. If only the last of several
 //!   did, the pools of classes would fill while the queue runs dry. In a trial, 40 light flows in
-//!   one class of figure 18 left the link idle four fifths of the time.
+//!   one class of figure 18 left the link idle for four fifths of the time.
 //! - Without `cap` a class of many light flows never quite comes to rest, and may keep more than
-//!   its part. With 40 such flows as the CBR of figure 18 the link is idle for a thousandth of the
-//!   time. With `cap` a class keeps at most its height, as a bucket does, and the link is never
-//!   idle.
+//!   its share. With 40 light flows as the CBR class of figure 18, the link is idle for a
+//!   thousandth of the time. With `cap` a class keeps at most its height, as a bucket does, and the
+//!   link is never idle.
 //! - beta, the number of tokens dealt out at once, is sigma over the queue at the root only. A
-//!   class deals out its entire pool, in at most `beta_max` moves. Divided by the entire link's
-//!   queue, the pool of a class with a part of 1/7 was dealt out seven times too slowly. It
+//!   class deals out its entire pool, in at most `beta_max` moves. With division by the entire
+//!   link's queue, a class with a share of 1/7 dealt out its pool seven times too slowly. The pool
 //!   exceeded the height, and `cap` gave the excess away. A flood with ten flows of
-//!   acknowledgements in its class then got a third of its part, and Telnet in figure 18 got 4.0 of
-//!   its 5 Mbit/s. They now get 8.4 of 8.3, and 5.0 with `cap` or without: `fairwire reproduce
-//!   faba.fig19`.
-//! - A class of TCP flows may get less than its part if its tokens barely last for a round trip.
+//!   acknowledgements in its class then got a third of its share, and Telnet in figure 18 got 4.0
+//!   of its 5 Mbit/s. They now get 8.4 of 8.3 Mbit/s, and 5.0 with `cap` or without: `fairwire
+//!   reproduce faba.fig19`.
+//! - A class of TCP flows may get less than its share if its tokens barely last for a round trip.
 //!   Windows rise and fall by more than the buckets hold, and other classes take what it cannot
 //!   use. Light classes cause this, since they hold the height of their weight and send little. In
 //!   a simulation, ten CUBIC uploads on 20 Mbit/s compete with a flood and classes of
-//!   acknowledgements. They have tokens for 27 ms of their rate and a round trip of 32 ms. They get
-//!   5.7 of 6.3 Mbit/s; with twice the buffer 6.1, with four times 6.3.
+//!   acknowledgements. Their tokens last for 27 ms at their rate, and the round trip is 32 ms. They
+//!   get 5.7 of 6.3 Mbit/s; with twice the buffer 6.1, with four times 6.3.
 //! - With `cap`, a class with a flood and many light flows loses a part of the link while its
-//!   siblings come and go. Light buckets hold most of its height and fill up to it as it rises.
-//!   When it falls, the excess moves up a level, although the flood needs it. Take ten light flows
-//!   next to the flood, and a light sibling with three sixths of the weight that comes and goes 50
-//!   times a second. The class loses 2 points of the link. Without `cap` it loses 0.7, and the link
-//!   is idle for 0.5 % of the time; with four times the buffer 0.1.
+//!   siblings come and go. Its light buckets hold most of its height, and fill up as it rises. When
+//!   the height falls, the excess moves up a level, although the flood needs it. Take ten light
+//!   flows next to the flood, and a light sibling with three sixths of the weight that comes and
+//!   goes 50 times a second. The class loses 2 points of the link. Without `cap` it loses 0.7, and
+//!   the link is idle for 0.5 % of the time; with four times the buffer 0.1.
 //! - Only the root deals in whole tokens. Classes deal out fractions too: those left in the pools
 //!   of many small classes would together exceed the queue.
 //!
@@ -289,7 +289,7 @@ impl Hfaba {
         if turn.is_none() {
             self.classes.set_turn(class, leaf);
         }
-        // The class pays, and so its siblings do first.
+        // The class pays, so its siblings do so first.
         let height = self.height(class);
         *self.classes.pool_mut(class) -= height;
         *self.leaves.tokens_mut(leaf) = height;
@@ -340,8 +340,8 @@ impl Hfaba {
                 self.pass_overflow_up(at, height as i64);
             }
             (at, height) = (child, height * self.classes.part(child));
-            // The smaller its part, the rarer a class's turn. A pool left until later would be
-            // taken by the cap.
+            // The smaller the share of a class, the rarer its turn. The cap would take a pool left
+            // until later.
             moves = steps(self.classes.pool(at).abs(), quantum, quantum, self.config.given.beta_max);
         }
         if self.config.given.cap && at != ROOT {
@@ -380,8 +380,8 @@ impl Hfaba {
         last
     }
 
-    /// Moves the tokens of a subtree above the `height` of its class up a level, as far as they are
-    /// in the class's pool. Called after the pool was dealt out, so full buckets have had the token
+    /// Moves the tokens of a subtree above the `height` of its class up a level, at most those in
+    /// the class's pool. Called after the pool was dealt out, so full buckets have had the token
     /// that sends them to rest.
     #[inline]
     fn pass_overflow_up(&mut self, class: usize, height: i64) {

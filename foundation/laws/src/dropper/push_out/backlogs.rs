@@ -5,11 +5,11 @@ use super::{Config, Lengths, Numbers, Ranking, Shares};
 use crate::spec::Measure;
 use fairwire_core::{Buffer, FlowKey, Packet, Rng, SetWeightError, Weight};
 
-/// Every backlogged queue with its excess over its part, updated after each packet.
+/// Every backlogged queue with its excess over its share, updated after each packet.
 ///
-/// The parts change whenever a queue appears or empties, so queues are kept in order of length
-/// within each weight. Among equal weights the longest is also the furthest above its part, and
-/// those above their part are the longest ones.
+/// The shares change whenever a queue appears or empties, so queues are kept in order of length
+/// within each weight. Among equal weights the longest is also the furthest above its share, and
+/// the queues above their share are the longest ones.
 #[derive(Debug)]
 pub struct Backlogs {
     config: Config,
@@ -29,7 +29,7 @@ enum Ranks {
 }
 
 impl Backlogs {
-    /// Those of an empty buffer; `rng` gives a salt if one is needed.
+    /// The backlogs of an empty buffer; `rng` gives a salt if one is needed.
     pub fn new(config: Config, rng: &mut Rng) -> Self {
         let shares = Shares::new(&config);
         let slots = config.limit.max_packets();
@@ -70,7 +70,7 @@ impl Backlogs {
         lengths.changed(flow, buffer.flow_backlog(flow).packets, inside);
     }
 
-    #[inline(never)] // it would bloat the path of those that count packets
+    #[inline(never)] // it would bloat the path of queues counted in packets
     fn rank(&mut self, packet: &Packet, flow: FlowKey, inside: bool, buffer: &Buffer) {
         self.shares.tracked(packet, flow, inside, buffer);
         let Ranks::Ranking(ranking) = &mut self.ranks else { return };
@@ -95,7 +95,7 @@ impl Backlogs {
         self.shares.set_weight(class, weight)
     }
 
-    /// The queue furthest above its part, with that of `arrival` counted as backlogged. Among
+    /// The queue furthest above its share, with that of `arrival` counted as backlogged. Among
     /// equals it is the arrival's own queue, or else a random one; `None` only if the buffer is
     /// empty.
     #[inline]
@@ -120,7 +120,7 @@ impl Backlogs {
         }
     }
 
-    /// A random queue above its part, with that of `arrival` counted as backlogged.
+    /// A random queue above its share, with that of `arrival` counted as backlogged.
     #[inline]
     pub fn any_above(&self, arrival: &Packet, buffer: &Buffer, rng: &mut Rng) -> Option<FlowKey> {
         let unit = self.shares.unit_for(arrival, buffer);

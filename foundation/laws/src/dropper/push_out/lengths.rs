@@ -7,8 +7,9 @@ use fairwire_core::{Buffer, FlowKey};
 /// The backlogged queues, longest first. A queue grows or shrinks by one packet at a time, so it
 /// passes only those of its own length, by a single exchange.
 ///
-/// The empty queues follow, in any order. So a queue that appears or empties moves like any other,
-/// without a branch: whether the next packet is the first of its queue is hard to predict.
+/// The empty queues follow, in any order. So a queue that appears or empties moves like any other.
+/// That avoids a branch, since whether the next packet is the first of its queue is hard to
+/// predict.
 #[derive(Debug)]
 pub struct Lengths {
     /// Every [`FlowKey::index`].
@@ -57,7 +58,7 @@ impl Lengths {
         self.at_least.get(length as usize).map_or(0, |&count| count)
     }
 
-    /// The `n`th of the backlogged queues, from the longest, which is the 0th.
+    /// The `n`th of the backlogged queues; the longest is the 0th.
     #[inline]
     pub fn nth(&self, n: u32, buffer: &Buffer) -> FlowKey {
         buffer.flow_at(self.order[n as usize] as usize)

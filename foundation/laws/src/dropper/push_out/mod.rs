@@ -1,14 +1,14 @@
 //! The code shared by the push-out disciplines of Suter et al. 1998 (section II.B): soft partitions
 //! of one buffer.
 //!
-//! The buffer B is one pool. Each of the n backlogged queues has a nominal part of it, b = B/n, or
-//! by weight. A queue may exceed its part while there is room. Once the buffer is full, a queue
-//! above its part loses a packet. The disciplines differ in the choice of that queue.
+//! The buffer B is one pool. Each of the n backlogged queues has a nominal share of it, b = B/n, or
+//! by weight. A queue may exceed its share while there is room. Once the buffer is full, a queue
+//! above its share loses a packet. The disciplines differ in the choice of that queue.
 //!
 //! Points that the paper leaves open are settled here:
-//! - n counts the queue of the arrival, even if it is still empty. So with packets some queue is
-//!   always above its part when an arrival finds less than its own.
-//! - The rule is the same if the arrival's queue holds its part or more. Then it may itself lose
+//! - n counts the queue of the arrival, even if it is still empty. So if packets are counted, some
+//!   queue is always above its share when an arrival finds less than its own.
+//! - The rule is the same if the arrival's queue holds its share or more. Then it may itself lose
 //!   the packet.
 //! - The weight of a queue is that of the class of the packet that made it backlogged.
 
@@ -99,8 +99,8 @@ impl Parameters {
 }
 
 impl Config {
-    /// Itself, unless it has more than [`MAX_WEIGHTS`] different weights: inspecting the longest
-    /// queue of each would hold up the link.
+    /// Returns `self`, unless it has more than [`MAX_WEIGHTS`] different weights: inspecting the
+    /// longest queue of each would hold up the link.
     pub(crate) fn with_few_weights(
         self,
         discipline: &'static str,

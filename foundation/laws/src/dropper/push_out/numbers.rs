@@ -15,12 +15,12 @@ pub(super) struct Numbers {
     classes: Vec<u32>,
     /// The number of each listed class.
     of_class: Box<[u32]>,
-    /// The number of the weight 1, which all others have.
+    /// The number of the weight 1, which all unlisted classes have.
     one: u32,
 }
 
 impl Numbers {
-    /// Those of `weights`.
+    /// Numbers the different weights of `weights`.
     pub(super) fn new(weights: &WeightOf) -> Self {
         let distinct = weights.distinct();
         let number = |weight: f64| distinct.partition_point(|&other| other < weight) as u32;
@@ -54,8 +54,8 @@ impl Numbers {
         self.of_class.get(class as usize).copied().unwrap_or(self.one)
     }
 
-    /// Gives `class`, which is listed, another weight. `is_free` returns whether a number has no
-    /// queue. O(different weights).
+    /// Gives `class`, which is listed, another weight. `is_free` returns whether no queue has a
+    /// number. O(different weights).
     pub(super) fn set_weight(
         &mut self,
         class: u32,

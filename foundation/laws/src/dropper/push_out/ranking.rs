@@ -22,8 +22,8 @@ struct Node {
 }
 
 /// A counting treap (Seidel and Aragon 1996): a search tree by rank, and a heap by random priority.
-/// A node is a flow's index, so nothing is allocated. Every operation is O(log n) expected over the
-/// priorities, which are a salted hash of the index.
+/// A node is a flow's index, so nothing is allocated. Priorities are a salted hash of the index;
+/// over them, every operation is expected to take O(log n).
 #[derive(Debug)]
 pub(crate) struct Ranking {
     nodes: Box<[Node]>,
@@ -79,7 +79,7 @@ impl Ranking {
         count
     }
 
-    /// The queue with `below` others below it.
+    /// The queue that has `below` others below it.
     #[inline]
     pub(crate) fn nth(&self, mut below: u32) -> Option<FlowKey> {
         let mut at = self.root;

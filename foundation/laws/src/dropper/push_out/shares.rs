@@ -1,4 +1,4 @@
-//! The parts of the buffer: b = B w / sum of w over the backlogged queues.
+//! The shares of the buffer: b = B w / sum of w over the backlogged queues.
 
 use super::Config;
 use crate::spec::WeightOf;
@@ -18,8 +18,8 @@ pub struct Shares {
     sum: u128,
 }
 
-/// Weights are added up as integers of 2^-32, so that what is added and taken away again leaves
-/// nothing behind. At most 2^24 weights of at most 10^6 are below 2^76.
+/// Weights are added as integers of 2^-32, so an addition and its removal cancel exactly. At most
+/// 2^24 weights of at most 10^6 are below 2^76.
 const ONE: f64 = (1u64 << 32) as f64;
 
 fn fixed(weight: f64) -> u128 {
@@ -27,7 +27,7 @@ fn fixed(weight: f64) -> u128 {
 }
 
 impl Shares {
-    /// Those of no queue at all.
+    /// The weights and their sum without backlogged queues.
     pub fn new(config: &Config) -> Self {
         let flows = if config.weights.is_equal() { 0 } else { config.limit.max_packets() as usize };
         Shares {
@@ -39,8 +39,8 @@ impl Shares {
         }
     }
 
-    /// Takes over the size of the buffer. Returns false if `fresh` has other weights or could have
-    /// more queues than there is room for.
+    /// Takes over the size of the buffer. Returns false if `fresh` has other weights, or room for
+    /// more queues.
     pub fn retune(&mut self, fresh: &Shares) -> bool {
         let takes = self.weights == fresh.weights && self.of_flow.len() >= fresh.of_flow.len();
         if takes {
@@ -49,7 +49,7 @@ impl Shares {
         takes
     }
 
-    /// Do all queues have parts of the same size?
+    /// Do all queues have shares of the same size?
     #[inline]
     pub(crate) fn are_equal(&self) -> bool {
         self.of_flow.is_empty()
@@ -63,7 +63,7 @@ impl Shares {
         }
     }
 
-    /// Not inlined: without weights, the usual case, the caller would save registers for it at each
+    /// Not inlined: without weights, which is usual, the caller would save registers for it at each
     /// packet.
     #[inline(never)]
     fn count(&mut self, packet: &Packet, flow: FlowKey, inside: bool, buffer: &Buffer) {
@@ -86,7 +86,7 @@ impl Shares {
         }
     }
 
-    /// Gives another weight to `class`, and so to all queues that take theirs from it. O(1).
+    /// Gives another weight to `class`, and so to all queues that take their weight from it. O(1).
     pub fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         let before = self.weights.set(class, weight)?;
         let queues = u128::from(self.queues[class as usize]);
@@ -94,7 +94,7 @@ impl Shares {
         Ok(before)
     }
 
-    /// The class that gives a queue its weight, if that is backlogged or was until just now.
+    /// The class that gives a queue its weight; the queue is backlogged, or was until just now.
     #[inline]
     pub fn class(&self, flow: FlowKey) -> u32 {
         if self.are_equal() { 0 } else { self.of_flow[flow.index()] }
@@ -106,7 +106,7 @@ impl Shares {
         if self.are_equal() { 1.0 } else { self.weights.class(self.of_flow[flow.index()]) }
     }
 
-    /// The part of a queue of weight 1, while the queue of `arrival` counts as backlogged.
+    /// The share of a queue of weight 1, while the queue of `arrival` counts as backlogged.
     #[inline]
     pub(crate) fn unit_for(&self, arrival: &Packet, buffer: &Buffer) -> f64 {
         let is_new = buffer.flow(arrival).is_none();
@@ -118,7 +118,7 @@ impl Shares {
         }
     }
 
-    /// The part of a queue of weight 1 among those backlogged now; nothing where nothing is.
+    /// The share of a queue of weight 1 among those backlogged now; 0 if none is.
     #[inline]
     pub fn unit(&self, buffer: &Buffer) -> f64 {
         let sum = if self.are_equal() { f64::from(buffer.backlogged_flows()) } else { self.sum as f64 / ONE };

@@ -18,8 +18,8 @@ pub struct Adaptation {
     pub target_to: f64,
 }
 
-/// `max_probability` falls no further below the first bound and rises no further above the second:
-/// the pseudo-code's bounds.
+/// The pseudo-code's bounds: `max_probability` does not fall below the first, nor rise above the
+/// second.
 const BOUNDS: (f64, f64) = (0.01, 0.5);
 
 /// The maximum number of steps at one arrival. With the default factors it spans the bounds: 38

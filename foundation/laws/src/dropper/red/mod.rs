@@ -31,8 +31,8 @@
 //! - If an idle link is polled repeatedly, idle time counts from the first poll that found no
 //!   packet.
 //! - Adaptive RED's timer is brought up to date at the next arrival, after the average, as in ns-2.
-//!   After several intervals, the same number of steps is made with that average, at most 64; ns-2
-//!   makes one. Its automatic `weight` and thresholds are not implemented: set them explicitly.
+//!   After several intervals, that average is used for as many steps, at most 64; ns-2 makes one
+//!   step. Its automatic `weight` and thresholds are not implemented: set them explicitly.
 //!
 //! # Example
 //! ```toml
@@ -287,7 +287,7 @@ impl Spec {
         Ok(Ramp { min, max, max_probability: given.max_probability, gentle: given.gentle })
     }
 
-    /// The error for crossed thresholds: blames a given one and names the other.
+    /// The error for crossed thresholds, which blames a given one and names the other.
     fn crossed(&self, min: f64, max: f64) -> BadParameter {
         let unit = self.measure.unwrap_or_default();
         match (self.min_threshold, self.max_threshold) {

@@ -2,10 +2,10 @@
 //!
 //! # What it does
 //! The desired use of the link grows with the number of sessions: b(n) = (1 - e^(-c n)) B', with B'
-//! a little below the capacity. Inverted, the measured rate gives the number of sessions. From both
-//! follows the probability at which TCP's losses balance its growth, p = alpha / (1 - beta) (n /
-//! b)^2. Each arrival is dropped (or marked) with probability p. If p is above 1, p packets are
-//! dropped for each arrival, the newest first.
+//! a little below the capacity. The inverse of b gives the number of sessions from the measured
+//! rate. At the probability p = alpha / (1 - beta) (n / b)^2, TCP's losses balance its growth. Each
+//! arrival is dropped (or marked) with probability p. If p is above 1, p packets are dropped for
+//! each arrival, the newest first.
 //!
 //! With `ecn = "mark"` a p above 1 marks the newest unmarked packet.
 //!
@@ -13,7 +13,7 @@
 //! It signals congestion from the rate only, before a queue has built up, and keeps no state per
 //! flow. In the paper's fluid model all sessions converge to equal rates. On a real link the
 //! measured rate is nearly always beyond the pole of the law, so the rule for overload decides
-//! nearly everything; see below.
+//! nearly everything.
 //!
 //! # State and cost
 //! One rate, one queue length and one time for all flows. O(1) per packet, sometimes with a
@@ -24,18 +24,18 @@
 //! algorithm", York University Technical Report CSE-2006-09, 2006: section 3, figure 1.
 //!
 //! # Where we differ
-//! - Step 1 of figure 1 measures the growth of the queue, where section 3 speaks of the total
-//!   sending rate. The default adds the capacity to it while the queue is not empty; `estimator =
+//! - Step 1 of figure 1 measures the growth of the queue, where section 3 means the total sending
+//!   rate. The default adds the capacity to it while the queue is not empty; `estimator =
 //!   "printed"` is the figure.
-//! - Step 4 names the rate before smoothing, which would make steps 2 and 3 redundant. We use the
-//!   smoothed one.
+//! - Step 4 names the rate before smoothing, which would make steps 2 and 3 redundant. The smoothed
+//!   rate is used here.
 //! - One sentence prints p without the square; every derivation has it.
-//! - The paper is silent on rates at and beyond the virtual capacity: see `overload_rule`. Under
+//! - The paper does not cover rates at and beyond the virtual capacity: see `overload_rule`. Under
 //!   `clamp` the estimate of n is then ln(1 / epsilon) / c, whatever the number of sessions. With
-//!   the other defaults, p would be 2 (20.9 / B)^2 for a capacity of B packets per second. That is
-//!   above 1 on a link of less than 30, which would refuse every arrival while any packet waits. So
-//!   under `clamp` p never exceeds `clamp_limit`. At the default this matters below 42 packets per
-//!   second; a limit of 1e6 has no effect.
+//!   the other defaults, p would be 2 (20.9 / B)^2 for a capacity of B packets per second. Below 30
+//!   packets per second that is above 1, which would refuse every arrival while any packet waits.
+//!   So under `clamp` p never exceeds `clamp_limit`. At the default this matters below 42 packets
+//!   per second; a limit of 1e6 has no effect.
 //! - Simultaneous arrivals are one measurement, and the first arrival measures nothing.
 //! - The search for the newest unmarked packet inspects at most 64 waiting packets per arrival. A
 //!   packet that cannot carry a mark is dropped instead.
@@ -235,8 +235,8 @@ pub struct Rqm {
     others: Others,
 }
 
-/// The waiting packets to signal with the arrival: how many remain, where to look next, and how
-/// often.
+/// The waiting packets to signal together with the arrival: how many remain, where to look next,
+/// and how many more to inspect.
 #[derive(Clone, Copy, Debug, Default)]
 struct Others {
     wanted: u32,

@@ -97,7 +97,7 @@ impl Bins {
         }
     }
 
-    /// Restarts under another key: without probabilities, and with the backlog counted once.
+    /// Restarts under another key, without probabilities, and counts the backlog anew.
     pub(crate) fn start_anew(&mut self, key: u64, buffer: &Buffer, amount: impl Fn(u32) -> u64) {
         self.key = key;
         self.bins.fill(Bin::default());

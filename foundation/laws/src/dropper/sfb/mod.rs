@@ -9,7 +9,7 @@
 //! # Why
 //! An unresponsive flow drives all of its bins to 1; a responsive one shares some of them, but
 //! hardly ever all. So few bins distinguish many flows. The hash changes periodically, so no flow
-//! shares its bins with an unresponsive one for long. A second set of bins warms up before it takes
+//! shares its bins with an unresponsive one for long. The next set of bins learns before it takes
 //! over, so no unresponsive flow escapes.
 //!
 //! # State and cost
@@ -23,10 +23,10 @@
 //! kernel's `sch_sfb`.
 //!
 //! # Where we differ
-//! - By default, sizes of bins scale with the buffer; for Linux's sizes, set them explicitly.
+//! - By default, sizes of bins scale with the buffer. Linux's sizes must be set explicitly.
 //! - The paper's pseudo-code drops an arrival that meets any bin above its size. Here, as in Linux,
-//!   that only raises the probability. Only an arrival whose bins are all above `bin_limit` is
-//!   dropped for it.
+//!   that only raises the probability. An arrival is dropped only if all its bins are above
+//!   `bin_limit`.
 //! - A bin's probability rises if its backlog is above `bin_size`, as in the paper; in Linux also
 //!   if it is equal.
 //! - BLUE's freeze time is absent, as in that pseudo-code.
@@ -34,8 +34,8 @@
 //!   discipline's own stream.
 //! - The penalty box is one bucket for all flows in it, as in Linux. Its credit is counted in
 //!   nanoseconds.
-//! - A second set learns from the traffic that the first admits, as in Linux. So a flow in the
-//!   penalty box gains for about a second after a change of the hash even with a warm-up.
+//! - The second set learns from the traffic that the first admits, as in Linux. So even with a
+//!   warm-up, a flow in the penalty box gains for about a second after a change of the hash.
 //! - After a silence of several `rehash_interval`s only the last two changes are made.
 //! - No number is drawn if the probability is 0 or 1.
 //!

@@ -12,7 +12,7 @@ pub(super) struct Link {
     pub bps: u64,
     pub buffer: Amount,
     pub packet_bytes: u32,
-    /// The contest is watched from the first to the second of these times.
+    /// The start and the end of the measurement.
     pub ms: [u64; 2],
 }
 
@@ -25,8 +25,8 @@ pub(super) struct Sender {
     pub ecn: Ecn,
 }
 
-/// The parts of `link` that senders get when the discipline `name` serves it, with what is `typed`
-/// for it.
+/// The shares of `link` that senders get when the discipline `name` serves it with the settings
+/// `typed`.
 pub(super) fn shares(name: &str, typed: &str, link: Link, senders: &[Sender]) -> Vec<f64> {
     let (rate, [from_ns, end_ns]) =
         (Rate::from_bps(link.bps).expect("not zero"), link.ms.map(|ms| ms * 1_000_000));
@@ -56,7 +56,7 @@ pub(super) fn shares(name: &str, typed: &str, link: Link, senders: &[Sender]) ->
             return bits.iter().map(|&bits| bits as f64 / all).collect();
         }
         let (now, sender) = (Time::from_ns(arrival), senders[from]);
-        // A little jitter, so that senders of the same rate do not keep step.
+        // A little jitter keeps senders of the same rate from falling into step.
         next[from] += (gap(&sender) as f64 * (0.9 + 0.2 * random.uniform())) as u64;
         let packet = Packet::new(0, sender.len, (from as u64).into(), now);
         queue.enqueue(Packet { class: sender.class, ecn: sender.ecn, ..packet }, now, &mut Ignore);
@@ -74,7 +74,7 @@ fn sender(kbps: u64, len: u32, class: u32) -> Sender {
     Sender { bps: kbps * 1000, len, class, ecn: Ecn::NotEct }
 }
 
-/// The mean of each ten.
+/// The mean of each ten rates.
 fn groups(rates: &[f64]) -> Vec<f64> {
     rates.chunks(10).map(|group| group.iter().sum::<f64>() / group.len() as f64).collect()
 }
@@ -119,7 +119,8 @@ fn exact_rates_give_figure_6_too() {
 
 #[test]
 fn a_class_of_twice_the_weight_gets_twice_the_rate() {
-    // Twenty flows that all want more: 20 shares of 1 and of 2 make 10 Mbit/s of 10 x 1 + 10 x 2.
+    // Twenty flows that all want more: 10 Mbit/s is shared by 10 flows of weight 1 and 10 of weight
+    // 2.
     let senders: Vec<Sender> = (0..20).map(|i| sender(900, 1000, if i < 10 { 0 } else { 7 })).collect();
     for name in ["afd-sb", "afd-ft", "afd-nft", "afd-exact"] {
         let found = groups(&contest(name, "weights = { 7 = 2.0 }", &senders));
@@ -137,13 +138,13 @@ fn in_bytes_the_length_of_packets_does_not_matter_and_in_packets_it_does() {
         let found = |measure| groups(&contest(name, &format!("measure = '{measure}'"), &senders));
         let (bytes, packets) = (found("bytes"), found("packets"));
         println!("{name}: {bytes:.1?} in bytes, {packets:.1?} in packets");
-        // Short packets have thrice the samples, and the plain flow table is biased against flows
-        // with many.
+        // Short packets have three times the samples, and the plain flow table is biased against
+        // flows with many.
         let tolerance = if name == "afd-ft" { 0.15 } else { 0.05 };
         for found in bytes {
             assert!((found / 500.0 - 1.0).abs() < tolerance, "{name}: {found}");
         }
-        // As many packets each, of thrice the length: 750 and 250 kbit/s.
+        // An equal number of packets, of three times the length: 750 and 250 kbit/s.
         assert!((packets[0] / packets[1] / 3.0 - 1.0).abs() < 0.15, "{name}: {packets:?}");
     }
 }

@@ -8,14 +8,13 @@ const CONTROL: Control = Control { target: 50.0, alpha: 1.7, beta: 1.8, interval
 
 #[test]
 fn the_drop_law_gives_what_the_flows_of_figure_6_are_due() {
-    // 1000 samples of 13.5 Mbit/s: flows of 50, 100, 200, 400 and 600 kbit/s, and a fair rate of
+    // 1000 samples at 13.5 Mbit/s: flows of 50, 100, 200, 400 and 600 kbit/s, and a fair rate of
     // 325.
     let counts = [3.704, 7.407, 14.815, 29.630, 44.444];
     let expected = [0.0, 0.0, 0.0, 0.1875, 0.4583];
     for (count, expected) in counts.into_iter().zip(expected) {
         let p = drop_probability(count, 24.07);
-        // 1 - 325/400 and 1 - 325/600. m_fair is given to four figures, which moves d by up to
-        // 2e-4.
+        // 1 - 325/400 and 1 - 325/600. m_fair has four figures, which moves d by up to 2e-4.
         assert!((p - expected).abs() < 2e-4, "{count}: {p}");
     }
 }
@@ -27,7 +26,7 @@ fn no_flow_is_dropped_at_the_fair_count_and_every_one_above_a_fair_count_of_zero
     assert_eq!(drop_probability(1.0, 0.0), 1.0);
 }
 
-/// m_fair by the paper's formula, one step after another.
+/// m_fair by the paper's formula, one step at a time.
 struct Timer {
     m_fair: f64,
     q_before: f64,
@@ -61,7 +60,7 @@ proptest! {
             let queue = f64::from(queue);
             fair.catch_up(Time::from_ns(now), queue, 1000.0);
             timer.run(now, queue, 1000.0);
-            // Sums of up to 1500 terms of size 200, rounded to 2^-53 of themselves.
+            // Sums of up to 1500 terms of size 200, each rounded by a relative 2^-53.
             prop_assert!((fair.value() - timer.m_fair).abs() < 1e-9, "{} {}", fair.value(), timer.m_fair);
             prop_assert!((0.0..=1000.0).contains(&fair.value()));
         }
@@ -71,7 +70,7 @@ proptest! {
 #[test]
 fn a_long_pause_costs_one_step_and_ends_at_the_bound() {
     let mut fair = FairShare::new(CONTROL, 1000.0);
-    // 160 steps, each of which takes (beta - alpha) 250 = 25 away, the first more.
+    // 160 steps, each of which subtracts (beta - alpha) 250 = 25; the first subtracts more.
     fair.catch_up(Time::from_ns(1_000_000_000), 300.0, 1000.0);
     assert_eq!(fair.value(), 0.0);
     fair.catch_up(Time::from_ns(1_006_250_000), 0.0, 1000.0);

@@ -1,4 +1,4 @@
-//! The elephant trap: who is an elephant, what its rate is, and who leaves.
+//! The elephant trap: which flows are elephants, their rates, and which flows leave.
 
 use super::site;
 use fairwire_core::units::{Amount, Level};
@@ -37,11 +37,11 @@ fn a_mouse_has_no_rate_until_it_is_an_elephant() {
 fn the_rate_is_that_of_a_sliding_period() {
     let (mut trap, mut rng) = (Elephants::new(TRAP), Seed(1).stream("exact"));
     assert_eq!(arrival(&mut trap, &mut rng, 1, 1000, 0), 1000.0);
-    // A quarter into the next period three quarters of the last one still count; 1e-9 for the
-    // reciprocal of a period.
+    // At a quarter of the next period three quarters of the last one still count; 1e-9 allows for
+    // the reciprocal of a period.
     assert!((arrival(&mut trap, &mut rng, 1, 600, 125) - (600.0 + 750.0)).abs() < 1e-9);
     assert!((arrival(&mut trap, &mut rng, 1, 100, 250) - (100.0 + 300.0)).abs() < 1e-9);
-    // A whole period without a packet leaves nothing.
+    // An entire period without a packet leaves nothing.
     assert_eq!(arrival(&mut trap, &mut rng, 1, 100, 400), 0.0, "and it is a stranger again");
 }
 
@@ -68,8 +68,8 @@ fn who_sends_little_is_forgotten_and_who_sends_enough_is_not() {
         }
     }
     assert_eq!((trap.flows(), trap.elephants()), (2, 1), "flow 2 is there as a mouse");
-    // Silence of all, then one packet: the hand goes round once per few packets and takes the
-    // others out.
+    // All are silent, then single packets arrive: the hand circles once per few packets and removes
+    // the others.
     for n in 0..20 {
         arrival(&mut trap, &mut rng, 3, 60, 10_000 + n * 50);
     }
@@ -136,13 +136,13 @@ fn defaults_follow_the_link_and_the_measure() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// What each flow sent, from a plain list of all packets.
+    /// The amount that each flow sent, from a plain list of all packets.
     #[test]
     fn elephants_rates_are_those_of_a_plain_list(
         packets in prop::collection::vec((0..6u64, 50..200u32, 0..40u64), 1..300)
     ) {
-        // No flow is forgotten for sending little. So only whole silent periods matter, and these
-        // the list knows too.
+        // No flow is forgotten for sending little. Only entire silent periods matter, and the list
+        // has these too.
         let mut trap = Elephants::new(Trap { age_threshold: 0.0, elephant_threshold: 1.0, ..TRAP });
         let (mut rng, mut now, mut sent) = (Seed(1).stream("exact"), 0, HashMap::<(u64, u64), u32>::new());
         for (flow, size, wait) in packets {

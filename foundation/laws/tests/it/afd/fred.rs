@@ -1,4 +1,4 @@
-//! FRED against a second, straight-line reading of its pseudo-code.
+//! FRED against a straight-line transcription of its pseudo-code.
 
 use super::site;
 use crate::beside::{Event, Line, Met, Offer, Reading, Traffic, add, assert_met, assert_near, compare};
@@ -18,7 +18,7 @@ struct Flow {
     strike: u32,
 }
 
-/// The listing, with the parts A and B, and with the drop-tail part C or without.
+/// The listing, with parts A and B, and optionally the drop-tail part C.
 struct Plain {
     many: bool,
     bytes: bool,
@@ -64,7 +64,7 @@ impl Plain {
         }
     }
 
-    /// Why an arrival of flow `i` is dropped before it reaches the buffer.
+    /// The reason for which an arrival of flow `i` is dropped before it reaches the buffer.
     fn judged(&mut self, i: u64) -> Option<Cause> {
         let (qlen, strike) = self.flows.get(&i).map_or((0.0, 0), |flow| (flow.qlen, flow.strike));
         let mut maxq = self.min_th;
@@ -132,7 +132,7 @@ impl Reading for Plain {
     }
 }
 
-/// A buffer of 40 packets and a quick average, so that a short run goes through all branches.
+/// A buffer of 40 packets and a quick average, so a short run takes all branches.
 fn config(many_flow_support: bool, measure: Measure) -> Config {
     let spec = Spec {
         measure: Some(measure),
@@ -150,7 +150,7 @@ fn flow(rng: &mut Rng, frame: u32) -> u64 {
     rng.below(flows).min(rng.below(flows)).into()
 }
 
-/// Runs both readings side by side.
+/// Runs the discipline and its transcription side by side.
 fn side_by_side(config: Config, seed: u64) -> Met {
     let bytes = config.given.measure == Measure::Bytes;
     let scale = if bytes { 1000.0 } else { 1.0 };
@@ -198,7 +198,7 @@ fn it_decides_as_the_pseudo_code_does_under_both_switches_and_measures() {
     assert_met(&met, &["overflow"], 20);
 }
 
-/// Offers `offers` packets of a flow, with the others already waiting, and returns their fates.
+/// Offers `offers` packets of a flow while the others wait, and returns their fates.
 fn offered(queue: &mut Queue<Fcfs, Fred>, flow: u64, offers: u32) -> Vec<Fate> {
     (0..offers).map(|frame| Fate::of(Packet::new(frame, 1000, flow.into(), Time::ZERO), queue)).collect()
 }
@@ -208,8 +208,8 @@ const FORCED: Fate = Fate::Dropped(Cause::Forced);
 
 #[test]
 fn a_flow_with_strikes_may_have_no_more_than_the_average_flow() {
-    // The lower threshold is 10 packets: what a flow may have. The average queue stays low: w_q is
-    // 0.002.
+    // The lower threshold, 10 packets, is the maximum per flow. The average queue stays low, since
+    // w_q is 0.002.
     let config = Spec::default().check(&site(Amount::Packets(40))).expect("allowed").1;
     let mut queue = Queue::new(config.limit, Fcfs, Fred::new(config, Seed(1).stream("fred")));
     let fates = offered(&mut queue, 1, 12);
@@ -217,14 +217,14 @@ fn a_flow_with_strikes_may_have_no_more_than_the_average_flow() {
     assert_eq!(fates[10..], [FORCED; 2]);
     let key = |queue: &Queue<Fcfs, Fred>| queue.buffer().find(1.into());
     assert_eq!(queue.dropper().strikes(key(&queue).expect("waits")), 2);
-    // Two strikes: until it has fewer waiting than the average flow, one packet here, it may not
-    // send.
+    // After two strikes it may not send until it has fewer packets waiting than the average flow,
+    // which here has one.
     for waiting in (1..10).rev() {
         queue.dequeue(Time::ZERO, &mut Ignore);
         assert_eq!(offered(&mut queue, 1, 1), [FORCED], "{waiting} waiting");
     }
     assert_eq!(offered(&mut queue, 2, 10), [IN; 10], "another flow may");
-    // When its last packet leaves, all is forgotten.
+    // When its last packet leaves, its strikes are forgotten.
     queue.dequeue(Time::ZERO, &mut Ignore);
     assert_eq!(key(&queue), None);
     assert_eq!(offered(&mut queue, 1, 10), [IN; 10]);

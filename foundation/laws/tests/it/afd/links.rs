@@ -1,5 +1,5 @@
-//! Links, packets and weights unlike the paper's: light classes, long packets, fast links with
-//! small buffers, and marks.
+//! Links and packets unlike the paper's: light classes, long packets, fast links with small
+//! buffers, and marks.
 
 use super::contest::{Link, Sender, shares};
 use fairwire_core::units::Amount;
@@ -21,7 +21,7 @@ fn a_light_class_alone_gets_through_a_link_that_is_not_full() {
     for name in FORMS {
         let found = shares(name, "weights = { 1 = 0.25 }", link, &[Sender { class: 1, ..sender(9_000_000) }]);
         println!("{name}: {found:.3?}");
-        // It sends 0.9 of the link; jitter averages out over 15 000 packets.
+        // The flow sends at 0.9 of the link's rate; jitter averages out over 15 000 packets.
         assert!(found[0] > 0.89, "{name}: {found:?}");
     }
 }
@@ -32,7 +32,8 @@ fn in_bytes_long_packets_alone_get_through_a_link_that_is_not_full() {
     for name in FORMS {
         let found = shares(name, "measure = 'bytes'", link, &[Sender { len: 65_000, ..sender(900_000_000) }]);
         println!("{name}: {found:.3?}");
-        // It sends 0.9 of the link; a step taken while a packet waits may cost a few.
+        // The flow sends at 0.9 of the link's rate; a step while a packet waits may cost a few
+        // packets.
         assert!(found[0] > 0.88, "{name}: {found:?}");
     }
 }
@@ -45,7 +46,7 @@ fn a_fast_link_with_a_small_buffer_is_kept_busy() {
         for name in FORMS {
             let found: f64 = shares(name, "", link(bps, buffer, 500), &flows).iter().sum();
             println!("{name}, {bps} bit/s, {ms} ms: {found:.3}");
-            // Steps of 6.25 ms left it idle for a quarter of the time and more.
+            // Steps of 6.25 ms left the link idle for a quarter of the time and more.
             assert!(found > 0.97, "{name}, {bps} bit/s, {ms} ms: {found}");
         }
     }
@@ -58,7 +59,7 @@ fn who_ignores_marks_does_not_push_others_out() {
         let deaf = Sender { ecn: Ecn::Ect0, ..sender(15_000_000) };
         let found = shares(name, "ecn = 'mark'", link, &[deaf, sender(4_000_000)]);
         println!("{name}: {found:.3?}");
-        // 0.4 is all it sends; what it loses is lost before the first queue has moved m_fair.
+        // The flow sends only 0.4; its losses occur before the first queue has moved m_fair.
         assert!(found[1] > 0.37, "{name}: {found:?}");
     }
 }

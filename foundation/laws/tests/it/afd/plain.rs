@@ -1,4 +1,4 @@
-//! AFD once more, straight from the pseudo-code, with none of the code under test.
+//! AFD transcribed from the pseudo-code, without the code under test.
 
 use super::site;
 use crate::beside::{Event, Line, Met, Offer, Reading, Traffic, add, assert_met, compare};
@@ -20,7 +20,7 @@ enum Variant {
     Nft,
 }
 
-/// A row of the flow table: flow, how many samples it has, what they count.
+/// A row of the flow table: the flow, the number of its samples, and their size.
 type Row = (u64, u32, u64);
 
 struct Plain {
@@ -95,8 +95,8 @@ impl Plain {
         }
         self.u_left -= 1;
         let mut nth = self.rng.below(self.count_of_set());
-        // The order of the set decides whom a number means. A flow that left it had its place taken
-        // by the last.
+        // A number identifies a flow by the order of the set. The last flow of the set took the
+        // place of any that left it.
         for flow in self.set.clone() {
             let at = self.row(flow).expect("in the set, so in the table");
             if nth < self.table[at].1 {
@@ -121,7 +121,7 @@ impl Plain {
             let members = self.set.clone();
             self.decrement(victim, self.table[at].2 / u64::from(self.table[at].1));
             if self.set.len() < members.len() {
-                // The last of the set takes the place of the one that left.
+                // The last flow of the set takes the place of the one that left.
                 let place = members.iter().position(|&m| m == victim).expect("was in the set");
                 self.set = members;
                 self.set.swap_remove(place);
@@ -143,7 +143,7 @@ impl Plain {
         let kept: u64 = self.table.iter().map(|row| row.2).sum();
         let most = (self.b as f64 * if self.bytes { 1000.0 } else { 1.0 }).max(kept as f64);
         if most != self.most {
-            // m_fair is a part of the sample, and stays that part.
+            // m_fair is a fraction of the sample, and keeps that fraction.
             self.m_fair = (self.m_fair * (most / self.most)).min(most);
             self.most = most;
         }
@@ -173,8 +173,8 @@ impl Reading for Plain {
 /// The class of flows 0, 4 and 8.
 const WEIGHTED: u32 = 0;
 
-// The published gains make m_fair a whole number every now and then, and rounding would decide
-// whether m is above it.
+// The published gains often make m_fair an integer, and rounding would then decide whether m is
+// above it.
 const ALPHA: f64 = 1.701_234_567;
 const BETA: f64 = 1.803_456_789;
 
@@ -193,7 +193,7 @@ fn config(measure: Measure) -> nft::Config {
     spec.check(&site(Amount::Packets(60))).expect("allowed").1
 }
 
-/// Runs both readings side by side.
+/// Runs the discipline and its transcription side by side.
 fn side_by_side<M: Meter>(config: &nft::Config, variant: Variant, meter: M, seed: u64) -> Met {
     let afd = Afd::new(&config.common, meter, Seed(seed).stream("afd"));
     let mut queue = Queue::new(Limit::packets(60), Fcfs, afd);
@@ -229,8 +229,8 @@ fn side_by_side<M: Meter>(config: &nft::Config, variant: Variant, meter: M, seed
     };
     compare(&mut queue, &mut plain, &traffic, (20_000, seed), |queue, plain| {
         let m_fair = queue.dropper().fair_share().value();
-        // Steps of a pause are added one by one here and at once there: rounding, relative to
-        // counts of up to 10^6.
+        // The steps of a pause are added one by one here and at once there, which rounds
+        // differently, relative to counts of up to 10^6.
         assert!((m_fair - plain.m_fair).abs() < 1e-7, "{variant:?}: {m_fair} {}", plain.m_fair);
     })
 }
@@ -293,5 +293,5 @@ fn no_packet_is_dropped_early_before_a_queue_has_built() {
         assert_eq!(verdict, fairwire_core::Verdict::Pass);
     }
     assert_eq!(afd.fair_share().value(), 60.0);
-    assert_eq!(afd.meter().counts().of(1.into()), 60); // all samples are its own, and still it may pass
+    assert_eq!(afd.meter().counts().of(1.into()), 60); // all samples are its own, and it may still pass
 }

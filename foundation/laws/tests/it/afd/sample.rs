@@ -1,4 +1,4 @@
-//! Who loses a sample: the examples of the paper's text and its table 1.
+//! Which flow loses a sample: the examples of the paper's text and its table 1.
 
 use fairwire_core::{Rng, Seed};
 use fairwire_laws::dropper::afd::nft::FlowSet;
@@ -22,7 +22,7 @@ fn figure3<R: Record>(record: R, rng: &mut Rng) -> Sampled<R> {
     sampled
 }
 
-/// How many of their samples flows 1, 2 and 3 of figure 3 have lost.
+/// The number of samples that flows 1, 2 and 3 of figure 3 have lost.
 fn lost<R: Record>(sampled: &Sampled<R>) -> [u64; 3] {
     let counts = sampled.counts();
     [2 - counts.of(1.into()), 6 - counts.of(2.into()), 4 - counts.of(3.into())]
@@ -36,7 +36,7 @@ fn assert_drawn_as(found: [u64; 3], expected: [f64; 3]) {
     assert!(chi2 < 13.8, "{found:?}, chi-square {chi2}");
 }
 
-/// How often each flow of figure 3 is the one that loses a sample to a packet of another flow.
+/// The number of times that each flow of figure 3 loses a sample to a packet of another flow.
 fn victims<R: Record>(record: impl Fn() -> R) -> [u64; 3] {
     let mut rng = Seed(4).stream("figure 3");
     let mut victims = [0; 3];
@@ -85,8 +85,8 @@ fn over_whole_sets_the_new_flow_table_takes_as_the_shadow_buffer_does() {
     }
     assert_drawn_as(sets, [1.0 / 3.0; 3]);
     let all = total.iter().sum::<u64>() as f64;
-    // A share of sets has a standard deviation of 0.0043 in 12 000 sets; a share of samples less
-    // than 1.5 times that.
+    // The fraction of sets has a standard deviation of 0.0043 over 12 000 sets; that of samples has
+    // less than 1.5 times that.
     for (n, expected) in total.into_iter().zip([1.0 / 6.0, 1.0 / 2.0, 1.0 / 3.0]) {
         assert!((n as f64 / all - expected).abs() < 0.02, "{total:?}");
     }
@@ -102,26 +102,26 @@ fn a_set_is_used_at_least_once() {
     }
 }
 
-/// Table 1: what is counted over many updates, for each of five groups of ten flows.
+/// Table 1: counts over many updates, for each of five groups of ten flows.
 #[derive(Debug, Default)]
 struct Table1 {
     /// The mean of m_i.
     counts: [f64; 5],
-    /// p_s: the part of the sets that a flow is in.
+    /// p_s: the fraction of the sets that contain a flow.
     in_set: [f64; 5],
-    /// NPS_i: samples that a flow loses per set that it is in.
+    /// NPS_i: samples that a flow loses per set that contains it.
     lost_per_set: [f64; 5],
     /// NP_i: samples that a flow loses per b updates.
     lost: [f64; 5],
     /// N_s: sets per b updates.
     sets: f64,
-    /// Of every fiftieth update: who lost a sample, and who was to lose it by m_i / b.
+    /// For every fiftieth update: the flow that lost a sample, and the expected loss by m_i / b.
     victims: [f64; 5],
     expected: [f64; 5],
 }
 
 impl Table1 {
-    /// How far the victims are from what the shadow buffer would choose; 4 degrees of freedom.
+    /// The distance of the victims from the shadow buffer's choice, with 4 degrees of freedom.
     fn chi2(&self) -> f64 {
         self.victims.iter().zip(self.expected).map(|(n, expected)| (n - expected).powi(2) / expected).sum()
     }
@@ -159,7 +159,7 @@ fn table1<R: Record>(record: R, set: impl Fn(&R) -> Option<(u64, &[u32])>) -> Ta
     let first = set(sampled.record()).map_or(0, |(drawn, _)| drawn);
     let mut last = first;
     for update in 0..UPDATES {
-        // Some nine sets apart, so that victims are nearly independent.
+        // About nine sets apart, so victims are nearly independent.
         let is_counted = update % 50 == 0;
         let counts = |sampled: &Sampled<R>| {
             let mut counts = [0u32; 50];
@@ -200,18 +200,17 @@ fn table1<R: Record>(record: R, set: impl Fn(&R) -> Option<(u64, &[u32])>) -> Ta
 fn table_1_comes_out() {
     let table = table1(FlowSet::new(5, 0.06), |set| Some((set.drawn(), set.places())));
     println!("AFD-NFT: {table:.3?}");
-    // Printed: 180 from the paper's simulation, 167 from N/(as), which does not know that u is
+    // Printed: 180 from the paper's simulation, and 167 from N/(as), which ignores that u is
     // rounded down.
     assert!((175.0..186.0).contains(&table.sets), "{} sets", table.sets);
     for i in 0..5 {
-        // 36 000 sets: the standard deviation of a group's mean is 0.0005, and rarely the slowest
-        // flows are not in the table.
+        // 36 000 sets: the standard deviation of a group's mean is 0.0005. On rare occasions the
+        // slowest flows are not in the table.
         assert!((table.in_set[i] - 0.1).abs() < 0.004, "{table:?}");
         // 2 000 000 lost: about 1 % for the slowest group.
         assert!((table.lost[i] / theory(i) - 1.0).abs() < 0.04, "{table:?}");
     }
-    // NPS, as simulated in the paper. Its simulation may differ from ours by sampling noise of a
-    // few percent, each.
+    // NPS as simulated in the paper. Both simulations have a sampling noise of a few percent.
     for (found, printed) in table.lost_per_set.into_iter().zip([0.207, 0.411, 0.808, 1.646, 2.453]) {
         assert!((found / printed - 1.0).abs() < 0.06, "{table:?}");
     }
@@ -232,15 +231,15 @@ fn the_new_flow_table_counts_as_the_shadow_buffer_does_and_the_plain_one_does_no
         core::array::from_fn::<_, 5, _>(theory)
     );
     for i in 0..5 {
-        // Counts forget over b updates, so this is the mean of some 200 independent ones of ten
-        // flows each: below 2 %.
+        // Counts decay over b updates, so this is the mean of about 200 independent counts of ten
+        // flows: below 2 %.
         assert!((sb[i] / theory(i) - 1.0).abs() < 0.04, "SB {sb:?}");
         assert!((nft[i] / theory(i) - 1.0).abs() < 0.06, "NFT {nft:?}");
     }
     assert!(ft[4] > 1.04 * theory(4) && ft[0] < 0.9 * theory(0), "FT {ft:?}");
 }
 
-/// One of everything that holds samples, after any sequence of samples.
+/// Checks the consistency of all structures that hold samples, after any sequence of samples.
 fn assert_sound<R: Record>(sampled: &Sampled<R>, fed: &[(u64, u16)], b: u32) {
     let counts = sampled.counts();
     let samples: u32 = counts.iter().map(|(_, samples, _)| samples).sum();
@@ -271,7 +270,7 @@ proptest! {
             prop_assert_eq!(nft.sample(sample, &mut other), nft.counts().of(flow.into()));
             assert_sound(&sb, &fed[..=n], b);
             assert_sound(&nft, &fed[..=n], b);
-            // Counting the shadow buffer over gives the table.
+            // A recount of the shadow buffer gives the table.
             let mut recount: HashMap<u64, (u32, u64)> = HashMap::new();
             for sample in sb.record().samples() {
                 let flow = recount.entry(sample.flow.0).or_default();
@@ -279,7 +278,7 @@ proptest! {
             }
             let table: HashMap<u64, (u32, u64)> = sb.counts().iter().map(|(f, n, s)| (f.0, (n, s))).collect();
             prop_assert_eq!(recount, table);
-            // The set names flows that there are, each once.
+            // The set names existing flows, each once.
             let mut places = nft.record().places().to_vec();
             places.sort_unstable();
             places.dedup();

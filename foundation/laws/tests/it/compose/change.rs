@@ -1,5 +1,5 @@
-//! Trees of disciplines whose packets are taken out while some leaves are shaped, some asleep and
-//! some full.
+//! Trees of disciplines that are drained while some leaves are shaped, some are idle and some are
+//! full.
 
 use super::{Classified, discipline, packet};
 use fairwire_core::{Discipline, Ignore, Time};
@@ -7,7 +7,7 @@ use fairwire_testing::{Driver, Shape, operations};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// Trees as typed, for flows of six classes.
+/// Trees as given, for flows of six classes.
 const TREES: &[(&str, &str)] = &[
     (
         "prio",

@@ -20,8 +20,8 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 const LINK: f64 = 10e6;
 
-/// A class of a tree under test. Rates in bit/s; leaves have a demand, the others what their
-/// classes have.
+/// A class of a tree under test. Rates are in bit/s. Leaves have a demand; inner classes have that
+/// of their children.
 #[derive(Clone, Debug)]
 struct Node {
     id: u32,
@@ -38,12 +38,12 @@ fn leaf(id: u32, demand: f64) -> Node {
 }
 
 impl Node {
-    /// What it is guaranteed: at least what is promised below it.
+    /// Its guarantee: at least the sum of its children's guarantees.
     fn promised(&self) -> f64 {
         self.rate.unwrap_or_else(|| self.below.iter().map(Node::promised).sum())
     }
 
-    /// The most that it can use.
+    /// The maximum that it can use.
     fn wanted(&self) -> f64 {
         let below =
             if self.below.is_empty() { self.demand } else { self.below.iter().map(Node::wanted).sum() };
@@ -69,8 +69,7 @@ impl Node {
     }
 }
 
-/// What each leaf ought to get: guarantees first; then, priority by priority, what is left over by
-/// weight.
+/// The expected rate of each leaf: guarantees first, then the excess by priority and weight.
 fn oracle(siblings: &[Node], capacity: f64, shares: &mut Vec<(u32, f64)>) {
     let mut granted: Vec<f64> = siblings.iter().map(|node| node.wanted().min(node.promised())).collect();
     let mut left = capacity - granted.iter().sum::<f64>();
@@ -104,7 +103,7 @@ fn typed(siblings: &[Node]) -> String {
 const SECONDS: f64 = 5.0;
 const WARM_UP: f64 = 1.0;
 
-/// Offers each leaf its demand in packets of 1000 bytes, and measures what goes out: bit/s by leaf,
+/// Offers each leaf its demand in packets of 1000 bytes, and measures the output in bit/s by leaf,
 /// in their order.
 fn measured(siblings: &[Node]) -> Vec<(u32, f64)> {
     let mut leaves = Vec::new();
@@ -139,12 +138,12 @@ fn measured(siblings: &[Node]) -> Vec<(u32, f64)> {
     leaves.iter().zip(bits).map(|(leaf, bits)| (leaf.id, bits / (SECONDS - WARM_UP))).collect()
 }
 
-/// Does everyone get what the oracle says?
+/// Asserts that each class gets the rate of the oracle.
 fn assert_shares(siblings: &[Node]) {
     let mut expected = Vec::new();
     oracle(siblings, LINK, &mut expected);
     for ((id, share), (_, due)) in measured(siblings).into_iter().zip(&expected) {
-        // 1.5 % of the link: 60 kB of the 4 s measured, for bursts (of some 4 kB for each class)
+        // 1.5 % of the link is 60 kB of the 4 s measured, for bursts (about 4 kB for each class)
         // and whole packets.
         assert!((share - due).abs() < 0.015 * LINK, "class {id}: {share} for {due}\n{}", typed(siblings));
     }
@@ -178,7 +177,7 @@ fn what_a_leaf_leaves_goes_to_its_siblings_first() {
     };
     assert_eq!(shares(20e6), [3.0, 3.0, 4.0]);
     assert_eq!(shares(1e6), [1.0, 5.0, 4.0], "its sibling takes all of it, the class beside nothing");
-    // Both of the first class send little: the rest goes up the tree.
+    // Both leaves of the first class send little: the rest moves up the tree.
     let mut little = tree(1e6);
     little[0].below[1].demand = 2e6;
     assert_shares(&little);
@@ -196,8 +195,8 @@ fn the_urgent_take_what_is_left_over_first_but_no_guarantee() {
 
 #[test]
 fn a_class_that_lived_within_its_guarantee_is_owed_nothing_of_what_was_left_over() {
-    // For two seconds class 1 uses its guarantee only, then everything: it shares at once, and no
-    // more than shares.
+    // For two seconds class 1 uses only its guarantee, then everything. It shares at once, and gets
+    // no more than its share.
     let mut inner =
         discipline("classful", "[classful]\nclass = [{ id = 1, rate = '2 Mbit/s' }, { id = 2 }, { id = 3 }]");
     let mut sent = [0; 4];
@@ -212,24 +211,24 @@ fn a_class_that_lived_within_its_guarantee_is_owed_nothing_of_what_was_left_over
             sent[out.class as usize] += 1;
         }
     }
-    // 2500 packets: 500 by guarantee and a third of 2000, which is 667; then 667 each. A burst of 4
-    // packets either way.
+    // 2500 packets: 500 by guarantee and a third of 2000, which is 667; then 667 each. A burst may
+    // add or subtract 4 packets.
     for (class, due) in [(1, 1167), (2, 667), (3, 667)] {
         assert!(i32::abs_diff(sent[class], due) < 10, "{sent:?}");
     }
 }
 
-/// Weight, priority, the part kept of what may be promised, the ceiling over the promise, and the
-/// demand.
+/// Weight, priority, the fraction used of the guarantees available, the ceiling over the guarantee,
+/// and the demand.
 type Typed = (f64, u8, f64, Option<f64>, f64);
 
-/// Trees of two levels below the root that promise no more than there is.
+/// Trees of two levels below the root whose guarantees do not exceed the link.
 fn tree() -> impl Strategy<Value = Vec<Node>> {
     let terms = (
         prop_oneof![Just(1.0), 0.25..4.0],                            // weight
         prop_oneof![3 => Just(7u8), 1 => 0u8..8],                     // priority
-        prop_oneof![2 => Just(0.0), 1 => 0.2..1.0],                   // part kept of what may be promised
-        prop_oneof![2 => Just(None), 1 => (1.1..3.0).prop_map(Some)], // ceiling over the promise
+        prop_oneof![2 => Just(0.0), 1 => 0.2..1.0],                   // fraction of the available guarantee
+        prop_oneof![2 => Just(None), 1 => (1.1..3.0).prop_map(Some)], // ceiling over the guarantee
         prop_oneof![Just(20e6), 0.1e6..6e6],                          // demand
     );
     let node = (terms.clone(), prop::collection::vec((terms, any::<bool>()), 0..4));
@@ -344,8 +343,8 @@ class = [
             for (i, (from, ..)) in sent.iter().enumerate() {
                 let mut before_last = 0;
                 for (to, _, len) in &sent[i..] {
-                    // What is brought in 1 ms and two packets of 1514 bytes are the burst; one byte
-                    // is for rounding.
+                    // The burst is the amount of 1 ms and two packets of 1514 bytes; one byte is
+                    // for rounding.
                     let allowed = (to - from + 1_000_000) * mbps / 8_000 + 2 * 1514 + 1;
                     prop_assert!(before_last <= allowed, "{mbps} Mbit/s: {before_last} of {allowed}");
                     before_last += len;
@@ -355,7 +354,7 @@ class = [
     }
 }
 
-/// The bytes that a class that always has packets sends from `from_s` to `to_s`, seconds.
+/// The bytes that a permanently backlogged class sends from `from_s` to `to_s`, in seconds.
 fn sent_between(tree: &mut dyn Discipline, from_s: u64, to_s: u64) -> u64 {
     let [from, end] = [from_s, to_s].map(Duration::from_secs).map(|since| Time::ZERO + since);
     let (mut now, mut sent) = (from, 0);
@@ -373,20 +372,19 @@ fn sent_between(tree: &mut dyn Discipline, from_s: u64, to_s: u64) -> u64 {
 
 #[test]
 fn a_class_with_a_peak_has_its_burst_after_a_pause_and_then_its_ceiling() {
-    // Twice the ceiling for 3 s: the burst is what 1 Mbit/s brings in 3 s, 375 kB.
+    // Twice the ceiling for 3 s: the burst is the amount of 1 Mbit/s in 3 s, 375 kB.
     let typed = "[classful]
 class = [{ id = 1, ceiling = '1 Mbit/s', peak = '2 Mbit/s', burst = '375 kB' }]";
     let mut tree = discipline("classful", typed);
     let tree = &mut *tree;
-    // Seconds, Mbit/s, and what the bucket of the peak and the last packet may add.
+    // Seconds, Mbit/s, and the additional bytes that the peak's bucket and the last packet may add.
     for (from_s, to_s, mbps) in [(0, 1, 1), (10, 13, 2), (13, 20, 1), (23, 26, 2), (26, 30, 1)] {
         let (sent, expected) = (sent_between(tree, from_s, to_s), (to_s - from_s) * mbps * 125_000);
         assert!(sent.abs_diff(expected) <= 5000, "{from_s} to {to_s} s: {sent} B, not {expected}");
     }
 }
 
-/// What becomes of each packet under load that swings, with pauses: frames sent, and counts of
-/// signals.
+/// The fate of each packet under a varying load with pauses: frames sent, and counts of signals.
 fn run(mut discipline: Box<dyn Discipline>) -> (Vec<u32>, Events) {
     let (mut counts, mut sent, mut now) = (Events::default(), Vec::new(), 0);
     let mut rng = Seed(5).stream("traffic");
@@ -416,7 +414,7 @@ fn a_tree_of_one_leaf_decides_as_the_leaf_alone() {
 
 #[test]
 fn a_leaf_that_goes_empty_while_others_send_learns_that_it_idles() {
-    // RED's average decays over the pause of its class as it does for a link of its own.
+    // RED's average decays over the pause of its class as it does on a dedicated link.
     let typed = "[classful]
 class = [{ id = 1, discipline = { red = { weight = 0.01 } } }, { id = 2 }]";
     let mut tree = discipline("classful", typed);
@@ -464,8 +462,8 @@ fn classes_that_are_not_listed_or_are_no_leaves_use_the_default_leaf() {
     assert_eq!((tree.backlog_of(2).packets, tree.backlog_of(3).packets, tree.backlog().packets), (1, 5, 6));
 }
 
-/// A tree of eight leaves of the discipline called `name`, in pairs: all there at first, or each
-/// made with its first packet, of which `made` counts how many.
+/// A tree of eight leaves of the discipline called `name`, in pairs. They all exist at first, or
+/// each is built with its first packet and counted in `made`.
 fn eight_leaves(name: &'static str, is_later: bool, made: &Arc<AtomicU32>) -> Classful {
     let pair = |id: u32| {
         format!(
@@ -503,7 +501,7 @@ fn a_leaf_that_is_made_with_its_first_packet_decides_as_one_that_was_there_from_
                 Driver::new(Classified { inner: eight_leaves(entry.name, is_later, &made), classes: 12 });
             let mut rng = Seed(9).stream(entry.name);
             for step in 0..6000 {
-                // Flows come one after the other, so that leaves are made at all times.
+                // Flows start one after the other, so leaves are built throughout the run.
                 let flow = u64::from(rng.below(1 + step / 450));
                 let ecn = if rng.below(2) == 0 { Ecn::Ect0 } else { Ecn::NotEct };
                 driver.apply(Operation::Enqueue { flow, len: 64 + rng.below(1400), ecn });
@@ -531,7 +529,7 @@ fn a_leaf_for_which_nothing_comes_is_never_made() {
     assert_eq!(made.load(Relaxed), 1);
 }
 
-/// A tree of leaves of the discipline called `name`, each made with its first packet and with room
+/// A tree of leaves of the discipline called `name`, each built with its first packet and with room
 /// for a thousand.
 fn flat(name: &'static str, leaves: u32) -> Classful {
     let typed =
@@ -547,7 +545,7 @@ fn flat(name: &'static str, leaves: u32) -> Classful {
     Classful::new(config, contents).with_maker(Box::new(make))
 }
 
-/// What waits in the leaf of `class` after `each` packets of 1000 B were offered to each, in turn.
+/// The backlog in the leaf of `class` after `each` packets of 1000 B were offered to each in turn.
 fn offered(tree: &mut Classful, classes: &[u32], each: u32) -> Vec<u32> {
     for frame in 0..each {
         for &class in classes {
@@ -578,16 +576,16 @@ fn leaves_that_are_empty_are_let_go_where_more_were_made_than_are_kept_and_made_
     let (mut now, mut sent) = (Time::ZERO, 0);
     for frame in 0..5000 {
         now += Duration::from_us(10);
-        // One of them has something to send all the time.
+        // Class 3 always has a packet to send.
         for class in [frame * 7 % 1000, 3] {
             tree.enqueue(packet(frame, 1000, class, now), now, &mut Ignore);
         }
         (0..2).for_each(|_| sent += u32::from(tree.dequeue(now, &mut Ignore).is_some()));
-        // A sixteenth more are made while all present ones are looked at once.
+        // A sixteenth more are built while all existing ones are inspected once.
         assert!(tree.leaves_made() <= 54, "{}", tree.leaves_made());
     }
     assert_eq!((sent, tree.backlog().packets), (10_000, 0));
-    // Where something waits nothing goes, however many are kept.
+    // Leaves with backlog stay, however few are kept.
     let all: Vec<u32> = (0..1000).collect();
     assert_eq!(offered(&mut tree, &all, 1), [1; 1000]);
     assert_eq!((tree.leaves_made(), tree.backlog().packets), (1000, 1000));

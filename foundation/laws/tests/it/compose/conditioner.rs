@@ -1,4 +1,4 @@
-//! The conditioner: a marker for each class, before any discipline.
+//! The conditioner: a marker for each class, in front of any discipline.
 
 use super::{assert_conserves, discipline, packet};
 use crate::fate::Events;
@@ -8,8 +8,8 @@ use proptest::prelude::*;
 
 #[test]
 fn each_listed_class_has_a_marker_of_its_own_and_the_others_share_one() {
-    // No token comes in no time: what is green is what the buckets held. Strict priority by colour
-    // shows which.
+    // No time passes, so no tokens arrive: the green bytes are the contents of the buckets. Strict
+    // priority by colour shows which.
     let typed = "[conditioner]
 marker = { token-bucket = { burst = '3 kB' } }
 class = [{ id = 1 }, { id = 5, marker = { token-bucket = { burst = '1 kB' } } }]

@@ -1,4 +1,4 @@
-//! Markers, RIO, and disciplines made of other disciplines.
+//! Markers, RIO, and disciplines composed of others.
 
 mod change;
 mod classful;
@@ -26,7 +26,7 @@ fn site() -> Site<'static> {
     Site { packet_bytes: 1000, ..crate::site(Amount::Packets(40)) }
 }
 
-/// The discipline of this name, with what is typed for it: `discipline("red", "[red]\ngentle =
+/// The discipline of this name with the settings given: `discipline("red", "[red]\ngentle =
 /// false")`.
 fn discipline(name: &str, typed: &str) -> Box<dyn Discipline> {
     let parameters: Parameters = toml::from_str(typed).expect("well-formed");
@@ -37,8 +37,8 @@ fn packet(frame: u32, len: u32, class: u32, now: Time) -> Packet {
     Packet { class, ..Packet::new(frame, len, u64::from(class).into(), now) }
 }
 
-/// Classifies by flow number, since the common driver gives flows only: the class, codepoint and
-/// colour all follow from it.
+/// Classifies by flow number, since the common driver gives only flows. Class, codepoint and colour
+/// all follow from it.
 struct Classified<D> {
     inner: D,
     classes: u64,
@@ -75,13 +75,13 @@ impl<D: Discipline> Control for Classified<D> {
     }
 }
 
-/// Flows of `classes` classes lose no packet in `inner`, whatever is done.
+/// Asserts that packets of `classes` classes are conserved in `inner`, whatever the operations.
 fn assert_conserves(inner: impl Discipline, classes: u64, sequence: &[Operation]) {
     Driver::new(Classified { inner, classes }).run(sequence);
 }
 
-/// Pushes out the oldest: one arrival may push out several, and a sent one may be preceded by
-/// drops.
+/// Pushes out the oldest packet. One arrival may push out several, and drops may precede a sent
+/// packet.
 struct DropFront;
 
 impl Dropper for DropFront {

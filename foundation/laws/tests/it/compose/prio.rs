@@ -30,7 +30,7 @@ proptest! {
         steps in prop::collection::vec((0u32..6, any::<bool>()), 0..300),
     ) {
         let mut prio = discipline("prio", THREE);
-        // 40 packets: 20 each for the two bands that have no buffer of their own.
+        // 40 packets: 20 for each of the two bands without their own buffer.
         let (mut model, room) = ([VecDeque::new(), VecDeque::new(), VecDeque::new()], [20, 30, 20]);
         for (frame, (class, is_request)) in (0..).zip(steps) {
             if is_request {
@@ -109,8 +109,8 @@ band = [
 
 #[test]
 fn a_band_below_a_busy_one_learns_that_it_idles() {
-    // RED's average in the second band decays while the first is never empty, as it does on a link
-    // of its own.
+    // RED's average in the second band decays while the first is never empty, as it does on a
+    // dedicated link.
     let typed = "[prio]
 band = [{ of = [1] }, { discipline = { red = { weight = 0.01 } } }]";
     let mut prio = discipline("prio", typed);

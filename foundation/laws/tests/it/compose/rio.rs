@@ -1,4 +1,4 @@
-//! RIO against a second, straight-line reading, and what it is for.
+//! RIO against a straight-line transcription, and its purpose.
 
 use super::{packet, site};
 use crate::beside::{Event, Line, Met, Offer, Reading, Traffic, add, assert_met, assert_near, compare};
@@ -24,11 +24,11 @@ fn the_defaults_are_those_of_atb_for_a_buffer_of_100_packets() {
     let ramp = |min, max, max_probability| Ramp { min, max, max_probability, gentle: false };
     assert_eq!(config.ramps[..2], [ramp(50.0, 80.0, 0.02), ramp(10.0, 50.0, 0.1)]);
     assert_eq!((config.colors, config.given.coupling, config.given.weight), (2, Coupling::Coupled, 0.002));
-    // With the other rule ATB's edges never see their threshold.
+    // With the other rule ATB's edges never reach their threshold.
     assert_eq!(config.spreading, Spreading::AtMost);
 }
 
-/// RIO once more, with a list of what waits and nothing else, counted anew for each arrival.
+/// RIO transcribed with only a list of waiting packets, counted anew for each arrival.
 struct Plain {
     c: Config,
     rng: Rng,
@@ -109,7 +109,7 @@ impl Reading for Plain {
     }
 }
 
-/// Runs both readings side by side.
+/// Runs RIO and its transcription side by side.
 fn side_by_side(limit: Limit, config: Config, policy: EcnPolicy, seed: u64) -> Met {
     let rio = Rio::new(config, Seed(seed).stream("rio"));
     let mut queue = Queue::new(limit, Fcfs, rio).with_ecn(policy);
@@ -146,7 +146,7 @@ fn it_decides_as_the_second_reading_does_under_every_switch() {
         for coupling in [Coupling::Coupled, Coupling::Decoupled, Coupling::Total] {
             let limit = if on(0) { Limit::bytes(40_000) } else { Limit::packets(40) };
             let measure = if on(0) { Measure::Bytes } else { Measure::Packets };
-            // Ten times the default weight, so that a short run goes through all branches.
+            // Ten times the default weight, so a short run takes all branches.
             let config = Config {
                 given: Checked { measure, coupling, weight: 0.02, ..Checked::default() },
                 colors: if on(3) { 3 } else { 2 },
@@ -183,7 +183,7 @@ fn the_total_is_averaged_over_every_arrival_and_each_coupling_counts_its_own() {
     assert_eq!(averages(Coupling::Total, 1), [30.0, 30.0, 0.0]);
 }
 
-/// As many packets of either colour wait as [`averages`] has.
+/// Adds the backlog of [`averages`]: 10 green and 20 yellow packets.
 fn half_full(rio: &mut Rio) -> Buffer {
     let mut buffer = Buffer::new(Limit::packets(40));
     for frame in 0..30 {
@@ -207,7 +207,7 @@ fn under_ns2s_rule_averages_wait_for_green_and_yellow_ends_the_idle_time_of_the_
         assert_eq!(arrive(&mut rio, 1, Time::ZERO), [0.0; 3], "a yellow arrival updated an average");
     }
     assert_eq!(arrive(&mut rio, 0, Time::ZERO), [0.5, 1.5, 0.0]); // a twentieth of 10 and of 30
-    let later = Time::from_ns(1_000_000_000); // long enough for what was to decay to nothing
+    let later = Time::from_ns(1_000_000_000); // long enough for the averages to decay to nothing
     rio.idle(Time::ZERO);
     assert_eq!(arrive(&mut rio, 0, later), [0.5, 1.5, 0.0]);
     rio.idle(later);
@@ -218,8 +218,8 @@ fn under_ns2s_rule_averages_wait_for_green_and_yellow_ends_the_idle_time_of_the_
 
 #[test]
 fn under_ns2s_rule_a_forced_drop_out_of_profile_leaves_the_count_running() {
-    // Yellow's average is raised above its threshold, where 60 arrivals are forced out, and falls
-    // below it by one idle second.
+    // Yellow's average is raised above its threshold, where 60 arrivals are forced drops, and one
+    // idle second brings it below.
     let signals = |out_rule| {
         let ramps = [Ramp { min: 35.0, max: 39.0, max_probability: 0.1, gentle: false }, YELLOW, YELLOW];
         let given = Checked { out_rule, weight: 0.05, ..Checked::default() };
@@ -259,7 +259,7 @@ fn above_its_upper_threshold_even_a_capable_packet_is_dropped() {
         let arrival = Packet { ecn: Ecn::Ect0, color: 1, ..packet(frame, 1000, 0, Time::ZERO) };
         queue.enqueue(arrival, Time::ZERO, &mut counts);
     }
-    // Yellow's upper threshold is half of the buffer, so it never fills it.
+    // Yellow's upper threshold is half of the buffer, so yellow packets never fill it.
     assert!((20..25).contains(&queue.backlog().packets), "{}", queue.backlog().packets);
     assert!(
         counts.dropped().len() > 150 && counts.dropped().iter().all(|(_, cause)| *cause == Cause::Forced)
@@ -269,8 +269,8 @@ fn above_its_upper_threshold_even_a_capable_packet_is_dropped() {
 
 #[test]
 fn above_its_upper_threshold_a_capable_packet_is_marked_where_that_is_configured() {
-    // With a weight of 1 the average is what an arrival meets: the 21st yellow packet meets 20,
-    // which is yellow's threshold.
+    // With a weight of 1 the average is the backlog that an arrival meets: the 21st yellow packet
+    // meets 20, which is yellow's threshold.
     let fates = |above_max, ecn| {
         let config = Config { given: Checked { weight: 1.0, above_max, ..Checked::default() }, ..config() };
         let rio = Rio::new(config, Seed(1).stream("rio"));

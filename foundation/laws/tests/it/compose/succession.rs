@@ -1,5 +1,4 @@
-//! A tree takes the place of another, since the terms of one class changed: all others go on as if
-//! nothing had.
+//! A tree replaces another because the terms of one class changed; the others continue unaffected.
 
 use super::{packet, rate, site};
 use crate::built;
@@ -49,8 +48,8 @@ impl Maker for Leaves {
     }
 }
 
-/// `next` takes the place of `tree`; what waits in leaves that cannot stay is offered to it. Returns
-/// how many packets that were.
+/// Replaces `tree` with `next` and offers it the packets of leaves that cannot stay. Returns the
+/// number of these packets.
 fn replace(tree: &mut Classful, mut next: Classful, kept: &Kept<'_>, now: Time) -> usize {
     let backlog = tree.backlog();
     let mut offered = Vec::new();
@@ -68,11 +67,11 @@ fn replace(tree: &mut Classful, mut next: Classful, kept: &Kept<'_>, now: Time) 
 
 const PLAN: &str = "{ id = 1, ceiling = '5 Mbit/s', peak = '10 Mbit/s', burst = '5 MB' }";
 
-/// The pause before it sends: it saves up its burst.
+/// The pause before it sends, in which it saves up its burst.
 const PAUSE_MS: u64 = 20_000;
 
-/// Mbit/s of class 1 in each second, where it always has something to send. After each second its
-/// neighbour has another plan, or even is gone, and the numbers may shift.
+/// Mbit/s of class 1, permanently backlogged, in each second. After each second its neighbour has
+/// another plan or is removed, and the numbers may shift.
 fn by_second(number_then: u32, others: &str, is_later: bool) -> Vec<f64> {
     let first = tree("tail-drop", &format!("{{ id = 0 }}, {PLAN}, {{ id = 2 }}"), is_later);
     let (mut tree_now, mut number) = (first, 1);
@@ -113,7 +112,8 @@ fn a_burst_is_not_refilled_where_a_neighbour_gets_another_plan() {
     }
 }
 
-/// The tree of [`run`], and after each `every` arrivals another where class 2 has another ceiling.
+/// The tree of [`run`], which another replaces after each `every` arrivals, with another ceiling
+/// for class 2.
 struct Succeeded {
     tree: Classful,
     name: &'static str,
@@ -165,8 +165,8 @@ impl Control for Succeeded {
     }
 }
 
-/// What becomes of the packets of classes 1 and 3, where class 2 is silent and has another plan after
-/// each `every` arrivals.
+/// The fates of the packets of classes 1 and 3. Class 2 is silent and gets another plan after each
+/// `every` arrivals.
 fn run(name: &'static str, is_later: bool, every: u32) -> Outcome {
     let tree = Succeeded::tree(name, 1000, is_later);
     let mut driver = Driver::new(Succeeded { tree, name, is_later, every, arrivals: 0 });
@@ -188,8 +188,8 @@ fn the_leaves_of_others_decide_as_if_nothing_had_changed() {
     }
 }
 
-/// Mbit/s of classes 1 and 3 in each second of the trees that `next` makes, where both always have
-/// something to send. Class 3 begins below class 10.
+/// Mbit/s of classes 1 and 3, both permanently backlogged, in each second of the trees that `next`
+/// builds. Class 3 begins below class 10.
 fn retuned(is_later: bool, next: &dyn Fn(u64) -> (Option<u32>, String)) -> Vec<[f64; 2]> {
     let above = "{ id = 0 }, { id = 10, ceiling = '2 Mbit/s' }, { id = 11, ceiling = '6 Mbit/s' }";
     let classes = format!("{above}, {PLAN}, {{ id = 3, parent = 10 }}, {{ id = 4, parent = 11 }}");

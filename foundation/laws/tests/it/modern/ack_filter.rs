@@ -1,5 +1,5 @@
-//! The filter of acknowledgements of CAKE's queues, what its ingress mode charges, and a device behind
-//! a discipline.
+//! The acknowledgement filter of CAKE's queues, the charges of its ingress mode, and a device
+//! behind a discipline.
 
 use super::site;
 use crate::built;
@@ -7,7 +7,7 @@ use crate::fate::gauge;
 use fairwire_core::{Acknowledgement, Backlog, Cause, Control, Discipline, Ecn, Packet, Signals, Time};
 use fairwire_laws::compose::device::Device;
 
-/// Knows what each frame acknowledges, and keeps what is dropped.
+/// Knows the acknowledgement of each frame, and records the drops.
 #[derive(Default)]
 struct Wire {
     acks: Vec<Option<Acknowledgement>>,
@@ -30,7 +30,7 @@ fn plain(number: u32) -> Option<Acknowledgement> {
     Some(Acknowledgement { number, marks: 0, echoes_mark: false, is_plain: true })
 }
 
-/// The frames that the filter drops where these come in a flow at once.
+/// The frames that the filter drops if these arrive in a flow at once.
 fn dropped(filter: &str, acks: &[Option<Acknowledgement>]) -> Vec<u32> {
     let mut cake = built("cake-like", &format!("ack_filter = \"{filter}\""), &site(1000));
     assert_eq!(cake.reads_acknowledgements(), filter != "off");
@@ -71,7 +71,8 @@ fn no_acknowledgement_with_news_and_no_duplicate_is_dropped() {
 
 #[test]
 fn what_comes_during_the_turn_of_acknowledgements_waits_for_a_packet_of_data() {
-    // 84 B take 0.672 ms at 1 Mbit/s, in which another acknowledgement comes; data always waits.
+    // 84 B take 0.672 ms at 1 Mbit/s, in which another acknowledgement arrives; data is always
+    // waiting.
     for (filter, acks_per_packet) in [("off", 17..=19), ("on", 1..=2), ("aggressive", 1..=1)] {
         let mut cake = built("cake-like", &format!("ack_filter = \"{filter}\""), &site(1000));
         let mut wire = Wire::default();
@@ -96,8 +97,8 @@ fn what_comes_during_the_turn_of_acknowledgements_waits_for_a_packet_of_data() {
 
 #[test]
 fn what_is_dropped_is_paid_like_what_is_sent_and_two_thirds_are_sent_all_the_same() {
-    // The site has 10 Mbit/s: 500 B take 0.4 ms, and at two thirds of that 0.6 ms. Offered 1.5 and 4
-    // times the rate, and 0.98 times.
+    // The site has 10 Mbit/s: 500 B take 0.4 ms, and at two thirds of that rate 0.6 ms. The load is
+    // 1.5, 4 and 0.98 times the rate.
     for (gap, expected) in [(27, 1667), (10, 1667), (41, 2439)] {
         let mut cake = built("cake-like", "ingress = true\ntarget = '1 s'\ninterval = '10 s'", &site(20));
         let mut wire = Wire::default();
@@ -109,7 +110,7 @@ fn what_is_dropped_is_paid_like_what_is_sent_and_two_thirds_are_sent_all_the_sam
             }
             sent += u32::from(cake.dequeue(now, &mut wire).is_some());
         }
-        // At first the buffer of 20 packets fills, and both are paid from the start.
+        // At first the buffer of 20 packets fills, and both are charged from the start.
         assert!(sent.abs_diff(expected) <= 40, "each {gap}0 us: {sent}, not {expected}");
     }
 }

@@ -1,4 +1,4 @@
-//! COBALT beside a straight-line reading of CAKE's.
+//! COBALT against a straight-line transcription of CAKE's.
 
 use super::{assert_same, site, trace};
 use crate::beside::{Event, Offer, Reading};
@@ -19,7 +19,7 @@ struct PlainCobalt {
     limit: usize,
     rng: Rng,
     queue: VecDeque<Offer>,
-    /// In 2^-32, as CAKE has it.
+    /// In 2^-32, as in CAKE.
     p_drop: u64,
     blue_timer: i64,
     drop_next: i64,
@@ -56,7 +56,7 @@ impl PlainCobalt {
         }
     }
 
-    /// Why it is to be dropped, and whether it is to be marked.
+    /// The cause of a drop, and whether to mark.
     fn should_drop(&mut self, packet: &Offer, now: i64) -> (Option<Cause>, bool) {
         let sojourn = now - packet.arrived.cast_signed();
         let over_target = sojourn > self.t.control.target.ns().cast_signed()

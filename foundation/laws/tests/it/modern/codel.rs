@@ -1,4 +1,4 @@
-//! CoDel beside RFC 8289's pseudo-code.
+//! CoDel against RFC 8289's pseudo-code.
 
 use super::{assert_same, site, trace};
 use crate::beside::{Event, Offer, Reading};
@@ -31,7 +31,7 @@ fn control_law(t: u64, count: u32, terms: &Terms) -> u64 {
     t + (terms.control.interval.ns() as f64 / f64::from(count).sqrt()) as u64
 }
 
-/// The next packet, and whether it may be dropped; `beside` is what waits in other queues that
+/// The next packet, and whether it may be dropped; `beside` is the backlog of other queues that
 /// count.
 fn dodequeue(
     s: &mut State,
@@ -56,8 +56,8 @@ fn dodequeue(
     (Some(p), now >= s.first_above_time)
 }
 
-/// RFC 8289, section 5.5, with marks where Linux has them. Under the rules of Linux a poll in vain
-/// only stops signalling.
+/// RFC 8289, section 5.5, with marks where Linux has them. Under the rules of Linux a poll that
+/// finds nothing only stops signalling.
 pub(crate) fn dequeue(
     s: &mut State,
     q: &mut VecDeque<Offer>,
@@ -140,7 +140,7 @@ fn queue(limit: u32, terms: Terms) -> Queue<Fcfs, OneQueue<Codel>> {
 #[test]
 fn it_decides_as_the_rfcs_pseudo_code_over_random_traces() {
     for ecn in [EcnPolicy::Drop, EcnPolicy::Mark] {
-        // The shorter the interval, the more drops at one moment.
+        // The shorter the interval, the more drops at one instant.
         for (interval, early) in [(100, 100), (20, 1000), (1, 2000)] {
             let terms = Terms {
                 ecn,
@@ -166,7 +166,7 @@ fn it_decides_as_the_rfcs_pseudo_code_over_random_traces() {
     }
 }
 
-/// A standing queue: an arrival and a request per millisecond, so each packet waits `packets` ms.
+/// A standing queue: an arrival and a poll per millisecond, so each packet waits `packets` ms.
 fn standing(queue: &mut impl Discipline, packets: u64, requests: u64, ecn: Ecn) -> (Events, Vec<u64>) {
     let (mut log, mut at) = (Events::default(), Vec::new());
     for ms in 0..packets + requests {
@@ -188,8 +188,8 @@ fn standing(queue: &mut impl Discipline, packets: u64, requests: u64, ecn: Ecn) 
 fn signals_come_after_an_interval_and_then_by_the_square_root() {
     let terms = Terms { ecn: EcnPolicy::Mark, ..defaults() };
     let (_, at) = standing(&mut queue(100, terms), 20, 500, Ecn::Ect0);
-    // 100 ms, then 100/sqrt(n) later each, and requests come every millisecond: 200, 270.7, 328.4,
-    // 378.4, 423.2, 464.0, 501.8.
+    // 100 ms, then 100/sqrt(n) later each, with a poll every millisecond: 200, 270.7, 328.4, 378.4,
+    // 423.2, 464.0, 501.8.
     assert_eq!(at, [100, 200, 271, 329, 379, 424, 464]);
 }
 
@@ -199,9 +199,9 @@ fn with_the_arithmetic_of_linux_the_third_signal_comes_half_an_interval_after_th
     let terms = Terms { ecn: EcnPolicy::Mark, ..with(control) };
     let (_, at) = standing(&mut queue(100, terms), 20, 500, Ecn::Ect0);
     // By hand, r (3 - n r^2) / 2 from 1: 0.5 for n = 2, 0.5625 for 3, 0.4878 for 4, 0.4416 for 5,
-    // 0.4040 for 6, 0.3752 for 7. The first signal comes once 100 ms are over, at the request of
-    // 101 ms: the kernel requires more than an interval. The others come 100, 150, 206.3, 255.0,
-    // 299.2, 339.6 and 377.1 ms after it, each at the next request.
+    // 0.4040 for 6, 0.3752 for 7. The first signal comes once 100 ms are over, at the poll of 101
+    // ms: the kernel requires more than an interval. The others come 100, 150, 206.3, 255.0, 299.2,
+    // 339.6 and 377.1 ms after it, each at the next poll.
     assert_eq!(at, [101, 201, 251, 308, 357, 401, 441, 479]);
 }
 
@@ -227,7 +227,7 @@ fn beyond_the_ce_threshold_capable_packets_are_marked_and_others_sent() {
         let (log, _) = standing(&mut queue(100, terms), packets, 50, ecn);
         assert_eq!((log.marked().len(), log.lost().len()), (marked, 0), "{packets} packets of {ecn:?}");
     }
-    // Without marks the threshold does nothing.
+    // Without marks the threshold has no effect.
     let (log, _) = standing(&mut queue(100, unmarked), 3, 50, Ecn::Ect0);
     assert_eq!((log.marked().len(), log.lost().len()), (0, 0));
 }

@@ -1,4 +1,4 @@
-//! The defaults of these disciplines, and how many bytes a law takes.
+//! The defaults of these disciplines, and the size of a law in bytes.
 
 use super::site;
 use fairwire_core::{Duration, EcnPolicy};
@@ -29,7 +29,7 @@ fn the_defaults_are_those_of_the_rfcs() {
         (dual.target, dual.update, dual.coupling),
         (Duration::from_ms(15), Duration::from_ms(15), 2.0)
     );
-    // 0.1 x 0.015 / 0.1^2 and 0.3 / 0.1, to the last place or so.
+    // 0.1 x 0.015 / 0.1^2 and 0.3 / 0.1, up to rounding.
     assert!((dual.alpha - 0.15).abs() < 1e-12 && (dual.beta - 3.0).abs() < 1e-12, "{dual:?}");
     assert_eq!(dual.ecn, EcnPolicy::Mark);
 }

@@ -1,4 +1,4 @@
-//! DualPI2 beside the pseudo-code of RFC 9332, appendix A, and what it promises.
+//! DualPI2 against the pseudo-code of RFC 9332, appendix A, and its promises.
 
 use super::{assert_same, site, trace};
 use crate::beside::{Event, Offer, Reading};
@@ -14,7 +14,7 @@ fn config(packets: u32) -> Config {
 /// The variables of appendix A; delays in seconds.
 struct PlainDual {
     c: Config,
-    /// With each L4S packet whether the step applies: `qdisc_qlen(l_queue) >= min_qlen_step`.
+    /// Each L4S packet, with whether the step applies: `qdisc_qlen(l_queue) >= min_qlen_step`.
     lq: VecDeque<(Offer, bool)>,
     cq: VecDeque<Offer>,
     p: f64,
@@ -29,7 +29,7 @@ struct PlainDual {
 
 fn recur(count: &mut f64, likelihood: f64) -> bool {
     if likelihood >= 1.0 {
-        // The counter would stay where it is or grow for ever: every packet.
+        // At 1 or more the counter would never fall, so every packet is signalled.
         *count = (*count + 1.0 - 1.0).max(0.0);
         return true;
     }
@@ -195,7 +195,7 @@ fn offer(dual: &mut DualPi2, ecn: Ecn, now: u64, log: &mut Events) {
 
 #[test]
 fn l4s_packets_are_marked_with_k_times_the_root_of_the_classic_probability() {
-    // A classic queue of constant 30 ms: without the integral part p' stays at beta times that.
+    // A classic queue at a constant 30 ms: without the integral part p' stays at beta times that.
     for (beta, k) in [(4.0, 2.0), (6.0, 2.0), (4.0, 5.0)] {
         let config = Config { alpha: 0.0, beta, coupling: k, step: Duration::from_secs(1), ..config(1000) };
         let (mut dual, mut log) = (DualPi2::new(config), Events::default());
@@ -216,14 +216,14 @@ fn l4s_packets_are_marked_with_k_times_the_root_of_the_classic_probability() {
         }
         let rate = |side: usize| f64::from(marked[side]) / f64::from(sent[side]);
         let p = beta * 0.03;
-        // Counters deal exactly; 0.002 is what 19 000 packets leave to the two ends.
+        // Counters are exact; 0.002 allows for the two ends of 19 000 packets.
         assert!((rate(0) - p * p).abs() < 0.002, "classic {} of {}", rate(0), p * p);
         assert!((rate(1) - k * p).abs() < 0.002, "L4S {} of {}", rate(1), k * p);
         assert_eq!(log.lost().len(), 0);
     }
 }
 
-/// The waits of one queue's packets, in us, and how many were sent.
+/// The waits of one queue's packets, in us, and their number.
 #[derive(Clone, Copy, Debug, Default)]
 struct Waits {
     longest: u64,
@@ -237,8 +237,8 @@ impl Waits {
     }
 }
 
-/// `classic` and `l4s` packets per ms at random on a link of two per ms, watched for the second
-/// half.
+/// Offers `classic` and `l4s` packets per ms at random to a link of two per ms, and measures the
+/// second half.
 fn waits(config: Config, classic: f64, l4s: f64, ms: u64) -> [Waits; 2] {
     let (mut dual, mut log) = (DualPi2::new(config), Events::default());
     let mut rng = Seed(4).stream("waits");
@@ -260,26 +260,26 @@ fn waits(config: Config, classic: f64, l4s: f64, ms: u64) -> [Waits; 2] {
 
 #[test]
 fn l4s_traffic_has_a_short_queue_beside_a_standing_classic_one() {
-    // Classic senders offer 75 % of the link and do not listen, L4S ones 30 %: a classic packet in
-    // fifteen must go.
+    // Classic senders offer 75 % of the link and ignore signals, and L4S senders 30 %: one classic
+    // packet in fifteen must be dropped.
     let [classic, l4s] = waits(config(400), 1.5, 0.6, 60_000);
-    // The controller holds the classic queue at 15 ms; the bound is wide because random arrivals
+    // The controller holds the classic queue at 15 ms. The bound is wide because random arrivals
     // move it by several ms.
     assert!((10_000..20_000).contains(&classic.mean()), "{classic:?}");
-    // An L4S packet waits for the one in service, for those of its burst, and for a classic one in
-    // ten.
+    // An L4S packet waits for the one in transmission, for those of its burst, and for a classic
+    // one in ten.
     assert!(l4s.mean() < 500 && l4s.longest < 5_000, "{l4s:?}");
     assert!((17_000..19_000).contains(&l4s.sent), "all of 0.6 per ms in 30 s: {l4s:?}");
 }
 
 #[test]
 fn an_l4s_sender_that_ignores_its_marks_is_held_near_the_target_when_alone() {
-    // 1.2 and 2 times the link, which drops of 1 in 6 and 1 in 2 bring down to it. A buffer of 1000
-    // packets is 500 ms.
+    // The load is 1.2 and 2 times the link's rate; drops of 1 in 6 and 1 in 2 bring it down to that
+    // rate. A buffer of 1000 packets is 500 ms.
     for load in [2.4, 4.0] {
         let [classic, l4s] = waits(config(1000), 0.0, load, 60_000);
         assert_eq!(classic.sent, 0);
-        // At a load of 1.2 drops set in at p' = 1/2 and take a quarter, so p' swings about that and
+        // At a load of 1.2, drops set in at p' = 1/2 and take a quarter, so p' swings about 1/2 and
         // the queue about the target.
         assert!(l4s.mean() < 30_000 && l4s.longest < 60_000, "load {load}: {l4s:?}");
     }
@@ -287,11 +287,11 @@ fn an_l4s_sender_that_ignores_its_marks_is_held_near_the_target_when_alone() {
 
 #[test]
 fn a_greedy_l4s_sender_leaves_the_classic_queue_its_share() {
-    // No signals, and a buffer that holds all that is offered.
+    // No signals, and a buffer that holds the entire load.
     let config = Config { alpha: 0.0, beta: 0.0, classic_share: 0.25, ..config(100_000) };
     let [classic, l4s] = waits(config, 4.0, 4.0, 10_000);
     let share = classic.sent as f64 / (classic.sent + l4s.sent) as f64;
-    assert!((share - 0.25).abs() < 0.001, "{share}"); // a packet either way of 10 000
+    assert!((share - 0.25).abs() < 0.001, "{share}"); // +- one packet of 10 000
 }
 
 #[test]
@@ -307,8 +307,8 @@ fn under_time_shift_an_l4s_packet_passes_those_that_waited_less_than_that_longer
     assert_eq!(order(20_000_000, 30_000_001), [0, 1]);
 }
 
-/// How many of `count` L4S packets of 1500 B are marked that come at once on an idle link of
-/// 10 Mbit/s: it takes 1.2 ms for each.
+/// The number of L4S packets that are marked of `count` that arrive at once. They have 1500 B, and
+/// take 1.2 ms each on an idle link of 10 Mbit/s.
 fn marked_of(count: u32, config: Config) -> usize {
     let (mut dual, mut log) = (DualPi2::new(config), Events::default());
     for k in 0..count {

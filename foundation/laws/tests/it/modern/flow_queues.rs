@@ -1,4 +1,4 @@
-//! What FQ-PIE and CAKE's queues promise, and DRR++ with hosts.
+//! The promises of FQ-PIE and CAKE's queues, and DRR++ with hosts.
 
 use super::site;
 use crate::built;
@@ -15,8 +15,8 @@ fn cake(packets: u32) -> CakeLike {
     config.queue(Seed(1).stream("cake"))
 }
 
-/// The link sends 1000 bytes per ms; each flow (host, number, packets per ms, length) is offered
-/// all the time. Bytes sent by host.
+/// Bytes sent by host, on a link that sends 1000 bytes per ms. Each flow (host, number, packets per
+/// ms, length) sends all the time.
 fn shares(discipline: &mut dyn Discipline, flows: &[(u32, u64, u64, u32)], ms: u64) -> [u64; 4] {
     let mut sent = [0; 4];
     for tick in 0..ms {
@@ -95,7 +95,7 @@ fn the_bulky_queues_of_each_host_are_those_that_wait() {
         if rng.chance(0.4) || step % 2000 > 1800 {
             cake.dequeue(now, &mut Ignore);
         }
-        // Three flows of each host, and no host counts more queues than it can have.
+        // Each host has three flows, and none counts more queues than it can have.
         let bulky: u32 = (0..3).map(|host| cake.scheduler().bulky_queues(host).expect("hosts share")).sum();
         assert!((0..3).all(|host| cake.scheduler().bulky_queues(host) <= Some(3)));
         if cake.buffer().is_empty() && cake.dequeue(now, &mut Ignore).is_none() {
@@ -115,7 +115,7 @@ fn fq_pie_signals_the_flow_that_fills_its_queue_and_no_other() {
     let mut log = Events::default();
     for ms in 0..8000u64 {
         let now = Time::from_ns(ms * 1_000_000);
-        // 1.25 packets per ms by flow 7, and one in ten ms by flow 8, of one that can be sent.
+        // Flow 7 sends 1.25 packets per ms and flow 8 one in ten ms, on a link of one per ms.
         for _ in 0..1 + u32::from(ms.is_multiple_of(4)) {
             fq.enqueue(Packet { ecn: Ecn::NotEct, ..Packet::new(7, 1000, 7.into(), now) }, now, &mut log);
         }
@@ -125,15 +125,15 @@ fn fq_pie_signals_the_flow_that_fills_its_queue_and_no_other() {
         fq.dequeue(now, &mut log).expect("overloaded");
     }
     assert_eq!(log.lost().iter().filter(|&&frame| frame == 8).count(), 0);
-    // 35 % too much of 8000 ms, less what waits: a quarter of the arrivals go early and nothing
-    // overflows.
+    // 35 % more than 8000 ms can carry, minus the backlog: a quarter of the arrivals are dropped
+    // early and nothing overflows.
     let early = log.dropped_by(Cause::Early);
     assert!((1500..3000).contains(&early), "{early}");
     assert_eq!(log.dropped_by(Cause::Overflow) + log.dropped_by(Cause::PushOut), 0);
     assert!(fq.backlog().packets < 300, "{:?}", fq.backlog());
 }
 
-/// Few queues and short buffers, so that flows meet and batches end everywhere.
+/// Few queues and short buffers, so flows collide and batches end in all places.
 const TIGHT: [(&str, &str); 5] = [
     (
         "fq-codel",
@@ -179,7 +179,7 @@ fn a_sparse_queue_becomes_bulky_when_it_waits_for_its_turn() {
     };
     let next = |cake: &mut CakeLike| cake.dequeue(Time::ZERO, &mut Ignore).map(|packet| packet.frame);
     (0..50).for_each(|_| offer(&mut cake, 1));
-    // A quantum is spent by six packets of 300 bytes; only then is the queue an old one.
+    // Six packets of 300 bytes use up a quantum; only then is the queue an old one.
     assert!((0..7).all(|_| next(&mut cake) == Some(1)));
     offer(&mut cake, 2);
     assert_eq!(next(&mut cake), Some(2));
@@ -189,7 +189,7 @@ fn a_sparse_queue_becomes_bulky_when_it_waits_for_its_turn() {
     offer(&mut cake, 2);
     assert_eq!(bulky(&cake), [Some(1), Some(1)]);
     assert_eq!(next(&mut cake), Some(1), "no second lead in a round");
-    // A new queue that spends its quantum on one packet and has no more is not bulky either.
+    // A new queue that uses its quantum for its only packet is not bulky either.
     let long = Packet { class: 3, ..Packet::new(3, 1600, 3.into(), Time::ZERO) };
     cake.enqueue(long, Time::ZERO, &mut Ignore);
     assert_eq!(next(&mut cake), Some(3));
@@ -225,10 +225,10 @@ fn a_packet_takes_few_looks_at_each_queue_however_many_a_host_has() {
         most = most.max(cake.scheduler().passed_over());
         sum += cake.scheduler().passed_over();
     }
-    // Four looks at each of 900 queues, and as many again after queues found empty; one by one it
-    // would be 500 rounds, 450 000.
+    // Four inspections of each of 900 queues, and as many again after queues found empty. One by
+    // one it would be 500 rounds, 450 000.
     assert!(most > 900 && most <= 8 * 900, "{most}");
-    // A packet of each of 900 queues takes 500 rounds of 900 looks, less what is skipped.
+    // A packet of each of 900 queues takes 500 rounds of 900 inspections, minus those skipped.
     assert!(sum < 500 * 8000, "{sum}");
-    assert!(sent[0].abs_diff(sent[1]) <= 900, "{sent:?}"); // a packet of each queue either way
+    assert!(sent[0].abs_diff(sent[1]) <= 900, "{sent:?}"); // +- one packet of each queue
 }

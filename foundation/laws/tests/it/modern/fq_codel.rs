@@ -1,4 +1,4 @@
-//! FQ-CoDel beside RFC 8290's prose, and its promises.
+//! FQ-CoDel against RFC 8290's prose, and its promises.
 
 use super::codel::{self, State};
 use super::{assert_same, site, trace};
@@ -27,8 +27,7 @@ fn next(fq: &mut FqCodel, log: &mut Events) -> Option<u32> {
     fq.dequeue(Time::ZERO, log).map(|packet| packet.frame)
 }
 
-/// RFC 8290, sections 4.1 and 4.2, with queues by name; and where the rules are those of Linux,
-/// what it does instead.
+/// RFC 8290, sections 4.1 and 4.2, with queues by name, or Linux's behaviour under its rules.
 struct PlainFq {
     config: Config,
     name: fn(&FqCodel, u64) -> u64,
@@ -140,7 +139,7 @@ fn it_decides_as_the_rfcs_prose_or_linux_over_random_traces() {
             let mut model = PlainFq::new(config, &fq, flows.into());
             assert_eq!((model.name)(&fq, 3), model.names[&3]);
             let mut rng = Seed(seed).stream("fq-codel");
-            // A length per flow, so that half of a queue is always less than all of it, the arrival
+            // One length per flow, so half of a queue is always less than all of it, the arrival
             // included.
             let trace = trace(&mut rng, 4000, flows, |flow, _| 200 + 190 * (flow % 8) as u32);
             let log = assert_same(&mut fq, &mut model, &trace);
@@ -153,8 +152,8 @@ fn it_decides_as_the_rfcs_prose_or_linux_over_random_traces() {
 
 #[test]
 fn a_queue_that_an_overflow_emptied_and_that_was_polled_in_vain_has_an_interval_anew() {
-    // RFC 8289, section 5.5: polled in vain, dodequeue sets first_above_time to zero. Linux keeps
-    // it there.
+    // RFC 8289, section 5.5: if a poll finds nothing, dodequeue sets first_above_time to zero.
+    // Linux does not.
     for (rules, dropped) in [(Rules::Rfc, vec![2]), (Rules::Linux, vec![2, 20])] {
         let config = config(4);
         let config = Config { terms: Terms { rules, mtu: 1000, ..config.terms }, ..config };
@@ -166,7 +165,7 @@ fn a_queue_that_an_overflow_emptied_and_that_was_polled_in_vain_has_an_interval_
         let poll = |fq: &mut FqCodel, log: &mut Events, ms: u64| {
             fq.dequeue(Time::from_ns(ms * 1_000_000), log).map(|packet| packet.frame)
         };
-        // Of flow 1 the second and third packet stay behind, above the target from 10 ms on.
+        // The second and third packet of flow 1 stay behind, above the target from 10 ms on.
         (0..3).for_each(|frame| offer(&mut fq, &mut log, frame, 1, 1500, 0));
         assert_eq!([poll(&mut fq, &mut log, 10), poll(&mut fq, &mut log, 10)], [Some(0), Some(1)]);
         (10..14).for_each(|frame| offer(&mut fq, &mut log, frame, u64::from(frame), 100, 11));
@@ -197,8 +196,8 @@ fn a_flow_that_pauses_does_not_get_ahead_twice_in_a_round() {
     (0..12).for_each(|_| assert!(next(&mut fq, &mut log).is_some()));
     offer(&mut fq, 1, 9, 100, &mut log);
     assert_eq!(next(&mut fq, &mut log), Some(1));
-    // Its queue is found empty and goes behind the old ones: what comes now waits there, unlike a
-    // new flow's packet.
+    // Its queue is found empty and moves behind the old ones. Its next packet waits there, unlike
+    // the packet of a new flow.
     assert!(next(&mut fq, &mut log) > Some(1000), "the bulky ones go on");
     offer(&mut fq, 2, 9, 100, &mut log);
     assert!(next(&mut fq, &mut log) > Some(1000), "the bulky ones still go on");
@@ -248,8 +247,8 @@ fn a_limit_in_bytes_is_never_passed_and_an_arrival_that_is_fattest_alone_is_refu
 
 #[test]
 fn polite_flows_lose_nothing_and_wait_little_beside_a_greedy_one() {
-    // The link sends 1000 bytes per ms. Four flows send a tenth of that each, the greedy one ten
-    // times all of it.
+    // The link sends 1000 bytes per ms. Four flows send a tenth of that each, and the greedy one
+    // ten times that rate.
     let (mut fq, mut log) = (config(200).queue(1), Events::default());
     let mut longest = 0;
     for ms in 0..5000u64 {
@@ -267,6 +266,7 @@ fn polite_flows_lose_nothing_and_wait_little_beside_a_greedy_one() {
         }
     }
     assert_eq!(log.lost().iter().filter(|&&frame| frame == 2).count(), 0);
-    // At most a quantum of the greedy flow and one packet of each other polite flow go before.
+    // At most a quantum of the greedy flow and one packet of each other polite flow leave before
+    // it.
     assert!(longest <= 5, "{longest} ms");
 }

@@ -1,5 +1,5 @@
-//! Today's defaults: CoDel, PIE, COBALT, FQ-CoDel, FQ-PIE, CAKE's queues and DualPI2, each beside a
-//! second, straight-line reading of its RFC or paper.
+//! Current defaults: CoDel, PIE, COBALT, FQ-CoDel, FQ-PIE, CAKE's queues and DualPI2, each against
+//! a straight-line transcription of its RFC or paper.
 
 mod ack_filter;
 mod cobalt;
@@ -21,15 +21,15 @@ pub(crate) fn site(packets: u32) -> Site<'static> {
     Site { packet_bytes: 500, stream: "link/modern", ..crate::site(Amount::Packets(packets)) }
 }
 
-/// One thing that happens in a trace.
+/// One event of a trace.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {
     Offer(Offer),
     Poll(u64),
 }
 
-/// A random trace: the link sends a packet per millisecond, and the load goes up and down between a
-/// half and twice that. `len` gives a packet's length by its flow.
+/// A random trace: the link sends a packet per millisecond, and the load swings between half and
+/// twice that. `len` gives a packet's length by its flow.
 pub(crate) fn trace(rng: &mut Rng, steps: u32, flows: u32, len: impl Fn(u64, &mut Rng) -> u32) -> Vec<Step> {
     let mut trace = Vec::new();
     let (mut now, mut frame, mut load) = (1_000_000, 0, 1.0);
@@ -39,7 +39,7 @@ pub(crate) fn trace(rng: &mut Rng, steps: u32, flows: u32, len: impl Fn(u64, &mu
         }
         let arrivals = u32::from(rng.chance(load / 2.0)) + u32::from(rng.chance(load / 2.0));
         for _ in 0..arrivals {
-            // Half of everything is flow 0's.
+            // Half of the packets belong to flow 0.
             let flow = if rng.chance(0.5) { 0 } else { u64::from(rng.below(flows)) };
             let ecn = Ecn::from_bits(rng.below(4) as u8);
             let arrived = now + u64::from(rng.below(900_000));
@@ -57,7 +57,7 @@ pub(crate) fn trace(rng: &mut Rng, steps: u32, flows: u32, len: impl Fn(u64, &mu
     trace
 }
 
-/// Both decide alike, whatever happens; returns what the discipline did.
+/// Asserts that both decide alike; returns the actions of the discipline.
 pub(crate) fn assert_same(
     discipline: &mut impl Discipline,
     model: &mut impl Reading,

@@ -1,4 +1,4 @@
-//! PIE beside the pseudo-code of RFC 8033, appendices A and B.
+//! PIE against the pseudo-code of RFC 8033, appendices A and B.
 
 use super::{assert_same, site, trace};
 use crate::beside::{Event, Offer, Reading};
@@ -23,7 +23,7 @@ fn control(control: CheckedControl) -> Terms {
     Terms { control, ..terms() }
 }
 
-/// The variables of RFC 8033; delays in seconds, with a timer that really ticks.
+/// The variables of RFC 8033; delays in seconds, with a real timer.
 struct PlainPie {
     t: Terms,
     ecn: bool,
@@ -233,7 +233,7 @@ fn it_decides_as_the_rfcs_pseudo_code_over_random_traces() {
     }
 }
 
-/// A law that is driven by hand: packets of 1000 bytes that waited `wait`, leaving 50 behind.
+/// A law driven by hand, with packets of 1000 bytes that waited `wait` and leave 50 behind.
 struct Bench {
     pie: Pie,
     common: Common,
@@ -248,7 +248,7 @@ impl Bench {
         Bench { pie: Pie::default(), common, now: Time::from_ns(10_000_000_000) }
     }
 
-    /// Packets leave after `wait` for `time`, a hundred per millisecond's tenth.
+    /// Lets packets that waited `wait` leave for `time`, one every 100 us.
     fn depart(&mut self, wait: Duration, time: Duration) {
         let end = self.now + time;
         while self.now < end {
@@ -258,7 +258,7 @@ impl Bench {
         }
     }
 
-    /// How many of `n` arrivals at this moment are signalled.
+    /// The number of `n` arrivals at this instant that are signalled.
     fn signalled(&mut self, n: u32) -> u32 {
         (0..n).map(|_| u32::from(self.arrival() != Verdict::Pass)).sum()
     }
@@ -287,7 +287,7 @@ fn nothing_is_dropped_within_the_burst_allowance_and_something_after_it() {
 
 #[test]
 fn derandomized_drops_keep_their_rate_and_neither_cluster_nor_gape() {
-    // Steps of nothing: the probability stays where one large step put it.
+    // Steps have no effect: the probability stays where one large step put it.
     let max_burst = Duration::ZERO;
     let step = CheckedControl { alpha: 0.0, beta: 2048.0, max_burst, ..CheckedControl::default() };
     for derandomize in [true, false] {
@@ -311,7 +311,7 @@ fn derandomized_drops_keep_their_rate_and_neither_cluster_nor_gape() {
             // 0.85/0.02 = 42.5 and 8.5/0.02 = 425, with a sum that may round up by one.
             assert!(least >= Some(43) && most <= Some(426), "{least:?} to {most:?}");
         } else {
-            // 2000 gaps, geometric with p = 0.02: hardly any without a 1, or without one above 300
+            // 2000 gaps, geometric with p = 0.02: nearly all sets have a 1 and one above 300
             // (0.98^300 = 0.0023).
             assert!(least <= Some(3) && most > Some(250), "{least:?} to {most:?}");
         }

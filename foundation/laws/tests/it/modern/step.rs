@@ -1,4 +1,4 @@
-//! Step marking, beside one line of reading.
+//! Step marking against a transcription of one line.
 
 use crate::beside::{Event, Line, Offer, Reading, Traffic, compare};
 use fairwire_core::scheduler::Fcfs;
@@ -7,7 +7,7 @@ use fairwire_core::{Cause, Duration, EcnPolicy, Limit, Queue};
 use fairwire_laws::dropper::step::Spec;
 use fairwire_laws::spec::Quantity;
 
-/// The law with none of the code under test.
+/// The law, without the code under test.
 struct Plain {
     line: Line,
     most: f64,

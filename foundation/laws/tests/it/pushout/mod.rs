@@ -1,5 +1,5 @@
-//! The push-out disciplines and CHOKe, each against a plain reading of its rule: lists that are
-//! searched, with none of the code under test.
+//! The push-out disciplines and CHOKe, each against a plain transcription of its rule: lists that
+//! are searched, without the code under test.
 
 mod choke;
 mod parameters;
@@ -11,12 +11,12 @@ mod victims;
 pub(crate) use crate::site;
 use fairwire_core::{Buffer, Chosen, Needs, Packet, Rng, Scheduler, Time};
 
-/// A packet of `flow`, in the class of that number modulo 4.
+/// A packet of `flow`, in the class of the flow's number modulo 4.
 pub(crate) fn packet(frame: u32, flow: u64, len: u32) -> Packet {
     Packet { class: flow as u32 % 4, ..Packet::new(frame, len, flow.into(), Time::ZERO) }
 }
 
-/// Serves the oldest packet of a random flow, so that flows shrink in any order.
+/// Serves the oldest packet of a random flow, so flows shrink in any order.
 #[derive(Debug)]
 pub(crate) struct Lottery(pub Rng);
 

@@ -1,4 +1,4 @@
-//! What may be typed.
+//! The allowed parameters.
 
 use super::site;
 use fairwire_core::units::Amount;
@@ -30,7 +30,7 @@ fn no_more_different_weights_are_taken_than_can_be_gone_through() {
     let message = "`scheduler.fcfs.weights` of `lqd` is a table of 257 different weights; allowed: at most 256 different ones, the 1 of classes not listed among them";
     assert_eq!(lqd(256).unwrap_err().to_string(), message);
     assert_eq!(rnd(256).unwrap_err().to_string(), message.replace("lqd", "rnd"));
-    // Those that keep no order by weight take any.
+    // Disciplines that keep no order by weight take any number of weights.
     let binned = toml::from_str::<lqd_binned::Spec>(&weights(256)).expect("well-formed");
     assert!(binned.check(&at).is_ok());
 }

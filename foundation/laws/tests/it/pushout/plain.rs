@@ -1,4 +1,4 @@
-//! A buffer as a plain list, its parts as the paper has them, and the run that compares.
+//! A buffer as a plain list, with the paper's shares, and the run that compares.
 
 use super::{Lottery, packet};
 use crate::fate::Events;
@@ -14,11 +14,11 @@ pub(super) struct Waiting {
     pub len: u32,
 }
 
-/// Something that comes in or goes out, as a queueing event of the paper.
+/// A packet that enters or leaves: a queueing event of the paper.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Event {
     pub flow: u64,
-    /// What waits of the flow after it.
+    /// The backlog of the flow after it.
     pub length: u64,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Plain {
     pub limit: Limit,
     pub bytes: bool,
     pub drop: End,
-    /// By class, which is the flow modulo 4.
+    /// By class, which is the flow's number modulo 4.
     pub weights: [f64; 4],
     pub pool: f64,
     /// In order of arrival.
@@ -88,9 +88,9 @@ impl Plain {
     }
 }
 
-/// Runs `dropper` over `operations` beside the list. Whenever room is made, `victims` returns the
-/// flows that may give. The one that gives must be among them, with its packet at the right end.
-/// `event` is invoked for every change, and `after` after each operation.
+/// Runs `dropper` over `operations` side by side with the list. Whenever room is made, `victims`
+/// returns the flows that may lose a packet. The flow that does must be among them, with its packet
+/// at the right end. `event` is invoked for every change, and `after` after each operation.
 pub(super) fn compare<D: Dropper>(
     operations: &[Operation],
     queue: &mut Queue<Lottery, D>,
@@ -122,7 +122,7 @@ pub(super) fn compare<D: Dropper>(
     pushed_out
 }
 
-/// Does to the list what the log says was done, and checks each step.
+/// Applies the log's actions to the list, and checks each step.
 fn arrive(
     arrival: Waiting,
     log: &Events,

@@ -1,4 +1,4 @@
-//! Where the choice is random, each is as likely.
+//! Random choices are uniform.
 
 use super::{packet, site};
 use fairwire_core::units::Amount;
@@ -13,8 +13,8 @@ fn assert_even(counts: [u32; 3]) {
     assert!(chi2 < 13.8, "{counts:?}");
 }
 
-/// Pushes `lengths[i]` packets of flow `i` in, and makes room for an arrival of flow 9 for 9000
-/// times; returns the counts by flow.
+/// Fills the buffer with `lengths[i]` packets of flow `i`, and makes room for an arrival of flow 9
+/// 9000 times; returns the counts by flow.
 fn counts(dropper: &mut impl Dropper, lengths: &[u32]) -> Vec<u32> {
     let mut buffer = Buffer::new(fairwire_core::Limit::packets(64));
     let rounds = *lengths.iter().max().expect("some flows");
@@ -35,7 +35,7 @@ fn counts(dropper: &mut impl Dropper, lengths: &[u32]) -> Vec<u32> {
 }
 
 const MEASURES: [&str; 2] = ["measure = 'packets'", "measure = 'bytes'"];
-/// A class without flows has a weight of its own, so that the weighted code path is taken.
+/// A class without flows has another weight, so the weighted code path is taken.
 const WEIGHTED: &str = "scheduler = { fcfs = { weights = { 77 = 3.0 } } }";
 const BUFFER: Amount = Amount::Packets(40);
 
@@ -56,9 +56,9 @@ fn of_queues_that_are_longest_alike_each_is_as_likely() {
 
 #[test]
 fn ties_between_different_weights_are_even_too() {
-    // Parts of flows 0 (weight 1), 1 (weight 2), 2 (weight 1) and the arrival. The arrival has
-    // weight 1, and that of flow 9 in class 1 has weight 2. Of 42 there are 7 for a weight of 1.
-    // Lengths of 10, 17 and 10 are each 3 above.
+    // Flows 0 and 2 have weight 1, and flow 1 has weight 2. Flow 9, the arrival, is in class 1 and
+    // has weight
+    // 2. Of 42 packets, weight 1 gets 7. Lengths of 10, 17 and 10 are each 3 above their shares.
     let typed = "buffer = '42 packets'\nscheduler = { fcfs = { weights = { 1 = 2.0 } } }";
     let spec: lqd::Spec = toml::from_str(typed).expect("well-formed");
     let config = spec.check(&site(BUFFER)).expect("allowed").1;
@@ -72,7 +72,7 @@ fn of_queues_above_their_part_each_is_as_likely_however_long() {
         let spec: rnd::Spec = toml::from_str(&typed).expect("well-formed");
         let pool = if typed.contains("bytes") { Amount::Bytes(4_000) } else { BUFFER };
         let config = spec.check(&site(pool)).expect("allowed").1;
-        // Six flows with the arrival: a part is 6.67 packets, or 667 bytes.
+        // Six flows with the arrival: a share is 6.67 packets, or 667 bytes.
         let counts = counts(&mut Lqd::random(config, Seed(3).stream("rnd")), &[7, 6, 17, 1, 9]);
         assert_eq!((counts[1], counts[3]), (0, 0), "{typed}");
         assert_even([counts[0], counts[2], counts[4]]);
@@ -81,7 +81,7 @@ fn of_queues_above_their_part_each_is_as_likely_however_long() {
 
 #[test]
 fn a_queue_with_exactly_its_part_is_not_above_it() {
-    // Four flows with the arrival, B = 40: parts of 10 packets.
+    // Four flows with the arrival, B = 40: shares of 10 packets.
     let config = rnd::Spec::default().check(&site(BUFFER)).expect("allowed").1;
     let counts = counts(&mut Lqd::random(config, Seed(3).stream("rnd")), &[10, 11, 19]);
     assert_eq!(counts[0], 0);

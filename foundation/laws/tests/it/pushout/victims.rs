@@ -1,4 +1,5 @@
-//! Who gives: LQD, RND, LQD with bins and drop-front, against a search of the whole list.
+//! Which flow loses a packet: LQD, RND, LQD with bins and drop-front, against a search of the
+//! entire list.
 
 use super::plain::{Plain, Waiting, compare, queue};
 use super::{packet, site};
@@ -18,11 +19,11 @@ use fairwire_testing::{Operation, Shape, operations};
 use proptest::prelude::*;
 
 const EQUAL: [f64; 4] = [1.0; 4];
-/// Powers of two, so that parts are exact and ties are ties.
+/// Powers of two, so shares are exact and ties are ties.
 const UNEQUAL: [f64; 4] = [1.0, 2.0, 0.5, 2.0];
 const FLOWS: u64 = 7;
 
-/// Every combination of how queues are counted, weighed and cut, as typed.
+/// Every combination of measure, weights and drop end, as given.
 pub(super) fn configs(name: &str) -> Vec<(Config, [f64; 4])> {
     let mut configs = Vec::new();
     for buffer in [Amount::Packets(1), Amount::Packets(12), Amount::Bytes(6_000)] {
@@ -51,7 +52,7 @@ fn shape() -> impl Strategy<Value = Vec<Operation>> {
     operations(Shape { flows: FLOWS, max_operations: 250, ..Shape::default() })
 }
 
-/// The flows with the largest q_i - b_i; the arrival's own alone if it is one of them.
+/// The flows with the largest q_i - b_i, or only the arrival's own flow if it is one of them.
 fn furthest(plain: &Plain, arriving: u64) -> Vec<u64> {
     let above = plain.above(arriving);
     let most = above.iter().map(|&(_, above)| above).fold(f64::NEG_INFINITY, f64::max);
@@ -59,7 +60,7 @@ fn furthest(plain: &Plain, arriving: u64) -> Vec<u64> {
     if equals.contains(&arriving) { vec![arriving] } else { equals }
 }
 
-/// The flows with q_i > b_i; without one the furthest.
+/// The flows with q_i > b_i; if there are none, the furthest.
 fn any_above(plain: &Plain, arriving: u64) -> Vec<u64> {
     let above = plain.above(arriving).into_iter().filter(|&(_, above)| above > 0.0);
     let above: Vec<u64> = above.map(|(flow, _)| flow).collect();
@@ -69,10 +70,10 @@ fn any_above(plain: &Plain, arriving: u64) -> Vec<u64> {
     }
 }
 
-/// The flows of the highest bin: those whose q/w has the same whole part of its logarithm as the
+/// The flows of the highest bin: those whose q/w has the same integer part of its logarithm as the
 /// largest.
 fn highest_bin(plain: &Plain) -> Vec<u64> {
-    // A packet of no bytes still waits: what has only such counts as one byte.
+    // A packet of no bytes still waits, so a queue of such packets counts as one byte.
     let bin = |flow: &u64| (plain.length(*flow).max(1) as f64 / plain.weight(*flow)).log2().floor();
     let flows = plain.flows();
     let highest = flows.iter().map(bin).fold(f64::NEG_INFINITY, f64::max);
@@ -83,7 +84,7 @@ fn name_of(flow: FlowKey, buffer: &Buffer) -> u64 {
     buffer.flow_hash(flow).0
 }
 
-/// Whom a victim belongs to.
+/// The flow of a victim.
 fn flow_of(victim: Victim, arrival: &Packet, buffer: &Buffer) -> u64 {
     match victim {
         Victim::Arrival => arrival.flow.0,
@@ -103,7 +104,7 @@ proptest! {
             let mut rng = Seed(4).stream("look");
             let mut lqd = queue(&config, Lqd::new(config.clone(), Seed(2).stream("lqd")));
             let check = |queue: &Queue<_, Lqd>, plain: &Plain| {
-                // Not only when room is made: whom would it take now, for each who might arrive?
+                // Checks the victim for each possible arrival now, not only when room is made.
                 for flow in 0..=FLOWS {
                     let arrival = packet(0, flow, 512);
                     let found = queue.dropper().backlogs().furthest_above(&arrival, queue.buffer(), &mut rng);
@@ -128,8 +129,8 @@ proptest! {
             let nearly_furthest = |plain: &Plain, flow, _: Option<&_>| {
                 let above = plain.above(flow);
                 let most = above.iter().map(|&(_, above)| above).fold(f64::NEG_INFINITY, f64::max);
-                // Weights are added up in units of 2^-32, so parts of at most 6000 are right to
-                // 10^-4 at the worst.
+                // Weights are added in units of 2^-32, so shares of at most 6000 are exact to 10^-4
+                // at worst.
                 above.into_iter().filter(|&(_, above)| above >= most - 1e-4).map(|(flow, _)| flow).collect()
             };
             compare(&sequence, &mut lqd, &mut plain, nearly_furthest, |_, _| {});
@@ -184,7 +185,7 @@ proptest! {
                 if let Operation::Enqueue { flow, len, .. } = *operation {
                     queue.enqueue(packet(frame, flow, len), Time::ZERO, &mut log);
                     if u64::from(len) > limit.max_bytes() {
-                        // What can never fit pushes none out.
+                        // A packet that can never fit pushes none out.
                         assert_eq!(log.lost(), [frame]);
                         continue;
                     }
@@ -207,8 +208,8 @@ proptest! {
 
     #[test]
     fn accounts_stay_right_where_queues_are_taken_over(sequence in shape()) {
-        // Three queues for seven flows: the packets of one flow may wait in several, and of several
-        // flows in one.
+        // Three queues for seven flows: the packets of one flow may be in several queues, and those
+        // of several flows in one.
         for (config, _) in configs("lqd").into_iter().filter(|(_, weights)| *weights == EQUAL) {
             let scheduler = super::Lottery(Seed(9).stream("lottery"));
             let lqd = Lqd::new(config.clone(), Seed(2).stream("lqd"));
@@ -234,7 +235,7 @@ proptest! {
 
 #[test]
 fn enough_room_was_made_to_decide() {
-    // A fixed sequence of the same kind, so that the comparisons above are known to meet push-outs.
+    // A fixed sequence of the same type, so the comparisons above are known to include push-outs.
     let mut traffic = Seed(5).stream("traffic");
     let sequence: Vec<Operation> = (0..1000)
         .map(|_| match traffic.chance(0.6) {
@@ -266,14 +267,14 @@ fn one_long_arrival_pushes_out_from_several_queues_and_the_victim_is_found_anew_
     }
     let mut log = Events::default();
     queue.enqueue(packet(4, 4, 1500), Time::ZERO, &mut log);
-    // 1100 of flow 1 is most; then 1000 of flow 2 against 500 and 900.
+    // First 1100 of flow 1 is the longest; then 1000 of flow 2 against 500 and 900.
     assert_eq!(log.dropped(), [(0, Cause::PushOut), (2, Cause::PushOut)]);
 }
 
 #[test]
 fn where_long_packets_fill_a_buffer_before_its_parts_are_full_the_fuller_queue_gives() {
-    // 120 typical packets of 512 bytes have room, but only 40 of 1500: both flows stay below their
-    // parts of 60.
+    // There is room for 120 typical packets of 512 bytes, but only for 40 of 1500: both flows stay
+    // below their shares of 60.
     let typed = toml::from_str::<rnd::Spec>("measure = 'packets'").expect("well-formed");
     let config = typed.check(&site(Amount::Bytes(61_440))).expect("allowed").1;
     let mut queue = queue(&config, Lqd::random(config.clone(), Seed(1).stream("rnd")));
@@ -292,7 +293,7 @@ fn queues_of_one_bin_take_turns() {
     let config = lqd_binned::Spec::default().check(&site(Amount::Packets(18))).expect("allowed").1;
     let mut queue = Queue::new(config.limit, Fcfs, LqdBinned::new(config));
     for frame in 0..18 {
-        // Six each: bin 4 to 7.
+        // Six packets each: bin 4 to 7.
         queue.enqueue(packet(frame, u64::from(frame % 3), 512), Time::ZERO, &mut Events::default());
     }
     let mut log = Events::default();
@@ -322,8 +323,8 @@ fn a_queue_weighs_what_the_packet_that_began_it_weighs() {
     }
     of_class(4, 8, 0);
     of_class(5, 8, 0);
-    // B = 6. With an arrival of a third flow of weight 1 the parts are 4, 1 and 1: flow 7 has 4 and
-    // flow 8 has 2.
+    // B = 6. With an arrival of a third flow of weight 1 the shares are 4, 1 and 1: flow 7 has 4
+    // and flow 8 has 2.
     assert_eq!(of_class(6, 9, 0), [(4, Cause::PushOut)]);
 }
 

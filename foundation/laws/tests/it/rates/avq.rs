@@ -1,4 +1,4 @@
-//! AVQ: the pseudo-code read once more, and where its virtual capacity comes to rest.
+//! AVQ against its pseudo-code, and where its virtual capacity comes to rest.
 
 use super::site;
 use crate::beside::{Event, Line, Offer, Reading, Traffic, assert_near, compare};
@@ -11,7 +11,7 @@ fn config() -> Config {
     Spec::default().check(&site()).expect("the defaults are allowed").1
 }
 
-/// The pseudo-code with none of the code under test: everything in bytes and seconds.
+/// The pseudo-code in bytes and seconds, without the code under test.
 struct Plain {
     config: Config,
     line: Line,
@@ -65,8 +65,8 @@ fn it_decides_as_the_pseudo_code_does_in_packets_and_in_bytes() {
     }
 }
 
-/// Offers packets of 512 bytes at `load` times the link's rate for `seconds`; returns how many of
-/// all were signalled.
+/// Offers packets of 512 bytes at `load` times the link's rate for `seconds`; returns the fraction
+/// signalled.
 fn signalled(avq: &mut Avq, load: f64, seconds: f64) -> f64 {
     let buffer = Buffer::new(Limit::packets(40));
     let gap = 409_600.0 / load;
@@ -88,7 +88,7 @@ fn a_packet_longer_than_the_virtual_buffer_passes_an_idle_link() {
         let now = Time::from_ns(second * 1_000_000_000);
         let verdict = avq.on_arrival(&Packet::new(0, 65_000, 0.into(), now), &buffer, now);
         assert_eq!(verdict, Verdict::Pass, "after {second} s");
-        // What comes right behind it finds the virtual queue in use.
+        // The next packet, right behind it, finds the virtual queue in use.
         let verdict = avq.on_arrival(&Packet::new(0, 512, 0.into(), now), &buffer, now);
         assert_eq!(verdict, Verdict::Signal(Cause::Early), "after {second} s");
     }
@@ -98,7 +98,7 @@ fn a_packet_longer_than_the_virtual_buffer_passes_an_idle_link() {
 fn below_the_wanted_use_nothing_is_signalled_and_the_virtual_capacity_is_the_links() {
     let mut avq = Avq::new(config());
     assert_eq!(signalled(&mut avq, 0.97, 20.0), 0.0);
-    // At the arrival itself one packet's worth has just been taken off.
+    // At the arrival itself one packet's worth has just been subtracted.
     assert!(
         (avq.virtual_capacity() - (1_250_000.0 - 0.15 * 512.0)).abs() < 1e-6,
         "{}",
@@ -110,12 +110,12 @@ fn below_the_wanted_use_nothing_is_signalled_and_the_virtual_capacity_is_the_lin
 fn above_the_wanted_use_signals_come_although_the_link_could_send_all() {
     let mut avq = Avq::new(config());
     // The virtual capacity falls by alpha (0.99 - 0.98) of the link's rate per second: 3 % in 20 s.
-    // So it comes to be below the load after 6.7 s, and the 20480 bytes of room are used up a while
+    // So it falls below the load after 6.7 s, and the 20480 bytes of room are used up a while
     // later.
     let part = signalled(&mut avq, 0.99, 20.0);
     assert!((0.001..0.02).contains(&part), "{part}");
     let fallen = 1.0 - avq.virtual_capacity() / 1_250_000.0;
-    // 3 %, a packet's worth or the rounding of times apart.
+    // 3 %, up to a packet's worth or the rounding of times.
     assert!((0.028..0.032).contains(&fallen), "{fallen}");
 }
 
@@ -124,6 +124,6 @@ fn senders_who_do_not_listen_are_let_through_less_and_less() {
     let mut avq = Avq::new(config());
     // alpha (0.98 - 1.5) of the link's rate per second: nothing is left after 12.8 s.
     signalled(&mut avq, 1.5, 13.0);
-    // Between two arrivals it rises by less than the next takes off.
+    // Between two arrivals it rises by less than the next subtracts.
     assert_eq!(avq.virtual_capacity(), 0.0);
 }

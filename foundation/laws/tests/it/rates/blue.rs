@@ -1,4 +1,4 @@
-//! BLUE: the pseudo-code read once more.
+//! BLUE against its pseudo-code.
 
 use super::site;
 use crate::beside::{Event, Line, Offer, Reading, Traffic, assert_near, compare};
@@ -94,7 +94,7 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
         let given = Checked {
             measure: if on(1) { Measure::Bytes } else { Measure::Packets },
             idle_decay: on(3),
-            // Faster than the default, so that a short run goes up and down.
+            // Faster than the default, so a short run covers rises and falls.
             increase: 0.05,
             decrease: 0.02,
             freeze_time: Duration::from_ms(10),

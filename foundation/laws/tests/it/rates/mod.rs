@@ -1,5 +1,5 @@
-//! Laws on rates and on overflow: RQM, REM, BLUE, AVQ and SFB, each beside a second, straight-line
-//! reading of its paper.
+//! Laws on rates and on overflow: RQM, REM, BLUE, AVQ and SFB, each against a straight-line
+//! transcription of its paper.
 
 mod avq;
 mod blue;

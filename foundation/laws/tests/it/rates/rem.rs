@@ -36,13 +36,13 @@ fn the_defaults_are_those_of_ns2() {
     assert_eq!((alpha, phi, input_weight), (0.1, 1.001, 1.0));
     // 10 Mbit/s for 2 ms, in packets of 512 bytes.
     assert!((capacity - 4.8828125).abs() < 1e-12, "{capacity}");
-    // But a target that the buffer has no room for would leave the price at 0.
+    // A target for which the buffer has no room would leave the price at 0.
     assert_eq!(law(Amount::Packets(15)).target, 3.75);
     assert_eq!(law(Amount::Bytes(20_480)).target, 10.0);
 }
 
-/// The price and the marks of the paper with a timer that rings, as ns-2 has one, and none of the
-/// code under test.
+/// The price and the marks of the paper with a real timer, as in ns-2, and without the code under
+/// test.
 struct Plain {
     config: Config,
     rng: Rng,
@@ -58,7 +58,7 @@ impl Plain {
         self.config.law.given.measure == Measure::Bytes
     }
 
-    /// Lets the timer ring for all the time up to `now`, in which the queue was as it is.
+    /// Lets the timer fire for the time up to `now`, during which the queue did not change.
     fn timer(&mut self, now: u64) {
         let law = self.config.law;
         while self.rings <= now {
@@ -110,7 +110,7 @@ fn side_by_side(limit: Limit, config: Config, policy: EcnPolicy, seed: u64) -> M
         rings: config.law.given.interval.ns(),
     };
     compare(&mut queue, &mut plain, &Traffic::default(), (10_000, seed), |queue, plain| {
-        // Until its next call the discipline has the price of its last one, and both were just
+        // Until its next call the discipline has the price of its last call, and both were just
         // called.
         assert_near(queue.dropper().price(), plain.price);
     })
@@ -130,7 +130,7 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
             mark_at: Some(if on(2) { MarkAt::Arrival } else { MarkAt::Departure }),
             drop_incapable: Some(on(3)),
             input_weight: Some(if on(4) { 0.3 } else { 1.0 }),
-            gamma: Some(0.2), // two hundred times the default, so that a short run goes through all prices
+            gamma: Some(0.2), // two hundred times the default, so a short run covers all prices
             target: Some(Amount::Packets(10).into()),
             ..Spec::default()
         };
@@ -165,14 +165,14 @@ fn a_long_silence_costs_one_step_and_leaves_no_price() {
 
 #[test]
 fn with_responsive_senders_the_backlog_settles_at_the_target() {
-    // A fluid loop: the more is signalled, the less is sent. The step of the price is a thousand
-    // times the default, so that the loop comes to rest within a few thousand intervals.
+    // A fluid loop: more signals reduce the sending rate. The step of the price is a thousand times
+    // the default, so the loop comes to rest within a few thousand intervals.
     let law = Law { given: Checked { gamma: 1.0, ..Checked::default() }, ..config().law };
     let mut rem = Rem::new(Config { law, ..config() }, Seed(1).stream("rem"));
     let (mut queue, mut credit) = (0.0f64, 0.0f64);
     let mut settled = Vec::new();
     for round in 1..20_000u64 {
-        // Packets per interval: nearly twice the link's 4.88 where nothing is signalled.
+        // Packets per interval: without signals nearly twice the link's 4.88.
         let rate = 9.0 * (1.0 - law.probability(rem.price()));
         queue = (queue + rate - law.capacity).clamp(0.0, 39.0);
         let mut buffer = Buffer::new(Limit::packets(40));
@@ -190,8 +190,8 @@ fn with_responsive_senders_the_backlog_settles_at_the_target() {
         }
     }
     let mean = settled.iter().sum::<f64>() / settled.len() as f64;
-    // The price is constant on average where arrivals are the capacity and the backlog is the
-    // target; half a packet is lost to whole packets.
+    // The price is constant on average when arrivals equal the capacity and the backlog equals the
+    // target; half a packet allows for whole packets.
     assert!((mean - 20.0).abs() < 0.5, "{mean}");
 }
 
@@ -204,8 +204,8 @@ fn by_default_a_small_buffer_gives_a_price_too() {
     while full.fits(512) {
         full.push(Packet::new(0, 512, 0.into(), Time::ZERO));
     }
-    // 15 wait all the time, and in each interval comes what the link can send: with a target of 20
-    // the price would stay at 0.
+    // 15 packets wait all the time, and each interval brings as much as the link can send: with a
+    // target of 20 the price would stay at 0.
     for i in 0..5000 {
         let now = Time::from_ns(i * 409_600);
         rem.on_arrival(&Packet::new(1, 512, 0.into(), now), &full, now);

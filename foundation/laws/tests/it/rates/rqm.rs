@@ -1,4 +1,4 @@
-//! RQM: values of its three functions, the paper's fluid model, and figure 1 read once more.
+//! RQM: values of its three functions, the paper's fluid model, and a transcription of figure 1.
 
 use super::site;
 use crate::beside::{Event, Line, Offer, Reading, Traffic, assert_near, compare};
@@ -23,11 +23,11 @@ fn law() -> Law {
 
 #[test]
 fn the_law_has_the_values_of_section_3() {
-    // By the defaults alpha = 1, beta = 1/2, gamma = 0.01 and c = 1, so B' = 0.99 B. From there
-    // b(n) = (1 - e^-n) B', n = -ln(1 - b/B') and p = 2 (n/b)^2, to the digits given.
+    // With the defaults alpha = 1, beta = 1/2, gamma = 0.01 and c = 1, so B' = 0.99 B. Then b(n) =
+    // (1 - e^-n) B', n = -ln(1 - b/B') and p = 2 (n/b)^2, to the digits given.
     let law = law();
     let near = |found: f64, value: f64, unit: f64| {
-        // Half a unit in the last digit given, and a little for its own rounding.
+        // Half a unit in the last given digit, and a little for its own rounding.
         assert!((found - value).abs() <= 0.501 * unit, "{found} {value}");
     };
     near(law.virtual_capacity, 1189.904, 1e-3);
@@ -80,7 +80,7 @@ fn alpha_per_round_trip_time_is_tcps_usual_law() {
     assert!((law.probability(rate) * window * window - 2.0).abs() < 1e-12); // a few roundings
 }
 
-/// The rates' change under the law: alpha - p(b) (1 - beta) b_i^2.
+/// The derivatives of the rates under the law: alpha - p(b) (1 - beta) b_i^2.
 fn slope(law: &Law, rates: &[f64]) -> Vec<f64> {
     let p = law.probability(rates.iter().sum());
     rates.iter().map(|rate| 1.0 - p * 0.5 * rate * rate).collect()
@@ -115,8 +115,8 @@ fn in_the_fluid_model_all_sessions_come_to_their_part_of_the_wanted_use() {
         rates.iter_mut().for_each(|rate| *rate *= scale);
         let (n, step) = (sessions as f64, 0.02);
         let (first, mut last) = (imbalance(&rates), f64::INFINITY);
-        // Lemma 3 and lemma 4: a time of B / (alpha n) (ln n + q) brings all within e^-q; q is 20
-        // here.
+        // Lemmas 3 and 4: a time of B / (alpha n) (ln n + q) brings all rates within e^-q; here q
+        // is 20.
         let time = law.virtual_capacity / n * (n.ln() + 20.0);
         for i in 1..=(time / step) as u32 {
             runge_kutta(&law, &mut rates, step);
@@ -135,8 +135,8 @@ fn in_the_fluid_model_all_sessions_come_to_their_part_of_the_wanted_use() {
     }
 }
 
-/// Figure 1 once more, read as the law's documentation says where the paper leaves it open, and
-/// with none of the code under test.
+/// Figure 1 without the code under test. Where the paper leaves it open, it follows the law's
+/// documentation.
 struct Plain {
     config: Config,
     rng: Rng,
@@ -246,7 +246,7 @@ fn it_decides_as_figure_1_does_under_every_switch() {
     let mut overloaded = 0.0;
     for (i, estimator) in [Printed, SlopePlusCapacity, Ratio, Window].into_iter().enumerate() {
         for (j, overload_rule) in [Clamp, Drop, NanNoDrop].into_iter().enumerate() {
-            // At the clamp p is 0.07 and 2.9, unless limited: (20.7 / 2417)^2 times these.
+            // At the clamp p is 0.07 and 2.9 unless limited: (20.7 / 2417)^2 times these gains.
             for (gain, clamp_limit) in [(1e3, 0.5), (4e4, 0.5), (4e4, 1e6)] {
                 for (measure, policy) in [
                     (Measure::Packets, EcnPolicy::Drop),
@@ -282,7 +282,8 @@ fn it_decides_as_figure_1_does_under_every_switch() {
                         });
                     let few =
                         met.get("early").copied().unwrap_or(0) + met.get("marked").copied().unwrap_or(0);
-                    // The rate of growth is hardly ever near the capacity; all others get there.
+                    // The growth rate is hardly ever near the capacity; all other estimates reach
+                    // it.
                     assert!(few > 0 || estimator == Printed || overload_rule == NanNoDrop, "{met:?}");
                     overloaded += queue.dropper().overloaded();
                 }
@@ -298,8 +299,7 @@ fn above_one_drop_per_arrival_the_newest_go_first() {
     let law = Law { gain: 3.0, virtual_capacity: 1.0, given };
     assert_eq!(law.probability(0.0), 3.0);
     let rqm = |marks| Rqm::new(Config { law, marks, ..config() }, Seed(1).stream("rqm"));
-    // With no time between them arrivals are one, and nothing is measured: the rate is 0 and p
-    // exactly 3.
+    // Simultaneous arrivals are one, and nothing is measured: the rate is 0 and p exactly 3.
     let filled = |marks, policy| {
         let mut queue =
             Queue::new(Limit::packets(40), Fcfs, Few { rqm: rqm(marks), spare: 5 }).with_ecn(policy);
@@ -318,12 +318,12 @@ fn above_one_drop_per_arrival_the_newest_go_first() {
         left
     };
     assert_eq!(filled(false, EcnPolicy::Drop), [(0, false), (1, false), (2, false)]);
-    // Frame 3 cannot carry a mark, and goes.
+    // Frame 3 cannot carry a mark, and is dropped.
     let left = [(0, false), (1, false), (2, false), (4, true), (5, true)];
     assert_eq!(filled(true, EcnPolicy::Mark), left);
 }
 
-/// Lets the first few pass unasked.
+/// Lets the first few packets pass without a test.
 struct Few {
     rqm: Rqm,
     spare: u32,
@@ -374,7 +374,7 @@ fn under_overload_a_slow_link_stays_in_use() {
         let rate = Rate::from_bps(bps).expect("not zero");
         let site = Site { rate, packet_bytes: 1500, ..site() };
         let mut queue = Spec::default().build(&site).expect("the defaults are allowed");
-        // 1.2 packets come in the time that the link takes for one.
+        // 1.2 packets arrive in the transmission time of one.
         let (each, mut sent) = (12_000_000_000_000 / bps, 0);
         let (mut arrival, mut request) = (0, 0);
         while request < 2000 * each {
@@ -387,8 +387,7 @@ fn under_overload_a_slow_link_stays_in_use() {
                 request += each;
             }
         }
-        // Of 2000 requests. What is sent is no more than the half that passes at the limit, of 1.2,
-        // and what passes at lower rates.
+        // Of 2000 polls. At the limit half of the 1.2 passes; at lower rates more does.
         assert!(sent > 1100, "{bps}: {sent}");
     }
 }

@@ -1,5 +1,5 @@
-//! SFB: the pseudo-code read once more, the balance of its bins, whom it finds out, and the change
-//! of the hash.
+//! SFB against its pseudo-code, the balance of its bins, its detection of flows, and the change of
+//! the hash.
 
 use super::site;
 use crate::beside::{Event, Line, Met, Offer, Reading, Traffic, add, assert_met, assert_near, compare};
@@ -26,7 +26,7 @@ fn packet(frame: u32, flow: u64, now: Time) -> Packet {
 
 #[test]
 fn the_size_of_a_bin_follows_the_buffer_as_in_the_paper_and_in_linux() {
-    // The paper: 200 packets of room, 23 bins of 13 packets. Linux: 25 for 20.
+    // The paper: 200 packets of room, 23 bins of 13 packets. Linux: bins of 25 for 20.
     let spec = Spec { queue: Queueing::from(Amount::Packets(200)), bins: Some(23), ..Spec::default() };
     let config = spec.check(&site()).expect("allowed").1;
     assert_eq!((config.steps.bin_size, config.bin_limit), (14, 18)); // 13.04 and its 1.25 times, rounded up
@@ -34,7 +34,7 @@ fn the_size_of_a_bin_follows_the_buffer_as_in_the_paper_and_in_linux() {
     assert_eq!(linux.check(&site()).expect("allowed").1.bin_limit, 25);
     let bytes = Spec { measure: Some(Measure::Bytes), ..linux.clone() };
     assert_eq!(bytes.check(&site()).expect("allowed").1.steps.bin_size, 10_240);
-    // A backlog of whole packets is above 77.5 where it is above 77.
+    // A backlog in whole packets is above 77.5 if it is above 77.
     let part = Spec {
         bin_size: Some(Quantity(Level::Packets(77.5))),
         bin_limit: Some(Quantity(Level::Packets(80.5))),
@@ -49,8 +49,7 @@ fn the_size_of_a_bin_follows_the_buffer_as_in_the_paper_and_in_linux() {
 /// One set of bins: its key, and the probability and backlog of each, level by level.
 type Set = (u64, Vec<Vec<(f64, u64)>>);
 
-/// The pseudo-code once more, with Linux's penalty box and change of the hash, and none of the code
-/// under test.
+/// The pseudo-code, with Linux's penalty box and change of the hash, without the code under test.
 struct Plain {
     config: Config,
     rng: Rng,
@@ -101,8 +100,8 @@ impl Plain {
         }
     }
 
-    /// A cycle is a rehash interval: at its end the next set takes over, and the warm-up time
-    /// before that it is begun.
+    /// A cycle is a rehash interval. At its end the next set takes over, and its warm-up begins the
+    /// warm-up time before that.
     fn change_hash(&mut self, now: u64) {
         let (interval, warmup) = (self.config.given.rehash_interval.ns(), self.config.warmup_time.ns());
         loop {
@@ -141,7 +140,7 @@ impl Plain {
         let saved = (now - self.tokens_at) as f64 / self.config.penalty_interval.ns() as f64;
         self.tokens = f64::min(self.tokens + saved, f64::from(self.config.given.penalty_burst));
         self.tokens_at = now;
-        // A sum of quotients may come to a hair below the whole packet that it represents.
+        // A sum of quotients may be slightly below the whole packet that it represents.
         let empty = self.tokens < 1.0 - 1e-9;
         if !empty {
             self.tokens -= 1.0;
@@ -202,7 +201,7 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
                 bins: 5,
                 penalty_burst: 4,
                 mark_limit: on(2).then_some(0.5),
-                // Longer than the longest pause, after which more than one change would be due.
+                // Longer than the longest pause, after which several changes would be due.
                 rehash_interval: Duration::from_ms(410),
                 ..Checked::default()
             },
@@ -270,7 +269,7 @@ proptest! {
 
 #[test]
 fn the_levels_pick_their_bins_evenly_and_independently() {
-    // 23 bins on two levels: 529 pairs, each as likely as any other.
+    // 23 bins on two levels: 529 equally likely pairs.
     let mut bins = Bins::new(2, 23, Seed(9).stream("key").next_u64());
     for flow in 0..52_900 {
         bins.tracked(FlowHash(flow), 1 << 20, true);
@@ -313,7 +312,7 @@ fn a_bin_moves_by_the_rules_of_the_pseudo_code() {
 }
 
 /// Three hundred flows keep 150 packets waiting, as TCP would, and flow 0 sends at the link's rate.
-/// Returns the discipline, and how much flow 0 got through in each second.
+/// Returns the discipline, and the packets of flow 0 that passed in each second.
 fn contest(config: Config, seconds: u64) -> (Queue<Fcfs, Sfb>, Vec<u32>) {
     let mut queue = Queue::new(Limit::packets(200), Fcfs, Sfb::new(config, Seed(3).stream("sfb")));
     let mut traffic = Seed(3).stream("traffic");
@@ -346,11 +345,11 @@ fn roomy() -> Config {
 #[test]
 fn who_does_not_listen_is_put_into_the_penalty_box_and_others_get_through() {
     let (queue, got) = contest(roomy(), 60);
-    // It was found out within a second. From then on it has at most the 10 packets a second of the
-    // penalty box, or what bins a little below 1 let through, where it sends 2441.
+    // It was detected within a second. From then on it gets at most the penalty box's 10 packets a
+    // second, or those that pass bins slightly below 1, of the 2441 that it sends.
     assert!(got[1..].iter().all(|&packets| packets < 40), "{got:?}");
     assert!(got[1..].iter().sum::<u32>() < 59 * 12, "{got:?}");
-    // No other flow was put there: at the end at most its own bins, one per level, are at 1.
+    // No other flow entered the box: at the end at most flow 0's bins, one per level, are at 1.
     let certain = queue.dropper().bins().all().iter().filter(|bin| bin.probability >= 1.0).count();
     assert!(certain <= 8, "{certain} bins at 1");
     assert!(queue.backlog().packets > 140, "the others keep the link busy: {:?}", queue.backlog());
@@ -365,8 +364,8 @@ fn after_a_change_of_the_hash_who_does_not_listen_gains_less_if_there_was_a_warm
     };
     let (cold, warm) = (got(Duration::ZERO), got(Duration::from_secs(25)));
     assert_eq!(cold.0, warm.0, "before the change nothing differs");
-    // Found with this seed: 320 without a warm-up and 184 with one, against 86 in the ten seconds
-    // before.
+    // Found with this seed: 320 without a warm-up and 184 with one, against 86 in the preceding ten
+    // seconds.
     assert!(warm.1 > warm.0 && cold.1 * 2 > warm.1 * 3, "{cold:?} {warm:?}");
 }
 
@@ -377,7 +376,7 @@ fn a_flow_whose_bins_are_all_over_the_limit_is_refused_for_certain() {
     for frame in 0..40 {
         queue.enqueue(packet(frame, 1, Time::ZERO), Time::ZERO, &mut Ignore);
     }
-    // 1.5 * 40 / 16 is 3.75: bins of 4, and a limit of 5 that may be reached and gone above by one.
+    // 1.5 * 40 / 16 is 3.75: bins of 4, and a limit of 5, which a backlog may exceed by one.
     assert_eq!((config.bin_limit, queue.backlog().packets), (5, 6));
 }
 
@@ -405,7 +404,7 @@ fn a_long_silence_costs_no_more_than_a_few_changes_of_the_hash() {
     let config = Config { given, warmup_time: Duration::from_ns(1), ..config() };
     let mut sfb = Sfb::new(config, Seed(1).stream("sfb"));
     let buffer = Buffer::new(Limit::packets(40));
-    // 580 years in steps of 3 ns would not end; and at the end of time there is no next change.
+    // 580 years in steps of 3 ns would not end, and at the end of time no next change exists.
     for now in [Time::from_ns(u64::MAX - 1000), Time::from_ns(u64::MAX - 1), Time::MAX, Time::MAX] {
         assert_eq!(sfb.on_arrival(&packet(0, 1, now), &buffer, now), Verdict::Pass);
     }

@@ -1,4 +1,4 @@
-//! The bounds that were proven for each scheduler.
+//! The proven bounds of each scheduler.
 
 use super::gps::fluid;
 use super::link::{Arrival, ENTRIES, RATE_BPS, Sent, entry, send};
@@ -6,7 +6,7 @@ use fairwire_core::{Rng, Seed};
 
 const MAX_BYTES: u32 = 1514;
 
-/// Class 1 weighs 2, class 2 a half, and all others 1.
+/// Class 1 has weight 2, class 2 a half, and all others 1.
 const WEIGHTS: &str = "weights = { 1 = 2.0, 2 = 0.5 }";
 
 fn weight(class: u32) -> f64 {
@@ -32,7 +32,7 @@ fn two_backlogged_among_others(seed: u64) -> Vec<Arrival> {
     for _ in 0..150 {
         at_ns += u64::from(rng.below(2_000_000));
         let flow = 3 + u64::from(rng.below(8));
-        // Several packets at once at times, so that others are backlogged too.
+        // Sometimes several packets at once, so others are backlogged too.
         for _ in 0..=rng.below(3) {
             arrivals.push(Arrival { at_ns, flow, class: 3, len: len(&mut rng) });
         }
@@ -40,8 +40,8 @@ fn two_backlogged_among_others(seed: u64) -> Vec<Arrival> {
     arrivals
 }
 
-/// The greatest difference between what flows 1 and 2 got per weight, over all intervals in which
-/// both were backlogged.
+/// The largest difference between the service of flows 1 and 2 per weight, over all intervals in
+/// which both were backlogged.
 fn unfairness(sent: &[Sent]) -> f64 {
     let packets_left = |flow, from: usize| sent[from..].iter().filter(|sent| sent.flow == flow).count();
     let (mut least, mut most, mut difference) = (0.0f64, 0.0f64, 0.0);
@@ -70,8 +70,8 @@ fn two_backlogged_flows_differ_by_no_more_than_was_proven() {
         ("sfq-start", one_packet_each),
         ("drr", one_packet_each + longest),
         // A flow is served while another, or itself, starts in the current frame. So no potential
-        // is further ahead than a frame and the longest packet. Two differ by no more, and by twice
-        // that over an interval. The 2 F of the paper is the same two frames.
+        // is further ahead than a frame and the longest packet. Two potentials differ by no more,
+        // and by twice that over an interval. The paper's 2 F is the same two frames.
         ("fbfq", 2.0 * (longest + longest / 0.5)),
     ] {
         let mut worst = 0.0f64;
@@ -81,7 +81,7 @@ fn two_backlogged_flows_differ_by_no_more_than_was_proven() {
             worst = worst.max(unfairness(&sent));
         }
         assert!(worst <= bound, "{name}: {worst} above {bound}");
-        // The contest is hard enough: first come, first served is far beyond.
+        // The contest is hard enough: first come, first served is far beyond the bound.
         assert!(worst > 0.3 * bound, "{name}: {worst} is far below {bound}");
     }
     let (sent, _) = send(entry("tail-drop", 1000, ""), &two_backlogged_among_others(0));
@@ -102,7 +102,7 @@ fn shares_are_by_weight() {
         let mut bytes = [0.0; 3];
         sent.iter().take(1500).for_each(|sent| bytes[sent.flow as usize] += f64::from(sent.len));
         let per_weight = [bytes[0], bytes[1] / 2.0, bytes[2] / 0.5];
-        // Every pair within a few packets, of some 340 kB each.
+        // Every pair is within a few packets, of about 340 kB each.
         let (least, most) = (
             per_weight.iter().fold(f64::MAX, |a, &b| a.min(b)),
             per_weight.iter().fold(0.0, |a: f64, &b| a.max(b)),
@@ -111,7 +111,7 @@ fn shares_are_by_weight() {
     }
 }
 
-/// Backlogs of ten flows that are all there at the start.
+/// Arrivals of ten flows, all backlogged from the start.
 fn all_at_once(seed: u64) -> Vec<Arrival> {
     let mut rng = Seed(seed).stream("at once");
     (0..200)
@@ -139,7 +139,7 @@ fn come_and_go(seed: u64) -> Vec<Arrival> {
 
 const MAX_NS: f64 = MAX_BYTES as f64 * 8e9 / RATE_BPS as f64;
 
-/// How much later than the fluid server a packet ends at worst, and how much earlier one begins, in
+/// The longest time by which a packet ends later than in the fluid server, and begins earlier, in
 /// longest packets.
 fn against_the_fluid_server(name: &str, arrivals: &[Arrival]) -> (f64, f64) {
     let (sent, drops) = send(entry(name, 1000, WEIGHTS), arrivals);
@@ -158,18 +158,18 @@ fn wf2q_plus_is_never_a_packet_behind_the_fluid_server_and_begins_none_before_it
         let worst = against_the_fluid_server("wf2q+", &all_at_once(seed));
         (late, early) = (late.max(worst.0), early.max(worst.1));
     }
-    // Bennett and Zhang 1997, theorem 4: not later than the longest packet takes; and by the rule
-    // of eligibility not begun earlier at all. A millionth of a packet is for the oracle's floating
-    // point and for whole nanoseconds.
+    // Bennett and Zhang 1997, theorem 4: no later than the longest packet takes. By the rule of
+    // eligibility it does not begin earlier at all. A millionth of a packet is for the oracle's
+    // floating point and for whole nanoseconds.
     assert!(late <= 1.0 + 1e-6, "{late}");
     assert!(early <= 1e-6, "{early}");
-    // Round robin keeps neither: the oracle shows it.
+    // Round robin keeps neither bound, which shows that the oracle can fail.
     let drr = against_the_fluid_server("drr", &all_at_once(0));
     assert!(drr.0 > 2.0 && drr.1 > 2.0, "{drr:?}");
 }
 
-/// How much later than a server of its own, of its guaranteed rate, a packet ends at worst, in
-/// longest packets.
+/// The longest time by which a packet ends later than in a dedicated server of its guaranteed rate,
+/// in longest packets.
 fn against_its_own_server(name: &str, arrivals: &[Arrival]) -> f64 {
     let (sent, _) = send(entry(name, 1000, WEIGHTS), arrivals);
     let total: f64 = (0..10).map(|flow| weight(flow % 3)).sum();

@@ -1,4 +1,4 @@
-//! Push-out from the front and tags from the arrival do not go together; tags at the head are the
+//! Push-out from the front does not work with tags given at arrival; tags given at the head are the
 //! remedy.
 
 use super::link::{ENTRIES, LongestFront, entry, share_of_the_deaf_flow, site};
@@ -34,7 +34,7 @@ fn a_flow_that_never_reacts_gets_its_fair_share_under_every_scheduler() {
     for name in ENTRIES {
         for load in LOADS {
             let share = share_of_the_deaf_flow(entry(name, 125, ""), load, 20);
-            // 1/11 of the link, to within the 0.3 % that start-up and one packet per round make of
+            // 1/11 of the link, within 0.3 %: the effect of start-up and one packet per round over
             // 20 s.
             assert!((share - 1.0 / 11.0).abs() < 0.003, "{name} at {load}: {share}");
         }

@@ -24,15 +24,15 @@ pub(super) fn site(packets: u32) -> Site<'static> {
     }
 }
 
-/// The entries of the catalogue that this file is about.
+/// The entries of the catalogue under test in this file.
 pub(super) const ENTRIES: [&str; 5] = ["drr", "fbfq", "scfq", "sfq-start", "wf2q+"];
 
-/// An entry of the catalogue with a buffer of `packets` packets, and settings as typed.
+/// An entry of the catalogue with a buffer of `packets` packets and the given settings.
 pub(super) fn entry(name: &str, packets: u32, settings: &str) -> Box<dyn Discipline> {
     built(name, settings, &site(packets))
 }
 
-/// A service as typed: its kind and its terms.
+/// The kind and the terms of a service as given.
 pub(super) fn terms(service: &str, packets: u32) -> (Kind, Terms) {
     let typed: red::Spec = toml::from_str(&format!("scheduler = {service}")).expect("well-formed");
     let site = site(packets);
@@ -40,7 +40,7 @@ pub(super) fn terms(service: &str, packets: u32) -> (Kind, Terms) {
     (checked.kind, checked.terms(site.buffer.limit(site.rate)))
 }
 
-/// One packet that is going to arrive.
+/// One future packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Arrival {
     pub at_ns: u64,
@@ -69,8 +69,8 @@ impl Signals for Drops {
     fn marked(&mut self, _: &Packet, _: Cause) {}
 }
 
-/// Sends the arrivals, which are in order of time, over a link of [`RATE_BPS`]: what was sent, in
-/// order, and what was dropped.
+/// Sends the arrivals, in order of time, over a link of [`RATE_BPS`]; returns the packets sent, in
+/// order, and those dropped.
 pub(super) fn send(queue: Box<dyn Discipline>, arrivals: &[Arrival]) -> (Vec<Sent>, Drops) {
     let mut server = Server::new(queue, Transmitter::new(rate()));
     let (mut sent, mut drops) = (Vec::new(), Drops::default());
@@ -98,8 +98,8 @@ pub(super) fn send(queue: Box<dyn Discipline>, arrivals: &[Arrival]) -> (Vec<Sen
     }
 }
 
-/// Pushes out the front of the flow with most packets: the tests' own, so that they need not trust
-/// another.
+/// Pushes out the front of the flow with most packets. The tests have this dropper so they need not
+/// trust another.
 pub(super) struct LongestFront;
 
 impl Dropper for LongestFront {
@@ -114,10 +114,10 @@ impl Dropper for LongestFront {
     }
 }
 
-/// Eleven flows at one link: flow 0 sends 1000-byte packets at `load` times the link's rate and
-/// never reacts. The others each have 10 packets under way, too few to fill a buffer of 125, and
-/// send another 20 ms after one was sent or dropped. Returns the part of the link that flow 0 got
-/// of `seconds`.
+/// Eleven flows at one link. Flow 0 sends 1000-byte packets at `load` times the link's rate and
+/// never reacts. The others each have 10 packets in flight, too few to fill a buffer of 125, and
+/// send another 20 ms after one was sent or dropped. Returns the fraction of the link that flow 0
+/// got over `seconds`.
 pub(super) fn share_of_the_deaf_flow(queue: Box<dyn Discipline>, load: f64, seconds: u64) -> f64 {
     const PACKET_NS: u64 = 1_000_000;
     let mut server = Server::new(queue, Transmitter::new(rate()));

@@ -1,5 +1,5 @@
-//! The fair schedulers: their proven bounds, what push-out does to them, weights, classes, and
-//! bounded tables of queues.
+//! The fair schedulers: their proven bounds, the effect of push-out, weights, classes, and bounded
+//! tables of queues.
 
 mod bounds;
 mod gps;

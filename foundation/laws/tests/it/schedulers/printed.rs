@@ -1,6 +1,6 @@
-//! Straight-line transcriptions: no heaps, no hooks for push-out, everything looked up anew at each
-//! request. The drops of the discipline under test are replayed on the transcription, and every
-//! packet that leaves must be the same.
+//! Straight-line transcriptions without heaps or hooks for push-out: each poll computes everything
+//! anew. The drops of the discipline under test are replayed on the transcription, and every packet
+//! that leaves must be the same.
 
 use super::link::{Drops, ENTRIES, LongestFront, entry, site, terms};
 use crate::Typed;
@@ -10,17 +10,17 @@ use fairwire_core::{
 use fairwire_laws::scheduler::{Kind, Terms};
 use std::collections::BTreeMap;
 
-/// What is known of a flow.
+/// The record of a flow.
 #[derive(Clone, Copy, Debug, Default)]
 struct Flow {
-    /// Where the packet at the head starts, or the last one ended; for DRR the deficit.
+    /// The start of the packet at the head, or the end of the last one; for DRR the deficit.
     tag: u64,
-    /// Equal tags go by turn; for DRR this is the order of the round.
+    /// Equal tags are served by turn; for DRR this is the order of the round.
     turn: u64,
     waiting: u32,
 }
 
-/// All five schedulers at equal weights, in whole bytes, at a constant time.
+/// All five schedulers at equal weights, in whole bytes, without the passage of time.
 struct Printed {
     name: &'static str,
     quantum: u64,
@@ -84,7 +84,7 @@ impl Printed {
         self.flows.iter().filter(|flow| flow.1.waiting > 0).map(|(&name, &flow)| (name, flow)).collect()
     }
 
-    /// The packet to send, by frame. Those that `drops` picks are dropped on departure, and cost
+    /// The packet to send, by frame. Packets that `drops` picks are dropped on departure, and cost
     /// their flows nothing.
     fn request(&mut self, drops: impl Fn(u32) -> bool) -> Option<u32> {
         loop {
@@ -99,12 +99,12 @@ impl Printed {
             (known.tag, known.turn) = (before.tag, before.turn);
             self.sending = 0;
             if ["scfq", "sfq-start"].contains(&self.name) {
-                self.virtual_time = virtual_time; // it is the tag of what is being sent
+                self.virtual_time = virtual_time; // it is the tag of the packet being sent
             }
         }
     }
 
-    /// Shreedhar and Varghese 1996, figure 2. The packet, and its flow as it was before it paid.
+    /// Shreedhar and Varghese 1996, figure 2. The packet, and its flow before it paid.
     fn round_robin(&mut self) -> Option<(u32, Flow)> {
         loop {
             let (first, _) = self.backlogged().into_iter().min_by_key(|(_, flow)| flow.turn)?;
@@ -175,8 +175,7 @@ impl Printed {
     }
 
     /// FBFQ and WF2Q+: virtual time advances by the bytes sent over the number of flows that a
-    /// fluid server would be serving. These are flows with packets waiting, or with tags that lie
-    /// ahead.
+    /// fluid server would be serving. These have packets waiting, or tags ahead of virtual time.
     fn end_of_transmission(&mut self) {
         let mut bytes = std::mem::take(&mut self.sending);
         if !["fbfq", "wf2q+"].contains(&self.name) {
@@ -244,7 +243,7 @@ impl Pair {
         for &frame in gone.iter().filter(|&&frame| frame != self.frame) {
             self.printed.leave(frame);
         }
-        // An arrival that was refused never came in.
+        // An arrival that was refused never entered.
         if !gone.contains(&self.frame) {
             self.printed.arrive(self.frame, flow, len.into());
         }
@@ -257,7 +256,7 @@ impl Pair {
     }
 }
 
-/// The quantum of a scheduler with rounds, as it is typed.
+/// The quantum of a scheduler with rounds, as given.
 fn quantum(name: &str, bytes: u32) -> String {
     if ["drr", "fbfq"].contains(&name) { format!("quantum = '{bytes} B'\n") } else { String::new() }
 }
@@ -268,12 +267,12 @@ fn terms_of(name: &str, packets: u32, bytes: u32) -> (Kind, Terms) {
     terms(&format!("{{ '{service}' = {{ {} }} }}", quantum(name, bytes).trim()), packets)
 }
 
-/// 6^6: six steps of virtual time, each divided by up to three flows, stay whole.
+/// 6^6: six steps of virtual time, each divided by up to three flows, remain integers.
 const UNIT: u32 = 46_656;
 
-/// Does the `n`th sequence of six operations, each an arrival of one of three flows or a request,
-/// and then empties it. Flows have packets of one, two and three units, so that push-outs meet tags
-/// of all kinds.
+/// Runs the `n`th sequence of six operations, each an arrival of one of three flows or a poll, and
+/// then empties the queue. Flows have packets of one, two and three units, so push-outs meet tags
+/// of all types.
 fn compare(mut pair: Pair, n: u32, context: &str) {
     for step in 0..6 {
         match (n >> (2 * step)) & 3 {
@@ -324,7 +323,7 @@ fn long_random_sequences_are_served_as_printed_where_virtual_time_needs_no_divis
         let queue = entry(name, 1 + rng.below(20), &format!("dropper = '{dropper}'"));
         let mut pair = Pair::new(name, queue, 1514);
         for step in 0..1000 {
-            // Runs of arrivals and of requests, so that it fills and empties.
+            // Runs of arrivals and of polls, so the queue fills and empties.
             if rng.chance(if (step / 50) % 2 == 0 { 0.7 } else { 0.4 }) {
                 pair.arrive(rng.below(6).into(), 40 + rng.below(1475));
             } else {
@@ -336,7 +335,7 @@ fn long_random_sequences_are_served_as_printed_where_virtual_time_needs_no_divis
 
 #[test]
 fn random_sequences_with_packets_of_all_lengths_on_two_flows_are_served_as_printed() {
-    // 2^14 and its multiples: 14 operations halve virtual time's steps 14 times at most. A frame is
+    // 2^14 and its multiples: 14 operations halve virtual time's steps at most 14 times. A frame is
     // about two packets.
     for name in ENTRIES {
         for seed in 0..2000 {

@@ -1,5 +1,4 @@
-//! Who has a queue, how long is remembered what a flow sent, and packets that were not sent after
-//! all.
+//! The assignment of queues, the memory of idle flows, and packets that are dropped as they leave.
 
 use super::link::{Drops, ENTRIES, LongestFront, entry, site, terms};
 use fairwire_catalogue::{BuildError, Parameters};
@@ -22,7 +21,7 @@ fn request(queue: &mut dyn Discipline) -> Option<Packet> {
     queue.dequeue(Time::ZERO, &mut Drops::default())
 }
 
-/// Bytes sent by flow, of the next `requests` packets.
+/// Bytes sent by flow, over the next `requests` packets.
 fn bytes_by_flow(queue: &mut dyn Discipline, requests: u32) -> BTreeMap<u64, u32> {
     let mut bytes = BTreeMap::new();
     for _ in 0..requests {
@@ -41,7 +40,7 @@ fn per_class_a_class_of_ten_flows_gets_what_a_class_of_one_flow_gets() {
             offer(&mut *queue, frame, 20, 2, 1000);
         }
         let bytes = bytes_by_flow(&mut *queue, 400);
-        // In turn, and at the end of the 400 at most one packet apart.
+        // In turn, so at the end of the 400 they differ by at most one packet.
         assert!(bytes[&20].abs_diff(200_000) <= 1000, "{name}: {bytes:?}");
         assert!(bytes[&1].abs_diff(20_000) <= 1000, "{name}: {bytes:?}");
     }
@@ -92,8 +91,8 @@ fn in_a_bounded_table_each_queue_keeps_its_order_and_nothing_is_lost() {
 
 #[test]
 fn a_flow_that_is_back_as_soon_as_it_is_gone_gets_its_share_and_no_more() {
-    // Flow 2 never has more than one packet waiting, and brings the next as soon as that is taken.
-    // It weighs half.
+    // Flow 2 has weight 0.5. It never has more than one packet waiting, and brings the next as soon
+    // as that one is taken.
     for name in ["scfq", "sfq-start", "fbfq", "wf2q+"] {
         let mut queue = entry(name, 1000, "weights = { 2 = 0.5 }");
         (0..900).for_each(|frame| assert!(offer(&mut *queue, frame, 1, 1, 1000).0.is_empty()));
@@ -112,8 +111,8 @@ fn a_flow_that_is_back_as_soon_as_it_is_gone_gets_its_share_and_no_more() {
 
 #[test]
 fn many_flows_in_turn_through_a_short_queue_are_all_remembered() {
-    // At most two packets wait, and 100 flows of weight 1 come by in turn beside one of weight
-    // 0.01, whose packet costs a hundred of theirs. It may have one in a hundred. It is served
+    // At most two packets wait. 100 flows of weight 1 pass in turn next to one of weight 0.01,
+    // whose packet costs a hundred times as much, so it may send one in a hundred. It is served
     // once, and must then be remembered while the others pass.
     for name in ["sfq-start", "fbfq", "wf2q+"] {
         let mut queue = entry(name, 2, "weights = { 2 = 0.01 }\ndropper = 'tail-drop'");
@@ -147,8 +146,8 @@ impl Dropper for DropsOnDeparture {
 #[test]
 fn what_is_dropped_on_departure_costs_its_flow_nothing() {
     for name in SCHEDULERS {
-        // Of each flow three packets wait, or many. With one, a drop would leave flow 1 with
-        // nothing, and so without a claim.
+        // Three packets of each flow wait, or many. With one, a drop would leave flow 1 without
+        // packets, and so without a claim.
         for waits in [3, 300] {
             let (kind, terms) = terms(&format!("'{name}'"), 1000);
             let scheduler = kind.scheduler(&terms);
@@ -169,7 +168,7 @@ fn what_is_dropped_on_departure_costs_its_flow_nothing() {
                     bytes[packet.flow.0 as usize - 1] += packet.len;
                 }
             }
-            // Of 700 kB each; a few packets for a quantum, or for two in a row.
+            // Of 700 kB each; a few packets allow for a quantum, or for two in a row.
             assert!(bytes[0].abs_diff(bytes[1]) < 6_000, "{name} with {waits}: {bytes:?}");
         }
     }
@@ -189,7 +188,8 @@ fn what_was_sent_alone_or_before_the_link_went_idle_is_not_held_against_a_flow()
             }
             (0..200).for_each(|frame| drop(offer(&mut *queue, frame, 2, 0, 1000)));
             let bytes = bytes_by_flow(&mut *queue, 100);
-            // 50 each; two packets of 1000 bytes for who is first, and a quantum of 1514.
+            // 50 packets each; two of 1000 bytes allow for the order at the start, and 1514 for a
+            // quantum.
             assert!(bytes[&1].abs_diff(bytes[&2]) <= 4000, "{name}, idle {idle}: {bytes:?}");
         }
     }
@@ -212,8 +212,8 @@ fn in_a_buffer_of_bytes_the_flow_with_most_bytes_makes_room() {
         let mut queue = entry(name, 1000, "buffer = '10 kB'");
         (0..30).for_each(|frame| drop(offer(&mut *queue, frame, 1, 0, 100)));
         (30..36).for_each(|frame| drop(offer(&mut *queue, frame, 2, 0, 1100)));
-        // 3000 and 6600 bytes: flow 2 has fewer packets and more bytes, and its first two go for a
-        // packet of 1500.
+        // 3000 and 6600 bytes: flow 2 has fewer packets and more bytes, and its first two make room
+        // for a packet of 1500.
         assert_eq!(offer(&mut *queue, 36, 3, 0, 1500).0, [(2, 30)], "{name}");
         assert_eq!(queue.backlog().bytes, 10_000);
     }

@@ -1,4 +1,4 @@
-//! FABA: an example by hand, its invariant, its shares, and the second reading.
+//! FABA: an example by hand, its invariant, its shares, and the transcription.
 
 use super::{
     EARLY, FULL, NO_TOKENS, Reading, events, is_early, max_min, of_class, packet, side_by_side, site,
@@ -54,8 +54,8 @@ fn state(queue: &Queue<Fcfs, Faba>) -> State {
 #[test]
 fn three_packets_of_two_flows_move_tokens_as_section_4_2_says() {
     // By hand. T = 8: flow 1 opens a bucket of 8 and pays 1. Flow 2 opens one of 8/2, which the
-    // pool lends. Flow 1 gives up what it has above 4, and pays. A departure gives a token to the
-    // pool, which is at 0 then; that of the second goes to either flow.
+    // pool lends. Flow 1 returns its excess over 4, and pays. The first departure gives a token to
+    // the pool, which is then at 0; the token of the second is dealt to either flow.
     let mut queue = queue(&checked(&Spec::default(), Amount::Packets(8)), 1);
     assert_eq!(state(&queue), State { height: 8, a: None, b: None, pool: 8, queue: 0 });
     queue.enqueue(packet(1), Time::ZERO, &mut Ignore);
@@ -102,7 +102,7 @@ fn more_flows_than_tokens_are_still_admitted() {
     let mut queue = queue(&checked(&Spec::default(), Amount::Packets(8)), 1);
     let (mut traffic, mut sent) = (Seed(1).stream("traffic"), [0u32; 40]);
     for step in 0..200_000 {
-        // In random order: in a fixed one the same few would always meet the freed places.
+        // In random order: in a fixed one the same few flows would always meet the freed places.
         queue.enqueue(packet(u64::from(traffic.below(40))), Time::ZERO, &mut Ignore);
         if step % 5 == 0
             && let Some(packet) = queue.dequeue(Time::ZERO, &mut Ignore)
@@ -111,7 +111,7 @@ fn more_flows_than_tokens_are_still_admitted() {
         }
     }
     assert!(queue.dropper().accounts().len() > 8, "this is the case of more flows than tokens");
-    // 1000 each if all fared alike; none may get less than half of that.
+    // 1000 each with equal service; none may get less than half of that.
     assert!(sent.iter().all(|&n| n > 500), "{sent:?}");
 }
 
@@ -122,7 +122,7 @@ fn a_flow_at_rest_gives_its_bucket_back() {
         queue.enqueue(packet(round), Time::ZERO, &mut Ignore);
         queue.dequeue(Time::ZERO, &mut Ignore);
     }
-    // Each flow sent one packet, long ago for nearly all.
+    // Each flow sent one packet, nearly all of them long ago.
     assert!(queue.dropper().accounts().len() < 64, "{}", queue.dropper().accounts().len());
 }
 
@@ -147,8 +147,8 @@ fn no_bucket_is_made_for_a_packet_that_cannot_enter() {
     assert_eq!(queue.dropper().accounts().len(), 2);
 }
 
-/// FABA that makes room by pushing out the oldest, to drive its accounts along a path that it does
-/// not take alone.
+/// FABA that makes room by pushing out the oldest packet, which drives its accounts along another
+/// path.
 struct PushOut(Faba);
 
 impl Dropper for PushOut {
@@ -235,7 +235,7 @@ proptest! {
     }
 }
 
-/// FABA once more, straight from the pseudo-code.
+/// FABA transcribed from the pseudo-code.
 struct Plain {
     was_idle: bool,
     limit: Limit,
@@ -365,7 +365,7 @@ impl Reading for Plain {
             let chunk = if literal { price } else { price.min(self.sigma.abs()) };
             let j = self.random_bucket();
             let amount = if self.is_weighted() && self.config.given.choice == Choice::Uniform {
-                // In this order, which decides how it is rounded.
+                // This order of operations decides the rounding.
                 let of_mean = self.x[j].gamma * (self.x.len() as f64 / self.all_gammas());
                 ((chunk as f64 * of_mean).round() as i64).max(1)
             } else {
@@ -386,7 +386,7 @@ impl Reading for Plain {
     }
 }
 
-/// Runs both readings side by side.
+/// Runs FABA and its transcription side by side.
 fn compare(spec: &Spec, seed: u64) -> Met {
     let made = checked(spec, Amount::Packets(60));
     let mut queue = queue(&made, seed);
@@ -430,7 +430,7 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
 
 #[test]
 fn it_decides_as_the_pseudo_code_does_with_bytes_weights_and_classes() {
-    // Weights whose sums and quotients by the heaviest are exact in any order.
+    // Weights whose sums, and quotients by the heaviest, are exact in any order.
     let weights = [None, Some(weights(&[(1, 4.0), (2, 0.5)]))];
     for measure in [Measure::Packets, Measure::Bytes] {
         for share_between in [Share::Flows, Share::Classes] {
@@ -456,14 +456,14 @@ fn it_decides_as_the_pseudo_code_does_with_bytes_weights_and_classes() {
     }
 }
 
-/// The parts that senders get, with a buffer in bytes, so that tokens rather than slots for packets
-/// run out in byte mode.
+/// The shares of senders, with a buffer in bytes, so tokens rather than packet slots run out in
+/// byte mode.
 fn shares(spec: &Spec, senders: &[(u32, u32, f64)]) -> Vec<f64> {
     super::shares(queue(&checked(spec, Amount::Bytes(100 * 512)), 1), senders, 0.5)
 }
 
-/// Each within 7 % of its share. At the knees of the profile early drops take up to 2 % of a flow.
-/// Its share of a random deal over some 100 000 departures has a sd below 1 %.
+/// Asserts that each is within 7 % of its share. At the knees of the profile early drops take up to
+/// 2 % of a flow. Its share of a random deal over about 100 000 departures has a sd below 1 %.
 #[track_caller]
 fn assert_near(shares: &[f64], expected: &[f64]) {
     let near = |(share, expected): (&f64, &f64)| (share / expected - 1.0).abs() < 0.07;
@@ -472,8 +472,8 @@ fn assert_near(shares: &[f64], expected: &[f64]) {
 
 #[test]
 fn flows_share_by_the_weights_of_their_classes_under_either_choice() {
-    // Class 1 is to get three times, class 2 half of what class 3 gets; all want more. The last
-    // flow wants little.
+    // Class 1 should get three times the share of class 3, and class 2 half of it; all want more.
+    // The last flow wants little.
     let senders = [(1, 512, 4.0), (1, 512, 8.0), (2, 512, 4.0), (3, 512, 4.0), (3, 512, 0.4)];
     let all: f64 = senders.iter().map(|sender| sender.2).sum();
     let wants = senders.map(|(class, _, often)| (often / all * 2.0, [0.0, 3.0, 0.5, 1.0][class as usize]));
@@ -527,9 +527,9 @@ fn the_greedy_flow_gets_what_the_others_leave() {
             sent[packet.flow.0 as usize] += 1;
         }
     }
-    // The others offer 0.75/9 of the link each, less than a tenth, so max-min leaves them that and
-    // the greedy one a quarter. Their random bursts cost them some: at the profile's lower knee 2 %
-    // of their 0.75, so 0.015, allowed for twice.
+    // The others offer 0.75/9 of the link each, less than a tenth, so max-min gives them that, and
+    // the greedy flow a quarter. Their random bursts cost them some: at the profile's lower knee 2
+    // % of their 0.75, so 0.015, allowed for twice.
     let share = f64::from(sent[0]) / f64::from(sent.iter().sum::<u32>());
     assert!((0.22..0.28).contains(&share), "{share} {sent:?}");
 }

@@ -1,4 +1,4 @@
-//! Hierarchical FABA: the paper's tree, its invariant, and the second reading.
+//! Hierarchical FABA: the paper's tree, its invariant, and the transcription.
 
 use super::{
     EARLY, FULL, NO_TOKENS, Reading, events, is_early, max_min, of_class, packet, side_by_side, site,
@@ -30,6 +30,7 @@ fn tree(classes: &[(u32, f64, Option<u32>)]) -> Spec {
 }
 
 /// Figure 18: class 1 is CBR with a quarter; of the rest Telnet (3) has a third and FTP (4) two
+/// Figure 18: class 1 is CBR with a quarter; of the rest Telnet (3) has a third and FTP (4) two
 /// thirds.
 fn figure_18() -> Spec {
     tree(&[(1, 1.0, None), (2, 3.0, None), (3, 1.0, Some(2)), (4, 2.0, Some(2))])
@@ -59,7 +60,7 @@ fn a_bucket_is_paid_for_by_its_siblings_first() {
 fn specs() -> impl Strategy<Value = Spec> {
     let measures = prop_oneof![Just(Measure::Packets), Just(Measure::Bytes)];
     let weights = prop::collection::vec(prop_oneof![3 => 0.1..10.0, 1 => 1e-6..1e6], 6);
-    // Each class is under one of those before it, or under the root.
+    // The parent of each class is an earlier class or the root.
     let parents = prop::collection::vec(0..6u32, 6);
     let numbers = (1..20u32, 0.1..3.0, prop_oneof![Just(1u32), 2..10u32, Just(64)]);
     (measures, weights, parents, any::<bool>(), numbers).prop_map(
@@ -95,7 +96,7 @@ proptest! {
         let mut queue = queue(&made, 1);
         for (at, event) in events.into_iter().enumerate() {
             match event {
-                // Of classes in the tree and out of it; now and then a flow changes its class.
+                // Classes are in the tree or not; a flow sometimes changes its class.
                 Some((flow, len)) => {
                     let class = (flow as u32 + u32::from(at % 17 == 0)) % 8;
                     queue.enqueue(of_class(class, flow, len), Time::ZERO, &mut Ignore);
@@ -110,8 +111,8 @@ proptest! {
     }
 }
 
-/// Hierarchical FABA once more, straight from the pseudo-code. Weights are powers of two; so the
-/// draws are plain: on a line on which flows come first, then classes by rising weight.
+/// Hierarchical FABA transcribed from the pseudo-code. Weights are powers of two, so draws are
+/// simple: on a line with flows first, then classes by rising weight.
 struct Plain {
     was_idle: bool,
     limit: Limit,
@@ -175,8 +176,8 @@ impl Plain {
         part
     }
 
-    /// All that a class has: its pool, the buckets of its flows, and what the classes below it
-    /// have.
+    /// All tokens of a class: its pool, the buckets of its flows, and the holdings of the classes
+    /// below it.
     fn holdings(&self, node: usize) -> i64 {
         let flows = self.x.iter().filter(|leaf| leaf.node == node).map(|leaf| leaf.x);
         let below = (0..self.nodes.len()).filter(|&other| self.nodes[other].parent == Some(node));
@@ -352,7 +353,7 @@ impl Reading for Plain {
     }
 }
 
-/// Runs both readings side by side.
+/// Runs hierarchical FABA and its transcription side by side.
 fn compare(spec: &Spec, seed: u64) -> Met {
     let made = checked(spec, Amount::Packets(60));
     let mut queue = queue(&made, seed);
@@ -407,9 +408,9 @@ fn figure_18_of_powers_of_two() -> Spec {
     tree(&[(1, 1.0, None), (2, 4.0, None), (3, 1.0, Some(2)), (4, 2.0, Some(2))])
 }
 
-/// What the classes 1, 3 and 4 get of a link of 20 Mbit/s, in Mbit/s. Each class is given by its
-/// number of flows and their rates in kbit/s. Flows send packets of 512 bytes at random times, at
-/// the same mean rate each.
+/// The rates of classes 1, 3 and 4 on a link of 20 Mbit/s, in Mbit/s. Each class is given by its
+/// number of flows and their rate in kbit/s. Flows send packets of 512 bytes at random times, at
+/// the same mean rate.
 fn shares(spec: &Spec, cbr: (u32, f64), telnet: (u32, f64), ftp: (u32, f64)) -> [f64; 3] {
     let mut queue = queue(&checked(spec, Amount::Packets(1000)), 1);
     let mut traffic = Seed(1).stream("traffic");
@@ -435,8 +436,8 @@ fn shares(spec: &Spec, cbr: (u32, f64), telnet: (u32, f64), ftp: (u32, f64)) -> 
     sent.map(|packets| f64::from(packets) * 20.0 / f64::from(slots - warm_up))
 }
 
-/// Max-min over figure 18: first between CBR and the others with 1 to 3, then between Telnet and
-/// FTP with 1 to 2.
+/// Max-min over figure 18: first between CBR and the others by 1 to 3, then between Telnet and FTP
+/// by 1 to 2.
 fn figure_18_max_min(demands: [f64; 3]) -> [f64; 3] {
     let [cbr, telnet, ftp] = demands;
     let first = max_min(20.0, &[(cbr, 1.0), (telnet + ftp, 3.0)]);
@@ -444,8 +445,9 @@ fn figure_18_max_min(demands: [f64; 3]) -> [f64; 3] {
     [first[0], second[0], second[1]]
 }
 
-/// Within 7 %: in the paper's scenario flows have less than two tokens of height each, so chance,
-/// which moves whole tokens, has an effect. ns-2 runs of it gave 4.8, 5.0 and 9.9 for 5, 5 and 10.
+/// Asserts a difference within 7 %. In the paper's scenario flows have a height of less than two
+/// tokens, so chance, which moves whole tokens, has an effect. ns-2 runs of it gave 4.8, 5.0 and
+/// 9.9 for 5, 5 and 10.
 #[track_caller]
 fn assert_near(shares: [f64; 3], demands: [f64; 3]) {
     let expected = figure_18_max_min(demands);
@@ -456,15 +458,15 @@ fn assert_near(shares: [f64; 3], demands: [f64; 3]) {
 #[test]
 fn the_classes_of_figure_18_get_a_quarter_a_quarter_and_a_half() {
     assert_eq!(figure_18_max_min([20.0, 6.0, 15.0]), [5.0, 5.0, 10.0]);
-    // 400 CBR flows of 50 kbit/s and 400 Telnet flows of 15 as in the paper, and 200 in place of
-    // FTP with 75.
+    // 400 CBR flows of 50 kbit/s and 400 Telnet flows of 15 as in the paper, and 200 FTP flows of
+    // 75.
     assert_near(shares(&figure_18(), (400, 50.0), (400, 15.0), (200, 75.0)), [20.0, 6.0, 15.0]);
 }
 
 #[test]
 fn what_a_class_leaves_goes_to_its_sibling_and_not_to_others() {
-    // Telnet wants 1 of its 5 Mbit/s: FTP gets the rest of both, and CBR still 5. It has many light
-    // flows, so that one of them is always active.
+    // Telnet wants 1 of its 5 Mbit/s: FTP gets the rest of both, and CBR still 5. Telnet has many
+    // light flows, so one of them is always active.
     assert_near(shares(&figure_18(), (40, 500.0), (40, 25.0), (20, 1000.0)), [20.0, 1.0, 20.0]);
 }
 
@@ -484,7 +486,7 @@ fn more_classes_than_tokens_leave_no_request_in_vain() {
                 packet.into_iter().for_each(|packet| sent[packet.class as usize] += 1);
             }
         }
-        // 267 each if all fared alike; none may get less than half of that.
+        // 267 each with equal service; none may get less than half of that.
         assert!(sent.iter().all(|&n| n > 133), "{sent:?}");
     }
 }
@@ -499,8 +501,8 @@ fn what_a_whole_branch_leaves_goes_one_level_up() {
 
 #[test]
 fn even_without_the_cap_many_light_flows_of_a_class_leave_the_link_to_others() {
-    // Before the rule for idle links, only the cap kept the link busy here: it was idle nearly half
-    // of the time.
+    // Before the rule for idle links, only the cap kept the link busy here: it was idle for nearly
+    // half of the time.
     let spec = Spec { cap: Some(false), ..figure_18() };
     let shares = shares(&spec, (40, 25.0), (40, 500.0), (20, 1000.0));
     assert!(shares.iter().sum::<f64>() > 19.9, "{shares:?} of 20");
@@ -508,8 +510,8 @@ fn even_without_the_cap_many_light_flows_of_a_class_leave_the_link_to_others() {
 
 #[test]
 fn flows_of_a_class_share_it_alike_whatever_they_send() {
-    // Eleven flows under the root, of a class that is not listed; one sends as much as the ten
-    // others.
+    // Eleven flows under the root, of a class that is not listed; one sends as much as the other
+    // ten.
     let mut queue = queue(&checked(&figure_18(), Amount::Packets(100)), 1);
     let (mut traffic, mut sent) = (Seed(1).stream("traffic"), [0u32; 11]);
     for step in 0..100_000 {
@@ -521,8 +523,8 @@ fn flows_of_a_class_share_it_alike_whatever_they_send() {
             sent[packet.flow.0 as usize] += 1;
         }
     }
-    // 25 000 over eleven is 2273; 3 %, since the greedy flow finds a token whenever there is one,
-    // and the others by chance.
+    // 25 000 over eleven is 2273. 3 %: the greedy flow finds a token whenever there is one, and the
+    // others by chance.
     assert!(sent.iter().all(|&n| (2200..2350).contains(&n)), "{sent:?}");
 }
 

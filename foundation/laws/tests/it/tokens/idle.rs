@@ -1,4 +1,4 @@
-//! A link that went idle: no flow is left without tokens for want of others that send.
+//! A link that went idle: no flow remains without tokens because no other sends.
 
 use crate::built;
 use fairwire_core::units::Amount;
@@ -9,10 +9,10 @@ fn site(packets: u32) -> Site<'static> {
     Site { stream: "link/idle", ..crate::site(Amount::Packets(packets)) }
 }
 
-/// 200 flows offer 1.5 times the link's rate beside flow 0 with 0.9 of it, for two seconds; then
-/// flow 0 is alone. Returns the part of its packets that get through in the last second of three.
+/// 200 flows offer 1.5 times the link's rate, and flow 0 adds 0.9 of it, for two seconds; then only
+/// flow 0 sends. Returns the fraction of its packets that pass in the last second of three.
 fn alone_after_a_crowd(name: &str, typed: &str, packets: u32) -> f64 {
-    const SLOT: u64 = 409_600; // what 512 bytes take at 10 Mbit/s
+    const SLOT: u64 = 409_600; // the transmission time of 512 bytes at 10 Mbit/s
     let mut queue = built(name, typed, &site(packets));
     let (mut offered, mut sent) = (0u32, 0u32);
     let (mut credit, mut turn, mut free_at) = (0.0, 0, 0);
@@ -31,7 +31,7 @@ fn alone_after_a_crowd(name: &str, typed: &str, packets: u32) -> f64 {
             let at = Time::from_ns(now + 1);
             queue.enqueue(Packet::new(0, 512, turn.into(), at), at, &mut Ignore);
         }
-        // The link polls when it is free, and again when it found nothing.
+        // The link polls when it is free, and again after a poll that found nothing.
         while free_at <= now + SLOT - 2 {
             let at = free_at.max(now + 2);
             match queue.dequeue(Time::from_ns(at), &mut Ignore) {
@@ -63,13 +63,13 @@ fn a_flow_left_alone_without_tokens_gets_through() {
     }
 }
 
-/// A flow whose bucket is empty as the link goes idle, and has a packet now and then: which of ten
-/// get in.
+/// A flow has an empty bucket as the link goes idle, and then sends a packet now and then. Returns
+/// which of ten are admitted.
 ///
 /// T is 2. Flow 1 opens a bucket of 2 and pays 1; flow 2 opens one of 1, which leaves the pool at
 /// -1, and pays 1. The first departure brings the pool to 0, the second to 1. `beta_max` lets one
-/// token be dealt: to flow 2, or to flow 1, whose bucket is then over its height of 1 and goes. In
-/// the latter case flow 2 has nothing.
+/// token be dealt: to flow 2, or to flow 1, whose bucket then exceeds its height of 1 and is
+/// deleted. In the latter case flow 2 has nothing.
 fn alone_with_an_empty_bucket(typed: &str, seed: u64) -> Vec<bool> {
     let site = Site { seed: Seed(seed), ..site(2) };
     let mut faba = built("faba", &format!("beta_max = 1\n{typed}"), &site);

@@ -1,4 +1,4 @@
-//! Hierarchical FABA, where light flows come and go in the class of a flood, as acknowledgements
+//! Hierarchical FABA with light flows that come and go in the class of a flood, as acknowledgements
 //! do.
 
 use super::{max_min, of_class, site};
@@ -14,7 +14,7 @@ const MIN_BYTES: u32 = 84;
 const FLOOD: u32 = 1;
 const OTHERS: u32 = 2;
 
-/// Packets of one length at one distance.
+/// Packets of one length at a constant interval.
 struct Source {
     next_ns: u64,
     every_ns: u64,
@@ -30,8 +30,8 @@ impl Source {
     }
 }
 
-/// Bit/s that the class of a flood gets in 6 s, of which a seventh of the link is its part; `light`
-/// flows of short packets share it.
+/// The rate of a flood's class over 6 s, in bit/s. The class has a seventh of the link as its
+/// share, and contains `light` flows of short packets.
 fn flood_with(light: u64, cap: bool) -> f64 {
     let class = |id, weight| TreeClass { id: Some(id), weight: Some(weight), parent: None };
     let spec = Spec {
@@ -71,7 +71,7 @@ fn light_flows_in_the_class_of_a_flood_take_nothing_from_their_class() {
     for cap in [false, true] {
         for light in [0, 10] {
             let part = flood_with(light, cap) / fair;
-            // 26 000 draws of 1 in 7: 3.9 sd of 1.5 %, and 1 % for the tokens of the beginning.
+            // 26 000 draws of 1 in 7: 3.9 sd of 1.5 %, and 1 % for the initial tokens.
             assert!((part - 1.0).abs() < 0.07, "cap {cap}, {light} light flows: {part}");
         }
     }

@@ -1,8 +1,8 @@
 //! The token-bucket family: FABA, SFED and hierarchical FABA.
 //!
-//! Each is held against a second reading of the same pseudo-code: straight lines, lists in place of
-//! tables, and none of the code under test. Amounts are in the same units and random numbers from
-//! the same stream, so every number must agree to the last bit.
+//! Each is compared with a transcription of the same pseudo-code: straight-line code with lists
+//! instead of tables, and without the code under test. Amounts have the same units and random
+//! numbers come from the same stream, so every number must agree to the last bit.
 
 mod faba;
 mod hfaba;
@@ -35,7 +35,7 @@ fn of_class(class: u32, flow: u64, len: u32) -> Packet {
     Packet { class, ..Packet::new(0, len, flow.into(), Time::ZERO) }
 }
 
-/// What random sequences do: an arrival of a flow with a length, or a departure.
+/// Random sequences: an arrival of a flow with a length, or a departure.
 fn events() -> impl Strategy<Value = Vec<Option<(u64, u32)>>> {
     prop::collection::vec(prop_oneof![3 => (0..30u64, 40..1500u32).prop_map(Some), 2 => Just(None)], 0..400)
 }
@@ -54,7 +54,7 @@ fn is_early(profile: &Profile, x: i64, ratio: f64, rng: &mut Rng) -> bool {
     p > 0.0 && rng.uniform() < p
 }
 
-/// A second reading of a law, with a queue of its own.
+/// A transcription of a law, with its own queue.
 trait Reading {
     fn arrival(&mut self, class: u32, flow: u64, len: u32) -> Fate;
     /// The flow of the packet that leaves.
@@ -65,8 +65,8 @@ const NO_TOKENS: Fate = Fate::Dropped(Cause::NoTokens);
 const EARLY: Fate = Fate::Dropped(Cause::Early);
 const FULL: Fate = Fate::Dropped(Cause::Overflow);
 
-/// A random source that is heavier at some times than at others: the next sender, if any before the
-/// next departure. Flow 0 sends a third.
+/// A random source of varying load: the next sender, if one sends before the next departure. Flow 0
+/// sends a third.
 fn next_arrival(traffic: &mut Rng, step: usize) -> Option<(u64, u32)> {
     let load = [0.7, 0.45, 0.55][step / 700 % 3];
     if !traffic.chance(load) {
@@ -78,8 +78,8 @@ fn next_arrival(traffic: &mut Rng, step: usize) -> Option<(u64, u32)> {
     Some((flow, len))
 }
 
-/// Runs both readings side by side, with flows in this number of classes; `watch` compares their
-/// states after each step.
+/// Runs both side by side, with flows in this number of classes; `watch` compares their states
+/// after each step.
 fn side_by_side<D: Dropper, R: Reading>(
     queue: &mut Queue<Fcfs, D>,
     plain: &mut R,
@@ -103,8 +103,8 @@ fn side_by_side<D: Dropper, R: Reading>(
     met
 }
 
-/// The parts that senders get of a link. It is offered a packet of a random one of them, and sends
-/// `part` of these bytes. Senders are (class, packet length, how often).
+/// The shares of a link that senders get. Each step offers it a packet of a random sender, and it
+/// sends `part` of these bytes. Senders are (class, packet length, frequency).
 fn shares<D: Dropper>(mut queue: Queue<Fcfs, D>, senders: &[(u32, u32, f64)], part: f64) -> Vec<f64> {
     let mut traffic = Seed(1).stream("traffic");
     let often: f64 = senders.iter().map(|sender| sender.2).sum();
@@ -133,7 +133,7 @@ fn shares<D: Dropper>(mut queue: Queue<Fcfs, D>, senders: &[(u32, u32, f64)], pa
     sent.iter().map(|&bytes| bytes as f64 / all as f64).collect()
 }
 
-/// The max-min fair parts of a link that senders get, given as (demand, weight).
+/// The max-min fair shares of a link, for senders given as (demand, weight).
 fn max_min(link: f64, senders: &[(f64, f64)]) -> Vec<f64> {
     let claims: Vec<Claim> = senders.iter().map(|&(demand, weight)| Claim { demand, weight }).collect();
     fairwire_metrics::max_min::max_min(&claims, link)

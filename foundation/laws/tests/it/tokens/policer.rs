@@ -1,4 +1,4 @@
-//! The policer: how much passes, and what is refused.
+//! The policer: the amount that passes, and invalid parameters.
 
 use super::{packet, site};
 use fairwire_catalogue::{Parameters, build};

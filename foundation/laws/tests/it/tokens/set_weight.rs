@@ -1,5 +1,5 @@
-//! Weights that change while tokens go round: none is made, none is lost, and heights are those of
-//! the new weights.
+//! Weights that change while tokens circulate: none is created or lost, and heights follow the new
+//! weights.
 
 use super::{events, of_class, site};
 use fairwire_core::scheduler::Fcfs;
@@ -96,7 +96,7 @@ fn heights_are_those_of_a_tree_built_with_the_new_weights() {
         assert!(height(&changed).is_some());
         assert_eq!(height(&changed), height(&built), "flow {flow}");
     }
-    // A class that is not active has its new weight, too, when it comes back.
+    // A class that is not active has its new weight, too, when it returns.
     while changed.dequeue(Time::ZERO, &mut Ignore).is_some() {}
     changed.set_weight(1, weight(before[0])).expect("known");
     changed.set_weight(1, weight(after[0])).expect("known");

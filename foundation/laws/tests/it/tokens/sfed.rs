@@ -1,4 +1,4 @@
-//! SFED: an example by hand, its invariants, its shares, and the second reading.
+//! SFED: an example by hand, its invariants, its shares, and the transcription.
 
 use super::{
     EARLY, FULL, NO_TOKENS, Reading, events, is_early, max_min, of_class, packet, shares, side_by_side, site,
@@ -37,7 +37,8 @@ fn state(queue: &Queue<Fcfs, Sfed>) -> (i64, Option<i64>, Option<i64>, i64, i64)
 
 #[test]
 fn three_packets_of_two_flows_move_tokens_as_section_4_1_says() {
-    // By hand: the arrivals of FABA's example, with eager gathering and turns.
+    // By hand: the arrivals of FABA's example, with immediate return of excess tokens and with
+    // turns.
     let mut queue = queue(checked(&Spec::default(), Amount::Packets(8)), 1);
     assert_eq!(state(&queue), (8, None, None, 8, 0));
     queue.enqueue(packet(1), Time::ZERO, &mut Ignore);
@@ -49,8 +50,8 @@ fn three_packets_of_two_flows_move_tokens_as_section_4_1_says() {
     queue.dequeue(Time::ZERO, &mut Ignore);
     assert_eq!(state(&queue), (4, Some(3), Some(3), 0, 2));
     queue.dequeue(Time::ZERO, &mut Ignore);
-    // Flow 1 has its turn, is full and goes; its four tokens go to flow 2, which has all the turns
-    // now.
+    // Flow 1 has its turn, is full and is deleted. Its four tokens are dealt to flow 2, which now
+    // has all the turns.
     assert_eq!(state(&queue), (8, None, Some(7), 0, 1));
     queue.dequeue(Time::ZERO, &mut Ignore);
     assert_eq!(state(&queue), (8, None, None, 8, 0));
@@ -98,7 +99,7 @@ proptest! {
     }
 }
 
-/// SFED once more, straight from the pseudo-code.
+/// SFED transcribed from the pseudo-code.
 struct Plain {
     limit: Limit,
     config: Config,
@@ -187,7 +188,7 @@ impl Reading for Plain {
     }
 }
 
-/// Runs both readings side by side.
+/// Runs SFED and its transcription side by side.
 fn compare(spec: &Spec, seed: u64) -> Met {
     let made = checked(spec, Amount::Packets(60));
     let mut queue = queue(made, seed);
@@ -229,12 +230,13 @@ fn it_decides_as_the_pseudo_code_does() {
 #[test]
 fn the_link_is_shared_max_min_in_packets_or_in_bytes() {
     for (measure, lens) in [(Measure::Packets, [512; 4]), (Measure::Bytes, [1500, 100, 512, 512])] {
-        // Three want more than they can have, at rates far apart; the last wants 0.05 of the link.
+        // Three flows want more than their shares, at very different rates; the last wants 0.05 of
+        // the link.
         let often: [f64; 4] = [24.0, 12.0, 12.0, 1.0].map(|rate: f64| rate / 49.0);
         let senders: Vec<_> =
             lens.iter().zip(often).map(|(&len, rate)| (0, len, rate / f64::from(len))).collect();
         let spec = Spec { measure: Some(measure), ..Spec::default() };
-        // In bytes, so that tokens rather than slots for packets run out in byte mode.
+        // In bytes, so tokens rather than packet slots run out in byte mode.
         let shares = shares(queue(checked(&spec, Amount::Bytes(100 * 512)), 1), &senders, 0.4);
         let expected = max_min(1.0, &often.map(|rate| (rate / 0.4, 1.0)));
         // 5 %: at the knees of the profile early drops take up to 2 % of a flow.

@@ -1,5 +1,5 @@
-//! A flood of packets that are each of another flow, beside a TCP: what the flood leaves of the
-//! link is the TCP's.
+//! A flood of packets that each have another flow, next to one TCP flow: the TCP flow gets the rest
+//! of the link.
 
 use crate::built;
 use fairwire_core::units::Amount;
@@ -9,9 +9,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 const LINK: u64 = 50_000_000;
-/// Of a full Ethernet frame on the link.
+/// The size of a full Ethernet frame on the link.
 const FULL: u32 = 1538;
-/// Of a datagram of 64 B and less.
+/// The size of a datagram of 64 B or less.
 const SHORT: u32 = 84;
 const TCP: u64 = 1;
 const ROUND_TRIP: Duration = Duration::from_ms(20);
@@ -25,8 +25,8 @@ enum Event {
     Flood,
 }
 
-/// A window that grows by one packet a round trip, doubles at first, and falls to 0.7 of itself at
-/// most once a round trip.
+/// A window that grows by one packet per round trip, doubles at first, and falls to 0.7 of itself
+/// at most once per round trip.
 struct Window {
     size: f64,
     flying: u32,
@@ -60,8 +60,8 @@ impl Signals for Drops {
     fn marked(&mut self, _: &Packet, _: Cause) {}
 }
 
-/// The throughput of a TCP on the link, Mbit/s, under `discipline` with the parameters `typed`,
-/// beside this number of datagrams a second from random sources.
+/// The throughput of a TCP flow on the link, in Mbit/s, under `discipline` with the parameters
+/// `typed`, next to `datagrams` per second from random sources.
 fn left_to_tcp(discipline: &str, typed: &str, datagrams: u64) -> f64 {
     let rate = Rate::from_bps(LINK).expect("not zero");
     let buffer = Amount::Time(Duration::from_ms(50));
@@ -87,7 +87,7 @@ fn left_to_tcp(discipline: &str, typed: &str, datagrams: u64) -> f64 {
                 Event::Flood => {
                     let packet = Packet::new(0, SHORT, (2 + rng.next_u64() / 2).into(), now);
                     began.extend(server.enqueue(packet, now, &mut drops));
-                    // Uniform about the mean: datagrams do not come in step with the link.
+                    // Uniform about the mean, so datagrams do not fall into step with the link.
                     let gap = u64::from(rng.below((2_000_000_000 / datagrams) as u32));
                     events.push(Reverse((now + Duration::from_ns(gap), Event::Flood)));
                 }
@@ -110,7 +110,7 @@ fn left_to_tcp(discipline: &str, typed: &str, datagrams: u64) -> f64 {
     got as f64 / (SECONDS - WARM_UP) as f64 / 1e6
 }
 
-/// As the gateway sets it, and with what it adds.
+/// The gateway's settings: as in the paper, and with the threshold that it adds.
 const AS_PRINTED: &str = "measure = 'bytes'";
 const FREE: &str = "measure = 'bytes'\nfree_below = '5 ms'";
 
@@ -122,7 +122,7 @@ fn what_a_flood_of_single_packets_leaves_of_the_link_is_a_tcps_where_little_wait
     println!("40 Mbit/s of datagrams: drr {drr:.2}, faba {printed:.2}, with free_below {free:.2} Mbit/s");
     assert!(drr > 9.0, "{drr}");
     assert!(free >= 0.9 * drr, "{free} of {drr}");
-    // By the printed law it has less, or this test shows nothing. A kernel's TCP, which also runs
-    // into timeouts, has a seventh.
+    // Under the printed law it gets less, or this test shows nothing. A kernel's TCP, which also
+    // suffers timeouts, gets a seventh.
     assert!(printed < 0.9 * drr, "{printed} of {drr}");
 }
