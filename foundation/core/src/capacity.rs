@@ -17,8 +17,8 @@ pub enum RateLaw {
     /// It does not change.
     #[default]
     Fixed,
-    /// It changes at each of these times; before the first, it is the link's own. A packet being
-    /// sent at a change continues at the new rate.
+    /// It changes at each of these times; before the first, the rate is the link's own. A packet
+    /// being sent at a change continues at the new rate.
     Steps(Arc<[Step]>),
     /// It repeats a pattern of rates; the link's own rate is ignored. A packet being sent at a
     /// change continues at the new rate.
@@ -40,7 +40,7 @@ impl RateLaw {
         Ok(RateLaw::Trace(Trace::parse(text)?.into()))
     }
 
-    /// The mean of a law that repeats, over a period.
+    /// The mean of a repeating law over a period.
     pub fn repeating_mean(&self) -> Option<Rate> {
         match self {
             RateLaw::Fixed | RateLaw::Steps(_) => None,
@@ -59,8 +59,8 @@ impl RateLaw {
         }
     }
 
-    /// The rate at which a link of `rate` under this law can send from `from` to `to`, in bit/s:
-    /// the mean, if it changes. Times count from the start of the law.
+    /// The mean rate at which a link of `rate` under this law can send from `from` to `to`, in
+    /// bit/s. Times count from the start of the law.
     pub fn mean_bps(&self, rate: Rate, from: Duration, to: Duration) -> f64 {
         match self {
             RateLaw::Fixed => rate.bps() as f64,
@@ -198,7 +198,8 @@ const LATEST_MS: u64 = MAX_PERIOD.ns() / 1_000_000;
 
 /// The maximum number of opportunities in a scaled trace.
 const MAX_SCALED: u64 = 1 << 22;
-/// The minimum, so that the mean is exact to 0.005 %: a shorter trace is repeated first.
+/// The minimum number of opportunities: a shorter trace is repeated first, so the mean is exact to
+/// 0.005 %.
 const MIN_SCALED: u64 = 10_000;
 
 impl Trace {
@@ -402,7 +403,7 @@ impl Steps {
 }
 
 /// The time when `work`, in bit-nanoseconds, that begins at `at` is sent, and the part of it not
-/// yet turned into time. `spell` is the rate at a time, and its end.
+/// yet turned into time. `spell` returns the rate at a time, and its end.
 fn sent(mut work: u128, mut at: Time, mut spell: impl FnMut(Time) -> (Option<Rate>, Time)) -> (Time, u64) {
     loop {
         let (rate, until) = spell(at);
@@ -463,7 +464,7 @@ impl Opportunities {
         }
     }
 
-    /// A sender that is driven late makes up for no opportunity before `from`.
+    /// A sender that is driven late does not make up for opportunities before `from`.
     fn send(&mut self, bytes: u32, from: Time) -> Time {
         self.lose_before(from);
         let mut missing = u64::from(bytes.saturating_sub(self.left));
@@ -559,7 +560,7 @@ mod tests {
         let trace = RateLaw::Trace(Trace::parse("1\n").expect("a trace").into()); // one each millisecond
         let mut link = Transmitter::with_catch_up(rate(1), Duration::from_ms(3)).under(&trace);
         assert_eq!(link.start(1504, ms(1)), ms(1));
-        // Driven again at 9 ms: those from 6 ms on are made up for.
+        // Driven again at 9 ms: opportunities from 6 ms on are made up for.
         let sent: Vec<Time> = (0..5).map(|_| link.start(1504, ms(9))).collect();
         assert_eq!(sent, [6, 7, 8, 9, 10].map(ms));
     }

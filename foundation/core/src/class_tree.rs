@@ -1,4 +1,4 @@
-//! A tree of classes: the parent of each class, and its part of the link.
+//! A tree of classes: the parent of each class, and its share of the link.
 //!
 //! One structure serves all uses of classes: hierarchical FABA, the class tree of disciplines, the
 //! gateway's configuration, and the fair shares with which results are compared.
@@ -14,10 +14,10 @@ use core::fmt;
 /// The maximum depth: the work per packet grows with it.
 pub const MAX_LEVELS: usize = 8;
 
-/// Class numbers are below this, so that a class can be looked up by its number.
+/// Class numbers are below this, so a class can be looked up by its number.
 pub const MAX_CLASSES: u32 = 1 << 20;
 
-/// One class: its parent, and its part of the link.
+/// One class: its parent, and its share of the link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClassTerms {
     /// The class above it; `None` under the root.
@@ -148,12 +148,12 @@ impl ClassTree {
     }
 }
 
-/// The guaranteed rate of each class of `terms` in bit/s: its own guarantee, or else the sum of
-/// those below it. Parents come first, as in [`ClassTree::terms`].
+/// The guaranteed rate of each class of `terms` in bit/s: its own guarantee, or else the sum of its
+/// children's. Parents come first, as in [`ClassTree::terms`].
 ///
-/// # Errors
-/// When a class is guaranteed less than its children, or more than its ceiling; or the classes
-/// under the root together more than `rate`. Of several such classes, the last is reported.
+/// # Errors If a class is guaranteed less than its children, or more than its ceiling, or if the
+/// classes under the root are together guaranteed more than `rate`. Of several such classes, the
+/// last is reported.
 pub fn guarantees(terms: &[ClassTerms], rate: Rate) -> Result<Vec<u128>, Overpromised> {
     let mut guarantees = vec![0u128; terms.len()];
     let mut total = 0;

@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// The maximum rows of a file: at one every 10 ms, nearly three hours.
+/// The maximum number of rows of a file: with one every 10 ms, nearly three hours.
 pub(crate) const MAX_ROWS: usize = 1 << 20;
 
 /// A faulty line.

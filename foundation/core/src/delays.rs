@@ -8,8 +8,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// One-way delays from a file of round trips: half of each, from its time until that of the next;
-/// the last one lasts as long as the one before it. Then the file begins again.
+/// One-way delays from a file of round trips. Each is half of a round trip, and lasts until the
+/// time of the next; the last one lasts as long as the one before it. Then the file begins again.
 ///
 /// In an outage every packet sent is lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -140,12 +140,12 @@ impl DelayTrace {
         if trace.delays().next().is_none() { Err(DelayError::NothingPasses) } else { Ok(trace) }
     }
 
-    /// The delays of the return path, such that a packet that is sent at a time and answered at
-    /// once takes the round trip of that time. Each begins when a packet of the forward path
+    /// The delays of the return path for which a packet that is answered at once takes the round
+    /// trip of the time at which it was sent. Each begins when a packet of the forward path
     /// arrives.
     ///
-    /// A delay that would begin before the previous one, since the round trip fell faster than the
-    /// order allows, is omitted.
+    /// If the round trip fell faster than the order allows, a delay would begin before the previous
+    /// one. It is then omitted.
     #[must_use]
     pub fn back(&self) -> DelayTrace {
         let mut starts: Vec<(Duration, Option<Duration>)> = Vec::new();

@@ -58,9 +58,9 @@ pub trait Discipline: Control + Any + Send {
 
 /// All other requests to a discipline, off the hot path.
 ///
-/// A discipline that holds others names them in [`inside`](Control::inside). Each request reaches
-/// them by the defaults here, so a wrapper implements only its own part. A discipline that holds
-/// none and takes no requests implements only `inside`, by `{}`.
+/// A discipline that holds others names them in [`inside`](Control::inside). The defaults here pass
+/// each request on to them, so a wrapper implements only its own part. A discipline that holds none
+/// and takes no requests implements only `inside`, by `{}`.
 ///
 /// ```
 /// use fairwire_core::{Backlog, Control, Discipline, Packet, Probe, Room, Signals, Time};
@@ -105,8 +105,8 @@ pub trait Control {
 
     /// Sets the weight of `class` and returns the previous one. O(1) unless the implementation
     /// states otherwise, and without allocation unless several inner disciplines know the class. By
-    /// default it is set in all of these, or in none: after a refusal each gets back the previous
-    /// weight that it returned.
+    /// default it is set in all of these, or in none: after a refusal, each gets back the weight
+    /// that it returned.
     ///
     /// Queued packets stay where they are. A queue whose weight is stored with its head packet uses
     /// the new weight from its next packet on.
@@ -128,8 +128,8 @@ pub trait Control {
         result
     }
 
-    /// Invoked when the edge at which packets of `class` leave a DiffServ domain reports that it
-    /// makes this request until `until`: see [`Marker::on_report`](crate::Marker::on_report).
+    /// Reports the request, valid until `until`, of the edge at which packets of `class` leave a
+    /// DiffServ domain: see [`Marker::on_report`](crate::Marker::on_report).
     fn on_report(&mut self, class: u32, request: RateRequest, until: Time, now: Time) {
         self.inside(Some(class), &mut |inner| inner.on_report(class, request, until, now));
     }
@@ -143,11 +143,11 @@ pub trait Control {
     }
 
     /// Takes over the parameters of `fresh`, which was just built and has seen no packet, and
-    /// returns true. Learnt state stays, and so does the backlog, even above a smaller limit until
-    /// it leaves.
+    /// returns true. Learnt state stays. So does the backlog, even above a smaller limit, until it
+    /// leaves.
     ///
     /// Returns false if it cannot: `fresh` is of another type, or its parameters shape tables or
-    /// change the unit of the state. Some may have been taken over then, so the caller installs
+    /// change the unit of the state. Some may have been taken over by then, so the caller installs
     /// `fresh` and transfers the packets. The default cannot.
     ///
     /// Equal parameters change nothing. Memory is allocated only if the limit grows.
@@ -157,11 +157,11 @@ pub trait Control {
     }
 
     /// Gives `class`, below the class `parent`, its terms in `fresh`, which was just built with
-    /// only these classes and has seen no packet. Savings and debts of the class stay, and so does
-    /// its backlog. O(1) in the number of classes; memory may be allocated for the class.
+    /// only these classes and has seen no packet. The class keeps its savings, debts and backlog.
+    /// O(1) in the number of classes; memory may be allocated for the class.
     ///
-    /// Returns false if it cannot; then nothing but possibly its queue's parameters has changed.
-    /// The default cannot.
+    /// Returns false if it cannot; then at most its queue's parameters have changed. The default
+    /// cannot.
     fn retune_class(
         &mut self,
         class: u32,
@@ -187,8 +187,8 @@ pub trait Control {
         before.drain(take);
     }
 
-    /// Does it use round trips? Only such a discipline receives any, so that others pay nothing. A
-    /// caller reads it when it installs a discipline.
+    /// Does it use round trips? Only such a discipline receives them, so others pay nothing. A
+    /// caller reads this when it installs a discipline.
     fn hears_round_trips(&mut self) -> bool {
         let mut hears = false;
         self.inside(None, &mut |inner| hears |= inner.hears_round_trips());
@@ -208,8 +208,8 @@ pub trait Control {
         self.inside(None, &mut |inner| inner.on_round_trip(trip, now));
     }
 
-    /// Invoked when the discipline is empty and may stay so for long. It releases memory if it can,
-    /// and allocates again as packets arrive. Only a caller with thousands of disciplines uses
+    /// Invoked when the discipline is empty and may remain so for long. It releases memory if it
+    /// can, and allocates again as packets arrive. Only a caller with thousands of disciplines uses
     /// this; without it nothing is allocated after construction.
     fn release(&mut self) {
         self.inside(None, &mut |inner| inner.release());
@@ -276,7 +276,7 @@ impl Discipline for Box<dyn Discipline> {
     #[inline]
     fn offer(&mut self, packet: Packet, room: Room, now: Time, signals: &mut dyn Signals) {
         match room {
-            Room::Open => (**self).enqueue(packet, now, signals), // a call less, where it is known
+            Room::Open => (**self).enqueue(packet, now, signals), // saves a call if the room is known
             Room::Full => (**self).offer(packet, room, now, signals),
         }
     }

@@ -40,9 +40,9 @@ pub trait Dropper: Any + Send {
         Victim::Arrival
     }
 
-    /// Invoked after an arrival was signalled, dropped, or had others pushed out for it: which
-    /// other queued packet is dropped too? Also invoked if the arrival was finally refused.
-    /// Repeated until the answer is `None`, so each answer must make progress towards that.
+    /// Invoked after an arrival was signalled or dropped, or pushed others out: which other queued
+    /// packet is dropped too? Also invoked if the arrival was finally refused. Repeated until the
+    /// answer is `None`, so each answer must make progress towards that.
     fn another(&mut self, _packet: &Packet, _buffer: &Buffer, _now: Time) -> Option<(Key, Verdict)> {
         None
     }
@@ -61,7 +61,8 @@ pub trait Dropper: Any + Send {
     }
 
     /// Invoked when a packet was put into the buffer as `key`: which queued packet does it make
-    /// needless? That one is dropped, as superseded. `signals` knows what packets acknowledge.
+    /// needless? That one is dropped as superseded. `signals` knows the acknowledgements of
+    /// packets.
     fn made_needless(&mut self, _key: Key, _buffer: &Buffer, _signals: &dyn Signals) -> Option<Key> {
         None
     }

@@ -62,10 +62,11 @@ const _: () = assert!(size_of::<Group>() == 32 && MAX_PLACES == 1 << 24);
 ///
 /// Open addressing with linear probing by groups of eight slots, at most half full, with removal by
 /// shifting back. A slot is four bytes: a place of 24 bits and eight bits of the flow's hash. So a
-/// probe of another flow's slot seldom costs a look into the array.
+/// probe of another flow's slot seldom reads the array.
 ///
 /// A group's tags are compared at once, so hardly a branch depends on the neighbours. A flow is in
-/// the next group only if its own is full: one group in fifty, when half of all slots are in use.
+/// the next group only if its own is full: with half of all slots in use, that is one group in
+/// fifty.
 ///
 /// The group comes from the high bits of a multiplicative mix, so groups fill evenly even if hashes
 /// are small integers. This does not protect against chosen hashes: the classifier's secret salt
@@ -424,7 +425,7 @@ mod tests {
         let mut rng = Seed(3).stream("collisions");
         let mut table = FlowTable::new(40); // 16 groups
         let index = FlowIndex::new(40);
-        // All at home in the last two groups, so that runs are long and wrap around.
+        // The home of all is in the last two groups, so runs are long and wrap around.
         let flows: Vec<FlowHash> =
             (0..2000).map(FlowHash).filter(|&flow| index.home(flow).0 >= index.groups.len() - 2).collect();
         let mut inside = std::collections::BTreeSet::new();

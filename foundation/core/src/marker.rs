@@ -18,9 +18,9 @@ pub trait Marker: Any + Send {
     /// contracts and ignore it.
     fn on_request(&mut self, _request: RateRequest, _now: Time) {}
 
-    /// Invoked if the far edge reports its request only occasionally, rather than in each packet:
+    /// Invoked if the far edge reports its request only occasionally, rather than in each packet.
     /// `request` repeats in each interval up to `until`. After that the target returns to the
-    /// contract, as fast as requests move it, until another report. Most profiles are contracts and
+    /// contract at the pace of requests, until another report. Most profiles are contracts and
     /// ignore it.
     fn on_report(&mut self, _request: RateRequest, _until: Time, _now: Time) {}
 

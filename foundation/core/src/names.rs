@@ -11,15 +11,15 @@ pub(crate) const NONE: u32 = u32::MAX;
 /// queue's number. If names are numbers below a bound, none collide, and one load finds an index.
 ///
 /// Queues appear and vanish with nearly each packet. So insertion and removal need no search and
-/// hardly an unpredictable branch. An open-addressed [`FlowIndex`](crate::FlowIndex) has to close
-/// gaps.
+/// hardly an unpredictable branch. An open-addressed [`FlowIndex`](crate::FlowIndex) would have to
+/// close gaps.
 #[derive(Debug)]
 pub(crate) struct Names {
     /// The first index of each chain, by hash.
     firsts: Box<[u32]>,
     /// The next index of the same chain, by index.
     nexts: Box<[u32]>,
-    /// A name is hashed by a multiplication and a shift. If names are numbers these are by 1 and by
+    /// A name is hashed by a multiplication and a shift. For names that are numbers these are 1 and
     /// 0, so a name is the number of its own chain.
     factor: u64,
     shift: u32,

@@ -1,10 +1,10 @@
 //! The server of a link: a discipline in front of a transmitter.
 //!
-//! The simulator's links and the gateway's shaper both use this, so the rule of service is written
-//! once. An arrival is offered to the discipline. A free transmitter then polls it for a packet,
-//! and polls again whenever it becomes free, even without backlog. A link of delivery opportunities
-//! polls when one comes. Service is not preemptive, and the packet being sent is no longer part of
-//! the backlog.
+//! The rule of service is written once, for the simulator's links and the gateway's shaper. An
+//! arrival is offered to the discipline. A free transmitter then polls it for a packet, and polls
+//! again whenever it becomes free, even without backlog. A link of delivery opportunities polls at
+//! each of them. Service is not preemptive, and the packet being sent is no longer part of the
+//! backlog.
 
 use crate::capacity::RateLaw;
 use crate::discipline::{Backlog, Control, Discipline};
@@ -58,7 +58,7 @@ impl Server {
     /// A discipline that returns no packet although it named this time or an earlier one is polled
     /// again a nanosecond later, so it can neither stall nor halt the link.
     #[must_use = "a packet that begins to leave is in no queue any more: send it at `sent`"]
-    #[inline(always)] // a packet that is returned through memory is written and read once more
+    #[inline(always)] // a packet returned through memory is written and read once more
     pub fn poll(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Service> {
         if self.is_idle {
             self.transmitter.idle_until(now);
@@ -334,7 +334,7 @@ mod tests {
         for frame in 0..4 {
             let _ = server.enqueue(packet(frame), us(0), &mut Ignore);
         }
-        // A packet takes 100 us, then 200 us; none is sent from 350 us on for as long.
+        // A packet takes 100 us, then 200 us; from 350 us on none is sent for a while.
         let at = |us: u64, bps| crate::capacity::Step { at: self::us(us), rate: Rate::from_bps(bps) };
         server.follow(
             &RateLaw::Steps([at(0, 4_000_000), at(300, 0), at(650, 8_000_000)].into()),
@@ -444,7 +444,8 @@ mod tests {
                 .enqueue(packet(frame), now, &mut Ignore)
                 .map_or(0, |service| u64::from(service.packet.len));
         }
-        // A byte takes a microsecond; at the end one packet and some charges may be under way.
+        // A byte takes a microsecond; at the end one packet and some charges may be in
+        // transmission.
         let most = now.ns() / 1000 + 50 + 100 + 10 * 60;
         assert!(bytes <= most && bytes * 10 > most * 9, "{bytes} of {most} bytes");
     }

@@ -3,7 +3,7 @@
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
-/// With more suggestions than this there are none: the list of allowed words serves better.
+/// With more suggestions than this none are made: the list of allowed words is more useful.
 use alloc::vec::Vec;
 const MAX_WORDS: usize = 6;
 /// A longer word resembles none: all known words are shorter, as are misspellings of them.
@@ -11,9 +11,9 @@ const MAX_LETTERS: usize = 60;
 
 /// The words of `known` that `given` most likely means, the likeliest first; few, or none.
 ///
-/// Case does not count, and neither does the difference of `-` and `_`. Words that begin with
-/// `given` come first, since it is then an abbreviation. Next are words that differ in few letters
-/// (a third of them, or one), then those that contain it.
+/// Case does not count, nor does the difference between `-` and `_`. Words that begin with `given`
+/// come first, since it is then an abbreviation. Next are words that differ in few letters (a third
+/// of them, or one), then those that contain it.
 ///
 /// ```
 /// use fairwire_core::spelling::likely;
@@ -87,9 +87,9 @@ fn folded(word: &str) -> String {
     word.to_lowercase().replace(['_', ' '], "-")
 }
 
-/// The optimal string alignment distance: letters to insert, remove, replace or swap with their
-/// neighbour on the way from `a` to `b`, none touched twice (Damerau, CACM 7, 1964; Wagner and
-/// Fischer, JACM 21, 1974).
+/// The optimal string alignment distance between `a` and `b`: letters to insert, remove, replace or
+/// swap with their neighbour, none touched twice (Damerau, CACM 7, 1964; Wagner and Fischer, JACM
+/// 21, 1974).
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut above: Vec<usize> = Vec::new();

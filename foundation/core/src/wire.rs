@@ -10,8 +10,7 @@ use crate::time::{Duration, Time};
 use alloc::sync::Arc;
 use core::fmt;
 
-/// The packets lost on the wire, after they have been sent: they take their time at the queue.
-/// Drops of the queue come on top.
+/// The packets lost on the wire after transmission, in addition to the queue's drops.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Loss {
     /// Each packet independently, with this probability.
@@ -69,8 +68,8 @@ pub trait Jitter: fmt::Debug + Send + Sync {
     /// The additional time of the next packet.
     fn draw(&self, rng: &mut Rng) -> Duration;
 
-    /// The same for a packet with a predecessor: `memory` is what that one left here, initially
-    /// `None`.
+    /// The same for a packet with a predecessor: `memory` is the value that the predecessor left
+    /// here, initially `None`.
     fn draw_after(&self, _memory: &mut Option<f64>, rng: &mut Rng) -> Duration {
         self.draw(rng)
     }
@@ -368,8 +367,7 @@ mod tests {
         let losses = lost.iter().filter(|lost| **lost).count() as f64;
         let bursts = lost.windows(2).filter(|two| !two[0] && two[1]).count() as f64;
         // 1/26 of 400 000. The state remembers itself with 1 - 0.01 - 0.25 = 0.74. So the variance
-        // of the sum is that of single losses, 14 793, times (1 + 0.74) / (1 - 0.74): sd 315; 4 of
-        // them.
+        // of the sum is that of single losses, 14 793, times (1 + 0.74) / (1 - 0.74): 4 sd of 315.
         assert!((losses - 15_385.0).abs() < 1260.0, "{losses}");
         // Mean 1 / 0.25 = 4 with sd 3.5 of each, of 3800 bursts: 4 x 3.5 / sqrt(3800) = 0.23.
         assert!((losses / bursts - 4.0).abs() < 0.23, "{}", losses / bursts);
@@ -400,9 +398,9 @@ mod tests {
         let mean = Loss::from(model).mean();
         assert!((mean - (0.8 * 0.05 + 0.2 * 0.6)).abs() < 1e-12, "a fifth of the packets meets it bad");
         let count = lost(lossy(model), 400_000).into_iter().filter(|lost| *lost).count() as f64;
-        // Of single losses the variance of the sum is 53 760. What two packets at a distance k
-        // share is 0.16 x (0.6 - 0.05)^2 x 0.9^k: with 2 x 9 of these 400 000 x 0.87 more. sd 634;
-        // 4 of them.
+        // For single losses the variance of the sum is 53 760. The covariance of two packets at a
+        // distance k is 0.16 x (0.6 - 0.05)^2 x 0.9^k. The sum of 2 x 9 of these adds 400 000 x
+        // 0.87: 4 sd of 634.
         assert!((count - 64_000.0).abs() < 2540.0, "{count}");
     }
 

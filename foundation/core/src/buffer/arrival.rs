@@ -3,9 +3,9 @@
 use super::{Buffer, Key, NONE, some};
 
 impl Buffer {
-    /// The first of all packets in order of arrival, for taking all of them out. Valid until
-    /// another packet arrives. To take one out, find the [next](Self::next_by_arrival) first: a
-    /// free slot reuses the link.
+    /// The first of all packets in order of arrival, for removing all of them. Valid until another
+    /// packet arrives. Find the [next](Self::next_by_arrival) packet before removing one: a free
+    /// slot reuses the link.
     ///
     /// If that order is not maintained, it is rebuilt from times of arrival, in O(n log flows).
     /// Packets of one flow stay in order whatever their times.
@@ -22,8 +22,8 @@ impl Buffer {
     }
 
     /// Links the packets of the backlogged flows `from..to` by time of arrival, and returns the
-    /// first: a merge sort of the flows, which are in order already. It reuses the links of the
-    /// order of arrival, which are otherwise unused in a buffer built without that order.
+    /// first: a merge sort of the flows, which are in order already. It uses the links of the order
+    /// of arrival, which are unused in a buffer built without that order.
     fn chain(&mut self, from: u32, to: u32) -> u32 {
         if to - from > 1 {
             let middle = from + (to - from) / 2;

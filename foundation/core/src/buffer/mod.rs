@@ -54,8 +54,7 @@ const NO_FLOWS: &str = "flows are not indexed: build the buffer with `Needs::FLO
 #[derive(Debug)]
 #[repr(align(64))]
 struct Slot {
-    // Not an `Option`: its tag would be a byte within the packet, and copying around that byte is
-    // slower.
+    // Not an `Option`: its tag would be a byte within the packet, and copying around it is slower.
     packet: Packet,
     older: u32, // VACANT where no packet is here
     newer: u32, // doubles as the free list's link
@@ -63,7 +62,7 @@ struct Slot {
     links: Links,
 }
 
-const VACANT: u32 = NONE - 1; // in place of a neighbour: the slot holds no packet
+const VACANT: u32 = NONE - 1; // replaces a neighbour: the slot holds no packet
 
 fn no_packet() -> Packet {
     Packet::new(0, 0, FlowHash(0), Time::ZERO)
@@ -104,7 +103,7 @@ pub struct Buffer {
     last_free_slot: u32, // meaningless if none is free
     bytes: u64,
     /// The slots used so far; memory is reserved for all. Memory that is never written costs no
-    /// time, and on most systems no page.
+    /// time and, on most systems, no page.
     slots: Vec<Slot>,
     waiting: Vec<u32>,
     free_flow: u32,
@@ -148,15 +147,15 @@ impl Buffer {
             free_flow: NONE,
             queues,
             flows: Vec::with_capacity(per_flow as usize),
-            backlogged: vec![0; per_flow as usize].into(), // zeros: pages that the system has ready
+            backlogged: vec![0; per_flow as usize].into(), // zeros are pages that the system has ready
             active: 0,
             names: Names::new(per_flow as usize, count),
         }
     }
 
     /// Takes over the limit of `fresh`, an empty buffer for the same use. The backlog stays, even
-    /// above it. Returns false and changes nothing if the two have other indexes or assign queues
-    /// differently.
+    /// above the limit. Returns false and changes nothing if the two have other indexes or assign
+    /// queues differently.
     pub fn retune(&mut self, fresh: &Buffer) -> bool {
         if self.needs != fresh.needs || !self.queues.is_like(&fresh.queues) {
             return false;
@@ -241,7 +240,7 @@ impl Buffer {
         }
     }
 
-    #[inline(never)] // it would bloat the path of those that have a queue by themselves
+    #[inline(never)] // it would bloat the path of flows with a dedicated queue
     fn give_queue(&mut self, packet: &Packet) {
         let (names, flows) = (&self.names, &self.flows);
         self.queues.assign(packet, |queue| names.find(queue, |i| flows[i].hash) == NONE);
@@ -258,8 +257,9 @@ impl Buffer {
         key
     }
 
-    /// Reserves a slot for `packet`, which must then be moved there. It is read where its owner
-    /// wrote it: reading parts of it just after it was moved as a unit would stall the processor.
+    /// Reserves a slot for `packet`, which must then be moved there. It is read in its owner's
+    /// memory: reading parts of a packet just after it was moved as a unit would stall the
+    /// processor.
     #[inline(never)]
     pub(crate) fn admit(&mut self, packet: &Packet) -> Key {
         assert!(self.fits(packet.len), "a packet was pushed into a full buffer");
@@ -348,7 +348,7 @@ impl Buffer {
     ///
     /// # Panics
     /// When no packet has that key.
-    #[inline(never)] // inlined it takes the packet apart
+    #[inline(never)] // inlined, it would split the packet into its fields
     pub fn remove(&mut self, key: Key) -> Packet {
         let slot = &mut self.slots[key.index()];
         assert!(slot.older != VACANT, "a key names a waiting packet");
@@ -411,7 +411,7 @@ impl Buffer {
         self.active -= 1;
         let last = self.backlogged[self.active as usize];
         self.backlogged[dense as usize] = last;
-        self.flows[last as usize].dense = dense; // if it is the last itself, the free list's link comes after
+        self.flows[last as usize].dense = dense; // if it is the last, the next line overwrites this
         self.flows[index as usize].dense = core::mem::replace(&mut self.free_flow, index);
         self.names.remove(hash, index);
     }
