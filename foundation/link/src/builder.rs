@@ -206,7 +206,7 @@ impl<T, I: Moment> LinkBuilder<T, I> {
     /// - mahimahi (`mm-link`): each line is a time in integer milliseconds at which 1504 bytes can
     ///   leave;
     /// - two columns: each line is a time in seconds and the rate in Mbit/s [from then
-    ///   on](fairwire_core::Pattern::parse); the last states when the trace repeats.
+    ///   on](fairwire_core::Pattern::parse); the last line states when the trace repeats.
     #[must_use]
     pub fn trace(mut self, text: &str) -> Self {
         self.law = self.checked("trace", RateLaw::parse(text)).unwrap_or(self.law);

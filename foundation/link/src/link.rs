@@ -278,7 +278,7 @@ impl<T, I: Moment> Link<T, I> {
         self.server.backlog()
     }
 
-    /// Packets being transmitted, on the wire, or at the far end and not received yet.
+    /// Packets being transmitted, on the wire, or at the far end but not received yet.
     pub fn packets_under_way(&self) -> usize {
         self.under_way.len()
     }

@@ -78,7 +78,7 @@ async fn a_receive_that_is_cancelled_loses_nothing() {
     assert_eq!(there.receive().await.map(|got| got.payload), Some(7));
 }
 
-/// Two senders at three times and once the link's rate, shared by the queue; repeated.
+/// Two senders, at three times the link's rate and once, share the queue; repeated.
 #[tokio::test(start_paused = true)]
 async fn tasks_that_flood_share_the_link_the_same_way_every_time() {
     let mut reports = Vec::new();

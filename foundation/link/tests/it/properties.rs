@@ -87,7 +87,8 @@ proptest! {
         prop_assert!(got.is_sorted_by_key(|packet| packet.arrived));
     }
 
-    /// In any window, at most what the rate permits, plus the packet that has just been completed.
+    /// Any window has at most the amount that the rate permits, plus the packet that has just been
+    /// completed.
     #[test]
     fn no_window_has_more_than_the_rate(sent in traffic(), queue in 0..QUEUES.len(), seed: u64) {
         let (got, _) = run(link(queue, seed).build().unwrap(), &sent, |_| true);
