@@ -1,5 +1,5 @@
-//! Names the shared library as programs will look for it. What it exports follows from the compiler:
-//! the functions that have a name for C, and no other.
+//! Gives the shared library the name under which programs look for it. The compiler decides the
+//! exports: exactly the functions that have a name for C.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

@@ -47,7 +47,7 @@
 #define FW_ERROR_TEXT -4
 
 /*
- A parameter, or the site, is outside of what is allowed.
+ A parameter, or the site, is outside of the allowed range.
  */
 #define FW_ERROR_PARAMETER -5
 
@@ -57,7 +57,7 @@
 #define FW_ERROR_TIME -6
 
 /*
- The size of a packet is 0 or above UINT32_MAX, or a field has no such value.
+ The size of a packet is 0 or above UINT32_MAX, or a field has an invalid value.
  */
 #define FW_ERROR_PACKET -7
 
@@ -67,22 +67,22 @@
 #define FW_ERROR_BATCH -8
 
 /*
- What would be written does not fit into the room given; nothing was done.
+ The output does not fit into the room given; nothing was done.
  */
 #define FW_ERROR_ROOM -9
 
 /*
- Too many drops were not yet taken; the packet stays with the caller.
+ Too many drops have not been taken yet; the packet stays with the caller.
  */
 #define FW_ERROR_EVENTS -10
 
 /*
- The queue is inside of another call.
+ Another call for the queue is in progress.
  */
 #define FW_ERROR_BUSY -11
 
 /*
- The class has no weight that could be set, or not to this.
+ The class has no weight that can be set, or this weight is not allowed.
  */
 #define FW_ERROR_WEIGHT -12
 
@@ -92,18 +92,18 @@
 #define FW_ERROR_FAULT -13
 
 /*
- The version of this interface: give it to fw_build. It changes when a program must be compiled
- anew.
+ The version of this interface, to pass to fw_build. It changes when programs must be compiled
+ again.
  */
 #define FW_ABI_VERSION 1
 
 /*
- Packets in a batch, at most.
+ The maximum number of packets in a batch.
  */
 #define FW_BATCH 256
 
 /*
- A packet was dropped: it is the caller's again.
+ A packet was dropped: it belongs to the caller again.
  */
 #define FW_DROP 1
 
@@ -143,22 +143,22 @@
 #define FW_CAUSE_OVERSIZE 5
 
 /*
- It waited, and one that came later acknowledges what it does.
+ A later packet acknowledges the same as this waiting one.
  */
 #define FW_CAUSE_SUPERSEDED 6
 
 /*
- A queue. Only its address is known.
+ A queue. Callers know only its address.
  */
 typedef struct fw_queue fw_queue;
 
 /*
- Where a discipline in C reports drops and marks, inside of the call that was given it.
+ The receiver of a C discipline's drops and marks, valid during the call that was given it.
  */
 typedef struct fw_signals fw_signals;
 
 /*
- Where a queue works.
+ The site of a queue.
  */
 typedef struct fw_site {
   /*
@@ -166,7 +166,7 @@ typedef struct fw_site {
    */
   uint64_t rate_bps;
   /*
-   How much may wait, unless the parameters say it: "780 packets", "64 KiB" or "100 ms".
+   The size of the buffer, unless the parameters set it: "780 packets", "64 KiB" or "100 ms".
    */
   const char *buffer;
   /*
@@ -184,11 +184,11 @@ typedef struct fw_site {
 } fw_site;
 
 /*
- A packet. Its bytes stay with the caller; set what is not used to zero.
+ A packet. Its bytes stay with the caller. Set unused fields to zero.
  */
 typedef struct fw_packet {
   /*
-   The caller's own: a pointer or an index, returned as it was given.
+   The caller's value, a pointer or an index, returned unchanged.
    */
   uint64_t cookie;
   /*
@@ -196,7 +196,8 @@ typedef struct fw_packet {
    */
   uint64_t flow;
   /*
-   When it was enqueued, in nanoseconds. Written by the library; what is given is not read.
+   When it was enqueued, in nanoseconds. Written by the library; the caller's value is not
+   read.
    */
   uint64_t arrived;
   /*
@@ -226,11 +227,11 @@ typedef struct fw_packet {
 } fw_packet;
 
 /*
- A discipline that is written in C.
+ A discipline written in C.
 
- Each packet enters once and leaves once: by `dequeue`, or by fw_dropped. Its cookie and `arrived`
- are the library's here and must stay as they are. The functions are called by one thread at a
- time, `now` never decreases, and no function may be null but `free`.
+ Each packet enters once and leaves once: by `dequeue`, or by fw_dropped. Its cookie and
+ `arrived` belong to the library here and must not change. The functions are called by one thread
+ at a time, `now` never decreases, and only `free` may be null.
  */
 typedef struct fw_discipline {
   /*
@@ -242,12 +243,12 @@ typedef struct fw_discipline {
    */
   uint32_t reserved;
   /*
-   What the functions are given.
+   The first argument of the functions.
    */
   void *state;
   /*
-   A packet arrives. Where `is_full` is not 0 the backlog may not grow: the packet is dropped, or
-   others are for it.
+   Handles an arrival. If `is_full` is not 0 the backlog may not grow: this packet, or others
+   for it, must be dropped.
    */
   void (*enqueue)(void *state,
                   const struct fw_packet *packet,
@@ -259,15 +260,15 @@ typedef struct fw_discipline {
    */
   int32_t (*dequeue)(void *state, struct fw_packet *packet, uint64_t now, struct fw_signals *signals);
   /*
-   Writes when a dequeue is useful next and returns 1, or returns 0 when empty.
+   Writes the time at which a dequeue is useful next and returns 1, or returns 0 when empty.
    */
   int32_t (*ready_at)(void *state, uint64_t *at);
   /*
-   Writes what waits.
+   Writes the backlog.
    */
   void (*backlog)(void *state, uint32_t *packets, uint64_t *bytes);
   /*
-   Hands back any packet that waits, without a verdict, and returns 1; or 0 when empty.
+   Returns any waiting packet, without a verdict, and returns 1; or 0 when empty.
    */
   int32_t (*drain)(void *state, struct fw_packet *packet);
   /*
@@ -277,7 +278,7 @@ typedef struct fw_discipline {
 } fw_discipline;
 
 /*
- What happened to a packet inside of a call.
+ An event of a packet during a call.
  */
 typedef struct fw_event {
   /*
@@ -295,7 +296,7 @@ typedef struct fw_event {
 } fw_event;
 
 /*
- Invoked for each drop and mark, inside of the call that caused it.
+ Invoked for each drop and mark, during the call that caused it.
  */
 typedef void (*fw_on_event)(void *user, const struct fw_event *event);
 
@@ -312,18 +313,18 @@ typedef struct fw_events {
    */
   uint32_t room;
   /*
-   How many of them the latest call wrote, from the beginning of the array.
+   The number of events that the latest call wrote, from the beginning of the array.
    */
   uint32_t count;
   /*
-   Drops that had no room. The next call with a list writes them first. Marks without room are
-   not kept: the packet itself has them.
+   Drops without room. The next call with a list writes them first. Marks without room are not
+   kept: the packet itself has them.
    */
   uint32_t kept;
 } fw_events;
 
 /*
- What waits.
+ A backlog.
  */
 typedef struct fw_backlog_size {
   /*
@@ -331,7 +332,7 @@ typedef struct fw_backlog_size {
    */
   uint64_t packets;
   /*
-   Their bytes.
+   Bytes.
    */
   uint64_t bytes;
 } fw_backlog_size;
@@ -341,7 +342,7 @@ typedef struct fw_backlog_size {
  */
 typedef struct fw_gauge {
   /*
-   Its name, after the part that it belongs to, such as "class 7/backlog". Cut if longer.
+   Its name, with the part that it belongs to, such as "class 7/backlog". Cut if longer.
    */
   char name[64];
   /*
@@ -355,7 +356,7 @@ typedef struct fw_gauge {
 } fw_gauge;
 
 /*
- A 5-tuple, in network byte order but for the ports.
+ A 5-tuple, in network byte order except for the ports.
  */
 typedef struct fw_tuple {
   /*
@@ -367,7 +368,7 @@ typedef struct fw_tuple {
    */
   uint8_t protocol;
   /*
-   The sender's port; 0 in both where there are none.
+   The sender's port; both ports are 0 if there are none.
    */
   uint16_t source_port;
   /*
@@ -399,13 +400,13 @@ uint32_t fw_abi_version(void);
 const char *fw_version(void);
 
 /*
- What a code means, in a sentence. Never null.
+ The meaning of a code, as a sentence. Never null.
  */
 const char *fw_text(int32_t code);
 
 /*
- Writes the name of the law with this number, from 0, with its zero. Beside these, any scheduler
- and dropper make a name, such as "drr+faba".
+ Writes the name of the law with this number, from 0, with its terminating zero. In addition, any
+ scheduler and dropper form a name, such as "drr+faba".
 
  Returns 1, or 0 after the last. Errors: FW_ERROR_NULL; FW_ERROR_ROOM if it has no room.
  */
@@ -414,10 +415,10 @@ int32_t fw_law(uint32_t number, char *name, size_t room);
 /*
  Builds a queue with the law called `name` for `site`.
 
- `abi` is FW_ABI_VERSION. `parameters` are keys and values in TOML, as a scenario file has them
- under the name of the law; null or empty for the defaults. The queue goes to `*queue`, which is
- null after an error. `message` gets the text of an error, of at most `room` bytes with its zero,
- or nothing if it is null.
+ `abi` is FW_ABI_VERSION. `parameters` are keys and values in TOML, as in a scenario file under
+ the name of the law; null or empty for the defaults. The queue is written to `*queue`, which is
+ null after an error. `message` receives the text of an error, of at most `room` bytes with its
+ zero; it may be null.
 
  Errors: FW_ERROR_NULL, FW_ERROR_ABI, FW_ERROR_NAME, FW_ERROR_TEXT, FW_ERROR_PARAMETER.
  */
@@ -430,11 +431,11 @@ int32_t fw_build(uint32_t abi,
                  size_t room);
 
 /*
- Builds a queue with a discipline that is written in C. At most `capacity` packets may wait in it,
- from 1 to 16777216.
+ Builds a queue with a discipline written in C. At most `capacity` packets may wait in it, from 1
+ to 16777216.
 
- Errors: FW_ERROR_NULL, FW_ERROR_ABI, FW_ERROR_PARAMETER. `discipline->free` is called by fw_free,
- and not after an error.
+ Errors: FW_ERROR_NULL, FW_ERROR_ABI, FW_ERROR_PARAMETER. fw_free calls `discipline->free`, but
+ not after an error.
  */
 int32_t fw_build_own(uint32_t abi,
                      const struct fw_discipline *discipline,
@@ -442,30 +443,30 @@ int32_t fw_build_own(uint32_t abi,
                      struct fw_queue **queue);
 
 /*
- Frees a queue. Packets that wait are forgotten: drain it first where a cookie owns something.
- Null is allowed, and after a fault it is still right to call this. From a callback of the queue
- it does nothing.
+ Frees a queue. Waiting packets are forgotten: drain it first if a cookie owns something. Null is
+ allowed, and so is a call after a fault. From a callback of the queue it does nothing.
  */
 void fw_free(struct fw_queue *queue);
 
 /*
- The code that the latest call for this queue returned that was an error; FW_OK if none did.
+ The code of the latest error that a call for this queue returned; FW_OK if there was none.
  */
 int32_t fw_last_error(const struct fw_queue *queue);
 
 /*
- Sets the callback for drops and marks, which then are not listed; null for none.
+ Sets the callback for drops and marks, which are then not listed; null for none.
 
  Errors: FW_ERROR_NULL, FW_ERROR_BUSY, FW_ERROR_FAULT.
  */
 int32_t fw_set_callback(struct fw_queue *queue, fw_on_event function, void *user);
 
 /*
- Enqueues a packet at `now`, in nanoseconds. It may be dropped at once, or others for it: `events`
- says so. With neither a list (null is allowed) nor a callback drops are forgotten.
+ Enqueues a packet at `now`, in nanoseconds. It may be dropped at once, or cause other drops:
+ `events` lists them. Without a list (null is allowed) and without a callback, drops are
+ forgotten.
 
  Returns 1. Errors: FW_ERROR_NULL, FW_ERROR_TIME, FW_ERROR_PACKET, FW_ERROR_EVENTS,
- FW_ERROR_BUSY, FW_ERROR_FAULT; the packet stays with the caller then.
+ FW_ERROR_BUSY, FW_ERROR_FAULT; the packet then stays with the caller.
  */
 int32_t fw_enqueue(struct fw_queue *queue,
                    const struct fw_packet *packet,
@@ -475,8 +476,9 @@ int32_t fw_enqueue(struct fw_queue *queue,
 /*
  Enqueues `count` packets, at most FW_BATCH, in their order and all at `now`.
 
- Returns how many were taken: fewer than `count` where one cannot be, which stays with the caller
- together with those after it. An error is that of the first: as fw_enqueue, and FW_ERROR_BATCH.
+ Returns how many were taken: fewer than `count` if one cannot be enqueued, which stays with the
+ caller together with those after it. An error concerns the first packet: as fw_enqueue, and
+ FW_ERROR_BATCH.
  */
 int32_t fw_enqueue_batch(struct fw_queue *queue,
                          const struct fw_packet *packets,
@@ -486,10 +488,10 @@ int32_t fw_enqueue_batch(struct fw_queue *queue,
 
 /*
  Dequeues the packet that leaves next at `now` into `*packet`. Call it whenever the link becomes
- free, also when nothing waits: some laws learn in this way that the link is idle.
+ free, even if no packet waits: some laws learn from it that the link is idle.
 
- Returns 1, or 0 if no packet may leave now: fw_ready_at says when one may. Errors: FW_ERROR_NULL,
- FW_ERROR_TIME, FW_ERROR_BUSY, FW_ERROR_FAULT.
+ Returns 1, or 0 if no packet may leave now: fw_ready_at returns when one may. Errors:
+ FW_ERROR_NULL, FW_ERROR_TIME, FW_ERROR_BUSY, FW_ERROR_FAULT.
  */
 int32_t fw_dequeue(struct fw_queue *queue,
                    uint64_t now,
@@ -508,54 +510,55 @@ int32_t fw_dequeue_batch(struct fw_queue *queue,
                          struct fw_events *events);
 
 /*
- The earliest time at which a dequeue is useful without another packet, into `*at`.
+ Writes the earliest time at which a dequeue is useful without another packet to `*at`.
 
- Returns 1, or 0 if nothing waits, with UINT64_MAX. Errors: FW_ERROR_NULL, FW_ERROR_BUSY,
+ Returns 1, or 0 if no packet waits, with UINT64_MAX. Errors: FW_ERROR_NULL, FW_ERROR_BUSY,
  FW_ERROR_FAULT.
  */
 int32_t fw_ready_at(struct fw_queue *queue, uint64_t *at);
 
 /*
- What waits, into `*backlog`. Errors: FW_ERROR_NULL, FW_ERROR_BUSY, FW_ERROR_FAULT.
+ Writes the backlog to `*backlog`. Errors: FW_ERROR_NULL, FW_ERROR_BUSY, FW_ERROR_FAULT.
  */
 int32_t fw_backlog(struct fw_queue *queue, struct fw_backlog_size *backlog);
 
 /*
- Writes up to `room` gauges of the law, which may be more; null with a room of 0 only counts them.
+ Writes up to `room` gauges of the law, which may have more; null with a room of 0 only counts
+ them.
 
- Returns how many there are. Errors: FW_ERROR_NULL, FW_ERROR_BUSY, FW_ERROR_FAULT.
+ Returns the number of gauges. Errors: FW_ERROR_NULL, FW_ERROR_BUSY, FW_ERROR_FAULT.
  */
 int32_t fw_inspect(struct fw_queue *queue, struct fw_gauge *gauges, uint32_t room);
 
 /*
- Hands back every packet that waits, and the drops that were kept, into `packets`. No law is
- consulted. The queue is empty afterwards and remains usable.
+ Returns every waiting packet, and the drops that were kept, into `packets`. No law is consulted.
+ The queue is empty afterwards and remains usable.
 
- Returns how many. Errors: FW_ERROR_ROOM if there are more than `room`, and nothing happens;
- FW_ERROR_NULL, FW_ERROR_BUSY, FW_ERROR_FAULT.
+ Returns the number of packets. Errors: FW_ERROR_ROOM if there are more than `room`, and nothing
+ happens; FW_ERROR_NULL, FW_ERROR_BUSY, FW_ERROR_FAULT.
  */
 int32_t fw_drain(struct fw_queue *queue, struct fw_packet *packets, uint32_t room);
 
 /*
- Sets the weight of a class, from 10^-6 to 10^6, and writes the one before it into `*before`,
- unless that is null. The class must have had a weight among the parameters.
+ Sets the weight of a class, from 10^-6 to 10^6, and writes the previous one to `*before`, unless
+ that is null. The parameters must have given the class a weight.
 
  Errors: FW_ERROR_WEIGHT, FW_ERROR_NULL, FW_ERROR_BUSY, FW_ERROR_FAULT.
  */
 int32_t fw_set_weight(struct fw_queue *queue, uint32_t class_id, double weight, double *before);
 
 /*
- The flow of a 5-tuple into `*flow`, as a hash under 16 secret bytes at `key`: no sender can aim
- for another's. Draw them from the system's random source.
+ Writes the flow of a 5-tuple to `*flow`: a hash under 16 secret bytes at `key`, so no sender can
+ aim at another's flow. Take the bytes from the system's random source.
 
- Errors: FW_ERROR_NULL; FW_ERROR_PACKET where the version is neither 4 nor 6.
+ Errors: FW_ERROR_NULL; FW_ERROR_PACKET if the version is neither 4 nor 6.
  */
 int32_t fw_flow_hash(const uint8_t *key, const struct fw_tuple *tuple, uint64_t *flow);
 
 /*
- Writes what the headers of an Ethernet frame of `len` bytes say into `*packet`: the flow, which is
- that of fw_flow_hash, len, ecn and dscp. All else in it is zero. Any bytes are a frame: of one
- that makes no sense the flow is that of its addresses.
+ Reads the headers of an Ethernet frame of `len` bytes into `*packet`: the flow, as by
+ fw_flow_hash, len, ecn and dscp. All other fields are zero. Any bytes are a frame: an unreadable
+ one has the flow of its addresses.
 
  Errors: FW_ERROR_NULL.
  */
@@ -565,13 +568,13 @@ int32_t fw_flow_hash_frame(const uint8_t *key,
                            struct fw_packet *packet);
 
 /*
- Reports that the discipline dropped a packet, which it no longer has. A cause that is none of
+ Reports that the discipline dropped a packet, which it no longer has. A cause other than
  FW_CAUSE_… counts as FW_CAUSE_EARLY. Null does nothing.
  */
 void fw_dropped(struct fw_signals *signals, const struct fw_packet *packet, uint32_t cause);
 
 /*
- Reports that the discipline marked a packet, which it keeps: set `ecn` to 3 before. Null does
+ Reports that the discipline marked a packet, which it keeps: set `ecn` to 3 first. Null does
  nothing.
  */
 void fw_marked(struct fw_signals *signals, const struct fw_packet *packet, uint32_t cause);

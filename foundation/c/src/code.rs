@@ -1,4 +1,4 @@
-//! What functions return, beside counts: zero or an error below zero.
+//! The return values of functions, in addition to counts: zero, or an error below zero.
 
 use core::ffi::CStr;
 
@@ -12,26 +12,26 @@ pub const FW_ERROR_ABI: i32 = -2;
 pub const FW_ERROR_NAME: i32 = -3;
 /// The parameters cannot be read, or a text is not UTF-8.
 pub const FW_ERROR_TEXT: i32 = -4;
-/// A parameter, or the site, is outside of what is allowed.
+/// A parameter, or the site, is outside of the allowed range.
 pub const FW_ERROR_PARAMETER: i32 = -5;
 /// The time is before that of an earlier call, or above INT64_MAX.
 pub const FW_ERROR_TIME: i32 = -6;
-/// The size of a packet is 0 or above UINT32_MAX, or a field has no such value.
+/// The size of a packet is 0 or above UINT32_MAX, or a field has an invalid value.
 pub const FW_ERROR_PACKET: i32 = -7;
 /// A batch is larger than FW_BATCH.
 pub const FW_ERROR_BATCH: i32 = -8;
-/// What would be written does not fit into the room given; nothing was done.
+/// The output does not fit into the room given; nothing was done.
 pub const FW_ERROR_ROOM: i32 = -9;
-/// Too many drops were not yet taken; the packet stays with the caller.
+/// Too many drops have not been taken yet; the packet stays with the caller.
 pub const FW_ERROR_EVENTS: i32 = -10;
-/// The queue is inside of another call.
+/// Another call for the queue is in progress.
 pub const FW_ERROR_BUSY: i32 = -11;
-/// The class has no weight that could be set, or not to this.
+/// The class has no weight that can be set, or this weight is not allowed.
 pub const FW_ERROR_WEIGHT: i32 = -12;
 /// A fault of the library, or of a discipline in C; the queue can only be freed.
 pub const FW_ERROR_FAULT: i32 = -13;
 
-/// What a code means, in a sentence.
+/// The meaning of a code, as a sentence.
 pub fn text(code: i32) -> &'static CStr {
     match code {
         0.. => c"done",

@@ -1,11 +1,11 @@
 //! The caller's cookies: a packet of the core has 32 bits for its frame, and a cookie has 64.
 
-/// Cookies by frame, in memory that was taken at construction.
+/// Cookies by frame, in memory allocated at construction.
 pub(crate) struct Cookies {
     /// The cookie of each frame in use.
     all: Box<[u64]>,
-    /// The free frames, from `used` on, each less its own place here: zeros, which take no memory
-    /// until they are touched, are every frame in order.
+    /// The free frames, from `used` on, each minus its own index here. Zeros are then all frames in
+    /// order, and take no memory until they are written.
     free: Box<[u32]>,
     used: usize,
 }
@@ -15,13 +15,13 @@ impl Cookies {
         Cookies { all: vec![0; capacity].into(), free: vec![0; capacity].into(), used: 0 }
     }
 
-    /// How many more can be put.
+    /// The number of cookies that can still be put.
     #[inline]
     pub(crate) fn room(&self) -> usize {
         self.free.len() - self.used
     }
 
-    /// The frame of this cookie; `None` where all are in use.
+    /// The frame of this cookie; `None` if all are in use.
     #[inline]
     pub(crate) fn put(&mut self, cookie: u64) -> Option<u32> {
         let frame = self.free.get(self.used)?.wrapping_add(self.used as u32);
@@ -30,8 +30,8 @@ impl Cookies {
         Some(frame)
     }
 
-    /// The cookie of a frame, which is free from then on; 0 where there is no such frame, which only
-    /// a discipline in C can name.
+    /// The cookie of a frame, which becomes free; 0 if the frame does not exist, which only a
+    /// discipline in C can name.
     #[inline]
     pub(crate) fn take(&mut self, frame: u32) -> u64 {
         let Some(&cookie) = self.all.get(frame as usize) else { return 0 };

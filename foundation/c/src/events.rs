@@ -1,4 +1,4 @@
-//! Drops and marks on their way to the caller.
+//! Drops and marks, and their delivery to the caller.
 #![allow(unsafe_code, reason = "the caller's list is written, and its callback invoked")]
 
 use crate::cookies::Cookies;
@@ -9,21 +9,21 @@ use core::ptr::{NonNull, null_mut};
 use fairwire_core::{Cause, Packet, Signals};
 use std::collections::VecDeque;
 
-/// The caller's callback, with what it is given.
+/// The caller's callback, with its argument.
 #[derive(Clone, Copy)]
 pub(crate) struct Callback {
     pub(crate) function: fw_on_event,
     pub(crate) user: *mut c_void,
 }
 
-/// Where drops and marks go: to the callback if there is one, or else into the list of the call.
+/// The receiver of drops and marks: the callback if there is one, or else the list of the call.
 /// Without either they are forgotten.
 pub(crate) struct Sink {
     pub(crate) cookies: Cookies,
-    /// Drops that had no room in the list of their call.
+    /// Drops that did not fit into the list of their call.
     pub(crate) kept: VecDeque<fw_event>,
     pub(crate) callback: Callback,
-    /// That of the call that is inside, which is the only one to read it.
+    /// The list of the current call, which is the only one to read it.
     list: Option<NonNull<fw_events>>,
 }
 
@@ -38,7 +38,7 @@ impl Sink {
         }
     }
 
-    /// Begins a call: drops that are kept come first in its list, which is empty.
+    /// Begins a call: kept drops come first in its list, which is empty.
     #[inline(always)]
     pub(crate) fn begin(&mut self, list: Option<&mut fw_events>) {
         if let Some(list) = list
@@ -60,7 +60,7 @@ impl Sink {
         }
     }
 
-    /// Ends a call: says how many had no room.
+    /// Ends a call: writes the number of events that did not fit.
     #[inline(always)]
     pub(crate) fn end(&mut self) {
         if let Some(mut list) = self.list {
@@ -70,8 +70,8 @@ impl Sink {
         }
     }
 
-    /// A frame for a cookie. A drop that is kept has given its frame back and still counts, so that
-    /// neither list grows beyond its bound.
+    /// A frame for a cookie. A kept drop has returned its frame and still counts, so neither list
+    /// grows beyond its bound.
     #[inline(always)]
     pub(crate) fn frame(&mut self, cookie: u64) -> Option<u32> {
         if self.kept.len() < self.cookies.room() { self.cookies.put(cookie) } else { None }
@@ -79,26 +79,26 @@ impl Sink {
 
     fn send(&mut self, event: fw_event) {
         if let Some(function) = self.callback.function {
-            // SAFETY: the header requires a function that takes these and returns; `user` is what
-            // came with it.
+            // SAFETY: the header requires a function that takes these and returns; `user` was
+            // registered with it.
             unsafe { function(self.callback.user, &event) };
             return;
         }
         // SAFETY: as above.
         let Some(list) = self.list.map(|mut list| unsafe { list.as_mut() }) else { return };
         let is_written = self.kept.is_empty() && write(list, &event);
-        // There is room: each had a cookie, and the two together are bounded (see `frame`).
+        // There is room: each event had a cookie, and the two together are bounded (see `frame`).
         if !is_written && event.kind == FW_DROP && self.kept.len() < self.kept.capacity() {
             self.kept.push_back(event);
         }
     }
 }
 
-/// Writes an event where the list has room.
+/// Writes an event if the list has room.
 fn write(list: &mut fw_events, event: &fw_event) -> bool {
     let has_room = list.count < list.room && !list.list.is_null();
     if has_room {
-        // SAFETY: the header requires `room` events at `list`, and this is one of them.
+        // SAFETY: the header requires room for `room` events at `list`, and this is one of them.
         unsafe { list.list.add(list.count as usize).write(*event) };
         list.count += 1;
     }

@@ -6,7 +6,7 @@ use fairwire_wire::flow_key::Tuple;
 use fairwire_wire::headers::Ports;
 use fairwire_wire::{FlowHasher, FlowKey, parse};
 
-/// The hash of a 5-tuple under a secret key; `None` where the version is neither 4 nor 6.
+/// The hash of a 5-tuple under a secret key; `None` if the version is neither 4 nor 6.
 pub fn of_tuple(key: [u8; 16], tuple: &fw_tuple) -> Option<u64> {
     let &fw_tuple { version, protocol, source_port, destination_port, source, destination } = tuple;
     let has_ports = source_port != 0 || destination_port != 0;
@@ -26,7 +26,7 @@ pub fn of_tuple(key: [u8; 16], tuple: &fw_tuple) -> Option<u64> {
     Some(FlowHasher::new(key).hash(&flow).0)
 }
 
-/// What the headers of an Ethernet frame say of a packet: its flow, size, ECN and DSCP.
+/// The packet that the headers of an Ethernet frame describe: its flow, size, ECN and DSCP.
 pub fn of_frame(key: [u8; 16], frame: &[u8]) -> fw_packet {
     let headers = parse(frame);
     let flow = FlowHasher::new(key).hash(&headers.flow_key(frame)).0;

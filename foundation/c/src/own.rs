@@ -1,4 +1,4 @@
-//! A discipline that is written in C.
+//! A discipline written in C.
 #![allow(unsafe_code, reason = "the functions of the table are called, by the rules of the header")]
 #![allow(clippy::missing_safety_doc, reason = "their safety is what the head of fairwire.h says of all")]
 
@@ -7,14 +7,14 @@ use crate::types::{FW_ABI_VERSION, fw_packet};
 use core::ffi::c_void;
 use fairwire_core::{Backlog, Cause, Control, Discipline, Packet, Probe, Room, Signals, Time};
 
-/// Where a discipline in C reports drops and marks, inside of the call that was given it.
+/// The receiver of a C discipline's drops and marks, valid during the call that was given it.
 pub struct fw_signals<'a>(&'a mut dyn Signals);
 
-/// A discipline that is written in C.
+/// A discipline written in C.
 ///
-/// Each packet enters once and leaves once: by `dequeue`, or by fw_dropped. Its cookie and `arrived`
-/// are the library's here and must stay as they are. The functions are called by one thread at a
-/// time, `now` never decreases, and no function may be null but `free`.
+/// Each packet enters once and leaves once: by `dequeue`, or by fw_dropped. Its cookie and
+/// `arrived` belong to the library here and must not change. The functions are called by one thread
+/// at a time, `now` never decreases, and only `free` may be null.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct fw_discipline {
@@ -22,10 +22,10 @@ pub struct fw_discipline {
     pub abi: u32,
     /// Zero.
     pub reserved: u32,
-    /// What the functions are given.
+    /// The first argument of the functions.
     pub state: *mut c_void,
-    /// A packet arrives. Where `is_full` is not 0 the backlog may not grow: the packet is dropped, or
-    /// others are for it.
+    /// Handles an arrival. If `is_full` is not 0 the backlog may not grow: this packet, or others
+    /// for it, must be dropped.
     pub enqueue: Option<
         unsafe extern "C" fn(
             state: *mut c_void,
@@ -44,31 +44,31 @@ pub struct fw_discipline {
             signals: *mut fw_signals<'_>,
         ) -> i32,
     >,
-    /// Writes when a dequeue is useful next and returns 1, or returns 0 when empty.
+    /// Writes the time at which a dequeue is useful next and returns 1, or returns 0 when empty.
     pub ready_at: Option<unsafe extern "C" fn(state: *mut c_void, at: *mut u64) -> i32>,
-    /// Writes what waits.
+    /// Writes the backlog.
     pub backlog: Option<unsafe extern "C" fn(state: *mut c_void, packets: *mut u32, bytes: *mut u64)>,
-    /// Hands back any packet that waits, without a verdict, and returns 1; or 0 when empty.
+    /// Returns any waiting packet, without a verdict, and returns 1; or 0 when empty.
     pub drain: Option<unsafe extern "C" fn(state: *mut c_void, packet: *mut fw_packet) -> i32>,
     /// Frees the state; may be null.
     pub free: Option<unsafe extern "C" fn(state: *mut c_void)>,
 }
 
-/// Reports that the discipline dropped a packet, which it no longer has. A cause that is none of
+/// Reports that the discipline dropped a packet, which it no longer has. A cause other than
 /// FW_CAUSE_… counts as FW_CAUSE_EARLY. Null does nothing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fw_dropped(signals: *mut fw_signals<'_>, packet: *const fw_packet, cause: u32) {
-    // SAFETY: as the caller says.
+    // SAFETY: as guaranteed by the caller.
     if let (Some(signals), Some(packet)) = unsafe { (signals.as_mut(), packet.as_ref()) } {
         given_back(packet).into_iter().for_each(|packet| signals.0.dropped(packet, cause_of(cause)));
     }
 }
 
-/// Reports that the discipline marked a packet, which it keeps: set `ecn` to 3 before. Null does
+/// Reports that the discipline marked a packet, which it keeps: set `ecn` to 3 first. Null does
 /// nothing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fw_marked(signals: *mut fw_signals<'_>, packet: *const fw_packet, cause: u32) {
-    // SAFETY: as the caller says.
+    // SAFETY: as guaranteed by the caller.
     if let (Some(signals), Some(packet)) = unsafe { (signals.as_mut(), packet.as_ref()) } {
         given_back(packet).iter().for_each(|packet| signals.0.marked(packet, cause_of(cause)));
     }
@@ -78,28 +78,27 @@ fn cause_of(cause: u32) -> Cause {
     Cause::ALL.get(cause as usize).copied().unwrap_or(Cause::Early)
 }
 
-/// A packet that comes back from C; `None` where it was changed into what is none.
+/// A packet that C returned; `None` if it was changed into an invalid one.
 fn given_back(packet: &fw_packet) -> Option<Packet> {
     let frame = u32::try_from(packet.cookie).ok().filter(|_| is_right(packet))?;
     Some(inner(packet, frame, Time::from_ns(packet.arrived)))
 }
 
-/// A discipline that is written in C, for Rust.
+/// A discipline written in C, for Rust.
 #[derive(Debug)]
 pub struct Own {
     table: fw_discipline,
 }
 
-// SAFETY: the header requires that the functions may be called from any thread, one at a time.
+// SAFETY: the header requires that the functions can be called from any thread, one at a time.
 unsafe impl Send for Own {}
 
 const CHECKED: &str = "checked when it was made";
 
 impl Own {
-    /// The discipline of this table; `None` where a function is missing or the version differs.
+    /// The discipline of this table; `None` if a function is missing or the version differs.
     ///
-    /// # Safety
-    /// The functions keep what the documentation of the table says.
+    /// # Safety The functions keep the contract in the documentation of the table.
     pub unsafe fn new(table: fw_discipline) -> Option<Self> {
         let fw_discipline { enqueue, dequeue, ready_at, backlog, drain, .. } = table;
         let is_whole = enqueue.is_some() && dequeue.is_some() && ready_at.is_some() && backlog.is_some();
@@ -126,7 +125,7 @@ impl Discipline for Own {
         let is_full = i32::from(room == Room::Full);
         let mut signals = fw_signals(signals);
         let enqueue = self.table.enqueue.expect(CHECKED);
-        // SAFETY: the contract of the table; the pointers are valid inside of the call.
+        // SAFETY: the contract of the table; the pointers are valid during the call.
         unsafe { enqueue(self.table.state, &outer, is_full, now.ns(), (&raw mut signals).cast()) };
     }
 

@@ -1,4 +1,4 @@
-//! A discipline with what the border adds: cookies, events, and the order of time.
+//! A discipline with the additions of the C interface: cookies, events, and the order of time.
 
 use crate::code::*;
 use crate::events::{Callback, Sink};
@@ -10,7 +10,7 @@ use fairwire_core::{Discipline, Ecn, Packet, Probe, Rate, Seed, Time, Unit, Weig
 use fairwire_laws::named::{self, NamedError};
 use fairwire_laws::{Site, role};
 
-/// An error: its code, and the text that the caller gets where there is more to say.
+/// An error: its code, and a text for the caller if it has details.
 pub type Refused = (i32, String);
 
 /// A queue.
@@ -26,7 +26,7 @@ pub(crate) fn utf8<'a>(text: &'a CStr, what: &str) -> Result<&'a str, Refused> {
 }
 
 impl Queue {
-    /// The law called `name` at `site`, with `buffer` for what its field points to.
+    /// The law called `name` at `site`, with `buffer` as the text of its field.
     pub(crate) fn build(name: &str, text: &str, site: &fw_site, buffer: &str) -> Result<Self, Refused> {
         let refused = |message: String| (FW_ERROR_PARAMETER, message);
         let rate = Rate::from_bps(site.rate_bps);
@@ -65,7 +65,7 @@ impl Queue {
         self.sink.callback = Callback { function, user };
     }
 
-    /// Is `now` a time that may come next? Later calls may not be before it.
+    /// Sets the time if `now` is valid: not before an earlier call.
     #[inline]
     pub(crate) fn advance(&mut self, now: u64) -> Result<Time, i32> {
         if now < self.now || now > i64::MAX as u64 {
@@ -100,7 +100,8 @@ impl Queue {
         Ok(())
     }
 
-    /// Enqueues as many as can be, and returns how many. An error is that of the first.
+    /// Enqueues packets up to the first that is refused, and returns their number. An error is that
+    /// of the first packet.
     #[inline]
     pub(crate) fn enqueue_all(
         &mut self,
@@ -121,7 +122,7 @@ impl Queue {
         all
     }
 
-    /// Dequeues into `place`. Is there a packet?
+    /// Dequeues a packet into `place`, if there is one.
     #[inline(always)]
     pub(crate) fn dequeue(
         &mut self,
@@ -144,7 +145,7 @@ impl Queue {
         true
     }
 
-    /// Dequeues up to the length of `out`, and returns how many.
+    /// Dequeues up to the length of `out`, and returns the number of packets.
     #[inline]
     pub(crate) fn dequeue_all(
         &mut self,
@@ -174,7 +175,7 @@ impl Queue {
         fw_backlog_size { packets: waiting.packets.into(), bytes: waiting.bytes }
     }
 
-    /// Hands everything that waits to the caller, and what is kept too.
+    /// Returns all waiting packets and kept drops to the caller.
     pub(crate) fn drain(&mut self, out: &mut [MaybeUninit<fw_packet>]) -> Result<usize, i32> {
         if (self.discipline.backlog().packets as usize + self.sink.kept.len()) > out.len() {
             return Err(FW_ERROR_ROOM);
@@ -201,7 +202,7 @@ impl Queue {
         self.discipline.set_weight(class, weight).map(Weight::get).map_err(|_| FW_ERROR_WEIGHT)
     }
 
-    /// Writes the gauges, and returns how many there are.
+    /// Writes the gauges, and returns their number.
     pub(crate) fn inspect(&self, out: &mut [MaybeUninit<fw_gauge>]) -> usize {
         let mut gauges = Gauges { out, count: 0, part: Name::default() };
         self.discipline.inspect(&mut gauges);
@@ -209,14 +210,14 @@ impl Queue {
     }
 }
 
-/// Has each field such a value?
+/// Are all fields valid?
 #[inline(always)]
 pub(crate) fn is_right(packet: &fw_packet) -> bool {
     let &fw_packet { len, ecn, dscp, color, .. } = packet;
     len.wrapping_sub(1) < u64::from(u32::MAX) && ecn <= 3 && dscp <= 63 && color <= 2
 }
 
-/// A packet that [is right](is_right) as the core has it.
+/// A packet that [is right](is_right), in the form of the core.
 #[inline(always)]
 pub(crate) fn inner(packet: &fw_packet, frame: u32, arrived: Time) -> Packet {
     let &fw_packet { flow, len, class_id: class, ecn, dscp, color, .. } = packet;
@@ -224,7 +225,7 @@ pub(crate) fn inner(packet: &fw_packet, frame: u32, arrived: Time) -> Packet {
     Packet { flow: flow.into(), arrived, frame, len: len as u32, class, ecn, dscp, color }
 }
 
-/// A packet as C has it.
+/// A packet in the form of C.
 #[inline(always)]
 pub(crate) fn outer(packet: &Packet, cookie: u64) -> fw_packet {
     let &Packet { flow, arrived, len, class, ecn, dscp, color, .. } = packet;
@@ -238,7 +239,7 @@ struct Gauges<'a> {
     part: Name,
 }
 
-/// A text in memory of its own: what does not fit is cut.
+/// A text in its own memory, cut if it does not fit.
 #[derive(Clone, Copy)]
 struct Name {
     bytes: [u8; 64],
@@ -253,7 +254,7 @@ impl Default for Name {
 
 impl Name {
     fn push(&mut self, text: &str) {
-        // A zero stays behind it.
+        // A zero remains behind it.
         let room = self.bytes.len() - 1 - self.len;
         let fits = text.floor_char_boundary(room);
         self.bytes[self.len..][..fits].copy_from_slice(&text.as_bytes()[..fits]);

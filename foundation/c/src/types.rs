@@ -1,15 +1,15 @@
-//! What C sees.
+//! The types of the C interface.
 
 use core::ffi::{c_char, c_void};
 
-/// The version of this interface: give it to fw_build. It changes when a program must be compiled
-/// anew.
+/// The version of this interface, to pass to fw_build. It changes when programs must be compiled
+/// again.
 pub const FW_ABI_VERSION: u32 = 1;
 
-/// Packets in a batch, at most.
+/// The maximum number of packets in a batch.
 pub const FW_BATCH: u32 = 256;
 
-/// A packet was dropped: it is the caller's again.
+/// A packet was dropped: it belongs to the caller again.
 pub const FW_DROP: u32 = 1;
 /// A packet was marked CE and stays in the queue.
 pub const FW_MARK: u32 = 2;
@@ -26,18 +26,19 @@ pub const FW_CAUSE_FORCED: u32 = 3;
 pub const FW_CAUSE_NO_TOKENS: u32 = 4;
 /// Too large to fit even an empty buffer.
 pub const FW_CAUSE_OVERSIZE: u32 = 5;
-/// It waited, and one that came later acknowledges what it does.
+/// A later packet acknowledges the same as this waiting one.
 pub const FW_CAUSE_SUPERSEDED: u32 = 6;
 
-/// A packet. Its bytes stay with the caller; set what is not used to zero.
+/// A packet. Its bytes stay with the caller. Set unused fields to zero.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct fw_packet {
-    /// The caller's own: a pointer or an index, returned as it was given.
+    /// The caller's value, a pointer or an index, returned unchanged.
     pub cookie: u64,
     /// The flow: see fw_flow_hash. Packets of one value are one flow.
     pub flow: u64,
-    /// When it was enqueued, in nanoseconds. Written by the library; what is given is not read.
+    /// When it was enqueued, in nanoseconds. Written by the library; the caller's value is not
+    /// read.
     pub arrived: u64,
     /// Bytes on the wire, from 1 to UINT32_MAX.
     pub len: u64,
@@ -53,7 +54,7 @@ pub struct fw_packet {
     pub reserved: u8,
 }
 
-/// What happened to a packet inside of a call.
+/// An event of a packet during a call.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct fw_event {
@@ -73,20 +74,20 @@ pub struct fw_events {
     pub list: *mut fw_event,
     /// Its length.
     pub room: u32,
-    /// How many of them the latest call wrote, from the beginning of the array.
+    /// The number of events that the latest call wrote, from the beginning of the array.
     pub count: u32,
-    /// Drops that had no room. The next call with a list writes them first. Marks without room are
-    /// not kept: the packet itself has them.
+    /// Drops without room. The next call with a list writes them first. Marks without room are not
+    /// kept: the packet itself has them.
     pub kept: u32,
 }
 
-/// Where a queue works.
+/// The site of a queue.
 #[repr(C)]
 #[derive(Debug)]
 pub struct fw_site {
     /// The rate of the link, in bit/s, above 0.
     pub rate_bps: u64,
-    /// How much may wait, unless the parameters say it: "780 packets", "64 KiB" or "100 ms".
+    /// The size of the buffer, unless the parameters set it: "780 packets", "64 KiB" or "100 ms".
     pub buffer: *const c_char,
     /// The seed of the law's random numbers. The same seed and the same calls give the same results.
     pub seed: u64,
@@ -96,13 +97,13 @@ pub struct fw_site {
     pub reserved: u32,
 }
 
-/// What waits.
+/// A backlog.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct fw_backlog_size {
     /// Packets.
     pub packets: u64,
-    /// Their bytes.
+    /// Bytes.
     pub bytes: u64,
 }
 
@@ -110,7 +111,7 @@ pub struct fw_backlog_size {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct fw_gauge {
-    /// Its name, after the part that it belongs to, such as "class 7/backlog". Cut if longer.
+    /// Its name, with the part that it belongs to, such as "class 7/backlog". Cut if longer.
     pub name: [c_char; 64],
     /// Its unit, such as "packets", "B" or "1".
     pub unit: [c_char; 16],
@@ -118,10 +119,10 @@ pub struct fw_gauge {
     pub value: f64,
 }
 
-/// Invoked for each drop and mark, inside of the call that caused it.
+/// Invoked for each drop and mark, during the call that caused it.
 pub type fw_on_event = Option<unsafe extern "C" fn(user: *mut c_void, event: *const fw_event)>;
 
-/// A 5-tuple, in network byte order but for the ports.
+/// A 5-tuple, in network byte order except for the ports.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct fw_tuple {
@@ -129,7 +130,7 @@ pub struct fw_tuple {
     pub version: u8,
     /// The IP protocol, such as 6 for TCP and 17 for UDP.
     pub protocol: u8,
-    /// The sender's port; 0 in both where there are none.
+    /// The sender's port; both ports are 0 if there are none.
     pub source_port: u16,
     /// The receiver's port.
     pub destination_port: u16,

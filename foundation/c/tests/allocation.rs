@@ -1,4 +1,4 @@
-//! Memory is taken by `fw_build` and given back by `fw_free`, and by nothing between them.
+//! Memory is allocated by `fw_build` and released by `fw_free`, and by no call between them.
 #![allow(unsafe_code, reason = "the functions are called as C calls them")]
 
 use core::ptr::{null, null_mut};

@@ -1,4 +1,4 @@
-//! The library as C has it: its header, its names, its programs.
+//! The library from the view of C: its header, its names, its programs.
 
 mod names;
 mod programs;
@@ -7,7 +7,7 @@ mod same;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The library of this crate that cargo built beside this test: its extension is `a` or `so`.
+/// The library of this crate that cargo built next to this test: its extension is `a` or `so`.
 fn library(extension: &str) -> PathBuf {
     let test = std::env::current_exe().expect("it is a file");
     let library = test.with_file_name(format!("libfairwire_c.{extension}"));

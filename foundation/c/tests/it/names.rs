@@ -1,4 +1,4 @@
-//! The names that the library has, and the header.
+//! The exported names of the library, and the header.
 
 use super::{folder, has, library};
 use fairwire_testing::skip::skipped_for_want_of_a_peer;

@@ -20,7 +20,7 @@ fn compilers() -> Vec<&'static str> {
     there
 }
 
-/// The program of a source file, linked with the library; `None` where the compiler has no sanitizers.
+/// The program of a source file, linked with the library; `None` if the compiler has no sanitizers.
 fn compiled(compiler: &str, source: &str, flags: &[&str]) -> Option<PathBuf> {
     let name = source.replace(['/', '.'], "-");
     let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{compiler}-{name}"));
@@ -81,7 +81,7 @@ fn the_example_relays_what_it_is_sent() {
     let mut relay = Command::new(relay).args([&relayed, &port(&receiver), "100"]).spawn().expect("it starts");
     let to = format!("127.0.0.1:{relayed}");
     let mut bytes = [0; 100];
-    // The relay is there once something comes back.
+    // The relay is running once a reply arrives.
     receiver.set_nonblocking(true).expect("a socket");
     let mut tries = 0;
     while receiver.recv(&mut bytes).is_err() {

@@ -1,4 +1,4 @@
-//! The library decides as the law does that it is made of.
+//! The library decides as the law that it wraps.
 #![allow(unsafe_code, reason = "the functions are called as C calls them")]
 
 use core::ptr::null_mut;
@@ -9,12 +9,12 @@ use fairwire_core::{Cause, Ecn, Packet, Rate, Seed, Time};
 use fairwire_laws::{Site, named};
 use std::ffi::CString;
 
-/// A packet that left, with its cause where it was dropped.
+/// A packet that left, with its cause if it was dropped.
 type Left = (u64, Option<u32>);
 
 const STEPS: u64 = 5000;
 
-/// What arrives in a step: its flow, size and class.
+/// The arrival in a step: its flow, size and class.
 fn arrival(step: u64) -> (u64, u32, u32) {
     (step * step % 11, 100 + (step * 37 % 1400) as u32, (step % 3) as u32)
 }
