@@ -1,10 +1,10 @@
-//! Shares a link inside a program of your own: one flow offers three times as much as the other.
+//! Shares a link inside your own program: one flow offers three times as much as the other.
 
 use fairwire_catalogue::{Parameters, Site, build};
 use fairwire_core::units::Amount;
 use fairwire_core::{Cause, Discipline, Packet, Seed, Signals, Time};
 
-/// Gets back what will not be sent, and counts it by flow.
+/// Receives the dropped packets, and counts them by flow.
 #[derive(Default)]
 struct Dropped([u32; 2]);
 

@@ -41,9 +41,9 @@ pub(crate) fn with_spec<R>(
     }
 }
 
-/// Checks at `site` the base of each discipline that no use in `uses` takes unchanged. Such a
-/// discipline is unused, or every use overrides each wrong key. A key that needs another one is
-/// right if one of `uses` has that.
+/// Checks at `site` the base of each discipline that no use in `uses` takes unchanged: it is
+/// unused, or every use overrides each wrong key. A key that needs another one is right if one of
+/// `uses` has that.
 pub fn check_base<'a>(
     base: &Parameters,
     uses: impl Iterator<Item = &'a Choice> + Clone,

@@ -135,8 +135,8 @@ fn slots((choice, site): &Inside<'_>) -> u64 {
     slots.unwrap_or(packets) // an unknown name is refused where it is built
 }
 
-/// Refuses more room in all of `placed` together than one buffer may have: all of it is allocated
-/// at construction.
+/// Refuses more room in all of `placed` together than one buffer may have, because all of it is
+/// allocated at construction.
 pub(crate) fn check_slots(
     owner: &'static str,
     placed: &[(Nested<'_>, Site<'_>)],

@@ -1,8 +1,7 @@
 //! The reference page of a discipline, built from its module's documentation and the declaration of
 //! its parameters.
 //!
-//! `fairwire describe` prints it and `docs/reference` keeps it, so neither can differ from the
-//! documentation in the code.
+//! `fairwire describe` prints it and `docs/reference` stores it, so both agree with the code.
 
 use fairwire_parameters::{Entry, Field, Kind};
 use schemars::SchemaGenerator;
@@ -298,7 +297,7 @@ impl ParameterPage {
         let root = json!({ "$defs": generator.take_definitions(false) });
         let mut choices = Vec::new();
         words(&schema, &root, &mut choices);
-        choices.retain(|(_, text)| !text.is_empty()); // what has no text here has a page of its own
+        choices.retain(|(_, text)| !text.is_empty()); // a choice without text here has its own page
         let mut fields = fields(&schema, &root);
         fields.retain(|(_, text)| !text.is_empty());
         let notes = [field.notes, field.source].into_iter().filter(|text| !text.is_empty());
@@ -315,7 +314,7 @@ impl ParameterPage {
     }
 }
 
-/// A table with more fields than this is that of all disciplines, which have their own pages.
+/// A table with more fields than this lists all disciplines, which have their own pages.
 const MAX_FIELDS: usize = 20;
 
 /// The fields of the table, or of the tables in the list, that a schema allows.

@@ -149,7 +149,7 @@ pub fn combined() -> &'static [Entry] {
 }
 
 /// The names that are allowed instead of the unknown name `given`: those of the catalogue. For a
-/// name with a `+`, they are the combinations with the part that was right.
+/// name with a `+`, the combinations with the part that was right.
 pub fn allowed(given: &str) -> Vec<&'static str> {
     let of_both = |kind: Option<Kind>, dropper: Option<&str>| -> Vec<&'static str> {
         let is_it = |entry: &&Entry| {

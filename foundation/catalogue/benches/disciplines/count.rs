@@ -23,8 +23,8 @@ pub(crate) fn child(name: &str, flows: u32) {
 pub(crate) fn instructions(cells: &[(&str, u32)]) -> Vec<Option<f64>> {
     each(cells, |&(name, flows)| {
         let (count, _) = counted("*Workload*run*", [CHILD, name, &flows.to_string()]);
-        // `Workload::new` runs once while it fills the queue, and that is counted too: recognised
-        // by its number of packets.
+        // `Workload::new` runs once while it fills the queue, and that run is counted too. Its
+        // number of packets identifies it.
         let warm_up = u64::from(crate::workload::buffer(flows).max(30_000) / 3 * 3);
         count as f64 / (warm_up + u64::from(ROUNDS) * 3) as f64
     })
@@ -49,7 +49,7 @@ fn each<T: Sync>(cells: &[T], count: impl Fn(&T) -> f64 + Sync + Send) -> Vec<Op
     counts
 }
 
-/// The instructions in `part`, and what the child printed.
+/// The instructions in `part`, and the output of the child.
 fn counted(part: &str, child: [&str; 3]) -> (u64, String) {
     let program = std::env::current_exe().expect("this program has a path");
     let output = Command::new("valgrind")
@@ -62,7 +62,7 @@ fn counted(part: &str, child: [&str; 3]) -> (u64, String) {
     let collected = text.lines().find_map(|line| line.split("Collected :").nth(1));
     let count = collected
         .and_then(|count| count.trim().parse().ok())
-        .filter(|count| *count > 0) // a program without names has nothing to toggle at
+        .filter(|count| *count > 0) // a program without symbols has nothing to toggle at
         .unwrap_or_else(|| panic!("no count for {child:?}: {text}"));
     (count, String::from_utf8_lossy(&output.stdout).into_owned())
 }

@@ -1,5 +1,5 @@
-//! The workload under which others have published the cost of their schedulers: a fixed set of
-//! leaves, random ones of which get bursts of packets, without overload.
+//! The workload for which others have published the cost of their schedulers: a fixed set of leaves
+//! that get bursts of packets at random, without overload.
 //!
 //! DPDK's measurements of rte_sched enqueue 32 packets and dequeue 32, repeatedly, without drops;
 //! the backlog is not stated. Here it is half as many packets as leaves, so the state of all leaves
@@ -67,7 +67,7 @@ pub(crate) struct Bursts {
 }
 
 impl Bursts {
-    /// Starts with a backlog of half as many packets as leaves, after each leaf has had some on
+    /// Starts with a backlog of half as many packets as leaves, after some packets per leaf on
     /// average.
     pub(crate) fn new(shape: Shape, leaves: u32) -> Self {
         let site = Site {
@@ -107,7 +107,7 @@ impl Bursts {
                 let packet = Packet { class: leaf % CLASSES, ..Packet::new(0, LEN, flow.into(), now) };
                 self.discipline.enqueue(packet, now, &mut Ignore);
             }
-            // As many as were admitted, once the queue is full.
+            // Dequeues as many as were admitted, once the queue is full.
             while self.discipline.backlog().packets > self.leaves / 2 {
                 sent += u64::from(
                     black_box(self.discipline.dequeue(Time::from_ns(self.now), &mut Ignore)).is_some(),

@@ -5,8 +5,8 @@
 //! exceeds, and a weight and a priority for the rest. The unused part of its guarantee goes to its
 //! siblings first, then up the tree.
 //!
-//! At each class, from the root down, children within their guarantee are served first. Among these
-//! it is the most urgent, then the one that has been due longest. If there is none, the most urgent
+//! At each class, from the root down, children within their guarantee are served first: the most
+//! urgent, and among these the one that has been due longest. If there is none, the most urgent
 //! share the rest in proportion to their weights. An inner class lends its guarantee to its
 //! children in the same manner.
 //!
@@ -15,10 +15,10 @@
 //! in hierarchical fair dropping, each leaf has its own queue and discipline.
 //!
 //! # State and cost
-//! Two times, eight virtual times and a tag per class. Per packet, O(depth) to admit it; to send
-//! one, O(backlogged siblings) at each level. The time of the next packet, needed only if none may
-//! leave, takes O(backlogged classes) at worst. Its own signals are never early, as the list says;
-//! those of the inner disciplines may be.
+//! Two times, eight virtual times and a tag per class. A packet costs O(depth) to admit, and
+//! O(backlogged siblings) at each level to send. The time of the next packet, needed only if none
+//! may leave, costs O(backlogged classes) at worst. Its own signals are never early, as the list
+//! states; those of the inner disciplines may be.
 //!
 //! # Source (section, equation)
 //! S. Floyd and V. Jacobson, "Link-Sharing and Resource Management Models for Packet Networks",
@@ -27,11 +27,11 @@
 //! Guarantees and ceilings: the buckets of [`shaper`](super::shaper).
 //!
 //! # Where we differ
-//! - A bucket decides whether a class is over its guarantee, not an estimate of its rate. Traffic
+//! - A bucket, not an estimate of its rate, decides whether a class is over its guarantee. Traffic
 //!   beyond its guarantee is not held against it later.
 //! - Ceilings apply to every class on the path to the root at once, also against guarantees. A
-//!   promise beyond the parent class, the ceiling or the link is refused, so in the long run the
-//!   two do not conflict.
+//!   promise beyond the parent class, the ceiling or the link is refused, so the two do not
+//!   conflict in the long run.
 //! - A bucket begins to fill at time zero.
 //!
 //! # Example

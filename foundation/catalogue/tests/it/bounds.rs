@@ -1,11 +1,11 @@
-//! The bounds of a parameter as they are typed. Tests of two crates share this file.
+//! The bounds of a parameter in their written form. Tests of two crates share this file.
 
 use fairwire_core::units::Size;
 use fairwire_core::{Duration, Rate};
 use fairwire_parameters::Field;
 use schemars::SchemaGenerator;
 
-/// A kind of value with bounds, as messages call it.
+/// A type of value with bounds, as messages call it.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Kind {
     Whole,
@@ -39,7 +39,7 @@ impl Kind {
         }
     }
 
-    /// A bound as it is shown, as it is typed.
+    /// The written form of a bound as it is shown.
     fn typed(self, bound: &str) -> String {
         let bound = if bound == "zero" { "0 s" } else { bound };
         match self {
@@ -64,8 +64,7 @@ impl Kind {
     }
 }
 
-/// The outermost values that are allowed by a declaration, and the first ones beyond these, as they
-/// are typed.
+/// The outermost allowed values of a declaration, and the first ones beyond, in their written form.
 pub(crate) fn bounds(field: &Field) -> (Vec<String>, Vec<String>) {
     let kind = Kind::of(field);
     let (mut allowed, mut refused) = (Vec::new(), Vec::new());
@@ -92,7 +91,7 @@ pub(crate) fn bounds(field: &Field) -> (Vec<String>, Vec<String>) {
     (allowed, refused)
 }
 
-/// What an error says is allowed.
+/// The allowed values in an error.
 pub(crate) fn allowed(field: &Field) -> String {
     let of = if field.range.starts_with("at ") { " of" } else { "" };
     format!("allowed: {}{of} {}", Kind::of(field).name(), field.range)

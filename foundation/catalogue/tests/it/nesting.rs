@@ -17,7 +17,7 @@ fn shapers(levels: usize) -> String {
 
 #[test]
 fn at_most_eight_are_inside_each_other() {
-    // Seven shapers and the tail-drop in the last are eight.
+    // Seven shapers, with the tail-drop in the last, are eight levels.
     discipline("shaper", &shapers(7));
     let message = refusal("shaper", &shapers(8));
     assert!(
@@ -27,7 +27,7 @@ fn at_most_eight_are_inside_each_other() {
         "{message}"
     );
     assert!(message.ends_with("allowed: at most 8 disciplines inside each other"), "{message}");
-    // Too deep for the stack if it were followed down.
+    // Following this depth would overflow the stack.
     let mut deep: Parameters = toml::from_str(&shapers(1)).expect("well-formed");
     for _ in 0..2000 {
         let mut outer = Parameters::default();

@@ -107,7 +107,8 @@ fn the_schema_allows_what_is_read_and_refuses_what_is_not() {
     }
 }
 
-/// The schema of a quantity and its reader agree on every one of `texts`, and on its own examples.
+/// Asserts that the schema of a quantity and its reader agree on each of `texts` and on its own
+/// examples.
 fn assert_agree<T: Written>(texts: &[&str]) {
     let schema = serde_json::to_value(schemars::schema_for!(Quantity<T>)).expect("a schema is JSON");
     let validator = jsonschema::validator_for(&schema).expect("a right schema");
