@@ -58,9 +58,9 @@
 //! registered from its declaration.
 //!
 //! Everything that needs serde is under the feature `serde`. A crate with its own feature of that
-//! name uses `#[parameters(gated)]`: its declarations are then readable and writable under that
-//! feature, and can be checked without it. Under its feature `text` they are read from TOML without
-//! serde, by [`from_text`].
+//! name uses `#[parameters(gated)]`: its declarations are then readable and writable only under
+//! that feature, and can be checked without it. Under its feature `text`, [`from_text`] reads them
+//! from TOML without serde.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), no_std)]
 
