@@ -1,6 +1,6 @@
 //! Endpoints: a custom protocol at both ends of a flow.
 //!
-//! An [`Endpoint`] has no clock, no socket and no thread. It is given packets and the time, and
+//! An [`Endpoint`] has no clock, no socket and no thread. It receives packets and the time, and
 //! returns packets and the time of its next call. [`Endpoints`] creates both ends of each flow of a
 //! group. Between them are the flow's own links, the queued links and the competing traffic, as for
 //! the simulator's TCP.
@@ -30,17 +30,17 @@ pub trait Endpoint: Send {
     fn poll_transmit(&mut self, now: Time) -> Option<Packet>;
 
     /// When to call `poll_transmit` without an arrival. Invoked after `poll_transmit` has returned
-    /// `None`, so it must be later than that call; otherwise the run ends with a panic.
+    /// `None`, and must be later than that call; otherwise the run ends with a panic.
     fn next_timeout(&mut self) -> Option<Time>;
 
-    /// Has it finished? If so, it is not called again. The time that the first end of a flow took
-    /// is a transfer of its group.
+    /// Has it finished? If so, it is not called again. The time until the first end of a flow
+    /// finished is a transfer of its group.
     fn finished(&self) -> bool {
         false
     }
 
-    /// All that it has timed, of the types in [`Endpoints::timing`], counting unfinished ones as if
-    /// they ended at `end`. Invoked when the run is over.
+    /// All events that it has timed, of the types in [`Endpoints::timing`]; unfinished ones count
+    /// as if they ended at `end`. Invoked when the run is over.
     fn lasted(&self, _end: Time) -> Vec<Lasted> {
         Vec::new()
     }
@@ -120,8 +120,8 @@ impl Endpoints {
         Endpoints { name, packet_bytes, kinds: &[], most: None, starting }
     }
 
-    /// The same, with ends that time things of these `kinds`, which last. Results have a record of
-    /// each kind even if it never occurred.
+    /// The same, with ends that time events of these `kinds`. Results have a record of each kind
+    /// even if it never occurred.
     #[must_use]
     pub fn timing(self, kinds: &'static [Kind]) -> Self {
         Endpoints { kinds, ..self }

@@ -1,5 +1,5 @@
-//! Both ends of a flow with external endpoints, at work: they are called as promised, and their
-//! returned values are checked.
+//! Both ends of a flow with external endpoints at run time: calls them as promised, and checks the
+//! values that they return.
 
 use crate::endpoint::{Endpoint, Endpoints, Packet, Start};
 use core::fmt::{self, Display};
@@ -22,8 +22,7 @@ const SIZES: RangeInclusive<u32> = 1..=65_535;
 /// of 10 Gbit/s over 40 ms.
 const MAX_AT_ONCE: u32 = 1 << 16;
 
-/// An end with more consecutive timeouts within [`IDLE`], without a packet, is assumed to keep the
-/// engine busy in vain.
+/// An end with more consecutive timeouts within [`IDLE`], without a packet, is assumed to loop.
 const MAX_IDLE: u32 = 1 << 16;
 const IDLE: Duration = Duration::from_secs(1);
 
@@ -47,7 +46,7 @@ struct End {
     endpoint: Box<dyn Endpoint>,
     due: Time, // MAX when there is no timeout
     is_finished: bool,
-    /// Timeouts since the last packet in either direction, and since when they are counted.
+    /// Timeouts since the last packet in either direction, and the start of their count.
     idle: u32,
     idle_since: Time,
 }
@@ -83,7 +82,7 @@ impl Ends {
         self.took
     }
 
-    /// What either end timed up to `end`, including what is still under way.
+    /// The events that either end timed up to `end`, including those in progress.
     pub(crate) fn lasted(&self, end: Time) -> Vec<Lasted> {
         self.ends.iter().flat_map(|one| one.endpoint.lasted(end.min(self.stopped))).collect()
     }
@@ -102,7 +101,7 @@ impl Ends {
         }
     }
 
-    /// Lets an end do what is due at `now`, and sends what it returns.
+    /// Lets an end act at `now`, and sends the packets that it returns.
     /// # Panics
     /// When it violates the contract of [`Endpoint`]: the simulation would never end.
     pub(crate) fn poll(&mut self, side: Side, now: Time, mut send: impl FnMut(Packet)) {

@@ -1,5 +1,5 @@
-//! Events, and the interface of the event queue, which is the first of the model's two. The other
-//! one is [`Memory`]: the store of flows and frames as the event queue sees it.
+//! Events, and the interface of the event queue: the first of the model's two interfaces. The other
+//! one is [`Memory`], the store of flows and frames as the event queue uses it.
 
 use fairwire_core::{Ecn, Time};
 
@@ -59,7 +59,7 @@ impl Event {
     }
 }
 
-/// The next event, or none. It is two numbers, so it is returned in registers; through memory it
+/// The next event, or none. It is two numbers, so it is returned in registers. Through memory it
 /// would be written in pieces, and reading it in one piece would stall.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Next {
@@ -111,7 +111,7 @@ pub(crate) trait Events: Send + 'static {
     /// A new lane for events at links, as long as there are few.
     fn lane_at_links(&mut self) -> Lane;
 
-    /// Hosts take processing time: their packets arrive at links slightly out of order.
+    /// Hosts take processing time, so their packets arrive at links slightly out of order.
     fn mix_at_links(&mut self);
 
     fn add_link(&mut self);
@@ -127,17 +127,17 @@ pub(crate) trait Events: Send + 'static {
     fn push_link_free(&mut self, time: Time, link: u32);
 
     /// Keeps a packet that leaves its last link until [`next_left`](Events::next_left), if it can
-    /// change nothing before that. Returns false if it is not kept: the model then continues with
-    /// it at once.
+    /// change nothing before that. Returns false if it is not kept: the model then handles it at
+    /// once.
     fn put_off(&mut self, link: u32, leaving: Leaving) -> bool;
 
     /// Begins a turn of due events, none of them after `end`; returns false if there are no more.
-    /// Hosts may run ahead of links in it. Where one order holds for all events, all come up at
+    /// In a turn hosts may run ahead of links. With a single order of all events, all come up at
     /// links.
     fn begin_turn(&mut self, end: Time) -> bool;
 
-    /// Takes this turn's next event at hosts, and its time. Meanwhile it may prefetch from `memory`
-    /// what other events need.
+    /// Takes this turn's next event at hosts, and its time. It may also prefetch from `memory` the
+    /// data of other events.
     fn next_at_hosts(&mut self, memory: &impl Memory) -> Next;
 
     /// The same for events at links, after all at hosts.
@@ -152,7 +152,7 @@ pub(crate) trait Memory {
     /// Prefetches the frame of `event`, if it has one.
     fn fetch_frame(&self, event: Event);
 
-    /// Prefetches what `event` needs of its flow, after its frame.
+    /// Prefetches the flow data for `event`, after its frame.
     fn fetch_flow(&self, event: Event);
 }
 

@@ -11,9 +11,9 @@ use std::collections::VecDeque;
 /// One packet, or the acknowledgement that it turned into. Aligned, so that it never spans two
 /// cache lines.
 ///
-/// If packets are many, a function that is not inlined takes a slot and reads the frame there. A
-/// frame passed as an argument is written to memory first. Reading one of its fields then waits for
-/// all of it, which cost 7 % of the time of nine flows.
+/// A function that is not inlined takes a slot and reads the frame there, if it handles many
+/// packets. A frame passed as an argument is written to memory first, and reading one field then
+/// waits for all of it. That cost 7 % of the time of nine flows.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 pub(crate) struct Frame {
@@ -36,7 +36,7 @@ pub(crate) struct Frame {
     epoch: bool,
     /// For a segment, as it was sent or as it arrived.
     pub(crate) ecn: Ecn,
-    /// What edges wrote on it.
+    /// The bits that edges wrote on it.
     pub(crate) tag: Tag,
 }
 
@@ -149,8 +149,8 @@ pub(crate) type Payload = Box<dyn Any + Send>;
 
 /// A pool of frames. It grows to the most frames ever in flight, and no further.
 ///
-/// The frame released first is reused first. Consecutive packets thus lie next to each other in
-/// memory. They mostly travel in that order too, so the next frame is mostly close to the last.
+/// The frame released first is reused first, so consecutive packets are adjacent in memory. They
+/// mostly travel in that order too, so the next frame is mostly close to the last.
 #[derive(Debug, Default)]
 pub(crate) struct Frames {
     slots: Vec<Frame>,

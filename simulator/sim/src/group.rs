@@ -1,4 +1,4 @@
-//! A group of flows: what its members have in common.
+//! A group of flows: the common properties of its members.
 
 use crate::event::Events;
 use crate::frames::Frame;
@@ -43,7 +43,7 @@ pub(crate) struct Group {
 }
 
 /// Transit times of a group's empty paths, without the propagation delay of the flows' own links.
-/// Absent where the rate of a link changes.
+/// `None` if the rate of a link changes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Empty {
     /// A data packet, over all links.
@@ -109,14 +109,14 @@ struct Spell {
     round_trip: Duration,
 }
 
-/// The longest processing time, in packets at the slowest link, where no time is given. With one
-/// packet, shares still followed from the round trips of the more numerous flows:
-/// `tests/it/phase.rs` of the scenarios.
+/// The longest processing time, in packets at the slowest link, if no time is given. With one
+/// packet, shares still depended on the round trips of the more numerous flows: `tests/it/phase.rs`
+/// of the scenarios.
 const PACKETS: u64 = 2;
 
-/// The longest processing time is at most a round trip over this, where no time is given. The
-/// choice is ours: where a packet takes longer than that, few are in flight, and a host must not be
-/// the limit.
+/// The longest processing time is at most a round trip over this, if no time is given. The choice
+/// is ours: if a packet takes longer than that, few are in flight, and a host must not be the
+/// limit.
 const MAX_PART_OF_ROUND_TRIP: u64 = 8;
 
 impl Work {
@@ -218,7 +218,7 @@ impl Group {
         }
     }
 
-    /// The same with these `members`, after the plan `last`, which it continues where both have one
+    /// The same with these `members`, after the plan `last`, which it continues if both have one
     /// name.
     pub(crate) fn with(self, members: u32, last: Option<&Group>) -> Self {
         match last.filter(|last| last.plan.name == self.plan.name) {
@@ -240,13 +240,13 @@ impl Group {
         self.tcp.is_some()
     }
 
-    /// The round-trip time, without queues, of a flow whose own links have this delay; `None` where
+    /// The round-trip time, without queues, of a flow whose own links have this delay; `None` if
     /// nothing returns or a rate changes.
     pub(crate) fn base_rtt(&self, access_delay: Duration) -> Option<Duration> {
         self.empty.round_trip(access_delay).filter(|_| self.is_acknowledged())
     }
 
-    /// The longest time for which a flow's host processes what it is given at `now`.
+    /// The maximum time for which a flow's host processes a packet given to it at `now`.
     #[inline]
     pub(crate) fn works_at_most(&self, access_delay: Duration, now: Time) -> Duration {
         match &self.work {
@@ -261,8 +261,8 @@ impl Group {
         }
     }
 
-    /// How long the host of the flow `index` processes what it is given at `now`: uniform from zero
-    /// to the longest.
+    /// The time for which the host of the flow `index` processes a packet given to it at `now`:
+    /// uniform from zero to the maximum.
     #[inline(never)] // profiles of older TCPs take no time
     pub(crate) fn works(&self, index: u32, access_delay: Duration, now: Time) -> Duration {
         let most = self.works_at_most(access_delay, now);
@@ -286,14 +286,14 @@ impl Group {
         FlowHash(rng::mix(self.salt ^ (u64::from(index) + 1) ^ (u64::from(connection) << 48)))
     }
 
-    /// How long a packet takes on the wires of `leg`; `bytes` is called only where sizes vary.
+    /// The time of a packet on the wires of `leg`; `bytes` is called only if sizes vary.
     #[inline]
     pub(crate) fn takes(&self, leg: &Leg, is_data: bool, bytes: u32) -> Duration {
         if self.sizes_vary { leg.takes_bytes(bytes) } else { leg.takes(is_data) }
     }
 
-    /// The queue's descriptor of the packet in `frame`, kept in `slot`. Worked out from the frame
-    /// only: its flow is far away in memory.
+    /// The queue's descriptor of the packet in `frame`, kept in `slot`. Computed only from the
+    /// frame, because its flow is far away in memory.
     #[inline]
     pub(crate) fn packet(&self, frame: Frame, slot: u32, now: Time) -> Packet {
         let len = self.wire_bytes(frame);

@@ -64,11 +64,9 @@ use tuning::Tuning;
 
 /// Runs `network` once.
 ///
-/// `watch` is called now and then with the simulated time reached, and already while the network is
-/// set up.
+/// `watch` is called regularly with the simulated time, even while the network is set up.
 ///
-/// # Errors
-/// When `watch` breaks: what remains of the run.
+/// # Errors When `watch` breaks: the remains of the run.
 ///
 /// # Panics
 /// When the plan violates a bound that its fields state: a run no longer than its warm-up, a dither

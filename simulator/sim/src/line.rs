@@ -2,8 +2,8 @@
 
 use fairwire_core::{Duration, Rate, Time};
 
-/// A flow's own link: when it is free, and the fraction of a nanosecond by which its latest packet
-/// is ahead.
+/// A flow's own link: when it becomes free, and the fraction of a nanosecond by which its latest
+/// packet is early.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Line {
     free_at: Time,
@@ -47,8 +47,8 @@ impl Line {
         self.free_at
     }
 
-    /// How many packets of the usual size a packet at `now` has to wait for: 0 if the link is idle,
-    /// and 2 for two or more.
+    /// The number of packets of the usual size that a packet at `now` waits for: 0 if the link is
+    /// idle, and 2 for two or more.
     #[inline(always)]
     pub(crate) fn queued(&self, now: Time, pace: &Pace) -> usize {
         let waits = self.free_at.since(now);

@@ -18,7 +18,7 @@ pub struct Link {
     meter: LinkMeter,
     measured_from: Time,
     law: RateLaw,
-    /// Has its rate changed, or will it? Then its mean is recorded.
+    /// Is its rate changed at some time? Then its mean is recorded.
     changes: bool,
     /// When its rate was last changed, and the bits it could have sent by then since measuring
     /// began.
@@ -193,7 +193,7 @@ impl Link {
         }
         let (since, bits) = self.tuned;
         let mean = (bits + self.server.bits(since, now)) / seconds;
-        Rate::from_bps((mean + 0.5) as u64).unwrap_or(self.server.rate()) // no opportunity came, so nothing was sent
+        Rate::from_bps((mean + 0.5) as u64).unwrap_or(self.server.rate()) // nothing was sent
     }
 }
 

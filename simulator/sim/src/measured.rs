@@ -101,8 +101,8 @@ impl<T: Tap, E: Events> Model<T, E> {
         members.map(|(plan, member)| self.active(plan, member).secs()).sum()
     }
 
-    /// The timed values, by group number: those that loads reported during the run, those that
-    /// endpoints timed, and those still under way when the run ends.
+    /// The timed events, by group number: those that loads reported during the run, those that
+    /// endpoints timed, and those in progress at the end.
     fn all_timed(&self) -> BTreeMap<u32, Timed> {
         let head = |group: u32| self.groups[group as usize].head;
         let mut all = self.timed.clone();
@@ -125,7 +125,7 @@ impl<T: Tap, E: Events> Model<T, E> {
         all
     }
 
-    /// What `counts` report as delivered to a member of `plan`: bytes on the wire, and of payload.
+    /// The delivered bytes of a member of `plan` by `counts`: on the wire, and of payload.
     pub(crate) fn bytes(&self, plan: &GroupPlan, counts: &Counts) -> (u64, u64) {
         match &plan.source {
             Source::Bulk { tcp } | Source::Tcp { tcp, .. } => {
@@ -159,7 +159,7 @@ impl<T: Tap, E: Events> Model<T, E> {
                     Demand::Offered => Some(of(all(Session::offered))),
                     // Packets on the sink's access link at the end of the warm-up have already
                     // reached the receiver. `requested` lacks them, though they are delivered after
-                    // the warm-up. So at least as much was requested as was delivered.
+                    // the warm-up. So at least the delivered amount was requested.
                     Demand::Requested => Some(of(all(Session::requested).max(counts.delivered))),
                     Demand::Endless => None,
                 }

@@ -1,13 +1,13 @@
-//! The model: what happens in the network, and in which order.
+//! The model: the events in the network and their order.
 //!
 //! Three events carry a packet over a queue and back. It arrives at the queue ([`Event::Arrival`]);
-//! the link finishes the packet before it ([`Event::LinkFree`]); its acknowledgement reaches the
-//! sender ([`Event::Ack`]), which sends what that allows.
+//! the link finishes the preceding packet ([`Event::LinkFree`]); its acknowledgement reaches the
+//! sender ([`Event::Ack`]), which sends the packets that it allows.
 //!
-//! Everything without contention is arithmetic. A flow's own links at either end, wires, and a
-//! return path without queues delay only packets of that flow, in order. So the time of a packet at
-//! the first queue is known when it is sent. The time of its acknowledgement is known when the
-//! packet begins to leave the last queue.
+//! Links without contention are arithmetic. A flow's own links at either end, wires, and a return
+//! path without queues delay only packets of that flow, in order. So the time of a packet at the
+//! first queue is known when it is sent. The time of its acknowledgement is known when the packet
+//! begins to leave the last queue.
 //!
 //! ```text
 //! Wake, Ack ─► sender ─ own link, wires ─► Arrival ─► queue ─► LinkFree ─ wires, link ─► receiver
@@ -20,7 +20,7 @@
 //! link and a flow know when they are due, and ignore other times.
 //!
 //! Events are kept behind [`Events`], frames and flows behind [`Store`]. Hosts may run ahead of
-//! links where that changes nothing; hence the turns of the loop.
+//! links if that changes nothing, so the loop runs in turns.
 
 use crate::app::load::Step;
 use crate::app::session::{Session, Timed};
@@ -62,7 +62,7 @@ pub(crate) struct Model<T, E> {
     pub(crate) watched: u64,
     /// Events until the watcher is called again.
     pub(crate) left: u64,
-    /// Timers and ends of transmissions among them that were stale; depends on `Events`.
+    /// The number of stale timers and ends of transmissions among them; depends on `Events`.
     pub(crate) meaningless: u64,
 }
 
@@ -178,7 +178,7 @@ impl<T: Tap, E: Events> Model<T, E> {
         let (Target::Queue(link), group) = (leg.to, leg.group) else {
             unreachable!("who arrives at a queue was on a leg that leads there")
         };
-        // Written once, where the discipline reads it: moving it right after it was written in
+        // Written once, to where the discipline reads it: moving it right after it was written in
         // pieces would stall the processor.
         let packet = match self.edges {
             None => self.groups[group as usize].packet(frame, slot, now),
@@ -205,7 +205,7 @@ impl<T: Tap, E: Events> Model<T, E> {
         let queue = &mut self.links[link as usize];
         if queue.next_poll_at() != now {
             self.meaningless += 1;
-            return; // put off or brought forward since this was scheduled
+            return; // deferred or brought forward since this was scheduled
         }
         self.store.tap.set_place(now, Some(link));
         match queue.poll(now, &mut self.store) {
@@ -280,8 +280,8 @@ impl<T: Tap, E: Events> Model<T, E> {
         self.deliver(self.store.frames.at(slot), slot, now, now);
     }
 
-    /// `frame`, kept in `slot`, reaches the sink's access link at `at`. Works out now what its
-    /// receiver then does, and the return of its acknowledgement.
+    /// `frame`, kept in `slot`, reaches the sink's access link at `at`. Computes at once the
+    /// receiver's reaction, and the return of its acknowledgement.
     #[inline(always)]
     fn deliver(&mut self, frame: Frame, slot: u32, at: Time, now: Time) {
         let (measured_from, end) = (self.measured_from, self.end);
@@ -378,7 +378,7 @@ impl<T: Tap, E: Events> Model<T, E> {
         packet
     }
 
-    /// A packet leaves the domain. Returns what its receiver learns.
+    /// A packet leaves the domain. Returns the tag for its receiver.
     #[inline(never)]
     fn leave_domain(&mut self, group: u32, tag: Tag, ecn: Ecn) -> Tag {
         self.edges.as_mut().map_or(Tag::default(), |edges| edges.leave(group, tag, ecn))

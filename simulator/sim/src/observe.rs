@@ -4,8 +4,8 @@
 //! Without one, the engine is compiled without the hooks, so they cost nothing.
 //!
 //! A sample at `t` knows every event up to and including `t`. It is taken between two events and is
-//! not an event. Deliveries are worked out before their time; they are held back until then, so
-//! events are reported in time order.
+//! not an event. Deliveries are computed before their time, but reported at their time, so events
+//! are reported in order.
 
 use crate::edge::{Aggregate, Edges};
 use crate::ends::Took;
@@ -35,8 +35,8 @@ pub trait Observer: Send {
     fn sample(&mut self, _view: &View<'_>) {}
     /// Invoked when something happened to a packet. Times never decrease.
     fn packet(&mut self, _event: &PacketEvent) {}
-    /// Invoked when a transfer or a page is complete, or will certainly become so: times may lie
-    /// ahead by what a packet takes on its receiver's own link.
+    /// Invoked when a transfer or a page is complete, or will certainly be: times may lie ahead by
+    /// the transit time of a packet on its receiver's own link.
     fn transfer(&mut self, _event: &TransferEvent) {}
     /// Invoked at the end of the run, unless it was stopped earlier.
     fn finished(&mut self, _view: &View<'_>) {}
@@ -96,7 +96,7 @@ pub struct FlowView<'a> {
     pub group: &'a str,
     /// The number in the group, from 1, as in its record.
     pub number: u32,
-    /// Which of the flow's connections it is, from 1; `None` where each flow of the group is one.
+    /// Which of the flow's connections it is, from 1; `None` if each flow of the group is one.
     pub connection: Option<u32>,
     /// The differentiated-services codepoint of its packets.
     pub dscp: u8,
@@ -159,7 +159,7 @@ pub struct AggregateView<'a> {
     pub groups: Vec<&'a str>,
     /// Its marker, to be inspected.
     pub marker: &'a dyn Marker,
-    /// Its marker's target rate, bit/s; `None` where the marker hears nothing.
+    /// Its marker's target rate, bit/s; `None` if the marker receives no requests.
     pub target_bps: Option<f64>,
     /// The share of its green packets that are marked, as estimated by the edge where they leave;
     /// `None` without an estimator.
@@ -338,7 +338,7 @@ pub(crate) struct Watch<'a> {
     since: Since,
     /// When each packet reached its current queue, by its slot.
     reached: Vec<Time>,
-    /// By time, and at one time in the order in which they were worked out.
+    /// By time, and at one time in the order of computation.
     ahead: BTreeMap<(Time, u64), Ahead>,
     held: u64,
 }

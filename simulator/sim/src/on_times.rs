@@ -16,7 +16,7 @@ pub(crate) struct OnTimes {
 }
 
 impl OnTimes {
-    /// Those of `groups`, if any has some.
+    /// The on-times of `groups`, if any group has some.
     pub(crate) fn of(groups: &[GroupPlan], settings: &Settings) -> Option<Box<Self>> {
         if groups.iter().all(|group| group.on.is_empty()) {
             return None;

@@ -17,8 +17,8 @@ pub struct Network {
     pub aggregates: Vec<AggregatePlan>,
 }
 
-/// Groups of flows with one contract: coloured together where they enter the first queue of their
-/// path, and watched together where they have left the last.
+/// Groups of flows with one contract. They are coloured together where they enter the first queue
+/// of their path, and observed together where they have left the last.
 pub struct AggregatePlan {
     /// Unique name.
     pub name: String,
@@ -26,7 +26,7 @@ pub struct AggregatePlan {
     pub groups: Vec<usize>,
     /// Colours its packets.
     pub marker: Box<dyn Marker>,
-    /// Reports to the marker the marks that its packets met; without one it hears nothing.
+    /// Reports the marks of its packets to the marker; without one the marker receives no requests.
     pub estimator: Option<EstimatorPlan>,
 }
 
@@ -48,8 +48,8 @@ pub struct LinkPlan {
 
 /// Flows that differ only in when they start and how far away they are.
 ///
-/// Flows of one group with several paths are as many plans of one name, in succession. Their
-/// numbers continue from plan to plan.
+/// A group whose flows have several paths is a sequence of plans with one name. Their numbers
+/// continue from plan to plan.
 #[derive(Clone, Debug)]
 pub struct GroupPlan {
     /// The name of the group, such as `tcp`. Flow number 3 of it is called `tcp.3`.
@@ -70,13 +70,13 @@ pub struct GroupPlan {
     pub ecn: Ecn,
     /// The flows, numbered from 1, or from the end of the preceding plan with the same name.
     pub members: Vec<Member>,
-    /// When each of them sends; empty: from its start to the end of the run. The first on-time
+    /// When each of them sends; if empty, from its start to the end of the run. The first on-time
     /// always begins with the flow's own start.
     pub on: Vec<OnTime>,
 }
 
-/// A time in which a flow sends, counted from the start of the run. At its end nothing new is sent,
-/// but TCP repairs what was sent. The next on-time begins with new connections, as if it were the
+/// A time in which a flow sends, counted from the start of the run. At its end no new data is sent,
+/// but TCP repairs earlier data. The next on-time begins with new connections, as if it were the
 /// first: the window, the position in a capture and a user's pending request are forgotten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OnTime {
@@ -123,7 +123,7 @@ pub struct Member {
 pub enum Hop {
     /// A queued link, by its index in [`Network::links`].
     Link(u32),
-    /// A link that is never congested: it takes its time, but no packet waits for another flow's.
+    /// A link that is never congested: it delays packets, but none waits for another flow's.
     Wire {
         /// Its rate.
         rate: Rate,
@@ -237,7 +237,8 @@ pub struct Measured {
 pub struct AggregateCount {
     /// Its name.
     pub name: String,
-    /// Its marker's target rate, averaged over time, bit/s; `None` where the marker hears nothing.
+    /// Its marker's target rate, averaged over time, bit/s; `None` if the marker receives no
+    /// requests.
     pub target_bps: Option<f64>,
     /// Packets that entered.
     pub entered: u64,

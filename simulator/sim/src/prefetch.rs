@@ -1,7 +1,7 @@
 //! Prefetching of memory before it is needed.
 //!
-//! An ordinary load was used before. But the processor completes its instructions in order, so
-//! everything behind a load that misses waits sooner or later. A prefetch is complete at once.
+//! Not an ordinary load: the processor completes its instructions in order, so a load that misses
+//! sooner or later delays everything behind it. A prefetch is complete at once.
 #![allow(unsafe_code, reason = "each block says why it is sound")]
 
 use std::ops::Range;

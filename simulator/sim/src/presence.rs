@@ -1,7 +1,7 @@
 //! Flows that stop, and the bytes delivered to each meanwhile.
 //!
-//! Both are handled between events, like samples, so packets cost nothing more. All that a flow
-//! does at the very instant of its stop is done before it.
+//! Both are handled between events, like samples, so packets cost nothing more. All actions of a
+//! flow at the instant of its stop precede the stop.
 
 use crate::event::Events;
 use crate::flow::Counts;
@@ -64,7 +64,7 @@ impl<T: Tap, E: Events> Model<T, E> {
             })
     }
 
-    /// For how long a member of `plan` is on while measured.
+    /// The measured time for which a member of `plan` is on.
     pub(crate) fn active(&self, plan: &GroupPlan, member: Member) -> Duration {
         self.measured_on(plan, member).fold(Duration::ZERO, |sum, on| sum + (on.until - on.from))
     }

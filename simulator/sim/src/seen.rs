@@ -31,7 +31,7 @@ pub struct PacketEvent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransferEvent {
     /// When it was complete: a transfer when its receiver had all of it, a page when its senders
-    /// knew that everything had arrived.
+    /// knew that all data had arrived.
     pub at: Time,
     /// When it was requested.
     pub since: Time,
@@ -44,8 +44,8 @@ pub struct TransferEvent {
     pub bytes: Option<u64>,
     /// The least time for this transfer without other traffic: until its last bit has crossed all
     /// links, each with its rate and delay. It excludes the opening of the connection and the
-    /// window's growth. `None` for a page, for external protocols, and if a link's rate or delay
-    /// changes.
+    /// growth of the window. `None` for a page, for external protocols, and if a link's rate or
+    /// delay changes.
     pub alone: Option<Duration>,
 }
 

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::{ControlFlow, Range};
 
-/// A set-up that may be stopped: code that sets up a link or a flow [says so](Self::made).
+/// A set-up that may be stopped; code that sets up a link or a flow [calls it](Self::made).
 pub struct SetUp<'a> {
     watch: &'a mut dyn FnMut(Time) -> ControlFlow<()>,
     made: u32,
@@ -29,12 +29,12 @@ pub struct SetUp<'a> {
 const LOOK_EVERY: u32 = 1 << 10;
 
 impl<'a> SetUp<'a> {
-    /// One that calls `watch` now and then, at the start of the run; `watch` may break it.
+    /// A set-up that calls `watch` regularly, at time zero of the run; `watch` may break it.
     pub fn new(watch: &'a mut dyn FnMut(Time) -> ControlFlow<()>) -> Self {
         SetUp { watch, made: 0 }
     }
 
-    /// A link or a flow is set up; `None` when the watcher broke.
+    /// Counts a link or a flow that was set up; `None` when the watcher broke.
     #[inline]
     pub fn made(&mut self) -> Option<()> {
         self.made += 1;
@@ -57,7 +57,7 @@ impl fmt::Debug for Rest {
 }
 
 impl<T: Tap> Model<T, Sides> {
-    /// The parts of it that exist when `watch` breaks.
+    /// The existing parts of a run when `watch` breaks.
     pub(crate) fn new(
         mut plan: Network,
         settings: &Settings,
@@ -84,8 +84,8 @@ impl<T: Tap, E: Events> Model<T, E> {
         Model::over(events, store, plan, settings, SetUp::new(&mut watch)).expect("it is not stopped")
     }
 
-    /// A model of `plan` whose events are kept by `events`, and its flows in `store`; what exists
-    /// of it if its set-up was stopped.
+    /// A model of `plan` with its events in `events` and its flows in `store`; the existing parts
+    /// if its set-up was stopped.
     pub(crate) fn over(
         mut events: E,
         store: Store<T>,
@@ -143,7 +143,7 @@ impl<T: Tap, E: Events> Model<T, E> {
         Rest(Box::new((events, flows, frames, links, groups, sessions)))
     }
 
-    /// Adds the flows of a group; `None` where the set-up was stopped.
+    /// Adds the flows of a group; `None` if the set-up was stopped.
     fn add(&mut self, mut plan: GroupPlan, seed: Seed, set_up: &mut SetUp<'_>) -> Option<()> {
         let number = self.groups.len() as u32;
         let members = std::mem::take(&mut plan.members);
@@ -162,7 +162,7 @@ impl<T: Tap, E: Events> Model<T, E> {
                 self.stop_at(on.until, flows);
             }
         }
-        group.plan.members = members; // their records show what each was given
+        group.plan.members = members; // their records show the members' own settings
         self.groups.push(group);
         Some(())
     }

@@ -31,8 +31,8 @@ impl<T: Tap, E: Events> Model<T, E> {
 }
 
 /// A run that proceeds from one sample of its observer to the next. Between two steps, disciplines
-/// and rates of links may be changed, also through a handle that a discipline's creator kept.
-/// Without a change its results are those of [`run_observed`](crate::run_observed), bit for bit.
+/// and rates of links may be changed, also through a handle that the creator of a discipline kept.
+/// Without changes its results are those of [`run_observed`](crate::run_observed), bit for bit.
 pub struct Steps {
     model: Box<Model<Watch<'static>, Sides>>,
     now: Time,
@@ -78,7 +78,7 @@ impl Steps {
     /// Changes the discipline of a link, by its index in the plan, to the newly built `fresh` from
     /// now on. If it can [take over](Discipline::retune) the parameters of `fresh`, its state
     /// stays. Otherwise `fresh` replaces it. Waiting packets are offered to `fresh`, which drops
-    /// them as it would drop arrivals if it has no room.
+    /// them like arrivals if it has no room.
     ///
     /// # Panics
     /// When there is no such link.

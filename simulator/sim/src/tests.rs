@@ -264,8 +264,8 @@ fn a_dithered_source_keeps_its_mean_rate() {
         *dither = 0.5;
     }
     let got = throughput(vec![udp], 1000)[0];
-    // 24 414 gaps, each with a standard deviation of 0.5/sqrt(3) of itself: the mean is within
-    // 0.6 % at 3.3 sd.
+    // 24 414 gaps, each with a standard deviation of 0.5/sqrt(3) of itself: the mean is within 0.6
+    // % at 3.3 sd.
     assert!((got / 5e6 - 1.0).abs() < 0.006, "{got}");
 }
 
@@ -273,7 +273,7 @@ fn a_dithered_source_keeps_its_mean_rate() {
 fn one_tcp_with_a_buffer_of_its_bandwidth_delay_product_fills_the_link() {
     // 10 Mbit/s x 32 ms = 72 packets of 552 B.
     let got = throughput(vec![bulk("tcp")], 80)[0];
-    let one_packet = 552.0 * 8.0 / 20.0; // what counting complete packets in 20 s may add
+    let one_packet = 552.0 * 8.0 / 20.0; // an allowance for counting complete packets in 20 s
     assert!(got > 0.98 * 10e6 && got <= 10e6 + one_packet, "{got}");
 }
 

@@ -26,8 +26,7 @@ impl Ties {
         Ties { scheduled: 0, salt }
     }
 
-    /// Distinguishes an event of this identity, which is now scheduled, from those that it can
-    /// meet.
+    /// Distinguishes an event of this identity, which is now scheduled, from simultaneous ones.
     #[inline(always)]
     pub(crate) fn number(&mut self, identity: u32) -> u32 {
         if self.salt.is_some() {
@@ -44,13 +43,13 @@ impl Ties {
         self.order(time, one) < self.order(time, other)
     }
 
-    /// Events at `time` are ordered by this: their draws, or their numbers. No two are equal, since
+    /// The sort key of events at `time`: their draws, or their numbers. No two are equal, since
     /// mixing is invertible.
     #[inline]
     pub(crate) fn order(&self, time: Time, number: u32) -> u64 {
         match self.salt {
             Some(salt) => mix((salt ^ time.ns()).rotate_left(32).wrapping_add(u64::from(number))),
-            None => u64::from(!self.scheduled.wrapping_sub(number)), // the smaller, the longer ago
+            None => u64::from(!self.scheduled.wrapping_sub(number)), // the longer ago, the smaller
         }
     }
 }

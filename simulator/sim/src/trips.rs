@@ -3,7 +3,8 @@
 //!
 //! A gateway observes the answer on its path. Here the round trip ends at the sender, whose own
 //! links add a constant. As with timestamps (RFC 7323, section 4.3), a delayed acknowledgement
-//! answers the first of its segments. A run without such disciplines has only three tests per
+//! answers the first of its segments. Without such disciplines this costs a run only three tests
+//! per packet.
 //! packet for this.
 
 use crate::event::Events;

@@ -1,4 +1,4 @@
-//! How a run is carried out, chosen once from its network. No result depends on any of this.
+//! The tuning of a run, chosen once from its network. No result depends on it.
 
 use crate::plan::{GroupPlan, Hop, Network, Settings, Source, TieRule};
 use fairwire_core::Duration;
@@ -6,7 +6,7 @@ use fairwire_core::Duration;
 /// The tuning of a run. The default handles event after event, in one order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tuning {
-    /// How long hosts are handled ahead of links; `None` where all events come up in one order.
+    /// How long hosts are handled ahead of links; `None` if all events come up in one order.
     pub(crate) lookahead: Option<Duration>,
     /// By link, and empty without a lookahead: do its packets continue only to sinks? Those are
     /// delivered together, at the end of a turn.
@@ -23,7 +23,8 @@ pub(crate) struct Tuning {
 const FEW_FLOWS: usize = 256;
 
 impl Tuning {
-    /// The tuning for a network. An observer receives events in one order, so they come up in that.
+    /// The tuning for a network. With an observer events come up in one order, in which it receives
+    /// them.
     pub(crate) fn of(plan: &mut Network, settings: &Settings, is_watched: bool) -> Self {
         let lookahead = if is_watched { None } else { lookahead(plan, settings) };
         Tuning::ahead(plan, lookahead)
@@ -37,18 +38,18 @@ impl Tuning {
     }
 }
 
-/// Most bytes that leave the slowest link in a window: no more than a cache holds, so host packets
-/// are soon at the links.
+/// The maximum number of bytes that leave the slowest link in a window. It fits in a cache, so host
+/// packets are soon at the links.
 const MAX_WINDOW: u64 = 1 << 20;
 
-/// In less time than this number of bytes takes on the slowest link, too few events occur to be
-/// worth a turn.
+/// The minimum window: the time of this number of bytes on the slowest link. In less, too few
+/// events occur to be worth a turn.
 const MIN_WINDOW: u64 = 1 << 13;
 
-/// The least time from a queued link to a host, if the two sides can be separated and this pays
-/// off. Otherwise `None`: where links call hosts at once (sessions, edges) or hosts call links
-/// (round trips), or a path has no queue. Also where a host's packet may reach a link in no time,
-/// or events come in scheduling order.
+/// The least time from a queued link to a host, if the two sides can be separated profitably.
+/// `None` if links call hosts at once (sessions, edges), hosts call links (round trips), or a path
+/// has no queue. Also `None` if a host's packet may reach a link in no time, or events come in
+/// scheduling order.
 fn lookahead(plan: &mut Network, settings: &Settings) -> Option<Duration> {
     let has_queue = |hops: &[Hop]| hops.iter().any(|hop| matches!(hop, Hop::Link(_)));
     let delays = |group: &GroupPlan| group.members.iter().map(|member| member.access_delay).min();

@@ -1,4 +1,4 @@
-//! Users of TCP at work: what they do to their connections, and what these report to them.
+//! Users of TCP at run time: their actions on their connections, and the reports of these.
 
 use crate::app::load::{Cause, Step};
 use crate::app::session::{Request, Timed};

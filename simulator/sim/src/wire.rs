@@ -1,9 +1,9 @@
 //! The wire behind a queued link, if it has faults: packets are lost on it, or arrive late,
 //! reordered, or twice.
 //!
-//! The time when a packet reaches the end of such a wire is known when it begins to leave the link,
-//! as on any other. But other packets may arrive before it, so its delivery is an event instead of
-//! being worked out at once.
+//! The time when a packet reaches the end of a faulty wire is known when it begins to leave the
+//! link, as on any other. But other packets may arrive before it, so its delivery is an event
+//! instead of being computed at once.
 
 use crate::event::{Event, Events, Lane, Leaving};
 use crate::model::Model;

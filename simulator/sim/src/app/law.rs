@@ -55,7 +55,8 @@ pub enum Law {
     },
 }
 
-/// A law with this number of draws outside its bounds has nearly no weight inside them.
+/// With this number of consecutive draws outside its bounds, a law has nearly no weight inside
+/// them.
 const MAX_DRAWS: u32 = 100;
 
 impl Law {
@@ -179,7 +180,7 @@ impl Sampler {
     }
 }
 
-/// Uniform in (0, 1], so that it has a logarithm.
+/// Uniform in (0, 1], so its logarithm exists.
 fn above_zero(rng: &mut Rng) -> f64 {
     1.0 - rng.uniform()
 }

@@ -43,11 +43,11 @@ pub(crate) struct Session {
 struct Connection {
     /// Segments given to the open connection.
     given: u64,
-    /// When the transfer began that is complete when all given data has arrived.
+    /// When the timed transfer began; it is complete when all given data has arrived.
     timed_from: Option<Time>,
     /// Its segments.
     timed: u64,
-    /// Is there data whose arrival the sender does not yet know?
+    /// Is there data of whose arrival the sender does not know yet?
     is_busy: bool,
 }
 
@@ -82,7 +82,7 @@ impl Session {
         self.wakes_at = at;
     }
 
-    /// Is this the valid wake? If so, it is used up.
+    /// Is this the valid wake? If so, it is consumed.
     pub(crate) fn is_due(&mut self, now: Time) -> bool {
         let is_due = self.wakes_at == now;
         if is_due {
@@ -96,12 +96,12 @@ impl Session {
         self.machine.react(cause, now, &mut self.rng, steps);
     }
 
-    /// What has ended by `end` unreported, and what is under way then, as if it ended at that time.
+    /// Events that have ended by `end` unreported, and those in progress, as if they ended then.
     pub(crate) fn under_way(&self, end: Time) -> Vec<Lasted> {
         if self.is_over { Vec::new() } else { self.machine.under_way(end) }
     }
 
-    /// Stops it at `now`. Returns what that ends.
+    /// Stops it at `now`. Returns the events that end with it.
     pub(crate) fn stop(&mut self, now: Time) -> Vec<Lasted> {
         let lasted = self.under_way(now);
         (self.is_over, self.wakes_at) = (true, Time::MAX);

@@ -1,13 +1,13 @@
-//! The edges of a DiffServ domain. Packets of an aggregate enter it at one and are coloured, and
-//! leave it at another, which reports marks.
+//! The edges of a DiffServ domain. Packets of an aggregate enter it at one edge, which colours
+//! them, and leave it at another, which reports marks.
 //!
-//! This is separate from flows and links: a run without aggregates has only one test per packet for
-//! it.
+//! This is separate from flows and links: without aggregates, it costs a run only one test per
+//! packet.
 //!
 //! Requests of the edges travel with the packets. The edge where an aggregate leaves writes its
 //! request into every packet. A receiver copies it into the resulting acknowledgement, and a sender
-//! from the latest acknowledgement into its packets. The edge where they enter reads it, clears it
-//! and passes it to the marker.
+//! copies it from the latest acknowledgement into its packets. The edge where they enter reads it,
+//! clears it and passes it to the marker.
 //!
 //! Source: E. Park and C. Choi 2003, section III-B. The paper uses the two ECN bits of the IP
 //! header, which it also needs for ECN itself; here they are separate bits, [`Tag`].
@@ -83,7 +83,7 @@ pub(crate) struct Aggregate {
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     from: Time,
-    /// The integral of its marker's target rate, in bits, and up to when.
+    /// The integral of its marker's target rate in bits, and its upper limit.
     target_bits: f64,
     target_up_to: Time,
     entered: u64,

@@ -13,7 +13,7 @@ use fairwire_core::{Ecn, Time};
 use fairwire_metrics::Lasted;
 
 impl Flow {
-    /// How long its first end took, once that has finished; only for external endpoints.
+    /// How long its first end took, once it has finished; only for external endpoints.
     pub(crate) fn took(&self) -> Option<Took> {
         let Protocol::Outside(outside) = &self.protocol else { return None };
         outside.ends.took()
@@ -83,7 +83,7 @@ impl Flow {
         outside
     }
 
-    /// Lets an end do what is due, and sends what it returns.
+    /// Lets an end act, and sends the packets that it returns.
     fn poll(&mut self, side: Side, stage: &mut Stage<'_, impl Events>) {
         let Flow { sink, source, protocol, .. } = self;
         let Protocol::Outside(outside) = protocol else { unreachable!("its ends are TCP's") };

@@ -13,9 +13,9 @@ use std::mem::offset_of;
 
 /// One flow.
 ///
-/// With many flows, most of the time is spent on loading its record from memory, by lines of 64
-/// bytes. So it has two parts, each prefetched at once: two lines for a delivery, and four for an
-/// acknowledgement and the next packet. An arrival at a queue needs none.
+/// With many flows, most of the time is spent on loading a flow's record from memory, in lines of
+/// 64 bytes. So it has two parts, each prefetched at once: two lines for a delivery, and four for
+/// an acknowledgement and the next packet. An arrival at a queue needs none.
 #[repr(C, align(64))]
 pub(crate) struct Flow {
     pub(super) sink: Sink,
@@ -34,9 +34,9 @@ pub(super) struct Sink {
     delivered: u64,
     group: u32,
     /// The lanes of its acknowledgements' arrivals at the sender: for packets that did not wait on
-    /// the downlink, and for those that waited for one.
+    /// the downlink, and for those that waited for one other.
     pub(super) home: [Lane; 2],
-    /// How many others the latest packet waited for on the downlink; 2 for two or more.
+    /// The number of packets that the latest one waited for on the downlink; 2 for two or more.
     pub(super) queued: u8,
 }
 
@@ -96,11 +96,11 @@ pub(super) struct Outgoing {
 /// The lanes of a flow's events, shared with flows of the same delays.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lanes {
-    /// Its packets' arrivals at the first queue: for those that did not wait on its own link, and
-    /// for those that waited for one.
+    /// Its packets' arrivals at the first queue: for packets that did not wait on its own link, and
+    /// for those that waited for one other.
     pub(crate) out: [Lane; 2],
     /// Its acknowledgements' arrivals at the sender: for packets that did not wait on the downlink,
-    /// and for those that waited for one.
+    /// and for those that waited for one other.
     pub(crate) home: [Lane; 2],
     pub(crate) wake: Lane,
 }

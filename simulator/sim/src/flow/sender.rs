@@ -45,8 +45,7 @@ impl Flow {
         self.source.wakes_at = Time::MAX;
     }
 
-    /// A wake came up. It is stale if an earlier one replaced it. Returns whether the source did
-    /// anything.
+    /// A wake came up. It is stale if an earlier one replaced it. Returns whether the source acted.
     pub(crate) fn on_wake(&mut self, stage: &mut Stage<'_, impl Events>) -> bool {
         if self.source.wakes_at != stage.now {
             return false;
@@ -88,7 +87,7 @@ impl Flow {
         let Protocol::Tcp(sender) = &mut self.protocol else { unreachable!("only TCP is acknowledged") };
         let now = stage.now;
         sender.on_ack(ack, now, &mut Outlet { way: &mut self.source, stage });
-        // The receiver's timer is scheduled when it is set; it lies in another cache line.
+        // The receiver schedules its timer when it sets it; the timer is in another cache line.
         let due = sender.deadline().unwrap_or(Time::MAX);
         if due < self.source.wakes_at {
             self.wake_sooner(due, stage);

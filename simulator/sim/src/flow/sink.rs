@@ -11,7 +11,7 @@ use fairwire_tcp::Ack;
 /// A packet that reached its sink.
 pub(crate) struct Delivery {
     pub(crate) at: Time,
-    /// How many packets it puts in order that are new.
+    /// The number of new packets that it puts in order.
     pub(crate) packets: u64,
     /// Bytes on the wire of its datagram, or 0.
     pub(crate) datagram_bytes: u64,
@@ -67,8 +67,8 @@ impl Flow {
         self.go_on(frame, slot, at + stage.group.ack_on_access + self.sink.access_delay, stage);
     }
 
-    /// Sends the delayed acknowledgement, if it is due by `at`. Deliveries are worked out before
-    /// their time, so it may be due between the previous one and the one at `at`.
+    /// Sends the delayed acknowledgement, if it is due by `at`. Deliveries are computed before
+    /// their time, so it may be due between the previous delivery and the one at `at`.
     #[inline(always)]
     pub(super) fn answer_late(&mut self, at: Time, stage: &mut Stage<'_, impl Events>) {
         if let Some(due) = self.receiver.deadline().filter(|due| *due <= at) {

@@ -43,7 +43,7 @@ impl<E: Events> Output for Outlet<'_, '_, E> {
 }
 
 impl<E: Events> Outlet<'_, '_, E> {
-    /// `room_from` less the longest time for which the host may process a packet.
+    /// `room_from`, minus the longest time for which the host may process a packet.
     #[inline(never)]
     fn room_after_work(&self, room_from: Time) -> Time {
         room_from.saturating_sub(self.stage.group.works_at_most(self.way.access_delay, self.stage.now))
@@ -70,8 +70,9 @@ impl<E: Events> Outlet<'_, '_, E> {
             ready = if is_free { worked_on } else { *now };
         }
         // A lane is for events that come mostly in order. A packet that waits for its own link
-        // arrives after packets of other flows that are sent later. So packets that wait for one
-        // other have a separate lane, in groups with acknowledgements. All others have none.
+        // arrives after packets of other flows that are sent later. So in groups with
+        // acknowledgements, packets that wait for one other packet have a separate lane. All others
+        // have none.
         let queued = self.way.up.queued(worked_on, &group.pace);
         let lane = self.way.out.get(queued).copied().unwrap_or(Lane::NONE);
         let there = self.way.up.start(bytes, ready, &group.pace) + self.way.access_delay + takes;

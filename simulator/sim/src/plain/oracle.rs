@@ -88,7 +88,7 @@ impl<D: Discipline> Control for Holding<D> {
     }
 }
 
-/// Colours one packet in `every`; the requests make that fewer or more.
+/// Colours one packet in `every`; requests change that number.
 struct Coloring {
     packets: u64,
     every: u64,
@@ -109,8 +109,8 @@ impl Marker for Coloring {
     }
 }
 
-/// Keeps some packets of random sizes in flight: more with each that returns, and half as many
-/// after a while without any.
+/// Keeps some packets of random sizes in flight: more with each that returns, and half after a
+/// while without any.
 struct Windowed {
     rng: Rng,
     window: u32,
@@ -190,11 +190,11 @@ enum Shape {
     /// Each group enters over one link and leaves over another.
     Star,
     /// Two links, forward and return, with data in both directions, so acknowledgements wait behind
-    /// it.
+    /// data.
     TwoWay,
 }
 
-/// The composition of a group, as numbers that choose.
+/// The composition of a group, as numbers that choose it.
 #[derive(Clone, Debug)]
 struct Drawn {
     source: u8,
@@ -204,7 +204,7 @@ struct Drawn {
     on: u8,
 }
 
-/// A network as numbers that choose. Delays, sizes and rates are few and round, so that events
+/// A network, as numbers that choose it. Delays, sizes and rates have few round values, so events
 /// coincide.
 #[derive(Clone, Debug)]
 struct Plan {

@@ -40,7 +40,7 @@ struct Seen {
 /// together.
 const CROWDED_BY: u32 = 4;
 
-/// Most events of a bucket that are prefetched; data for later ones might be evicted before they
+/// Maximum events of a bucket that are prefetched; data for later ones might be evicted before they
 /// come.
 const MAX_AHEAD: usize = 32;
 
@@ -81,7 +81,7 @@ impl Calendar {
         self.place(entry, now, ties);
     }
 
-    /// Is there an event before the one due at `time`? Without a number that one does not exist.
+    /// Is there an event before the one due at `time`? Without a number there is no such event.
     pub(super) fn comes_before(
         &mut self,
         (time, number): (Time, Option<u32>),
@@ -172,8 +172,9 @@ impl Calendar {
         self.lay_out(Layout { shift, buckets }, now, ties);
     }
 
-    /// The number of buckets that covers all pending events, but far more buckets than events are
-    /// not used: then twice as many as now. Repeated doubling would walk over all events each time.
+    /// The number of buckets that covers all pending events. If that is far more than there are
+    /// events, it is twice the current number instead. Repeated doubling would walk over all events
+    /// each time.
     fn wanted(&self, shift: u32, now: Time) -> usize {
         let pending = self.wheel.len + self.far.len();
         let last = self.far.iter().map(|Reverse(entry)| entry.time).max().unwrap_or(now);
@@ -182,8 +183,8 @@ impl Calendar {
         (reach + 1).min(most).max(self.wheel.buckets() * 2).next_power_of_two().min(MAX_BUCKETS)
     }
 
-    /// Events crowd in the bucket being served, as when a busy period follows a quiet one: narrower
-    /// buckets take them, unless they are at one instant.
+    /// Spreads the events that crowd in the bucket being served, as when a busy period follows a
+    /// quiet one, over narrower buckets, unless they are at one instant.
     #[cold]
     fn spread(&mut self, now: Time, ties: &Ties) {
         let (Some(last), Some(first)) = (self.near.first(), self.near.last()) else { return };

@@ -65,9 +65,9 @@ pub(crate) struct Lanes {
     queues: [Ring; MAX_LANES],
     count: usize,
     /// A binary tree of keys: when a lane's front is due, with the lane in the lowest bits. The key
-    /// of node `n` is the smaller of those of `2 n` and `2 n + 1`, and the leaves are the lanes
-    /// themselves. The root, 1, has the first of all. One number holds both, so that the processor
-    /// never waits for one to find the other.
+    /// of node `n` is the smaller of those of `2 n` and `2 n + 1`; the leaves are the lanes. The
+    /// root, 1, has the first of all. One number holds both, so the processor never waits for one
+    /// to find the other.
     keys: [u64; 2 * MAX_LANES],
     /// The lane whose front has changed since its matches were played. Most lanes are popped and
     /// pushed to alternately, so deferring matches until the winner is needed saves half of them.
@@ -85,7 +85,7 @@ pub(crate) struct First(u64);
 pub(crate) struct Horizon(u64);
 
 impl Horizon {
-    /// Entries due at `time` or later are beyond it, and so is the absence of one.
+    /// The horizon `time`: entries due then or later are beyond it, and so is a missing entry.
     pub(crate) fn at(time: Time) -> Self {
         Horizon(time.ns().min(LATEST) * MAX_LANES as u64)
     }
@@ -127,12 +127,12 @@ impl Lanes {
             return None;
         }
         self.count += 1;
-        self.play(0, ties); // up to where lanes now meet
+        self.play(0, ties); // up to the node where lanes now meet
         Some(self.count - 1)
     }
 
-    /// Appends an entry to a lane; false if it is not after the last one there, or if there is no
-    /// such lane.
+    /// Appends an entry to a lane; false if it is not after the last one there, or if the lane does
+    /// not exist.
     #[inline(always)]
     pub(crate) fn push(&mut self, lane: usize, time: Time, ties: &Ties, number: u32, event: Event) -> bool {
         let Some(queue) = self.queues.get_mut(lane) else { return false };
@@ -167,8 +167,8 @@ impl Lanes {
     }
 
     /// Plays the matches of `lane` up to the root, and returns the winner there. The winner of the
-    /// previous such match mostly wins again; with branches the processor continues with it while
-    /// the keys are still being loaded.
+    /// previous match mostly wins again. With branches the processor continues with it while the
+    /// keys are still being loaded.
     #[inline(always)]
     fn play(&mut self, lane: usize, ties: &Ties) -> First {
         let mut node = MAX_LANES + lane % MAX_LANES;
@@ -208,7 +208,8 @@ impl Lanes {
         (!first.is_nothing()).then(|| self.queues[lane_of(first.0)].front)
     }
 
-    /// Is prefetching due? It is once in [`AHEAD`] entries of a lane, right after one was taken.
+    /// Is prefetching due? It is due once in [`AHEAD`] entries of a lane, right after one was
+    /// taken.
     #[inline(always)]
     pub(crate) fn are_due(&self) -> bool {
         self.is_due
@@ -327,8 +328,8 @@ impl Ring {
         self.last = entry.time();
     }
 
-    /// Prefetches the slot `places` after the head, where the next round of the ring may be the
-    /// first to touch it.
+    /// Prefetches the slot `places` after the head, which the next round of the ring may be the
+    /// first to touch.
     #[inline]
     fn fetch(&self, places: usize) {
         if let Some(slot) = self.slots.get((self.head + places) & self.slots.len().wrapping_sub(1)) {
@@ -336,8 +337,8 @@ impl Ring {
         }
     }
 
-    /// The front was taken: moves up the next entry, if any. Returns when that is due, read at its
-    /// old place: at the new one, the processor would wait for the write.
+    /// Moves up the next entry after the front was taken, if any. Returns when that is due, read at
+    /// its old place: at the new one, the processor would wait for the write.
     #[inline(always)]
     fn move_up(&mut self) -> Option<u64> {
         if self.behind == 0 {
@@ -375,7 +376,7 @@ mod tests {
         Ties::new(TieRule::Random, Seed(1))
     }
 
-    /// Each entry of a lane and an instant has another identity.
+    /// Each entry of a lane and an instant has a different identity.
     fn push(lanes: &mut Lanes, ties: &mut Ties, lane: usize, ns: u64, identity: u32) -> Option<u32> {
         let number = ties.number(identity);
         lanes.push(lane, Time::from_ns(ns), ties, number, Event::Ack(number)).then_some(number)

@@ -1,8 +1,8 @@
 //! The events of one side of a run, in their order.
 //!
 //! Most events come in ordered streams: packets after the same constant delay, timers of the same
-//! length. Each such stream has a lane, a simple queue; the next event is the first of all lanes'
-//! fronts. An event earlier than the last of its lane goes to a spare lane. Hosts that take a few
+//! length. Each stream has a lane, a simple queue; the next event is the first of all lanes'
+//! fronts. An event earlier than the last of its lane enters a spare lane. Hosts that take a few
 //! microseconds mix their packets, and two sorted streams hold most of these. All other events wait
 //! in the calendar.
 
@@ -29,7 +29,7 @@ pub(super) struct Side {
     wants_spares: bool,
 }
 
-/// Lanes for out-of-order events, where hosts take time. Of 337 000 packets of twenty CUBICs over
+/// Lanes for out-of-order events, if hosts take time. Of 337 000 packets of twenty CUBIC flows over
 /// 100 Mbit/s, 25 000 are refused by their own lane, and 9000 by these too (counted by callgrind).
 const SPARES: usize = 2;
 
@@ -119,8 +119,8 @@ impl Side {
         self.take(first)
     }
 
-    /// As [`next`](Side::next), where the only link becomes free at `free_at`, MAX for never: that
-    /// is next if it comes first.
+    /// As [`next`](Side::next), with the only link becoming free at `free_at` (MAX for never), if
+    /// that comes first.
     #[inline(always)] // as above
     pub(super) fn next_or_free(&mut self, free_at: &mut Time) -> Next {
         let first = self.lanes.first(&self.ties);
@@ -179,9 +179,8 @@ impl Side {
         if front.is_some() && time <= self.end { self.take(first) } else { Next::NOTHING }
     }
 
-    /// Sometimes, right after an event was taken, prefetches memory for events that come soon, so
-    /// that many wait for theirs together. An event's frame is mostly prefetched long before its
-    /// flow.
+    /// Sometimes, right after an event was taken, prefetches memory for the next events. Many then wait
+    /// for theirs together. An event's frame is mostly prefetched long before its flow.
     #[inline(always)]
     pub(super) fn look_ahead(&mut self, memory: &impl Memory) {
         if self.lanes.are_due() || self.calendar.is_fresh {

@@ -5,12 +5,12 @@
 //! links. Then the links catch up, and know everything sent to them. Conservative parallel
 //! simulation does the same with logical processes (K. Chandy and J. Misra, "Distributed
 //! simulation", IEEE TSE 5(5), 1979), here on one processor. Events of one type come in succession,
-//! which the processor predicts better than their mixture, and fewer lanes compete on each side.
-//! Packets that leave their last queue come up last, all together: only their hosts hear of them,
+//! which the processor predicts better than a mixture, and fewer lanes compete on each side.
+//! Packets that leave their last queue come up last, all together: they affect only their hosts,
 //! and those are behind by then.
 //!
-//! The outcome is the same to the bit as with one side. Simultaneous events on one side are
-//! distinguished by what they are, not by when they were scheduled ([`Ties`](crate::ties::Ties)).
+//! The outcome is bit-identical to that with one side. Simultaneous events on one side are
+//! distinguished by their identity, not by when they were scheduled ([`Ties`](crate::ties::Ties)).
 //! Those on different sides are independent.
 
 use super::side::Side;
@@ -31,8 +31,7 @@ pub(crate) struct Sides {
     done: Time,
     /// By link: the lane of its [`Event::LinkFree`].
     free: Vec<Lane>,
-    /// When the only link becomes free, which is no event in a lane; MAX if there are several
-    /// links.
+    /// When the only link becomes free, which is not an event in a lane; MAX with several links.
     free_at: Time,
     /// Packets that left their last link in this turn, and how many of them have come up.
     left: Vec<Leaving>,

@@ -11,8 +11,8 @@ use std::cmp::Ordering;
 pub(crate) struct Entry {
     pub(crate) time: Time,
     pub(crate) number: u32,
-    /// Counts the events put into the calendar, modulo 2^32. Of two with one time and one number,
-    /// the one with the earlier serial comes first.
+    /// Counts the events put into the calendar, modulo 2^32. Of two events with one time and one
+    /// number, the one with the lower serial comes first.
     pub(crate) serial: u32,
     pub(crate) event: Event,
 }
@@ -37,7 +37,7 @@ impl Entry {
 
 /// The buckets from number `head` on; bucket `b` holds the times with `time >> shift == b`.
 ///
-/// The events of a bucket are stored in chunks: in a list of single events each would be a cache
+/// The events of a bucket are stored in chunks. In a list of single events each would be a cache
 /// miss, one after the other.
 #[derive(Debug)]
 pub(crate) struct Wheel {
@@ -150,7 +150,7 @@ impl Wheel {
         let start = self.slot(self.head);
         let words = self.occupied.len();
         let mut word = self.occupied[start / 64] & (!0 << (start % 64));
-        // The first word comes up twice: at the end with its bits before `start`, which are
+        // The first word comes up twice: at the end with its bits before `start`, which are the
         // furthest.
         for step in 0..=words {
             if word != 0 {

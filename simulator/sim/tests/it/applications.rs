@@ -127,8 +127,8 @@ fn a_link_of_opportunities_loses_those_at_which_nothing_waits() {
     let trace = RateLaw::Trace(Trace::parse("5\n").expect("a trace").into());
     let measured = measured(link(trace), vec![group("replay", replay, 1)], 10, 1);
     let sojourn = measured.links[0].sojourn.as_ref().expect("it is measured");
-    // Each waits 2 ms to 5 ms: the opportunities at 10, 15 and 20 ms do nothing for the packet that
-    // comes at 22 ms. The packet's own 8 ns on its access link are visible.
+    // Each waits 2 ms to 5 ms: the opportunities at 10, 15 and 20 ms are of no use to the packet
+    // that arrives at 22 ms. The packet's own 8 ns on its access link are visible.
     assert!((sojourn.mean_s - 0.003).abs() < 1e-7 && (sojourn.max_s - 0.003).abs() < 1e-7, "{sojourn:?}");
 }
 
@@ -170,7 +170,8 @@ fn what_is_offered_to_a_link_with_room_arrives() {
     assert_eq!(measured.flows.len(), 11);
     for flow in &measured.flows {
         let offered = flow.offered_bps.expect("of a source that does not respond");
-        // In flight at either end of the measurement: 11 ms and what a burst may add, in 54 s.
+        // In flight at either end of the measurement: 11 ms and the possible part of a burst, in 54
+        // s.
         assert!((flow.throughput_bps / offered - 1.0).abs() < 0.02, "{flow:?}");
         assert!(flow.goodput_bps < flow.throughput_bps && flow.packets_sent > 100, "{flow:?}");
         assert_eq!(flow.packets_dropped, 0);
@@ -222,7 +223,7 @@ fn random_transfers_bring_what_they_offer_while_the_link_has_room() {
     let (flow, record) = (&measured.flows[0], &measured.transfers[0]);
     let offered = flow.offered_bps.expect("it does not depend on what becomes of it");
     // 10 per second of 48 kB: on average half a segment more each, and 40 bytes of headers per
-    // segment: 4.04 Mbit/s. Nearly all arrives: transfers last some 0.3 s.
+    // segment: 4.04 Mbit/s. Nearly all arrives: transfers last about 0.3 s.
     assert!((flow.throughput_bps / offered - 1.0).abs() < 0.01, "{flow:?}");
     assert!((record.completed as f64 - 9_000.0).abs() < 3.3 * 9_000.0_f64.sqrt() + 50.0, "{record:?}");
     let times = &record.times;
@@ -263,17 +264,16 @@ fn a_pause_follows_a_burst_that_has_been_delivered() {
 
 #[test]
 fn a_user_who_waits_for_data_is_held_to_what_was_requested() {
-    // Bursts of 15 segments on an uncongested link: one every 124 ms, as above, all of which
-    // arrives.
+    // Bursts of 15 segments on an uncongested link: one every 124 ms, as above, and all arrive.
     let bursts = Bursts { burst: Law::Fixed(15.0), idle: Law::Fixed(0.1), renews: false };
     let record =
         |link, load, seconds| measured(link, vec![user("user", load, 1)], seconds, 1).flows.remove(0);
     let fast = || LinkPlan { rate: rate(1_000_000_000_000), ..link(RateLaw::Fixed) };
     let free = record(fast(), Load::Bursts(bursts.clone()), 1_000);
     let requested = free.offered_bps.expect("it requests a burst at a time");
-    // 900 s; one burst may be in flight at either end.
+    // 900 s; at either end one burst may be in flight.
     assert!((free.throughput_bps / requested - 1.0).abs() <= 2.0 * 0.124 / 900.0, "{free:?}");
-    // On a link at which it always waits, it requests at most one burst more than it got.
+    // On a link where it always waits, it requests at most one burst more than it gets.
     let slow = LinkPlan { rate: rate(100_000), ..link(RateLaw::Fixed) };
     let slow = record(slow, Load::Bursts(Bursts { idle: Law::Fixed(0.0), ..bursts }), 200);
     let missing = (slow.offered_bps.expect("as above") - slow.throughput_bps) * 180.0 / (8.0 * 1000.0);

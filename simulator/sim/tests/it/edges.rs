@@ -116,7 +116,7 @@ fn all<T: Clone>(log: &Log<T>) -> Vec<T> {
 }
 
 /// Requests a higher target, and a lower one with five packets after a mark. The first of their
-/// acknowledgements release no packet, as the window is halved, so they bring nothing to the edge.
+/// acknowledgements release no packet, as the window is halved, so they carry nothing to the edge.
 const EAGER: EstimatorPlan =
     EstimatorPlan { low: 0.05, high: 0.1, window: 5, weight: 1.0, cadence: fairwire_sim::Cadence::Sliding };
 

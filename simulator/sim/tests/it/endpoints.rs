@@ -171,7 +171,7 @@ fn packets_arrive_in_order_with_their_payload_and_marks_after_the_time_that_the_
     // From 5 ms on: 80 us on its own link, 3 ms, 1 ms on the link, 10 ms, 80 us, 3 ms.
     assert_eq!(seen[0], (1, Ecn::Ect0, Time::from_ns(22_160_000)));
     assert!(seen.windows(2).all(|two| two[0].0 < two[1].0 && two[0].2 < two[1].2));
-    let from = Time::from_ns(1_017_160_000); // what arrives then was marked at the end of the warm-up, at the link
+    let from = Time::from_ns(1_017_160_000); // the first marked after the warm-up
     let marked = seen.iter().filter(|(_, ecn, at)| *ecn == Ecn::Ce && *at > from).count() as u64;
     // Marked packets that have not arrived at the end: 20 or so wait, 17 are in flight.
     assert!(marked > 1000 && (marked..marked + 80).contains(&measured.flows[0].packets_marked), "{marked}");

@@ -23,8 +23,8 @@ use fairwire_tcp::congestion::ControlConfig;
 use fairwire_tcp::{Config, DelayedAck, Profile, Quirks, Recovery};
 use std::ops::ControlFlow;
 
-/// Drops each packet with one probability, independently; after a loss, drops everything that comes
-/// for `then`.
+/// Drops each packet with one probability, independently; after a loss, drops all packets for
+/// `then`.
 struct Lossy {
     probability: f64,
     then: Duration,

@@ -1,6 +1,6 @@
 //! One flow performs as in ns-2 2.35, drop for drop.
 //!
-//! The figures are what `ns proof/bench/one-flow.tcl BUFFER WINDOW` prints.
+//! The figures are the output of `ns proof/bench/one-flow.tcl BUFFER WINDOW`.
 
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{Dropper, Duration, Limit, Queue, Rate, RateLaw, Seed};

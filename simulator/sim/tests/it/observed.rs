@@ -1,5 +1,5 @@
-//! An observed run: the same bits as without an observer, and observations against values worked
-//! out by hand.
+//! An observed run: the same bits as without an observer, and observations against values computed
+//! by hand.
 
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{Cause, Dropper, Duration, Limit, Queue, Rate, Seed, Time};

@@ -5,7 +5,7 @@
 //! packets, and paces these. The second end reassembles frames, times each from its capture to its
 //! last packet, shows it, and reports the state of the path every 100 ms. Lost packets are not
 //! retransmitted. A frame depends on the previous one, so after a lost frame none is shown until a
-//! key frame. The second end requests that, and it is larger.
+//! key frame, which is larger. The second end requests it.
 //!
 //! # Source
 //! RFC 8698 for the rate of the coder and the pace. RFC 4585, section 6.3.1 for the request of a
@@ -16,8 +16,8 @@
 //! # Where we differ
 //! - Sound is not included: that is `voip`. There is no retransmission and no forward error
 //!   correction (RFC 4588, RFC 5109), which browsers use for some losses.
-//! - There is no jitter buffer: a frame is shown when its last packet arrives. The frames later
-//!   than the deadline are those that a buffer of fixed delay would miss.
+//! - There is no jitter buffer: a frame is shown when its last packet arrives. Frames later than
+//!   the deadline are those that a buffer of fixed delay would miss.
 //! - Frame sizes are uniform around the allowed rate. A coder's vary with the picture, and a change
 //!   of scene is as large as a key frame.
 //! - A packet counts as lost if all of the next frame overtakes it.
@@ -42,7 +42,7 @@ pub struct Call {
     /// The time between two frames; above zero.
     pub frame: Duration,
     /// The maximum fraction, below 1, by which frame sizes randomly differ from the allowed rate,
-    /// in either direction.
+    /// up or down.
     pub variation: f64,
     /// Size of a key frame relative to others; 1 or more.
     pub key_size: f64,
@@ -77,7 +77,7 @@ impl Default for Call {
     }
 }
 
-/// The kinds that it times.
+/// The types of events that it times.
 pub const KINDS: &[Kind] = &[Kind::Frame, Kind::LateFrame, Kind::LostFrame, Kind::Freeze];
 
 /// Bytes of a report on the wire: IPv4 and UDP headers, 12 of a feedback message (RFC 4585, section
@@ -115,7 +115,7 @@ struct Sent {
 #[derive(Clone, Copy, Debug)]
 struct Feedback {
     report: Option<Report>,
-    /// When the latest packet to arrive was sent, and how long ago it arrived.
+    /// When the latest packet to arrive was sent; next, how long ago it arrived.
     last_sent: Time,
     waited: Duration,
     /// A key frame after this one is requested.
@@ -191,7 +191,7 @@ impl Endpoint for Speaker {
             let rtt = Duration::from_ns(now.since(last_sent).ns().saturating_sub(waited.ns()));
             self.nada.take(&report, rtt, now);
         }
-        // A key frame coded after the loss is in flight, or was itself lost.
+        // A key frame coded after the loss may be in flight, or was itself lost.
         self.is_key_wanted |= key_after.is_some_and(|after| self.key.0 <= after);
     }
 

@@ -5,7 +5,7 @@
 //! sender: equations (3) to (7)), section 5.1 (filters and ratios), section 5.2.2 (the coder and
 //! the pace: equations (11) to (14)), figures 3 and 5 (the constants, whose names are given).
 //!
-//! It is the only complete one of the three descriptions of the IETF's RMCAT group, with its
+//! Of the three descriptions of the IETF's RMCAT group it is the only complete one, with its
 //! numbers. draft-ietf-rmcat-gcc omits how it probes, and browsers differ from its text. RFC 8298
 //! (SCReAM) is a window with a separate queue.
 //!
@@ -345,7 +345,7 @@ mod tests {
     #[test]
     fn losses_are_worth_the_square_of_their_ratio() {
         // One of 50: 2 % corresponds to 4 x 10 ms. Each window has 51 or 50 packets, one of them
-        // lost; after 300 reports the ratio has settled.
+        // lost; the ratio has settled after 300 reports.
         let lossy = receive(30, |_| 20, |n| n % 50 == 25);
         assert!(!lossy.may_ramp_up && (lossy.congestion_s - 0.040).abs() < 0.002, "{}", lossy.congestion_s);
     }

@@ -16,8 +16,8 @@ pub(super) struct Piece {
     pub is_key: bool,
 }
 
-/// W3C: a freeze is at least this times the mean of the latest frames, and at least that mean plus
-/// this.
+/// W3C: a freeze is at least this multiple of the mean of the latest frames, and at least that mean
+/// plus 150 ms.
 const FREEZE_FACTOR: f64 = 3.0;
 const FREEZE_MORE_S: f64 = 0.150;
 /// The frames of that mean.
@@ -64,8 +64,8 @@ impl Picture {
         }
     }
 
-    /// The frame after which a key frame is needed, if any: up to it all are shown or lost,
-    /// including key frames.
+    /// The frame after which a key frame is needed, if any: all frames up to it are shown or lost,
+    /// key frames included.
     pub(super) fn key_after(&self) -> Option<u64> {
         self.is_broken.then(|| self.next.saturating_sub(1))
     }
@@ -80,7 +80,7 @@ impl Picture {
         if *came < piece.pieces {
             return;
         }
-        // The frame is complete, so the missing parts of earlier ones are lost.
+        // The frame is complete, so the missing packets of earlier frames are lost.
         while self.next < piece.frame {
             let captured = self.open.remove(&self.next).map_or(self.next_captured, |(of, _)| of.captured);
             self.lose(captured, now);
@@ -140,7 +140,8 @@ mod tests {
     }
 
     /// Frames of two packets every 40 ms, with key frames at the first and at `keys`. Packets for
-    /// which `came` holds arrived 50 ms after the capture, the second of a frame 10 ms later.
+    /// which `came` holds arrived 50 ms after the capture; the second of a frame arrives 10 ms
+    /// later.
     fn after(frames: u64, keys: &[u64], came: impl Fn(u64, u32) -> bool) -> Picture {
         let mut picture = Picture::new(Duration::from_ms(40), Duration::from_ms(55));
         for frame in 0..frames {
@@ -178,10 +179,10 @@ mod tests {
         let end = at(430);
         assert_eq!(count(&picture, end, Kind::Frame).len(), 4);
         let lost = count(&picture, end, Kind::LostFrame);
-        // The first is noticed with the next frame, 100 ms after its capture; the others when they
-        // arrive.
+        // The first loss is noticed with the next frame, 100 ms after its capture; the others when
+        // they arrive.
         assert_eq!(lost, [0.100, 0.060, 0.060, 0.060, 0.060, 0.060]);
-        // From 1 to 8: 280 ms, no less than 40 and 150 ms and thrice 40.
+        // From 1 to 8: 280 ms, no less than 40 and 150 ms, and three times 40.
         assert_eq!(count(&picture, end, Kind::Freeze), [0.280]);
         assert_eq!(after(8, &[], |frame, _| frame != 2).key_after(), Some(7));
     }

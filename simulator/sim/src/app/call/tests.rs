@@ -1,8 +1,8 @@
 use super::*;
 use fairwire_core::Seed;
 
-/// A call over a link of this rate, with 20 ms each way and a queue as long as needed; packets for
-/// which `is_lost` never arrive. Returns its listener after a minute, and its sending rate in the
+/// A call over a link of this rate, with 20 ms each way and an unlimited queue; packets for which
+/// `is_lost` holds never arrive. Returns its listener after a minute, and its sending rate in the
 /// last 40 s.
 fn call(plan: Call, link_bps: f64, is_lost: impl Fn(u64) -> bool) -> (Listener, f64) {
     let (mut speaker, mut listener) = (Speaker::new(plan, Seed(1).stream("call")), Listener::new(plan));
@@ -82,8 +82,8 @@ fn a_lost_frame_freezes_the_picture_until_a_key_frame_a_round_trip_later() {
     let (listener, _) = call(Call::default(), 100e6, |n| n == 4000);
     let freezes = took(&listener, Kind::Freeze);
     // The next frame reveals the loss; the request takes 20 ms; the next frame coded is a key
-    // frame, three times as large. That takes 99 ms to send, plus 20 ms: with the adjacent frames
-    // 200 ms or slightly more.
+    // frame, three times as large. That takes 99 ms to send, plus 20 ms: 200 ms or slightly more
+    // with the adjacent frames.
     assert_eq!(freezes.len(), 1, "{freezes:?}");
     assert!((0.19..0.30).contains(&freezes[0]), "{freezes:?}");
     let lost = took(&listener, Kind::LostFrame).len();
@@ -102,7 +102,7 @@ fn key_frames_in_between_cost_no_rate_and_heal_by_themselves() {
 #[test]
 fn losses_hold_its_rate_down() {
     // At 5 %, congestion is 10 ms x 25 against a target of 10 ms x RMAX / r, so r falls to the
-    // lowest, 150 kbit/s. The ratio in a window of some 20 packets swings, and the bound keeps the
+    // lowest, 150 kbit/s. The ratio in a window of about 20 packets swings; the bound keeps the
     // rises of r and cuts its falls. Each loss costs a key frame, the size of two more frames in
     // 20.
     let (_, bps) = call(Call::default(), 100e6, |n| n % 20 == 0);

@@ -1,4 +1,4 @@
-//! Datagram sources: they send by their own law, whatever happens to their packets.
+//! Datagram sources: each sends by its own law, whatever happens to its packets.
 
 pub(crate) mod cbr;
 pub(crate) mod on_off;

@@ -4,12 +4,12 @@ use super::step::{Cause, Demand, Segments, Step};
 use crate::app::law::{Law, Sampler};
 use fairwire_core::{Rng, Time};
 
-/// Bursts of segments separated by pauses. A pause begins when the burst has been delivered and the
-/// sender knows it.
+/// Bursts of segments separated by pauses. A pause begins when the sender knows that the burst has
+/// been delivered.
 ///
 /// A burst has max(1, round(draw)) segments. The paper's bursts are Pareto with shape 1.5 and a
 /// mean of 15 packets. Its pauses have a mean of 1 s (10 s in its figure 10) and an unstated law;
-/// exponential is our reading.
+/// we read it as exponential.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bursts {
     /// Segments per burst, before rounding.

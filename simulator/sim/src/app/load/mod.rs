@@ -1,7 +1,7 @@
 //! Loads: they open TCP connections and give them data.
 //!
-//! A load is a state machine. It is invoked when its time has come, or when a connection has
-//! delivered everything it was given, and returns [`Step`]s. It knows nothing about packets.
+//! A load is a state machine. It is invoked when it is due, or when a connection has delivered all
+//! its data, and returns [`Step`]s. It knows nothing about packets.
 
 pub(crate) mod bursts;
 pub(crate) mod outside;
@@ -117,8 +117,8 @@ loads! {
 }
 
 impl Load {
-    /// The lasting kinds among those it times: results have a record of each even if it never
-    /// occurred.
+    /// The lasting types of events among those it times: results have a record of each even if it
+    /// never occurred.
     pub(crate) fn lasting(&self) -> impl Iterator<Item = Kind> {
         let kinds = match self {
             Load::Streaming(_) => streaming::KINDS,
@@ -129,7 +129,7 @@ impl Load {
 }
 
 impl Machine {
-    /// What has ended by `end` unreported, and what is under way then, as if it ended at that time.
+    /// Events that have ended by `end` unreported, and those in progress, as if they ended then.
     pub(crate) fn under_way(&self, end: Time) -> Vec<Lasted> {
         match self {
             Machine::Streaming(machine) => machine.under_way(end),

@@ -7,8 +7,8 @@ use fairwire_core::{Duration, Rng, Time};
 /// Endless transfers in succession, each for a limited time and over a new connection with its own
 /// flow hash.
 ///
-/// FABA's HTTP (A. Kamra et al., 2003) is such a sequence, of 5 s each. When its time is over, a
-/// connection is abandoned at once: its packets in flight arrive in vain. In ns-2 they would be
+/// FABA's HTTP (A. Kamra et al., 2003) is such a sequence, of 5 s each. A connection is abandoned
+/// at once when its time is over: its packets in flight arrive in vain. In ns-2 they would be
 /// repaired in the background while the next connection runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sequence {

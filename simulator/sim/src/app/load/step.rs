@@ -8,7 +8,7 @@ use fairwire_metrics::Lasted;
 pub enum Cause {
     /// The load starts, or the time of its latest [`Step::WakeAt`] has come.
     Due,
-    /// This connection has delivered everything it was given, and the sender knows it.
+    /// This connection has delivered all its data, and the sender knows it.
     Finished(u16),
 }
 
@@ -22,7 +22,7 @@ pub enum Step {
         place: u16,
         /// Segments, at least 1; or [`ENDLESS`].
         segments: u64,
-        /// If it is timed as a transfer: when that began. The transfer is all data given by then.
+        /// When the transfer began, if it is timed. The transfer is all data given by then.
         timed_from: Option<Time>,
     },
     /// Send this number of additional segments over the connection in this place.
@@ -31,14 +31,14 @@ pub enum Step {
         place: u16,
         /// Segments, at least 1.
         segments: u64,
-        /// If it is timed as a transfer: when that began. The transfer is all data given by then.
+        /// When the transfer began, if it is timed. The transfer is all data given by then.
         timed_from: Option<Time>,
     },
     /// Invoke it again at this time, which replaces an earlier one.
     WakeAt(Time),
     /// A page that began at this time is complete now.
     PageSince(Time),
-    /// Something else that the load times is over, at the latest by now.
+    /// Another timed event is over, at the latest by now.
     Lasted(Lasted),
 }
 

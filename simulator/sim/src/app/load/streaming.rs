@@ -10,11 +10,11 @@
 //! # Where we differ
 //! - A request takes no time. The sender begins a chunk when it knows that the previous one has
 //!   arrived. That is half a round trip after the arrival, when a request would also reach it. So
-//!   the viewer has each chunk half a round trip earlier than counted here.
-//! - All chunks of a bitrate have equal size; the paper's reservoir also tolerates that they vary
+//!   the viewer has each chunk half a round trip earlier than in this account.
+//! - All chunks of a bitrate have equal size; the paper's reservoir also absorbs their variation
 //!   (section 5, BBA-1).
-//! - A service does more: it starts by the rate of the first chunks (BBA-2), abandons a chunk that
-//!   comes too late, and its viewers seek and leave.
+//! - A service does more: it starts by the rate of the first chunks (BBA-2) and abandons a late
+//!   chunk, and its viewers seek and leave.
 
 use super::step::{Cause, Demand, Segments, Step};
 use fairwire_core::{Duration, Rng, Time};
@@ -39,7 +39,7 @@ pub struct Streaming {
     pub cushion: Duration,
 }
 
-/// The kinds that it times.
+/// The types of events that it times.
 pub const KINDS: &[Kind] = &[Kind::Transfer, Kind::Startup, Kind::Stall, Kind::Play, Kind::Switch];
 
 impl Default for Streaming {
@@ -224,7 +224,7 @@ impl Machine {
             Playback::Idle | Playback::Playing(_) => return,
         };
         let waits_for_more = self.buffered(now) < self.plan.start;
-        // A chunk that comes when the last one ends has not interrupted anything.
+        // A chunk that arrives when the last one ends has not interrupted anything.
         if waits_for_more && since < now {
             return;
         }
@@ -316,10 +316,10 @@ mod tests {
         assert_eq!([0, 90, 153, 216, 240].map(|at| video.allowed_bps(s(at))), [1e6, 1e6, 2e6, 3e6, 3e6]);
         // From the lowest, 2 Mbit/s are reached at 153 s; the highest rate below the map is taken.
         assert_eq!([90, 152, 154, 215, 216].map(|at| video.next_level(0, s(at))), [0, 0, 1, 2 - 1, 2]);
-        // From 2 Mbit/s it falls only where the map is at the lowest, and rises only at the top.
+        // From 2 Mbit/s it falls only if the map is at the lowest, and rises only at the top.
         assert_eq!([90, 91, 152, 215, 216].map(|at| video.next_level(1, s(at))), [0, 1, 1, 1, 2]);
-        // From the highest it falls where the map is at the next lower rate: to the lowest rate
-        // above the map.
+        // From the highest it falls if the map is at the next lower rate: to the lowest rate above
+        // the map.
         assert_eq!([216, 215, 154, 152, 91].map(|at| video.next_level(2, s(at))), [2, 2, 2, 1, 1]);
     }
 

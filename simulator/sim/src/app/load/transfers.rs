@@ -20,12 +20,12 @@ pub struct Transfers {
 pub enum Arrivals {
     /// One by one: the next begins some seconds after the previous one has finished.
     Think(Law),
-    /// At random times, whatever happens to those before.
+    /// At random times, whatever happens to earlier ones.
     Poisson {
         /// Mean time between arrivals; above zero.
         mean_gap: Duration,
-        /// Maximum simultaneous transfers, 1 or more. A further one waits for a connection; its
-        /// completion time counts from its arrival.
+        /// Maximum simultaneous transfers, 1 or more. Further ones wait for a connection; their
+        /// completion times count from their arrival.
         connections: u16,
     },
 }

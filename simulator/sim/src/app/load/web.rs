@@ -6,7 +6,7 @@ use fairwire_core::{Rng, Time};
 
 /// A web client, as in the traffic mixes of RFC 7928: pages of objects over parallel connections.
 ///
-/// The first object of a page comes over one connection. When it has arrived and is parsed, its
+/// The first object of a page comes over one connection. After its arrival and parsing, its
 /// embedded objects are fetched in order over all connections, one at a time each. When all have
 /// arrived, the user reads; then the next page comes over new connections.
 ///
