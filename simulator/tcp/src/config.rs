@@ -21,8 +21,8 @@ pub struct Config {
     pub handshake: bool,
     /// Clock granularity of round-trip measurements; zero for exact ones.
     pub tick: Duration,
-    /// Shortest retransmission timeout; with [`floors_variation`](Config::floors_variation), the
-    /// minimum of its second term, which is added to the round-trip time.
+    /// Shortest retransmission timeout. With [`floors_variation`](Config::floors_variation), the
+    /// minimum of the term that is added to the round-trip time.
     pub min_rto: Duration,
     /// Does `min_rto` bound the round-trip time's variation, as in Linux, instead of the timeout?
     pub floors_variation: bool,
@@ -57,11 +57,11 @@ pub struct Config {
     /// The window after a pause longer than the retransmission timeout, segments (RFC 5681,
     /// section 4.1); `None` keeps it.
     pub restart_window: Option<u32>,
-    /// The time for which the host processes what it sends.
+    /// The time for which the host processes a segment before sending it.
     pub processing: Processing,
-    /// How much of its output may wait at its host's own link, as the time to transmit it there;
-    /// two segments always may. `None`: all of it. Linux's TCP small queues
-    /// (`tcp_small_queue_check`): 1 ms at the pacing rate, which is up to twice the flow's.
+    /// The maximum output that may wait at the host's own link, as its transmission time there; two
+    /// segments always may. `None` is no limit. Linux's TCP small queues (`tcp_small_queue_check`):
+    /// 1 ms at the pacing rate, which is up to twice the flow's.
     pub host_queue: Option<Duration>,
     /// Peculiarities of simulators.
     pub quirks: Quirks,
@@ -79,19 +79,20 @@ pub enum Recovery {
     NewReno,
     /// Fast recovery with selective acknowledgements (RFC 2018, RFC 6675).
     Sack,
-    /// The same, but time decides what is lost, with a probe of the tail (RACK-TLP, RFC 8985). The
-    /// receiver reports duplicate arrivals (RFC 2883), and a reduction made without a loss is
-    /// undone (RFC 4015, RFC 5682).
+    /// The same, but time decides which segments are lost, with a probe of the tail (RACK-TLP, RFC
+    /// 8985). The receiver reports duplicate arrivals (RFC 2883), and a reduction made without a
+    /// loss is undone (RFC 4015, RFC 5682).
     Rack,
 }
 
-/// The time for which a sender's host processes what it releases at one instant, such as the
-/// segments of one acknowledgement or timer. It is uniform from zero to the longest, and no segment
+/// The time for which a sender's host processes the segments that it releases at one instant, such
+/// as those of one acknowledgement or timer. It is uniform from zero to the longest, and no segment
 /// overtakes another. Receivers take no time.
 ///
-/// Without it, an acknowledged sender's packet reaches a full queue just as a departure frees a
-/// place. The losers then follow from round-trip times modulo a packet's transmission time (S.
-/// Floyd and V. Jacobson, "On traffic phase effects in packet-switched gateways", 1992).
+/// Without it, the packet of a sender whose acknowledgement has just come reaches a full queue just
+/// as a departure frees a place. Round-trip times modulo a packet's transmission time then decide
+/// which flows lose (S. Floyd and V. Jacobson, "On traffic phase effects in packet-switched
+/// gateways", 1992).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Processing {
     /// No time.
@@ -99,7 +100,7 @@ pub enum Processing {
     None,
     /// Up to the transmission time of two full segments at the slowest link of their path, at its
     /// current rate, and at most an eighth of a round trip. Both bounds are ours: with one segment,
-    /// shares still followed from round trips.
+    /// shares still depended on round trips.
     Packet,
     /// Up to this.
     UpTo(Duration),
@@ -112,13 +113,14 @@ pub struct DelayedAck {
     /// The number of unacknowledged segments after which it acknowledges at the latest, at least 1;
     /// RFC 5681 recommends 2.
     pub segments: u32,
-    /// The latest time for an acknowledgement after the first of them; RFC 5681 allows 500 ms.
+    /// The maximum delay of an acknowledgement after the first of them; RFC 5681 allows 500 ms.
     pub timeout: Duration,
     /// The number of acknowledgements that leave at once at the beginning, at most 255: the window
-    /// then grows sooner, and the first round-trip times contain no delay. As many leave at once
-    /// after a pause longer than a timeout, and after a repeated segment. Two do after a mark and
-    /// after a retransmission that is not ECN-capable, and one when the sender reports a reduction.
-    /// Linux has 16 (its "quick acks"); RFC 5681, section 4.2, allows it. With 0 there are none.
+    /// then grows sooner, and the first round-trip times contain no delay. The same number leaves
+    /// at once after a pause longer than a timeout, and after a repeated segment. After a mark, and
+    /// after a retransmission that is not ECN-capable, two leave at once; when the sender reports a
+    /// reduction, one does. Linux has 16 (its "quick acks"); RFC 5681, section 4.2, allows it. With
+    /// 0 there are none.
     pub quick_acks: u32,
 }
 
@@ -185,8 +187,7 @@ pub enum Profile {
 }
 
 impl Config {
-    /// The usual name of such a TCP: that of its controller, or under Reno, that of its loss
-    /// recovery.
+    /// The usual name of this TCP: that of its controller or, under Reno, of its loss recovery.
     pub fn name(&self) -> &'static str {
         match (&self.control, self.recovery) {
             (ControlConfig::Reno, Recovery::Tahoe) => "tahoe",

@@ -8,8 +8,8 @@
 //!
 //! # Why
 //! If a window falls at once from ten to seven, its sender is silent until three segments have left
-//! the network. If more were lost, it sends a burst. Spread over the round trip, seven segments
-//! leave for each ten delivered.
+//! the network. If more were lost, it sends a burst. When spread over the round trip, seven
+//! segments leave for each ten delivered.
 
 /// A cut in progress; none while `until` is zero.
 #[derive(Clone, Copy, Debug, Default)]
@@ -57,13 +57,13 @@ impl Cut {
         self.until != 0
     }
 
-    /// The cut ends when everything below this sequence number is acknowledged. `None` without a
-    /// cut.
+    /// The sequence number below which everything must be acknowledged for the cut to end. `None`
+    /// without a cut.
     pub(crate) fn until(&self) -> Option<u64> {
         self.is_on().then_some(self.until)
     }
 
-    /// How many segments may be in flight, with a window of `window` segments.
+    /// The maximum number of segments in flight, with a window of `window` segments.
     #[inline]
     pub(crate) fn room(&self, window: f64) -> u64 {
         if self.is_on() { self.room } else { window as u64 }
@@ -82,7 +82,7 @@ impl Cut {
             due.div_ceil(self.before.into()).saturating_sub(self.sent.into())
         } else {
             // Losses exceed the cut: send up to `target` with the delivered segments, plus one per
-            // acknowledgement if that is safe.
+            // acknowledgement if it is safe.
             let owed = self.delivered.saturating_sub(self.sent);
             let bound = owed.max(delivery.newly) + u32::from(delivery.is_safe);
             u64::from(bound).min(target - delivery.in_flight)
@@ -153,7 +153,7 @@ mod tests {
                 let due = (delivered * u64::from(target)).div_ceil(before.into());
                 assert!(sent <= due.max(1), "{before} {target}: {sent} of {delivered}");
             } else {
-                // Except for the first segment, which does not wait.
+                // The first segment is an exception: it does not wait.
                 let most = u64::from(target) + u64::from(sent == out);
                 assert!(in_flight <= most, "{before} {target}: {in_flight}");
                 assert!(
@@ -162,7 +162,7 @@ mod tests {
                 );
             }
         }
-        // Everything in flight has been replaced: the cut ends at its target, unless losses
+        // Everything in flight has been replaced. The cut ends at its target unless losses
         // continued.
         if lost_ever == 0 {
             assert_eq!(in_flight, u64::from(target), "{before} {target}");

@@ -1,4 +1,4 @@
-//! When each segment in flight was sent, and what had been delivered by then: for exact round-trip
+//! When each segment in flight was sent, and the count delivered by then: for exact round-trip
 //! times and delivery rates.
 //!
 //! Kept for flows whose controller needs it, with RACK-TLP, or with exact round-trip times; 32
@@ -6,8 +6,8 @@
 //!
 //! # Source
 //! draft-cheng-iccrg-delivery-rate-estimation, section 3: a rate is the amount delivered between
-//! the sending of a segment and its acknowledgement, over a time. That time is the longer of the
-//! time to send it and the time until it was acknowledged.
+//! the sending of a segment and its acknowledgement, divided by a time. That time is the longer of
+//! the time to send it and the time until it was acknowledged.
 
 use crate::congestion::RateSample;
 use crate::rack::Latest;
@@ -95,8 +95,8 @@ impl Journal {
         self.least_rtt
     }
 
-    /// Of the segments delivered since the last call, the one sent last, and whether it was sent
-    /// twice. Excludes segments whose original has arrived, not the retransmission.
+    /// The last-sent of the segments delivered since the last call, and whether it was sent twice.
+    /// Excludes segments if it was the original that arrived, not the retransmission.
     pub(crate) fn take_latest(&mut self) -> Option<(Latest, bool)> {
         self.latest.take()
     }
@@ -138,8 +138,8 @@ impl Journal {
         }
     }
 
-    /// The application has nothing more to send, and `in_flight` segments are in flight: rates are
-    /// limited by the application until they have arrived.
+    /// Notes that the application has nothing more to send, with `in_flight` segments in flight.
+    /// Until they have arrived, rates are limited by the application.
     pub(crate) fn limited(&mut self, in_flight: u32) {
         self.limited_until = Some(self.delivered.wrapping_add(in_flight));
     }
@@ -154,7 +154,7 @@ impl Journal {
     }
 
     /// Everything below `unacked` is acknowledged. `is_from_before`: the echoed segment was sent
-    /// before any of its retransmissions, which are then still in flight (RFC 8985, section 6.2,
+    /// before all of its retransmissions, which are then still in flight (RFC 8985, section 6.2,
     /// step 2).
     pub(crate) fn advance(&mut self, unacked: u64, is_from_before: bool, now: Time) {
         for seq in self.base..unacked {
@@ -167,7 +167,7 @@ impl Journal {
         self.give_room_back();
     }
 
-    /// The same, and [`measures`](Journal::measures), if each segment in flight was sent once and
+    /// The same, with [`measures`](Journal::measures), if each segment in flight was sent once and
     /// none has arrived: in number order. Also returns the last acknowledged one.
     pub(crate) fn advance_in_order(&mut self, unacked: u64, now: Time) -> (Latest, Measures) {
         let count = (unacked - self.base) as usize;

@@ -2,13 +2,13 @@
 //! RACK-TLP (RFC 8985), of its tail loss probe, and of an undo by Eifel (RFC 3522, RFC 4015) or
 //! DSACK (RFC 3708).
 //!
-//! A segment is lost if one sent later has arrived, and it has not, though a round trip and a
-//! reordering window have passed since it was sent. Time distinguishes reordering from loss, which
-//! a count of duplicates cannot, and finds lost retransmissions.
+//! A segment is lost if one sent later has arrived and it has not, although a round trip and a
+//! reordering window have passed since it was sent. Unlike a count of duplicates, time
+//! distinguishes reordering from loss and finds lost retransmissions.
 //!
 //! # Where we differ
-//! As in Linux, so results match a kernel's: DSACK widens the window only after reordering was
-//! observed; a segment reordered by more than three lets the window grow while acknowledgements
+//! To match a kernel's results, as in Linux: DSACK widens the window only after reordering was
+//! observed. A segment reordered by more than three lets the window grow while acknowledgements
 //! arrive out of order.
 
 use fairwire_core::{Duration, Time};
@@ -35,13 +35,13 @@ pub(crate) struct Rack {
     pub(crate) rtt: Duration,
     /// RACK.reordering_seen.
     pub(crate) has_reordering: bool,
-    /// Most segments by which one was overtaken so far; at least three.
+    /// The maximum number of segments that have overtaken one so far; at least three.
     pub(crate) degree: u64,
     /// RACK.reo_wnd_mult: quarters of the least round trip.
     quarters: u32,
     /// RACK.reo_wnd_persist.
     persist: u32,
-    /// RACK.dsack_round: further DSACK is ignored until this is acknowledged.
+    /// RACK.dsack_round: further DSACK reports are ignored until this is acknowledged.
     dsack_round: u64,
     /// Retransmissions so far, and segments reported as having arrived twice. If the latter are
     /// more, the network duplicates.
@@ -58,8 +58,8 @@ pub(crate) struct Rack {
     pub(crate) variation: Variation,
 }
 
-/// The variation of the round trip as in Linux. The timeout uses its peak, which falls once per
-/// round trip, so the round trips that follow a silence do not hide it one by one.
+/// The variation of the round trip as in Linux. The timeout uses its peak, which decreases once per
+/// round trip, so round trips after a silence do not hide it one by one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Variation {
     /// The smoothed deviation, times 4, of this round trip's measurements, and the largest of these.
@@ -67,7 +67,7 @@ pub(crate) struct Variation {
     peak_ns_x4: u64,
     /// The variation currently used, times 4.
     pub(crate) held_ns_x4: u64,
-    /// The round trip is over when more than this is acknowledged.
+    /// The round trip is over when data beyond this is acknowledged.
     pub(crate) round_end: u64,
 }
 
@@ -80,7 +80,7 @@ impl Variation {
     }
 
     /// Takes in a measurement that differs by `error` from the smoothed round trip. A shorter one
-    /// adds little: a falling round trip is no reason for a longer timeout.
+    /// adds little: a falling round trip does not justify a longer timeout.
     pub(crate) fn take(&mut self, error_ns: i64) {
         let more = error_ns.unsigned_abs().cast_signed() - (self.deviation_ns_x4 / 4).cast_signed();
         let more = if error_ns < 0 && more > 0 { more / 8 } else { more };
@@ -151,7 +151,7 @@ impl Rack {
         }
     }
 
-    /// A segment that was sent once arrived after one `distance` segments further (step 3).
+    /// A segment that was sent once arrived after one that is `distance` segments further (step 3).
     pub(crate) fn saw_reordering(&mut self, distance: u64) {
         self.has_reordering = true;
         self.degree = self.degree.max(distance);
@@ -198,7 +198,7 @@ impl Rack {
         }
     }
 
-    /// RACK_update_reo_wnd: how much longer than a round trip to wait for a segment (step 4).
+    /// RACK_update_reo_wnd: the time beyond a round trip to wait for a segment (step 4).
     /// `is_found`: loss is certain, since a repair is in progress or [`DUPLICATES`] segments have
     /// arrived beyond it.
     pub(crate) fn window(&self, is_found: bool, least: Duration, smoothed: Duration) -> Duration {

@@ -10,8 +10,8 @@
 //!
 //! # Where we differ
 //! Marks are also counted permanently, and each acknowledgement carries the count. So a sender that
-//! needs exact feedback (RFC 8257, RFC 9331) needs no state machine, and loses nothing with an
-//! acknowledgement.
+//! needs exact feedback (RFC 8257, RFC 9331) needs no state machine, and a lost acknowledgement
+//! loses nothing.
 
 use crate::config::{Config, DelayedAck, Recovery};
 use crate::segment::{Ack, Block, Sack, Segment};
@@ -60,7 +60,7 @@ impl Quick {
         Quick { left: most, most, opened, last, pause: Duration::MAX, has_ect: false }
     }
 
-    /// A data segment comes; `is_again`: it came before.
+    /// Handles a data segment; `is_again`: it came before.
     fn comes(&mut self, segment: Segment, is_again: bool, was_echoing: bool, now: Time) {
         if self.last == Time::ZERO {
             let rtt = now.since(self.opened);
@@ -91,8 +91,8 @@ enum Kept {
     InMany,
 }
 
-/// The segments beyond the next one expected, if few. They are stored in the receiver, since memory
-/// elsewhere costs two cache lines, one of which only points to the other.
+/// The segments beyond the next one expected, if few. They are stored in the receiver, because
+/// memory elsewhere would cost two cache lines, one of them only for the pointer.
 #[derive(Clone, Copy, Debug)]
 struct Few {
     len: u8,
@@ -108,8 +108,8 @@ struct Near {
     end: u16,
 }
 
-/// The segments beyond the next one expected, if they are more or blocks are reported, and which
-/// acknowledgements are not delayed.
+/// The segments beyond the next one expected, if they are more or blocks are reported, and the
+/// acknowledgements that are not delayed.
 #[derive(Debug, Default)]
 struct Ahead {
     runs: VecDeque<Run>, // ascending, with holes between
@@ -119,7 +119,7 @@ struct Ahead {
     quick: Option<Quick>,
 }
 
-/// The report of an acknowledgement besides the next segment expected.
+/// The content of acknowledgements, in addition to the next segment expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reports {
     Nothing,
@@ -166,7 +166,7 @@ impl Receiver {
         }
     }
 
-    /// A receiver to which nothing will come.
+    /// A receiver to which no segment will come.
     pub const fn of_nothing() -> Self {
         Receiver {
             next: 0,
@@ -192,7 +192,7 @@ impl Receiver {
 
     /// The same without the [`blocks`](Receiver::blocks), whose memory costs a cache miss even if
     /// there are none.
-    #[inline(always)] // an acknowledgement returned through memory is written in pieces, and copying it in one piece stalls
+    #[inline(always)] // copying one returned through memory would stall
     pub fn take_in(&mut self, segment: Segment, now: Time) -> Option<Ack> {
         if segment.is_syn {
             let ack = Ack { is_for_syn: true, echo: segment.epoch, ..self.ack() };
@@ -365,7 +365,7 @@ impl Receiver {
         }
     }
 
-    /// The next segment came while some are ahead, which may now be in order.
+    /// Handles the next segment expected while some are ahead, which may now be in order.
     #[inline(never)]
     fn close_hole(&mut self) {
         let is_closed = if self.kept == Kept::InFew {
@@ -432,7 +432,7 @@ impl Few {
         true
     }
 
-    /// Closes the hole of the first `filled` segments, and returns how many more are in order now.
+    /// Closes the hole of the first `filled` segments, and returns how many more are now in order.
     /// The rest is counted from there.
     fn close(&mut self, filled: u16) -> u16 {
         let more = match self.runs().first() {
@@ -485,7 +485,7 @@ impl Ahead {
         }
     }
 
-    /// Notes that the run containing `seq` was touched last; `next` is expected.
+    /// Notes that the run with `seq` was touched last; `next` is expected.
     fn touch(&mut self, seq: u64, next: u64) {
         let Some(run) = self.run_of(seq) else { return };
         let others = self.recent.iter().copied().filter(|&seq| seq > next && !run.holds(seq));
@@ -584,7 +584,7 @@ mod tests {
         let mut rng = Seed(2).stream("receiver");
         let (mut went_over, mut stayed) = (0, 0);
         for trial in 0..400u64 {
-            // Some need more than four runs, and some come from farther than those reach.
+            // Some trials need more than four runs, and some have segments beyond their reach.
             let step = if trial % 4 == 0 { 9_000 } else { 1 };
             let reach = 2 + rng.below(14);
             let (mut ours, mut model) = (receiver(), std::collections::BTreeSet::new());

@@ -31,7 +31,7 @@ impl Default for RttEstimator {
 }
 
 impl RttEstimator {
-    /// Takes in one measured round trip of a segment that was sent once (the caller applies Karn's
+    /// Takes in the measured round trip of a segment that was sent once (the caller applies Karn's
     /// rule), and ends any back-off.
     pub fn measured(&mut self, rtt: Duration, config: &Config) {
         self.backoff = 1;
@@ -195,8 +195,8 @@ mod tests {
     #[test]
     fn what_is_divided_is_rounded_down_to_ticks_where_the_quirk_says_so() {
         // From a trace of ns-2 with ticks of 10 ms: 4 ticks smoothed, 6 quarters of a tick of
-        // variation, then a measurement of 15 ticks. The variation is 6 - 1 + 11 quarters, and the
-        // timeout 43 / 8 + 16 ticks, rounded down.
+        // variation, then a measurement of 15 ticks. The variation becomes 6 - 1 + 11 quarters, and
+        // the timeout 43 / 8 + 16 ticks, rounded down.
         let mut rtt = estimator(10, 200);
         rtt.1.quirks.counts_ticks = true;
         (rtt.0.rtt_ns_x8, rtt.0.variation_ns_x4) = (320_000_000, 60_000_000);
@@ -209,8 +209,8 @@ mod tests {
 
     #[test]
     fn after_the_fourth_back_off_in_a_row_the_next_measurement_counts_as_the_first() {
-        // Smoothed time and variation after 100 ms and then 500 ms: as the first measurement (RFC
-        // 6298, 2.2), or moved by it (2.3).
+        // Smoothed time and variation after 100 ms and then 500 ms: either set as by a first
+        // measurement (RFC 6298, 2.2), or moved by it (2.3).
         let (first, moved) = (Duration::from_ms(500), Duration::from_ms(150));
         for (forgets_rtt, times, expected) in [(true, 4, first), (true, 3, moved), (false, 4, moved)] {
             let mut rtt = estimator(0, 0);

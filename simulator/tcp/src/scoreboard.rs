@@ -2,8 +2,8 @@
 //! section 4).
 //!
 //! One byte per segment, from the first unacknowledged to the highest with information; none while
-//! nothing is lost. Counts kept at every change give the number in flight ("pipe"). So an
-//! acknowledgement costs only what it newly reports, not a window.
+//! no segment is lost. Counts kept at every change give the number in flight ("pipe"). So the cost
+//! of an acknowledgement depends on its news, not on the window.
 //!
 //! Under [`Recovery::Rack`](crate::Recovery::Rack), time decides what is lost (RFC 8985, section
 //! 6.2, step 5). Segments sent once are examined in number order, which is their time order, and
@@ -92,7 +92,7 @@ impl Scoreboard {
         self.sacked == 0 && self.lost == 0
     }
 
-    /// Is it empty, without a cut, a probe or an undo in progress?
+    /// Is it empty, without a cut, a probe or a possible undo?
     #[inline]
     pub(crate) fn is_quiet(&self) -> bool {
         self.is_empty() && !self.cut.is_on() && self.rack.probe.is_none() && !self.rack.is_explained()
@@ -130,8 +130,8 @@ impl Scoreboard {
     }
 
     /// Takes in the blocks of an acknowledgement of everything below the base; `highest` was never
-    /// sent. Skips what the previous one reported. Calls `each` with every segment newly reported,
-    /// and returns their number.
+    /// sent. Skips segments that the previous one reported. Calls `each` with every newly reported
+    /// segment, and returns their number.
     pub(crate) fn take(&mut self, sack: &Sack, highest: u64, mut each: impl FnMut(u64)) -> u64 {
         let before = self.sacked;
         let known = std::mem::take(&mut self.reported_runs);
@@ -192,16 +192,16 @@ impl Scoreboard {
         self.sacked >= DUPLICATES
     }
 
-    /// Was everything in flight sent after the latest that has arrived? That is so without losses
-    /// and reordering.
+    /// Was everything in flight sent after the latest arrival? That is so without losses and
+    /// reordering.
     #[inline]
     pub(crate) fn is_in_order(&self, journal: &Journal) -> bool {
         self.is_empty() && journal.last_sent(self.base) >= self.rack.latest.sent
     }
 
     /// RACK_detect_loss: marks as lost the segments sent before the latest arrival that have not
-    /// arrived within a round trip and `window`. `highest` was never sent. Returns when the last
-    /// other segment sent before it will be lost.
+    /// arrived within a round trip and `window`. `highest` was never sent. Returns when the last of
+    /// the others sent before it will be lost.
     pub(crate) fn find_late(
         &mut self,
         journal: &Journal,
@@ -263,7 +263,7 @@ impl Scoreboard {
         self.reported = self.losses; // the sender knows
     }
 
-    /// Nothing was lost: segments considered lost are in flight.
+    /// Cancels losses: segments considered lost are in flight.
     pub(crate) fn lose_nothing(&mut self) {
         for state in &mut self.segments {
             *state &= !LOST;

@@ -31,9 +31,9 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
-    /// BBRUpdateRound. Has a round begun? A round ends with a segment sent after the previous round
-    /// had ended. The delivered count decides: selective acknowledgements advance it while the
-    /// cumulative one does not move.
+    /// BBRUpdateRound. Has a round begun? A round ends with the acknowledgement of a segment sent
+    /// after the previous round had ended. The delivered count decides: selective acknowledgements
+    /// advance it while the cumulative one does not move.
     pub(super) fn take(&mut self, acked: &Acked) -> bool {
         let Some(sample) = acked.rate else {
             self.delivered = self.delivered.wrapping_add(acked.newly);
@@ -127,7 +127,7 @@ impl Dwell {
     }
 
     /// BBRHandleProbeRTT. May it end? Not before 200 ms and a round have passed since `is_little`
-    /// was first true.
+    /// became true.
     pub(super) fn is_over(
         &mut self,
         now: Time,
@@ -147,12 +147,11 @@ impl Dwell {
     }
 }
 
-/// How many acknowledged segments exceed the number that the model's rate explains: section 5.5.9,
-/// extra_acked.
+/// The number of acknowledged segments in excess of the model's rate: section 5.5.9, extra_acked.
 #[derive(Debug, Default)]
 pub(super) struct Clumps {
     began: Time,
-    /// Since then, segments.
+    /// Acknowledged since then, segments.
     acked: u32,
     /// The maximum of ten rounds, segments.
     pub(super) most: MaxFilter<10>,

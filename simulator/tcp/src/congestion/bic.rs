@@ -3,12 +3,12 @@
 //! # What it does
 //! After a loss the right window lies between the reduced and the previous one. Per round trip the
 //! window grows by a fraction of its distance from the previous one, up to a bound: fast while far
-//! away, slowly near it. Beyond it, growth is slow first, and then faster, to find more bandwidth.
-//! A loss reduces it to 0.8 of its size.
+//! away, slowly near it. Beyond it, growth is first slow, then faster, to find more bandwidth. A
+//! loss reduces it to 0.8 of its size.
 //!
 //! # Why
 //! Reno adds a segment per round trip, however many are missing. BIC was Linux's default from 2004
-//! to 2006; CUBIC is its successor.
+//! to 2006. CUBIC is its successor.
 //!
 //! # State and cost
 //! 80 bytes; O(1) per acknowledgement.
@@ -218,7 +218,7 @@ mod tests {
         bic
     }
 
-    /// How much a window grows in a round trip.
+    /// The growth of a window in a round trip.
     fn grown(bic: &mut Bic) -> f64 {
         let before = bic.window();
         for _ in 0..before as u32 {

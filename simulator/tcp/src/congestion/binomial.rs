@@ -6,9 +6,8 @@
 //! increase, additive decrease); K = 0, L = 1 is multiplicative in both. A negative K is refused: a
 //! window would grow without limit within one round trip.
 //!
-//! # Why
-//! Flows that respond differently to congestion, for disciplines that should not depend on that:
-//! Table 2 of the AFD paper has seven groups.
+//! It creates flows that respond differently to congestion, for disciplines that should not depend
+//! on the response: Table 2 of the AFD paper has seven groups.
 //!
 //! # State and cost
 //! Seven numbers. A division per acknowledgement, plus a power if an exponent is not 0, 1 or 2.
@@ -19,11 +18,10 @@
 //! Control Algorithms", INFOCOM 2001. The table omits the minus sign of the increase's exponents;
 //! with the reading above, "normal TCP" is as the paper describes it.
 //!
-//! # Where we differ
-//! As in ns-2, the first decrease of a connection, each in slow start, and the threshold at each
-//! timeout, are halves regardless of `c2` and `l`. The window never falls below 1; ns-2 allows that
-//! and then waits for the timer. The threshold never falls below 2, and a decrease never raises
-//! either.
+//! As in ns-2, these are halves regardless of `c2` and `l`: the first decrease of a connection,
+//! each decrease in slow start, and the threshold at each timeout. The window never falls below 1;
+//! ns-2 allows that and then waits for the timer. The threshold never falls below 2, and a decrease
+//! never raises either.
 
 use super::control::{About, Acked, Congested, Control, Start};
 use super::growth::LOWEST_THRESHOLD;
@@ -69,7 +67,7 @@ impl Binomial {
         Binomial { parameters, window, threshold: f64::INFINITY, has_decreased: false }
     }
 
-    /// What is left of `in_use` segments after a loss.
+    /// The window after a loss with `in_use` segments.
     fn decreased(&mut self, in_use: f64) -> f64 {
         let is_first = !std::mem::replace(&mut self.has_decreased, true);
         if is_first || self.window < self.threshold {

@@ -157,7 +157,7 @@ pub trait Control: Debug {
 
     /// Invoked when a reduction for a loss or a timeout turns out to be spurious (RFC 4015). The
     /// flow continues from at least its earlier `window` and `threshold`, in segments. A controller
-    /// whose window does not follow from losses may ignore it.
+    /// whose window does not depend on losses may ignore it.
     fn undone(&mut self, _window: f64, _threshold: f64) {}
 
     /// Invoked when a partial acknowledgement in recovery covered `by` segments more than were
@@ -171,7 +171,7 @@ pub trait Control: Debug {
     /// [`lost`](Self::lost).
     fn restarted(&mut self, _window: f64) {}
 
-    /// Sending rate, segments per second; absent if only acknowledgements clock segments out.
+    /// Sending rate, segments per second; `None` if only acknowledgements clock segments out.
     fn pace(&self) -> Option<f64> {
         None
     }

@@ -22,8 +22,9 @@ use fairwire_core::{Duration, Time};
 use fairwire_parameters::{Declared as _, OutOfRange};
 use std::sync::Arc;
 
-/// The controllers of this crate except Reno, each once: its file, its description, its parameters
-/// as entered and as checked. Passes the list to the macro `$then`, before its other arguments.
+/// Passes the list of this crate's controllers, except Reno, to the macro `$then`, before its other
+/// arguments. Each entry has its file, its description, and its parameters as entered and as
+/// checked.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! controllers {

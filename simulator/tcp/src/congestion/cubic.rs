@@ -1,8 +1,8 @@
 //! CUBIC: a window that is a cubic function of the time since it was last reduced.
 //!
 //! # What it does
-//! After a reduction the window rises towards the size at the last congestion, flattens there, and
-//! then rises ever faster to find more bandwidth. Where Reno would have grown further by now, it
+//! After a reduction the window rises towards its size at the last congestion, flattens there, and
+//! then rises ever faster to find more bandwidth. Whenever Reno would have grown further by now, it
 //! follows Reno. A sign of congestion reduces it to 0.7 of its size.
 //!
 //! # Why
@@ -23,9 +23,9 @@
 //! - An acknowledgement of n segments grows the window by n (target - cwnd) / cwnd, never past the
 //!   target; the RFC specifies one such step per acknowledgement. So a delayed acknowledgement does
 //!   not halve the growth.
-//! - In the Reno-friendly region the window is the larger of the estimate and itself: in section
+//! - In the Reno-friendly region the window is the maximum of itself and the estimate: in section
 //!   4.2 it never shrinks.
-//! - Where the RFC allows the congestion window or the flight size at a reduction, it is the window
+//! - The RFC allows the congestion window or the flight size at a reduction; here it is the window
 //!   in use. An unused window does not grow.
 //! - With [`Config::whole_segments`](crate::Config::whole_segments), three quantities are integers,
 //!   in segments, as in Linux: the reduced window before and after, and the distance of the curve
@@ -33,9 +33,9 @@
 //!   reaches its plateau 1.36 s early, when less than a segment is missing.
 //! - After a spurious reduction the curve restarts at the restored window (section 4.9 optionally
 //!   restores the curve too).
-//! - The stored value is the instant of the curve's inflection, not its beginning and K. While the
-//!   window is unused, or below the threshold again (after an idle time), the instant is deferred,
-//!   which excludes that time from t.
+//! - The stored value is the instant of the curve's inflection, not its beginning and K. The
+//!   instant is deferred while the window is unused, or is again below the threshold after an idle
+//!   time. That excludes this time from t.
 
 use super::control::{About, Acked, Congested, Control, Feedback, Start};
 use super::growth::{Arithmetic, kept, slow_start};
@@ -102,7 +102,7 @@ pub struct Cubic {
 enum Stage {
     /// The first slow start, watched.
     Watched(HyStart),
-    /// Slow start after which the curve begins at its plateau, since none is known: K = 0.
+    /// Slow start, after which the curve begins at its plateau, since no plateau is known: K = 0.
     SlowStart,
     /// After a reduction: the curve begins with the next acknowledgement.
     Reduced,
@@ -320,8 +320,8 @@ mod tests {
         Congested { now: Time::ZERO + Duration::from_secs_f64(at_s), in_use, in_flight: in_use as u32 }
     }
 
-    /// Acknowledges a window of segments per round trip, one by one, until `until_s`, and reports
-    /// the window at each.
+    /// Acknowledges a window of segments per round trip, one by one, until `until_s`; passes the
+    /// window at each to `see`.
     fn run(cubic: &mut Cubic, from_s: f64, until_s: f64, rtt_s: f64, mut see: impl FnMut(f64, f64)) {
         let mut at_s = from_s;
         while at_s < until_s {
@@ -347,8 +347,8 @@ mod tests {
         run(&mut cubic, 20.0, 20.0 + k + 3.0, rtt_s, |t, window| {
             let curve = 0.4 * (t - k).powi(3) + peak;
             // A step of (W(t + R) - w) / w per acknowledgement is a lag of R behind W(t + R). The
-            // remainder of the two is R^2 W'' / 2, at most 0.005 s^2 of 2.4 K segments/s^2 = 0.11;
-            // twice that, for the rest of the beginning.
+            // remainder of the two is R^2 W'' / 2, at most 0.005 s^2 of 2.4 K segments/s^2 = 0.11.
+            // Twice that allows for the beginning.
             assert!((window - curve).abs() < 0.22, "{t}: {window} {curve}");
             seen_at_k |= (t - k).abs() < 1e-3 && (window - peak).abs() < 0.22;
         });
@@ -414,7 +414,7 @@ mod tests {
         let mut cubic = Cubic::new(PLAIN, &Start { whole_segments: true, ..Start::of(10) });
         cubic.lost(&congested(0.0, 1000.0));
         let k = (300.0_f64 / 0.4).cbrt();
-        let early = (1.0_f64 / 0.4).cbrt(); // C t^3 = 1
+        let early = (1.0_f64 / 0.4).cbrt(); // from C t^3 = 1
         let mut reached = f64::INFINITY;
         run(&mut cubic, 20.0, 20.0 + k, 0.1, |t, window| {
             if window >= 1000.0 {
@@ -503,9 +503,9 @@ mod tests {
                 cubic.acked(&Acked { ends_round: i == 0, ..ack(at_s, 1, rtt_s) });
             }
         }
-        // The second round shows the rise at its eighth sample. Five rounds later, including that
-        // one, slow start is over: 10 + 10 + 8 segments, and a quarter of 2, of 4 times 10, and of
-        // the one that ends the last round.
+        // The second round shows the rise at its eighth sample. Slow start is over five rounds
+        // later, that one included. By then it has added 10 + 10 + 8 segments, and a quarter of 2,
+        // of 4 times 10, and of the one that ends the last round.
         assert_eq!(cubic.threshold(), 28.0 + 0.25 * 43.0);
         assert_eq!(cubic.plateau, cubic.threshold());
         assert_eq!(cubic.prior, cubic.threshold());
@@ -517,11 +517,11 @@ mod tests {
         let of_tables =
             [(0.1, 1e3, 38.0), (0.1, 1e4, 187.0), (0.1, 1e5, 1054.0), (0.01, 1e4, 120.0), (0.01, 1e5, 379.0)];
         for (rtt_s, period, expected) in of_tables {
-            // There is one flow, for which section 4.7 would turn fast convergence off.
+            // The test has one flow, for which section 4.7 would turn fast convergence off.
             let mut cubic = Cubic::new(CubicParameters { fast_convergence: false, ..PLAIN }, &Start::of(10));
-            // The average of a cycle is 0.925 of its peak (1 - 0.3 / 4). It begins there, because
-            // periodic losses bring a distant window there only slowly: the curve is flat where
-            // they hit it.
+            // The average of a cycle is 0.925 of its peak (1 - 0.3 / 4). The window begins at the
+            // peak, because periodic losses would bring it there only slowly from afar: they hit
+            // the curve where it is flat.
             cubic.lost(&congested(0.0, expected / 0.925));
             let (mut at_s, mut segments) = (0.0, 0.0);
             for n in 1..=(20.0 * period) as u64 {
@@ -539,7 +539,7 @@ mod tests {
         }
     }
 
-    /// A literal transcription of RFC 9438, with its names and with t and K, line by line.
+    /// A literal transcription of RFC 9438, with its names, t and K, line by line.
     struct Rfc {
         cwnd: f64,
         ssthresh: f64,

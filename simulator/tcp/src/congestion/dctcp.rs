@@ -19,12 +19,13 @@
 //! # Where we differ
 //! - Segments are counted, not bytes.
 //! - RFC 8257 specifies no minimum window for marks; see `lowest_window`.
-//! - "Once per window" counts from the reduction: the next one waits until everything in flight
-//!   then is acknowledged. The rounds over which alpha is averaged are the sender's, and
-//!   independent.
+//! - "Once per window" counts from the reduction: the next one waits until the data then in flight
+//!   is acknowledged. The rounds over which alpha is averaged are the sender's, and independent of
+//!   that.
 //! - An acknowledgement that reports a mark does not grow the window (RFC 3168, section 6.1.2).
 //! - With [`Config::whole_segments`](crate::Config::whole_segments), a mark removes full segments
-//!   from an integer window, as in Linux: from ten, at an alpha of 0.3, one and not one and a half.
+//!   from an integer window, as in Linux: from ten, at an alpha of 0.3, one instead of one and a
+//!   half.
 //! - Marks reported during the repair of a loss do not affect alpha: [`Control::acked`] is not
 //!   called then.
 

@@ -5,9 +5,9 @@ use super::control::{Congested, Start};
 /// RFC 5681, equation (4): the threshold never falls below two segments.
 pub(super) const LOWEST_THRESHOLD: f64 = 2.0;
 
-/// Slow start with `newly` segments acknowledged: the window grows by as many, up to the threshold.
-/// Returns the new window, and the segments left for congestion avoidance. RFC 5681, section 3.1,
-/// with appropriate byte counting (RFC 3465).
+/// Slow start with `newly` segments acknowledged: the window grows by that number, up to the
+/// threshold. Returns the new window, and the segments left for congestion avoidance. RFC 5681,
+/// section 3.1, with appropriate byte counting (RFC 3465).
 pub(super) fn slow_start(window: f64, threshold: f64, newly: u32) -> (f64, f64) {
     let step = f64::from(newly).min((threshold - window).max(0.0));
     (window + step, f64::from(newly) - step)

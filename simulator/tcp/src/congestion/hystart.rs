@@ -27,8 +27,8 @@ const MAX_PER_ACK: u32 = 8;
 /// The state of HyStart++: the round-trip times of the first slow start.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HyStart {
-    /// The minimum round-trip times of the previous round, of this one, and of the one that made it
-    /// conservative; the longest duration means none.
+    /// The minimum round-trip times of the previous round, of this one, and of the one in which
+    /// slow start became conservative; the longest duration means none.
     previous: Duration,
     least: Duration,
     baseline: Duration,
@@ -64,7 +64,7 @@ impl HyStart {
         growth
     }
 
-    /// Has conservative slow start lasted its rounds? Then congestion avoidance begins.
+    /// Has conservative slow start lasted its rounds, so congestion avoidance begins?
     pub(super) fn is_over(&self) -> bool {
         self.conservative_rounds >= CSS_ROUNDS
     }
@@ -125,8 +125,8 @@ mod tests {
         let mut hystart = HyStart::new();
         assert_eq!(round(&mut hystart, 80), 10.0);
         assert_eq!(round(&mut hystart, 89), 10.0); // 1/8 of 80 ms is 10 ms: no rise yet
-        // Against 89 ms the rise must be 11.125 ms. It is known after eight samples; the last two
-        // count a quarter.
+        // Against 89 ms the rise must be 11.125 ms. It is known after eight samples, so the last
+        // two count a quarter.
         assert_eq!(round(&mut hystart, 101), 8.5);
         for _ in 0..4 {
             assert_eq!(round(&mut hystart, 120), 2.5);

@@ -6,8 +6,8 @@
 //! target, and shrinks in proportion above it.
 //!
 //! # Why
-//! Flows that fill queues until a loss push the delay far beyond the target, and so take all they
-//! want; LEDBAT takes the unused rest. That suits updates and backups.
+//! Flows that fill queues until a loss push the delay far beyond the target, and so take as much as
+//! they want; LEDBAT takes the unused rest. That suits updates and backups.
 //!
 //! # State and cost
 //! 96 bytes; O(1) per acknowledgement (ten minima and four samples). It needs exact round-trip

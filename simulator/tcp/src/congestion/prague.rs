@@ -21,15 +21,15 @@
 //! W / R that grows by 1 / V per V seconds grows W by (R / V)^2 per R seconds.
 //!
 //! # Where we differ
-//! - Once a flow is independent, everything has the period of the virtual round-trip time: growth,
-//!   the average alpha, and how often marks may reduce. Only then does a given marking probability
-//!   result in the rate of a flow with that round-trip time.
+//! - Once a flow is independent, the virtual round-trip time is the period of everything: of
+//!   growth, of the average alpha, and of reductions by marks. Only then does a given marking
+//!   probability result in the rate of a flow with that round-trip time.
 //! - A loss halves the window in use, whatever marks have already removed in the same round trip.
 //!   (The draft gives credit for that.)
 //! - There is no fall-back to a classic response for classic queues. No released Linux has Prague.
-//!   The kernels of the L4S team (5.10 and later) and the branch `v3` of BBR's authors have it,
-//!   with such a fall-back as `prague_ecn_fallback`, off by default. They also have round-trip
-//!   independence: `prague_rtt_scaling`, after `prague_rtt_transition` round trips.
+//!   The L4S team's kernels (5.10 and later) and the branch `v3` of BBR's authors have it, with a
+//!   fall-back, `prague_ecn_fallback`, off by default. They also have round-trip independence:
+//!   `prague_rtt_scaling`, after `prague_rtt_transition` round trips.
 //! - Pacing is at twice window / RTT in slow start and at window / RTT after it.
 //! - Losses, and marks during a repair, are treated as in [`Dctcp`](super::Dctcp).
 
@@ -113,7 +113,7 @@ impl Prague {
         if self.rounds_to_go == 0 { self.virtual_rtt } else { Duration::ZERO }
     }
 
-    /// Alpha is 1 until the first mark, so that mark halves the window reached in slow start.
+    /// Alpha is 1 until the first mark, so the first mark halves the window reached in slow start.
     fn average_marks(&mut self, acked: &Acked) {
         if !self.has_met_marks && acked.marked == 0 {
             return;
@@ -260,8 +260,8 @@ mod tests {
             near.acked(&ack(5 * round, 100, 0, 5));
         }
         // One segment per 25 ms and 25 ms: rate + 1 / (25 ms) in 25 ms, that is 5 ms / 25 ms in a
-        // window of 5 ms. Within 1 %, since the 100 segments acknowledged are no longer quite a
-        // window.
+        // window of 5 ms. The tolerance is 1 %, since the 100 segments acknowledged are slightly
+        // less than a window.
         let grown = near.window() - 100.0;
         assert!((grown / 0.2 - 1.0).abs() < 0.01, "{grown}");
         let mut far = in_avoidance(lasting, 100.0);

@@ -55,8 +55,8 @@ impl Reno {
         }
     }
 
-    /// New data of `segments` was acknowledged, and the window was used: this is all that the law
-    /// needs.
+    /// Grows the window for `segments` of newly acknowledged data, if the window was used. The law
+    /// needs no more than this.
     #[inline]
     pub fn grow(&mut self, segments: u64, most: f64) {
         if self.counts_segments {
@@ -92,7 +92,7 @@ impl Control for Reno {
         }
     }
 
-    /// Halves both. Only the threshold is rounded to an integer, as in ns-2.
+    /// Halves both window and threshold. Only the threshold is rounded to an integer, as in ns-2.
     fn lost(&mut self, congested: &Congested) {
         let half = congested.in_use / 2.0;
         self.threshold = half.floor().max(LOWEST_THRESHOLD);

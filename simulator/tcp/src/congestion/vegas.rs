@@ -12,7 +12,7 @@
 //!
 //! Its minimum round-trip time is an estimate. Flows that start together measure each other's
 //! queue: 200 over 1 Gbit/s and 40 ms hold a queue of 22 ms, although four segments of each are 9.6
-//! ms, and 500 hold 60 ms. Flows that start later take the existing queue for the path: 200 that
+//! ms, and 500 hold 60 ms. Flows that start later mistake the existing queue for the path: 200 that
 //! start within 15 s hold 183 ms. A window left too large by slow start shrinks by one segment per
 //! round trip, so a single flow holds 78 ms for minutes. (`count = 200`, `start = "0 s..15 s"`, 20
 //! 000 packets of buffer, 20 to 60 s.)
@@ -28,8 +28,8 @@
 //! # Where we differ
 //! - The actual rate uses the minimum round-trip time of a round, as in Linux, instead of a
 //!   separately timed segment.
-//! - A round with two measurements or fewer is Reno's, as in Linux: delayed acknowledgements do not
-//!   measure the path.
+//! - A round with two measurements or fewer follows Reno, as in Linux: delayed acknowledgements do
+//!   not measure the path.
 //! - Losses halve the window as Reno's do, and the sender finds them (the paper's section III.A has
 //!   a finer timer).
 //! - `alpha` and `beta` count segments, and the window moves by integers. With
@@ -117,7 +117,7 @@ pub struct Vegas {
 
 /// The minimum window, except after a timeout: Linux.
 const LOWEST_WINDOW: f64 = 2.0;
-/// This number of measurements or fewer says nothing: Linux.
+/// This number of measurements or fewer is not used: Linux.
 const FEW: u32 = 2;
 
 impl Vegas {

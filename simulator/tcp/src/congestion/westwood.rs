@@ -7,7 +7,7 @@
 //!
 //! # Why
 //! Reno halves, whatever the reason. On a path with losses before it is full, such as radio, half
-//! is too little; in front of a long queue it is too much.
+//! is too little; with a long queue it is too much.
 //!
 //! # State and cost
 //! 80 bytes; O(1) per acknowledgement. It needs exact round-trip times from the sender.
@@ -24,8 +24,8 @@
 //! - Segments acknowledged during a repair are counted with the acknowledgement that ends it.
 //!
 //! With `recovery = "rack"` as in Linux, and unlike the papers:
-//! - A loss or a mark halves the window. The path's measured capacity replaces it when the
-//!   reduction is over, even if that is larger. So the rate of the halved window is known.
+//! - A loss or a mark halves the window. When the reduction is over, the path's measured capacity
+//!   replaces it, even if that is larger, so the rate of the halved window is included.
 //! - A timeout forgets the minimum round-trip time.
 
 use super::control::{About, Acked, Congested, Control, Feedback, Start};
@@ -112,7 +112,7 @@ impl Westwood {
             self.least_s = self.least_s.min(rtt.secs());
         }
         if self.began == Time::MAX {
-            self.began = acked.now; // what comes with it was sent earlier
+            self.began = acked.now; // segments of this acknowledgement were sent earlier
             return;
         }
         self.acked += f64::from(acked.newly);

@@ -1,4 +1,4 @@
-//! How often a sender found losses, and how. Nothing that is sent depends on this.
+//! How often and how a sender found losses. The counts do not affect sending.
 
 use super::{Phase, Reaction, Sender};
 use std::ops::Add;
@@ -54,8 +54,8 @@ impl Sender {
         self.counts = LossCounts::default();
     }
 
-    /// Duplicates, or SACK blocks, have found a loss, and a repair begins. Within an episode they
-    /// begin none, unless a mark was echoed in it.
+    /// Counts the beginning of a repair after duplicates, or SACK blocks, have found a loss. Within
+    /// an episode none is counted, unless a mark was echoed in it.
     pub(super) fn count_repair(&mut self) {
         self.counts.repaired += 1;
     }
@@ -71,7 +71,7 @@ impl Sender {
             return;
         }
         if is_under_way && self.reaction == Reaction::Duplicates {
-            // The repair became a timeout. If the counts were reset since, it is not in them.
+            // The repair became a timeout. If the counts were reset since, it is not included.
             self.counts.repaired = self.counts.repaired.saturating_sub(1);
         }
         self.counts.timed_out += 1;

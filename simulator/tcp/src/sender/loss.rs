@@ -42,8 +42,8 @@ impl Sender {
             self.phase = Phase::Open;
             self.inflation = 0;
             self.control.recovered(now);
-            // The repaired segment has just arrived. The others did earlier, while the window was
-            // not allowed to grow.
+            // The repaired segment has just arrived. The others arrived earlier, while the window
+            // was not allowed to grow.
             self.unreported = self.unreported.saturating_add(u32::try_from(newly - 1).unwrap_or(u32::MAX));
             newly = 1;
         }
@@ -69,7 +69,7 @@ impl Sender {
         }
     }
 
-    /// A segment that a partial acknowledgement covers may have waited behind a hole: it ends a
+    /// A segment that a partial acknowledgement covers may have waited behind a hole. It ends a
     /// back-off, but measures nothing.
     fn forget_timed(&mut self, acked_to: u64) {
         if !self.has_journal && self.timed_seq < acked_to {
@@ -78,8 +78,8 @@ impl Sender {
         }
     }
 
-    /// Part of the window is acknowledged: the next hole is also lost. The window, inflation first,
-    /// deflates by the amount acknowledged, less one for the retransmission. The timer restarts
+    /// Handles a partial acknowledgement: the next hole is also lost. The window, inflation first,
+    /// deflates by the amount acknowledged, minus one for the retransmission. The timer restarts
     /// only on the first partial acknowledgement (the "impatient" variant of RFC 6582).
     fn on_partial_ack(&mut self, newly: u64, seen_partial: bool, now: Time, out: &mut impl Output) {
         let newly = u32::try_from(newly).unwrap_or(u32::MAX);
@@ -120,8 +120,8 @@ impl Sender {
         self.recover == 0 || self.unacked > self.recover || (is_distinguished && self.unacked == self.recover)
     }
 
-    /// May duplicates cause a retransmission? Not those that stem from an earlier one; but a window
-    /// reduced only by a mark has not been repaired.
+    /// May duplicates cause a retransmission? Duplicates that stem from an earlier one may not; but
+    /// a window reduced only by a mark has not been repaired.
     pub(super) fn may_repair(&self) -> bool {
         self.is_new_loss() || self.reaction == Reaction::Mark
     }

@@ -89,7 +89,7 @@ pub struct Sender {
     journal: Option<Box<Journal>>,
 }
 
-// With millions of connections, most of the time goes to memory accesses, so rarely used parts are
+// With millions of connections, memory accesses take most of the time, so rarely used parts are
 // boxed.
 const _: () = assert!(size_of::<Sender>() <= 208);
 
@@ -113,13 +113,13 @@ enum Phase {
     },
 }
 
-/// The purpose of the only timer. All but the first are for RACK-TLP.
+/// The purpose of the only timer. All purposes but the first are for RACK-TLP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Timer {
     Retransmission,
     /// Overtaken segments are lost.
     Reordering,
-    /// Nothing follows the last segment, so a probe will.
+    /// No segment follows the last, so a probe will.
     Tail,
 }
 
@@ -284,7 +284,7 @@ impl Sender {
             Phase::SynSent { is_timed } => return self.opened(is_timed, ack.echo, now, out),
             Phase::Open | Phase::Recovery { .. } | Phase::Lost { .. } => {}
         }
-        // Retransmitted or answered twice; overtaken by a newer one; or for data never sent.
+        // A repeated answer to a SYN, overtaken by a newer one, or for data never sent.
         if ack.is_for_syn || ack.next < self.unacked || ack.next > self.highest {
             return;
         }
@@ -312,7 +312,7 @@ impl Sender {
         if self.retransmit_at <= now {
             let room_from = out.room_from();
             if room_from > now && self.timer != Timer::Reordering {
-                // A segment without room in the host's own queue is not retransmitted, as in Linux.
+                // As in Linux, a segment without room in the host's own queue is not retransmitted.
                 self.retransmit_at = room_from;
                 return;
             }
@@ -376,8 +376,8 @@ impl Sender {
         self.retransmit_at.saturating_sub(self.rtt.timeout(&self.config))
     }
 
-    /// The SYN of the epoch `echo` was answered. With RACK-TLP each retransmitted SYN is timed, as
-    /// with timestamps: the last, or the one before.
+    /// Handles the answer to the SYN of the epoch `echo`. With RACK-TLP each retransmitted SYN is
+    /// timed, as with timestamps: the last, or the one before.
     fn opened(&mut self, is_timed: bool, echo: bool, now: Time, out: &mut impl Output) {
         if self.is_timely && !is_timed && echo == self.epoch {
             self.timed_at = self.armed_at();
@@ -419,7 +419,7 @@ impl Sender {
         }
     }
 
-    /// A window between one and two cannot be halved: the next segment waits for a timeout (RFC
+    /// A window between one and two cannot be halved, so the next segment waits for a timeout (RFC
     /// 3168, section 6.1.2). Each later segment that is marked at a window of one doubles the wait,
     /// as in ns-2.
     fn slow_down(&mut self, in_use: f64, now: Time) {
@@ -430,7 +430,7 @@ impl Sender {
         }
     }
 
-    /// Takes in a round-trip time. It ends a back-off, unless marks caused that.
+    /// Takes in a round-trip time. It ends a back-off that marks did not cause.
     #[inline]
     fn sample(&mut self, rtt: Duration) {
         let before = self.rtt.smoothed();
@@ -444,7 +444,7 @@ impl Sender {
         }
     }
 
-    /// Notes that the window was reduced: segments already in flight say nothing new about
+    /// Notes that the window was reduced: segments already in flight carry no news about
     /// congestion.
     fn reduced(&mut self, reaction: Reaction) {
         self.reaction = reaction;
@@ -489,7 +489,7 @@ impl Sender {
     }
 
     /// Reports to the controller that `newly` segments arrived, by `ack`. Reno, which most flows
-    /// use, gets only the little that it needs.
+    /// use, gets only the data that it needs.
     #[inline]
     fn report_acked(&mut self, ack: &Ack, newly: u64, in_flight: u32, measures: Measures, now: Time) {
         let is_window_used = !self.is_starved || self.config.quirks.grows_unused;

@@ -21,7 +21,8 @@ impl Sender {
         no_zero(self.config.quirks.max_per_ack)
     }
 
-    /// Most segments that a duplicate acknowledgement releases in NewReno's recovery.
+    /// The maximum number of segments that a duplicate acknowledgement releases in NewReno's
+    /// recovery.
     #[inline]
     pub(super) fn max_per_duplicate(&self) -> u64 {
         no_zero(self.config.quirks.max_per_duplicate)
@@ -57,7 +58,7 @@ impl Sender {
         self.note_starved(window_end);
     }
 
-    /// The application has written less than the window up to before `window_end`.
+    /// Notes whether the application has written less than the window up to before `window_end`.
     #[inline]
     pub(super) fn note_starved(&mut self, window_end: u64) {
         self.is_starved = self.next == self.end && self.next < window_end;
@@ -127,8 +128,8 @@ impl Sender {
         Segment { seq, is_syn: false, is_retransmission: true, ecn, cwr: false, epoch: self.epoch }
     }
 
-    /// May a segment leave now? If so, and it is paced, the next one may follow a gap later. A
-    /// window that the host's queue leaves unused does not grow, as in Linux.
+    /// May a segment leave now? If so, and it is paced, the next one may follow a gap later. As in
+    /// Linux, a window that the host's queue leaves unused does not grow.
     #[inline]
     pub(super) fn may_leave(&mut self, now: Time, out: &impl Output) -> bool {
         if self.has_host {

@@ -1,12 +1,12 @@
 //! Loss recovery with selective acknowledgements.
 //!
 //! # Source
-//! RFC 6675 over the [`Scoreboard`](crate::scoreboard::Scoreboard), also after a timeout: lost
+//! RFC 6675 over the [`Scoreboard`](crate::scoreboard::Scoreboard), also after a timeout. Lost
 //! segments are sent first, then new data, while the window exceeds the number in flight.
 //!
 //! # Where we differ
-//! Under the quirk `sack_counts_acks`, as in ns-2's Sack1. The number in flight is counted,
-//! starting at the third duplicate from the outstanding segments less three. Each acknowledgement
+//! The quirk `sack_counts_acks` behaves as ns-2's Sack1. The number in flight is counted. The count
+//! starts at the third duplicate, from the outstanding segments minus three. Each acknowledgement
 //! subtracts one, a partial one two. Every segment missing below the highest arrived is
 //! retransmitted at once, and only once. The acknowledgement that ends recovery does not open the
 //! window. A timeout forgets the scoreboard and goes back N, and duplicates are then ignored until
@@ -115,7 +115,7 @@ impl Sender {
         if let Some(seq) = board.next_doubtful() {
             return Some(seq);
         }
-        // The rescue: retransmits the last segment, in case it is lost and nothing above it will
+        // The rescue: retransmits the last segment, in case it is lost and no segment above it will
         // reveal that.
         let last = self.highest - 1;
         let is_useful = !*has_acted && !board.is_sacked(last) && !board.is_repeated(last);

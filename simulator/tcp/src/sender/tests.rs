@@ -220,8 +220,8 @@ fn duplicates_that_going_back_caused_retransmit_nothing() {
     for seq in (0..40).filter(|seq| ![0, 1, 4, 10].contains(seq)) {
         receiver.on_segment(Segment::data(seq), Time::ZERO).expect("at once");
     }
-    // Everything now arrives at once, in order: lost segments are fetched again, arrived ones come
-    // twice.
+    // Everything now arrives at once, in order: lost segments are sent again, and segments that had
+    // arrived come twice.
     let mut flight = sent.taken();
     while sender.unacked < 40 {
         let acks: Vec<Ack> = flight
@@ -278,8 +278,8 @@ fn the_receiver_window_is_never_overrun() {
 
 #[test]
 fn the_segment_sent_first_after_a_repair_began_may_be_lost_again_and_that_is_a_new_loss() {
-    // Segment 0 is lost, and so is the first segment sent after its repair has begun, where the
-    // repair ends.
+    // Two segments are lost: segment 0, and the first one sent after its repair has begun, where
+    // the repair ends.
     let (recovery, control) = (Recovery::Sack, ControlConfig::Reno);
     let config = Config { delayed_ack: None, recovery, control, ..Config::new(Profile::Modern, 512) };
     let mut receiver = Receiver::new(&config);
@@ -408,7 +408,7 @@ fn everything_arrives_over_a_lossy_path_whatever_is_lost() {
 #[test]
 fn a_million_flows_fit_into_memory() {
     use crate::congestion::Reno;
-    // The size of sender and receiver without SACK, and nothing else while nothing is lost.
+    // The size of sender and receiver without SACK, and nothing more while no segment is lost.
     assert!(
         size_of::<Sender>() + size_of::<Receiver>() <= 304,
         "{} {}",
@@ -500,7 +500,7 @@ fn an_original_that_was_sent_after_the_retransmission_undoes_no_repair() {
 
 #[test]
 fn a_timeout_is_tested_where_no_repair_is_under_way_or_nothing_moved_and_reduces_once_per_segment() {
-    // Cases: after a repair by time, at once, again without an acknowledgement, after one.
+    // Cases: after a repair by time, at once, again without an acknowledgement, and after one.
     let config = Config { control: ControlConfig::Reno, ..Config::new(Profile::Modern, 1448) };
     let phase = |is_testing| Phase::Lost { is_testing, has_moved: false };
     let mut sent = Sent::default();

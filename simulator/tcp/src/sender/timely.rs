@@ -15,7 +15,7 @@ use crate::scoreboard::Scoreboard;
 use crate::segment::Ack;
 use fairwire_core::{Duration, Ecn, Time};
 
-/// Degrees of reordering up to this do not let the window grow out of order; Linux's
+/// Reordering up to this degree does not let the window grow out of order; Linux's
 /// `tcp_reordering`.
 const USUAL_DEGREE: u64 = 3;
 
@@ -28,7 +28,7 @@ enum Answer {
     NewFirst,
 }
 
-/// The report of an acknowledgement, besides its numbers.
+/// The content of an acknowledgement, in addition to its numbers.
 struct Report {
     /// The first unacknowledged segment before it.
     before: u64,
@@ -37,8 +37,8 @@ struct Report {
     is_new: bool,
     /// The arrival sent last, and whether it was sent twice.
     latest: Option<(Latest, bool)>,
-    /// Did an original fill the first hole (RFC 3522)? It is echoed, and was sent before the first
-    /// retransmission since the reduction, or there was none.
+    /// Did an original fill the first hole (RFC 3522)? It did if its echo is from before the first
+    /// retransmission since the reduction, or there was no retransmission.
     is_original_first: bool,
     /// Did a segment arrive that was sent once, before the last reduction (RFC 5682)?
     has_original: bool,
@@ -134,7 +134,7 @@ impl Sender {
         }
     }
 
-    /// Grows the window by in-order arrivals; also by out-of-order ones if those are usual on this
+    /// Grows the window for in-order arrivals, and for out-of-order ones if they are usual on this
     /// path.
     fn take_growth(&mut self, ack: &Ack, newly: u64, in_flight: u32, measures: Measures, now: Time) {
         if newly == 0 {
@@ -233,8 +233,8 @@ impl Sender {
         self.phase = Phase::Open;
     }
 
-    /// The window was reduced: the next new segment reports it, whatever the reason (RFC 3168,
-    /// section 6.1.2). Otherwise the echo of an earlier mark would reduce it again.
+    /// Notes that the window was reduced: the next new segment reports it, whatever the reason (RFC
+    /// 3168, section 6.1.2). Otherwise the echo of an earlier mark would reduce it again.
     pub(super) fn owe_cwr(&mut self) {
         self.owes_cwr |= self.ecn != Ecn::NotEct && !self.counts_marks;
     }
@@ -267,7 +267,7 @@ impl Sender {
     }
 
     /// Undoes the last reduction, which was made without a loss. `forgets`: segments considered
-    /// lost are not.
+    /// lost are in flight after all.
     fn undo(&mut self, forgets: bool) {
         let Some(board) = &mut self.board else { return };
         if forgets {
@@ -311,7 +311,7 @@ impl Sender {
         begins
     }
 
-    /// A reduction is about to be made. It may be undone unless a mark caused it (`is_marked`).
+    /// Prepares for a reduction. It may be undone unless a mark caused it (`is_marked`).
     pub(super) fn note_reduction(&mut self, is_marked: bool) {
         let (window, threshold) = (self.control.window(), self.control.threshold());
         let before = (!is_marked).then_some([window, threshold.max(0.75 * window)]); // as in Linux
@@ -468,8 +468,8 @@ impl Sender {
         (self.retransmit_at, self.timer) = (due.max(now + Duration::from_ns(1)), Timer::Retransmission);
     }
 
-    /// Did a segment arrive that was sent before the first unacknowledged one last was? Then that
-    /// one may still arrive, and is given time.
+    /// Did a segment arrive that was sent before the last transmission of the first unacknowledged
+    /// one? If so, that one may still arrive, and is given time.
     fn shows_progress(&self, latest: Option<(Latest, bool)>) -> bool {
         let first = self.journal.as_deref().map_or(Time::ZERO, |journal| journal.last_sent(self.unacked));
         latest.is_some_and(|(latest, _)| latest.sent < first)

@@ -44,7 +44,7 @@ fn every_controller_fills_a_link_whose_buffer_is_its_bandwidth_delay_product() {
     ] {
         for recovery in [Recovery::NewReno, Recovery::Sack] {
             if matches!(control, ControlConfig::Bbr(_)) && recovery == Recovery::NewReno {
-                continue; // its start-up loses a buffer's worth, which needs the timer repeatedly without SACK
+                continue; // without SACK the losses of its start-up need the timer repeatedly
             }
             let config = Config { recovery, ..modern(control.clone()) };
             let got = utilization(&mut Path::new(&config, 74)); // 10 Mbit/s x 32.6 ms
@@ -174,8 +174,8 @@ fn marks_at_a_window_of_one_hold_segments_back_for_ever_longer_timeouts() {
     let gaps: Vec<f64> = sent[16..24].windows(2).map(|pair| pair[1] - pair[0]).collect();
     let held: Vec<f64> = gaps.iter().copied().filter(|&gap| gap > 0.1).collect();
     assert!(held.len() >= 2 && held[0] >= 0.2, "{gaps:?}"); // the minimum timeout
-    // The first mark finds a window of 1 and a fraction, the second of 1; each later one doubles.
-    // Each includes a round trip.
+    // The first mark finds a window of 1 and a fraction, the second of 1; each later one doubles
+    // the wait. Each wait includes a round trip.
     let growth: Vec<f64> = held.windows(2).map(|pair| (pair[1] / pair[0]).round()).collect();
     assert_eq!(growth, [1.0, 2.0, 2.0], "{held:?}");
     assert!(sent.len() > 100_000 && sent[sent.len() - 1] > 299.0); // then it is over

@@ -32,7 +32,7 @@ fn bbr_leaves_startup_three_rounds_after_the_rate_stopped_to_grow() {
         let mut known_in = None;
         while bbr.state() == BbrState::Startup {
             pipe.step(&mut bbr);
-            // The rest is no growth by a quarter.
+            // The remaining rise is less than a quarter.
             if bbr.bottleneck_rate() > rate / 1.25 && known_in.is_none() {
                 known_in = Some(pipe.rounds);
             }
@@ -52,7 +52,8 @@ fn bbr_drains_before_it_probes_and_sees_the_path_without_its_queue_every_ten_sec
             (Pipe::new(rate, propagation_s), Bbr::new(BbrParameters::default(), &Start::of(10)));
         let seen = states(&mut pipe, &mut bbr, 25.0);
         let names: Vec<_> = seen.iter().map(|s| s.1).collect();
-        // On the shortest path four segments exceed the product: RTprop is observed all the time.
+        // On the shortest path four segments exceed the product, so RTprop is observed all the
+        // time.
         assert_eq!(names[..3], [Startup, Drain, ProbeBw], "{seen:?}");
         for pair in seen.windows(2).filter(|pair| pair[0].1 == ProbeRtt) {
             let lasted_s = pair[1].0 - pair[0].0;
@@ -133,9 +134,9 @@ fn bbr3_fills_a_pipe_to_within_5_percent_with_little_queue() {
         let used = (pipe.delivered - delivered) as f64 / (pipe.now_s - from) / rate;
         assert!((0.95..=1.001).contains(&used), "{rate} {propagation_s}: {used}");
         assert!((bbr.bottleneck_rate() / rate - 1.0).abs() < 0.05, "{}", bbr.bottleneck_rate());
-        // A probe lasts three rounds without growth, at 5/4: three quarters of the product; and the
-        // window allows 2.25 of it and a quantum. It is drained at 9/10, and cruises most of the
-        // time.
+        // A probe lasts three rounds without growth at 5/4, which adds three quarters of the
+        // product; the window allows 2.25 of it and a quantum. The queue is drained at 9/10, and it
+        // cruises most of the time.
         let most_s = 0.5 * propagation_s + 8.0 / rate;
         assert!(waited_s / segments < most_s, "{rate} {propagation_s}: {} {most_s}", waited_s / segments);
         assert!(bbr.long_term_bound().is_infinite(), "nothing was lost");
@@ -198,7 +199,7 @@ fn ledbat_holds_its_queueing_delay() {
             pipe.step(&mut ledbat);
             (waited_s, segments) = (waited_s + pipe.queueing_s, segments + 1.0);
         }
-        // The window is used in integers: one segment is 1 / rate of delay, and so is the filter's
+        // The window is used in integers, and one segment is 1 / rate of delay. So is the filter's
         // minimum of four.
         let error_s = (waited_s / segments - target.secs()).abs();
         assert!(error_s < 2.0 / rate, "{rate} {propagation_s}: {error_s}");
@@ -221,7 +222,7 @@ fn dctcp_keeps_the_queue_about_where_it_is_marked_and_the_link_busy() {
     let used = (pipe.delivered - delivered) as f64 / (pipe.now_s - from) / pipe.rate;
     assert!(used > 0.995, "{used}");
     // The queue exceeds K by the growth in a round trip before its marks arrive: a segment per
-    // flow, and one of rounding.
+    // flow, plus one for rounding.
     assert!((20.0..24.0).contains(&(longest_s * pipe.rate)), "{}", longest_s * pipe.rate);
 }
 

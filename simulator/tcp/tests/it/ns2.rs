@@ -1,6 +1,6 @@
 //! One flow performs as in ns-2 2.35, drop for drop, with each of its loss recoveries.
 //!
-//! The figures are what `ns proof/bench/one-flow.tcl BUFFER WINDOW RECOVERY` prints.
+//! The figures are the output of `ns proof/bench/one-flow.tcl BUFFER WINDOW RECOVERY`.
 
 use crate::path;
 

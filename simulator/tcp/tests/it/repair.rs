@@ -113,7 +113,7 @@ fn an_acknowledgement_that_reports_nothing_is_no_duplicate_to_sack_in_ns2() {
     path.start();
     path.run_until(Time::ZERO + Duration::from_secs(2));
     // The timer goes back to 61; 72 arrives for the second time, and its acknowledgement releases
-    // nothing. As ns-2 sends them:
+    // no segment. The order is that of ns-2:
     let late = path.sent.iter().filter(|(at, _)| at.secs() > 1.0).take(8);
     let sent: Vec<(u64, u64)> = late.map(|(at, s)| (at.ns() / 1_000_000, s.seq)).collect();
     assert_eq!(

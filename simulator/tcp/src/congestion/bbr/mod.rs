@@ -7,9 +7,8 @@
 //! little slower to drain the resulting queue. At most twice the product of the two is in flight.
 //! Losses and marks do not affect the model.
 //!
-//! # Why
 //! A path is best used when its rate is filled and its queue is empty. Loss comes only when the
-//! queue is full, and on some paths even when nothing is; the two measurements find the point
+//! queue is full, and on some paths even when it is empty. The two measurements find the point
 //! directly.
 //!
 //! # State and cost
@@ -30,10 +29,11 @@
 //! - Rates measured in `ProbeRTT`, and until the end of the second round after it, count as limited
 //!   by the application. The draft marks the segments themselves, which is equivalent.
 //! - A repair after a timeout is over when everything in flight is acknowledged, whether or not the
-//!   sender says so.
-//! - It needs selective acknowledgements. With cumulative ones only, the acknowledgement that ends
-//!   a repair delivers a window at once, and the measured rate can be twice the path's. The maximum
-//!   keeps it for ten rounds, which overflows the queue. The draft does not provide for that.
+//!   sender reports it.
+//! - It needs selective acknowledgements. With only cumulative ones, the acknowledgement that ends
+//!   a repair delivers a window at once, so the measured rate can be twice the path's. The maximum
+//!   keeps that rate for ten rounds, which overflows the queue. The draft does not provide for
+//!   that.
 //! - A restart from idle is not noticed (section 4.3.4.4): a controller is not called before a
 //!   segment is sent. Only the gain of the current phase differs.
 //! - Linux's detection of policers (its long-term rate) is omitted; no draft has it.
@@ -195,7 +195,7 @@ impl Bbr {
         }
     }
 
-    /// A window in its arithmetic.
+    /// A window in the flow's arithmetic.
     fn counted(&self, segments: f64) -> f64 {
         if !self.rounds_up {
             return segments;
@@ -396,7 +396,7 @@ impl Control for Bbr {
         self.window
     }
 
-    /// Infinite: there is none.
+    /// Infinite, since there is none.
     fn threshold(&self) -> f64 {
         f64::INFINITY
     }

@@ -42,7 +42,7 @@ fn ack(at_ms: u64, newly: u32, in_flight: u32, per_second: f64) -> Acked {
     }
 }
 
-/// An acknowledgement of segments that were sent before anything else in the test.
+/// An acknowledgement of segments that were sent before any other in the test.
 fn sent_before(at_ms: u64, newly: u32, in_flight: u32) -> Acked {
     let ack = ack(at_ms, newly, in_flight, 1000.0);
     Acked { rate: ack.rate.map(|rate| RateSample { delivered_before: 0, ..rate }), ..ack }
@@ -52,7 +52,7 @@ fn congested(in_flight: u32) -> Congested {
     Congested { now: Time::ZERO, in_use: f64::from(in_flight), in_flight }
 }
 
-/// With a pipe of 1000 segments per second and 100 ms, known to be full.
+/// A BBR whose pipe of 1000 segments per second and 100 ms is known to be full.
 fn filled(parameters: BbrParameters) -> Bbr {
     let mut bbr = Bbr::new(parameters, &Start { segment: SEGMENT, ..Start::of(10) });
     for round in 0..5 {
@@ -216,7 +216,7 @@ fn rates_measured_while_little_is_sent_do_not_lower_the_model() {
 fn rounds_end_with_what_is_delivered_though_the_cumulative_acknowledgement_does_not_move() {
     let mut bbr = Bbr::new(PLAIN, &Start { segment: SEGMENT, ..Start::of(10) });
     for at_ms in 0..5 {
-        // Each is for segments sent after the previous one had come: five rounds, three of them
+        // Each is for segments sent after the previous one had arrived: five rounds, three of them
         // without growth.
         bbr.acked(&Acked { ends_round: false, ..ack(100 * at_ms, 100, 300, 1000.0) });
     }
@@ -255,7 +255,7 @@ fn the_pace_stays_below_the_model_by_the_margin() {
 fn acknowledgements_that_come_in_clumps_make_room_for_as_many() {
     let mut bbr = filled(plain(BbrGiven { allows_for_clumps: true, ..PLAIN.given }));
     for clump in 1..20 {
-        bbr.acked(&ack(1000 * clump, 30, 200, 1000.0)); // 30 at once, where a second explains 1000
+        bbr.acked(&ack(1000 * clump, 30, 200, 1000.0)); // 30 at once, although a second explains 1000
     }
     assert_eq!(bbr.window(), 203.0 + 30.0);
     for clump in 1..5 {

@@ -15,7 +15,7 @@ pub(super) struct Losses {
 const KEPT: usize = 64;
 
 impl Losses {
-    /// Another `lost` segments are considered lost when `delivered` have been delivered.
+    /// Counts another `lost` segments considered lost when `delivered` have been delivered.
     pub(super) fn take(&mut self, lost: u32, delivered: u32) {
         if lost == 0 {
             return;

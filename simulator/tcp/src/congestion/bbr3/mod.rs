@@ -4,8 +4,9 @@
 //! Takes the highest delivery rate of two cycles as the path's rate, and the minimum of ten seconds
 //! as its round-trip time. Every two or three seconds, or 63 rounds, it probes: it fills the pipe
 //! for a round, then sends a quarter faster until the rate no longer rises or more than 2 % of a
-//! round trip are lost. The number in flight then is the long-term bound. Below it, it drains and
-//! cruises; losses there lower a short-term bound, which the next probe forgets.
+//! round trip are lost. The number in flight at that time is the long-term bound. Between probes it
+//! drains and cruises below the bound. Losses then lower a short-term bound, which the next probe
+//! forgets.
 //!
 //! # Why
 //! Version 1 ignores losses, and keeps a short queue overflowing permanently. Version 3 stays below
@@ -23,7 +24,8 @@
 //!
 //! # Where we differ
 //! - The number in flight when a segment was sent (`tx_in_flight`) is not recorded. On a path
-//!   without reordering it equals the segments delivered and lost since then, which are used.
+//!   without reordering it equals the number of segments delivered and lost since then, which is
+//!   used instead.
 //! - Losses are handled with the acknowledgement that shows them, several at once if it shows
 //!   several (`BBRHandleLostPacket`); the sample is that acknowledgement's.
 //! - The filter of the rate advances once per cycle (section 5.5.6), a round after `Up` ended. The
@@ -96,7 +98,8 @@ pub struct Bbr3 {
     /// BBR.full_bw_reached.
     is_pipe_filled: bool,
     rounds: Rounds,
-    /// Until when samples count as limited by the application: those that `ProbeRtt` held back.
+    /// Samples count as limited by the application for this number of rounds, because `ProbeRtt`
+    /// held them back.
     limited_rounds: u8,
     /// BBR.min_rtt.
     least_rtt: LeastRtt,
@@ -112,7 +115,7 @@ pub struct Bbr3 {
     losses: Losses,
     /// BBR.loss_in_round.
     has_lost_in_round: bool,
-    /// Acknowledgements in this round of losses that showed one.
+    /// Acknowledgements in this round of losses that showed a loss.
     loss_events: u32,
     /// When the cycle began: BBR.cycle_stamp.
     cycle_began: Time,
@@ -402,7 +405,7 @@ impl Control for Bbr3 {
         self.window
     }
 
-    /// Infinite: there is none.
+    /// Infinite, since there is none.
     fn threshold(&self) -> f64 {
         f64::INFINITY
     }

@@ -140,7 +140,7 @@ impl<'a> Path<'a> {
         self
     }
 
-    /// Later: as if nothing had happened until `now`, which must be before anything is due.
+    /// The same path at `now`, which must be before anything is due.
     pub(crate) fn at(mut self, now: Time) -> Self {
         self.now = now;
         self
@@ -161,7 +161,7 @@ impl<'a> Path<'a> {
         self.act(|sender, now, out| sender.write(segments, now, out));
     }
 
-    /// Runs until `end`, or until nothing is left to do. Is anything left to do?
+    /// Runs until `end`, or until no work is left. Is any work left?
     pub(crate) fn run_until(&mut self, end: Time) -> bool {
         loop {
             let event_at = self.events.peek().map_or(Time::MAX, |Reverse((at, _))| *at);
