@@ -1,9 +1,9 @@
 //! Identifies the engine: `FAIRWIRE_ENGINE` is a hash of the sources on which a run depends, so
 //! builds of one version can be distinguished.
 //!
-//! Comments and tests are excluded. Where cargo unpacks the packages of one version side by side,
-//! they have the hash of the repository that they came from. Otherwise the version identifies the
-//! engine: its crates have exactly that version.
+//! Comments and tests are excluded. If cargo unpacks the packages of one version side by side, they
+//! have the hash of the repository that they came from. Otherwise the version identifies the
+//! engine, since its crates have exactly that version.
 
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
@@ -56,7 +56,7 @@ fn folder(root: &Path, name: &str, version: &str) -> Option<PathBuf> {
     places.into_iter().map(|place| root.join(place)).find(|folder| folder.join("src").is_dir())
 }
 
-/// All files under `folder`; none if it does not exist.
+/// Collects all files under `folder`; none if it does not exist.
 fn gather(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     if !folder.is_dir() {
         return Ok(());
@@ -68,9 +68,9 @@ fn gather(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// Adds the code in `files`, by their paths from the repository, where the crate `name` is
-/// `folder`. The build script of `study` does the same with its own code: a build script cannot
-/// share code with another crate without building that twice.
+/// Adds the code in `files`, by their paths from the repository; the folder of the crate `name` is
+/// `folder`. The build script of `study` does the same with its own code: sharing code with another
+/// crate would build that crate twice.
 fn hash(all: &mut Sha256, mut files: Vec<PathBuf>, name: &str, folder: &Path) -> io::Result<()> {
     files.retain(|path| path.extension().is_some_and(|ending| ending == "rs"));
     files.sort();

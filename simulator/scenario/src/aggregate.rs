@@ -77,7 +77,7 @@ impl AggregateSpec {
         Site { rate: fastest.unwrap_or(self.target.0), buffer, packet_bytes, seed, stream }
     }
 
-    /// Checks that it makes sense. Any seed will do, since no random number is drawn.
+    /// Checks that it makes sense. Any seed serves, since no random number is drawn.
     fn check(&self, path: &str, spec: &Spec, topology: &Topology) -> Result<(), Fault> {
         if self.groups(spec).next().is_none() {
             let allowed = format!("`aggregate = \"{}\"` in at least one `[[flow]]`", self.name);

@@ -13,8 +13,8 @@ use serde::Deserialize;
 pub struct AggregateSpec {
     /// Its name: letters, digits, `-` and `_`. Groups join it with their `aggregate` key.
     pub name: String,
-    /// The contract: the rate up to which its packets are in profile. A fair link would be shared
-    /// in proportion to it.
+    /// The contract: the rate up to which its packets are in profile. Fair shares of a link are in
+    /// proportion to it.
     pub target: Quantity<Rate>,
     /// The marker: a name, or a table with the name and its parameters. Its `rate` is `target`
     /// unless it has one. Default: "token-bucket".

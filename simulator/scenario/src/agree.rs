@@ -18,7 +18,7 @@ pub struct AgreeSpec {
     pub tolerance: Option<f64>,
     /// The same, relative to the measurement on the first stage.
     pub relative: Option<f64>,
-    /// The number of standard errors of the difference allowed in addition: then the mean decides,
+    /// The number of standard errors of the difference allowed in addition; the mean then decides,
     /// not an interval. Default: none.
     pub deviations: Option<f64>,
     /// How intervals count. Default: "reach"; with `deviations`, "ignored".
@@ -29,7 +29,7 @@ pub struct AgreeSpec {
     pub discipline: Option<String>,
     /// The reason for this bound, for people.
     pub because: String,
-    /// The reason for a larger difference, if known: it is then reported, but is no miss.
+    /// The reason for a larger difference, if known. It is then reported, but is not a miss.
     pub known: Option<String>,
 }
 

@@ -13,8 +13,8 @@ use fairwire_laws::part::Part;
 use fairwire_sim::{GroupPlan, LinkPlan, Member, Network, SetUp, Settings, TieRule};
 
 /// The plan of one run; `None` if its set-up was stopped. Starts and delays draw from streams named
-/// by the flow, and a discipline from a stream named by its link. So every discipline meets the
-/// same traffic under the same seed, and an additional flow does not affect others.
+/// after the flow, and a discipline from a stream named after its link. So every discipline meets
+/// the same traffic under the same seed, and an additional flow does not affect others.
 pub(crate) fn network(
     spec: &Spec,
     topology: &Topology,
@@ -109,8 +109,8 @@ pub(crate) fn check_discipline(
     catalogue::check(compared.name(), &compared.parameters(&spec.discipline), &site)
 }
 
-/// Checks the `[discipline.<name>]` tables where disciplines are compared, or at the first queue.
-/// This includes values that none of `uses` takes unchanged.
+/// Checks the `[discipline.<name>]` tables at the sites of the compared disciplines, or at the
+/// first queue. This includes values that none of `uses` takes unchanged.
 pub(crate) fn check_base<'a>(
     spec: &Spec,
     topology: &Topology,

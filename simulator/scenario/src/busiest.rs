@@ -7,7 +7,7 @@ use fairwire_metrics::record::{LinkRecord, RunRecord};
 /// Smaller differences in utilization do not count in results.
 const SAME: f64 = 0.005;
 
-/// The links with the busiest first: a generated network has that link's measures.
+/// Moves the busiest link to the front: its measures are those of a generated network.
 pub(crate) fn first(mut links: Vec<LinkRecord>) -> Vec<LinkRecord> {
     let busiest =
         (0..links.len()).rev().max_by(|a, b| links[*a].utilization.total_cmp(&links[*b].utilization));
@@ -17,7 +17,7 @@ pub(crate) fn first(mut links: Vec<LinkRecord>) -> Vec<LinkRecord> {
     links
 }
 
-/// A note if an explicit network has a busier link than the one whose measures it has.
+/// A note if an explicit network has a busier link than the one that supplies its measures.
 pub(crate) fn note(spec: &Spec, topology: &Topology, runs: &[RunRecord]) -> Option<String> {
     spec.network.is_none().then_some(())?;
     let mean = |at: usize| {

@@ -73,7 +73,7 @@ fn split(text: &str) -> Vec<&str> {
     parts
 }
 
-/// The label of `name`: a label is kept, and an alias becomes its name in the catalogue.
+/// The label of `name`: a label stays, and an alias becomes its name in the catalogue.
 pub(crate) fn resolved<'a>(name: &'a str, mut labels: impl Iterator<Item = &'a str>) -> &'a str {
     if labels.any(|label| label == name) {
         return name;

@@ -13,9 +13,9 @@ pub type Controller = Entry<Controllers>;
 /// A controller: `"cubic"`, or `{ cubic = { beta = 0.8 } }`.
 pub type ControlSpec = Named<Controllers>;
 
-/// Adds an external controller: from then on it has its name in scenarios and on the command line,
-/// its table of parameters, its page and its schema. Call it before anything else, since the list
-/// is fixed once it was read.
+/// Adds an external controller, which then has its name in scenarios and on the command line, its
+/// table of parameters, its page and its schema. Call it before anything else, since the list is
+/// fixed once it was read.
 ///
 /// # Errors
 ///

@@ -17,7 +17,7 @@ use std::fmt;
 const MAX_ROWS: f64 = 3e7;
 /// Lines of traces of all runs: each takes some 110 bytes, so these are 11 GB.
 const MAX_EVENTS: f64 = 1e8;
-/// For those in memory each takes some 200 bytes.
+/// Events in memory take about 200 bytes each.
 const MAX_EVENTS_IN_MEMORY: f64 = 1e7;
 /// Transfers requested in a run: each takes some 100 bytes until it is complete.
 const MAX_TRANSFERS: f64 = 2e7;
@@ -25,8 +25,8 @@ const MAX_TRANSFERS: f64 = 2e7;
 const MAX_RECORDS: f64 = 1e7;
 /// TCP timers that expire in a run, each at its longest.
 const MAX_TIMEOUTS: f64 = 1e8;
-/// The same for flows without a bound on the packets at their host's own link: each takes some 100
-/// bytes there.
+/// The same for flows without a bound on the packets at their host's own link, where each takes
+/// about 100 bytes.
 const MAX_UNBOUNDED_TIMEOUTS: f64 = 1e7;
 /// Memory of all concurrent runs, bytes: a reasonable share of a machine with 16 GB.
 const MAX_MEMORY: f64 = 8e9;
@@ -34,13 +34,14 @@ const MAX_MEMORY: f64 = 8e9;
 const MAX_RUNS: f64 = 1e7;
 /// A sweep's data on disk, bytes, without compression.
 const MAX_DISK: f64 = 2e10;
-/// Bytes of a queued link without its buffer, for each slot of its buffer, for each connection, and
-/// for each packet in flight, from runs with a million of each.
+/// Bytes of a queued link without its buffer, of each slot of its buffer, of each connection, and
+/// of each packet in flight, from runs with a million of each.
 const OF_LINK: f64 = 2000.0;
 const OF_SLOT: f64 = 60.0;
 const OF_CONNECTION: f64 = 1000.0;
 const OF_PACKET: f64 = 100.0;
-/// Bytes of a flow or a link in the record of a run, which is kept until all end, likewise.
+/// Bytes of a flow or a link in the record of a run, which is kept until all runs end; likewise
+/// measured.
 const OF_RECORD: f64 = 300.0;
 /// Rows of a sample for each queued link, including some gauges; for each group or aggregate; for
 /// each flow.
@@ -99,7 +100,7 @@ pub struct Memory {
     run: f64,
     /// For its record, bytes.
     record: f64,
-    /// What reduces the memory during the run most.
+    /// The key that reduces the memory during the run most.
     by: String,
 }
 
@@ -115,8 +116,8 @@ impl Memory {
         if other.run > self.run { other } else { self }
     }
 
-    /// Refuses `at_once` concurrent runs of this size and the records of `kept` runs if they need
-    /// too much; `jobs` names the first number.
+    /// Refuses `at_once` concurrent runs of this size, with the records of `kept` runs, if they
+    /// need too much memory; `jobs` names the first number.
     ///
     /// # Errors
     /// When it is too much.
@@ -142,11 +143,11 @@ impl Memory {
     }
 }
 
-/// Refuses runs of `scenario` that would keep too much because of its own keys, whatever is
+/// Refuses runs of `scenario` that would need too much because of its own keys, whatever is
 /// recorded.
 ///
 /// # Errors
-/// When something is too much; reports the first such thing.
+/// When an amount is too large; reports the first.
 pub fn check_one(scenario: &Scenario) -> Result<(), TooMuch> {
     Estimate::of(scenario).flows(false)
 }
@@ -154,7 +155,7 @@ pub fn check_one(scenario: &Scenario) -> Result<(), TooMuch> {
 /// Refuses a sweep with too many runs, or too many bytes on disk.
 ///
 /// # Errors
-/// When something is too much; reports the first such thing.
+/// When an amount is too large; reports the first.
 pub fn check_sweep(runs: usize, bytes: f64, has_flows: bool) -> Result<(), TooMuch> {
     let what = format!("the plan has {} runs", about(runs as f64));
     within(runs as f64, MAX_RUNS, what, "runs", "fewer `seeds`, or fewer values in `vary`")?;
@@ -172,8 +173,7 @@ pub fn check_sweep(runs: usize, bytes: f64, has_flows: bool) -> Result<(), TooMu
 /// Refuses runs of `scenario` that would record or keep too much. Estimates assume a busy network,
 /// and are accurate to a factor of two or three.
 ///
-/// # Errors
-/// When something is too much; reports the first such thing.
+/// # Errors When an amount is too large; reports the first.
 pub fn check(scenario: &Scenario, recorded: Recorded, keys: Keys<'_>) -> Result<(), TooMuch> {
     let estimate = Estimate::of(scenario);
     if let Some(interval) = recorded.every {
@@ -186,7 +186,7 @@ pub fn check(scenario: &Scenario, recorded: Recorded, keys: Keys<'_>) -> Result<
     estimate.memory().check(recorded.at_once, estimate.runs as usize, keys.jobs)
 }
 
-/// For each queue: the offered and the carried load, bit/s, and by how much packets exceed its
+/// For each queue: the offered and the carried load, bit/s, and the excess of packets over its
 /// delay, s.
 struct Wires {
     loads: Vec<[f64; 2]>,
@@ -290,7 +290,7 @@ impl<'a> Estimate<'a> {
         Memory { run: all, record, by: most.map_or(String::new(), |(by, _)| by) }
     }
 
-    /// The approximate number of packets of a route's flows in flight, outside of queues: a
+    /// The approximate number of packets of a route's flows in flight, outside of queues. It is a
     /// source's output during the time to the first queue, plus the links' throughput during the
     /// rest of a round trip.
     fn under_way(&self, flow: &FlowSpec, sends: &Sends, route: &Route, wires: &Wires) -> f64 {

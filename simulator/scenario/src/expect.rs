@@ -51,7 +51,7 @@ pub enum Side {
 }
 
 impl Judgement {
-    /// The verdict on the expectation: by the mean within bounds, and by the complete interval
+    /// The verdict on the expectation: by the mean within bounds, or by the complete interval
     /// relative to another discipline.
     pub fn verdict(&self) -> Verdict {
         let own = judge::judge(Value::exact(self.mean), Allowed::between(self.min, self.max), Rule::Mean);
@@ -116,8 +116,8 @@ impl fmt::Display for Comparison {
     }
 }
 
-/// Compares `report` with the expectations of `spec`. Omits expectations on a discipline that was
-/// not run, or relative to one.
+/// Compares `report` with the expectations of `spec`. Omits expectations on, or relative to, a
+/// discipline that was not run.
 pub fn judge(spec: &Spec, report: &Report) -> Vec<Judgement> {
     let judging = Judging { spec, report };
     spec.expect.iter().flat_map(|expect| judging.judgements(expect)).collect()
@@ -176,8 +176,8 @@ impl Judging<'_> {
 
 /// The measure of `expect`, before any comparison.
 fn bare(expect: &ExpectSpec, summary: &Summary) -> Judgement {
-    // A cause that dropped nothing in any run is absent; any other absent measure is not a number,
-    // so the expectation is not met.
+    // A cause without drops in any run is absent. Any other absent measure is not a number, so the
+    // expectation is not met.
     let absent = if expect.measure.starts_with("drops.") { 0.0 } else { f64::NAN };
     Judgement {
         discipline: summary.discipline.clone(),

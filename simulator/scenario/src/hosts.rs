@@ -14,7 +14,7 @@ pub(crate) struct Hosts<'a> {
     path: String,
     /// By link: does a flow pass it?
     is_passed: Vec<bool>,
-    /// The paths, as links of the network, until it is known which of these exist.
+    /// The paths, as links of the network, until the existing ones among these are known.
     routes: Vec<Vec<Numbered>>,
 }
 

@@ -171,7 +171,7 @@ impl<Q: Random> LawSpec<Q> {
         law.problem().map_or(Ok(law), Err)
     }
 
-    /// The approximate mean: that before the bounds, clamped to them.
+    /// The approximate mean: the mean before the bounds, clamped to them.
     pub(crate) fn about(&self) -> f64 {
         let value =
             |quantity: Option<Quantity<Q>>, default| quantity.map_or(default, |quantity| quantity.0.value());

@@ -17,8 +17,8 @@ use fairwire_sim::{Hop, Observer, Steps};
 /// A run of one discipline under one seed, in steps from one sample of its observer to the next.
 /// Between two steps its scenario may be changed, if that needs no new run.
 ///
-/// Without a change, or with a change to the current value, its results are those of a run that is
-/// not live, bit for bit. The same changes at the same steps give the same bits.
+/// Without a change, or with a change to the current value, its results are those of an ordinary
+/// run, bit for bit. The same changes at the same steps give the same bits.
 ///
 /// ```
 /// use fairwire_scenario::{Live, Observer, Overrides, View, parse};
@@ -117,7 +117,7 @@ impl Live {
         self.set_all(&[format!("{path}={value}")])
     }
 
-    /// Makes several changes at once, `PATH=VALUE` each, as [`set`](Live::set).
+    /// Makes several changes at once, each `PATH=VALUE`, as [`set`](Live::set) does.
     ///
     /// # Errors
     /// As [`set`](Live::set).
@@ -187,7 +187,7 @@ fn refused(set: &[String]) -> ScenarioError {
     ScenarioError { problem, location: None, more: Box::default() }
 }
 
-/// The discipline at queue number `at` in the run of one discipline, and its site: as text with all
+/// The discipline at queue number `at` in the run of one discipline, and its site, as text with all
 /// settings.
 fn works(scenario: &Scenario, discipline: usize, at: usize) -> String {
     let spec = scenario.spec();

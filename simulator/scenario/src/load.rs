@@ -186,9 +186,9 @@ impl Scenario {
         (self.spec.duration.0.secs() * bps).max(1.0)
     }
 
-    /// SHA-256, hexadecimal, of everything on which a run of its discipline number `at` depends
-    /// besides the engine and the seed, with omitted values filled in. So neither an explicit
-    /// default nor the parameters of other disciplines change anything.
+    /// SHA-256, hexadecimal, of everything on which a run of its discipline number `at` depends in
+    /// addition to the engine and the seed. Omitted values are filled in, so neither an explicit
+    /// default nor the parameters of other disciplines change it.
     pub fn run_sha256(&self, at: usize) -> String {
         // With one link and an uncongested return, only the compared discipline works: `choice` has
         // its parameters.
@@ -280,7 +280,7 @@ struct Choices {
     seeds: Option<Seeds>,
 }
 
-/// The scenario `own` with the disciplines and seeds that `overrides` choose.
+/// The scenario `own` with the disciplines and seeds chosen by `overrides`.
 fn chosen(own: &Spec, overrides: &Overrides, locations: &mut Locations) -> Result<Spec, ScenarioError> {
     let choices = choices(overrides);
     let Choices { disciplines, seeds } =
@@ -294,8 +294,8 @@ fn chosen(own: &Spec, overrides: &Overrides, locations: &mut Locations) -> Resul
     Ok(spec)
 }
 
-/// The tables and parts of any type that have a key called `name`; if there are many, only the
-/// tables.
+/// The tables and parts of any type that have a key called `name`; only the tables if there are
+/// many.
 fn owners(name: &str) -> Vec<&'static str> {
     let mut tables = tables(name);
     tables.truncate(document::MAX_OWNERS); // outer tables come first
@@ -329,8 +329,8 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// The self-contained scenario: `own` is that of the file after `--set`, `chosen` is the one to
-    /// run.
+    /// The self-contained scenario: `own` is the scenario of the file after `--set`, and `chosen`
+    /// the one to run.
     fn effective(&self, own: &Spec, chosen: &Spec) -> Result<String, ScenarioError> {
         let Source { name, text, overrides } = *self;
         let mut changes = set_changes(overrides);

@@ -12,7 +12,7 @@ use fairwire_laws::role;
 use fairwire_sim::Source;
 use fairwire_tcp::Processing;
 
-/// A line for each. More groups than this are counted, not named.
+/// The maximum number of groups named in a note; more are only counted.
 const MAX_NAMED: usize = 6;
 
 /// The notes on `spec`, whose topology has been resolved.
@@ -27,7 +27,7 @@ pub(crate) fn of(spec: &Spec, topology: &Topology) -> Vec<String> {
         .collect()
 }
 
-/// Notes groups whose packets the run is too short for.
+/// Notes groups whose packets need more time than the run has.
 fn far(spec: &Spec, topology: &Topology) -> Option<String> {
     let is_far = |(flow, routes): &(&FlowSpec, &Vec<Route>)| {
         let Some(route) = routes.first() else { return false };
@@ -78,9 +78,9 @@ fn late(spec: &Spec) -> impl Iterator<Item = String> + '_ {
     (!late.is_empty()).then_some(note).into_iter().chain(beyond)
 }
 
-/// Notes where shares may follow from round trips modulo a packet's transmission time on the link:
-/// several flows of unlimited data, hosts that take no time, and a discipline that drops by
-/// position.
+/// Notes that shares may depend on round trips modulo a packet's transmission time on the link.
+/// This needs several flows of unlimited data, hosts that take no time, and a discipline that drops
+/// by position.
 fn phase(spec: &Spec, topology: &Topology) -> Option<String> {
     let takes_no_time =
         |source: &Source| matches!(source, Source::Bulk { tcp } if tcp.processing == Processing::None);
@@ -116,7 +116,7 @@ fn traces<'a>(spec: &Spec, topology: &'a Topology) -> impl Iterator<Item = Strin
     })
 }
 
-/// Notes where ECN-capable senders meet disciplines that by default drop packets they could mark.
+/// Notes ECN-capable senders at disciplines that by default drop packets they could mark.
 fn unmarked(spec: &Spec) -> Option<String> {
     let is_capable = |flow: &&FlowSpec| {
         flow.source.about().is_tcp && flow.tcp.as_ref().is_some_and(|tcp| tcp.effective_ecn() != "off")
@@ -163,8 +163,8 @@ fn profiles(spec: &Spec) -> Option<String> {
     })
 }
 
-/// Links at which the compared disciplines work, and which their senders together cannot fill. Most
-/// links of a generated network are intended to be so.
+/// Links at which the compared disciplines work but which their senders together cannot fill. In a
+/// generated network most links are intended to be like that.
 fn idle_links(spec: &Spec, topology: &Topology) -> Vec<String> {
     if spec.network.is_some() {
         return Vec::new();
@@ -173,13 +173,13 @@ fn idle_links(spec: &Spec, topology: &Topology) -> Vec<String> {
     let idle_link = |(at, queue): (usize, &QueuePlan)| {
         let link = queue.mean_bps(spec.warm_up.0, spec.duration.0);
         let most = &most[at];
-        // Only acknowledgements pass there, or nothing.
+        // Only acknowledgements pass there, or no packets.
         (!most.by.is_empty() && most.bps < link).then(|| idle(queue, most, link))
     };
     topology.compared().filter_map(idle_link).collect()
 }
 
-/// The most that flows can send over a queue.
+/// The maximum rate of flows over a queue.
 #[derive(Clone, Default)]
 struct Most {
     /// All flows together, bit/s.
@@ -246,8 +246,8 @@ fn most_sent(spec: &Spec, topology: &Topology) -> Vec<Most> {
     most
 }
 
-/// The maximum rate of a flow with its receiver's window, bit/s: all of it in each round trip
-/// without a queue; and that window in segments.
+/// The maximum rate of a flow with its receiver's window, bit/s: the entire window in each round
+/// trip without a queue. Also returns that window in segments.
 fn by_window(flow: &FlowSpec, route: &Route, topology: &Topology, sends: &Sends) -> Option<(f64, u32)> {
     let (Source::Bulk { tcp } | Source::Tcp { tcp, .. }) = &sends.source else { return None };
     let window = tcp.window?;

@@ -1,7 +1,7 @@
 //! The parts of every type that a scenario may name, and the page of each.
 //!
 //! Registered external parts are included. `fairwire describe` and Python's `describe` print the
-//! pages, and `docs/reference` keeps them.
+//! pages, and `docs/reference` stores them.
 
 use crate::generated::{self, Networks};
 use crate::{Controller, ImpairSpec, control, impair, source};
@@ -67,8 +67,8 @@ pub fn all() -> impl Iterator<Item = Part> {
         .chain([impairment])
 }
 
-/// The error if a name belongs to parts of two types: it could not be described, and has one page.
-/// Parts of one type are compared at registration.
+/// The error if a name belongs to parts of two types: a name must have one page. Parts of one type
+/// are compared at registration.
 pub fn taken_twice() -> Option<String> {
     let names = all().flat_map(|part| part.names().map(move |name| (part.kind, name)));
     twice(&names.collect::<Vec<_>>())

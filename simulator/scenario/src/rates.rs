@@ -81,7 +81,7 @@ impl Varying<'_> {
         typed: Option<Quantity<Rate>>,
         files: &Files,
     ) -> Result<Rate, Fault> {
-        // A wrong pattern is reported separately; nothing else uses this rate then.
+        // A wrong pattern is reported separately, and this rate is then not used.
         let any = || self.pattern.map(|_| Rate::from_bps(1).expect("not zero"));
         self.rate(typed, files).or_else(any).ok_or_else(|| missing(path, "rate", "or `trace`"))
     }

@@ -1,5 +1,5 @@
-//! The distance of flows: by the delays of their own links, or by their round-trip times. Buffers
-//! in bandwidth-delay products are computed from it.
+//! The distance of flows, by the delays of their own links or by their round-trip times. Buffers in
+//! bandwidth-delay products are computed from it.
 
 use crate::delays::Delays;
 use crate::fault::{Fault, missing, refused};
@@ -35,7 +35,7 @@ impl FlowSpec {
 }
 
 impl Reach<'_> {
-    /// The delay of the own links, one way, of flow `number` of its group, whose path without them
+    /// The delay of the own links, one way, of flow `number` of its group. The rest of its path
     /// takes `way` for a round trip. `rng` is called only if the flow draws.
     pub(crate) fn access_delay(self, number: u32, way: Duration, rng: impl FnOnce() -> Rng) -> Duration {
         match self {
@@ -132,8 +132,8 @@ fn check(flows: &[FlowSpec], routes: &[Vec<Route>], queues: &[QueuePlan]) -> Res
 /// The buffer at queue number `at`.
 ///
 /// A bandwidth-delay product is the rate that disciplines use, times a round-trip time without
-/// queueing. That time is the mean of the flows whose data passes, each counted once. If only
-/// acknowledgements pass, it is that of their flows.
+/// queueing. That time is the mean over the flows whose data passes, each counted once. If only
+/// acknowledgements pass, it is the mean over their flows.
 fn buffer(
     at: usize,
     queues: &[QueuePlan],

@@ -79,10 +79,10 @@ pub struct RunId<'a> {
 /// Gives each run its observer, on the thread of that run.
 pub trait Observers: Sync {
     /// Invoked on the run's thread: calls `go` with the observer of `which`, or with `None`, and
-    /// returns its result. The result of `go` is whether the run finished.
+    /// returns its result, which is whether the run finished.
     fn observe(&self, which: RunId<'_>, go: &mut dyn FnMut(Option<&mut dyn Observer>) -> bool);
 
-    /// The record of `which`, if it is known: then it is not run again, and has no observer.
+    /// The record of `which`, if it is known; it is then not run again, and has no observer.
     fn known(&self, _which: RunId<'_>) -> Option<RunRecord> {
         None
     }
@@ -250,7 +250,7 @@ fn run_one(
     let made = made?;
     if let Some(record) = &made {
         observers.made(which, record);
-        // Finished runs are kept, so whether to continue does not matter here.
+        // Finished runs are kept, so the answer does not matter here.
         let _ = meter.advance(reached, end);
     }
     Ok(made)
@@ -387,7 +387,7 @@ fn record(scenario: &Scenario, compared: &Compared, seed: u64, mut measured: Mea
     }
 }
 
-/// The fairness among the `flows`, over the queues on the route of each, and what changed when some
+/// The fairness among the `flows`, over the queues on the route of each, and the changes when some
 /// came and went. Writes its max-min share into each.
 pub fn fairness(
     scenario: &Scenario,

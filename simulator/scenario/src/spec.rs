@@ -201,8 +201,8 @@ impl TryFrom<Vec<Quantity<Duration>>> for Times {
 const LATE: u64 = 2;
 
 impl Spec {
-    /// When the flows of `flow` are on, for counting shares: as entered, or until the end for one
-    /// that begins late, whose share would otherwise count the time before. Empty: from their
+    /// When the flows of `flow` are on, for counting shares: as entered, or until the end for flows
+    /// that begin late, whose share would otherwise count the time before. If empty, from their
     /// start on.
     pub(crate) fn on_times(&self, flow: &FlowSpec) -> Vec<OnTime> {
         let (duration, warm_up) = (self.duration.0, self.warm_up.0);

@@ -203,7 +203,7 @@ impl TcpSpec {
     }
 
     /// The constants: the profile's, unless given. The check refuses values out of bounds, so here
-    /// a size may be cut, and a controller be the profile's.
+    /// a size may be clamped, and a controller may be the profile's.
     pub fn config(&self) -> Config {
         let bytes = |size: Option<Quantity<Size>>, default| {
             size.map_or(default, |size| u32::try_from(size.0.0).unwrap_or(u32::MAX))
@@ -332,7 +332,7 @@ impl ProcessingSpec {
 }
 
 impl DelayedAckSpec {
-    /// One segment per ACK is no delay.
+    /// One segment per ACK is not a delay.
     fn delayed_ack(self) -> Option<DelayedAck> {
         let segments = self.segments.unwrap_or(2); // RFC 5681, section 4.2
         let timeout = self.timeout.map_or(Duration::from_ms(40), |timeout| timeout.0); // Linux's minimum

@@ -10,7 +10,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-/// More seeds than any interval needs: its width shrinks with the root of their number.
+/// The maximum number of seeds: no interval needs more, as its width shrinks with the root of their
+/// number.
 const MAX_SEEDS: u64 = 10_000;
 
 const SEEDS_WANTED: &str = "one seed such as 7, a list such as [1, 2, 3], or a range such as \"1..=10\", all different, at most 10000";
@@ -79,7 +80,7 @@ impl FromStr for Seeds {
                 return Seeds::checked(text.split(',').map(number).collect::<Result<_, _>>()?, &text);
             }
         };
-        // Before the list is made: a range may be astronomically long.
+        // Checked before the list is built: a range may be astronomically long.
         if end.saturating_sub(first) > MAX_SEEDS {
             return Err(refuse("names too many seeds"));
         }

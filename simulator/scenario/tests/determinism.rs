@@ -1,4 +1,4 @@
-//! The same scenario and seed give the same bits: however many runs are concurrent, optimised or
+//! The same scenario and seed give the same bits: with any number of concurrent runs, optimised or
 //! not, on any machine.
 //!
 //! The marks in [`GOLDEN`] are asserted by every build, so a debug and a release build that both
@@ -201,7 +201,7 @@ fn scenario(at: usize) -> Scenario {
     parse("determinism.toml", &text, &Overrides::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A mark of every bit of `records`: JSON writes each real number so that reading it returns the
+/// A hash of every bit of `records`: JSON writes each real number so that reading it returns the
 /// same bits.
 fn mark(records: &impl serde::Serialize) -> String {
     let text = serde_json::to_string(records).expect("records have a JSON form");
@@ -215,7 +215,7 @@ fn mark_of(at: usize, jobs: usize) -> String {
     mark_of_runs(&outcome.runs)
 }
 
-/// A mark of the runs' measurements: the parts are named, so a new field does not change it.
+/// A hash of the runs' measurements. The parts are named, so a new field does not change it.
 fn mark_of_runs(runs: &[RunRecord]) -> String {
     let part = |run: &RunRecord| {
         let RunRecord { discipline, seed, flows, links, transfers, fairness, .. } = run.clone();
@@ -233,7 +233,8 @@ fn mark_of_runs(runs: &[RunRecord]) -> String {
     mark(&runs.iter().map(part).collect::<Vec<_>>())
 }
 
-/// The fairness of a run as when the marks were recorded: Jain's index then used throughputs.
+/// The fairness of a run at the time when the hashes were recorded: Jain's index then used
+/// throughputs.
 #[derive(serde::Serialize)]
 struct Recorded {
     jain: f64,
@@ -242,8 +243,8 @@ struct Recorded {
     group_fraction: BTreeMap<String, f64>,
 }
 
-/// Seconds as when the marks were recorded: integer nanoseconds times 1e-9, not the nearest number
-/// to them.
+/// Seconds at the time when the hashes were recorded: integer nanoseconds times 1e-9, not the
+/// nearest number to them.
 fn product(seconds: f64) -> f64 {
     (seconds * 1e9).round() * 1e-9
 }
@@ -258,7 +259,8 @@ fn in_products(mut links: Vec<LinkRecord>) -> Vec<LinkRecord> {
     links
 }
 
-/// Flows as when the marks were recorded: without counts of timeouts and the given values.
+/// Flows at the time when the hashes were recorded: without counts of timeouts and the given
+/// values.
 fn uncounted(mut flows: Vec<FlowRecord>) -> Vec<FlowRecord> {
     for flow in &mut flows {
         let FlowRecord { timeouts, loss_episodes, timeout_episodes, delivered_bytes, .. } = flow;
@@ -294,7 +296,7 @@ fn group(name: &str, source: Source, members: usize) -> GroupPlan {
     }
 }
 
-/// Everything that draws from a law.
+/// All sources that draw from a law.
 fn applications() -> Vec<GroupPlan> {
     let user = |name, load| group(name, Source::Tcp { tcp: Config::new(Profile::Modern, 960), load }, 2);
     let datagrams = |name, traffic| group(name, Source::Datagrams { traffic, header_bytes: 28 }, 2);

@@ -94,8 +94,8 @@ impl Check<'_> {
         unknown(path, "discipline", name, labels.chain(catalogue::allowed(name)).map(Into::into).collect())
     }
 
-    /// Checks the discipline's parameters, so a run cannot fail on them. Building it would take its
-    /// memory.
+    /// Checks the discipline's parameters, so a run cannot fail on them. It is not built, to save
+    /// its memory.
     fn parameters(&self, path: &str, compared: &Compared, topology: &Topology, at: usize) -> Checked {
         let has_own = compared.choice.parameters().is_some();
         if let Ok(Some(buffer)) =

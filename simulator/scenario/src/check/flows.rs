@@ -130,7 +130,8 @@ impl Check<'_> {
         })
     }
 
-    /// Some controllers need to know the arrivals, such as BBR, which models the network from them.
+    /// Some controllers must know which segments arrived, such as BBR, which models the network
+    /// from them.
     fn has_sack_where_needed(&self, path: &str, tcp: &TcpSpec, config: &Config) -> Checked {
         let needing = tcp.control.as_ref().filter(|control| control.about().needs_sack);
         let Some(control) = needing.filter(|_| !matches!(config.recovery, Recovery::Sack | Recovery::Rack))

@@ -53,8 +53,8 @@ pub(crate) fn check(spec: &Spec, files: &Files) -> Result<Topology, Fault> {
     Ok(topology)
 }
 
-/// Checks the disciplines of `spec`, chosen for this run instead of its `own`. With those it was
-/// already checked, and has this `topology`.
+/// Checks the disciplines of `spec`, chosen for this run instead of its `own`. With its own
+/// disciplines it was already checked, and has this `topology`.
 pub(crate) fn chosen(spec: &Spec, own: &[Compared], topology: &Topology) -> Result<(), Fault> {
     Check { spec, own }.compared(topology)
 }
@@ -94,7 +94,7 @@ impl Check<'_> {
         Err(refused(path, format!("`{}`", shortened(text)), why, allowed))
     }
 
-    /// Checks a bound, which may be any number, but must be one.
+    /// Checks a bound: any number is allowed, but not-a-number and infinities are not.
     fn finite(&self, path: &str, value: Option<f64>) -> Checked {
         let why = match value {
             Some(value) if value.is_nan() => "that is not a number",

@@ -1,4 +1,4 @@
-//! Checks the outputs in addition to the report. The code that writes them checks whether it can.
+//! Checks the outputs in addition to the report. The code that writes a file checks whether it can.
 
 use super::{Check, Checked};
 use crate::fault::refused;

@@ -43,7 +43,7 @@ pub struct DumbbellsSpec {
     /// The propagation delay of the link between the hubs.
     #[parameter(unset = "`delay`", max = "1 h")]
     pub outer_delay: Option<Quantity<Duration>>,
-    /// How much may wait at each link, in each direction.
+    /// The capacity of the queue at each link, in each direction.
     #[parameter(required)]
     pub buffer: Option<Quantity<Room>>,
     /// What the wire behind each link does to packets, in each direction.
@@ -91,7 +91,7 @@ impl Dumbbells {
         switch / self.branches
     }
 
-    /// The types of links follow one another: the outer one, those from switches, to switches, from
+    /// The types of links follow one another: the outer one, from switches, to switches, from
     /// hosts, to hosts.
     fn first(&self, kind: u32) -> u32 {
         match kind {

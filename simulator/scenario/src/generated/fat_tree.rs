@@ -55,7 +55,7 @@ pub struct FatTreeSpec {
 #[word]
 pub enum RouteBy {
     /// By a hash of the flow at each switch, as in real switches (ECMP, RFC 2992); its
-    /// acknowledgements have another hash. It is the same under each seed.
+    /// acknowledgements have another hash. The hash does not depend on the seed.
     #[default]
     Flow,
     /// Only by the destination: at the edge by its port, and at the aggregation by its edge switch.
@@ -127,7 +127,7 @@ impl FatTree {
     }
 
     /// The six types of links follow one another: from hosts, to hosts, up to aggregation, down
-    /// from there, up to the core, down.
+    /// from it, up to the core, down from it.
     fn first(&self, kind: u32) -> u32 {
         match kind {
             0 | 1 => kind * self.hosts(),
@@ -223,8 +223,8 @@ mod tests {
 
     #[test]
     fn it_has_the_hosts_and_switches_of_the_paper() {
-        // Section 3: k = 48 supports 27 648 hosts. Five k²/4 of switches, and a cable for each port
-        // of a layer, in both directions.
+        // Section 3: k = 48 supports 27 648 hosts. There are five k²/4 switches, and a cable for
+        // each port of a layer, in both directions.
         let tree48 = tree(48, None);
         assert_eq!((tree48.hosts(), tree48.switches()), (27_648, 2880));
         assert_eq!(tree48.links(), 2 * 3 * 27_648);

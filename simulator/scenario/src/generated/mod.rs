@@ -38,7 +38,7 @@ pub trait Layout: Debug {
     /// The link of this number.
     fn link(&self, number: u32) -> Line;
 
-    /// How much may wait at each link.
+    /// The capacity of the queue at each link.
     fn buffer(&self) -> Room;
 
     /// Adds the links on the path between two hosts, in order. It depends only on its ends and, if
@@ -167,7 +167,7 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    /// Does `route` lead from one to the other, link by link, by the names of the links' ends?
+    /// Does `route` lead from `from` to `to`, link by link, by the names of the links' ends?
     fn leads(layout: &dyn Layout, from: u32, to: u32, route: &[u32]) -> bool {
         let mut at = format!("h{}", from + 1);
         for number in route {

@@ -33,7 +33,7 @@ pub struct About {
     pub is_tcp: bool,
     /// Does its other end send packets too, so that it needs a return path?
     pub is_answered: bool,
-    /// Header bytes of its datagrams by default.
+    /// The types of events that it times, as in measures.
     pub header_bytes: u32,
     /// The kinds that it times, as in measures.
     pub timed: &'static [Kind],
@@ -143,7 +143,7 @@ pub struct At<'a> {
 }
 
 impl At<'_> {
-    /// One of two parameters is missing.
+    /// The error that one of two parameters is missing.
     pub(super) fn missing(self, key: &str, note: &str) -> NoOffer {
         NoOffer(Why::Refused(missing(self.key_path(""), key, note)))
     }
@@ -158,7 +158,7 @@ impl At<'_> {
         NoOffer(Why::Refused(refused(self.key_path(key), given, why, allowed)))
     }
 
-    /// The problem of `key`, or of the source if it is empty, is not a single value.
+    /// The error that `key`, or the source if it is empty, is wrong other than by a single value.
     pub(super) fn invalid(self, key: &str, why: impl Display, allowed: impl Display) -> NoOffer {
         let path = self.key_path(key);
         let problem = Problem::BadValue { key: path.clone(), message: format!("{why}; allowed: {allowed}") };
@@ -212,7 +212,8 @@ impl At<'_> {
         Err(self.refuse("connections", connections, why, format!("1 to {MAX_CONNECTIONS}")))
     }
 
-    /// Packets faster than the flow's own link would wait in front of it without limit.
+    /// Refuses packets faster than the flow's own link: they would wait in front of it without
+    /// limit.
     pub(super) fn carried(self, key: &str, bps: f64) -> Result<(), NoOffer> {
         let most = self.access;
         if bps <= most.0.bps() as f64 {
@@ -229,8 +230,8 @@ pub(super) fn whole_bytes(bytes: f64) -> u32 {
     bytes.clamp(1.0, 65_535.0) as u32
 }
 
-/// A size in bytes. A size too large for the field is also too large for a packet, so it may be cut
-/// here.
+/// A size in bytes. A size too large for the field is also too large for a packet, so it may be
+/// clamped here.
 pub(crate) fn bytes(size: Size) -> u32 {
     u32::try_from(size.0).unwrap_or(u32::MAX)
 }

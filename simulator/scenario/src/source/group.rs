@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde::de::value::StrDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
-/// The table of a group of flows. It refuses parameters of a source written next to `source`
-/// instead of in it, with an error that shows where they belong.
+/// The table of a group of flows. It refuses parameters of a source that are next to `source`
+/// instead of in it, with an error that shows their place.
 pub(crate) struct GroupTable<A>(pub(crate) A);
 
 impl<'de, A: MapAccess<'de>> MapAccess<'de> for GroupTable<A> {
@@ -52,7 +52,8 @@ impl<'de, K: DeserializeSeed<'de>> Visitor<'de> for GroupKey<K> {
     }
 }
 
-/// A key next to `source` that belongs in it. Its value is read to get its location, and refused.
+/// A key next to `source` that belongs in it. Its value is read to get its location, and then
+/// refused.
 struct Misplaced<K> {
     /// The error: the meaning of the key, and the allowed ones.
     message: String,

@@ -21,8 +21,8 @@ pub fn all() -> &'static [Entry] {
     Sources::registry().all()
 }
 
-/// Adds an external source: from then on it has its name in scenarios, its table of parameters, its
-/// page and its schema. Call it before anything else, since the list is fixed once it was read.
+/// Adds an external source, which then has its name in scenarios, its table of parameters, its page
+/// and its schema. Call it before anything else, since the list is fixed once it was read.
 ///
 /// # Errors
 ///

@@ -55,7 +55,7 @@ pub(crate) fn resolve(spec: &Spec, sends: Vec<Sends>, files: &Files) -> Result<T
 }
 
 /// Adds the faulty wires of access links out of the network. A group's wire is behind a separate
-/// link without a queue, after the last one on its paths.
+/// link without a queue, after the last link on its paths.
 fn add_access_wires(
     spec: &Spec,
     queues: &mut Vec<QueuePlan>,
@@ -105,7 +105,7 @@ impl Topology {
         site(one) == site(other)
     }
 
-    /// Where the compared disciplines work: of equivalent sites, the first.
+    /// The sites of the compared disciplines; of equivalent ones only the first.
     pub(crate) fn compared_places(&self) -> Vec<usize> {
         let mut places: Vec<usize> = Vec::new();
         for (at, _) in self.compared() {
@@ -116,7 +116,7 @@ impl Topology {
         places
     }
 
-    /// Where the compared disciplines work.
+    /// The queues at which the compared disciplines work.
     pub(crate) fn compared(&self) -> impl Iterator<Item = (usize, &QueuePlan)> {
         self.queues.iter().enumerate().filter(|(_, queue)| queue.own.is_none())
     }

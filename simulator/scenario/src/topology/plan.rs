@@ -25,7 +25,7 @@ pub(crate) struct QueuePlan {
     pub(crate) room: Room,
     /// The same, as an amount.
     pub(crate) buffer: Amount,
-    /// Its own discipline, whichever are compared; `None` for a site of the compared ones.
+    /// Its own discipline, whichever are compared; `None` at a site of the compared ones.
     pub(crate) own: Option<Compared>,
     /// Packets that its device holds; 0 without a device.
     pub(crate) device: u32,
@@ -51,7 +51,7 @@ impl QueuePlan {
         self.rate != UNCONTENDED
     }
 
-    /// By how much packets exceed its delay on its wire: on average by jitter, and at most by
+    /// The excess of packets over its delay on its wire: the mean of jitter, and the maximum of
     /// changing delays.
     pub(crate) fn longer_by(&self) -> Duration {
         const DRAWS: u64 = 16;
@@ -69,8 +69,8 @@ impl QueuePlan {
     }
 }
 
-/// The rate of a link without a queue: more than any allowed rate, and than all that meet there
-/// together.
+/// The rate of a link without a queue: above any allowed rate, and above the sum of all flows that
+/// meet there.
 pub(super) const UNCONTENDED: Rate = Rate::from_bps(10_000_000_000_000).expect("not zero");
 
 impl Route {
@@ -126,9 +126,9 @@ pub(super) struct Own<'a> {
     pub(super) has_delay: bool,
 }
 
-/// The changes of the return direction of the link `there`, and the behaviour of its wire: as
-/// there, unless it has its own settings. With its own rate, its rate does not change as there.
-/// With its own delay or changes, it does not use the file of delays there.
+/// The changes of the return direction of the link `there`, and the behaviour of its wire. They are
+/// as there, unless it has its own settings. If it has its own rate, its rate does not change as
+/// there. If it has its own delay or changes, it does not use the file of delays there.
 pub(super) fn back_laws(
     path: &str,
     own: Own<'_>,
@@ -166,7 +166,7 @@ pub(super) fn no_pattern(at: usize, flow: &FlowSpec) -> Result<(), Fault> {
     }
 }
 
-/// A `tail-drop` without the parameters of `[discipline.tail-drop]`, which apply only where it is
+/// A `tail-drop` without the parameters of `[discipline.tail-drop]`, which apply only if it is
 /// named.
 pub(super) fn tail_drop() -> Compared {
     Compared { choice: Choice::with_defaults("tail-drop"), label: None }

@@ -102,7 +102,8 @@ fn both_cadences_and_both_kinds_of_steps_run() {
     let of = |set: &[&str]| run(&[&short, set].concat())[0].aggregates[0].clone();
     let additive = of(&[]);
     let compounded = of(&["aggregate.small.marker.adaptive-token-bucket.additive=false"]);
-    // Without marks cadences do not differ; marks come if more is in profile than the link carries.
+    // Without marks the cadences do not differ; marks come if more traffic is in profile than the
+    // link carries.
     let over = "aggregate.large.target=12 Mbit/s";
     let [slides, tumbles] = ["sliding", "tumbling"]
         .map(|cadence| of(&[over, &format!("aggregate.small.estimator.cadence={cadence}")]));

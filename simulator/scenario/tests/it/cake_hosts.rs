@@ -1,5 +1,5 @@
-//! Hosts share equally under `cake-like`, however many connections each opens; with TCP nearly so,
-//! and why not exactly.
+//! Hosts share equally under `cake-like`, however many connections each opens; TCP hosts nearly do,
+//! and the tests show the reasons for the difference.
 
 use fairwire_metrics::summary::summarize;
 use fairwire_scenario::{Overrides, parse, run_all};
@@ -21,7 +21,7 @@ delay = "10 ms"
 buffer = "400 packets"
 "#;
 
-/// The traffic of a flow.
+/// The type of traffic of a flow.
 #[derive(Clone, Copy)]
 enum Sends {
     Tcp,
@@ -69,8 +69,8 @@ fn hosts_whose_senders_do_not_yield_get_half_each() {
 #[test]
 fn a_host_with_one_tcp_flow_gets_nearly_as_much_as_one_with_nine() {
     // It gets 0.44. Half of the gap comes from the time while CoDel has its queue empty. The other
-    // half goes to those of the nine that return from an empty queue as new flows: see the next two
-    // tests. If it were signalled as early as they are, it would be about 0.3.
+    // half goes to those of the nine flows that return from an empty queue as new ones: see the
+    // next two tests. If it were signalled as early as they are, it would get about 0.3.
     let part = part_of_one(Sends::Tcp, Sends::Tcp);
     assert!((0.4..0.5).contains(&part), "{part}");
 }
@@ -92,8 +92,8 @@ fn a_tcp_flow_beside_nine_that_do_not_yield_lacks_what_goes_while_its_queue_is_e
 
 #[test]
 fn a_flow_that_does_not_yield_lacks_what_nine_tcp_flows_get_as_new_ones() {
-    // 0.458, with a standard error of 0.007. Its queue is never empty; but only the bulky ones of
-    // the nine divide their host's quantum, as in CAKE.
+    // 0.458, with a standard error of 0.007. Its queue is never empty; but only the bulky queues of
+    // the nine flows divide their host's quantum, as in CAKE.
     let part = part_of_one(Sends::Constant(8), Sends::Tcp);
     assert!((0.43..0.485).contains(&part), "{part}");
 }

@@ -92,7 +92,7 @@ fn a_link_that_is_down_for_longer_than_the_buffer_stalls_a_video_once_for_the_re
     assert_eq!(measure(&long, "stalls.video"), 1.0);
     let stall = Kind::Stall.record_of("video", &long.transfers).expect("a record").times.max_s;
     // From 118 or 120 s to the link's return at 160 s, and then to the next retransmission and a
-    // chunk of 0.3 s. As timeouts double, it comes within as much time again as has passed since
+    // chunk of 0.3 s. As timeouts double, it comes within the same time again as has passed since
     // the loss.
     assert!((40.0..42.0 + 60.0).contains(&stall), "{stall}");
     assert!((measure(&long, "stall_part.video") - stall / 260.0).abs() < 1e-9);

@@ -140,13 +140,14 @@ fn stopped(scenario: &Scenario, at: usize) -> Result<bool, RunError> {
 fn a_run_is_stopped_while_it_is_set_up() {
     let text = TEXT.replace("count = 3", "count = 20000").replace("2 s", "1 ns");
     let scenario = parse("many.toml", &text, &Overrides::default()).expect("a scenario");
-    // Of 1024 flows each, 19 times when the network is built and 19 times when it is set up.
+    // The watcher is called every 1024 flows: 19 times while the network is built and 19 times
+    // while it is set up.
     for at in [1, 19, 20, 38] {
         assert!(stopped(&scenario, at).expect("it can be built"), "call {at}");
     }
 }
 
-/// With a record per flow that looks at every link, this would take a minute; it takes 2 s.
+/// If a record per flow inspected every link, this would take a minute; it takes 2 s.
 #[test]
 fn a_fat_tree_of_65_536_hosts_is_run_with_a_flow_each() {
     let scenario = parse("fat.toml", FAT_TREE, &Overrides::default()).expect("a scenario");

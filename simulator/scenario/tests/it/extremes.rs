@@ -1,5 +1,5 @@
-//! Everything that passes the check can be run: at the bounds of rates, delays, sizes and buffers,
-//! records stay plausible.
+//! Every scenario that passes the check can be run: at the bounds of rates, delays, sizes and
+//! buffers, records stay plausible.
 
 use fairwire_core::units::Amount;
 use fairwire_metrics::record::RunRecord;
@@ -154,7 +154,7 @@ fn progress_reaches_the_end_and_never_passes_it() {
         .unwrap();
     let reported = reported.into_inner().unwrap();
     assert!(reported.iter().all(|fraction| (0.0..=1.0).contains(fraction)));
-    // Each run reports its end, and both ends together are the total, except for binary rounding of
+    // Each run reports its end, and both ends together are the total, up to the binary rounding of
     // seconds.
     assert!(reported.iter().copied().fold(0.0, f64::max) > 1.0 - 1e-9, "{reported:?}");
 }

@@ -1,5 +1,5 @@
-//! Figures of links and disciplines that people bring from other tools. Each has its file:
-//! `fairwire run FILE` shows the same.
+//! Figures of links and disciplines that people know from other tools. Each has its file: `fairwire
+//! run FILE` shows the same.
 
 use fairwire_metrics::record::{FlowRecord, LinkRecord, RunRecord, Sojourn};
 use fairwire_scenario::{Overrides, Scenario, parse, run_all};
@@ -32,7 +32,7 @@ fn goodput(run: &RunRecord, group: &str) -> f64 {
     flows(run, group).map(|flow| flow.goodput_bps).sum::<f64>() / 1e6
 }
 
-/// One shared link, and a flood of UDP over it.
+/// One shared link with a flood of UDP.
 fn flood(discipline: &str, link: &str, source: &str) -> String {
     format!(
         "format = 2\nname = \"flood\"\nduration = \"1 s\"\nseeds = [1]\n{discipline}\n\
@@ -120,8 +120,8 @@ fn a_flood_that_calls_itself_capable_fills_the_buffer_of_codel_and_not_those_of_
     assert!(message.contains("ect2") && message.contains("`none`, `ect0`, `ect1` or `ce`"), "{message}");
 }
 
-/// How long packets of `count` downloads wait in the provider's queue of `scenarios/ingress.toml`,
-/// ms (p95), and the carried rate, Mbit/s.
+/// The wait of packets of `count` downloads in the provider's queue of `scenarios/ingress.toml`, ms
+/// (p95), and the carried rate, Mbit/s.
 fn behind_a_provider(count: u32, discipline: &str) -> (f64, f64) {
     let text = include_str!("../../../../scenarios/ingress.toml");
     let set = vec![format!("flow.updater.count={count}")];
@@ -180,7 +180,8 @@ fn acknowledgements_that_later_ones_make_needless_leave_a_thin_upload_to_data() 
         assert!(down >= 45.0 && up >= 0.85, "{filter}: {down} {up} Mbit/s");
         for uploads in [4, 8] {
             let (without, with) = (measured(uploads, "off"), measured(uploads, filter));
-            // The download has longer round trips: an acknowledgement waits for a packet of each upload.
+            // The download has longer round trips, because an acknowledgement waits for a packet of
+            // each upload.
             assert!(with.1 > without.1 && with.0 > 0.75 * without.0, "{uploads}: {without:?} {with:?}");
         }
     }
@@ -199,7 +200,7 @@ fn a_device_queue_behind_a_discipline_holds_what_the_discipline_would_not() {
     };
     let wait = |device: &str| waits(&runs(&text(device))[0], "bottleneck").p50_s * 1e3;
     let (without, with) = (wait(""), wait("device = \"100 packets\""));
-    // 100 packets of 1500 B are 120 ms, which fq-codel neither sees nor drops.
+    // 100 packets of 1500 B are 120 ms, which fq-codel neither observes nor drops.
     assert!(without < 15.0 && (with - 120.0).abs() < 5.0, "{without} {with}");
     for (device, given) in
         [("'64 KiB'", "64 KiB"), ("'65537 packets'", "65537 packets"), ("'0 packets'", "0 packets")]

@@ -40,8 +40,8 @@ fn the_examples_run_and_a_reduced_run_meets_their_expectations() {
     }
 }
 
-/// Traffic that fills the links of all hosts is delivered completely, under any stride, without
-/// queueing: no two flows share a link.
+/// Traffic that fills the links of all hosts is delivered completely, under any stride and without
+/// queueing, since no two flows share a link.
 #[test]
 fn every_stride_over_a_fat_tree_gets_the_full_rate_without_a_drop() {
     for by in [1, 2, 3, 7, 8, 15] {
@@ -118,8 +118,8 @@ fn flows_are_dealt_out_to_the_pairs_and_numbered_through() {
     assert_eq!(read(&whole(), &[all]).spec().flow[0].count(), 240, "a flow for each pair");
 }
 
-/// The last of 40 flows over 16 pairs starts at the last host: the first eight pairs have three
-/// flows each, the others two.
+/// The last of 40 flows over 16 pairs starts at the last host. The first eight pairs have three
+/// flows each, and the others two.
 #[test]
 fn a_flow_that_starts_late_is_the_one_of_its_number() {
     let scenario = read(
@@ -145,8 +145,8 @@ fn a_single_flow_goes_between_the_hosts_that_it_names() {
     let text = whole().replace("pattern = { stride = { by = 8 } }", "from = \"h1\"\nto = \"h4\"");
     let scenario = read(&text, &["expect=[]"]);
     let links: Vec<&str> = scenario.links().collect();
-    // In one pod, so by an aggregation switch: at the one for the second port on the forward path,
-    // and on the return path for the first.
+    // The pair is in one pod, so the path has an aggregation switch: on the forward path the one at
+    // the second port, and on the return path the one at the first.
     assert_eq!(links, ["h1-e1", "h4-e2", "e1-h1", "e2-h4", "e1-a2", "e2-a1", "a1-e1", "a2-e2"]);
 }
 

@@ -39,7 +39,7 @@ fn each_entry_has_its_own_parameters_and_its_results_its_label() {
     let all = drops(&read(&[], &[]).unwrap());
     let names: Vec<&str> = all.iter().map(|(label, _)| label.as_str()).collect();
     assert_eq!(names, ["red", "red-high", "red-abrupt", "faba"]);
-    // The plain entry follows `[discipline.red]`, and each labelled one its table.
+    // The plain entry uses `[discipline.red]`, and each labelled one its own table.
     let alone = |set: &[&str]| drops(&read(set, &["red"]).unwrap())[0].1;
     assert_eq!(all[0].1, alone(&[]));
     assert_eq!(all[1].1, alone(&["discipline.red.max_probability=0.5"]));
@@ -173,7 +173,7 @@ fn every_scenario_of_the_repository_stays_the_same_when_it_is_written_again() {
             continue;
         }
         let text = std::fs::read_to_string(path).unwrap();
-        let set = vec!["output.every=\"50 ms\"".to_string()]; // which is not part of the hash
+        let set = vec!["output.every=\"50 ms\"".to_string()]; // it is not part of the hash
         let first = parse("one.toml", &text, &Overrides { set, ..Overrides::default() }).unwrap();
         let second = parse("two.toml", first.toml(), &Overrides::default()).unwrap();
         assert_ne!(first.toml(), text);

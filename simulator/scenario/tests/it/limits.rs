@@ -1,4 +1,4 @@
-//! Limits of a sender besides the network: its host's link, its receiver's window, its own rate.
+//! Limits of a sender other than the network: its host's link, its receiver's window, its own rate.
 
 use fairwire_core::Duration;
 use fairwire_scenario::{Overrides, Scenario, parse, run_single};

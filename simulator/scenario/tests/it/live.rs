@@ -212,11 +212,11 @@ fn what_needs_a_new_run_is_refused_and_changes_nothing() {
         ("return", "{ buffer = '10 packets' }"),
     ] {
         let error = live.set(path, value).expect_err("refused").to_string();
-        let is_scenarios = path == "disciplines"; // an empty list is no scenario
+        let is_scenarios = path == "disciplines"; // an empty list is not a scenario
         assert!(is_scenarios || error.starts_with(&format!("`{path}` is `{value}`, but the run")), "{error}");
         assert!(is_scenarios || error.contains("all else needs a new run"), "{error}");
     }
-    // An error for any run is refused as for a new one.
+    // Errors that would refuse any run are the same as for a new run.
     for change in [
         "link.bufer=3 packets",
         "discipline.pie.target=-1 ms",

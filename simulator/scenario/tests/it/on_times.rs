@@ -67,7 +67,7 @@ fn four_flows_that_come_and_go_have_what_is_fair_at_each_time() {
         let is_on = |number: usize| (number..number + 6).contains(&stretch);
         let flows = (0..4).filter(|number| is_on(*number)).count() as f64;
         for (number, of_flow) in seconds.values().enumerate() {
-            // From 2 s after the change on.
+            // The bytes from 2 s after the change on.
             let bytes: u64 = of_flow[10 * stretch + 2..10 * stretch + 10].iter().sum();
             let mbps = bytes as f64 * 8.0 / 8e6;
             let fair = if is_on(number) { 12.0 / flows } else { 0.0 };
@@ -176,7 +176,7 @@ fn a_flow_that_begins_late_has_its_share_of_the_time_in_which_it_is_there() {
         assert!((share - 1.0).abs() < 0.03, "{:?}", late.fairness);
     }
     assert!(late.fairness.jain > 0.999, "{}", late.fairness.jain);
-    // Packets equal those of a run whose shares cover all of it.
+    // The packets equal those of a run whose shares cover the entire run.
     let stops = flows.replace("start = \"45 s\"", "start = \"45 s\"\nstop = \"60 s\"");
     let (stopped, _) = run(&read(&text(60, "drr", &stops)));
     assert_eq!((&late.flows, &late.links, late.events), (&stopped.flows, &stopped.links, stopped.events));

@@ -1,5 +1,5 @@
-//! The limits of one queue: FABA shares by drops. So a flow with a window limited by something
-//! else, or with too few tokens for a window, does not get all of its share. The figures are in
+//! The limits of one queue: FABA shares by drops. So a flow gets less than its share if its window
+//! has another limit, or if it has too few tokens for a window. The figures are in
 //! docs/gateway/measured.md.
 
 use fairwire_metrics::record::Summary;
@@ -38,12 +38,12 @@ fn part_of_one(buffer: &str, tcp: &str) -> [f64; 2] {
 
 #[test]
 fn one_queue_gives_a_host_whose_windows_are_bound_what_they_are_of_all_windows() {
-    // Four windows of ten segments are 60 kB of the 625 kB in tokens: nothing is dropped, and all
-    // wait equally.
+    // Four windows of ten segments are 60 kB of the 625 kB in tokens, so no packet is dropped, and
+    // all wait equally.
     let [faba, drr] = part_of_one("50 ms", "control = \"reno\", window = 10");
     assert!((faba - 0.25).abs() < 0.01 && (drr - 0.5).abs() < 0.01, "{faba} {drr}");
-    // Windows that grow until a loss: half, less what one window of four gives up at a loss.
-    // Measured: 0.47.
+    // Windows that grow until a loss: half, minus the part that one window of four gives up at a
+    // loss. Measured: 0.47.
     for control in ["reno", "cubic"] {
         let [faba, drr] = part_of_one("50 ms", &format!("control = \"{control}\""));
         assert!((0.45..0.5).contains(&faba) && (drr - 0.5).abs() < 0.01, "{control}: {faba} {drr}");
@@ -58,9 +58,9 @@ fn bbr_without_a_round_trip_bounds_its_windows_itself_unless_the_tokens_are_fewe
     assert!(long < 0.35 && short > 0.45 && (drr - 0.5).abs() < 0.02, "{long} {short} {drr}");
 }
 
-/// The part of its fair share that a class with ten CUBIC uploads gets against a flood, on a link
-/// of 20 Mbit/s with this buffer. Acknowledgements of downloads are light flows of the other
-/// classes: the contest `hfaba/tree-both` of the field.
+/// The fraction of its fair share that a class with ten CUBIC uploads gets against a flood, on a
+/// link of 20 Mbit/s with this buffer. Acknowledgements of downloads are light flows of the other
+/// classes. It is the contest `hfaba/tree-both` of the field.
 fn uploads_beside_a_flood(buffer: &str) -> f64 {
     let flow = |group: &str, class: u32, more: &str| {
         format!(
@@ -96,8 +96,7 @@ fn uploads_beside_a_flood(buffer: &str) -> f64 {
 
 #[test]
 fn a_class_of_tcp_gets_its_part_beside_a_flood_when_its_tokens_last_for_a_round_trip() {
-    // Measured over 60 s: 0.89 with 60 ms, where two seventh parts of the rate have a seventh, and
-    // 0.99 with 240 ms.
+    // Measured over 60 s: 0.89 with 60 ms and 0.99 with 240 ms.
     let (few, many) = (uploads_beside_a_flood("60 ms"), uploads_beside_a_flood("240 ms"));
     assert!((0.8..0.95).contains(&few) && (many - 1.0).abs() < 0.04, "{few} {many}");
 }

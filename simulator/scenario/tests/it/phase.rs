@@ -1,11 +1,11 @@
-//! Shares do not follow from round trips modulo a packet's transmission time (S. Floyd and V.
+//! Shares do not depend on round trips modulo a packet's transmission time (S. Floyd and V.
 //! Jacobson, "On traffic phase effects in packet-switched gateways", 1992).
 
 use fairwire_scenario::{Overrides, parse, run_all};
 use std::sync::atomic::AtomicBool;
 
-/// Two CUBICs of 40 ms with eight of 20.4 ms, each plus this offset, over tail-drop: the goodput of
-/// the far two relative to the total. A packet takes 0.12 ms.
+/// The goodput of two distant CUBIC flows (40 ms) relative to the total, with eight near ones (20.4
+/// ms), each plus this offset, over tail-drop. A packet takes 0.12 ms.
 fn far_fraction([far_us, near_us]: [u32; 2], seeds: u32) -> f64 {
     let (far_us, near_us) = (40_000 + far_us, 20_400 + near_us);
     let text = format!(
@@ -49,8 +49,8 @@ start = "0 s..1 s"
 
 #[test]
 fn a_round_trip_that_moves_by_hundredths_of_a_millisecond_does_not_turn_shares_over() {
-    // Offsets of the far and of the near, for which a seed says less: two offsets differ most, by
-    // 1.7 if hosts take up to a packet's time.
+    // Offsets of the distant and of the near flows; the near ones need more seeds. Two offsets
+    // differ most, by 1.7 if hosts take up to a packet's time.
     for (offsets, seeds) in [(&[[0, 0], [30, 0], [60, 0], [90, 0]][..], 4), (&[[0, 20], [0, 45], [0, 70]], 8)]
     {
         let fractions: Vec<f64> = offsets.iter().map(|&more| far_fraction(more, seeds)).collect();

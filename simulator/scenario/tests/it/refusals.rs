@@ -130,7 +130,7 @@ fn a_combination_that_makes_no_sense_is_refused_with_reason_and_location() {
         &compared("{ queue = { dropper = { queue = {} } } }"),
         &["--set:1:36", "which has a scheduler of its own"],
     );
-    // Nothing contains itself: an inner discipline has only its own parameters.
+    // No discipline contains itself: an inner one has only its own parameters.
     let itself = GOOD.to_owned() + "\n[discipline.shaper]\ndiscipline = \"shaper\"\n";
     let itself = itself.replace("disciplines = [", "disciplines = [\"shaper\", ");
     assert_eq!(read(&itself, &[]).map(drop).map_err(|error| error.to_string()), Ok(()));
@@ -168,8 +168,8 @@ fn sizes_beyond_reason_are_refused_before_memory_is_taken() {
         &with("78 packets", "1000000000 packets"),
         &["good.toml:11:10", "memory", "at most 4194304 packets"],
     );
-    // The discipline's own buffer has the same bound, and so does the buffer that it derives from
-    // the link by time.
+    // The discipline's own buffer has the same bound. So does the buffer that it derives from the
+    // link by time.
     for (buffer, name) in [("16777216 packets", "faba"), ("1 GB", "red"), ("1000 s", "tail-drop")] {
         let set = [format!("discipline.{name}.buffer={buffer}"), format!("disciplines=[\"{name}\"]")];
         let message = message(GOOD, &[&set[0], &set[1]]);

@@ -1,4 +1,4 @@
-//! The demo's scenario gives the promised figures.
+//! The demo's scenario gives the figures promised for it.
 
 use fairwire_scenario::{Overrides, judge, parse, report, run_all};
 use std::sync::atomic::AtomicBool;

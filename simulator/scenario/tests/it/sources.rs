@@ -27,7 +27,7 @@ fn run(scenario: &Scenario) -> RunRecord {
     outcome.runs.into_iter().next().expect("one run")
 }
 
-/// Bits per second on the wire that the source offered.
+/// The rate in bit/s that the source offered on the wire.
 fn offered(flow: &str) -> f64 {
     let run = run(&scenario(flow));
     assert!(run.flows[0].throughput_bps > 0.0, "{flow}");
@@ -51,7 +51,7 @@ fn says(message: &str, parts: &[&str]) {
     }
 }
 
-/// Within this fraction of `expected`.
+/// Asserts that the offered rate is within this fraction of `expected_bps`.
 fn is_about(flow: &str, expected_bps: f64, part: f64) {
     let measured = offered(flow);
     assert!((measured / expected_bps - 1.0).abs() < part, "{flow}: {measured}, not {expected_bps}");
@@ -361,8 +361,8 @@ fn a_link_changes_its_rate_and_shares_are_of_what_it_can_send() {
     let rate = run.links[0].rate_bps;
     assert!((rate - 5e6).abs() < 1.0, "{rate}");
     let share = run.fairness.group_share["g"];
-    // The queue never runs dry except in slow start, for less than a second, and in timeouts at the
-    // falls.
+    // The queue never runs empty except in slow start, for less than a second, and in timeouts when
+    // the rate falls.
     assert!((0.9..=1.0).contains(&share), "{share}");
 }
 
@@ -395,8 +395,8 @@ fn links_of_a_network_change_in_both_directions_unless_the_way_back_has_a_rate()
     assert_eq!(network(own), [30, 20]);
 }
 
-/// A small demand is compared with itself, and greedy flows with the rest, not all with an equal
-/// share.
+/// A small demand is compared with itself, and greedy flows with the rest, instead of all with an
+/// equal share.
 #[test]
 fn a_share_is_of_what_a_user_requested() {
     let text = "format = 2\nname = \"two\"\nduration = \"60 s\"\nwarm_up = \"10 s\"\nseeds = 1\ndisciplines = [\"drr\"]\n\

@@ -168,8 +168,8 @@ fn bbr_without_selective_acknowledgements_is_refused() {
     assert_eq!(kind("profile = \"ns2-2002\", recovery = \"sack\", control = \"bbr\""), "bulk bbr");
 }
 
-/// The mean queueing delay, ms, behind one Vegas with Linux's arithmetic. A packet takes 1.2 ms on
-/// the link, and 40 ms for a round trip including that.
+/// The mean queueing delay in ms of one Vegas flow with Linux's arithmetic. A packet takes 1.2 ms
+/// on the link, and 40 ms for a round trip including that.
 fn wait_ms_of_vegas(delayed_ack: &str) -> f64 {
     let text = format!(
         r#"
@@ -196,9 +196,10 @@ access = {{ rate = "100 Gbit/s", delay = "9.7 ms" }}
 }
 
 /// On average a segment waits half of the time for the one with which it is acknowledged. So a
-/// window of w keeps (w - 1/2) 1.2 ms of queue, less 40.042 ms for the round trip. Of these the
-/// acknowledgement takes 0.042. From slow start w falls by one in each round until less than 5
+/// window of w keeps (w - 1/2) 1.2 ms of queue, minus 40.042 ms for the round trip, of which the
+/// acknowledgement takes 0.042. From slow start w falls by one in each round until fewer than 5
 /// segments seem to wait. If the first segment is acknowledged at once, its own time is the minimum
+/// round-trip time, and w is 37. In pairs it has waited 1.2 ms for the second, and w is 39.
 /// round-trip time, and w is 37. In pairs it has waited 1.2 ms for the second, and w is 39.
 #[test]
 fn vegas_keeps_less_where_its_first_segments_are_acknowledged_at_once() {

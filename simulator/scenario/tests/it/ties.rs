@@ -21,7 +21,7 @@ const SCENARIOS: [(&str, &str); 7] = [
 ];
 
 /// Five flows at exactly the same instants, into a queue that can carry four: only the tie rule
-/// decides who is refused.
+/// decides which packets are refused.
 const LATTICE: &str = r#"
 format = 2
 name = "lattice"
@@ -138,8 +138,8 @@ fn flows_in_lockstep_are_treated_alike_by_random_ties_and_by_their_place_by_fifo
     let of = |measure: &str| rows.iter().find(|row| row.measure == measure).expect("it is measured");
     let first = of("share.first");
     first.print("lattice");
-    // Of 4394 packets in a run each flow loses a fifth at random: sd 26.5 of the 3515 that get
-    // through. With five seeds that is 3.3 x 26.5 / 3515 / sqrt(5) = 1.1 %.
+    // Of 4394 packets in a run each flow loses a fifth at random: sd 26.5 of the 3515 that pass.
+    // With five seeds that is 3.3 x 26.5 / 3515 / sqrt(5) = 1.1 %.
     assert!((first.random.mean - 1.0).abs() < 0.011, "{first:?}");
     assert!((first.fifo.mean - 1.0).abs() > 0.2, "the first of five is always, or never, refused: {first:?}");
     assert!(first.differs() && !first.agrees());

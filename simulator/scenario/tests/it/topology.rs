@@ -1,4 +1,4 @@
-//! Networks of links: how they are shared, how paths are found, and what is refused.
+//! Networks of links: their sharing, the search for paths, and refusals.
 
 use fairwire_metrics::summary::summarize;
 use fairwire_scenario::{Overrides, Scenario, judge, parse, report, run_all};
@@ -43,9 +43,9 @@ fn head(nodes: &str, disciplines: &str) -> String {
     )
 }
 
-/// Greedy flows under fair queueing at every link get their max-min shares, within 2 %. The buffer
-/// of each TCP exceeds its bandwidth-delay product of 24 ms, so it never leaves its turn unused.
-/// Shares are counted in complete windows at the ends.
+/// Asserts that greedy flows under fair queueing at every link get their max-min shares, within 2
+/// %. The buffer of each TCP exceeds its bandwidth-delay product of 24 ms, so it never leaves its
+/// turn unused. Shares are counted in complete windows at the ends.
 #[track_caller]
 fn is_max_min(text: &str, expected_mbit: &[(&str, f64)]) {
     let outcome = run_all(&read(text, &[]), 0, &|_| {}, &AtomicBool::new(false)).unwrap();
