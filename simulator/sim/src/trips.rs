@@ -5,7 +5,6 @@
 //! links add a constant. As with timestamps (RFC 7323, section 4.3), a delayed acknowledgement
 //! answers the first of its segments. Without such disciplines this costs a run only three tests
 //! per packet.
-//! packet for this.
 
 use crate::event::Events;
 use crate::frames::Left;

@@ -200,7 +200,6 @@ access = {{ rate = "100 Gbit/s", delay = "9.7 ms" }}
 /// acknowledgement takes 0.042. From slow start w falls by one in each round until fewer than 5
 /// segments seem to wait. If the first segment is acknowledged at once, its own time is the minimum
 /// round-trip time, and w is 37. In pairs it has waited 1.2 ms for the second, and w is 39.
-/// round-trip time, and w is 37. In pairs it has waited 1.2 ms for the second, and w is 39.
 #[test]
 fn vegas_keeps_less_where_its_first_segments_are_acknowledged_at_once() {
     for (delayed_ack, window) in [("{ quick_acks = 16 }", 37.0), ("{ quick_acks = 1 }", 37.0), ("{}", 39.0)] {

@@ -30,7 +30,6 @@ fn tree(classes: &[(u32, f64, Option<u32>)]) -> Spec {
 }
 
 /// Figure 18: class 1 is CBR with a quarter; of the rest Telnet (3) has a third and FTP (4) two
-/// Figure 18: class 1 is CBR with a quarter; of the rest Telnet (3) has a third and FTP (4) two
 /// thirds.
 fn figure_18() -> Spec {
     tree(&[(1, 1.0, None), (2, 3.0, None), (3, 1.0, Some(2)), (4, 2.0, Some(2))])
