@@ -1,8 +1,8 @@
 //! The simulator's allocator: the system's, with large pieces in huge pages.
 //!
 //! A run of a million flows touches hundreds of megabytes at random. With 4 KiB pages, most of
-//! these accesses also miss the TLB, and the kernel clears each page separately. Where the kernel
-//! gives huge pages on request (the default of most distributions), this allocator requests them.
+//! these accesses also miss the TLB, and the kernel clears each page separately. So this allocator
+//! requests huge pages, which most distributions' kernels provide on request.
 //!
 //! Large pieces come directly from the kernel, each aligned to a huge page. To grow one, the kernel
 //! remaps its pages: no data is copied, and nothing is cleared twice.
@@ -26,7 +26,7 @@ fn is_large(layout: Layout) -> bool {
     cfg!(target_os = "linux") && layout.size() >= LARGE && layout.align() <= HUGE
 }
 
-// SAFETY: the layout alone decides whether a piece is `System`'s or the kernel's, so it returns to
+// SAFETY: only the layout decides whether a piece is `System`'s or the kernel's, so it returns to
 // its origin. The kernel's pieces start at multiples of `HUGE`, which every accepted alignment
 // divides, and are initially zero.
 unsafe impl GlobalAlloc for HugePages {
@@ -97,8 +97,8 @@ mod kernel {
     #[cold]
     pub(super) fn take(size: usize) -> *mut u8 {
         let Some(piece) = mapped(whole(size)) else { return ptr::null_mut() };
-        // SAFETY: the range was just mapped. A kernel without huge pages returns an error, and
-        // nothing is lost.
+        // SAFETY: the range was just mapped. A kernel without huge pages returns an error, without
+        // further effect.
         unsafe { madvise(piece, whole(size), MADV_HUGEPAGE) };
         piece.cast()
     }

@@ -23,18 +23,18 @@ pub(crate) struct Case {
     rate: Rate,
     /// The buffer, in packets.
     buffer: u64,
-    /// The flows start at random times before this one.
+    /// The flows start at random times before this time.
     starts: Duration,
     /// The simulated time.
     pub lasts: Duration,
-    /// Does each flow have access links?
+    /// The subset that ns-3 simulates, if it can.
     has_access: bool,
     /// What ns-3 simulates of it, if it can.
     pub in_ns3: Option<InNs3>,
 }
 
-/// What ns-3 simulates: a shorter time, because it is slow, and pairs of hosts that share the
-/// flows, which is its faster layout.
+/// The subset that ns-3 simulates: a shorter time, because it is slow, and pairs of hosts that
+/// share the flows, which is its faster layout.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InNs3 {
     /// Pairs of hosts; 0 for one per flow.
@@ -46,7 +46,7 @@ pub(crate) struct InNs3 {
 /// The cases compared.
 pub(crate) const COMPARED: [&str; 4] = ["nine", "nine-lean", "thousand", "ten-thousand"];
 
-/// What ns-3 simulates of these cases.
+/// The subset of these cases that ns-3 simulates.
 const IN_NS3: [(&str, InNs3); 3] = [
     ("nine", InNs3 { hosts: 0, lasts: Duration::from_secs(100) }),
     ("thousand", InNs3 { hosts: 32, lasts: Duration::from_secs(2) }),

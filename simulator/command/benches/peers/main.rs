@@ -2,7 +2,7 @@
 //! itself on up to a million.
 //!
 //! `cargo bench -p fairwire --bench peers -- --help` shows the options; `proof/bench/README.md`
-//! explains what is measured and why.
+//! explains the measurements and their reasons.
 
 mod answer;
 mod case;
@@ -82,7 +82,7 @@ impl Options {
         self.only.is_empty() || self.only.iter().any(|only| only == what)
     }
 
-    /// Checks that everything needed is present.
+    /// Checks that everything needed is installed.
     fn check_names(&self) -> Result<(), Failure> {
         let known: Vec<&str> = COMPARED.into_iter().chain(["ladder", SET_UP]).collect();
         match self.only.iter().find(|only| !known.contains(&only.as_str())) {

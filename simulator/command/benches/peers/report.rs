@@ -133,8 +133,9 @@ const MAX_GROWTH: f64 = 2.5;
 const MAX_PER_FLOW: f64 = 2048.0;
 /// CPU seconds to set up a hundred thousand flows, process and report included.
 const MAX_SET_UP_S: f64 = 0.05;
-/// ns-2 must deliver the same number of packets, or the two did not simulate the same thing. Ten
-/// thousand flows start at other random moments, and two seconds contain little but their start.
+/// The maximum difference in delivered packets between ns-2 and fairwire; beyond it, they did not
+/// simulate the same thing. Ten thousand flows start at other random moments, and two seconds
+/// contain little but their start.
 const SAME_PACKETS: f64 = 0.05;
 
 impl Report {
@@ -185,7 +186,7 @@ impl Report {
         self.compared.get(case)?.iter().find(|row| row.simulator == simulator)
     }
 
-    /// Speeds are incomparable if the two did not simulate the same thing.
+    /// Speeds are not comparable if the two did not simulate the same thing.
     fn different_work(&self) -> Vec<String> {
         let mut broken = Vec::new();
         for case in self.compared.keys() {

@@ -14,10 +14,10 @@ use std::path::Path;
 /// The scenario of the simulated half: the same file as `scenarios/selfish-flow.toml`.
 const SCENARIO: &str = include_str!("../../demo.toml");
 
-/// Where the results go.
+/// The folder for the results.
 const OUT: &str = "out/demo";
 
-/// The simulated part of the time: some seconds, against a live minute.
+/// The fraction of the time that the simulation takes: some seconds, against a live minute.
 const SIMULATED: f64 = 0.05;
 
 /// Shows the simulated half, then the live half.

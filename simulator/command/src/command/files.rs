@@ -37,7 +37,7 @@ impl File {
 }
 
 /// Reads every named scenario, and those of folders in order of their names. Reports all mistakes
-/// before anything runs.
+/// before any scenario runs.
 pub(super) fn read(args: &RunArgs) -> Result<Vec<File>, Failure> {
     let overrides = Overrides {
         set: changes(&args.set)?,

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The format of kept records; part of their name, so another format has other names.
+/// The format of kept records. It is part of their names, so another format has other names.
 const FORM: &str = "run 1";
 /// The format of kept samples.
 const SAMPLES: &str = "samples 1";
@@ -24,7 +24,7 @@ const WORTH_OF_ROW: Duration = Duration::from_nanos(3500);
 /// The outputs of a scenario's runs, and the kept runs.
 ///
 /// A kept run is used if its record is enough, or its samples, from which series and pictures are
-/// made. An output that needs more, such as a trace, repeats the run.
+/// made. An output that needs more, such as a trace, requires a new run.
 pub(crate) struct Kept<'a> {
     outputs: &'a Outputs<'a>,
     cache: Cache,
@@ -62,7 +62,7 @@ impl<'a> Kept<'a> {
     }
 }
 
-/// What samples depend on besides their run, if they are requested.
+/// The inputs of samples in addition to their run, if samples are requested.
 fn sampling(enough: Enough) -> Option<String> {
     match enough {
         Enough::Record => None,

@@ -125,7 +125,7 @@ impl Answers {
         (question.put)(&mut all, text).map(|()| all)
     }
 
-    /// These answers and this one, unless it is the one that makes the scenario invalid.
+    /// Adds this answer, unless it is the one that makes the scenario invalid.
     fn with_answer(&self, question: &Question, text: &str) -> Result<Answers, String> {
         let all = self.with(question, text)?;
         match all.refusal() {
@@ -419,7 +419,7 @@ mod tests {
         let why = all.with_answer(question("--duration"), "1 s").expect_err("no flow starts in time");
         assert!(why.contains("the run is over by then; allowed: "), "{why}");
         assert!(all.with_answer(question("--duration"), "20 s").is_ok());
-        // An earlier mistake is not the fault of another answer.
+        // An earlier mistake is not attributed to another answer.
         let short = all.with(question("--duration"), "1 s").expect("it is a time");
         assert!(short.with_answer(question("--rate"), "20 Mbit/s").is_ok());
     }

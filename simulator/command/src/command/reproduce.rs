@@ -156,7 +156,7 @@ fn advice(args: &ReproduceArgs) -> Result<Option<(PathBuf, String)>, Failure> {
     Ok(Some((path, text)))
 }
 
-/// The heading of the page, if it shows other studies than the built-in ones.
+/// The heading of the page, if it shows studies other than the built-in ones.
 fn heading(plans: &[Plan<'_>]) -> String {
     let mut own: Vec<&Study> = Vec::new();
     for plan in plans.iter().filter(|plan| !library::is_embedded(&plan.study.folder)) {
@@ -368,8 +368,8 @@ fn of_depth(recorded: &mut Recorded, depth: Depth) -> &mut BTreeMap<String, Verd
     }
 }
 
-/// Writes the verdicts into the `verdicts.toml` of each study; those of exhibits that were not run
-/// remain.
+/// Writes the verdicts into the `verdicts.toml` of each study, where those of exhibits that were
+/// not run remain.
 fn record(args: &ReproduceArgs, studies: &[Study], results: &Results) -> Result<(), Failure> {
     let Some(folder) = &args.studies else {
         return Err(Failure::user(

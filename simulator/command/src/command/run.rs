@@ -89,7 +89,7 @@ pub(crate) struct Judged {
     pub left_out: Vec<LeftOut>,
     /// Was a comparison of stages requested that yielded no verdict?
     pub is_uncompared: bool,
-    /// Was something not judged although this machine could have?
+    /// Was a comparison not judged although this machine could have done so?
     pub is_open: bool,
 }
 

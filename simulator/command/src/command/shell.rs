@@ -105,7 +105,7 @@ fn scenario(args: &ShellArgs) -> Result<Scenario, Failure> {
 }
 
 /// A link in both directions. Disciplines use the rate, or the mean rate of a trace. The flow is
-/// not run: it defines the packet size.
+/// not run; it only defines the packet size.
 fn base(args: &ShellArgs) -> String {
     let rate = |trace: bool| if trace { "" } else { "rate = \"10 Mbit/s\"\n" };
     let (down, up) = (rate(args.trace.is_some()), rate(args.up_trace.is_some()));
@@ -141,8 +141,8 @@ fn changes(args: &ShellArgs) -> Result<Vec<String>, Failure> {
     Ok(all)
 }
 
-/// An absolute path, because a scenario's paths are relative to its file and an option's to the
-/// user. The name of a built-in trace stays.
+/// An absolute path: a scenario's paths are relative to its file, but an option's path is relative
+/// to the current folder. The name of a built-in trace stays.
 fn absolute(path: &Path) -> Result<String, Failure> {
     if let Some(known) = path.to_str().and_then(NamedTrace::find) {
         return Ok(known.name.into());

@@ -70,7 +70,7 @@ pub(crate) struct Done {
     pub left_out: Vec<LeftOut>,
 }
 
-/// Runs `scenario` on its stages, as far as each supports it.
+/// Runs `scenario` on its stages, to the extent that each supports it.
 pub(crate) fn carry_out(scenario: &Scenario, order: &Order<'_>) -> Result<Done, Failure> {
     let stages = order.stages.all;
     let all = stages.len() as f64;

@@ -34,8 +34,9 @@ enum Cell {
     Other(IgnoredAny),
 }
 
-/// The series of the file `packed`: rates as what left the link for a group, in bit/s, and times as
-/// the measure `ping`, in s. Sums and means of other series are omitted, as are other units.
+/// The series of the file `packed`: rates as the output of the link for a group, in bit/s, and
+/// times as the measure `ping`, in s. Sums and means of other series are omitted, and so are other
+/// units.
 pub(super) fn table(packed: &[u8]) -> io::Result<Table> {
     let bytes = gzip::unpacked(packed)?;
     let File { metadata: meta, x_values: times, results } = read(&bytes)?;

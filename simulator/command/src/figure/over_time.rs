@@ -2,9 +2,9 @@
 //! or flow. With several stages, there is one panel per discipline and group, with one line per
 //! stage, to show the effect of a stage.
 //!
-//! Rates show what leaves the link rather than what arrives in order, where a filled hole is a
-//! spike far above the link's rate. The link's capacity is a separate line. The axis fits the
-//! measured part: a spike in the warm-up is cut off.
+//! Rates show the output of the link rather than in-order arrivals, which have a spike far above
+//! the link's rate when a hole is filled. The link's capacity is a separate line. The axis fits the
+//! measured part, so a spike in the warm-up is cut off.
 
 use fairwire_core::Duration;
 use fairwire_figures::panel::{Axis, Kind, Line, Mark, Panel};
@@ -197,8 +197,8 @@ impl Sampled {
     }
 }
 
-/// The panels of the first of each discipline's `runs`, and the first run itself; nothing is
-/// measured before `measured_from`.
+/// The panels of the first of each discipline's `runs`, and the first run itself; measuring starts
+/// at `measured_from`.
 pub(crate) fn over_time<'a>(
     runs: &'a [Sampled],
     over: &Over<'_>,

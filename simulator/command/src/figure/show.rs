@@ -174,7 +174,7 @@ impl Picture {
     }
 }
 
-/// The origin of the results, as far as they state it.
+/// The origin of the results, as far as they contain it.
 fn detail(found: &Found, show: Show) -> String {
     let Some(manifest) = found.report.as_ref().map(|report| &report.manifest) else { return String::new() };
     let seeds = manifest.seeds.len();

@@ -15,7 +15,7 @@ const LOG_RATIO: f64 = 10.0;
 #[derive(Debug)]
 pub(crate) struct Sweep<'a> {
     table: &'a Table,
-    /// What varies, besides the discipline.
+    /// The axes, in addition to the discipline.
     pub axes: Vec<String>,
     /// The recorded measures of each run.
     pub measures: Vec<String>,
@@ -116,8 +116,8 @@ impl<'a> Sweep<'a> {
         [disciplines.into_iter().collect()].into_iter().chain(axes).collect()
     }
 
-    /// The cells whose values are in `only`, in each of the [`dimensions`](Sweep::dimensions) of
-    /// which it names any.
+    /// The cells whose values are in `only`, for each of the [`dimensions`](Sweep::dimensions) in
+    /// which it has a name.
     pub(super) fn only(mut self, only: &[String], dimensions: &[Vec<String>]) -> Self {
         let is_named = |at: &usize| dimensions[*at].iter().any(|value| only.contains(value));
         let named: Vec<usize> = (0..dimensions.len()).filter(is_named).collect();
@@ -130,7 +130,7 @@ impl<'a> Sweep<'a> {
             named.iter().all(|at| own(rows, *at).is_some_and(|value| only.contains(&value)))
         };
         self.cells = cells.into_iter().filter(is_wanted).collect();
-        // Disciplines keep the order in which they are named; a store does not know its plan.
+        // Disciplines are in the order in which they are named; a store does not know its plan.
         let table = &self.table;
         let place =
             |rows: &Vec<usize>| only.iter().position(|name| *name == table.text(rows[0], "discipline"));
@@ -221,7 +221,7 @@ impl<'a> Sweep<'a> {
         let pairs =
             measures.iter().flat_map(|measure| labels.iter().enumerate().map(move |one| (measure, one)));
         let mut panels: Vec<Panel> = pairs.map(panel).collect();
-        // A shade has one value in all panels of a measure.
+        // Equal values have equal shades in all panels of a measure.
         for panels in panels.chunks_mut(labels.len().max(1)) {
             let marks = panels.iter().flat_map(|panel| &panel.lines).flat_map(|line| &line.marks);
             let (low, high) = marks

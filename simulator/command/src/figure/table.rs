@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::{fs, io};
 
-/// The size from which results are not read, in bytes; in memory they take ten times as much.
+/// The maximum size of results, in bytes; in memory they take ten times as much.
 const MAX_BYTES: u64 = 1 << 30;
 
 /// The bytes of a file of results.

@@ -1,5 +1,5 @@
-//! A run's outputs besides its report: time series, packet traces, delay tables, records of flows
-//! and transfers, a picture.
+//! A run's outputs in addition to its report: time series, packet traces, delay tables, records of
+//! flows and transfers, a picture.
 //!
 //! An output is a declaration (`fairwire_scenario::Output`: its key, its option, its extensions)
 //! and a file in this folder that writes it; [`ALL`] lists them. Paths are checked before a run. A
@@ -62,8 +62,8 @@ pub(crate) struct Outputs<'a> {
 }
 
 impl<'a> Outputs<'a> {
-    /// Checks the outputs that `args` request of runs of `scenario` on `stages`, with `at_once` at
-    /// the same time. Is the complete report written or printed?
+    /// Checks the outputs that `args` request for runs of `scenario` on `stages`, of which
+    /// `at_once` run at the same time. Is the complete report written or printed?
     pub(crate) fn prepare(
         args: &'a OutputArgs,
         scenario: &'a Scenario,
@@ -131,9 +131,9 @@ impl<'a> Outputs<'a> {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner).entry(writer).or_insert(failure);
     }
 
-    /// Writes the results of the runs to files, and adds their data to `report`. Tries every output
-    /// except those that lack a run, and returns the first failure. If no run finished, the files
-    /// of earlier commands stay.
+    /// Writes the results of the runs to files, and adds their data to `report`. Attempts every
+    /// output except those that lack a run, and returns the first failure. If no run finished, the
+    /// files of earlier commands stay.
     pub(crate) fn close(self, report: &mut Report) -> Result<(), Failure> {
         if is_without_results(report) {
             return Ok(());
@@ -169,8 +169,7 @@ impl<'a> Outputs<'a> {
         self.watcher(which, stage).map(StageRun)
     }
 
-    /// What all outputs of a run can be written from, besides its record; `None` if they need the
-    /// run itself.
+    /// The data from which all outputs of a run can be written; `None` if they need the run itself.
     pub(crate) fn enough(&self) -> Option<Enough> {
         let Wants { flows, .. } = self.wants();
         match self.writers.iter().map(|writer| writer.looks()).max().unwrap_or(Looks::AtRecords) {
@@ -181,7 +180,7 @@ impl<'a> Outputs<'a> {
     }
 
     /// Calls `go` with the observer of a simulated run. Returns the rows of a finished run if they
-    /// are to be kept and not too many.
+    /// should be kept and are not too many.
     pub(crate) fn observe(
         &self,
         which: RunId<'_>,

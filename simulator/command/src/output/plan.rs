@@ -16,7 +16,7 @@ pub(super) const SIMULATOR: &str = "sim";
 /// The files that only the simulator writes.
 const OF_SIMULATOR: [Output; 4] = [Output::Trace, Output::Transfers, Output::Histogram, Output::Percentiles];
 
-/// The request, and the runs that it concerns. Options precede the scenario's keys.
+/// The request, and its runs. Options take precedence over the scenario's keys.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request<'a> {
     args: &'a OutputArgs,
@@ -53,8 +53,8 @@ impl<'a> Request<'a> {
         options_of_simulator(is_requested, self.checks_warm_up())
     }
 
-    /// Refuses options that none of `stages` supports. Entries of the scenario's `[output]` apply
-    /// to simulated runs.
+    /// Refuses options that none of `stages` supports. Entries of the scenario's `[output]` only
+    /// apply to simulated runs.
     pub(super) fn check_stages(&self, stages: &[&str]) -> Result<(), Failure> {
         let given =
             options_of_simulator(|output| self.args.files.of(output).is_some(), self.args.check_warm_up);
@@ -146,7 +146,7 @@ impl<'a> Request<'a> {
     }
 
     /// The baseline of paired differences. There is none if the scenario names a discipline that is
-    /// not run, or is the only one.
+    /// not run, or only one discipline is run.
     pub(super) fn baseline(&self) -> Result<Option<String>, Failure> {
         let scenario = self.scenario;
         let labels: Vec<&str> = scenario.spec().disciplines.iter().map(|compared| compared.label()).collect();

@@ -28,7 +28,7 @@ pub(super) fn prepare<'a>(request: &Request<'a>) -> Result<Option<Box<dyn Writer
 struct Transfers {
     place: Destination,
     form: Form,
-    /// Earlier transfers are not kept.
+    /// Transfers before this time are not kept.
     from: Time,
     kept: Kept<Vec<CompletedRecord>>,
 }
@@ -57,7 +57,7 @@ impl Writer for Transfers {
     }
 }
 
-/// Keeps what one run completes after its warm-up.
+/// Records the transfers that one run completes after its warm-up.
 struct OfRun<'a> {
     transfers: &'a Transfers,
     at: Place,

@@ -47,7 +47,7 @@ impl Wants {
     }
 }
 
-/// How closely an output observes runs.
+/// The detail in which an output observes runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Looks {
     /// Only their records.
@@ -60,7 +60,7 @@ pub(super) enum Looks {
 
 /// Writes an output of all runs.
 pub(super) trait Writer: Sync {
-    /// How closely it observes runs.
+    /// The detail in which it observes runs.
     fn looks(&self) -> Looks {
         Looks::IntoRuns
     }
@@ -147,7 +147,7 @@ pub(super) struct Done {
 }
 
 impl Done {
-    /// Records that `path` was written, or why it could not be.
+    /// Records that `path` was written, or the error.
     pub(super) fn wrote(&mut self, path: &Path, result: Result<(), Failure>) {
         match result {
             Ok(()) => self.places.push(path.display().to_string()),

@@ -32,7 +32,7 @@ pub(crate) struct Carried<'a> {
 }
 
 impl<'a> Again<'a> {
-    /// From `scenario`, read from a file in `folder`. A name within that folder is unchanged, which
+    /// From `scenario`, read from a file in `folder`. Names within that folder are unchanged, which
     /// leaves the scenario unchanged; any other file moves below `files`.
     pub(crate) fn of(scenario: &'a Scenario, folder: &Path) -> Result<Self, Failure> {
         let mut places: BTreeMap<&str, PathBuf> = BTreeMap::new();

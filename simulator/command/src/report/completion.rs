@@ -51,8 +51,8 @@ impl Row<'_> {
     }
 }
 
-/// Tables of the transfers and pages of `report`, if any. Omits the intervals of the means if they
-/// do not fit on `columns`, and the tables if those do not fit either.
+/// Tables of the transfers and pages of `report`, if any. If `columns` are too few, the intervals
+/// of the means are omitted, and then the tables.
 pub(super) fn text(report: &Report, columns: usize) -> String {
     let rows = rows(report);
     let measures: Vec<String> = rows

@@ -223,7 +223,7 @@ fn timed(report: &Report, groups: &[&str]) -> Vec<(String, String)> {
     marks.into_iter().chain(timed).chain(gains).chain(lost).collect()
 }
 
-/// What a viewer of a call or a video notices besides late frames, and the measures.
+/// Measures that a viewer of a call or a video notices, in addition to late frames.
 const VIEWERS: [(&str, &str); 4] =
     [("freezes", "freezes"), ("stalls", "stalls"), ("stalled part", "stall_part"), ("bitrate", "play_bps")];
 

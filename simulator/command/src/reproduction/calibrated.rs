@@ -1,5 +1,5 @@
-//! The summary of each paper: the claims that do not hold, or that depend on settings not printed,
-//! and why.
+//! The summary of each paper: the claims that do not hold or that depend on settings not printed,
+//! and the cause.
 
 use super::cause::{Cause, cause};
 use super::document::cell;
@@ -81,7 +81,7 @@ fn row(out: &mut String, exhibit: &str, claim: &Claim, is_calibrated: bool) {
     let _ = writeln!(out, " {} |", cause(claim).map_or(String::new(), short));
 }
 
-/// A short form for the table, which has the share next to it.
+/// A short form for the table, in which the share is in the next column.
 fn short(cause: Cause<'_>) -> String {
     match cause {
         Cause::Genuine { .. } => "genuine".into(),

@@ -1,4 +1,5 @@
-//! Shares of draws in a page of advice: in how many the claim behind a sentence holds.
+//! Shares of draws in a page of advice: the number of draws in which the claim behind a sentence
+//! holds.
 //!
 //! `<!-- share: PAPER EXHIBIT.CLAIM -->` up to `<!-- / -->` becomes `30 of 32`.
 

@@ -1,5 +1,5 @@
-//! Links shown in the terminal: what they carry, queue and drop, and who gets what. It serves
-//! simulated runs, contests between sockets, and the link of a shell.
+//! Links shown in the terminal: their rates, queues and drops, and the share of each flow. It
+//! serves simulated runs, contests between sockets, and the link of a shell.
 
 mod draw;
 #[cfg(test)]

@@ -65,7 +65,7 @@ fn seeds_differ_and_disciplines_meet_the_same_starts() {
     let report = json(&["run", &contest.file(), "--format", "json", "--set", "link.buffer=4000 packets"]);
     let flows = |run: usize| &report["runs"][run]["flows"];
     assert_ne!(flows(0), flows(1), "another seed is another run");
-    // Nothing fills the buffer. RED stays below its threshold, so it behaves like tail-drop.
+    // The buffer never fills. RED stays below its threshold, so it behaves like tail-drop.
     assert_eq!(flows(0), flows(3), "both disciplines meet the same traffic under one seed");
 }
 
@@ -131,8 +131,8 @@ fn out_writes_every_file_whole() {
     );
 }
 
-/// A scenario that runs for minutes. A write failure after the run would have exit code 1, and is
-/// thus distinct from one before it.
+/// A scenario that runs for minutes. A write failure after the run would have exit code 1, which
+/// distinguishes it from one before the run.
 const ENDLESS: &[&str] = &["--set", "duration=200000 s"];
 
 #[track_caller]
@@ -154,8 +154,8 @@ fn a_place_that_cannot_be_written_is_an_error_before_the_run() {
     out_is_refused(&contest, &contest.path("taken").display().to_string(), "its `report.json` is a folder");
 }
 
-/// Runs `script` with the right to mount: as root if root, otherwise as the root of a user
-/// namespace.
+/// Runs `script` with the right to mount: as root if this process is root, otherwise as the root of
+/// a user namespace.
 fn mounting(script: &str) -> std::io::Result<std::process::Output> {
     let rights: &[&str] = if is_root() { &["--mount"] } else { &["--user", "--map-root-user", "--mount"] };
     std::process::Command::new("unshare").args(rights).args(["sh", "-c", script]).output()

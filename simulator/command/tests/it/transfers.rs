@@ -114,9 +114,9 @@ fn a_page_has_the_bytes_of_its_transfers() {
     assert!(pages > 10, "{pages} pages");
 }
 
-/// In isolation: 0.104 ms on each access link and 1.04 ms at the link for the first segment of 1040
-/// bytes, 22 ms of propagation, and 9 more segments of 1.04 ms. The handshake before it takes 0.048
-/// ms and 22 ms each way for 40 bytes.
+/// An isolated transfer takes 22 ms of propagation. Its first segment of 1040 bytes takes 0.104 ms
+/// on each access link and 1.04 ms at the link; each of 9 more adds 1.04 ms. The handshake before
+/// it takes 0.048 ms and 22 ms each way for 40 bytes.
 #[test]
 fn a_transfer_without_others_takes_its_opening_and_the_time_that_it_takes_alone() {
     const ALONE_S: f64 = 0.032_608;
@@ -166,7 +166,7 @@ fn percentiles_in_the_report_are_those_of_its_rows() {
                 values.sort_by(f64::total_cmp);
                 values
             };
-            // The least value that this share of them did not exceed, up to half a bin.
+            // The smallest value that this share of the values does not exceed, up to half a bin.
             let mut holds = |record: &Value, key: &str, values: &[f64], part: f64| {
                 let at = (part * values.len() as f64 - 1e-9).ceil().max(1.0) as usize - 1;
                 let (actual, truth) = (record[key].as_f64().expect("a percentile"), values[at]);

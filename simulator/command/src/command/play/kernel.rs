@@ -33,7 +33,7 @@ pub(super) fn contest(scenario: &str) -> Result<Vec<u8>, String> {
     let refusal = match fs::read(&series) {
         // A failed expectation is irrelevant here.
         Ok(rows) if !rows.is_empty() && has_lab(&rows) => return Ok(rows),
-        // The lab could not run it, but the simulator did: the reason is in the lab's own output.
+        // The lab could not run it, but the simulator could: the reason is in the lab's own output.
         Ok(_) => run("lab")?.stderr,
         Err(_) => output.stderr,
     };
