@@ -1,9 +1,9 @@
 //! Embeds the studies of the repository, and hashes the sources that influence their results.
 //!
 //! `studies.rs` in the output folder lists every file of every study. `FAIRWIRE_WATCHERS` and
-//! `FAIRWIRE_COMPUTED` are hashes of the sources here on which a result depends, besides the
-//! engine's (`fairwire_scenario::ENGINE`). They prevent a stored result of other sources from
-//! counting as current; comments and tests are not hashed.
+//! `FAIRWIRE_COMPUTED` are hashes of the sources here on which a result depends, in addition to the
+//! engine's (`fairwire_scenario::ENGINE`). With them, a stored result of other sources does not
+//! count as current. Comments and tests are not hashed.
 
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
@@ -56,7 +56,7 @@ fn studies(folder: &Path) -> io::Result<()> {
     fs::write(out.join("studies.rs"), text)
 }
 
-/// All files under `folder`; none if it does not exist.
+/// Collects all files under `folder`; none if it does not exist.
 fn gather(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     if !folder.is_dir() {
         return Ok(());

@@ -48,7 +48,7 @@ fn table<'a>(plan: &Plan<'_>, numbers: &'a [Number], published: &'a [Published])
 }
 
 /// The verdict on each number of `exhibit`, which was assembled for `plan`, against the paper's
-/// printed number. It is `None` if none is printed, or no claim gives a tolerance.
+/// printed number; `None` if no number is printed, or no claim gives a tolerance.
 pub fn beside_print(plan: &Plan<'_>, exhibit: &Exhibit) -> Vec<Option<Verdict>> {
     let table = table(plan, &exhibit.numbers, &exhibit.published);
     exhibit.numbers.iter().map(|number| verdict::beside_print(plan, &table, number)).collect()

@@ -1,6 +1,6 @@
 //! Finished runs on disk, so a stopped study resumes where it was.
 //!
-//! Results are compressed, and a file holds its own hash: incomplete or changed files count as
+//! Results are compressed, and a file holds its own hash, so incomplete or changed files count as
 //! absent. Files are written under a temporary name and moved, so several commands can share a
 //! folder. Their total size is bounded; the least recently used ones are removed first. Without a
 //! writable folder only time is lost.
@@ -35,9 +35,9 @@ const ENDING: &str = "result";
 const HALF: &str = "half";
 /// An incomplete result that is older was left by a terminated command.
 const STALE: Duration = Duration::from_secs(24 * 3600);
-/// Fast, and within a tenth of the best: most of a result is digits.
+/// A fast level, within a tenth of the best: most of a result is digits.
 const LEVEL: u8 = 4;
-/// No result is larger; a file that claims so is broken.
+/// The maximum size of a result; a file that claims more is broken.
 const MAX_BYTES: usize = 1 << 30;
 /// The unit in which a file system allocates a file.
 const BLOCK: u64 = 4096;

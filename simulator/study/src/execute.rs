@@ -37,7 +37,8 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// A new number invalidates all earlier results.
 const RESULT_FORMAT: &str = "fairwire result 1";
 
-/// More threads than any machine has cores; the system does not provide unlimited threads.
+/// The maximum number of threads, above the cores of any machine; the system does not provide
+/// unlimited threads.
 const MAX_THREADS: usize = 1024;
 
 /// The contribution of one run to one exhibit.
@@ -94,7 +95,7 @@ pub struct Executed {
 /// Makes every run that `plans` need, or finds it.
 pub fn execute(plans: &[Plan<'_>], work: &Work<'_>) -> Result<Executed, Fault> {
     let mut tasks = tasks(plans, MAKERS);
-    // The longest first, so that no single thread has one left at the end. But for hours of work,
+    // The longest first, so no thread has a long one left at the end. For hours of work, however,
     // complete exhibits are worth more.
     if plans.iter().all(|plan| plan.depth == Depth::Quick) {
         tasks.sort_by(|a, b| b.weight.total_cmp(&a.weight));

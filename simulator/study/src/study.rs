@@ -31,10 +31,10 @@ pub struct Study {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recorded {
-    /// Those of `--quick`.
+    /// Verdicts of `--quick`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub quick: BTreeMap<String, Verdict>,
-    /// Those of `--full`.
+    /// Verdicts of `--full`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub full: BTreeMap<String, Verdict>,
 }
@@ -83,12 +83,12 @@ impl Study {
         })
     }
 
-    /// How many exhibits has it?
+    /// The number of exhibits.
     pub fn len(&self) -> usize {
         self.spec.exhibit.len()
     }
 
-    /// Has it none?
+    /// Are there none?
     pub fn is_empty(&self) -> bool {
         self.spec.exhibit.is_empty()
     }
@@ -98,9 +98,8 @@ impl Study {
         format!("{}.{}", self.spec.paper, self.spec.exhibit[at].id)
     }
 
-    /// How many recorded verdicts on the claims of exhibit number `at` are of each of the
-    /// [`VERDICTS`]: those of the full depth, or else those of the quick one; `None` if it was
-    /// never run.
+    /// The number of recorded verdicts of each of the [`VERDICTS`] on the claims of exhibit number
+    /// `at`: of the full depth, or else of the quick one; `None` if it was never run.
     pub fn counted(&self, at: usize) -> Option<(Depth, [usize; 3])> {
         let exhibit = &self.spec.exhibit[at];
         let names: Vec<String> =

@@ -3,7 +3,7 @@
 use crate::record::Depth;
 use crate::spec::{At, PointSpec, QuickSpec, VarySpec};
 
-/// More points than any figure has.
+/// The maximum number of points; no figure has more.
 const MAX_POINTS: usize = 10_000;
 
 /// One point of an exhibit.
@@ -22,7 +22,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// Does `at` mean it?
+    /// Does `at` mean this point?
     pub fn is(&self, at: &At) -> bool {
         match at {
             At::X(x) => is_near(self.x, *x),

@@ -1,9 +1,9 @@
 //! Measures how much a paper's statements depend on settings that it does not print.
 //!
 //! A study may declare a space of settings that its paper leaves open (`space.toml`). Draws from it
-//! are run in addition to the study's own choice. Each claim then has the share of draws in which
-//! it holds, and the draw nearest to the printed numbers is the best one. The draws fill the space
-//! evenly: a share is one of admissible settings, not of likely ones.
+//! are run in addition to the study's own choice. Each claim then has a share of draws in which it
+//! holds; the draw nearest to the printed numbers is the best one. The draws fill the space evenly,
+//! so a share is over admissible settings, not likely ones.
 
 pub(crate) mod record;
 mod space;
@@ -19,8 +19,8 @@ use crate::study::Study;
 use fairwire_scenario::ScenarioError;
 use std::collections::BTreeMap;
 
-/// Two seeds distinguish chance from a difference well enough when many draws are compared
-/// together.
+/// The number of seeds: two distinguish chance from a difference well enough when many draws are
+/// compared together.
 const SEEDS: usize = 2;
 
 /// The exhibits of one paper under draws of its space: their runs and their results.
@@ -146,8 +146,8 @@ fn error(exhibit: &Exhibit, printed: &Published) -> Option<f64> {
     Some((mean - printed.value).abs() / printed.value.abs().max(mean_size).max(f64::MIN_POSITIVE))
 }
 
-/// For each testable claim: does it hold in the mean as chosen, in the best draw, and in how many
-/// draws?
+/// For each testable claim: whether it holds in the mean as chosen and in the best draw, and the
+/// number of draws in which it holds.
 fn claims(chosen: &[Exhibit], drawn: &[&[Exhibit]], best: &[Exhibit]) -> BTreeMap<String, Held> {
     let mut all = BTreeMap::new();
     for (place, exhibit) in chosen.iter().enumerate() {
@@ -166,8 +166,8 @@ fn claims(chosen: &[Exhibit], drawn: &[&[Exhibit]], best: &[Exhibit]) -> BTreeMa
     all
 }
 
-/// Does it hold in the mean over the seeds? Few seeds leave much undecided, which many draws
-/// settle.
+/// Does it hold in the mean over the seeds? Few seeds leave many claims undecided; many draws
+/// settle them.
 fn holds(claim: &Claim) -> Option<bool> {
     match claim.verdict {
         Verdict::NotTestable => None,
