@@ -32,8 +32,8 @@ impl Share {
     /// All of the sweep.
     pub const ALL: Share = Share { index: 1, of: 1 };
 
-    /// Is this run its own? That does not depend on what is missing. With a precision, all runs of
-    /// a cell belong to one process, which examines their interval.
+    /// Does this process make this run? That does not depend on the missing runs. With a precision,
+    /// one process makes all runs of a cell, because it examines their interval.
     fn has(self, plan: &Plan, run: Run) -> bool {
         let seed = if plan.precision.is_some() { 0 } else { run.seed as u64 };
         let hash = plan.cells[run.cell].hash.bytes().fold(seed, |hash, byte| {
@@ -200,8 +200,8 @@ impl Plan {
         })
     }
 
-    /// Without compression: a number per measure, some twelve per flow, and the identification of
-    /// the run.
+    /// The bytes of a run without compression: a number per measure, about twelve per flow, and the
+    /// identification of the run.
     pub(crate) fn bytes_of_a_run(&self) -> u64 {
         const IDENTITY: u64 = 16;
         let row = |numbers: u64| 8 * numbers + IDENTITY;

@@ -4,7 +4,7 @@ use crate::plan::Axis;
 use fairwire_scenario::{Scenario, TcpSpec};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// More notes than this are counted, not named.
+/// The maximum number of notes named; more are only counted.
 const MAX_NAMED: usize = 8;
 
 /// The notes of the cells so far.

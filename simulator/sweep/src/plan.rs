@@ -19,7 +19,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Larger than any plan.
 const MAX_BYTES: u64 = 1 << 20;
-/// More cells than a table can show; each is read and checked before anything runs.
+/// The maximum number of cells, more than a table can show; each is read and checked before
+/// anything runs.
 const MAX_CELLS: usize = 1_000_000;
 pub(crate) const DISCIPLINE: &str = "discipline";
 /// Keys of a scenario that belong elsewhere in a sweep, and where.
