@@ -43,8 +43,8 @@ impl<'a> Stages<'a> {
         if self.are_named { stage.name() } else { "" }
     }
 
-    /// Calls `run` for `scenario` on each stage, as far as it can. None starts after `stop` became
-    /// true.
+    /// Calls `run` for `scenario` on each stage, with the disciplines that it can run there. None
+    /// starts after `stop` became true.
     pub fn run(self, scenario: &Scenario, stop: &AtomicBool, run: &mut RunOn<'_>) -> SideBySide {
         let mut left: Vec<LeftOut> = self.all.iter().flat_map(|stage| left_out(*stage, scenario)).collect();
         let able: Vec<Vec<usize>> = self.all.iter().map(|stage| able(scenario, *stage, &left)).collect();

@@ -229,10 +229,11 @@ impl ContestPlan {
         plan.record(self.seed, joined(flows, presence.as_ref()), presence.as_ref(), link)
     }
 
-    /// Throughput is what left for the sink. As all drops happen before that, the sink receives it;
-    /// less than a thousandth of the bytes arrives twice. Goodput is what the sink's programs
-    /// received. In a short contest, the sink's own count does not measure a link's share. Data
-    /// from the warm-up waits there until its gaps are filled, and then arrives all at once.
+    /// Throughput is the traffic that left for the sink. All drops happen before that, so the sink
+    /// receives it; less than a thousandth of the bytes arrives twice. Goodput is the data that the
+    /// sink's programs received. In a short contest, the sink's own count does not measure a link's
+    /// share. Data from the warm-up waits there until its gaps are filled, and then arrives all at
+    /// once.
     fn flow_records(&self, counted: &Counted, seen: &Seen) -> Vec<FlowRecord> {
         let window = self.duration - self.warm_up;
         let goodput_bps =

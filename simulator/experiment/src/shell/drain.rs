@@ -80,7 +80,7 @@ mod tests {
         let mut progress = Progress::default();
         assert!(!progress.is_over(Left::NOTHING, at(0)));
         assert!(progress.is_over(Left::NOTHING, at(20)));
-        // It continues for any length of time, while bytes are acknowledged.
+        // It continues for any length of time while bytes are acknowledged.
         let mut progress = Progress::default();
         for step in 0..100 {
             assert!(!progress.is_over(some(1000 - step), at(9_999 * step)), "{step}");

@@ -40,7 +40,7 @@ pub struct Order {
     pub command: Vec<OsString>,
     /// A short description of the link, for a shell's prompt.
     pub prompt: String,
-    /// What the link leads to.
+    /// The destination of the link.
     pub way: Way,
 }
 
