@@ -12,7 +12,7 @@ pub(super) enum Orientation {
     Vertical,
 }
 
-/// Larger values are not drawn: the length of an axis must not overflow.
+/// The maximum value drawn: the length of an axis must not overflow.
 const MAX_VALUE: f64 = 1e150;
 /// A value nearer to zero than this is drawn as zero.
 const MIN_VALUE: f64 = 1e-150;
