@@ -263,7 +263,8 @@ impl Table {
         self.values(py, self.index(column)?, self.batch.num_rows())
     }
 
-    /// A table is not a sequence: several orders of its rows and columns would be plausible.
+    /// A table is not a sequence, because several orders of its rows and columns would be
+    /// plausible.
     fn __iter__(&self) -> PyResult<Py<PyAny>> {
         let message = "a Table is not iterated over; allowed: `table[column]`, `table.to_dict()`, \
                        `table.columns`, `table.to_polars().iter_rows()`";

@@ -92,7 +92,7 @@ impl DisciplineSpec for DropperSpec {
 
     fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         let (class, run) = found(DROPPER, &self.class, Kind::Dropper)?;
-        // A class that returns "mark" means it.
+        // A class that returns "mark" requests a mark.
         let ecn = Some(self.queue.ecn.unwrap_or(EcnChoice::Mark));
         let queue = Queueing { ecn, ..self.queue.clone() }.check(DROPPER, site)?;
         let law = made(&run, |py| Law::new(py, &class, &run, (queue.room.limit, site)));
