@@ -75,7 +75,6 @@ impl Queue {
         Ok(Time::from_ns(now))
     }
 
-    /// Enqueues a packet.
     #[inline(always)]
     pub(crate) fn enqueue(
         &mut self,

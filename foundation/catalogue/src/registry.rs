@@ -94,7 +94,6 @@ pub fn register<S: DisciplineSpec + parameters::Part>(about: About) -> Result<()
         .register(parameters::Entry::<Disciplines>::of::<S>(about, || Box::new(S::default())))
 }
 
-/// The disciplines that have a parameter of this name.
 pub(crate) fn with_parameter(name: &str) -> impl Iterator<Item = &'static str> {
     all().iter().filter(move |entry| entry.spec.has(name)).map(|entry| entry.name)
 }

@@ -447,17 +447,14 @@ impl Repeating {
 }
 
 impl Opportunities {
-    /// The time of opportunity `number`.
     fn time(&self, number: u64) -> Time {
         self.start + self.trace.time(number).since(Time::ZERO)
     }
 
-    /// The number of opportunities before `time`.
     fn count_before(&self, time: Time) -> u64 {
         self.trace.count_before(Time::ZERO + time.since(self.start))
     }
 
-    /// Loses the opportunities before `time`.
     fn lose_before(&mut self, time: Time) {
         if self.time(self.next) < time {
             self.next = self.count_before(time).max(self.next);

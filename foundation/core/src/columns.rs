@@ -42,7 +42,6 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     all.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
 }
 
-/// The fields of a line.
 pub(crate) fn fields(line: &str) -> Vec<&str> {
     if line.contains(',') {
         line.split(',').map(str::trim).collect()
@@ -51,7 +50,6 @@ pub(crate) fn fields(line: &str) -> Vec<&str> {
     }
 }
 
-/// The number in a field.
 pub(crate) fn number(field: &str) -> Option<f64> {
     field.parse().ok().filter(|number: &f64| number.is_finite())
 }

@@ -95,7 +95,6 @@ impl fmt::Display for Report {
     }
 }
 
-/// The counts of a flow.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) sent: u64,

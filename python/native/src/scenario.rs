@@ -48,12 +48,10 @@ impl Scenario {
         Ok(Scenario { source, set: overrides.set.clone(), classes, checked })
     }
 
-    /// The scenario itself.
     pub(crate) fn checked(&self) -> &fairwire_scenario::Scenario {
         &self.checked
     }
 
-    /// The classes in it.
     pub(crate) fn classes(&self) -> &Classes {
         &self.classes
     }

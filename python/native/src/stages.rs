@@ -23,7 +23,6 @@ const HELPER: &str = "import sys,importlib.machinery as m,importlib.util as u;\
     s=u.spec_from_file_location('_fairwire',sys.argv[1],loader=l);\
     f=u.module_from_spec(s);l.exec_module(f);f._helper(sys.executable,sys.argv[1],sys.argv[3:])";
 
-/// The requested stages.
 #[derive(Clone)]
 pub(crate) struct On(Vec<&'static dyn Stage>);
 
@@ -63,7 +62,6 @@ impl On {
         self.0.iter().any(|stage| stage.name() == name)
     }
 
-    /// Are there several?
     pub(crate) fn are_several(&self) -> bool {
         self.0.len() > 1
     }

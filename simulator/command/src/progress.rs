@@ -46,7 +46,6 @@ impl Part {
     }
 }
 
-/// The progress of a command.
 pub(crate) enum Progress {
     Bar(ProgressBar, Part),
     Lines { what: String, lines: u64, shown: AtomicU64 },

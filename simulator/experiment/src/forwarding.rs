@@ -9,7 +9,6 @@ use fairwire_datapath::direction::Direction;
 use fairwire_datapath::pool::PoolSize;
 use fairwire_wire::flow_key::FlowHasher;
 
-/// The interval of views.
 pub(crate) const VIEW_EVERY: Duration = Duration::from_ms(100);
 /// Frames besides those that the queue needs: a discipline may have a separate buffer, such as
 /// FQ-CoDel's of 10240 packets.

@@ -4,7 +4,6 @@ use crate::number::{Unit, number, powers, unit};
 use crate::panel::{Axis, Scale};
 use libm::{log, log10, pow};
 
-/// The orientation of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Orientation {
     Horizontal,
@@ -22,7 +21,6 @@ const APART: f64 = 0.055;
 /// Room beyond the outermost values.
 const ROOM: f64 = 0.02;
 
-/// Can `value` be drawn on `axis`?
 pub(super) fn can_show(axis: &Axis, value: f64) -> bool {
     value.abs() <= MAX_VALUE && (axis.scale == Scale::Linear || value >= MIN_VALUE)
 }
@@ -124,7 +122,6 @@ impl Span {
         Span { low: -0.5, high, scale: Scale::Linear, ticks: Vec::new(), step: 1.0 }
     }
 
-    /// Both ends.
     pub(super) fn ends(&self) -> [f64; 2] {
         [self.low, self.high]
     }

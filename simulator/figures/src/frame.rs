@@ -133,7 +133,6 @@ fn slanted_depth(panel: &Panel) -> f64 {
     longest(&Columns::new(panel).names).min(MAX_SLANTED_LETTERS) as f64 * NAME_LETTER * SLANT
 }
 
-/// Draws the heading of a panel.
 pub(super) fn heading(out: &mut String, panel: &Panel, at: &Position) {
     if panel.title.is_empty() {
         return;

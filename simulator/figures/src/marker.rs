@@ -39,7 +39,6 @@ pub(super) fn outline(line: &Line, at: Place, r: f64) -> String {
     }
 }
 
-/// The outline of a diamond.
 pub(super) fn diamond(at: Place, r: f64) -> String {
     polygon(&rhombus(at, r))
 }

@@ -25,7 +25,6 @@ pub(super) fn width(panel: &Panel) -> f64 {
     2.0 * MARGIN + name_width(panel) + column_widths(panel).iter().sum::<f64>()
 }
 
-/// The height of the table.
 pub(super) fn height(panel: &Panel) -> f64 {
     HEAD + row(panel) * panel.lines.len() as f64 + if caption(panel).is_some() { 22.0 } else { 4.0 }
 }

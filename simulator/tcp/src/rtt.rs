@@ -116,7 +116,6 @@ mod tests {
     use super::*;
     use crate::config::Profile;
 
-    /// An estimator with its constants.
     struct Estimator(RttEstimator, Config);
 
     fn estimator(tick_ms: u64, min_ms: u64) -> Estimator {

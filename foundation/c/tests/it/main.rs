@@ -15,12 +15,10 @@ fn library(extension: &str) -> PathBuf {
     library
 }
 
-/// Is this program installed?
 fn has(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
-/// The folder of the crate.
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }

@@ -11,7 +11,6 @@ use std::time::Duration;
 const STRICT: &[&str] = &["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O1", "-g"];
 const SANITIZED: &[&str] = &["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
 
-/// The compilers that are installed.
 fn compilers() -> Vec<&'static str> {
     let (there, missing): (Vec<_>, Vec<_>) = ["gcc", "clang"].into_iter().partition(|compiler| has(compiler));
     for compiler in missing {

@@ -31,7 +31,6 @@ pub(crate) struct Shape {
     pub has_classes: bool,
 }
 
-/// The shapes measured.
 pub(crate) const SHAPES: [Shape; 4] = [
     Shape { name: "hfaba", has_classes: true },
     Shape { name: "hfaba", has_classes: false },

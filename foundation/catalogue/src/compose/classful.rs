@@ -76,7 +76,6 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "classful";
 
-/// The maximum number of classes.
 const MAX_NODES: usize = 1 << 16;
 
 /// The default inner discipline.

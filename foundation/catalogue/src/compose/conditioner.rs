@@ -64,7 +64,6 @@ const MAX_MARKERS: usize = 1 << 16;
 /// The default inner discipline.
 static DEFAULT: Choice = Choice::named("rio");
 
-/// The default marker.
 static DEFAULT_MARKER: LazyLock<MarkerChoice> = LazyLock::new(MarkerChoice::default);
 
 /// Parameters of `conditioner`.

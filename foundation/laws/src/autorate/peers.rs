@@ -27,7 +27,6 @@ pub(super) struct Heard {
     pub certain: Duration,
 }
 
-/// The known peers.
 #[derive(Clone, Debug)]
 pub(super) struct Peers {
     keys: [u32; PEERS],

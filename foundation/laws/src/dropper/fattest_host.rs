@@ -60,7 +60,6 @@ pub(crate) struct FattestHost {
 }
 
 impl FattestHost {
-    /// For `queues` queues.
     pub(crate) fn new(queues: u32, host_of: HostOf) -> Self {
         let count = queues as usize;
         FattestHost {

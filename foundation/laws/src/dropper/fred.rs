@@ -296,7 +296,6 @@ impl Fred {
     }
 }
 
-/// The size of a packet in the law.
 #[inline]
 fn packet_size(config: &Config) -> f64 {
     config.given.measure.size(config.packet_bytes).into()

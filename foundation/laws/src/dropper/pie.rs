@@ -305,7 +305,6 @@ impl Pie {
         delay < half && self.last_delay < half
     }
 
-    /// Is this arrival picked?
     #[inline]
     fn is_picked(&mut self, common: &mut Common, packet: &Packet) -> bool {
         let terms = &common.terms;

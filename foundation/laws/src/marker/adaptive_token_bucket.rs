@@ -175,7 +175,6 @@ impl AdaptiveTokenBucket {
         }
     }
 
-    /// The target at the next change.
     fn next_target(&self) -> f64 {
         let Config { rate, given: Checked { delta, additive, .. }, lowest, highest, .. } = self.config;
         let base = if additive { rate.bps() as f64 } else { self.target_bps };

@@ -24,7 +24,6 @@ impl TokenClock {
         TokenClock { rate, read_at: Time::ZERO, remainder: 0 }
     }
 
-    /// The rate.
     pub(crate) fn rate(&self) -> Rate {
         self.rate
     }

@@ -55,7 +55,6 @@ impl Finished {
         self.by_tag.len()
     }
 
-    /// The least tag.
     #[inline]
     pub(super) fn least(&self) -> Option<Tag> {
         self.by_tag.least().map(|(tag, _)| tag)

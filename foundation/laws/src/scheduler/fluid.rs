@@ -78,7 +78,6 @@ impl Fluid {
         self.finished.len()
     }
 
-    /// The prices of packets.
     #[inline]
     pub(super) fn price(&self) -> &Price {
         &self.price

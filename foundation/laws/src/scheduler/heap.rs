@@ -52,17 +52,14 @@ impl Heap {
         self.places.len() >= other.places.len()
     }
 
-    /// Is it empty?
     pub(super) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// The number of items in it.
     pub(super) fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Is `item` in it?
     #[inline]
     pub(super) fn contains(&self, item: usize) -> bool {
         let entry = self.entries.get(self.places[item] as usize);
@@ -126,7 +123,6 @@ impl Heap {
         }
     }
 
-    /// Renames the item `from` to `to`.
     pub(super) fn rename(&mut self, from: usize, to: usize) {
         let place = self.place(from);
         self.entries[place].item = to as u32;

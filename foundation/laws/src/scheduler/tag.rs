@@ -57,7 +57,6 @@ impl Price {
         (bytes / self.weights.class(packet.class)) as Tag
     }
 
-    /// The weight of the class of `packet`.
     #[inline]
     pub(super) fn weight(&self, packet: &Packet) -> f64 {
         if self.is_equal { 1.0 } else { self.weights.class(packet.class) }

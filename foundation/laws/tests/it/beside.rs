@@ -69,7 +69,6 @@ impl Line {
             || self.bytes() + u64::from(len) > self.limit.max_bytes()
     }
 
-    /// Can a signal be a mark?
     pub(crate) fn can_mark(&self, offer: Offer) -> bool {
         self.marks && offer.ecn.is_capable()
     }
@@ -114,7 +113,6 @@ impl Line {
 /// Random traffic: its load swings between half and three times the link's rate, and it sometimes
 /// pauses.
 pub(crate) struct Traffic {
-    /// The loads, in sequence.
     pub(crate) loads: [f64; 5],
     /// The number of packets at each load.
     pub(crate) turn: u32,

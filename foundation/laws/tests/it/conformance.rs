@@ -45,7 +45,6 @@ pub(crate) fn with_ecn(entry: &Entry, ecn: &str) -> Typed {
     Typed::new(entry.name, &format!("ecn = \"{ecn}\"\n{own}"))
 }
 
-/// A driver of the given discipline.
 pub(crate) fn driven(typed: &Typed, buffer: Amount) -> Driver<Box<dyn Discipline>> {
     Driver::new(typed.built(&site(buffer)))
 }

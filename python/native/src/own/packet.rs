@@ -95,7 +95,6 @@ impl Packet {
     }
 }
 
-/// A time in seconds.
 pub(super) fn seconds(time: Time) -> f64 {
     time.ns() as f64 / 1e9
 }

@@ -60,7 +60,6 @@ impl Full {
         })
     }
 
-    /// Removes the packet with this number.
     fn take(&mut self, number: u64) -> Option<fairwire_core::Packet> {
         let (packet, _) = self.held.remove(&number)?;
         self.bytes -= u64::from(packet.len);

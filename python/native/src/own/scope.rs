@@ -94,7 +94,6 @@ impl Run {
     }
 }
 
-/// The scope of this thread.
 struct Scope {
     classes: Classes,
     run: Arc<Run>,

@@ -36,7 +36,6 @@ impl Dialect {
         }
     }
 
-    /// Reads an answer.
     pub(crate) fn read(self, said: &str) -> Result<Answer, Failure> {
         match self {
             Dialect::Json => from_json(said),

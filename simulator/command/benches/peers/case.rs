@@ -43,7 +43,6 @@ pub(crate) struct InNs3 {
     pub lasts: Duration,
 }
 
-/// The cases compared.
 pub(crate) const COMPARED: [&str; 4] = ["nine", "nine-lean", "thousand", "ten-thousand"];
 
 /// The subset of these cases that ns-3 simulates.

@@ -183,7 +183,6 @@ fn set_up(rounds: u32, root: &Path) -> Result<Vec<f64>, Failure> {
     (0..rounds).map(one).collect()
 }
 
-/// The version of ns-3.
 fn ns3_version(options: &Options) -> String {
     if let Some(program) = &options.ns3 {
         let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();

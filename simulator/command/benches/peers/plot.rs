@@ -9,7 +9,6 @@ use std::path::Path;
 const SIMULATORS: [(&str, &str, RGBColor); 3] =
     [("fairwire", "fairwire", BLUE), ("ns-2", "ns-2 2.35", RED), ("ns-3", "ns-3", GREEN)];
 
-/// Draws `record`.
 pub(crate) fn draw(record: &Value, path: &Path) -> Result<(), Failure> {
     let root = SVGBackend::new(path, (900, 560)).into_drawing_area();
     root.fill(&WHITE)?;

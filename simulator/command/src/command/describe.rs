@@ -44,7 +44,6 @@ pub(crate) fn describe(args: &DescribeArgs) -> Result<Ending, Failure> {
     Ok(Ending::Done)
 }
 
-/// The page on `name`.
 fn page(name: &str) -> Result<Page, Failure> {
     parts::page(name).map_err(|error| match &error {
         NoPage::Unknown { likely, .. } => {

@@ -11,7 +11,6 @@ use fairwire_terminal::terminal::{self, bold, indented, wrapped};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// Prints a list.
 pub(crate) fn list(list: &List) -> Result<Ending, Failure> {
     let columns = terminal::columns();
     let (text, rows, json, format) = match list {

@@ -25,7 +25,6 @@ pub(crate) fn new(args: &NewArgs) -> Result<Ending, Failure> {
     Ok(Ending::Done)
 }
 
-/// The five answers.
 #[derive(Clone, Debug)]
 struct Answers {
     rate: Rate,

@@ -95,7 +95,6 @@ fn check_markers(args: &ReproduceArgs, studies: &[Study]) -> Result<(), Failure>
     }
 }
 
-/// The README of a study.
 struct Readme<'a> {
     study: &'a Study,
     path: PathBuf,

@@ -5,7 +5,6 @@ use crate::report;
 use fairwire_metrics::record::Report;
 use fairwire_terminal::failure::{Ending, Failure};
 
-/// Prints a schema.
 pub(crate) fn schema(which: SchemaKind) -> Result<Ending, Failure> {
     let schema = match which {
         SchemaKind::Scenario => fairwire_scenario::schema(),

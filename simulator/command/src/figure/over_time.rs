@@ -104,7 +104,6 @@ pub(crate) struct Sampled {
     curves: Vec<Curve>,
     /// The capacity of the first link.
     capacity: Vec<Point>,
-    /// The links' names.
     links: Vec<String>,
 }
 

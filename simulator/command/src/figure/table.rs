@@ -76,7 +76,6 @@ impl Table {
         self.columns.iter_mut().for_each(|column| column.resize(mine + theirs, None));
     }
 
-    /// The number of rows.
     pub(super) fn len(&self) -> usize {
         self.columns.first().map_or(0, Vec::len)
     }
@@ -123,7 +122,6 @@ pub(super) fn leading(value: &Value) -> Option<f64> {
     }
 }
 
-/// The unit of a value, if it has one.
 pub(super) fn unit(value: &Value) -> &str {
     match value {
         Value::Number(_) => "",

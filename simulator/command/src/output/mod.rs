@@ -244,7 +244,6 @@ impl StageRun<'_> {
         }
     }
 
-    /// Finishes the run.
     pub(crate) fn finish(self) {
         self.0.finish();
     }

@@ -22,7 +22,6 @@ const MAX_NAMED: usize = 4;
 /// Creates the writer of one run's packets.
 pub(super) type Form = fn() -> Box<dyn Packets>;
 
-/// Writes packets.
 pub(super) trait Packets: Debug + Send {
     /// Writes the header.
     fn start(&mut self, _names: &Names, _out: &mut Vec<u8>) {}

@@ -3,7 +3,6 @@
 use fairwire_metrics::record::Report;
 use std::io::{self, BufWriter, Write};
 
-/// The report, as one text.
 pub(super) fn text(report: &Report) -> String {
     let mut bytes = Vec::new();
     write(report, &mut bytes).expect("a report has only strings for keys, and memory takes everything in");

@@ -59,7 +59,6 @@ impl Destination<'_> {
     }
 }
 
-/// Prints `report` in `format`.
 fn show(report: &Report, headline: &Headline, format: Format) -> Result<(), Failure> {
     let text = match format {
         Format::Table => table::text(report, headline),

@@ -6,7 +6,6 @@ use fairwire_figures::shares::{self, Group};
 use fairwire_figures::{Figure, Setting};
 use fairwire_metrics::record::{Report, Summary};
 
-/// The picture of `report`.
 pub(crate) fn svg(report: &Report, headline: &Headline) -> String {
     let of = |group: &str| {
         let share = |summary: &Summary| {

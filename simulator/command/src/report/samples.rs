@@ -55,7 +55,6 @@ pub(super) fn fill(report: &mut Report) {
     report.runs[1].flows.clear();
 }
 
-/// A headline.
 pub(super) fn headline() -> Headline {
     Headline { title: "A sample".into(), detail: "simulated: nothing; twice".into() }
 }

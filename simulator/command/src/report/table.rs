@@ -285,7 +285,6 @@ pub(crate) fn empty() -> Table {
     table
 }
 
-/// Header cells.
 pub(crate) fn header(columns: &[impl ToString]) -> Vec<Cell> {
     columns.iter().map(|column| Cell::new(column.to_string()).add_attribute(Attribute::Bold)).collect()
 }

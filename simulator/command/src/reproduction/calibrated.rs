@@ -27,7 +27,6 @@ pub(super) fn head(out: &mut String, results: &Results) {
     }
 }
 
-/// Appends the table of `paper`.
 pub(super) fn table(out: &mut String, results: &Results, paper: &Paper<'_>) {
     let _ = write!(out, "\n## {}: {}\n\n{}.", cell(paper.name), cell(paper.study), cell(paper.source));
     let calibrated = results.calibrated.get(paper.name);

@@ -2,7 +2,6 @@
 
 use fairwire_study::record::{Claim, Verdict};
 
-/// The cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cause<'a> {
     /// It holds in no draw of the open settings: genuine.
@@ -32,7 +31,6 @@ pub(super) fn cause(claim: &Claim) -> Option<Cause<'_>> {
 }
 
 impl Cause<'_> {
-    /// In a few words.
     pub(super) fn words(self) -> String {
         match self {
             Cause::Genuine { of } => format!("genuine: in none of {of} draws"),

@@ -52,7 +52,6 @@ fn lonely_row(exhibit: &Exhibit, published: &Published) -> Vec<String> {
     row
 }
 
-/// The file name of [`samples`].
 pub(super) fn samples_name(exhibit: &Exhibit) -> String {
     format!("{}.samples.csv", exhibit.name())
 }

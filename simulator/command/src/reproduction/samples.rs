@@ -6,7 +6,6 @@ use fairwire_study::record::{
     Claim, Depth, Exhibit, FORMAT, Kind, Measured, Number, Origin, Panel, Published, Results, Verdict,
 };
 
-/// A claim with `verdict`.
 pub(crate) fn claim(id: &str, verdict: Verdict) -> Claim {
     Claim {
         id: id.into(),

@@ -8,7 +8,6 @@ use fairwire_study::Study;
 use fairwire_study::record::{Claim, Results};
 use fairwire_terminal::failure::Failure;
 
-/// A share.
 const SHARE: Kind =
     Kind { open: "<!-- share: ", end: "<!-- / -->", words: 2..=2, form: "PAPER EXHIBIT.CLAIM" };
 

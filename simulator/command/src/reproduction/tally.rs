@@ -30,7 +30,6 @@ impl Count {
     pub(super) const HEADS: [&str; 5] =
         ["claims", "hold", "do not hold", "of these undecided", "not testable as printed"];
 
-    /// Its numbers.
     pub(super) fn numbers(self) -> [usize; 5] {
         [self.claims, self.hold, self.fail, self.undecided, self.not_testable]
     }
@@ -65,7 +64,6 @@ impl Paper<'_> {
         claims.filter(|claim| is_meant(claim.origin)).fold(Count::default(), Count::with)
     }
 
-    /// The number of claims.
     pub(super) fn claims(&self) -> usize {
         self.count(|_| true).claims
     }

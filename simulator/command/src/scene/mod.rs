@@ -85,7 +85,6 @@ impl Showing {
         Showing { views, thread: std::thread::spawn(show) }
     }
 
-    /// The sender for views.
     pub(crate) fn views(&self) -> &Sender<View> {
         &self.views
     }

@@ -17,7 +17,6 @@ impl SharedMeter {
         SharedMeter(Arc::new(Mutex::new(LinkMeter::new(start))))
     }
 
-    /// Locks the meter.
     pub(super) fn get(&self) -> MutexGuard<'_, LinkMeter> {
         self.0.lock().expect("one thread has it, and does not panic")
     }

@@ -40,7 +40,6 @@ fn places(ruler: &Ruler, panel: &Panel, room: f64) -> Vec<(f64, usize)> {
     panel.lines.iter().map(&mut place).collect()
 }
 
-/// The height of the keys.
 pub(super) fn height(ruler: &Ruler, panel: &Panel, room: f64) -> f64 {
     if !has_keys(panel) {
         return 0.0;

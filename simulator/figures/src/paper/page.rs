@@ -81,7 +81,6 @@ impl Page {
         top + 5.0
     }
 
-    /// `text` wrapped to the width `room`.
     fn wrapped(&self, text: &str, size: f64, room: f64) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
         for word in text.split_whitespace() {

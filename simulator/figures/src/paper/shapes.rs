@@ -23,7 +23,6 @@ const DASHES: [&[f64]; 9] = [
 const LIMIT: [f64; 2] = [0.8, 1.6];
 const GREY: Rgb = [105, 105, 105];
 
-/// The colour of `line`.
 pub(super) fn colour(line: &Line) -> Rgb {
     if line.is_limit { GREY } else { palette(line.colour) }
 }
@@ -41,7 +40,6 @@ pub(super) fn tint(colour: Rgb, part: f64) -> Rgb {
     })
 }
 
-/// The stroke of `line`.
 pub(super) fn stroke(line: &Line) -> Stroke {
     if line.is_limit {
         return Stroke { colour: GREY, width: 0.8, dash: &LIMIT };

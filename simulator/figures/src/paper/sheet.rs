@@ -36,7 +36,6 @@ pub(super) enum Anchor {
     End,
 }
 
-/// A text.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Text {
     pub at: Place,
@@ -61,7 +60,6 @@ pub(super) enum Item {
     Text(Text),
 }
 
-/// A sheet.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Sheet {
     pub width: f64,

@@ -29,7 +29,6 @@ fn number(series: &str, x: f64, values: &[f64]) -> Number {
     Number { measure: "m".into(), series: series.into(), x, at: x.to_string(), values, estimate }
 }
 
-/// The result of a claim with `check` for these numbers.
 fn claim(check: &str, numbers: &[Number], is_exact: bool) -> Claim {
     let text = format!(
         r#"

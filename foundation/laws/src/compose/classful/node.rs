@@ -43,7 +43,6 @@ pub(super) struct Node {
 /// byte.
 const UNITS: f64 = (1u64 << 40) as f64;
 
-/// The cost of a byte at this weight.
 pub(super) fn cost_of(weight: f64) -> u64 {
     (UNITS / weight) as u64
 }

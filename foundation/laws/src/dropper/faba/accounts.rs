@@ -125,13 +125,11 @@ impl Accounts {
         self.buckets.find(flow)
     }
 
-    /// Is the bucket of `flow` at `place`?
     #[inline]
     pub(super) fn is_at(&self, place: usize, flow: FlowHash) -> bool {
         self.buckets.is_at(flow, place)
     }
 
-    /// The tokens in a bucket.
     #[inline]
     pub(super) fn tokens(&self, bucket: usize) -> i64 {
         *self.buckets.value(bucket)

@@ -26,7 +26,6 @@ impl Leaves {
         Leaves { table: FlowTable::new(capacity) }
     }
 
-    /// The number of buckets.
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.table.len()
@@ -44,7 +43,6 @@ impl Leaves {
         self.table.find(flow)
     }
 
-    /// Is the bucket of `flow` at `place`?
     #[inline]
     pub(super) fn is_at(&self, flow: FlowHash, place: usize) -> bool {
         self.table.is_at(flow, place)

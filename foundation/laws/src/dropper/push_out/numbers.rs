@@ -36,13 +36,11 @@ impl Numbers {
         Numbers { weights: numbered, classes, of_class, one }
     }
 
-    /// All numbers.
     #[inline]
     pub(super) fn all(&self) -> core::ops::Range<u32> {
         0..self.weights.len() as u32
     }
 
-    /// The weight of that number.
     #[inline]
     pub(super) fn weight(&self, number: u32) -> f64 {
         self.weights[number as usize]

@@ -84,7 +84,6 @@ fn name_of(flow: FlowKey, buffer: &Buffer) -> u64 {
     buffer.flow_hash(flow).0
 }
 
-/// The flow of a victim.
 fn flow_of(victim: Victim, arrival: &Packet, buffer: &Buffer) -> u64 {
     match victim {
         Victim::Arrival => arrival.flow.0,

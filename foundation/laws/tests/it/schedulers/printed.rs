@@ -10,7 +10,6 @@ use fairwire_core::{
 use fairwire_laws::scheduler::{Kind, Terms};
 use std::collections::BTreeMap;
 
-/// The record of a flow.
 #[derive(Clone, Copy, Debug, Default)]
 struct Flow {
     /// The start of the packet at the head, or the end of the last one; for DRR the deficit.

@@ -53,7 +53,6 @@ fn heads(plan: &Plan) -> Vec<String> {
     plan.axes.iter().map(|axis| axis.key.clone()).chain(["discipline".to_owned()]).collect()
 }
 
-/// The cost of the sweep.
 pub(crate) fn cost(plan: &Plan, cost: &Cost, format: Format) -> Result<String, Failure> {
     let hours = cost.seconds / 3600.0;
     Ok(match format {

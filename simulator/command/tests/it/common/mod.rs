@@ -15,7 +15,6 @@ pub(crate) fn fairwire() -> Command {
     FAIRWIRE.command()
 }
 
-/// Runs `fairwire` with `args`.
 pub(crate) fn run(args: &[&str]) -> Output {
     FAIRWIRE.run(args)
 }
@@ -71,7 +70,6 @@ impl Contest {
         self.folder.path().join(name)
     }
 
-    /// Its folder.
     pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
     }

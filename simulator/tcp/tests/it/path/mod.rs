@@ -80,7 +80,6 @@ impl<'a> Path<'a> {
         Path::with(Sender::new(&config), &config, buffer)
     }
 
-    /// A flow of this `sender`.
     pub(crate) fn with(sender: Sender, config: &Arc<Config>, buffer: usize) -> Self {
         Path {
             sender,
@@ -151,7 +150,6 @@ impl<'a> Path<'a> {
         self.acked
     }
 
-    /// Starts the flow.
     pub(crate) fn start(&mut self) {
         self.act(|sender, now, out| sender.start(now, out));
     }
