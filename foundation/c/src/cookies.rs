@@ -2,31 +2,25 @@
 
 /// Cookies by frame, in memory allocated at construction.
 pub(crate) struct Cookies {
-    /// The cookie of each frame in use.
+    /// The cookie of each frame in use. A free frame has the next free one, less what follows it:
+    /// zeros, which take no memory until they are touched, are every frame in order.
     all: Box<[u64]>,
-    /// The free frames, from `used` on, each minus its own index here. Zeros are then all frames in
-    /// order, and take no memory until they are written.
-    free: Box<[u32]>,
-    used: usize,
+    /// The first free frame: beyond the last where all are in use.
+    free: u32,
 }
 
 impl Cookies {
     pub(crate) fn new(capacity: usize) -> Self {
-        Cookies { all: vec![0; capacity].into(), free: vec![0; capacity].into(), used: 0 }
-    }
-
-    /// The number of cookies that can still be put.
-    #[inline]
-    pub(crate) fn room(&self) -> usize {
-        self.free.len() - self.used
+        Cookies { all: vec![0; capacity].into(), free: 0 }
     }
 
     /// The frame of this cookie; `None` if all are in use.
     #[inline]
     pub(crate) fn put(&mut self, cookie: u64) -> Option<u32> {
-        let frame = self.free.get(self.used)?.wrapping_add(self.used as u32);
-        *self.all.get_mut(frame as usize)? = cookie;
-        self.used += 1;
+        let frame = self.free;
+        let place = self.all.get_mut(frame as usize)?;
+        self.free = (*place as u32).wrapping_add(frame).wrapping_add(1);
+        *place = cookie;
         Some(frame)
     }
 
@@ -34,12 +28,10 @@ impl Cookies {
     /// discipline in C can name.
     #[inline]
     pub(crate) fn take(&mut self, frame: u32) -> u64 {
-        let Some(&cookie) = self.all.get(frame as usize) else { return 0 };
-        let used = self.used.saturating_sub(1);
-        if let Some(place) = self.free.get_mut(used) {
-            *place = frame.wrapping_sub(used as u32);
-        }
-        self.used = used;
+        let Some(place) = self.all.get_mut(frame as usize) else { return 0 };
+        let cookie = *place;
+        *place = self.free.wrapping_sub(frame).wrapping_sub(1).into();
+        self.free = frame;
         cookie
     }
 

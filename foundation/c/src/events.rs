@@ -20,7 +20,8 @@ pub(crate) struct Callback {
 /// Without either they are forgotten.
 pub(crate) struct Sink {
     pub(crate) cookies: Cookies,
-    /// Drops that did not fit into the list of their call.
+    /// Drops that had no room in the list of their call. Each keeps its frame, in place of its cookie,
+    /// so that there are never more than frames.
     pub(crate) kept: VecDeque<fw_event>,
     pub(crate) callback: Callback,
     /// The list of the current call, which is the only one to read it.
@@ -53,10 +54,10 @@ impl Sink {
 
     #[cold]
     fn write_kept(&mut self, list: &mut fw_events) {
-        while let Some(event) = self.kept.front()
-            && write(list, event)
+        while has_room(list)
+            && let Some(event) = self.next_kept()
         {
-            self.kept.pop_front();
+            write(list, &event);
         }
     }
 
@@ -70,33 +71,33 @@ impl Sink {
         }
     }
 
-    /// A frame for a cookie. A kept drop has returned its frame and still counts, so neither list
-    /// grows beyond its bound.
-    #[inline(always)]
-    pub(crate) fn frame(&mut self, cookie: u64) -> Option<u32> {
-        if self.kept.len() < self.cookies.room() { self.cookies.put(cookie) } else { None }
+    /// The first drop that was kept.
+    pub(crate) fn next_kept(&mut self) -> Option<fw_event> {
+        let mut event = self.kept.pop_front()?;
+        event.packet.cookie = self.cookies.take(event.packet.cookie as u32);
+        Some(event)
     }
 
-    fn send(&mut self, event: fw_event) {
+    /// Sends an event, unless its list has no room.
+    fn send(&mut self, event: &fw_event) -> bool {
         if let Some(function) = self.callback.function {
-            // SAFETY: the header requires a function that takes these and returns; `user` was
-            // registered with it.
-            unsafe { function(self.callback.user, &event) };
-            return;
+            // SAFETY: the header requires a function that takes these and returns; `user` is what
+            // came with it.
+            unsafe { function(self.callback.user, event) };
+            return true;
         }
         // SAFETY: as above.
-        let Some(list) = self.list.map(|mut list| unsafe { list.as_mut() }) else { return };
-        let is_written = self.kept.is_empty() && write(list, &event);
-        // There is room: each event had a cookie, and the two together are bounded (see `frame`).
-        if !is_written && event.kind == FW_DROP && self.kept.len() < self.kept.capacity() {
-            self.kept.push_back(event);
-        }
+        self.list.is_none_or(|mut list| self.kept.is_empty() && write(unsafe { list.as_mut() }, event))
     }
 }
 
-/// Writes an event if the list has room.
+fn has_room(list: &fw_events) -> bool {
+    list.count < list.room && !list.list.is_null()
+}
+
+/// Writes an event where the list has room.
 fn write(list: &mut fw_events, event: &fw_event) -> bool {
-    let has_room = list.count < list.room && !list.list.is_null();
+    let has_room = has_room(list);
     if has_room {
         // SAFETY: the header requires room for `room` events at `list`, and this is one of them.
         unsafe { list.list.add(list.count as usize).write(*event) };
@@ -107,12 +108,19 @@ fn write(list: &mut fw_events, event: &fw_event) -> bool {
 
 impl Signals for Sink {
     fn dropped(&mut self, packet: Packet, cause: Cause) {
-        let cookie = self.cookies.take(packet.frame);
-        self.send(fw_event { packet: outer(&packet, cookie), kind: FW_DROP, cause: cause as u32 });
+        let cookie = self.cookies.peek(packet.frame);
+        let mut event = fw_event { packet: outer(&packet, cookie), kind: FW_DROP, cause: cause as u32 };
+        // Only a discipline in C drops more than entered.
+        if self.send(&event) || self.kept.len() == self.kept.capacity() {
+            self.cookies.take(packet.frame);
+        } else {
+            event.packet.cookie = packet.frame.into();
+            self.kept.push_back(event);
+        }
     }
 
     fn marked(&mut self, packet: &Packet, cause: Cause) {
         let cookie = self.cookies.peek(packet.frame);
-        self.send(fw_event { packet: outer(packet, cookie), kind: FW_MARK, cause: cause as u32 });
+        self.send(&fw_event { packet: outer(packet, cookie), kind: FW_MARK, cause: cause as u32 });
     }
 }

@@ -1,12 +1,14 @@
-//! A discipline with the additions of the C interface: cookies, events, and the order of time.
+//! A discipline with what the border adds: cookies, events, and the order of time.
+#![allow(unsafe_code, reason = "a part of a packet is copied that both of its forms have")]
 
 use crate::code::*;
 use crate::events::{Callback, Sink};
 use crate::types::{fw_backlog_size, fw_events, fw_gauge, fw_on_event, fw_packet, fw_site};
 use core::ffi::{CStr, c_char, c_void};
-use core::mem::MaybeUninit;
+use core::mem::{MaybeUninit, offset_of};
+use core::ptr::from_ref;
 use fairwire_core::units::Amount;
-use fairwire_core::{Discipline, Ecn, Packet, Probe, Rate, Seed, Time, Unit, Weight};
+use fairwire_core::{Discipline, Packet, Probe, Rate, Seed, Time, Unit, Weight};
 use fairwire_laws::named::{self, NamedError};
 use fairwire_laws::{Site, role};
 
@@ -94,7 +96,7 @@ impl Queue {
         if !is_right(packet) {
             return Err(FW_ERROR_PACKET);
         }
-        let frame = self.sink.frame(packet.cookie).ok_or(FW_ERROR_EVENTS)?;
+        let frame = self.sink.cookies.put(packet.cookie).ok_or(FW_ERROR_EVENTS)?;
         self.discipline.enqueue(inner(packet, frame, now), now, &mut self.sink);
         Ok(())
     }
@@ -187,7 +189,9 @@ impl Queue {
                 taken += 1;
             }
         };
-        self.sink.kept.drain(..).for_each(|event| hand(event.packet));
+        while let Some(event) = self.sink.next_kept() {
+            hand(event.packet);
+        }
         let cookies = &mut self.sink.cookies;
         self.discipline.drain(&mut |packet| {
             let cookie = cookies.take(packet.frame);
@@ -213,23 +217,42 @@ impl Queue {
 #[inline(always)]
 pub(crate) fn is_right(packet: &fw_packet) -> bool {
     let &fw_packet { len, ecn, dscp, color, .. } = packet;
-    len.wrapping_sub(1) < u64::from(u32::MAX) && ecn <= 3 && dscp <= 63 && color <= 2
+    // Bits that no value of a field has, in one comparison: beside these, a colour is not 3.
+    let bits = u32::from_le_bytes([ecn, dscp, color, packet.reserved]);
+    len.wrapping_sub(1) < u64::from(u32::MAX) && (bits | bits.wrapping_add(0x01_0000)) & 0xfc_c0fc == 0
 }
 
-/// A packet that [is right](is_right), in the form of the core.
+// The last eight bytes of both forms of a packet are the same, but for the very last, which no
+// `Packet` has. They are copied in one piece: byte by byte, a packet in and out takes 1.5 ns longer.
+const _: () = {
+    assert!(offset_of!(Packet, class) == 24 && offset_of!(fw_packet, class_id) == 32);
+    assert!(offset_of!(Packet, ecn) == 28 && offset_of!(fw_packet, ecn) == 36);
+    assert!(offset_of!(Packet, dscp) == 29 && offset_of!(fw_packet, dscp) == 37);
+    assert!(offset_of!(Packet, color) == 30 && offset_of!(fw_packet, color) == 38);
+};
+
+/// A packet that [is right](is_right) as the core has it.
 #[inline(always)]
 pub(crate) fn inner(packet: &fw_packet, frame: u32, arrived: Time) -> Packet {
-    let &fw_packet { flow, len, class_id: class, ecn, dscp, color, .. } = packet;
-    let ecn = Ecn::from_bits(ecn);
-    Packet { flow: flow.into(), arrived, frame, len: len as u32, class, ecn, dscp, color }
+    let mut inner = Packet::new(frame, packet.len as u32, packet.flow.into(), arrived);
+    // SAFETY: the same fields are there, with values that were checked.
+    unsafe { (&raw mut inner).cast::<u64>().add(3).write(from_ref(packet).cast::<u64>().add(4).read()) };
+    inner
 }
 
 /// A packet in the form of C.
 #[inline(always)]
 pub(crate) fn outer(packet: &Packet, cookie: u64) -> fw_packet {
-    let &Packet { flow, arrived, len, class, ecn, dscp, color, .. } = packet;
-    let (flow, arrived, len, ecn) = (flow.0, arrived.ns(), len.into(), ecn as u8);
-    fw_packet { cookie, flow, arrived, len, class_id: class, ecn, dscp, color, reserved: 0 }
+    let &Packet { flow, arrived, len, .. } = packet;
+    let (flow, arrived, len) = (flow.0, arrived.ns(), len.into());
+    let mut outer = fw_packet { cookie, flow, arrived, len, ..fw_packet::default() };
+    // SAFETY: the same fields are there. The last byte may be uninitialised until it is written.
+    unsafe {
+        let rest = from_ref(packet).cast::<MaybeUninit<u64>>().add(3).read();
+        (&raw mut outer).cast::<MaybeUninit<u64>>().add(4).write(rest);
+    }
+    outer.reserved = 0;
+    outer
 }
 
 struct Gauges<'a> {
