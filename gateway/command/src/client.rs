@@ -52,12 +52,17 @@ pub(crate) fn since_1970() -> Duration {
 /// the gateway's process, so it hands them over, open.
 pub(crate) fn reload(whom: &WhomArgs) -> Result<Ending, Failure> {
     files_of(&whom.config).iter().skip(1).for_each(|sheet| fold(sheet));
-    carry_out(whom, &reload_with(&whom.config, false, whole))
+    carry_out(whom, &reload_with(&whom.config, false, whole, Vec::new()))
 }
 
-/// The request to read the files of `config` again, opened with `open`. `keeps` keeps the values
-/// set meanwhile.
-pub(crate) fn reload_with(config: &Path, keeps: bool, open: impl Fn(&Path) -> io::Result<File>) -> Request {
+/// The request to read the files of `config` again, with these, as `open` opens them, and a `record`. What
+/// was set meanwhile stays if it `keeps` that.
+pub(crate) fn reload_with(
+    config: &Path,
+    keeps: bool,
+    open: impl Fn(&Path) -> io::Result<File>,
+    record: Vec<OwnedFd>,
+) -> Request {
     // The gateway knows its files by these names.
     let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
     let found = files_of(config).into_iter().map(absolute);
@@ -67,7 +72,7 @@ pub(crate) fn reload_with(config: &Path, keeps: bool, open: impl Fn(&Path) -> io
         .filter(|path| path.is_file())
         .filter_map(|path| open(&path).ok().map(|file| (path, OwnedFd::from(file))));
     let (files, handed): (Vec<_>, Vec<_>) = opened.unzip();
-    Request::Reload { files, keeps, handed: handed.into_iter().collect() }
+    Request::Reload { files, keeps, handed: handed.into_iter().chain(record).collect() }
 }
 
 /// Has the gateway write the capture to a file of the client.

@@ -4,20 +4,20 @@
 use super::client;
 use crate::args::{SubscriberArgs, SubscriberCommand, WhomArgs};
 use fairwire_control::client::{RequestError, send};
-use fairwire_control::handed::Handed;
 use fairwire_control::protocol::{Answer, Request};
 use fairwire_document::DocumentError;
-use fairwire_service::config::{Config, journal_of, table};
+use fairwire_service::config::{Config, MAX_JOURNAL, journal_of, table};
 use fairwire_service::service::{files_of, socket_of};
 use fairwire_subscribers::edit::Edit;
 use fairwire_subscribers::journal::{Journal, MAX_BYTES as MAX_JOURNAL_BYTES, Table, line, tables};
 use fairwire_terminal::failure::{Ending, Failure};
 use fairwire_terminal::notice::notice;
 use fairwire_terminal::print::print;
+use std::cell::Cell;
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, Seek, SeekFrom, Write};
-use std::os::fd::OwnedFd;
-use std::os::unix::fs::{MetadataExt, fchown};
+use std::io::{self, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::{FileExt, MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 
 pub(crate) fn subscriber(command: &SubscriberCommand) -> Result<Ending, Failure> {
@@ -64,10 +64,10 @@ pub(crate) enum Beside {
 /// Chooses the edits of subscribers from the present table.
 pub(crate) type EditOf<'a> = dyn FnMut(&Table) -> Result<Vec<(String, Edit)>, DocumentError> + 'a;
 
-/// Has the gateway apply the edits of `edit` to the subscribers in the file at `path` and its
-/// journal, and records them: in the journal if only these subscribers change, otherwise in the
-/// file. Returns the gateway's answer, or `None` if no gateway runs; then the file is checked here.
-/// A refused edit changes neither file.
+/// Has the gateway check, record and apply the edits of `edit` to the subscribers in the file at `path`
+/// and its journal, in this order. The record is a line of the journal, which becomes part of the file if
+/// the gateway has to read all again. Returns the gateway's answer, or `None` if no gateway runs, when the
+/// file is checked here. A refused edit leaves both as they were.
 pub(crate) fn change_file(
     whom: &WhomArgs,
     path: &Path,
@@ -83,31 +83,36 @@ pub(crate) fn change_file(
     let edits = edit(&table)?;
     let changes = table.changes(&edits)?;
     let socket = whom.socket.clone().map_or_else(|| socket_of(&whom.config), Ok)?;
+    let line = if changes.is_empty() { String::new() } else { line(&changes) };
+    let record = held.record(table.journal(), &line).map_err(cannot)?;
     if beside == Beside::Nothing && !changes.is_empty() {
-        let handed = opened(&tables(&changes)).map_err(cannot)?;
-        if let Ok(answer @ Answer::Reloaded(_)) = send(&socket, &Request::Subscribers { handed }) {
-            let line = line(&changes);
-            let is_long = (table.journal().length() + line.len()) as u64 > MAX_JOURNAL_BYTES;
-            let written = match is_long {
-                true => held.put(&table.edited(&edits)?),
-                false => held.append(table.journal(), &line),
-            };
-            return match written {
-                Ok(()) => Ok(Some(answer)),
-                Err(error) => {
-                    read_again(&socket, &whom.config);
-                    Err(cannot(error))
+        let handed =
+            opened(&tables(&changes)).and_then(|tables| Ok(tables.chain(record.handed()?).collect()));
+        match send(&socket, &Request::Subscribers { handed: handed.map_err(cannot)? }) {
+            Ok(answer @ Answer::Reloaded(_)) => {
+                record.keep();
+                if (table.journal().length() + line.len()) as u64 > MAX_JOURNAL_BYTES {
+                    merge(&held);
                 }
-            };
+                return Ok(Some(answer));
+            }
+            Err(RequestError::Silent { source, .. }) if is_of_no_gateway(&source) => {}
+            Err(error) => {
+                record.keep(); // as it is: with its end or without
+                return Err(client::silent(format!("whether the change was made is not known: {error}")));
+            }
+            Ok(_) => {} // a reload makes it, or says why not
         }
     }
     let after = table.edited(&edits)?;
     let next = NextFile::written(path, &after, &held.kept).map_err(cannot)?;
     let sheet = std::path::absolute(path).map_err(cannot)?;
-    let with_next = client::reload_with(&whom.config, true, |path| match path == sheet {
-        true => File::open(next.file.path()),
-        false => File::open(path),
-    });
+    let with_next = client::reload_with(
+        &whom.config,
+        true,
+        |path| File::open(if path == sheet { next.file.path() } else { path }),
+        record.handed().map_err(cannot)?,
+    );
     let checked = || Config::load_edited(&whom.config, &[(path, &after)]);
     let answer = match send(&socket, &with_next) {
         Ok(Answer::Refused { message }) => {
@@ -125,10 +130,15 @@ pub(crate) fn change_file(
             )))
         })?,
     };
-    if let Err(error) = held.take(next) {
-        read_again(&socket, &whom.config);
-        return Err(cannot(error));
+    let is_recorded = matches!(answer, Ok(Some(_)));
+    if is_recorded {
+        record.keep();
     }
+    match held.take(next) {
+        Err(error) if is_recorded => notice(format_args!("note: the journal stays: {error}")),
+        taken => taken.map_err(cannot)?,
+    }
+    record.keep(); // it is gone
     answer
 }
 
@@ -140,7 +150,8 @@ fn is_of_no_gateway(error: &io::Error) -> bool {
 /// The subscriber file and its journal, for one writer.
 pub(crate) struct Held {
     path: PathBuf,
-    _file: File,
+    /// Locked.
+    file: File,
     kept: Metadata,
 }
 
@@ -152,7 +163,7 @@ impl Held {
             file.lock()?;
             let kept = file.metadata()?;
             if path.metadata().is_ok_and(|now| now.ino() == kept.ino()) {
-                return Ok(Held { path: path.to_owned(), _file: file, kept });
+                return Ok(Held { path: path.to_owned(), file, kept });
             }
         }
     }
@@ -174,22 +185,60 @@ impl Held {
         self.take(NextFile::written(&self.path, text, &self.kept)?)
     }
 
-    /// Appends `line` to the journal and syncs it to the disk.
-    fn append(&self, journal: &Journal, line: &str) -> io::Result<()> {
-        let (path, from) = (journal_of(&self.path), journal.length() as u64);
+    /// Adds `line` to the journal without its end. An empty one adds nothing.
+    fn record(&self, journal: &Journal, line: &str) -> io::Result<Record<'_>> {
+        let from = journal.length() as u64;
+        let mut record = Record { held: self, journal: None, from, is_kept: Cell::new(false) };
+        let Some(line) = line.strip_suffix('\n') else { return Ok(record) };
+        if from + line.len() as u64 >= MAX_JOURNAL {
+            return Err(io::Error::other("too many subscribers change at once for its journal"));
+        }
+        let path = journal_of(&self.path);
         let is_new = !path.exists();
-        let mut file = OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
+        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
+        let file = record.journal.insert(file);
         if is_new {
-            own_as(&file, &self.kept)?;
+            own_as(file, &self.kept)?;
+            sync_folder(&path)?;
         }
         // Cuts off an incomplete line of a killed writer.
         file.set_len(from)?;
-        file.seek(SeekFrom::End(0))?;
-        let written = file.write_all(line.as_bytes()).and_then(|()| file.sync_data());
-        if written.is_err() {
-            file.set_len(from)?;
-        }
-        written.and_then(|()| if is_new { sync_folder(&path) } else { Ok(()) })
+        file.write_all_at(line.as_bytes(), from)?;
+        Ok(record)
+    }
+}
+
+/// The journal with a last line that the gateway ends once it finds the change valid. It is taken away
+/// again, unless it is kept.
+struct Record<'a> {
+    held: &'a Held,
+    journal: Option<File>,
+    /// The length of the journal before the line.
+    from: u64,
+    is_kept: Cell<bool>,
+}
+
+impl Record<'_> {
+    /// The files that go with a request. The locked one keeps other writers out until the gateway is done,
+    /// also if this process is killed.
+    fn handed(&self) -> io::Result<Vec<OwnedFd>> {
+        let files = self.journal.iter().flat_map(|journal| [journal, &self.held.file]);
+        files.map(|file| file.as_fd().try_clone_to_owned()).collect()
+    }
+
+    fn keep(&self) {
+        self.is_kept.set(true);
+    }
+}
+
+impl Drop for Record<'_> {
+    fn drop(&mut self) {
+        // A line that stays has no end, so readers leave it out.
+        let _ = match &self.journal {
+            Some(_) if !self.is_kept.get() && self.from == 0 => fs::remove_file(journal_of(&self.held.path)),
+            Some(journal) if !self.is_kept.get() => journal.set_len(self.from),
+            _ => Ok(()),
+        };
     }
 }
 
@@ -198,8 +247,13 @@ pub(crate) fn fold(path: &Path) {
     if !journal_of(path).exists() {
         return;
     }
-    let Ok(held) = Held::of(path) else { return };
-    let Ok((text, left_out)) = table(path).and_then(|table| table.merged()) else { return };
+    if let Ok(held) = Held::of(path) {
+        merge(&held);
+    }
+}
+
+fn merge(held: &Held) {
+    let Ok((text, left_out)) = table(&held.path).and_then(|table| table.merged()) else { return };
     if held.put(&text).is_ok() {
         left_out.iter().for_each(|line| notice(format_args!("note: {line}")));
     }
@@ -216,19 +270,14 @@ pub(crate) fn whole(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Open unnamed files with these texts.
-fn opened(texts: &[String]) -> io::Result<Handed> {
+/// Open files without names, with the texts.
+fn opened(texts: &[String]) -> io::Result<impl Iterator<Item = OwnedFd>> {
     let opened = texts.iter().map(|text| {
         let mut file = tempfile::tempfile()?;
         file.write_all(text.as_bytes())?;
         Ok(OwnedFd::from(file))
     });
-    opened.collect()
-}
-
-/// Has the gateway read the files again, since they are the record.
-fn read_again(socket: &Path, config: &Path) {
-    let _ = send(socket, &client::reload_with(config, true, whole));
+    Ok(opened.collect::<io::Result<Vec<_>>>()?.into_iter())
 }
 
 /// Gives `file` the owner and the rights of `like`.

@@ -11,8 +11,8 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
-/// The most files per request; more are closed unread.
-pub(crate) const MAX_HANDED: usize = 2;
+/// The most files with one request; more are closed unread.
+pub(crate) const MAX_HANDED: usize = 4;
 
 /// Open files, in the order in which the request names them.
 #[derive(Clone, Debug, Default)]

@@ -5,4 +5,5 @@
 pub mod client;
 pub mod handed;
 pub mod protocol;
+pub mod record;
 pub mod snapshot;

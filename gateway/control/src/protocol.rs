@@ -52,7 +52,7 @@ pub enum Request {
         /// subscribers, leases or sessions keep them; an operator's reload takes them back.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         keeps: bool,
-        /// These files, open.
+        /// These files, open, and perhaps a [`Record`](crate::record::Record).
         #[serde(skip)]
         handed: Handed,
     },
@@ -60,7 +60,7 @@ pub enum Request {
     /// the request: the lines of these subscribers before and after. A subscriber in only one table
     /// is removed or new.
     Subscribers {
-        /// The tables, open.
+        /// The tables, open, and a [`Record`](crate::record::Record).
         #[serde(skip)]
         handed: Handed,
     },

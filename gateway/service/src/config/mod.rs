@@ -31,7 +31,7 @@ pub use explain::Explanation;
 pub use fairwire_laws::part::ClassSupport;
 pub use leaves::LeafChoice;
 pub use other::OtherDiscipline;
-pub use record::{journal_of, table};
+pub use record::{MAX_JOURNAL, journal_of, table};
 pub use shaping::Shaping;
 
 use crate::edges::report::{Key, MIN_KEY_BYTES};

@@ -41,9 +41,12 @@ pub(super) fn table_by(
     Err(Problem::Unreadable { path: path.into(), cause: ErrorKind::ResourceBusy.into() }.into())
 }
 
+/// The maximum length of a journal, in bytes. A change of all lines of the longest file, in full.
+pub const MAX_JOURNAL: u64 = 4 * sheet::MAX_BYTES;
+
 /// The text of the journal; empty without one.
 fn lines(journal: &Path, read: &mut ReadFile<'_>) -> Result<String, DocumentError> {
-    match read(journal, sheet::MAX_BYTES, "a journal of changes of subscribers") {
+    match read(journal, MAX_JOURNAL, "a journal of changes of subscribers") {
         Err(DocumentError { problem: Problem::NotFound { .. }, .. }) => Ok(String::new()),
         other => other,
     }

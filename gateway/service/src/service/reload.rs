@@ -9,6 +9,7 @@ use crate::config::{Config, PlanContext, is_of};
 use crate::telemetry::{About, Board};
 use fairwire_control::handed::Handed;
 use fairwire_control::protocol::{MAX_STEPS, RateStep, Reloaded};
+use fairwire_control::record::Record;
 use fairwire_core::{Duration, Rate, RateLaw, SetWeightError, Step, Time, Weight};
 use fairwire_datapath::classify::FlowKind;
 use fairwire_datapath::direction::{Replacement, Sizes};
@@ -72,9 +73,9 @@ impl Set {
 const ANSWER: StdDuration = StdDuration::from_secs(10);
 
 impl Present {
-    /// Reads the file again and applies it. If it is refused nothing changes, and the message says
-    /// why. The text of `files` comes from the open files in `handed`. Weights and rates that were
-    /// set stay if `keeps` is true.
+    /// Reads the file again and puts it in place. If it is refused nothing changes, and the message
+    /// says why. Files with the names `files` are read from what was `handed` over, open. Weights and
+    /// rates that were set stay if it `keeps` them. A record may follow the files.
     pub(super) fn reload(
         &mut self,
         files: &[PathBuf],
@@ -99,6 +100,7 @@ impl Present {
                 keys.join(", ")
             ));
         }
+        let record = recorded(handed, files.len())?;
         let mut kept = if keeps { self.kept(&next) } else { Set::default() };
         let taken_back = self.set.lines_without(&kept);
         if changes.is_empty && taken_back.is_empty() {
@@ -118,7 +120,9 @@ impl Present {
                 Reloaded { is_balanced: self.is_balanced()?, ..Reloaded::default() }
             }
             false => {
-                let (reloaded, are_weights_set) = self.replace(&next, &kept)?;
+                let replaced = self.replace(&next, &kept);
+                let take_back = |_: &String| record.iter().for_each(Record::take_back);
+                let (reloaded, are_weights_set) = replaced.inspect_err(take_back)?;
                 if !are_weights_set {
                     let without = Set { weights: BTreeMap::new(), ..kept.clone() };
                     lines.extend(kept.lines_without(&without));
@@ -133,8 +137,8 @@ impl Present {
         Ok(Reloaded { changes: lines, took_ms: ms_since(start), ..reloaded })
     }
 
-    /// Replaces the rows of one subscriber table by those of another, both `handed` over. A
-    /// subscriber in only one of them is removed or new. `None` if this needs a reload.
+    /// Replaces the rows of subscribers with those of another table, both `handed` over, with a record. A
+    /// subscriber of only one of them is removed, or new. `None` if that takes a reload.
     pub(super) fn change_subscribers(&mut self, handed: &Handed) -> Result<Option<Reloaded>, String> {
         let start = fairwire_linux::clock::now();
         let mut tables = [String::new(), String::new()];
@@ -155,14 +159,11 @@ impl Present {
         let kept = self.kept(&next);
         weights.extend(kept.numbered(&next));
         let members = has_members.then(|| [next.members(), next.members()]);
-        // Both are sent together, so the datapath thread handles them in one pass.
-        let (edit, balance) =
-            (self.begin_edit(Edit { gone, new, terms, weights, members })?, self.begin_balance()?);
-        let is_edited = edit.recv_timeout(ANSWER).map_err(|_| GONE)?.map(drop).is_ok();
-        let is_balanced = balance.recv_timeout(ANSWER).map_err(|_| GONE)?;
-        if !is_edited {
+        let record = recorded(handed, tables.len())?;
+        let Some(is_balanced) = self.edit_and_balance(Edit { gone, new, terms, weights, members })? else {
+            record.iter().for_each(Record::take_back);
             return Ok(None);
-        }
+        };
         let next = Arc::new(next);
         self.board.edited(About::of(&next));
         let changes = self.config.other_rows(&next, &before.rows, &after.rows);
@@ -171,7 +172,16 @@ impl Present {
         Ok(Some(Reloaded { changes, took_ms: ms_since(start), is_balanced, ..Reloaded::default() }))
     }
 
-    /// The terms of a class in `next`; `None` if they cannot be built.
+    /// Has `edit` made, and returns whether every packet has its place. `None` if it cannot be made.
+    fn edit_and_balance(&self, edit: Edit) -> Result<Option<bool>, String> {
+        // Both at one look of the thread that forwards.
+        let (edit, balance) = (self.begin_edit(edit)?, self.begin_balance()?);
+        let is_edited = edit.recv_timeout(ANSWER).map_err(|_| GONE)?.map(drop).is_ok();
+        let is_balanced = balance.recv_timeout(ANSWER).map_err(|_| GONE)?;
+        Ok(is_edited.then_some(is_balanced))
+    }
+
+    /// The terms of a class in `next`; `None` where they cannot be built.
     fn new_terms(&self, next: &Config, terms: &OtherTerms) -> Option<NewTerms> {
         let OtherTerms { class, parent, ways } = *terms;
         let mut fresh = [None, None];
@@ -358,6 +368,15 @@ fn law(before: Option<Rate>, steps: &[RateStep]) -> Result<RateLaw, String> {
     let at = |ms: f64| Time::ZERO + Duration::from_secs_f64(ms / 1e3);
     let given = steps.iter().map(|step| Step { at: at(step.after_ms), rate: Rate::from_bps(step.bps) });
     Ok(RateLaw::Steps(std::iter::once(Step { at: Time::ZERO, rate: before }).chain(given).collect()))
+}
+
+/// Ends the record in `place` of what was `handed` over, before the change that it has is made.
+fn recorded(handed: &Handed, place: usize) -> Result<Option<Record>, String> {
+    let record = Record::of(handed, place).and_then(|record| match record {
+        Some(record) => record.end().map(|()| Some(record)),
+        None => Ok(None),
+    });
+    record.map_err(|error| format!("the change cannot be recorded: {error}; nothing was changed"))
 }
 
 const GONE: &str = "the thread that forwards does not answer; nothing is known of the change";
