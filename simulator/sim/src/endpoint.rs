@@ -120,15 +120,15 @@ impl Endpoints {
         Endpoints { name, packet_bytes, kinds: &[], most: None, starting }
     }
 
-    /// The same, with ends that time events of these `kinds`. Results have a record of each kind
-    /// even if it never occurred.
+    /// Declares the `kinds` of events that the ends time. Results have a record of each kind even
+    /// if it never occurred.
     #[must_use]
     pub fn timing(self, kinds: &'static [Kind]) -> Self {
         Endpoints { kinds, ..self }
     }
 
-    /// The same, with a first end that sends at most `most`, bits on the wire. Records take that as
-    /// its offered load, and its max-min share is limited to it.
+    /// Declares the highest rate of the first end, bits on the wire. Records take it as the offered
+    /// load, and the max-min share is limited to it.
     #[must_use]
     pub fn at_most(self, most: Rate) -> Self {
         Endpoints { most: Some(most), ..self }

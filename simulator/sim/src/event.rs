@@ -140,7 +140,7 @@ pub(crate) trait Events: Send + 'static {
     /// data of other events.
     fn next_at_hosts(&mut self, memory: &impl Memory) -> Next;
 
-    /// The same for events at links, after all at hosts.
+    /// Takes this turn's next event at links, after all events at hosts.
     fn next_at_links(&mut self, memory: &impl Memory) -> Next;
 
     /// Takes the next deferred packet, after all other events of this turn.

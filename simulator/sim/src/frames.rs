@@ -24,7 +24,7 @@ pub(crate) struct Frame {
     /// Its current leg.
     pub(crate) leg: u32,
     marks: u32, // for an acknowledgement
-    /// Which of the flow's connections or conversations it belongs to.
+    /// The flow's connection or conversation to which it belongs.
     pub(crate) connection: u16,
     is_ack: bool,
     is_syn: bool,
@@ -32,7 +32,7 @@ pub(crate) struct Frame {
     is_special: bool,
     /// For a segment: the window was reduced. For an acknowledgement: a mark is echoed.
     flag: bool,
-    /// The epoch of a segment, or the one that an acknowledgement echoes.
+    /// The epoch of a segment, or the epoch that an acknowledgement echoes.
     epoch: bool,
     /// For a segment, as it was sent or as it arrived.
     pub(crate) ecn: Ecn,
@@ -105,7 +105,7 @@ impl Frame {
         self.seq as u32
     }
 
-    /// Distinguishes it from frames that it can meet.
+    /// A number for the tie rule; it differs between frames that may arrive simultaneously.
     #[inline(always)]
     pub(crate) fn identity(&self) -> u32 {
         self.flow ^ (self.seq as u32).wrapping_mul(0x9e37_79b1)

@@ -218,7 +218,7 @@ impl Group {
         }
     }
 
-    /// The same with these `members`, after the plan `last`, which it continues if both have one
+    /// The group with these `members`. It continues the preceding plan `last` if both have one
     /// name.
     pub(crate) fn with(self, members: u32, last: Option<&Group>) -> Self {
         match last.filter(|last| last.plan.name == self.plan.name) {

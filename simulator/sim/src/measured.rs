@@ -101,8 +101,8 @@ impl<T: Tap, E: Events> Model<T, E> {
         members.map(|(plan, member)| self.active(plan, member).secs()).sum()
     }
 
-    /// The timed events, by group number: those that loads reported during the run, those that
-    /// endpoints timed, and those in progress at the end.
+    /// The timed events, by group number: events reported by loads during the run, events timed by
+    /// endpoints, and events in progress at the end.
     fn all_timed(&self) -> BTreeMap<u32, Timed> {
         let head = |group: u32| self.groups[group as usize].head;
         let mut all = self.timed.clone();

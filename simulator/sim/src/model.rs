@@ -56,7 +56,7 @@ pub(crate) struct Model<T, E> {
     pub(crate) end: Time,
     pub(crate) is_measuring: bool,
     pub(crate) hears_trips: bool,
-    /// When each flow's sender was last heard of; only as far as it is used.
+    /// By flow, as far as needed: when its sender was last heard of.
     pub(crate) heard: Vec<Time>,
     /// Events handled before the watcher was last called.
     pub(crate) watched: u64,

@@ -253,7 +253,8 @@ pub(crate) trait Tap {
     fn happened(&mut self, what: What, about: About);
     /// A packet of `flow` begins to leave the last link before the receiver.
     fn leaves(&mut self, flow: u32, wire_bytes: u32);
-    /// A packet will have reached its receiver at `at`; then `packets` are in order and new.
+    /// A packet reaches its receiver at `at`, maybe in the future; `packets` new packets are then
+    /// in order.
     fn delivers(&mut self, at: Time, packets: u64, about: About);
     /// A transfer or a page is complete, or will be.
     fn completes(&mut self, event: &TransferEvent);
@@ -338,7 +339,7 @@ pub(crate) struct Watch<'a> {
     since: Since,
     /// When each packet reached its current queue, by its slot.
     reached: Vec<Time>,
-    /// By time, and at one time in the order of computation.
+    /// By time, and for equal times in the order of computation.
     ahead: BTreeMap<(Time, u64), Ahead>,
     held: u64,
 }

@@ -153,9 +153,10 @@ pub enum Source {
         rate: Rate,
         /// Bytes on the wire per packet.
         packet_bytes: u32,
-        /// Header bytes among them, at most all; they are no goodput.
+        /// Header bytes included in `packet_bytes`; they are not goodput.
         header_bytes: u32,
-        /// Each gap is scaled by a factor uniform in [1 - dither, 1 + dither]; from 0 to 1.
+        /// The maximum relative change of a gap, 0 to 1: each is scaled by a factor uniform in [1 -
+        /// dither, 1 + dither].
         dither: f64,
     },
     /// Any other datagram source.

@@ -9,7 +9,7 @@ use std::ops::Range;
 /// Bytes of a cache line.
 pub(crate) const LINE: usize = 64;
 
-/// Prefetches the cache lines `which` of `of`, which begins with one.
+/// Prefetches the cache lines `which` of `of`, counted from its start, which is aligned to a line.
 #[inline(always)]
 pub(crate) fn lines<T>(of: &T, which: Range<usize>) {
     #[cfg(target_arch = "x86_64")]

@@ -84,8 +84,8 @@ impl<T: Tap, E: Events> Model<T, E> {
         Model::over(events, store, plan, settings, SetUp::new(&mut watch)).expect("it is not stopped")
     }
 
-    /// A model of `plan` with its events in `events` and its flows in `store`; the existing parts
-    /// if its set-up was stopped.
+    /// A model of `plan` with its events in `events` and its flows in `store`. If the set-up is
+    /// stopped, returns the parts that exist.
     pub(crate) fn over(
         mut events: E,
         store: Store<T>,
@@ -167,8 +167,8 @@ impl<T: Tap, E: Events> Model<T, E> {
         Some(())
     }
 
-    /// Adds the flow of a member of `group`, or all of them if it is a user of TCP with several.
-    /// They serve its on-time number `which`, from `start`.
+    /// Adds the flow of a member of `group`, or the flows of all its connections. They serve the
+    /// member's on-time number `which`, which begins at `start`.
     fn add_member(
         &mut self,
         group: &Group,

@@ -6,10 +6,11 @@ use fairwire_core::Duration;
 /// The tuning of a run. The default handles event after event, in one order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tuning {
-    /// How long hosts are handled ahead of links; `None` if all events come up in one order.
+    /// The time by which hosts are handled ahead of links; `None` if all events come up in one
+    /// order.
     pub(crate) lookahead: Option<Duration>,
-    /// By link, and empty without a lookahead: do its packets continue only to sinks? Those are
-    /// delivered together, at the end of a turn.
+    /// Indexed by link: do its packets continue only to sinks? Such packets are delivered together,
+    /// at the end of a turn. Empty without a lookahead.
     pub(crate) last_links: Vec<bool>,
     /// Is there only one link, and a lookahead? Then the time at which the link becomes free is
     /// kept separately instead of as an event in a lane.
@@ -23,8 +24,8 @@ pub(crate) struct Tuning {
 const FEW_FLOWS: usize = 256;
 
 impl Tuning {
-    /// The tuning for a network. With an observer events come up in one order, in which it receives
-    /// them.
+    /// The tuning for a network. An observer must receive events in order, so with one there is no
+    /// lookahead.
     pub(crate) fn of(plan: &mut Network, settings: &Settings, is_watched: bool) -> Self {
         let lookahead = if is_watched { None } else { lookahead(plan, settings) };
         Tuning::ahead(plan, lookahead)
@@ -42,8 +43,8 @@ impl Tuning {
 /// packets are soon at the links.
 const MAX_WINDOW: u64 = 1 << 20;
 
-/// The minimum window: the time of this number of bytes on the slowest link. In less, too few
-/// events occur to be worth a turn.
+/// The minimum window: the time of this number of bytes on the slowest link. A shorter turn has too
+/// few events to be worthwhile.
 const MIN_WINDOW: u64 = 1 << 13;
 
 /// The least time from a queued link to a host, if the two sides can be separated profitably.

@@ -26,8 +26,9 @@ impl<T: Tap, E: Events> Model<T, E> {
         }
     }
 
-    /// As [`note`](Self::note), for the delivery of the packet in `slot`, with the `tag` that edges
-    /// give its receiver, if any. For round trips, records what is answered now or later.
+    /// As [`note`](Self::note), for the delivery of the packet in `slot`. `tag` is from the
+    /// edges, for its receiver, if any. For round trips, also records whether the packet is answered
+    /// now or later.
     #[inline(never)]
     pub(crate) fn note_delivery(&mut self, delivery: &Delivery, slot: u32, tag: Option<Tag>) {
         if T::IS_ON {

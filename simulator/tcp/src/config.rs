@@ -60,8 +60,8 @@ pub struct Config {
     /// The time for which the host processes a segment before sending it.
     pub processing: Processing,
     /// The maximum output that may wait at the host's own link, as its transmission time there; two
-    /// segments always may. `None` is no limit. Linux's TCP small queues (`tcp_small_queue_check`):
-    /// 1 ms at the pacing rate, which is up to twice the flow's.
+    /// segments always may. `None` is no limit. Linux's TCP small queues (`tcp_small_queue_check`)
+    /// allow 1 ms at the pacing rate, which is up to twice the flow's rate.
     pub host_queue: Option<Duration>,
     /// Peculiarities of simulators.
     pub quirks: Quirks,
@@ -79,9 +79,9 @@ pub enum Recovery {
     NewReno,
     /// Fast recovery with selective acknowledgements (RFC 2018, RFC 6675).
     Sack,
-    /// The same, but time decides which segments are lost, with a probe of the tail (RACK-TLP, RFC
-    /// 8985). The receiver reports duplicate arrivals (RFC 2883), and a reduction made without a
-    /// loss is undone (RFC 4015, RFC 5682).
+    /// With selective acknowledgements, but time decides which segments are lost, with a probe of
+    /// the tail (RACK-TLP, RFC 8985). The receiver reports duplicate arrivals (RFC 2883), and a
+    /// reduction made without a loss is undone (RFC 4015, RFC 5682).
     Rack,
 }
 
@@ -199,8 +199,8 @@ impl Config {
         }
     }
 
-    /// The same for one of the flows that share them: its controller draws under `seed`, if it
-    /// draws at all.
+    /// The configuration for one of the flows that share it: a controller that draws at random does
+    /// so under `seed`.
     pub fn of_flow(self: &Arc<Self>, seed: impl FnOnce() -> u64) -> Arc<Self> {
         let control = match &self.control {
             ControlConfig::Bbr(bbr) if bbr.given.draws_phase => {

@@ -14,8 +14,8 @@
 /// A cut in progress; none while `until` is zero.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cut {
-    /// The cut ends when everything below this sequence number, in segments, is acknowledged. It is
-    /// the first never sent when the cut began.
+    /// The cut ends when everything below this sequence number, in segments, is acknowledged: the
+    /// first one that had not been sent when the cut began.
     until: u64,
     /// The number of segments currently allowed in flight.
     room: u64,

@@ -95,8 +95,8 @@ impl Journal {
         self.least_rtt
     }
 
-    /// The last-sent of the segments delivered since the last call, and whether it was sent twice.
-    /// Excludes segments if it was the original that arrived, not the retransmission.
+    /// Of the segments delivered since the last call, the one sent last, and whether it was sent
+    /// twice. Retransmitted segments whose original arrived are excluded.
     pub(crate) fn take_latest(&mut self) -> Option<(Latest, bool)> {
         self.latest.take()
     }
@@ -153,9 +153,9 @@ impl Journal {
         }
     }
 
-    /// Everything below `unacked` is acknowledged. `is_from_before`: the echoed segment was sent
-    /// before all of its retransmissions, which are then still in flight (RFC 8985, section 6.2,
-    /// step 2).
+    /// Everything below `unacked` is acknowledged. `is_from_before` means that the echoed segment
+    /// was sent before all of its retransmissions, which are then still in flight (RFC 8985,
+    /// section 6.2, step 2).
     pub(crate) fn advance(&mut self, unacked: u64, is_from_before: bool, now: Time) {
         for seq in self.base..unacked {
             let Some(record) = self.records.pop_front() else { break };
@@ -167,8 +167,8 @@ impl Journal {
         self.give_room_back();
     }
 
-    /// The same, with [`measures`](Journal::measures), if each segment in flight was sent once and
-    /// none has arrived: in number order. Also returns the last acknowledged one.
+    /// A faster [`advance`](Journal::advance) and [`measures`](Journal::measures), if all segments
+    /// in flight were sent once and none has arrived. Also returns the last acknowledged segment.
     pub(crate) fn advance_in_order(&mut self, unacked: u64, now: Time) -> (Latest, Measures) {
         let count = (unacked - self.base) as usize;
         let last = self.records[count - 1];
@@ -187,7 +187,7 @@ impl Journal {
         }
     }
 
-    /// The measurements of the acknowledgement just taken in, at `now`.
+    /// The measurements at `now`, from the acknowledgement that was just taken in.
     pub(crate) fn measures(&mut self, now: Time) -> Measures {
         let Some(record) = self.newest.take() else { return Measures::default() };
         let rtt = (!record.is_repeated).then_some(now.since(record.sent));
@@ -283,8 +283,8 @@ mod tests {
             journal.sent(10 + seq, now, false);
         }
         let rate = rate.expect("measured");
-        // Segment 29 was sent at 78 ms, when 20 had arrived, the last of them sent at 58 ms; when
-        // it arrived, at 98 ms, 30 had.
+        // Segment 29 was sent at 78 ms, when 20 segments had arrived, the last of which was sent at
+        // 58 ms. It arrived at 98 ms, when 30 had arrived.
         assert!((rate.per_second - 500.0).abs() < 1e-9 && !rate.is_limited_by_application);
     }
 

@@ -43,8 +43,8 @@ pub(crate) struct Rack {
     persist: u32,
     /// RACK.dsack_round: further DSACK reports are ignored until this is acknowledged.
     dsack_round: u64,
-    /// Retransmissions so far, and segments reported as having arrived twice. If the latter are
-    /// more, the network duplicates.
+    /// The number of retransmissions, and of segments reported as having arrived twice. If the
+    /// second is larger, the network duplicates.
     pub(crate) repeats: u64,
     duplicates: u64,
     /// Does the next retransmission begin an [epoch](crate::Segment::epoch)? It is the first after a
@@ -59,10 +59,10 @@ pub(crate) struct Rack {
 }
 
 /// The variation of the round trip as in Linux. The timeout uses its peak, which decreases once per
-/// round trip, so round trips after a silence do not hide it one by one.
+/// round trip instead of with every sample after a silence.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Variation {
-    /// The smoothed deviation, times 4, of this round trip's measurements, and the largest of these.
+    /// Of this round trip's measurements: the smoothed deviation, times 4, and its peak.
     deviation_ns_x4: u64,
     peak_ns_x4: u64,
     /// The variation currently used, times 4.

@@ -91,8 +91,8 @@ enum Kept {
     InMany,
 }
 
-/// The segments beyond the next one expected, if few. They are stored in the receiver, because
-/// memory elsewhere would cost two cache lines, one of them only for the pointer.
+/// The segments beyond the next one expected, if few. They are stored within the receiver: separate
+/// memory would cost two cache lines, one of them only for the pointer.
 #[derive(Clone, Copy, Debug)]
 struct Few {
     len: u8,
@@ -108,8 +108,8 @@ struct Near {
     end: u16,
 }
 
-/// The segments beyond the next one expected, if they are more or blocks are reported, and the
-/// acknowledgements that are not delayed.
+/// Used if more segments are beyond the next one expected, if blocks are reported, or if some
+/// acknowledgements are not delayed.
 #[derive(Debug, Default)]
 struct Ahead {
     runs: VecDeque<Run>, // ascending, with holes between
@@ -124,7 +124,7 @@ struct Ahead {
 enum Reports {
     Nothing,
     Blocks,
-    /// Also duplicate arrivals, and the epoch of the segment that it echoes.
+    /// Also duplicate arrivals, and the epoch of the echoed segment.
     All,
 }
 
@@ -308,7 +308,7 @@ impl Receiver {
         } // else it came before, or was never allowed
     }
 
-    /// Notes whether a segment comes for the second time, and the epoch echoed from now on.
+    /// Notes whether a segment is a duplicate, and the epoch that is echoed from now on.
     #[inline]
     fn note_repeat(&mut self, segment: Segment) {
         let Segment { seq, is_retransmission, epoch, .. } = segment;
@@ -432,8 +432,8 @@ impl Few {
         true
     }
 
-    /// Closes the hole of the first `filled` segments, and returns how many more are now in order.
-    /// The rest is counted from there.
+    /// Removes a run that begins at `filled`, and returns its length: the first `filled` segments
+    /// have arrived, so it is in order. The other runs are counted from its end.
     fn close(&mut self, filled: u16) -> u16 {
         let more = match self.runs().first() {
             Some(first) if first.start == filled => first.end - filled,

@@ -44,7 +44,7 @@ pub(crate) struct Scoreboard {
 /// The rule by which a segment is lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Rule {
-    /// Three arrivals above it; of a retransmission, the arrival of one first sent later.
+    /// Three arrivals above it. A retransmission: the arrival of a segment first sent after it.
     #[default]
     Count,
     /// Three arrivals above it; a retransmission is never lost.
@@ -199,9 +199,9 @@ impl Scoreboard {
         self.is_empty() && journal.last_sent(self.base) >= self.rack.latest.sent
     }
 
-    /// RACK_detect_loss: marks as lost the segments sent before the latest arrival that have not
-    /// arrived within a round trip and `window`. `highest` was never sent. Returns when the last of
-    /// the others sent before it will be lost.
+    /// RACK_detect_loss: marks segments as lost that were sent before the latest arrival and have
+    /// not arrived within a round trip and `window`. `highest` was never sent. Returns when the
+    /// last of the remaining ones will be lost.
     pub(crate) fn find_late(
         &mut self,
         journal: &Journal,

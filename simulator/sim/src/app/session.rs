@@ -96,7 +96,7 @@ impl Session {
         self.machine.react(cause, now, &mut self.rng, steps);
     }
 
-    /// Events that have ended by `end` unreported, and those in progress, as if they ended then.
+    /// The events that end by `end` but are not reported yet; those in progress end at `end`.
     pub(crate) fn under_way(&self, end: Time) -> Vec<Lasted> {
         if self.is_over { Vec::new() } else { self.machine.under_way(end) }
     }
@@ -108,7 +108,7 @@ impl Session {
         lasted
     }
 
-    /// The warm-up is over; `arrived` returns the segments that the receiver of each flow has.
+    /// Starts the measured time. `arrived` returns how many segments a flow's receiver has.
     pub(crate) fn start_measuring(&mut self, arrived: impl Fn(u32) -> u64) {
         self.given = 0;
         self.waited = self.machine.waiting();

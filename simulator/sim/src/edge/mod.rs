@@ -201,9 +201,8 @@ impl Aggregate {
         AggregateCount { name, target_bps, entered, green, green_left, green_marked }
     }
 
-    /// The integral of the target rate up to `now`, in bits; `None` if the target is fixed. It
-    /// changes by at most one step between two packets, so the value after the first of them
-    /// counts.
+    /// The integral of the target rate up to `now`, in bits; `None` if the target is fixed. Between
+    /// two packets the rate changes by at most one step, so it is taken as constant.
     fn target_bits(&self, now: Time) -> Option<f64> {
         let Counts { target_bits, target_up_to, from, .. } = self.counts;
         let since = target_up_to.max(from);

@@ -33,8 +33,8 @@ pub(super) struct Sink {
     pub(super) access_delay: Duration,
     delivered: u64,
     group: u32,
-    /// The lanes of its acknowledgements' arrivals at the sender: for packets that did not wait on
-    /// the downlink, and for those that waited for one other.
+    /// The lanes for arrivals of acknowledgements at the sender: the first for packets that did not
+    /// wait on the downlink, the second for those that waited for one packet.
     pub(super) home: [Lane; 2],
     /// The number of packets that the latest one waited for on the downlink; 2 for two or more.
     pub(super) queued: u8,
@@ -96,11 +96,10 @@ pub(super) struct Outgoing {
 /// The lanes of a flow's events, shared with flows of the same delays.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lanes {
-    /// Its packets' arrivals at the first queue: for packets that did not wait on its own link, and
-    /// for those that waited for one other.
+    /// For arrivals of packets at the first queue: one lane for packets that did not wait on the
+    /// flow's own link, one for those that waited for one packet.
     pub(crate) out: [Lane; 2],
-    /// Its acknowledgements' arrivals at the sender: for packets that did not wait on the downlink,
-    /// and for those that waited for one other.
+    /// For arrivals of acknowledgements at the sender: the same, by their wait on the downlink.
     pub(crate) home: [Lane; 2],
     pub(crate) wake: Lane,
 }
@@ -153,8 +152,8 @@ impl Flow {
         Counts { sent, delivered, datagram_bytes, dropped, marked, lost: lost.into(), losses }
     }
 
-    /// The warm-up is over. Delivery counts stay: deliveries are separated by their own time, which
-    /// may lie ahead.
+    /// Starts the measured time. Counts of deliveries stay, because they are separated by delivery
+    /// time, which may be later than now.
     pub(crate) fn start_measuring(&mut self) {
         self.source.sent = 0;
         (self.seldom.dropped, self.seldom.marked, self.seldom.lost) = (0, 0, 0);

@@ -61,8 +61,8 @@ impl<E: Events> Outlet<'_, '_, E> {
         let takes = group.takes(leg, frame.is_data(), bytes);
         let slot = frames.store(frame);
         frames.stamp(slot, *now);
-        // The processing of packets released at one instant starts at once, and they leave in a
-        // row.
+        // The host starts to process packets released at one instant at once, and they leave back
+        // to back.
         let (mut worked_on, mut ready) = (*now, *now);
         if group.takes_time {
             worked_on = *now + group.works(frame.flow, self.way.access_delay, *now);
@@ -71,8 +71,8 @@ impl<E: Events> Outlet<'_, '_, E> {
         }
         // A lane is for events that come mostly in order. A packet that waits for its own link
         // arrives after packets of other flows that are sent later. So in groups with
-        // acknowledgements, packets that wait for one other packet have a separate lane. All others
-        // have none.
+        // acknowledgements, packets that wait for one packet have a second lane. Packets that wait
+        // for more have none.
         let queued = self.way.up.queued(worked_on, &group.pace);
         let lane = self.way.out.get(queued).copied().unwrap_or(Lane::NONE);
         let there = self.way.up.start(bytes, ready, &group.pace) + self.way.access_delay + takes;

@@ -18,8 +18,8 @@ pub(super) struct Calendar {
     pub(super) near: Vec<Entry>, // the buckets before `head`, sorted, the next event last
     wheel: Wheel,
     far: BinaryHeap<Reverse<Entry>>,
-    /// No event here is before this: the time of the next one while `near` is not empty. Zero if
-    /// nothing is known.
+    /// No event in the calendar is due before this. While `near` is not empty, it is the time of
+    /// the next event; zero if nothing is known.
     pub(super) bound: Time,
     /// Is a bucket being served whose events have not been prefetched?
     pub(super) is_fresh: bool,
@@ -81,7 +81,8 @@ impl Calendar {
         self.place(entry, now, ties);
     }
 
-    /// Is there an event before the one due at `time`? Without a number there is no such event.
+    /// Does the calendar have an event before the entry at `time` with this number? With `None`
+    /// there is no such entry.
     pub(super) fn comes_before(
         &mut self,
         (time, number): (Time, Option<u32>),
@@ -183,8 +184,8 @@ impl Calendar {
         (reach + 1).min(most).max(self.wheel.buckets() * 2).next_power_of_two().min(MAX_BUCKETS)
     }
 
-    /// Spreads the events that crowd in the bucket being served, as when a busy period follows a
-    /// quiet one, over narrower buckets, unless they are at one instant.
+    /// If the events of the bucket being served crowd, as when a busy period follows a quiet one,
+    /// spreads them over narrower buckets. This is impossible for events at one instant.
     #[cold]
     fn spread(&mut self, now: Time, ties: &Ties) {
         let (Some(last), Some(first)) = (self.near.first(), self.near.last()) else { return };

@@ -64,15 +64,16 @@ impl Entry {
 pub(crate) struct Lanes {
     queues: [Ring; MAX_LANES],
     count: usize,
-    /// A binary tree of keys: when a lane's front is due, with the lane in the lowest bits. The key
-    /// of node `n` is the smaller of those of `2 n` and `2 n + 1`; the leaves are the lanes. The
-    /// root, 1, has the first of all. One number holds both, so the processor never waits for one
-    /// to find the other.
+    /// A binary tree of keys. A key combines the time of a lane's front with the lane, in the
+    /// lowest bits, so the processor gets both in one load. The leaves are the lanes; the key of
+    /// node `n` is the smaller of those of `2 n` and `2 n + 1`. So node 1, the root, has the first
+    /// entry of all.
     keys: [u64; 2 * MAX_LANES],
-    /// The lane whose front has changed since its matches were played. Most lanes are popped and
-    /// pushed to alternately, so deferring matches until the winner is needed saves half of them.
+    /// The lane whose front has changed since its path in the tree was updated. Most lanes are
+    /// popped and pushed to alternately, so deferring the update until the root is needed saves
+    /// half of the updates.
     changed: usize,
-    /// Has a lane reached its next [`AHEAD`] entries since the last look at them?
+    /// Is prefetching due: has a lane used up the entries that were prefetched?
     is_due: bool,
 }
 
@@ -306,7 +307,7 @@ impl Ring {
         self.last = entry.time();
     }
 
-    /// Does `entry`, which is due no later than the last one here, still come after it?
+    /// Does `entry`, which is not due after the last entry, still come after it by the tie rule?
     #[cold]
     fn is_after_last(&self, entry: Entry, ties: &Ties) -> bool {
         let last = match self.behind {
@@ -337,8 +338,8 @@ impl Ring {
         }
     }
 
-    /// Moves up the next entry after the front was taken, if any. Returns when that is due, read at
-    /// its old place: at the new one, the processor would wait for the write.
+    /// Moves the next entry to the front, if there is one, and returns when it is due. The time is
+    /// read at the old place; at the new one, the processor would wait for the write.
     #[inline(always)]
     fn move_up(&mut self) -> Option<u64> {
         if self.behind == 0 {

@@ -33,7 +33,7 @@ pub(crate) struct Sides {
     free: Vec<Lane>,
     /// When the only link becomes free, which is not an event in a lane; MAX with several links.
     free_at: Time,
-    /// Packets that left their last link in this turn, and how many of them have come up.
+    /// The packets that left their last link in this turn, and the number of them already handled.
     left: Vec<Leaving>,
     came_up: usize,
 }

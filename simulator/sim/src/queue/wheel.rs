@@ -108,7 +108,8 @@ impl Wheel {
         Time::from_ns(bucket << self.shift)
     }
 
-    /// The slot of a bucket. Numbers wrap: those of one round, from `head` on, share no slot.
+    /// The slot of a bucket. Slots are reused after a round; the buckets of one round, from `head`
+    /// on, share none.
     #[inline]
     fn slot(&self, bucket: u64) -> usize {
         bucket as usize & (self.buckets.len() - 1)

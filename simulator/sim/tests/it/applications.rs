@@ -88,8 +88,8 @@ fn poisson_packets_of_one_size_wait_as_in_an_m_d_1_queue() {
 #[test]
 fn poisson_packets_of_exponential_size_wait_as_in_an_m_m_1_queue() {
     let (mean, bound) = waits(&Law::Exponential { mean: 1000.0 });
-    // rho / (1 - rho) service times of 1.00039 ms (sizes below the headers are raised to them), at
-    // a load higher by the same factor.
+    // rho / (1 - rho) service times of 1.00039 ms: sizes below that of the headers are raised to
+    // it. The load is higher by the same factor.
     let (service, load) = (1.000_39e-3, 0.8 * 1.000_39);
     let expected = load / (1.0 - load) * service;
     assert!((mean - expected).abs() < bound && bound < 0.05 * expected, "{mean} +- {bound}, not {expected}");
@@ -222,8 +222,9 @@ fn random_transfers_bring_what_they_offer_while_the_link_has_room() {
     let measured = measured(link(RateLaw::Fixed), vec![user("files", load, 1)], 1_000, 1);
     let (flow, record) = (&measured.flows[0], &measured.transfers[0]);
     let offered = flow.offered_bps.expect("it does not depend on what becomes of it");
-    // 10 per second of 48 kB: on average half a segment more each, and 40 bytes of headers per
-    // segment: 4.04 Mbit/s. Nearly all arrives: transfers last about 0.3 s.
+    // Ten transfers of 48 kB per second, each with half a segment more on average and 40 bytes of
+    // headers per segment: 4.04 Mbit/s. Nearly all data arrives, because transfers last about 0.3
+    // s.
     assert!((flow.throughput_bps / offered - 1.0).abs() < 0.01, "{flow:?}");
     assert!((record.completed as f64 - 9_000.0).abs() < 3.3 * 9_000.0_f64.sqrt() + 50.0, "{record:?}");
     let times = &record.times;

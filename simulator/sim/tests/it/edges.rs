@@ -115,8 +115,8 @@ fn all<T: Clone>(log: &Log<T>) -> Vec<T> {
     log.lock().expect("one thread").clone()
 }
 
-/// Requests a higher target, and a lower one with five packets after a mark. The first of their
-/// acknowledgements release no packet, as the window is halved, so they carry nothing to the edge.
+/// Requests a higher target, but a lower one for five packets after a mark. The halved window keeps
+/// the first acknowledgements from releasing packets, so those carry no request to the edge.
 const EAGER: EstimatorPlan =
     EstimatorPlan { low: 0.05, high: 0.1, window: 5, weight: 1.0, cadence: fairwire_sim::Cadence::Sliding };
 

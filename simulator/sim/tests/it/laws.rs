@@ -23,8 +23,8 @@ use fairwire_tcp::congestion::ControlConfig;
 use fairwire_tcp::{Config, DelayedAck, Profile, Quirks, Recovery};
 use std::ops::ControlFlow;
 
-/// Drops each packet with one probability, independently; after a loss, drops all packets for
-/// `then`.
+/// Drops each packet independently with one probability, and all packets during `then` after a
+/// loss.
 struct Lossy {
     probability: f64,
     then: Duration,
@@ -174,8 +174,8 @@ struct Point {
 
 /// Independent losses only, never the rest of a round.
 const INDEPENDENT: Duration = Duration::ZERO;
-/// The rest of a round: a window leaves within a few milliseconds after its acknowledgements, and
-/// 100 ms after the previous one.
+/// The rest of a round: a window leaves within a few milliseconds of its acknowledgements, and
+/// windows are 100 ms apart.
 const REST_OF_ROUND: Duration = Duration::from_ms(50);
 
 fn points(tcp: &Config, then: Duration) -> Vec<Point> {

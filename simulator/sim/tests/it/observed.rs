@@ -134,9 +134,10 @@ fn a_run_gives_the_same_bits_with_and_without_an_observer() {
 
 #[test]
 fn samples_are_at_exact_multiples_and_hold_what_happened_up_to_them() {
-    // A packet takes 0.1 ms on its access link, 1 ms to the link of 8 Mbit/s, and 1 ms at it. It
-    // takes 5 ms over it, and 0.1 + 1 ms at the end. The n-th packet (from 0) is delivered at n +
-    // 8.2 ms. Up to 10 ms these are 0 and 1, up to 20 ms ten more.
+    // A packet takes 0.1 ms on its access link, 1 ms to the bottleneck of 8 Mbit/s, and 1 ms of
+    // transmission there. Then it takes 5 ms to the far end, and 1 + 0.1 ms to the receiver. So
+    // packet n, from 0, is delivered at n + 8.2 ms: packets 0 and 1 by 10 ms, and ten more by 20
+    // ms.
     let (_, log) = watched(network(8_000_000, 10, vec![cbr()]), &settings(35), Some(Duration::from_ms(10)));
     assert_eq!(log.samples, [(10_000, 2000, 0, 0), (20_000, 10_000, 0, 0), (30_000, 10_000, 0, 0)]);
     assert_eq!(log.finished_at, [Time::from_ns(35_000_000)]);
@@ -190,7 +191,8 @@ fn a_run_in_steps_has_the_samples_of_a_run_at_once_and_one_sample_at_each_step()
 #[test]
 fn a_packet_is_followed_from_its_arrival_to_its_delivery() {
     let (_, log) = watched(network(8_000_000, 10, vec![cbr()]), &settings(20), None);
-    // One source over one path: the first event of each type is the first packet's.
+    // There is one source and one path, so the first event of each type belongs to the first
+    // packet.
     let shown = [What::Arrive, What::Depart, What::Deliver].map(|what| {
         let first = log.events.iter().find(|event| event.what == what).expect("it happened");
         (first.what, first.at.ns() / 1000, first.link)

@@ -115,8 +115,9 @@ fn bursts_come_to_the_stationary_loss() {
     let law = WireLaw { loss: Some(model.into()), ..WireLaw::default() };
     let measured = measured(datagrams(), law, 50);
     let lost = wire(&measured).lost as f64 / measured.links[0].packets_out as f64;
-    // 500 000 packets, of which 1/21 meet it bad. For single losses the variance of the fraction is
-    // 7.5e-8; correlated neighbours add 2 x 0.79/0.21 x (0.8 - 0.001)^2 x 20/441 / 500 000.
+    // 1/21 of 500 000 packets meet the wire bad. For independent losses the variance of the
+    // fraction is 7.5e-8. Correlated neighbours add 2 x 0.79/0.21 x (0.8 - 0.001)^2 x 20/441 / 500
+    // 000.
     let sd = (7.5e-8 + 7.52 * 0.638 * 0.0454 / 500_000.0_f64).sqrt();
     let mean = Loss::from(model).mean();
     assert!((lost - mean).abs() < 4.0 * sd && 4.0 * sd < 0.1 * mean, "{lost}, not {mean} ± {sd}");
@@ -129,9 +130,10 @@ fn a_reno_flow_has_the_rate_of_the_square_root_law() {
         let measured = measured(reno(), law, 300);
         assert!(measured.links[0].drops.is_empty(), "no queue is in its way");
         let window = measured.flows[0].throughput_bps * 0.040 / (1500.0 * 8.0);
-        // Independent losses, each with p: 1.31 (T. Ott, J. Kemperman and M. Mathis, 1996); evenly
-        // spaced ones 1.22 (M. Mathis et al., CCR 27(3), 1997). A recovery takes a round trip in
-        // which a window hardly grows: a sanity check, within a tenth.
+        // The constant is 1.31 for independent losses with probability p (T. Ott, J. Kemperman and
+        // M. Mathis, 1996), and 1.22 for evenly spaced ones (M. Mathis et al., CCR 27(3), 1997).
+        // During a recovery of one round trip the window hardly grows, so this is only a sanity
+        // check, within a tenth.
         let constant = window * p.sqrt();
         assert!((1.22 * 0.9..1.31 * 1.1).contains(&constant), "{constant} at {p}");
     }
@@ -157,7 +159,8 @@ fn packets_that_are_held_back_arrive_later_by_as_much() {
     let measured = measured(datagrams(), law, 10);
     let held_back = wire(&measured).held_back as f64;
     assert!((held_back - 25_000.0).abs() < 550.0, "{held_back}"); // 4 sd of sqrt(100 000 x 0.25 x 0.75)
-    // At the end 20 ms of packets are in flight, and a quarter of them for 10 ms more.
+    // At the end the packets of the last 20 ms are in flight, and a quarter of those of the 10 ms
+    // before.
     let under_way = measured.links[0].packets_out as f64 - delivered(&measured, 10);
     assert!((205.0..245.0).contains(&under_way), "{under_way}");
 }
@@ -206,8 +209,8 @@ fn the_timeouts_of_a_tcp_double_from_a_fifth_of_a_second_on_while_an_outage_lose
     let network = network(source, Some(wire), Duration::ZERO);
     let measured = fairwire_sim::run_observed(network, &settings(10), go_on, &mut repairs);
     let measured = measured.expect("it was not stopped");
-    // The probe of the tail leaves after two round trips, of 4 ms and the queueing delay. The
-    // timeout, which is one and 200 ms, begins with it.
+    // The tail probe leaves after two round trips, of 4 ms plus the queueing delay. It starts the
+    // timeout, which is one round trip plus 200 ms.
     let at: Vec<f64> = repairs.0.iter().map(|at| at - 5_000.0).collect();
     assert!(at.len() == 5 && (8.0..10.0).contains(&at[0]) && (206.0..214.0).contains(&at[1]), "{at:?}");
     let waits = at[1..].windows(2).map(|two| two[1] - two[0]).zip([400.0, 800.0, 1600.0]);

@@ -66,7 +66,7 @@ pub(super) struct Plateau {
 }
 
 impl Plateau {
-    /// The same search, restarted from this rate.
+    /// A search that restarts from this rate.
     pub(super) fn above(rate: f64) -> Self {
         Plateau { rate, ..Plateau::default() }
     }

@@ -108,8 +108,8 @@ pub struct Bic {
 const LOWEST_WINDOW: f64 = 2.0;
 /// Without a maximum it grows by a segment for at most this number: Linux.
 const MAX_PER_SEGMENT: f64 = 20.0;
-/// Initial estimate of segments per acknowledgement outside of repairs: Linux; and the weight of
-/// each sample.
+/// The initial estimate of segments per acknowledgement outside of repairs, as in Linux, and the
+/// weight of each sample.
 const FIRST_PER_ACK: f64 = 2.0;
 const PER_ACK_WEIGHT: f64 = 1.0 / 16.0;
 
@@ -253,8 +253,9 @@ mod tests {
 
     #[test]
     fn the_distance_falls_to_three_quarters_per_round_trip() {
-        // A quarter of the distance per round, and within a round the step shrinks with it: in the
-        // fluid 1 - exp(-1/4), or 0.221 of it. From 64 to 5 that is ln(64/5) x 4 = 10.2 rounds.
+        // The window moves by a quarter of the distance per round. Within a round the step shrinks
+        // with the distance: 1 - exp(-1/4), or 0.221 of it, in the fluid limit. From 64 to 5 that
+        // takes ln(64/5) x 4 = 10.2 rounds.
         let mut bic = Bic { window: 936.0, ..searching() };
         let mut rounds = 0;
         while bic.maximum - bic.window() > 5.0 {

@@ -63,9 +63,9 @@ pub struct Acked {
     pub now: Time,
     /// Segments that it newly acknowledges, cumulatively or selectively; at least 1.
     pub newly: u32,
-    /// How many of those the window may grow by: those of this acknowledgement. Segments that
-    /// arrived during the repair of a loss or the echo of a mark are reported late, and must not
-    /// grow it (RFC 5681, section 3.2; RFC 3168, section 6.1.2).
+    /// The number of those by which the window may grow: those that this acknowledgement reports in
+    /// time. Segments that arrived during the repair of a loss or the echo of a mark are reported
+    /// late, and must not grow it (RFC 5681, section 3.2; RFC 3168, section 6.1.2).
     pub growth: u32,
     /// How many of those were marked, as counted by the receiver.
     pub marked: u32,

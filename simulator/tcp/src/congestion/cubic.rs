@@ -216,8 +216,8 @@ impl Cubic {
         self.plateau + self.arithmetic.counted(off.abs()).copysign(off)
     }
 
-    /// Section 4.3: the alpha whose average with this beta equals Reno's, until the peak is reached
-    /// again; then Reno's own.
+    /// Section 4.3: until the peak is reached again, the alpha whose average with this beta equals
+    /// Reno's; then Reno's own.
     fn reno_step(&self, reno: f64) -> f64 {
         let is_reno = self.reno_beyond_peak && reno >= self.prior;
         if is_reno { 1.0 } else { 3.0 * (1.0 - self.beta) / (1.0 + self.beta) }
@@ -346,8 +346,8 @@ mod tests {
         let mut seen_at_k = false;
         run(&mut cubic, 20.0, 20.0 + k + 3.0, rtt_s, |t, window| {
             let curve = 0.4 * (t - k).powi(3) + peak;
-            // A step of (W(t + R) - w) / w per acknowledgement is a lag of R behind W(t + R). The
-            // remainder of the two is R^2 W'' / 2, at most 0.005 s^2 of 2.4 K segments/s^2 = 0.11.
+            // A step of (W(t + R) - w) / w per acknowledgement makes the window lag R behind W(t +
+            // R). The remainder is R^2 W'' / 2, at most 0.005 s^2 x 2.4 K segments/s^2 = 0.11.
             // Twice that allows for the beginning.
             assert!((window - curve).abs() < 0.22, "{t}: {window} {curve}");
             seen_at_k |= (t - k).abs() < 1e-3 && (window - peak).abs() < 0.22;
@@ -503,9 +503,9 @@ mod tests {
                 cubic.acked(&Acked { ends_round: i == 0, ..ack(at_s, 1, rtt_s) });
             }
         }
-        // The second round shows the rise at its eighth sample. Slow start is over five rounds
-        // later, that one included. By then it has added 10 + 10 + 8 segments, and a quarter of 2,
-        // of 4 times 10, and of the one that ends the last round.
+        // The second round shows the rise at its eighth sample, and slow start ends after five
+        // rounds, that one included. By then it has added 10 + 10 + 8 segments. To these it adds a
+        // quarter of 2, of 4 times 10, and of the segment that ends the last round.
         assert_eq!(cubic.threshold(), 28.0 + 0.25 * 43.0);
         assert_eq!(cubic.plateau, cubic.threshold());
         assert_eq!(cubic.prior, cubic.threshold());
@@ -520,8 +520,8 @@ mod tests {
             // The test has one flow, for which section 4.7 would turn fast convergence off.
             let mut cubic = Cubic::new(CubicParameters { fast_convergence: false, ..PLAIN }, &Start::of(10));
             // The average of a cycle is 0.925 of its peak (1 - 0.3 / 4). The window begins at the
-            // peak, because periodic losses would bring it there only slowly from afar: they hit
-            // the curve where it is flat.
+            // peak. From far away, periodic losses would bring it there only slowly, because they
+            // hit the curve where it is flat.
             cubic.lost(&congested(0.0, expected / 0.925));
             let (mut at_s, mut segments) = (0.0, 0.0);
             for n in 1..=(20.0 * period) as u64 {

@@ -36,7 +36,7 @@ impl Flight {
         Flight { left }
     }
 
-    /// Were all of them acknowledged before this acknowledgement of `newly` more? Counts it.
+    /// Counts an acknowledgement of `newly` more. Were all of them acknowledged before it?
     pub(super) fn is_over_before(&mut self, newly: u32) -> bool {
         let is_over = self.left == 0;
         self.left = self.left.saturating_sub(newly);

@@ -120,8 +120,8 @@ impl Sender {
         self.recover == 0 || self.unacked > self.recover || (is_distinguished && self.unacked == self.recover)
     }
 
-    /// May duplicates cause a retransmission? Duplicates that stem from an earlier one may not; but
-    /// a window reduced only by a mark has not been repaired.
+    /// May duplicates cause a retransmission? They may not if they stem from an earlier
+    /// retransmission. A window reduced only by a mark has not been repaired.
     pub(super) fn may_repair(&self) -> bool {
         self.is_new_loss() || self.reaction == Reaction::Mark
     }

@@ -284,7 +284,7 @@ impl Sender {
             Phase::SynSent { is_timed } => return self.opened(is_timed, ack.echo, now, out),
             Phase::Open | Phase::Recovery { .. } | Phase::Lost { .. } => {}
         }
-        // A repeated answer to a SYN, overtaken by a newer one, or for data never sent.
+        // A duplicate SYN-ACK, an ACK that a newer one has overtaken, or an ACK of data never sent.
         if ack.is_for_syn || ack.next < self.unacked || ack.next > self.highest {
             return;
         }
@@ -377,7 +377,7 @@ impl Sender {
     }
 
     /// Handles the answer to the SYN of the epoch `echo`. With RACK-TLP each retransmitted SYN is
-    /// timed, as with timestamps: the last, or the one before.
+    /// timed, as with timestamps; the epoch distinguishes the last SYN from the one before.
     fn opened(&mut self, is_timed: bool, echo: bool, now: Time, out: &mut impl Output) {
         if self.is_timely && !is_timed && echo == self.epoch {
             self.timed_at = self.armed_at();
@@ -528,13 +528,15 @@ impl Sender {
         });
     }
 
-    /// Measures one segment per round trip, or each; never retransmissions (Karn).
+    /// Measures round-trip times: of one segment at a time, or of each. Retransmissions are not
+    /// measured (Karn).
     #[inline]
     fn measure(&mut self, acked_to: u64, now: Time) -> Measures {
         self.measure_by(acked_to, false, now)
     }
 
-    /// The same. `is_from_before`: the echoed segment was sent before any retransmission in flight.
+    /// As [`measure`](Sender::measure). `is_from_before` means that the echoed segment was sent
+    /// before any retransmission in flight.
     #[inline]
     fn measure_by(&mut self, acked_to: u64, is_from_before: bool, now: Time) -> Measures {
         if self.has_journal

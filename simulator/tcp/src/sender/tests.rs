@@ -278,8 +278,8 @@ fn the_receiver_window_is_never_overrun() {
 
 #[test]
 fn the_segment_sent_first_after_a_repair_began_may_be_lost_again_and_that_is_a_new_loss() {
-    // Two segments are lost: segment 0, and the first one sent after its repair has begun, where
-    // the repair ends.
+    // Segment 0 is lost, and so is the first segment sent after its repair has begun, where the
+    // repair ends.
     let (recovery, control) = (Recovery::Sack, ControlConfig::Reno);
     let config = Config { delayed_ack: None, recovery, control, ..Config::new(Profile::Modern, 512) };
     let mut receiver = Receiver::new(&config);
@@ -500,7 +500,7 @@ fn an_original_that_was_sent_after_the_retransmission_undoes_no_repair() {
 
 #[test]
 fn a_timeout_is_tested_where_no_repair_is_under_way_or_nothing_moved_and_reduces_once_per_segment() {
-    // Cases: after a repair by time, at once, again without an acknowledgement, and after one.
+    // Four timeouts: during a repair, without one, again without an acknowledgement, and after one.
     let config = Config { control: ControlConfig::Reno, ..Config::new(Profile::Modern, 1448) };
     let phase = |is_testing| Phase::Lost { is_testing, has_moved: false };
     let mut sent = Sent::default();

@@ -35,16 +35,16 @@ struct Report {
     /// The end of the out-of-order arrivals before it.
     forward: u64,
     is_new: bool,
-    /// The arrival sent last, and whether it was sent twice.
+    /// Of the segments that arrived, the one sent last, and whether it was sent twice.
     latest: Option<(Latest, bool)>,
-    /// Did an original fill the first hole (RFC 3522)? It did if its echo is from before the first
-    /// retransmission since the reduction, or there was no retransmission.
+    /// Did an original fill the first hole (RFC 3522)? It did if its echo is older than the first
+    /// retransmission since the reduction, or if there was none.
     is_original_first: bool,
     /// Did a segment arrive that was sent once, before the last reduction (RFC 5682)?
     has_original: bool,
     /// Did data arrive out of order?
     is_selective: bool,
-    /// The segment reported as having arrived twice.
+    /// The segment reported as a duplicate arrival.
     duplicate: Option<u64>,
     /// Is it known to have been sent twice?
     was_repeated: bool,
@@ -469,7 +469,7 @@ impl Sender {
     }
 
     /// Did a segment arrive that was sent before the last transmission of the first unacknowledged
-    /// one? If so, that one may still arrive, and is given time.
+    /// one? If so, the unacknowledged one may still arrive, and is given time.
     fn shows_progress(&self, latest: Option<(Latest, bool)>) -> bool {
         let first = self.journal.as_deref().map_or(Time::ZERO, |journal| journal.last_sent(self.unacked));
         latest.is_some_and(|(latest, _)| latest.sent < first)

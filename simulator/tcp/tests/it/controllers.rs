@@ -62,9 +62,9 @@ fn bbr_drains_before_it_probes_and_sees_the_path_without_its_queue_every_ten_sec
             assert!((0.2..longest_s).contains(&lasted_s), "{rate} {propagation_s}: {lasted_s}");
         }
         for (a, b) in seen.iter().zip(&seen[1..]).skip(2).filter(|(a, _)| a.1 == ProbeBw) {
-            // Ten seconds after RTprop was last observed. That was at the latest in the first
+            // RTprop was last observed ten seconds earlier. That was at the latest in the first
             // cycle, before a phase at 5/4 left a queue of three quanta and one segment. The phase
-            // takes four times as long for that as the link needs to send them.
+            // takes four times as long to build that queue as the link needs to send it.
             let first_cycle_s = 10.0 * (propagation_s + 1.0 / rate) + 16.0 / rate;
             assert!(b.0 - a.0 <= 10.0 + first_cycle_s, "{seen:?}");
         }
@@ -199,8 +199,8 @@ fn ledbat_holds_its_queueing_delay() {
             pipe.step(&mut ledbat);
             (waited_s, segments) = (waited_s + pipe.queueing_s, segments + 1.0);
         }
-        // The window is used in integers, and one segment is 1 / rate of delay. So is the filter's
-        // minimum of four.
+        // The window is used in integers, and one segment is 1 / rate of delay. The filter's
+        // minimum of four adds another.
         let error_s = (waited_s / segments - target.secs()).abs();
         assert!(error_s < 2.0 / rate, "{rate} {propagation_s}: {error_s}");
     }

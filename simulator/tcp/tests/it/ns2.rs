@@ -8,10 +8,10 @@ use fairwire_core::{Duration, Seed, Time};
 use fairwire_tcp::{Config, Profile, Recovery};
 use path::Path;
 
-/// Ten packets take as long on an access link as one on the queued link, so an arrival there may
-/// coincide with the end of a transmission. ns-2 then depends on the rounding of its floats. Which
-/// of two packets a small buffer drops moves the edges of a window: by at most 0.08 % of the 140
-/// 000 packets of 80 s, as observed. Without such a tie the bits are the same.
+/// Ten packets take as long on an access link as one on the queued link, so an arrival may coincide
+/// with the end of a transmission. ns-2's order then depends on the rounding of its floats. A small
+/// buffer drops either packet, which moves the edges of a window: by at most 0.08 % of the 140 000
+/// packets of 80 s, as observed. Without a tie the results are the same bit for bit.
 const TOLERANCE: f64 = 1e-3;
 
 /// Throughput (bit/s), drops and timeouts from 20 s to 100 s.
@@ -103,9 +103,9 @@ fn sack_loses_what_it_loses_in_ns2() {
     );
 }
 
-/// Packets that a NewReno flow sends within 200 s, each lost on the link with `probability`. The
-/// lost numbers, for `ns proof/bench/few-losses.tcl 100000 "NUMBERS" Newreno drop 200 0.2`, are
-/// those that `rng` draws here.
+/// Returns the number of packets that a NewReno flow sends within 200 s, if the link loses each
+/// with `probability`. For `ns proof/bench/few-losses.tcl 100000 "NUMBERS" Newreno drop 200 0.2`,
+/// the lost numbers are those that `rng` draws here.
 fn sent_under_losses(probability: f64, seed: u64) -> usize {
     let mut rng = Seed(seed).stream("loss");
     let lost: Vec<u64> = (0..60_000).filter(|_| rng.chance(probability)).collect();

@@ -126,7 +126,8 @@ fn what_a_link_held_back_for_two_seconds_is_no_loss_and_the_window_is_as_before(
 
 #[test]
 fn what_a_silence_held_back_is_not_sent_again_beside_what_its_timeouts_and_probes_sent() {
-    // The retransmission takes longer than any earlier round trip: it could be what arrived.
+    // The retransmission takes longer than any earlier round trip, so it may be the copy that
+    // arrived.
     for silence_ms in [300, 500, 1000] {
         let mut path = Path::new(&Config { window: Some(40), ..today() }, 60);
         path.start();

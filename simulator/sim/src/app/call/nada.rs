@@ -59,7 +59,7 @@ const WARPED_FOR: f64 = 7.0;
 /// PLRREF and DLOSS: this loss ratio corresponds to this delay, seconds.
 const REFERENCE_LOSS: f64 = 0.01;
 const LOSS_DELAY_S: f64 = 0.010;
-/// PMRREF and DMARK: the same of marks.
+/// PMRREF and DMARK: the same for marks.
 const REFERENCE_MARKS: f64 = 0.01;
 const MARK_DELAY_S: f64 = 0.002;
 /// GAMMA_MAX and QBOUND: the limits of fast growth, a fraction per report and seconds of delay.
@@ -69,8 +69,8 @@ const GROWTH_DELAY_S: f64 = 0.050;
 const RATIO_WEIGHT: f64 = 0.1;
 /// The number of delays whose minimum counts: section 5.1.1.
 const DELAYS: usize = 15;
-/// BETA_V and BETA_S: the share of the sender's buffer subtracted from the coder's rate, and added
-/// to the pace; and the fraction of the rate that neither exceeds.
+/// BETA_V: this fraction of the sender's buffer is subtracted from the coder's rate. BETA_S: this
+/// fraction is added to the pace. Neither amount exceeds MAX_OF_RATE of the rate.
 const BUFFER_TO_CODER: f64 = 0.1;
 const BUFFER_TO_PACE: f64 = 0.1;
 const MAX_OF_RATE: f64 = 0.05;
@@ -184,8 +184,8 @@ impl Receiver {
             + LOSS_DELAY_S * square(self.lost_ratio / REFERENCE_LOSS)
     }
 
-    /// Equation (1), for a while after a loss; then, over one loss interval, back to the unmodified
-    /// delay.
+    /// Applies equation (1) for some time after a loss, then returns to the unmodified delay over
+    /// one loss interval.
     fn warped_s(&self, queueing_s: f64) -> f64 {
         let interval = self.mean_interval();
         let (Some(since), Some(interval)) = (self.since_loss, interval) else { return queueing_s };

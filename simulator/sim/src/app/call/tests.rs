@@ -52,8 +52,8 @@ fn median_frame(listener: &Listener) -> f64 {
 #[test]
 fn on_a_wide_link_it_has_its_full_rate_and_frames_come_within_a_frame() {
     let (listener, bps) = call(Call::default(), 100e6, |_| false);
-    // Frames vary by a tenth, uniformly: the mean of 1200 of them by 0.06/35. A tenth of the
-    // sender's buffer is subtracted from the coder's rate: half a frame, 5 %.
+    // Frames vary uniformly by a tenth, so the mean of 1200 varies by 0.06/35. A tenth of the
+    // sender's buffer, half a frame or 5 %, is subtracted from the coder's rate.
     assert!((0.94..1.0).contains(&(bps / 1.5e6)), "{bps}");
     assert!((1817..=1819).contains(&took(&listener, Kind::Frame).len())); // 60 s of 33 ms, except frames in flight
     // Paced over a frame's time, plus 20 ms.
@@ -102,8 +102,8 @@ fn key_frames_in_between_cost_no_rate_and_heal_by_themselves() {
 #[test]
 fn losses_hold_its_rate_down() {
     // At 5 %, congestion is 10 ms x 25 against a target of 10 ms x RMAX / r, so r falls to the
-    // lowest, 150 kbit/s. The ratio in a window of about 20 packets swings; the bound keeps the
-    // rises of r and cuts its falls. Each loss costs a key frame, the size of two more frames in
+    // lowest rate, 150 kbit/s. The loss ratio of a window of about 20 packets fluctuates. The lower
+    // bound cuts its falls but not its rises. Each loss costs a key frame, which adds two frames to
     // 20.
     let (_, bps) = call(Call::default(), 100e6, |n| n % 20 == 0);
     assert!((150e3..225e3).contains(&bps), "{bps}");

@@ -115,11 +115,11 @@ mod tests {
         let n = pauses.len() as f64;
         let mean = pauses.iter().sum::<f64>() / n;
         assert!((mean - 0.05).abs() < 3.3 * 0.05 / n.sqrt(), "{mean}"); // deviation of one pause: its mean
-        // max(1, round(X)): the mean of the rounded is 1/(2 sinh(1/40)) = 19.9979; those rounded to
-        // 0, of probability 1 - e^(-1/40), count 1 instead.
+        // max(1, round(X)): the mean of round(X) is 1/(2 sinh(1/40)) = 19.9979. A draw is rounded
+        // to 0 with probability 1 - e^(-1/40), and counts 1 instead.
         let expected = 1.0 / (2.0 * (1.0_f64 / 40.0).sinh()) + 1.0 - (-1.0_f64 / 40.0).exp();
         let burst = times.len() as f64 / n;
-        // The latest burst may be cut short: one burst in n more.
+        // The last burst may be cut short, which changes the mean by one burst in n.
         assert!((burst - expected).abs() < 3.3 * 20.0 / n.sqrt() + expected / n, "{burst}, not {expected}");
     }
 }

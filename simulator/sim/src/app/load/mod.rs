@@ -129,7 +129,7 @@ impl Load {
 }
 
 impl Machine {
-    /// Events that have ended by `end` unreported, and those in progress, as if they ended then.
+    /// The events that end by `end` but are not reported yet; those in progress end at `end`.
     pub(crate) fn under_way(&self, end: Time) -> Vec<Lasted> {
         match self {
             Machine::Streaming(machine) => machine.under_way(end),

@@ -224,7 +224,7 @@ impl Machine {
             Playback::Idle | Playback::Playing(_) => return,
         };
         let waits_for_more = self.buffered(now) < self.plan.start;
-        // A chunk that arrives when the last one ends has not interrupted anything.
+        // A chunk that arrives just when the previous one ends prevents a stall.
         if waits_for_more && since < now {
             return;
         }
@@ -314,9 +314,11 @@ mod tests {
         let s = Duration::from_secs;
         // 90 s and less: the lowest; 216 s and more: the highest; linear in between.
         assert_eq!([0, 90, 153, 216, 240].map(|at| video.allowed_bps(s(at))), [1e6, 1e6, 2e6, 3e6, 3e6]);
-        // From the lowest, 2 Mbit/s are reached at 153 s; the highest rate below the map is taken.
+        // Starting from the lowest bitrate, the map reaches 2 Mbit/s at 153 s. Then the highest
+        // bitrate below the map is taken.
         assert_eq!([90, 152, 154, 215, 216].map(|at| video.next_level(0, s(at))), [0, 0, 1, 2 - 1, 2]);
-        // From 2 Mbit/s it falls only if the map is at the lowest, and rises only at the top.
+        // From 2 Mbit/s the bitrate falls only where the map is at its lowest, and rises only at
+        // its top.
         assert_eq!([90, 91, 152, 215, 216].map(|at| video.next_level(1, s(at))), [0, 1, 1, 1, 2]);
         // From the highest it falls if the map is at the next lower rate: to the lowest rate above
         // the map.

@@ -11,7 +11,7 @@ pub(super) struct Losses {
     rises: VecDeque<(u32, u32)>,
 }
 
-/// Increases kept. If one round trip has more, the losses of its earliest are not counted.
+/// Increases kept. If one round trip has more, losses at the start of it are not counted.
 const KEPT: usize = 64;
 
 impl Losses {

@@ -155,7 +155,7 @@ struct Growth {
     rounds: u32,
     /// BBR.bw_probe_up_acks.
     acked: f64,
-    /// BBR.probe_up_cnt: acknowledged segments for one by which the bound grows.
+    /// BBR.probe_up_cnt: the number of acknowledged segments for which the bound grows by one.
     per_segment: f64,
 }
 

@@ -85,7 +85,8 @@ fn it_starts_drains_and_cycles_through_four_phases() {
     let mut rounds = Rounds::new();
     let mut seen = vec![rounds.bbr.state()];
     for _ in 0..70 {
-        // While it sends faster, more than the product is left after an ACK.
+        // While it sends faster, more than the bandwidth-delay product remains in flight after an
+        // ACK.
         let in_flight = if rounds.bbr.pacing_gain() > 1.0 { 230 } else { 200 };
         rounds.round(0, in_flight);
         if seen.last() != Some(&rounds.bbr.state()) {
@@ -123,7 +124,7 @@ fn a_probe_that_loses_two_percent_sets_no_bound_and_one_that_loses_three_does() 
         rounds.round(lost, 230);
         assert_eq!(rounds.bbr.long_term_bound().is_finite(), is_bounded, "{lost}");
         if is_bounded {
-            // 97 in flight before the three, none of them lost: 97 + 0.02 x 97 / 0.98.
+            // 97 were in flight before the three, and none of them was lost: 97 + 0.02 x 97 / 0.98.
             let expected: f64 = 97.0 + 0.02 * 97.0 / 0.98;
             let bound = rounds.bbr.long_term_bound();
             // At least 0.7 of the target, 100 x the rate of 1000.
