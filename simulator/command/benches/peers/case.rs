@@ -27,9 +27,9 @@ pub(crate) struct Case {
     starts: Duration,
     /// The simulated time.
     pub lasts: Duration,
-    /// The subset that ns-3 simulates, if it can.
+    /// Does each flow have access links?
     has_access: bool,
-    /// What ns-3 simulates of it, if it can.
+    /// The subset that ns-3 simulates, if it can.
     pub in_ns3: Option<InNs3>,
 }
 

@@ -33,9 +33,9 @@ pub struct About {
     pub is_tcp: bool,
     /// Does its other end send packets too, so that it needs a return path?
     pub is_answered: bool,
-    /// The types of events that it times, as in measures.
+    /// Header bytes of its datagrams by default.
     pub header_bytes: u32,
-    /// The kinds that it times, as in measures.
+    /// The types of events that it times, as in measures.
     pub timed: &'static [Kind],
     /// Parameters of an example as entered, if some are required; empty otherwise.
     pub example: &'static str,
