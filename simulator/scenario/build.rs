@@ -68,9 +68,9 @@ fn gather(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// Adds the code in `files`, by their paths from the repository; the folder of the crate `name` is
-/// `folder`. The build script of `study` does the same with its own code: sharing code with another
-/// crate would build that crate twice.
+/// Adds the code in `files` of the crate `name` in `folder`, by paths relative to the repository.
+/// The build script of `study` has a copy of this for its own code: a shared crate would be built
+/// twice.
 fn hash(all: &mut Sha256, mut files: Vec<PathBuf>, name: &str, folder: &Path) -> io::Result<()> {
     files.retain(|path| path.extension().is_some_and(|ending| ending == "rs"));
     files.sort();

@@ -4,8 +4,8 @@
 use fairwire_figures::{escaped, sheet};
 use fairwire_web::report::{SCRIPT, STYLE};
 
-/// A filter for the items of a page. Each item lists in `data-is` the words of the options that it
-/// matches.
+/// A filter for the items of a page. The attribute `data-is` of an item lists the options that it
+/// matches, by their words.
 #[derive(Debug)]
 pub(crate) struct Choice {
     /// Its label.

@@ -50,7 +50,7 @@ fn wire(queue: &QueuePlan, seed: Seed) -> Option<Wire> {
     Some(Wire::new(law, seed, &format!("wire/{}", queue.name)))
 }
 
-/// The discipline at queue number `at`, with `compared` where the compared ones work.
+/// The discipline at queue number `at`: its own, or `compared`.
 pub(crate) fn discipline(
     spec: &Spec,
     topology: &Topology,
@@ -66,7 +66,7 @@ pub(crate) fn discipline(
     Ok(if queue.device == 0 { built } else { Box::new(Device::new(built, queue.device)) })
 }
 
-/// The answer of `compared` about itself at the first queue.
+/// The result of `answer` for `compared` at the first queue.
 pub(crate) fn answer<R>(
     spec: &Spec,
     topology: &Topology,

@@ -25,8 +25,8 @@ const MAX_TRANSFERS: f64 = 2e7;
 const MAX_RECORDS: f64 = 1e7;
 /// TCP timers that expire in a run, each at its longest.
 const MAX_TIMEOUTS: f64 = 1e8;
-/// The same for flows without a bound on the packets at their host's own link, where each takes
-/// about 100 bytes.
+/// The same for flows whose packets may wait at their host's own link without a bound; each takes
+/// about 100 bytes there.
 const MAX_UNBOUNDED_TIMEOUTS: f64 = 1e7;
 /// Memory of all concurrent runs, bytes: a reasonable share of a machine with 16 GB.
 const MAX_MEMORY: f64 = 8e9;
@@ -40,7 +40,7 @@ const OF_LINK: f64 = 2000.0;
 const OF_SLOT: f64 = 60.0;
 const OF_CONNECTION: f64 = 1000.0;
 const OF_PACKET: f64 = 100.0;
-/// Bytes of a flow or a link in the record of a run, which is kept until all runs end; likewise
+/// Bytes of a flow or a link in the record of a run, which is kept until all runs end; also
 /// measured.
 const OF_RECORD: f64 = 300.0;
 /// Rows of a sample for each queued link, including some gauges; for each group or aggregate; for

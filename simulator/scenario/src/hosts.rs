@@ -14,7 +14,7 @@ pub(crate) struct Hosts<'a> {
     path: String,
     /// By link: does a flow pass it?
     is_passed: Vec<bool>,
-    /// The paths, as links of the network, until the existing ones among these are known.
+    /// The paths over all possible links, until it is known which links exist.
     routes: Vec<Vec<Numbered>>,
 }
 
@@ -61,7 +61,7 @@ impl<'a> Hosts<'a> {
         Ok(())
     }
 
-    /// The pairs of hosts: no more of them than flows.
+    /// The pairs of hosts, at most one per flow.
     fn pairs(&self, path: &str, flow: &FlowSpec) -> Result<Vec<(u32, u32)>, Fault> {
         if !flow.via.is_empty() {
             let why = "routes on a generated network follow from its ends";

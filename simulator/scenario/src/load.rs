@@ -341,7 +341,8 @@ impl Source<'_> {
                 let label = resolved(name, labels());
                 chosen.disciplines.iter().any(|compared| compared.label() == label)
             };
-            // A label names an entry of the file's own list, which is then replaced.
+            // A label given by `overrides` refers to the file's list, which is replaced: take the
+            // entry there.
             let of_file = document::elements(name, text, &changes, "disciplines")?;
             let given = entries(&overrides.disciplines).into_iter().zip(&chosen.disciplines);
             let entry = |(given, compared): (String, &Compared)| {

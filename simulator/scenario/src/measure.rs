@@ -23,7 +23,7 @@ const PLAIN: &[&str] = &[
 ];
 
 impl Spec {
-    /// The measures named here that a summary has only when they are named.
+    /// The measures that this scenario names, of those that a summary has only if named.
     pub(crate) fn further_measures(&self) -> Vec<String> {
         let named = || {
             let agreed = self.agree.iter().map(|agree| agree.measure.as_str());
@@ -38,7 +38,7 @@ impl Spec {
     }
 }
 
-/// Every measure that a summary of `spec` has only when it is named.
+/// Every measure that a summary of `spec` has only if it is named.
 fn further(spec: &Spec) -> impl Iterator<Item = String> {
     let of_groups = FURTHER_OF_GROUPS
         .into_iter()

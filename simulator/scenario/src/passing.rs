@@ -5,8 +5,8 @@ use crate::topology::plan::Route;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passing {
-    /// A typical packet on the wire: the mean over the flows whose data passes it, each counted
-    /// once; without any, over the acknowledgements.
+    /// A typical packet on the wire: the mean over the flows whose data passes it. If no data
+    /// passes, the mean over those whose acknowledgements do.
     pub(crate) packet_bytes: u32,
     /// The largest packet on the wire, and the index of the group that sends it.
     pub(crate) largest: Option<(u32, usize)>,

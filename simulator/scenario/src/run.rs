@@ -82,7 +82,7 @@ pub trait Observers: Sync {
     /// returns its result, which is whether the run finished.
     fn observe(&self, which: RunId<'_>, go: &mut dyn FnMut(Option<&mut dyn Observer>) -> bool);
 
-    /// The record of `which`, if it is known; it is then not run again, and has no observer.
+    /// The record of `which`, if it is known. The run is then skipped, and has no observer.
     fn known(&self, _which: RunId<'_>) -> Option<RunRecord> {
         None
     }
@@ -190,8 +190,8 @@ pub fn report(scenario: &Scenario, outcome: Outcome) -> Report {
     }
 }
 
-/// The number of `runs` to run at the same time with `jobs` (0: one per core): at most one thread
-/// per run, and from 1 to 1024.
+/// The number of runs to execute at the same time: `jobs` (0: one per core), but at most `runs`,
+/// and from 1 to 1024.
 pub fn threads(jobs: usize, runs: usize) -> usize {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let wanted = if jobs == 0 { cores() } else { jobs };
@@ -250,7 +250,7 @@ fn run_one(
     let made = made?;
     if let Some(record) = &made {
         observers.made(which, record);
-        // Finished runs are kept, so the answer does not matter here.
+        // A finished run is kept even if `advance` requests a stop.
         let _ = meter.advance(reached, end);
     }
     Ok(made)

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct SampledRows {
     series: Vec<Series>,
     samples: Vec<Sample>,
-    /// The next series, if all come in the same order each time.
+    /// The series expected next: they usually come in the same order.
     #[serde(skip)]
     next: usize,
 }

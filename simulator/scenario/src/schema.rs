@@ -18,8 +18,8 @@ pub(crate) struct Table {
 /// Keys whose tables have a part for each key.
 const OF_PARTS: [&str; 3] = ["discipline", "disciplines", "marker"];
 
-/// Each table that a scenario may have, by its path, outer ones first. Omits the tables of parts,
-/// which have their own keys: a table with a single key names a part or a word by it.
+/// The tables that a scenario may have, by their paths, outer ones first. Omits the tables of
+/// parts, in which a single key names a part: parts have their own keys.
 pub(crate) fn tables() -> Vec<Table> {
     let schema = schema();
     let mut found: Vec<Table> = Vec::new();

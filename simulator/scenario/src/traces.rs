@@ -92,7 +92,7 @@ const OPPORTUNITY: f64 = Trace::BYTES as f64 * 8.0;
 /// Trans. Vehicular Technology 44(1), 1995), and a scheduler that also serves others.
 fn lte(_: &mut Rng) -> Rates {
     const MBPS: [f64; 7] = [0.5, 2.0, 5.0, 9.0, 14.0, 19.0, 24.0];
-    /// The probability of a move to the state above; equally often to the one below.
+    /// The probability of a move to the state above, and of one to the state below.
     const MOVES: f64 = 0.15;
     let mut state = 3_usize;
     Box::new(move |ms, rng| {

@@ -52,8 +52,8 @@ const IN_NS3: [(&str, InNs3); 3] = [
     ("ten-thousand", InNs3 { hosts: 100, lasts: Duration::from_ms(400) }),
 ];
 
-/// Only fairwire: 1 Mbit/s per flow up to 100 000 flows, then a million flows on the same link, and
-/// a thousand on that link.
+/// Only for fairwire: 1 Mbit/s per flow up to 100 000 flows. Then the same link with a million
+/// flows, and with a thousand.
 pub(crate) const LADDER: [&str; 7] =
     ["ladder-10", "ladder-100", "ladder-1000", "ladder-10000", "ladder-100000", "million", "thousand-fast"];
 

@@ -35,7 +35,7 @@ impl Took {
     }
 }
 
-/// Runs `command` under a separate process, which parses its answer in `dialect`.
+/// Runs `command` in a separate process, which measures it and parses its answer in `dialect`.
 pub(crate) fn measured(command: &[String], dialect: Dialect) -> Result<Took, Failure> {
     let this = std::env::current_exe()?;
     let arguments = [MEASURE, dialect.name(), "--"];

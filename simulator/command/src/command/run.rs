@@ -282,8 +282,8 @@ fn judgement(scenario: &Scenario, report: &Report, left_out: Vec<LeftOut>) -> Ju
     Judged { ending, agreements, expectations, left_out, is_uncompared, is_open }
 }
 
-/// Reports the `[[agree]]` tables that were not judged, and the stages without any verdict. Could
-/// this machine have judged some of them?
+/// Reports the `[[agree]]` tables that were not judged, and the stages without any verdict. Returns
+/// whether this machine could have judged some of them.
 fn report_open(scenario: &Scenario, report: &Report, left_out: &[LeftOut]) -> bool {
     let first = report.manifest.stages.first().map_or("", String::as_str);
     let open = unjudged(scenario, report, left_out);

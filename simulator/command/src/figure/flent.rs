@@ -35,8 +35,8 @@ enum Cell {
 }
 
 /// The series of the file `packed`: rates as the output of the link for a group, in bit/s, and
-/// times as the measure `ping`, in s. Sums and means of other series are omitted, and so are other
-/// units.
+/// times as the measure `ping`, in s. Omits other units, and series that are sums or means of
+/// others.
 pub(super) fn table(packed: &[u8]) -> io::Result<Table> {
     let bytes = gzip::unpacked(packed)?;
     let File { metadata: meta, x_values: times, results } = read(&bytes)?;

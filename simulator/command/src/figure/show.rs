@@ -237,7 +237,8 @@ fn sampled(found: &Found, wanted: &Wanted, show: Show) -> Result<(String, Vec<Pa
     };
     let rows = || (0..table.len()).filter(|row| table.text(*row, "measure") == measure);
     let is_own = |row: &usize| own.kinds.contains(&table.text(*row, "kind").as_str());
-    // A measure that only other objects have belongs to them: `gauge average` is the link's.
+    // If no such object has the measure, those that have it are meant: `gauge average` is the
+    // link's.
     let Some(first) = rows().find(is_own).or_else(|| rows().next()) else {
         return Err(absent(&measure, names(table, "measure"), show));
     };

@@ -116,8 +116,8 @@ impl<'a> Sweep<'a> {
         [disciplines.into_iter().collect()].into_iter().chain(axes).collect()
     }
 
-    /// The cells whose values are in `only`, for each of the [`dimensions`](Sweep::dimensions) in
-    /// which it has a name.
+    /// Keeps the cells whose values are in `only`, for each of the
+    /// [`dimensions`](Sweep::dimensions) of which `only` names a value.
     pub(super) fn only(mut self, only: &[String], dimensions: &[Vec<String>]) -> Self {
         let is_named = |at: &usize| dimensions[*at].iter().any(|value| only.contains(value));
         let named: Vec<usize> = (0..dimensions.len()).filter(is_named).collect();
@@ -130,7 +130,8 @@ impl<'a> Sweep<'a> {
             named.iter().all(|at| own(rows, *at).is_some_and(|value| only.contains(&value)))
         };
         self.cells = cells.into_iter().filter(is_wanted).collect();
-        // Disciplines are in the order in which they are named; a store does not know its plan.
+        // Disciplines are drawn in the order of `only`, because a store does not know the order of
+        // the plan.
         let table = &self.table;
         let place =
             |rows: &Vec<usize>| only.iter().position(|name| *name == table.text(rows[0], "discipline"));

@@ -63,7 +63,8 @@ pub(crate) struct Outputs<'a> {
 
 impl<'a> Outputs<'a> {
     /// Checks the outputs that `args` request for runs of `scenario` on `stages`, of which
-    /// `at_once` run at the same time. Is the complete report written or printed?
+    /// `at_once` run at the same time. `is_reported` means that the complete report is written or
+    /// printed.
     pub(crate) fn prepare(
         args: &'a OutputArgs,
         scenario: &'a Scenario,
@@ -169,7 +170,7 @@ impl<'a> Outputs<'a> {
         self.watcher(which, stage).map(StageRun)
     }
 
-    /// The data from which all outputs of a run can be written; `None` if they need the run itself.
+    /// The part of a kept run that suffices to write all outputs; `None` if a new run is needed.
     pub(crate) fn enough(&self) -> Option<Enough> {
         let Wants { flows, .. } = self.wants();
         match self.writers.iter().map(|writer| writer.looks()).max().unwrap_or(Looks::AtRecords) {

@@ -81,8 +81,8 @@ pub(super) trait Writer: Sync {
     /// Writes the data of the runs, and adds its part to `report`.
     fn close(&self, report: &mut Report, done: &mut Done);
 
-    /// Called instead of [`close`](Self::close) if a run could not be recorded; only data of single
-    /// runs exists.
+    /// Called instead of [`close`](Self::close) if a run could not be recorded. Only outputs with a
+    /// file per run have data then.
     fn give_up(&self, _done: &mut Done) {}
 }
 

@@ -32,8 +32,8 @@ pub(crate) struct Carried<'a> {
 }
 
 impl<'a> Again<'a> {
-    /// From `scenario`, read from a file in `folder`. Names within that folder are unchanged, which
-    /// leaves the scenario unchanged; any other file moves below `files`.
+    /// The files for repeating `scenario`, which was read from `folder`. Files in that folder keep
+    /// their names, so the scenario is unchanged; others move below `files`.
     pub(crate) fn of(scenario: &'a Scenario, folder: &Path) -> Result<Self, Failure> {
         let mut places: BTreeMap<&str, PathBuf> = BTreeMap::new();
         let (mut changes, mut files) = (Vec::new(), Vec::new());
@@ -83,7 +83,8 @@ fn stays(name: &Path) -> bool {
     parts.all(|part| matches!(part, Component::Normal(_))) && !first.is_some_and(|first| is_ours(&first))
 }
 
-/// The path of `name` in the folder of results: unchanged, or else a free one below [`FOLDER`].
+/// The path of `name` in the folder of results: unchanged if possible, otherwise a free one below
+/// [`FOLDER`].
 fn place(name: &Path, is_taken: impl Fn(&Path) -> bool) -> PathBuf {
     if stays(name) {
         return name.into();

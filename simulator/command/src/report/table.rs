@@ -236,7 +236,7 @@ fn unit_of(measure: &str) -> &'static str {
     }
 }
 
-/// Tables with one row per measure, and as many disciplines each as fit on `columns`.
+/// Transposed tables, with one row per measure. Each has as many disciplines as fit on `columns`.
 fn on_their_side(rows: &[Vec<Cell>], columns: usize) -> Vec<Table> {
     let (header, mut rest) = rows.split_first().expect("a header");
     let with_header = |rows: &[Vec<Cell>]| table(&transposed(&[std::slice::from_ref(header), rows].concat()));

@@ -57,7 +57,7 @@ pub(super) fn table(out: &mut String, results: &Results, paper: &Paper<'_>) {
     let _ = writeln!(out, "{}", format!("{are}{open}").trim());
 }
 
-/// Does `claim` hold in nearly all draws? An untestable claim counts as if it did.
+/// Does `claim` hold in nearly all draws? An untestable claim counts as holding.
 fn is_independent(claim: &Claim) -> bool {
     let share = claim.calibrated.and_then(|held| held.share());
     !claim.is_missed() && share.is_none_or(|(share, _)| share >= NEARLY_ALL)

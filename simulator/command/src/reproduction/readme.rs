@@ -139,7 +139,8 @@ fn one(place: &str, marked: &Marked, exhibit: &Exhibit) -> Result<String, Failur
     Ok(found.and_then(|number| number.estimate).map_or("no value".into(), |e| plain(e.mean, e.half_width_95)))
 }
 
-/// `mean` to the second significant digit of its interval, and at most four of its own.
+/// Rounds `mean` to the second significant digit of its interval, but to at most four significant
+/// digits.
 fn plain(mean: f64, half: Option<f64>) -> String {
     let places = |value: f64, digits: i32| digits - 1 - value.abs().log10().floor() as i32;
     let Some(half) = half.filter(|half| *half > 1e-9 * mean.abs() && half.is_finite()) else {

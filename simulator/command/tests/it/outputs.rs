@@ -9,10 +9,10 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-/// Only one source: 1000 bytes every millisecond.
+/// A single source: 1000 bytes every millisecond.
 ///
-/// A packet takes 0.1 ms and 1 ms on its access link, 1 ms at the link, 5 ms over it, 0.1 ms and 1
-/// ms at the other end: the n-th, from 0, is delivered at n + 8.2 ms.
+/// A packet takes 0.1 ms and 1 ms on its access link, and 1 ms at the link. Then it takes 5 ms over
+/// the link, and 0.1 ms and 1 ms at the other end. So packet n, from 0, is delivered at n + 8.2 ms.
 const ALONE: &str = r#"format = 2
 name = "alone"
 duration = "100 ms"

@@ -131,8 +131,8 @@ fn out_writes_every_file_whole() {
     );
 }
 
-/// A scenario that runs for minutes. A write failure after the run would have exit code 1, which
-/// distinguishes it from one before the run.
+/// A scenario that runs for minutes. A failed write has another exit code before the run than after
+/// it, which is 1.
 const ENDLESS: &[&str] = &["--set", "duration=200000 s"];
 
 #[track_caller]
@@ -292,7 +292,8 @@ fn a_run_that_is_kept_is_taken_again_unless_something_looks_into_it() {
         all.map(|entry| entry.unwrap().path()).collect()
     };
     assert_eq!(kept().len(), 3, "a file for each seed");
-    // Each has the content of the next: the output comes from the kept files.
+    // Each file gets the content of the next, so the output shows that it comes from the kept
+    // files.
     let contents: Vec<Vec<u8>> = kept().iter().map(|path| std::fs::read(path).unwrap()).collect();
     for (at, path) in kept().iter().enumerate() {
         std::fs::write(path, &contents[(at + 1) % 3]).unwrap();
@@ -336,7 +337,8 @@ fn a_series_and_a_picture_in_another_form_cost_no_run() {
         assert_eq!(written(option, name, &[]), written(option, name, &["--no-cache"]), "{name}");
     }
     assert_eq!(samples().len(), 6);
-    // Each has the samples of another run: the output comes from the kept files.
+    // Each file gets the samples of another run, so the output shows that it comes from the kept
+    // files.
     let paths: Vec<PathBuf> = samples();
     let contents: Vec<Vec<u8>> = paths.iter().map(|path| std::fs::read(path).unwrap()).collect();
     for half in [0, 3] {

@@ -139,7 +139,7 @@ fn what_a_sweep_has_finished_is_kept_within_a_second_also_when_it_is_killed() {
         command.args(["sweep", "missing", "plan.toml", "--store", "st"]).current_dir(contest.folder());
         stdout(&command.output().expect("the binary starts")).lines().count().saturating_sub(1)
     };
-    // Only the first run exists; the next shard takes two CPU seconds.
+    // Wait for the first run; the next shard takes two CPU seconds.
     let all = 400;
     while missing() + 1 >= all && begun.elapsed() < Duration::from_secs(60) {}
     let (first, since) = (missing(), Instant::now());

@@ -107,7 +107,8 @@ impl Check<'_> {
         self.size(&format!("{path}.header"), tcp.header, 1..=MAX_PACKET - 1)?;
         self.size(&format!("{path}.ack"), tcp.ack, 1..=MAX_PACKET - 1)?;
         self.size(&format!("{path}.segment"), tcp.segment, 1..=MAX_PACKET - header)?;
-        // Sequence numbers are 32 bits of segments, and half of them must not be in flight.
+        // Sequence numbers count segments in 32 bits, so the number in flight must be far below
+        // 2^32.
         let most = 1 << 30;
         self.within(&format!("{path}.window"), tcp.window.unwrap_or(1), 1..=most)?;
         self.within(&format!("{path}.initial_window"), config.initial_window, 1..=most)?;

@@ -53,8 +53,8 @@ pub(crate) fn check(spec: &Spec, files: &Files) -> Result<Topology, Fault> {
     Ok(topology)
 }
 
-/// Checks the disciplines of `spec`, chosen for this run instead of its `own`. With its own
-/// disciplines it was already checked, and has this `topology`.
+/// Checks the disciplines of `spec`, which replace those of the file, `own`, in this run. The rest
+/// was already checked, with `own`, and has this `topology`.
 pub(crate) fn chosen(spec: &Spec, own: &[Compared], topology: &Topology) -> Result<(), Fault> {
     Check { spec, own }.compared(topology)
 }

@@ -41,8 +41,8 @@ pub trait Layout: Debug {
     /// The capacity of the queue at each link.
     fn buffer(&self) -> Room;
 
-    /// Adds the links on the path between two hosts, in order. It depends only on its ends and, if
-    /// [paths differ by flow](Layout::is_by_flow), on the flow.
+    /// Adds the links on the path between two hosts, in order. The path depends only on the hosts
+    /// and, if [paths differ by flow](Layout::is_by_flow), on the flow.
     fn add_route(&self, ends: Ends, route: &mut Vec<u32>);
 
     /// May two flows between the same hosts take different paths?

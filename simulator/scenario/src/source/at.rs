@@ -92,7 +92,7 @@ pub enum Offer {
 
 /// The parameters of a source, declared with `#[parameters]`.
 pub trait SourceSpec: Given {
-    /// Its offer in a group of flows, if its parameters are allowed there.
+    /// What the source offers in a group of flows; an error if a parameter is not allowed there.
     fn offers(&self, at: At<'_>) -> Result<Offer, NoOffer>;
 
     /// The ECN codepoint of its datagrams, except those that have their own.
@@ -212,8 +212,8 @@ impl At<'_> {
         Err(self.refuse("connections", connections, why, format!("1 to {MAX_CONNECTIONS}")))
     }
 
-    /// Refuses packets faster than the flow's own link: they would wait in front of it without
-    /// limit.
+    /// Refuses a source that is faster than the flow's own link: its packets would pile up there
+    /// without limit.
     pub(super) fn carried(self, key: &str, bps: f64) -> Result<(), NoOffer> {
         let most = self.access;
         if bps <= most.0.bps() as f64 {

@@ -105,7 +105,7 @@ impl Topology {
         site(one) == site(other)
     }
 
-    /// The sites of the compared disciplines; of equivalent ones only the first.
+    /// The sites of the compared disciplines, without those equivalent to an earlier one.
     pub(crate) fn compared_places(&self) -> Vec<usize> {
         let mut places: Vec<usize> = Vec::new();
         for (at, _) in self.compared() {

@@ -126,9 +126,9 @@ pub(super) struct Own<'a> {
     pub(super) has_delay: bool,
 }
 
-/// The changes of the return direction of the link `there`, and the behaviour of its wire. They are
-/// as there, unless it has its own settings. If it has its own rate, its rate does not change as
-/// there. If it has its own delay or changes, it does not use the file of delays there.
+/// The changes of the return direction of the link `there`, and the behaviour of its wire. Settings
+/// that it lacks are copied from the forward direction. With its own rate it does not copy changes
+/// of the rate; with its own delay or changes, it does not copy the file of delays.
 pub(super) fn back_laws(
     path: &str,
     own: Own<'_>,

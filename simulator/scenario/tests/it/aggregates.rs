@@ -36,8 +36,8 @@ fn adaptive_targets_bring_each_aggregate_near_its_fair_share_where_fixed_ones_do
         (small.fair_share_bps - 10e6 / 6.0).abs() < 1.0 && (large.fair_share_bps - 50e6 / 6.0).abs() < 1.0
     );
     for aggregate in [small, large] {
-        // The mark rate at which edges alternate leaves targets up to a quarter from the fair ones:
-        // gains printed are 0.82 to 1.36.
+        // Edges alternate between requests at a certain rate of marks, which leaves targets up to a
+        // quarter from the fair ones. The paper prints gains of 0.82 to 1.36.
         let ratio = aggregate.target_bps.expect("it adapts") / aggregate.fair_share_bps;
         assert!((0.8..1.25).contains(&ratio), "{aggregate:?}");
         assert!(aggregate.gain == aggregate.throughput_bps / aggregate.fair_share_bps);
@@ -102,8 +102,7 @@ fn both_cadences_and_both_kinds_of_steps_run() {
     let of = |set: &[&str]| run(&[&short, set].concat())[0].aggregates[0].clone();
     let additive = of(&[]);
     let compounded = of(&["aggregate.small.marker.adaptive-token-bucket.additive=false"]);
-    // Without marks the cadences do not differ; marks come if more traffic is in profile than the
-    // link carries.
+    // The cadences differ only with marks, which appear if the in-profile traffic exceeds the link.
     let over = "aggregate.large.target=12 Mbit/s";
     let [slides, tumbles] = ["sliding", "tumbling"]
         .map(|cadence| of(&[over, &format!("aggregate.small.estimator.cadence={cadence}")]));

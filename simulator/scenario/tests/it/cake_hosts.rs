@@ -45,7 +45,7 @@ fn part_of_one(one: Sends, nine: Sends) -> f64 {
     part_of_one_under("", one, nine)
 }
 
-/// The same with `parameters` of the discipline.
+/// As [`part_of_one`], with `parameters` of the discipline.
 fn part_of_one_under(parameters: &str, one: Sends, nine: Sends) -> f64 {
     let flows = [group("one", 1, 1, one), group("nine", 2, 9, nine)].concat();
     let text = format!("{HEAD}\n[discipline.cake-like]\n{parameters}\n{flows}");
@@ -68,9 +68,10 @@ fn hosts_whose_senders_do_not_yield_get_half_each() {
 
 #[test]
 fn a_host_with_one_tcp_flow_gets_nearly_as_much_as_one_with_nine() {
-    // It gets 0.44. Half of the gap comes from the time while CoDel has its queue empty. The other
-    // half goes to those of the nine flows that return from an empty queue as new ones: see the
-    // next two tests. If it were signalled as early as they are, it would get about 0.3.
+    // The host with one flow gets 0.44. Half of the gap is due to CoDel, which leaves its queue
+    // empty for some time. The other half goes to those of the nine flows that become new again
+    // after their queue was empty: see the next two tests. If its flow were signalled as early as
+    // theirs, it would get about 0.3.
     let part = part_of_one(Sends::Tcp, Sends::Tcp);
     assert!((0.4..0.5).contains(&part), "{part}");
 }
@@ -92,8 +93,9 @@ fn a_tcp_flow_beside_nine_that_do_not_yield_lacks_what_goes_while_its_queue_is_e
 
 #[test]
 fn a_flow_that_does_not_yield_lacks_what_nine_tcp_flows_get_as_new_ones() {
-    // 0.458, with a standard error of 0.007. Its queue is never empty; but only the bulky queues of
-    // the nine flows divide their host's quantum, as in CAKE.
+    // 0.458, with a standard error of 0.007. The single flow's queue is never empty. But the
+    // quantum of the other host is divided only among those of its nine queues that are bulky, as
+    // in CAKE.
     let part = part_of_one(Sends::Constant(8), Sends::Tcp);
     assert!((0.43..0.485).contains(&part), "{part}");
 }

@@ -91,9 +91,9 @@ fn a_link_that_is_down_for_longer_than_the_buffer_stalls_a_video_once_for_the_re
     let long = run(300, &link("60 s"), &video);
     assert_eq!(measure(&long, "stalls.video"), 1.0);
     let stall = Kind::Stall.record_of("video", &long.transfers).expect("a record").times.max_s;
-    // From 118 or 120 s to the link's return at 160 s, and then to the next retransmission and a
-    // chunk of 0.3 s. As timeouts double, it comes within the same time again as has passed since
-    // the loss.
+    // The stall lasts from 118 or 120 s to the link's return at 160 s, then to the next
+    // retransmission, and for a chunk of 0.3 s. Timeouts double, so the retransmission comes before
+    // the time since the loss has doubled.
     assert!((40.0..42.0 + 60.0).contains(&stall), "{stall}");
     assert!((measure(&long, "stall_part.video") - stall / 260.0).abs() < 1e-9);
     assert!((measure(&long, "play_part.video") + measure(&long, "stall_part.video") - 1.0).abs() < 1e-9);

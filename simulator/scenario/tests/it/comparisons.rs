@@ -60,7 +60,7 @@ fn a_measure_is_more_than_another_when_the_whole_interval_of_the_difference_is()
     assert!((mean - by_hand).abs() < 1e-12);
     assert!((half - 3.182_45 * (squares / 3.0 / 4.0).sqrt()).abs() < 1e-5);
     assert!(judgement.is_met() && mean > 0.2, "DRR shields TCP from the CBR flow: {judgement}");
-    // One margin on either side of the nearer end of the interval.
+    // Two margins, one just inside and one just outside the nearer end of the interval.
     let met = |margin| judged(&expect(margin), "1..=4", &[]).0[0].is_met();
     assert!(met(mean - half - 1e-6) && !met(mean - half + 1e-6), "{judgement}");
 }

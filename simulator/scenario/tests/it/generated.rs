@@ -58,8 +58,8 @@ fn every_stride_over_a_fat_tree_gets_the_full_rate_without_a_drop() {
     }
 }
 
-/// With three hosts at each edge switch and two upward paths, two of three destinations share a
-/// path: 24 flows of 10 Mbit/s over a stride of 12 have 10 and twice 5 Mbit/s.
+/// Each edge switch has three hosts and two upward paths, so two of three destinations share a
+/// path. With a stride of 12, of every three flows one has 10 Mbit/s and two have 5.
 #[test]
 fn more_hosts_than_ways_up_share_these() {
     let sets = [
@@ -118,8 +118,8 @@ fn flows_are_dealt_out_to_the_pairs_and_numbered_through() {
     assert_eq!(read(&whole(), &[all]).spec().flow[0].count(), 240, "a flow for each pair");
 }
 
-/// The last of 40 flows over 16 pairs starts at the last host. The first eight pairs have three
-/// flows each, and the others two.
+/// 40 flows over 16 pairs: the first eight pairs have three flows each, and the others two. The
+/// last flow starts at the last host.
 #[test]
 fn a_flow_that_starts_late_is_the_one_of_its_number() {
     let scenario = read(
@@ -145,8 +145,8 @@ fn a_single_flow_goes_between_the_hosts_that_it_names() {
     let text = whole().replace("pattern = { stride = { by = 8 } }", "from = \"h1\"\nto = \"h4\"");
     let scenario = read(&text, &["expect=[]"]);
     let links: Vec<&str> = scenario.links().collect();
-    // The pair is in one pod, so the path has an aggregation switch: on the forward path the one at
-    // the second port, and on the return path the one at the first.
+    // The hosts are in one pod, so the path has an aggregation switch. The forward path takes that
+    // at the second port, and the return path that at the first.
     assert_eq!(links, ["h1-e1", "h4-e2", "e1-h1", "e2-h4", "e1-a2", "e2-a1", "a1-e1", "a2-e2"]);
 }
 

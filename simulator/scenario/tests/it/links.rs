@@ -40,7 +40,8 @@ fn buffers(scenario: &Scenario) -> Vec<Amount> {
 #[test]
 fn access_links_take_what_the_way_does_not_take_of_a_round_trip() {
     let scenario = read(TEXT, &[]);
-    // 40 ms are the link's; a quarter of the rest is at either end and in either direction.
+    // The link takes 40 ms of the round trip. Each access link takes a quarter of the rest in each
+    // direction.
     assert_eq!(access(&scenario, "tcp", 1), [5, 15].map(Duration::from_ms));
     let drawn = read(TEXT, &["flow.tcp.count=200", "flow.tcp.rtt='40 ms..80 ms'"]);
     let delays = access(&drawn, "tcp", 1);

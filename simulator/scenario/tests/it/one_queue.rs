@@ -42,8 +42,8 @@ fn one_queue_gives_a_host_whose_windows_are_bound_what_they_are_of_all_windows()
     // all wait equally.
     let [faba, drr] = part_of_one("50 ms", "control = \"reno\", window = 10");
     assert!((faba - 0.25).abs() < 0.01 && (drr - 0.5).abs() < 0.01, "{faba} {drr}");
-    // Windows that grow until a loss: half, minus the part that one window of four gives up at a
-    // loss. Measured: 0.47.
+    // If windows grow until a loss, it gets half, less what is lost when one of four windows is
+    // reduced. Measured: 0.47.
     for control in ["reno", "cubic"] {
         let [faba, drr] = part_of_one("50 ms", &format!("control = \"{control}\""));
         assert!((0.45..0.5).contains(&faba) && (drr - 0.5).abs() < 0.01, "{control}: {faba} {drr}");
@@ -52,7 +52,7 @@ fn one_queue_gives_a_host_whose_windows_are_bound_what_they_are_of_all_windows()
 
 #[test]
 fn bbr_without_a_round_trip_bounds_its_windows_itself_unless_the_tokens_are_fewer() {
-    // Measured over 60 s: 0.27 and 0.49; the windows of four BBR flows are some 7 ms of the link.
+    // Measured over 60 s: 0.27 and 0.49. The windows of four BBR flows hold about 7 ms of the link.
     let [long, drr] = part_of_one("200 ms", "control = \"bbr\"");
     let [short, _] = part_of_one("10 ms", "control = \"bbr\"");
     assert!(long < 0.35 && short > 0.45 && (drr - 0.5).abs() < 0.02, "{long} {short} {drr}");

@@ -44,8 +44,7 @@ fn head(nodes: &str, disciplines: &str) -> String {
 }
 
 /// Asserts that greedy flows under fair queueing at every link get their max-min shares, within 2
-/// %. The buffer of each TCP exceeds its bandwidth-delay product of 24 ms, so it never leaves its
-/// turn unused. Shares are counted in complete windows at the ends.
+/// %. Each TCP has a buffer above its bandwidth-delay product of 24 ms, so it always uses its turn.
 #[track_caller]
 fn is_max_min(text: &str, expected_mbit: &[(&str, f64)]) {
     let outcome = run_all(&read(text, &[]), 0, &|_| {}, &AtomicBool::new(false)).unwrap();
